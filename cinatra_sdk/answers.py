@@ -1,0 +1,228 @@
+"""From what a person sends to what a flow reads: one gate's answer form.
+
+In: the JSON that resumes a gate (`{"approved": true, "value": …}`).
+Out: an `Answer` with the text or value that the gate's output carries, or `AnswerInvalid`.
+
+    AnswerForm(output="setupJson", schema={"type": "object", "required": ["site"], …})
+        .read({"approved": True, "value": {"site": "https://a.example"}})
+        -> Answer(approved=True, value='{"site":"https://a.example"}', …)
+
+Three shapes of schema occur in real files, told apart by the schema itself:
+* an object that has the output's own title as a property: the answer is `{title: value}`;
+* any other schema on a string output: it describes the JSON document that the string carries;
+* on an output of another type: it describes the value itself.
+A gate without a schema asks for approval, or for free text.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import SchemaError
+from pydantic import JsonValue
+
+from cinatra_sdk.errors import AnswerInvalid
+from cinatra_sdk.values import check_value
+
+APPROVED_TEXT: Final = "[Approved by operator]"
+"""What a text output carries when a person approved without writing anything (Cinatra's words)."""
+APPROVAL_SCHEMA: Final[dict[str, JsonValue]] = {
+    "type": "object",
+    "properties": {"approved": {"type": "boolean"}},
+    "required": ["approved"],
+}
+MAX_ANSWER_BYTES: Final = 65_536
+_KEYS: Final = ("approved", "approvedAt", "value", "userResponse", "approvalNote", "reason", "by")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """A checked answer."""
+
+    approved: bool
+    value: JsonValue = None
+    """What the gate's output carries; None after a rejection."""
+    reason: str = ""
+    by: str = ""
+    at: str = ""
+    """`approvedAt` as the host gave it; empty where it gave none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerForm:
+    """What one gate accepts."""
+
+    output: str = "approved"
+    """Title of the gate's output."""
+    text_output: bool = True
+    """Whether that output is a string."""
+    schema: Mapping[str, JsonValue] | None = None
+    """JSON Schema of the answer; None asks for approval or text."""
+    inner: Mapping[str, JsonValue] | None = None
+    """JSON Schema of the document inside the answer's string, where the author gave one."""
+
+    @property
+    def titled(self) -> bool:
+        """Whether the answer is an object that names the output."""
+        properties = (self.schema or {}).get("properties")
+        return isinstance(properties, Mapping) and self.output in properties
+
+    def resume_schema(self) -> dict[str, JsonValue]:
+        """JSON Schema of what resumes the gate: drives the form that a client shows."""
+        value: JsonValue = dict(self.schema) if self.schema is not None else {}
+        return {
+            "type": "object",
+            "properties": {
+                "approved": {"type": "boolean"},
+                "value": value,
+                "reason": {"type": "string"},
+                "by": {"type": "string"},
+            },
+            "required": ["approved"],
+        }
+
+    def read(self, raw: object) -> Answer:
+        """The checked answer.
+
+        Raises: `AnswerInvalid`, naming the offending key and what the gate asks for.
+        """
+        message = _envelope(raw)
+        texts = {key: _text(message, key) for key in ("reason", "by", "approvedAt", "approvalNote")}
+        reason = texts["reason"] or texts["approvalNote"]
+        if message["approved"] is False:
+            if "value" in message or "userResponse" in message:
+                raise AnswerInvalid("a rejection carries no value", hint="send approved and reason")
+            return Answer(approved=False, reason=reason, by=texts["by"])
+        return Answer(
+            approved=True,
+            value=self._value(message, reason.strip()),
+            reason=reason,
+            by=texts["by"],
+            at=texts["approvedAt"],
+        )
+
+    def _value(self, message: Mapping[str, Any], note: str) -> JsonValue:
+        given = message.get("value")
+        if "userResponse" in message:
+            given = message["userResponse"]
+            if "value" in message:
+                raise AnswerInvalid("the answer has both value and userResponse", hint="send one")
+            if not isinstance(given, str) or not given:
+                raise AnswerInvalid("userResponse is not a non-empty string")
+        bare = "userResponse" not in message and ("value" not in message or given is True)
+        if self.schema is None:
+            return self._output(given) if not bare else (note or APPROVED_TEXT)
+        if bare and "value" not in message:
+            return self._without_value(note)
+        return self._checked(given)
+
+    def _without_value(self, note: str) -> JsonValue:
+        """Approval with nothing filled in: fine where the schema demands nothing."""
+        if self.titled and not _problems(self.schema, {}):
+            return note or APPROVED_TEXT if self.text_output else None
+        return self._checked({})
+
+    def _checked(self, given: JsonValue) -> JsonValue:
+        first = _problems(self.schema, given)
+        if not first:
+            return self._output(given)
+        if isinstance(given, str):
+            decoded = _decoded(given)
+            if decoded is not _UNDECODED and not _problems(self.schema, decoded):
+                # The person's own text goes on byte for byte, not our rendering of it.
+                return self._inside(given) if not self.titled else self._output(decoded)
+        if self.titled and not _problems(self.schema, {self.output: given}):
+            return self._output({self.output: given})
+        raise AnswerInvalid(f"the answer does not fit: {first}", hint=self._asks())
+
+    def _output(self, value: JsonValue) -> JsonValue:
+        if self.titled and isinstance(value, Mapping):
+            value = value.get(self.output)
+        if not self.text_output:
+            return value
+        if isinstance(value, str):
+            return self._inside(value)
+        return self._inside(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+
+    def _inside(self, text: str) -> str:
+        if self.inner is not None:
+            decoded = _decoded(text)
+            problem = (
+                "it is not JSON" if decoded is _UNDECODED else _problems(self.inner, decoded)
+            )
+            if problem:
+                raise AnswerInvalid(f"the document in '{self.output}' does not fit: {problem}")
+        return text
+
+    def _asks(self) -> str:
+        schema = self.schema or {}
+        required = schema.get("required")
+        if isinstance(required, list) and required:
+            return "the gate asks for " + ", ".join(f"'{name}'" for name in required)
+        return f"the gate asks for a value of '{self.output}'"
+
+
+_UNDECODED: Final = object()
+
+
+def _envelope(raw: object) -> dict[str, Any]:
+    if not isinstance(raw, Mapping):
+        raise AnswerInvalid(
+            f"the answer is a {type(raw).__name__}, not an object",
+            hint='send {"approved": true} or {"approved": false}',
+        )
+    message = dict(raw)
+    unknown = sorted(str(key) for key in message if key not in _KEYS)
+    if unknown:
+        raise AnswerInvalid(f"the answer has unknown keys: {', '.join(unknown)[:200]}")
+    if not isinstance(message.get("approved"), bool):
+        raise AnswerInvalid(
+            "'approved' is missing or is neither true nor false",
+            hint='send {"approved": true} or {"approved": false}',
+        )
+    check_value(message, where="the answer")
+    if len(json.dumps(message)) > MAX_ANSWER_BYTES:
+        raise AnswerInvalid(f"the answer is larger than {MAX_ANSWER_BYTES} bytes")
+    return message
+
+
+def _text(message: Mapping[str, Any], key: str) -> str:
+    value = message.get(key, "")
+    if not isinstance(value, str):
+        raise AnswerInvalid(f"'{key}' is not a string")
+    return value
+
+
+def _decoded(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return _UNDECODED
+
+
+def _problems(schema: Mapping[str, JsonValue] | None, value: Any) -> str:
+    """The first way in which `value` breaks `schema`; empty when it fits."""
+    error = next(iter(validator(json.dumps(schema or {})).iter_errors(value)), None)
+    if error is None:
+        return ""
+    place = "/".join(str(part) for part in error.absolute_path)
+    return f"{place or 'the value'}: {error.message[:200]}"
+
+
+@functools.lru_cache(maxsize=512)
+def validator(schema_text: str) -> Draft202012Validator:
+    """A compiled validator; a schema that is itself broken accepts everything the author meant.
+
+    Real files carry author's annotations (`x-envelope-shape`, …), which validators ignore.
+    """
+    schema = json.loads(schema_text)
+    try:
+        Draft202012Validator.check_schema(schema)
+    except SchemaError:
+        return Draft202012Validator({})
+    return Draft202012Validator(schema)

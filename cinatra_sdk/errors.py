@@ -1,0 +1,107 @@
+"""What can go wrong in a run, and who is told.
+
+Error tree
+    FlowError(Exception)            `.code`, `.hint`
+        InputInvalid                the caller's parameters: names the input and the rule
+        ValueRefused                a value that no database or JSON reader could keep
+        PolicyInvalid               the host's approval policy: a run refuses to start on it
+        AnswerInvalid               a person's answer, before anything is written
+        GateClosed                  the gate was answered before; says by whom and when
+        NodeFailed                  a node of the flow: names the node and the cause
+            LimitExceeded           a loop went on for too long
+        FlowChanged                 a run belongs to another version of the flow
+        StoreError                  the database, named without its password
+            RunNotFound
+            RunBusy                 another process is working on the run right now
+            RunEnded                the run is in a terminal status
+    PlatformError                   see cinatra_sdk.platform.protocol
+"""
+
+from __future__ import annotations
+
+
+class FlowError(Exception):
+    """An error of a flow or a run; the text is safe to show and to store."""
+
+    code = "flow_error"
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(f"{message} ({hint})" if hint else message)
+        self.hint = hint
+
+
+class InputInvalid(FlowError):
+    """The parameters that the run was started with do not fit the flow's inputs."""
+
+    code = "input_invalid"
+
+
+class ValueRefused(FlowError, ValueError):
+    """A value cannot be kept: not JSON, too large, too deep, or with characters no database takes."""
+
+    code = "value_refused"
+
+
+class PolicyInvalid(FlowError):
+    """The approval policy is malformed or leaves a send without a gate; nothing was started."""
+
+    code = "policy_invalid"
+
+
+class AnswerInvalid(FlowError, ValueError):
+    """The answer does not fit what the gate asks; the gate stays open and nothing was written."""
+
+    code = "answer_invalid"
+
+
+class GateClosed(FlowError):
+    """The gate has its decision already, or was never open."""
+
+    code = "gate_closed"
+
+
+class NodeFailed(FlowError):
+    """A node of the flow failed; `node` is its OAS id, `path` the FlowNodes around it."""
+
+    code = "node_failed"
+
+    def __init__(self, message: str, *, node: str, path: str = "", hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.node = node
+        self.path = path or node
+
+
+class LimitExceeded(NodeFailed):
+    """A loop passed its bound: `maxGateVisits`, or the bound on all steps of a run."""
+
+    code = "limit_exceeded"
+
+
+class FlowChanged(FlowError):
+    """The flow given is not the one the run was started with."""
+
+    code = "flow_changed"
+
+
+class StoreError(FlowError):
+    """The database cannot be reached or refused; its password is never in the text."""
+
+    code = "store_error"
+
+
+class RunNotFound(StoreError):
+    """There is no run with this id."""
+
+    code = "run_not_found"
+
+
+class RunBusy(StoreError):
+    """Another process holds the run; it may be tried again."""
+
+    code = "run_busy"
+
+
+class RunEnded(StoreError):
+    """The run is completed, rejected, failed or stopped: nothing can be done on it any more."""
+
+    code = "run_ended"

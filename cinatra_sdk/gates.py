@@ -1,0 +1,142 @@
+"""A gate that waits: what is shown to a person, and how it is addressed.
+
+In: LangGraph interrupts that `build_hitl_gate` raised.  Out: `Gate` records.
+
+    graph.get_state(config).interrupts  ->  [Gate(id="review_gate", node="review_gate", …)]
+
+A gate's id is the path of its node with the visit, `outer/inner/review#2`; the first visit has
+no number.  It is fresh for every visit, so an old answer can never meet a later question.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+from urllib.parse import quote
+
+from langgraph.types import Interrupt
+from pydantic import JsonValue
+
+from cinatra_sdk.answers import Answer, AnswerForm
+from cinatra_sdk.decisions import Decision
+from cinatra_sdk.schema_sample import sample
+
+GATE_KEY: Final = "x-gate"
+"""Where the response schema of an interrupt carries the gate's identity."""
+
+
+def label(node: str, visit: int) -> str:
+    """One part of a gate's id: the node, and the visit from the second on."""
+    name = quote(node, safe=" !$&'()*+,;=:@~^[]{}<>|\\\"`")
+    return name if visit == 1 else f"{name}#{visit}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gate:
+    """One visit of one gate, waiting for its decision."""
+
+    id: str
+    """Unique in the run; what an answer names."""
+    node: str
+    """The original OAS node id."""
+    visit: int
+    """1-based: how often this gate was reached."""
+    step: int
+    """Number of its entry in the approval policy."""
+    risk: str
+    """Risk class of the step."""
+    name: str
+    """What a person calls it: the OAS name."""
+    renderer: str
+    """Id of the screen that shows it."""
+    schema: Mapping[str, JsonValue]
+    """JSON Schema as the payload carries it."""
+    values: Mapping[str, JsonValue]
+    """The data that the reviewer sees, typed."""
+    payload: Mapping[str, JsonValue]
+    """`{xRenderer, schema, values}` exactly as the interrupt carries it."""
+    interrupt: str = ""
+    """LangGraph's id of the interrupt; resume with `Command(resume={gate.interrupt: …})`."""
+    form: AnswerForm = field(default=AnswerForm(), repr=False)
+
+    asked: Mapping[str, JsonValue] = field(default_factory=dict, repr=False)
+    """The interrupt's response schema: what `gate_of` reads a gate back from."""
+
+    def to_json(self) -> dict[str, JsonValue]:
+        """The gate as JSON; `Gate.from_json` makes it again in another process."""
+        return {
+            "interrupt": self.interrupt,
+            "payload": dict(self.payload),
+            "response_schema": dict(self.asked),
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Gate:
+        """Raises: `ValueError` when `data` was not made by `to_json`."""
+        interrupt: Interrupt[Any] = Interrupt(
+            value=data["payload"], id=data["interrupt"], response_schema=data["response_schema"]
+        )
+        gate = gate_of(interrupt)
+        if gate is None:
+            raise ValueError("this is not a gate's JSON")
+        return gate
+
+    def read(self, raw: object) -> Answer:
+        """Check an answer; raises `AnswerInvalid`."""
+        return self.form.read(raw)
+
+    def check(self, decision: Decision) -> Answer:
+        """Check a decision; raises `AnswerInvalid`."""
+        return self.form.read(decision.wire())
+
+    def example(self) -> JsonValue:
+        """A valid answer: True where a plain approval will do, else data that fits the schema."""
+        return example_answer(self.form)
+
+
+def example_answer(form: AnswerForm) -> JsonValue:
+    """A value with which `form` can be approved."""
+    if form.schema is None:
+        if form.text_output and form.inner is None:
+            return True
+        return sample(form.inner or {}, name=form.output)
+    value = sample(form.schema, name=form.output)
+    if form.inner is not None and form.titled and isinstance(value, dict):
+        value[form.output] = json.dumps(sample(form.inner, name=form.output), ensure_ascii=False)
+    return value
+
+
+def gate_of(interrupt: Interrupt) -> Gate | None:
+    """The gate that raised `interrupt`; None when it was not made by `build_hitl_gate`."""
+    response: Any = interrupt.response_schema
+    about = response.get(GATE_KEY) if isinstance(response, Mapping) else None
+    payload: Any = interrupt.value
+    if not isinstance(about, Mapping) or not isinstance(payload, Mapping):
+        return None
+    return Gate(
+        id=about["id"],
+        node=about["node"],
+        visit=about["visit"],
+        step=about["step"],
+        risk=about["risk"],
+        name=about["name"],
+        renderer=payload["xRenderer"],
+        schema=payload["schema"],
+        values=payload["values"],
+        payload=payload,
+        interrupt=interrupt.id,
+        asked=response,
+        form=AnswerForm(
+            output=about["output"],
+            text_output=about["textOutput"],
+            schema=about["answerSchema"],
+            inner=about["innerSchema"],
+        ),
+    )
+
+
+def gates_of(interrupts: Iterable[Interrupt]) -> tuple[Gate, ...]:
+    """Every gate among `interrupts`, in their order."""
+    return tuple(gate for gate in map(gate_of, interrupts) if gate is not None)

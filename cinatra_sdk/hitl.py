@@ -1,0 +1,243 @@
+"""Gates: nodes that pause for a person.
+
+In: the state of a graph.  Out: a pause with a payload, then an update made from the answer.
+
+    graph.add_node("drafts_review", build_hitl_gate(
+        step_number=3, renderer="@cinatra-ai/email-drafting-agent:output",
+        values=lambda state: {"drafts": state["drafts"]}, output="drafts_note"))
+
+    pauses with  {"xRenderer": "@cinatra-ai/…:output", "schema": {…approved…}, "values": {…}}
+    answered by  {"approved": true}                    -> {"drafts_note": "[Approved by operator]"}
+    answered by  {"approved": false, "reason": "no"}   -> {"rejected_at": "…", "status": "rejected"}
+
+One gate is one node with one `interrupt` and nothing before it: the engine runs a paused node
+again from its top, and surfaces only the first interrupt of a node (seed 003, P1).
+A rejection is *returned* as an update.  The seed says "writes `state["rejected_at"]` and returns
+{}"; a write into the state that a node was given is lost, and the next node would send.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, TypeAlias
+
+from langgraph.types import interrupt
+from pydantic import JsonValue
+from pydantic_core import core_schema
+
+from cinatra_sdk.answers import APPROVAL_SCHEMA, Answer, AnswerForm
+from cinatra_sdk.errors import NodeFailed, PolicyInvalid
+from cinatra_sdk.gates import GATE_KEY, label
+from cinatra_sdk.policy import is_send_class, parse_policy
+from cinatra_sdk.secrets import find_secret
+from cinatra_sdk.values import check_value
+
+FALLBACK_RENDERER = "@cinatra-ai/agent-builder:schema-field-fallback"
+"""Shows any gate whose author named no screen."""
+
+State: TypeAlias = Mapping[str, Any]
+Update: TypeAlias = Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """How one visit of a gate ended."""
+
+    approved: bool
+    skipped: bool = False
+    """The policy did not ask for approval; no person was involved."""
+    value: JsonValue = None
+    """What the gate's output carries."""
+    reason: str = ""
+    by: str = ""
+    at: str = ""
+    """ISO 8601 with zone."""
+
+    def record(self, gate_id: str, node: str, visit: int, step: int) -> dict[str, JsonValue]:
+        """The outcome as JSON, without the value: what the state keeps of a decision."""
+        return {
+            "gate": gate_id,
+            "node": node,
+            "visit": visit,
+            "step": step,
+            "approved": self.approved,
+            "skipped": self.skipped,
+            "reason": self.reason,
+            "by": self.by,
+            "at": self.at,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What one visit of a gate asks; a gate whose question is fixed builds it from its options."""
+
+    values: Mapping[str, JsonValue]
+    form: AnswerForm
+    schema: Mapping[str, JsonValue]
+    """The payload's schema."""
+    renderer: str
+    gate_id: str
+    visit: int
+
+
+Gate: TypeAlias = Callable[[State], Update]
+
+
+def build_hitl_gate(
+    *,
+    step_number: int,
+    renderer: str = FALLBACK_RENDERER,
+    node: str = "",
+    name: str = "",
+    risk_class: str = "read_only",
+    schema: Mapping[str, JsonValue] | None = None,
+    values: Callable[[State], Mapping[str, JsonValue]] | Sequence[str] = (),
+    output: str = "",
+    ask: Callable[[State], Question] | None = None,
+    write: Callable[[State, Outcome], Update] | None = None,
+) -> Gate:
+    """A node that pauses for a person, unless the policy says otherwise.
+
+    step_number: the entry of `state["approval_policy"]["steps"]` that governs this gate.
+    renderer:    id of the screen that shows the gate.
+    node, name:  its id and what a person calls it; `gate_<step_number>` and the id by default.
+    risk_class:  a send class makes a missing policy entry an error instead of a skip.
+    schema:      JSON Schema of the answer's value; None asks for approval or free text.
+    values:      the domain data to show: a function of the state, or names of state keys.
+    output:      state key that takes the answer's value; empty writes nothing on approval.
+    ask, write:  for builders of graphs: the whole question, and the whole update, by function.
+
+    The node does nothing once `rejected_at` is set.
+    Raises (when it runs): `PolicyInvalid`, and `NodeFailed` where a secret would be shown.
+    """
+    node = node or f"gate_{step_number}"
+    form = AnswerForm(output=output or "approved", schema=schema)
+
+    def fixed_question(state: State) -> Question:
+        shown = values(state) if callable(values) else {k: state[k] for k in values if k in state}
+        return Question(
+            values=shown,
+            form=form,
+            schema=schema or APPROVAL_SCHEMA,
+            renderer=renderer,
+            gate_id=label(node, 1),
+            visit=1,
+        )
+
+    def default_write(_state: State, outcome: Outcome) -> Update:
+        if not outcome.approved:
+            return {"rejected_at": outcome.at, "status": "rejected"}
+        return {output: outcome.value} if output else {}
+
+    question_of = ask or fixed_question
+    update_of = write or default_write
+
+    def gate(state: State) -> Update:
+        if state.get("rejected_at"):
+            return {}
+        if not asks(state, step_number, risk_class, node):
+            return update_of(state, Outcome(approved=True, skipped=True, at=now()))
+        question = question_of(state)
+        about: dict[str, JsonValue] = {
+            "id": question.gate_id,
+            "node": node,
+            "visit": question.visit,
+            "step": step_number,
+            "risk": risk_class,
+            "name": name or node,
+        }
+        answer = _pause(question, about)
+        return update_of(state, _outcome(answer))
+
+    return gate
+
+
+def asks(state: State, step_number: int, risk_class: str, node: str) -> bool:
+    """Whether the policy in the state wants a person at this step.
+
+    Raises: `PolicyInvalid` for a malformed policy, and for a send class without an entry;
+    `NodeFailed` where the state has no `approval_policy` key at all: a missing key is a graph
+    that was wired without its host part, not a host without a policy.
+    """
+    if "approval_policy" not in state:
+        raise NodeFailed(
+            f"gate '{node}' finds no approval_policy in the state",
+            node=node,
+            hint="seal the host's policy in the graph's first node: see cinatra_sdk.state.seal",
+        )
+    policy = parse_policy(state["approval_policy"])
+    verdict = policy.verdict(step_number) if policy is not None else "absent"
+    if verdict == "absent" and is_send_class(risk_class):
+        raise PolicyInvalid(
+            f"the approval policy has no entry for step {step_number}, "
+            f"and gate '{node}' guards a '{risk_class}'",
+            hint=f'add {{"stepNumber": {step_number}, "requiresApproval": true}}',
+        )
+    return verdict == "ask"
+
+
+def _pause(question: Question, about: dict[str, JsonValue]) -> Answer:
+    """The one interrupt of a gate; returns when the run is resumed with a fitting answer."""
+    gate_id = str(about["id"])
+    values = dict(question.values)
+    check_value(values, where=f"the payload of gate '{gate_id}'")
+    found = find_secret(values)
+    if found:
+        raise NodeFailed(
+            f"gate '{gate_id}' would show a secret: {found}",
+            node=str(about["node"]),
+            hint="leave it out of the gate's values",
+        )
+    payload: dict[str, JsonValue] = {
+        "xRenderer": question.renderer or FALLBACK_RENDERER,
+        "schema": dict(question.schema),
+        "values": values,
+    }
+    form = question.form
+    response = form.resume_schema()
+    response[GATE_KEY] = {
+        **about,
+        "output": form.output,
+        "textOutput": form.text_output,
+        "answerSchema": dict(form.schema) if form.schema is not None else None,
+        "innerSchema": dict(form.inner) if form.inner is not None else None,
+    }
+    answer: Answer = interrupt(payload, response_schema=_checked_type(form, response))
+    return answer
+
+
+def _checked_type(form: AnswerForm, response: dict[str, JsonValue]) -> type[Any]:
+    """A type that validates with our own form.
+
+    A type and not a dict, because the engine then checks the answer inside `interrupt` and
+    stores nothing of one that does not fit: the gate stays open for another answer.
+    """
+
+    class GateAnswer:
+        @classmethod
+        def __get_pydantic_core_schema__(cls, _source: Any, _handler: Any) -> core_schema.CoreSchema:
+            return core_schema.no_info_plain_validator_function(form.read)
+
+        @classmethod
+        def __get_pydantic_json_schema__(cls, _core: Any, _handler: Any) -> dict[str, JsonValue]:
+            return response
+
+    return GateAnswer
+
+
+def _outcome(answer: Answer) -> Outcome:
+    return Outcome(
+        approved=answer.approved,
+        value=answer.value,
+        reason=answer.reason,
+        by=answer.by,
+        at=answer.at or now(),
+    )
+
+
+def now() -> str:
+    """The time as every record of a run writes it: ISO 8601, UTC, milliseconds."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds")

@@ -1,0 +1,406 @@
+"""The platform over HTTP: every call of a flow to the outside, under the operator's rules.
+
+In: a `PlatformCall`.  Out: the decoded answer, or one of the errors of `protocol.py`.
+
+    platform = HttpPlatform("http://localhost:3000", allow=["https://crm.example.com/v1"])
+    platform.call(PlatformCall(node="draft", …, url="{{CINATRA_BASE_URL}}/api/llm-bridge"))
+        -> {"subject": "Hello", …}
+
+`request.py` says what is sent and `response.py` what an answer means; both are pure.  This
+module is the loop around them, once with and once without `await`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import ssl
+import threading
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Self
+from weakref import WeakKeyDictionary
+
+import httpx2
+from pydantic import JsonValue
+
+from cinatra_sdk.platform.origin import (
+    Address,
+    AllowEntry,
+    Origin,
+    RefusalError,
+    read_url,
+    resolve,
+    shown,
+)
+from cinatra_sdk.platform.protocol import PlatformCall, PlatformRefused
+from cinatra_sdk.platform.request import Prepared, RequestRules, prepare
+from cinatra_sdk.platform.response import Answer, Decoded, Failure, Wait, judge
+
+MAX_BYTES = 16 * 1024 * 1024
+CONNECT_SECONDS = 10.0
+"""A host that does not even accept a connection is given up sooner than a slow answer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """What the platform takes from the machine it runs on; tests put their own in."""
+
+    sleep: Callable[[float], None] = time.sleep
+    asleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    jitter: Callable[[float], float] = lambda most: random.uniform(0.0, most)  # noqa: S311 - spreads retries, guards nothing
+    monotonic: Callable[[], float] = time.monotonic
+    resolve: Callable[[str, int], Sequence[Address]] = resolve
+
+
+class HttpPlatform:
+    """Calls a Cinatra platform, and the origins in `allow`; safe to share between threads.
+
+    `base_url` may have a path.  `allow` holds `scheme://host[:port][/path-prefix]`.
+    `timeout` is in seconds and bounds one attempt; `retries` counts the attempts after the
+    first.  `retry_posts` repeats a POST or PATCH that carries an idempotency key: set it only
+    when every receiver honours the key, else an effect may happen twice.
+
+    Raises: `ValueError` when `base_url` or an entry of `allow` cannot be read.
+    """
+
+    def __init__(  # noqa: PLR0913 - one keyword per thing an operator decides
+        self,
+        base_url: str,
+        *,
+        allow: Sequence[str] = (),
+        timeout: float = 120.0,
+        retries: int = 2,
+        retry_posts: bool = False,
+        max_bytes: int = MAX_BYTES,
+        bridge_token: str | None = None,
+        attestation_key: str | None = None,
+        client: httpx2.Client | None = None,
+        async_client: httpx2.AsyncClient | None = None,
+        clock: Callable[[], float] = time.time,
+        surroundings: Surroundings | None = None,
+    ) -> None:
+        self._rules = RequestRules(
+            base_url=base_url.rstrip("/"),
+            base=_base_origin(base_url),
+            allow=tuple(_allow_entry(entry) for entry in allow),
+            timeout=timeout,
+            retry_posts=retry_posts,
+            bridge_token=bridge_token or "",
+            attestation_key=attestation_key or "",
+        )
+        self._allow = tuple(allow)
+        self._retries = retries
+        self._max_bytes = max_bytes
+        self._clock = clock
+        self._outside = surroundings or Surroundings()
+        self._injected = client
+        self._injected_async = async_client
+        self._own: httpx2.Client | None = None
+        self._own_async: WeakKeyDictionary[asyncio.AbstractEventLoop, httpx2.AsyncClient] = (
+            WeakKeyDictionary()
+        )
+        self._lock = threading.Lock()
+        self._closed = False
+
+    def __repr__(self) -> str:
+        return f"HttpPlatform({self._rules.base_url!r}, allow={list(self._allow)!r})"
+
+    def describe(self) -> dict[str, JsonValue]:
+        description: dict[str, JsonValue] = {
+            "kind": "http",
+            "base_url": self._rules.base_url,
+            "allow": list(self._allow),
+            "timeout": self._rules.timeout,
+            "retries": self._retries,
+        }
+        if self._rules.retry_posts:
+            description["retry_posts"] = True
+        return description
+
+    # ------------------------------------------------------------------------ calls
+
+    def call(self, call: PlatformCall) -> JsonValue:
+        prepared = prepare(self._rules, call, now=self._clock())
+        attempt = 0
+        while True:
+            verdict = self._judge(prepared, self._send(prepared, attempt), attempt)
+            if isinstance(verdict, Decoded):
+                return verdict.value
+            self._outside.sleep(self._seconds(verdict))
+            attempt += 1
+
+    async def acall(self, call: PlatformCall) -> JsonValue:
+        prepared = prepare(self._rules, call, now=self._clock())
+        attempt = 0
+        while True:
+            verdict = self._judge(prepared, await self._asend(prepared, attempt), attempt)
+            if isinstance(verdict, Decoded):
+                return verdict.value
+            await self._outside.asleep(self._seconds(verdict))
+            attempt += 1
+
+    def _judge(self, prepared: Prepared, outcome: Answer | Failure, attempt: int) -> Decoded | Wait:
+        return judge(prepared, outcome, attempt=attempt, retries=self._retries, now=self._clock())
+
+    def _seconds(self, wait: Wait) -> float:
+        return wait.seconds if wait.exact else self._outside.jitter(wait.seconds)
+
+    def _send(self, prepared: Prepared, attempt: int) -> Answer | Failure:
+        client = self._client(prepared)
+        addresses = self._resolved(prepared)
+        if isinstance(addresses, Failure):
+            return addresses
+        request = _request(prepared, _checked(prepared, addresses), attempt)
+        reading = self._reading(prepared)
+        try:
+            response = client.send(request, stream=True, auth=None, follow_redirects=False)
+            try:
+                if reading.begin(response):
+                    for chunk in response.iter_bytes():
+                        if not reading.add(chunk):
+                            break
+            finally:
+                response.close()
+        except httpx2.RequestError as error:
+            return _failure(error)
+        return reading.outcome()
+
+    async def _asend(self, prepared: Prepared, attempt: int) -> Answer | Failure:
+        client = self._async_client(prepared)
+        addresses = await asyncio.to_thread(self._resolved, prepared) if prepared.guard else ()
+        if isinstance(addresses, Failure):
+            return addresses
+        request = _request(prepared, _checked(prepared, addresses), attempt)
+        reading = self._reading(prepared)
+        try:
+            response = await client.send(request, stream=True, auth=None, follow_redirects=False)
+            try:
+                if reading.begin(response):
+                    async for chunk in response.aiter_bytes():
+                        if not reading.add(chunk):
+                            break
+            finally:
+                await response.aclose()
+        except httpx2.RequestError as error:
+            return _failure(error)
+        return reading.outcome()
+
+    def _resolved(self, prepared: Prepared) -> Sequence[Address] | Failure:
+        """Addresses of a host outside the platform's origin; empty where none are checked."""
+        if prepared.guard is None:
+            return ()
+        origin = prepared.guard.origin
+        try:
+            return self._outside.resolve(origin.host, origin.port)
+        except (OSError, UnicodeError):
+            return Failure(kind="name")
+
+    def _reading(self, prepared: Prepared) -> _Reading:
+        now = self._outside.monotonic
+        return _Reading(limit=self._max_bytes, now=now, deadline=now() + prepared.timeout)
+
+    # ---------------------------------------------------------------------- clients
+
+    def _client(self, prepared: Prepared) -> httpx2.Client:
+        with self._lock:
+            client = self._injected or self._own
+            if client is None and not self._closed:
+                client = self._own = httpx2.Client(trust_env=False, verify=_trusted())
+        if client is None or client.is_closed:
+            raise _closed(prepared)
+        return client
+
+    def _async_client(self, prepared: Prepared) -> httpx2.AsyncClient:
+        """One client per event loop: a connection belongs to the loop that opened it."""
+        loop = asyncio.get_running_loop()
+        with self._lock:
+            client = self._injected_async or self._own_async.get(loop)
+            if client is None and not self._closed:
+                # No idle connections: they would outlive a loop that ends without `aclose`.
+                limits = httpx2.Limits(max_connections=100, max_keepalive_connections=0)
+                client = httpx2.AsyncClient(trust_env=False, verify=_trusted(), limits=limits)
+                self._own_async[loop] = client
+        if client is None or client.is_closed:
+            raise _closed(prepared)
+        return client
+
+    def close(self) -> None:
+        """Close what this platform opened; an injected client stays open."""
+        with self._lock:
+            self._closed = True
+            own, self._own = self._own, None
+            self._own_async.clear()
+        if own is not None:
+            own.close()
+
+    async def aclose(self) -> None:
+        """As `close`, also for the connections of the running event loop."""
+        with self._lock:
+            clients = list(self._own_async.values())
+        self.close()
+        for client in clients:
+            await client.aclose()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self.aclose()
+
+
+def _base_origin(base_url: str) -> Origin:
+    problem = "a base url has no query and no fragment"
+    try:
+        target = read_url(base_url)
+        if not target.has_query and "#" not in base_url:
+            return target.origin
+    except RefusalError as refusal:
+        problem = str(refusal)
+    raise ValueError(f"base_url {shown(base_url)!r}: {problem}")
+
+
+def _allow_entry(text: str) -> AllowEntry:
+    try:
+        return AllowEntry.parse(text)
+    except RefusalError as refusal:
+        raise ValueError(f"allow entry {shown(text)!r}: {refusal}") from None
+
+
+def _trusted() -> ssl.SSLContext:
+    # SSL_CERT_FILE of the environment counts; its proxies do not: they would see the tokens.
+    return httpx2.create_ssl_context(trust_env=True)
+
+
+def _closed(prepared: Prepared) -> PlatformRefused:
+    return PlatformRefused(
+        f'node "{prepared.node}": the platform is closed; make a new HttpPlatform',
+        node=prepared.node,
+        url=prepared.shown_url,
+    )
+
+
+# ------------------------------------------------------------------- one request
+
+
+def _checked(prepared: Prepared, addresses: Sequence[Address]) -> tuple[Address, ...]:
+    if prepared.guard is None:
+        return ()
+    try:
+        return prepared.guard.checked(addresses)
+    except RefusalError as refusal:
+        raise PlatformRefused(
+            f'node "{prepared.node}": {prepared.shown_url} was not called: {refusal}; '
+            "put the address itself into `allow` if it is meant",
+            node=prepared.node,
+            url=prepared.shown_url,
+        ) from None
+
+
+def _request(prepared: Prepared, addresses: Sequence[Address], attempt: int) -> httpx2.Request:
+    """Made without a client, so that no header, cookie or login of an injected one gets in."""
+    headers = dict(prepared.headers)
+    timeout = httpx2.Timeout(prepared.timeout, connect=min(prepared.timeout, CONNECT_SECONDS))
+    extensions: dict[str, object] = {"timeout": timeout.as_dict()}
+    try:
+        url = httpx2.URL(prepared.url)
+        if prepared.query:
+            url = url.copy_merge_params(dict(prepared.query))
+        agreed = read_url(prepared.url).origin == read_url(str(url)).origin
+    except (httpx2.InvalidURL, RefusalError, UnicodeError):
+        agreed = False
+    if not agreed:
+        raise PlatformRefused(
+            f'node "{prepared.node}": {prepared.shown_url} was not called: the url cannot be parsed',
+            node=prepared.node,
+            url=prepared.shown_url,
+        )
+    if addresses:
+        # The connection goes to the checked address, so a second look-up cannot change it; the
+        # certificate is still checked against the host's name.  Such a connection is not kept:
+        # another host behind the same address would find it in the pool.
+        headers["host"] = url.netloc.decode("ascii")
+        headers["connection"] = "close"
+        extensions["sni_hostname"] = url.host
+        url = url.copy_with(host=str(addresses[attempt % len(addresses)]))
+    return httpx2.Request(
+        prepared.method, url, headers=headers, content=prepared.content, extensions=extensions
+    )
+
+
+def _failure(error: httpx2.RequestError) -> Failure:
+    if _is_tls(error):
+        return Failure(kind="tls")
+    if isinstance(error, (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout)):
+        return Failure(kind="connect")
+    if isinstance(error, httpx2.TimeoutException):
+        return Failure(kind="timeout")
+    if isinstance(error, (httpx2.NetworkError, httpx2.RemoteProtocolError)):
+        return Failure(kind="broken")
+    return Failure(kind="protocol")
+
+
+def _is_tls(error: BaseException | None) -> bool:
+    while error is not None:
+        if isinstance(error, ssl.SSLError):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
+@dataclass(slots=True, kw_only=True)
+class _Reading:
+    """Takes in one response, within the bounds of size and time."""
+
+    limit: int
+    now: Callable[[], float]
+    deadline: float
+    status: int = 0
+    headers: dict[str, str] = field(default_factory=dict)
+    body: bytearray = field(default_factory=bytearray)
+    failure: Failure | None = None
+
+    def begin(self, response: httpx2.Response) -> bool:
+        """Whether the body is worth reading."""
+        self.status = response.status_code
+        self.headers = {name.lower(): value for name, value in response.headers.items()}
+        if self.headers.get("content-encoding", "identity").lower() != "identity":
+            self.failure = Failure(kind="protocol")
+        elif self._too_long(self.headers.get("content-length", "")):
+            self.failure = Failure(kind="too_large")
+        return self.failure is None
+
+    def _too_long(self, length: str) -> bool:
+        return length.isdecimal() and len(length) < 20 and int(length) > self.limit
+
+    def add(self, chunk: bytes) -> bool:
+        """Whether to go on."""
+        self.body += chunk
+        if len(self.body) > self.limit:
+            self.failure = Failure(kind="too_large")
+        elif self.now() > self.deadline:
+            self.failure = Failure(kind="timeout")
+        return self.failure is None
+
+    def outcome(self) -> Answer | Failure:
+        if self.failure is not None:
+            return self.failure
+        return Answer(status=self.status, headers=self.headers, body=bytes(self.body))

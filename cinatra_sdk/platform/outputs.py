@@ -1,0 +1,127 @@
+"""What a node gets out of an answer: its declared outputs, checked.
+
+In: the call with its `DeclaredOutput`s, and the decoded answer.  Out: title → value, or
+`PlatformOutputError` naming node, output and what came instead.
+
+    outputs  subject: string, score: integer (has a default)
+    answer   {"subject": "Hello", "score": null, "debug": 1}
+    result   {"subject": "Hello"}          # score: the caller puts the default in
+
+Source of the rule: Cinatra's requirement 20 (a missing output is an error that names node and
+field), and Agent Spec 1.6 (an output is a top-level key of the response).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from jsonschema.exceptions import SchemaError, UnknownType, ValidationError
+from pydantic import JsonValue
+from referencing.exceptions import Unresolvable
+
+from cinatra_sdk.platform.protocol import DeclaredOutput, PlatformCall, PlatformOutputError
+from cinatra_sdk.schema_sample import validator_for
+
+WHOLE_BODY = frozenset({"output", "response"})
+"""A single output of this name may stand for an answer that is not an object."""
+_SHOWN_KEYS = 10
+
+
+def declared_outputs(call: PlatformCall, body: JsonValue) -> dict[str, JsonValue]:
+    """The declared outputs that `body` holds; an absent one with a default is left out.
+
+    Raises: `PlatformOutputError`.
+    """
+    answer = _as_object(call, body)
+    return {
+        output.title: answer[output.title]
+        for output in call.outputs
+        if _present(call, output, answer)
+    }
+
+
+def _as_object(call: PlatformCall, body: JsonValue) -> Mapping[str, JsonValue]:
+    """The answer as an object.
+
+    A node without declared outputs has one called `response` in Agent Spec: it takes the
+    whole answer, unless the answer has a key of that name.
+    """
+    single = call.outputs[0].title if len(call.outputs) == 1 else ""
+    if isinstance(body, dict):
+        whole = single == "response" and single not in body
+        return {single: body} if whole else body
+    if not call.outputs:
+        return {}
+    if body is None and all(output.has_default for output in call.outputs):
+        return {}
+    if single in WHOLE_BODY:
+        return {single: body}
+    raise _error(call, f"the answer must be an object with its outputs, got {type_name(body)}")
+
+
+def _present(call: PlatformCall, output: DeclaredOutput, answer: Mapping[str, JsonValue]) -> bool:
+    if output.title not in answer:
+        if output.has_default:
+            return False
+        raise _error(call, f'the answer lacks the output "{output.title}"; {_came(answer)}')
+    value = answer[output.title]
+    problem = _problem(call, output, value)
+    if problem and value is None and output.has_default:
+        return False
+    if problem:
+        raise _error(call, problem)
+    return True
+
+
+def _came(answer: Mapping[str, JsonValue]) -> str:
+    if not answer:
+        return "it is empty"
+    shown = ", ".join(f'"{key[:60]}"' for key in list(answer)[:_SHOWN_KEYS])
+    more = len(answer) - _SHOWN_KEYS
+    return f"it has {shown}" + (f" and {more} more" if more > 0 else "")
+
+
+def _problem(call: PlatformCall, output: DeclaredOutput, value: JsonValue) -> str:
+    """How `value` breaks the output's schema, without quoting the value; empty when it fits."""
+    text = json.dumps(output.schema, sort_keys=True, default=dict)
+    broken = ""
+    try:
+        error = next(iter(validator_for(text).iter_errors(value)), None)
+    except (SchemaError, Unresolvable, UnknownType):
+        broken = f'the schema declared for the output "{output.title}" is no JSON Schema'
+    if broken:
+        raise _error(call, broken)
+    return "" if error is None else _described(output.title, error)
+
+
+def _described(title: str, error: ValidationError) -> str:
+    place = "".join(
+        f"[{part}]" if isinstance(part, int) else f".{str(part)[:60]}"
+        for part in error.absolute_path
+    )
+    where = f'the output "{title}{place}"'
+    wanted: Any = error.validator_value
+    instance: Any = error.instance
+    rule = str(error.validator)
+    if rule == "type":
+        kinds = wanted if isinstance(wanted, list) else [wanted]
+        return f"{where} must be {' or '.join(map(str, kinds))}, got {type_name(instance)}"
+    if rule == "required":
+        missing = [key for key in wanted if key not in instance]
+        return f'{where} lacks "{missing[0]}"'
+    detail = json.dumps(wanted, ensure_ascii=False)
+    return f"{where} breaks the rule {rule}: {detail[:120]}"
+
+
+def type_name(value: Any) -> str:
+    """The JSON type of `value`."""
+    if isinstance(value, bool):
+        return "boolean"
+    names = {str: "string", int: "integer", float: "number", list: "array", dict: "object"}
+    return names.get(type(value), "null")
+
+
+def _error(call: PlatformCall, problem: str) -> PlatformOutputError:
+    return PlatformOutputError(f'node "{call.node}": {problem}', node=call.node)

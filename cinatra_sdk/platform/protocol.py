@@ -1,0 +1,137 @@
+"""The one seam between a flow and the world outside: what a node asks, and who answers.
+
+Error tree
+    PlatformError(Exception)        node, url, status, code; never a credential
+        PlatformRefused             the call was not made: the url is not allowed, or unresolved
+        PlatformUnreachable         no answer: connection, TLS, timeout
+        PlatformResponseError       the platform answered with an error status
+        PlatformOutputError         the answer lacks a declared output, or one has the wrong type
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol, runtime_checkable
+
+from pydantic import JsonValue
+
+BASE_URL_PLACEHOLDER = "{{CINATRA_BASE_URL}}"
+"""Stands at the start of a flow's urls; each platform puts its own origin there."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeclaredOutput:
+    """One output that the node promises: a top-level key of the response."""
+
+    title: str
+    schema: Mapping[str, JsonValue] = field(default_factory=dict)
+    """JSON Schema of the value; empty accepts anything."""
+    has_default: bool = False
+    """A missing key is then no error: the caller puts the default in."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Credentials:
+    """What proves who is calling.  Lives in the runtime context only, and prints as nothing."""
+
+    run_token: str = field(default="", repr=False)
+    """`X-Cinatra-Run-Token`: per-run raw token from the dispatch message."""
+    bearer_token: str = field(default="", repr=False)
+    """`Authorization: Bearer …`, where the host uses OAuth."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlatformCall:
+    """One request of an ApiNode, templates already rendered."""
+
+    node: str
+    """The original OAS node id: attestations and errors name it."""
+    path: str
+    """The node with the FlowNodes around it, `outer/inner/node`."""
+    method: str
+    url: str
+    """May begin with `{{CINATRA_BASE_URL}}`."""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    query: Mapping[str, str] = field(default_factory=dict)
+    body: JsonValue = None
+    """Typed JSON; `None` sends no body."""
+    outputs: tuple[DeclaredOutput, ...] = ()
+    risk_class: str = ""
+    run_id: str = ""
+    context_id: str = ""
+    """`X-Cinatra-A2A-Context-Id`: the conversation this run belongs to."""
+    idempotency_key: str = ""
+    """Stable over crash and resume of the same visit of the node; never reused by another."""
+    timeout: float | None = None
+    """Seconds; `None` means the platform's own."""
+    credentials: Credentials = field(default=Credentials(), repr=False, compare=False)
+
+
+@runtime_checkable
+class Platform(Protocol):
+    """Answers the calls of a flow.  Implementations are safe to share between threads."""
+
+    def call(self, call: PlatformCall) -> JsonValue:
+        """The decoded response body.
+
+        Raises: `PlatformError` and its subclasses, nothing else.
+        """
+        ...
+
+    async def acall(self, call: PlatformCall) -> JsonValue:
+        """As `call`, for an event loop."""
+        ...
+
+    def describe(self) -> dict[str, JsonValue]:
+        """How another process can make the same platform again; never a credential.
+
+        `{"kind": "simulated", …}` or `{"kind": "http", "base_url": …, …}`; read by
+        `cinatra_sdk.platform.platform_from`.
+        """
+        ...
+
+
+class PlatformError(Exception):
+    """A call of a flow to the platform failed.
+
+    `code` is the platform's own error code where it gave one, else the class's.
+    The text is safe to show and to store: it never holds a header, a token or a response body
+    beyond the platform's own `message`.
+    """
+
+    code = "platform_error"
+
+    def __init__(
+        self, message: str, *, node: str, url: str = "", status: int | None = None, code: str = ""
+    ) -> None:
+        super().__init__(message)
+        self.node = node
+        self.url = url
+        self.status = status
+        if code:
+            self.code = code
+
+
+class PlatformRefused(PlatformError):
+    """The call was not made: its url is not allowed or not resolved."""
+
+    code = "platform_refused"
+
+
+class PlatformUnreachable(PlatformError):
+    """There was no answer: connection, TLS or timeout."""
+
+    code = "platform_unreachable"
+
+
+class PlatformResponseError(PlatformError):
+    """The platform answered with an error status."""
+
+    code = "platform_response"
+
+
+class PlatformOutputError(PlatformError):
+    """The answer lacks an output that the node declares, or one has the wrong type."""
+
+    code = "platform_output"

@@ -1,0 +1,269 @@
+"""What is sent for one call: a pure function from a `PlatformCall` to a `Prepared` request.
+
+In: the call of a node, and the operator's `RequestRules`.  Out: method, url, headers and
+bytes, or `PlatformRefused`.  Nothing here touches the network.
+
+    call.url  "{{CINATRA_BASE_URL}}/api/llm-bridge"
+    prepared  POST http://host:3000/api/llm-bridge
+              X-Cinatra-Bridge-Token, -A2A-Context-Id, -Run-Token, -Step-Node, -Step-Attestation
+
+The headers that prove who is calling go to the platform's own origin only, and replace
+whatever an author wrote under their names.  The signed forms are those that Cinatra's
+platform checks; the signed text is the version, the context id, the node id and the expiry,
+one to a line.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from urllib.parse import urlencode
+
+from pydantic import JsonValue
+
+from cinatra_sdk.platform.origin import AllowEntry, Origin, RefusalError, Target, read_url, shown
+from cinatra_sdk.platform.protocol import BASE_URL_PLACEHOLDER, PlatformCall, PlatformRefused
+
+ATTESTATION_SECONDS = 300
+SHORTEST_SECRET = 8
+"""Shorter strings are not looked for in answers: they would blank out ordinary words."""
+
+_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_HEADER_TEXT = re.compile(r"[\x20-\x7e]*")
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
+_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"})
+_REPEATABLE = frozenset({"GET", "HEAD", "OPTIONS", "PUT", "DELETE"})
+_FRAMING = frozenset(
+    {
+        "connection", "content-length", "expect", "host", "keep-alive", "proxy-authorization",
+        "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
+    }
+)  # fmt: skip
+"""Headers of the connection itself: an author who sets them splits or redirects requests."""
+
+_BRIDGE = ("api", "llm-bridge")
+_PASSTHROUGH = ("api", "agents", "passthrough")
+_CONTEXT = (("api", "context-resolve"), ("api", "context-finalize"))
+_AUDITOR = (("api", "auditor", "run-skills"), ("api", "auditor", "apply"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestRules:
+    """What the operator decided: where calls may go, and what proves who is calling."""
+
+    base_url: str
+    """Without a trailing slash; may have a path."""
+    base: Origin
+    allow: tuple[AllowEntry, ...] = ()
+    timeout: float = 120.0
+    retry_posts: bool = False
+    bridge_token: str = field(default="", repr=False)
+    attestation_key: str = field(default="", repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """One request, ready to be sent as often as the retry rule allows."""
+
+    node: str
+    method: str
+    url: str
+    shown_url: str
+    """The url as errors name it."""
+    headers: tuple[tuple[str, str], ...] = field(repr=False)
+    content: bytes | None = field(repr=False)
+    timeout: float
+    repeatable: bool
+    """Whether the receiver does no more for two of these than for one."""
+    guard: AllowEntry | None = None
+    """The entry whose addresses are checked; `None` for the platform's own origin."""
+    query: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    secrets: tuple[str, ...] = field(default=(), repr=False)
+    """What must not come back in an answer or an error."""
+
+
+def prepare(rules: RequestRules, call: PlatformCall, *, now: float) -> Prepared:
+    """Turn `call` into a request.
+
+    Raises: `PlatformRefused` when it must not be made.
+    """
+    url = call.url
+    if url.startswith(BASE_URL_PLACEHOLDER):
+        url = rules.base_url + url.removeprefix(BASE_URL_PLACEHOLDER)
+    try:
+        target, guard = _admitted(rules, call.url, url)
+        method = _method(call.method)
+        headers = _headers(rules, call, target, now=now)
+        content, content_type = _content(call.body, headers.get("content-type", ""))
+    except RefusalError as refusal:
+        raise PlatformRefused(
+            f'node "{call.node}": {shown(url)} was not called: {refusal}',
+            node=call.node,
+            url=shown(url),
+        ) from None
+    if content_type:
+        headers["content-type"] = content_type
+    keyed = rules.retry_posts and bool(call.idempotency_key)
+    return Prepared(
+        node=call.node,
+        method=method,
+        url=url,
+        shown_url=shown(url),
+        headers=tuple(headers.items()),
+        content=content,
+        timeout=rules.timeout if call.timeout is None else call.timeout,
+        repeatable=method in _REPEATABLE or keyed,
+        guard=guard,
+        query=tuple(call.query.items()),
+        secrets=_secrets(rules, call),
+    )
+
+
+def _admitted(rules: RequestRules, written: str, url: str) -> tuple[Target, AllowEntry | None]:
+    if "{{" in url or "}}" in url:
+        raise RefusalError("a placeholder of the url has no value")
+    rest = written.removeprefix(BASE_URL_PLACEHOLDER)
+    if rest != written and rest and rest[0] not in "/?":
+        raise RefusalError(f"what follows {BASE_URL_PLACEHOLDER} must begin with a slash")
+    target = read_url(url)
+    if target.origin == rules.base:
+        return target, None
+    for entry in rules.allow:
+        if entry.covers(target):
+            return target, entry
+    raise RefusalError(
+        f"only {rules.base} and the allow list may be called; "
+        f'add "{target.origin}" to `allow` if the flow is meant to reach it'
+    )
+
+
+def _method(method: str) -> str:
+    if method.upper() not in _METHODS:
+        raise RefusalError(f"the method must be one of {', '.join(sorted(_METHODS))}")
+    return method.upper()
+
+
+# -------------------------------------------------------------------------- headers
+
+
+def _headers(
+    rules: RequestRules, call: PlatformCall, target: Target, *, now: float
+) -> dict[str, str]:
+    """All headers, by lower-case name."""
+    headers = {"accept": "application/json"}
+    headers.update(_author_headers(call.headers))
+    # An answer is bounded while it is read, so it must not arrive packed.
+    headers["accept-encoding"] = "identity"
+    headers["user-agent"] = "oasflow"
+    if call.idempotency_key and call.method.upper() not in {"GET", "HEAD", "OPTIONS"}:
+        headers["idempotency-key"] = call.idempotency_key
+    if target.origin == rules.base:
+        headers.update(_runtime_headers(rules, call, target.segments, now=now))
+    for name, value in headers.items():
+        if not _HEADER_TEXT.fullmatch(value):
+            raise RefusalError(f'the header "{name}" holds something other than printable ASCII')
+    return headers
+
+
+def _author_headers(declared: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    for written, value in declared.items():
+        name = written.lower()
+        if not _TOKEN.fullmatch(name):
+            raise RefusalError("a header has a name that is not an HTTP token")
+        if name in _FRAMING:
+            raise RefusalError(f'a flow cannot set the header "{name}"')
+        if name == "authorization" or name.startswith("x-cinatra-"):
+            continue
+        yield name, value
+
+
+def _runtime_headers(
+    rules: RequestRules, call: PlatformCall, segments: tuple[str, ...], *, now: float
+) -> Iterator[tuple[str, str]]:
+    """The table of Cinatra's HTTP contract: which endpoint gets which proof."""
+    bridge = segments[-len(_BRIDGE) :] == _BRIDGE
+    passthrough = segments[-len(_PASSTHROUGH) :] == _PASSTHROUGH
+    context = segments[-2:] in _CONTEXT
+    auditor = segments[-3:] in _AUDITOR
+    if rules.bridge_token:
+        yield "x-cinatra-bridge-token", rules.bridge_token
+    if call.credentials.bearer_token:
+        yield "authorization", f"Bearer {call.credentials.bearer_token}"
+    if call.context_id and (bridge or passthrough or context or auditor):
+        yield "x-cinatra-a2a-context-id", call.context_id
+    if call.credentials.run_token and (bridge or context):
+        yield "x-cinatra-run-token", call.credentials.run_token
+    if not (rules.attestation_key and call.context_id):
+        return
+    if context:
+        yield "x-cinatra-context-node", call.node
+        yield "x-cinatra-context-attestation", attest(rules, call, version="v2", now=now)
+    if bridge or passthrough:
+        yield "x-cinatra-step-node", call.node
+        yield "x-cinatra-step-attestation", attest(rules, call, version="s1", now=now)
+
+
+def attest(rules: RequestRules, call: PlatformCall, *, version: str, now: float) -> str:
+    """`<version>:<expiry>:<hex>`: proof that this node of this conversation is calling."""
+    expiry = int(now) + ATTESTATION_SECONDS
+    material = f"{version}\n{call.context_id}\n{call.node}\n{expiry}"
+    key = rules.attestation_key.encode()
+    return f"{version}:{expiry}:{hmac.new(key, material.encode(), hashlib.sha256).hexdigest()}"
+
+
+def _secrets(rules: RequestRules, call: PlatformCall) -> tuple[str, ...]:
+    known = (
+        rules.bridge_token,
+        rules.attestation_key,
+        call.credentials.run_token,
+        call.credentials.bearer_token,
+    )
+    return tuple(secret for secret in known if len(secret) >= SHORTEST_SECRET)
+
+
+# ----------------------------------------------------------------------------- body
+
+
+def _content(body: JsonValue, content_type: str) -> tuple[bytes | None, str]:
+    """The bytes of `body`, and the content type to send them with."""
+    media = content_type.partition(";")[0].strip().lower()
+    json_media = media == "application/json" or media.endswith("+json")
+    if body is None:
+        return None, ""
+    if isinstance(body, str) and not json_media:
+        return _encoded(body), content_type or "text/plain; charset=utf-8"
+    if media == "application/x-www-form-urlencoded":
+        return _encoded(_form(body)), content_type
+    return _encoded(_json(body)), content_type or "application/json"
+
+
+def _encoded(text: str) -> bytes:
+    # Not `encode` in a `try`: its error would carry the whole body in its context.
+    if _SURROGATE.search(text):
+        raise RefusalError("the body holds a lone surrogate, which is not text")
+    return text.encode()
+
+
+def _json(value: JsonValue) -> str:
+    try:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    except ValueError:
+        raise RefusalError("the body holds NaN or an infinity, which are not JSON") from None
+
+
+def _form(body: JsonValue) -> str:
+    """Form encoding: a list repeats its key, null is empty, other values are JSON text."""
+    if not isinstance(body, dict):
+        raise RefusalError("a form-encoded body must be an object")
+    pairs: list[tuple[str, str]] = []
+    for key, value in body.items():
+        for one in value if isinstance(value, list) else [value]:
+            text = one if isinstance(one, str) else "" if one is None else _json(one)
+            if _SURROGATE.search(key + text):
+                raise RefusalError("the body holds a lone surrogate, which is not text")
+            pairs.append((key, text))
+    return urlencode(pairs)

@@ -1,0 +1,280 @@
+"""What an answer means: a pure function from status, headers and bytes to a value or an error.
+
+In: what came back for a request (an `Answer`), or why nothing did (a `Failure`).
+Out: the decoded JSON, a `Wait` before the next attempt, or a `PlatformError`.
+
+    200 {"title": "T"}                             -> {"title": "T"}
+    200 text/plain `hello`                         -> "hello"
+    503 {"error": "NO_LLM_PROVIDER", "message": …} -> PlatformResponseError(code="NO_LLM_PROVIDER")
+
+An error's text holds the node, the url without its query, the status and the platform's own
+code and one-line message; never a header, a request body or the rest of the answer.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING, Literal, NoReturn
+
+from pydantic import JsonValue
+
+from cinatra_sdk.errors import ValueRefused
+from cinatra_sdk.platform.protocol import (
+    PlatformOutputError,
+    PlatformResponseError,
+    PlatformUnreachable,
+)
+from cinatra_sdk.secrets import redact
+from cinatra_sdk.values import check_value
+
+if TYPE_CHECKING:
+    from cinatra_sdk.platform.request import Prepared
+
+MESSAGE_LENGTH = 300
+FIRST_WAIT = 1.0
+LONGEST_WAIT = 8.0
+LONGEST_RETRY_AFTER = 60.0
+"""Seconds.  A server that asks for more is not waited for, and not called again early either."""
+
+_SHOWN_AS_RUN_ERROR = frozenset(
+    {"NO_LLM_PROVIDER", "PREFERRED_PROVIDER_UNAVAILABLE", "CAPABILITY_UNSATISFIABLE"}
+)
+"""Codes of status 503 whose message is written for the person who started the run."""
+_OVERLOADED = frozenset({409, 429})
+_TEMPORARY = frozenset({502, 503, 504})
+_CODE = re.compile(r"[A-Za-z][A-Za-z0-9_.:-]{0,63}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """One whole response."""
+
+    status: int
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Lower-case names."""
+    body: bytes = field(default=b"", repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """Why there is no whole response."""
+
+    kind: Literal["connect", "name", "tls", "timeout", "broken", "protocol", "too_large"]
+    """`connect` and `name` mean that not one byte of the request was sent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Try again after this many seconds, or less."""
+
+    seconds: float
+    exact: bool = False
+    """The server named the time: do not come earlier."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """The answer's value."""
+
+    value: JsonValue
+
+
+_FAILURES = {
+    "connect": "there is no connection",
+    "name": "the host name cannot be resolved",
+    "tls": "TLS failed: the certificate or the protocol was refused",
+    "timeout": "there was no whole answer in time",
+    "broken": "the connection broke before the whole answer was there",
+    "protocol": "the answer breaks the HTTP protocol",
+}
+
+
+def judge(
+    prepared: Prepared, outcome: Answer | Failure, *, attempt: int, retries: int, now: float
+) -> Decoded | Wait:
+    """What follows from `outcome` of attempt number `attempt` (0 is the first).
+
+    Raises: `PlatformError` when no further attempt is due.
+    """
+    if attempt < retries:
+        wait = _retry(prepared, outcome, attempt=attempt, now=now)
+        if wait is not None:
+            return wait
+    if isinstance(outcome, Failure):
+        _raise_failure(prepared, outcome)
+    if 200 <= outcome.status < 300:
+        return Decoded(decode(prepared, outcome))
+    raise _status_error(prepared, outcome)
+
+
+def _retry(
+    prepared: Prepared, outcome: Answer | Failure, *, attempt: int, now: float
+) -> Wait | None:
+    backoff = Wait(min(LONGEST_WAIT, FIRST_WAIT * 2**attempt))
+    if isinstance(outcome, Failure):
+        unsent = outcome.kind in {"connect", "name"}
+        again = outcome.kind in {"timeout", "broken"} and prepared.repeatable
+        return backoff if unsent or again else None
+    if not prepared.repeatable or outcome.status not in _OVERLOADED | _TEMPORARY:
+        return None
+    asked = _retry_after(outcome.headers.get("retry-after", ""), now=now)
+    if asked is None:
+        return backoff
+    return Wait(asked, exact=True) if asked <= LONGEST_RETRY_AFTER else None
+
+
+def _retry_after(text: str, *, now: float) -> float | None:
+    """Seconds to wait, from either form of `Retry-After`; `None` when it names no time."""
+    if re.fullmatch(r"[0-9]{1,9}", text):
+        return float(text)
+    try:
+        return max(0.0, parsedate_to_datetime(text).timestamp() - now)
+    except ValueError:
+        return None
+
+
+# --------------------------------------------------------------------------- success
+
+
+def decode(prepared: Prepared, answer: Answer) -> JsonValue:
+    """The body as JSON that can be stored; a text/plain body that is no JSON as a string.
+
+    An empty body is `None`.
+    """
+    if not answer.body.strip():
+        return None
+    value = _value(prepared, answer)
+    refused = ""
+    try:
+        check_value(value, where=f'node "{prepared.node}": the answer of {prepared.shown_url}')
+    except ValueRefused as error:
+        refused = str(error)
+    if refused:
+        raise PlatformOutputError(
+            redact(refused, prepared.secrets),
+            node=prepared.node,
+            url=prepared.shown_url,
+            status=answer.status,
+        )
+    return _without(value, prepared.secrets) if prepared.secrets else value
+
+
+def _value(prepared: Prepared, answer: Answer) -> JsonValue:
+    text = answer.body.decode("utf-8-sig", errors="replace")
+    problem = "is not JSON"
+    try:
+        answer.body.decode("utf-8")
+        value: JsonValue = json.loads(text, parse_constant=_refuse_constant)
+    except UnicodeDecodeError:
+        problem = "is not UTF-8"
+    except RecursionError:
+        problem = "is nested too deeply"
+    except ValueError:
+        media = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if media == "text/plain":
+            return text
+    else:
+        return value
+    # Raised here, not in a handler: the errors above carry the whole body in their context.
+    raise PlatformResponseError(
+        f'node "{prepared.node}": the answer of {prepared.shown_url} {problem}',
+        node=prepared.node,
+        url=prepared.shown_url,
+        status=answer.status,
+        code="answer_unreadable",
+    )
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(name)
+
+
+def _without(value: JsonValue, secrets: Sequence[str]) -> JsonValue:
+    """A platform that echoes a token must not carry it into the stored run (rule L14)."""
+    if isinstance(value, str):
+        for secret in secrets:
+            value = value.replace(secret, "[redacted]")
+        return value
+    if isinstance(value, list):
+        return [_without(item, secrets) for item in value]
+    if isinstance(value, dict):
+        return {str(_without(key, secrets)): _without(item, secrets) for key, item in value.items()}
+    return value
+
+
+# ---------------------------------------------------------------------------- errors
+
+
+def _raise_failure(prepared: Prepared, failure: Failure) -> NoReturn:
+    if failure.kind == "too_large":
+        raise PlatformResponseError(
+            f'node "{prepared.node}": the answer of {prepared.shown_url} is larger than allowed',
+            node=prepared.node,
+            url=prepared.shown_url,
+            code="answer_too_large",
+        )
+    raise PlatformUnreachable(
+        f'node "{prepared.node}": no answer from {prepared.shown_url}: {_FAILURES[failure.kind]}',
+        node=prepared.node,
+        url=prepared.shown_url,
+    )
+
+
+def _status_error(prepared: Prepared, answer: Answer) -> PlatformResponseError:
+    code, message = platform_error(answer.body)
+    if 300 <= answer.status < 400:
+        code, message = "redirect", "redirects are never followed; name the final url in the flow"
+    return response_error(
+        node=prepared.node,
+        url=prepared.shown_url,
+        status=answer.status,
+        code=redact(code, prepared.secrets),
+        message=redact(message, prepared.secrets),
+    )
+
+
+def response_error(
+    *, node: str, url: str, status: int, code: str, message: str
+) -> PlatformResponseError:
+    """The error of an answer with an error status, with the platform's own code and sentence."""
+    sentence = one_line(message)
+    if status == 503 and code in _SHOWN_AS_RUN_ERROR and sentence:
+        text = f'{sentence} (node "{node}", {status} {code})'
+    else:
+        named = f"{status} {code}".strip()
+        text = f'node "{node}": {url} answered {named}{": " if sentence else ""}{sentence}'
+    return PlatformResponseError(text, node=node, url=url, status=status, code=code)
+
+
+def platform_error(body: bytes) -> tuple[str, str]:
+    """Code and message of an error body; empty strings for what it does not say.
+
+    Forms: `{"error": code, "message": …}`, `{"code": …, "message": …}`,
+    `{"error": {"code": …, "message": …}}`, `{"error": "a sentence"}`.
+    """
+    try:
+        value: JsonValue = json.loads(body)
+    except (ValueError, RecursionError):
+        return "", ""
+    if not isinstance(value, dict):
+        return "", ""
+    inner = value.get("error")
+    if isinstance(inner, dict):
+        value = inner
+    words = [value.get("code"), value.get("error")]
+    code = next((word for word in words if isinstance(word, str) and _CODE.fullmatch(word)), "")
+    texts = [value.get("message"), value.get("error"), value.get("detail")]
+    message = next((text for text in texts if isinstance(text, str) and text != code), "")
+    return code, message
+
+
+def one_line(text: str) -> str:
+    """`text` on one line, printable, at most `MESSAGE_LENGTH` characters."""
+    # Cut first: an error body may hold megabytes, and only its beginning is shown.
+    line = " ".join(text[: 4 * MESSAGE_LENGTH].split())
+    line = "".join(letter for letter in line if letter.isprintable())
+    return line if len(line) <= MESSAGE_LENGTH else line[: MESSAGE_LENGTH - 1] + "…"

@@ -1,0 +1,194 @@
+"""A platform without a network: it answers from what a node declares, and records each call.
+
+In: a `PlatformCall`.  Out: one made-up value per declared output, with the stub for this call
+laid over it; every call is kept in `.calls` and, where wanted, in a file.
+
+    platform = SimulatedPlatform({"draft": {"subject": "Hello"}})
+    platform.call(PlatformCall(node="draft", …, outputs=(subject, body)))
+        -> {"subject": "Hello", "body": "simulated body"}
+
+Answers given "in turn" are counted in this process: a run that goes on in another process
+starts with the first answer again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+
+from pydantic import JsonValue
+
+from cinatra_sdk.platform.protocol import (
+    PlatformCall,
+    PlatformError,
+    PlatformOutputError,
+    PlatformResponseError,
+)
+from cinatra_sdk.platform.response import response_error
+from cinatra_sdk.platform.stubs import StubbedError, Stubs, read_stubs
+from cinatra_sdk.schema_sample import sample
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedCall:
+    """One call that was made; headers and credentials are not kept."""
+
+    node: str
+    path: str
+    method: str
+    url: str
+    body: JsonValue
+    run_id: str = ""
+    idempotency_key: str = ""
+    answer: JsonValue = None
+    """What was answered; `None` when the call failed."""
+    error: dict[str, JsonValue] | None = None
+    """`{"status": …, "code": …, "message": …}` of a call that failed."""
+
+
+class SimulatedPlatform:
+    """Answers every call; safe to share between threads.
+
+    `stubs` is a mapping or the path of a JSON or YAML file.  `record` is the path of a file
+    that gets one JSON line per call, on disk before the answer is given: it is there after the
+    process was killed, and several processes may append to it.
+
+    Raises: `StubError` (a `ValueError`) for malformed stubs.
+    """
+
+    def __init__(
+        self,
+        stubs: Mapping[str, JsonValue] | str | os.PathLike[str] | None = None,
+        *,
+        record: str | os.PathLike[str] | None = None,
+    ) -> None:
+        given = read_stubs(stubs) if isinstance(stubs, (str, os.PathLike)) else stubs
+        self._stubs = Stubs(given)
+        self._record = None if record is None else os.fspath(record)
+        self._calls: list[RecordedCall] = []
+        self._lock = threading.Lock()
+
+    def __repr__(self) -> str:
+        return f"SimulatedPlatform(stubs={list(self._stubs.written())!r}, record={self._record!r})"
+
+    @property
+    def calls(self) -> list[RecordedCall]:
+        """All calls so far, in order."""
+        with self._lock:
+            return list(self._calls)
+
+    @property
+    def unused_stubs(self) -> list[str]:
+        """Keys of the stubs that no call has matched so far: often a misspelt node id."""
+        with self._lock:
+            return self._stubs.unused()
+
+    def calls_after(self, node: str) -> list[RecordedCall]:
+        """The calls made after the last one of `node` (its id or its path).
+
+        Raises: `ValueError` when `node` was never called, so that a misspelt id proves nothing.
+        """
+        calls = self.calls
+        last = max(
+            (i for i, call in enumerate(calls) if node in {call.node, call.path}), default=-1
+        )
+        if last < 0:
+            called = ", ".join(dict.fromkeys(call.node for call in calls)) or "none"
+            raise ValueError(f'"{node}" was never called; called were: {called}')
+        return calls[last + 1 :]
+
+    def describe(self) -> dict[str, JsonValue]:
+        return {"kind": "simulated", "stubs": self._stubs.written(), "record": self._record}
+
+    def call(self, call: PlatformCall) -> JsonValue:
+        with self._lock:
+            stub = self._stubs.answer(call)
+            if isinstance(stub, StubbedError):
+                self._keep(_recorded(call, error=asdict(stub)))
+                raise _failed(call, stub)
+            answer = _answer(call, stub or {})
+            # The record keeps a copy of its own: whoever gets the answer may change it.
+            self._keep(_recorded(call, answer=_copied(answer)))
+            return answer
+
+    async def acall(self, call: PlatformCall) -> JsonValue:
+        return self.call(call)
+
+    def _keep(self, recorded: RecordedCall) -> None:
+        self._calls.append(recorded)
+        if self._record is None:
+            return
+        line = json.dumps(asdict(recorded), ensure_ascii=False) + "\n"
+        written, problem = 0, ""
+        try:
+            written = _append(self._record, line.encode())
+        except OSError as error:
+            problem = os.strerror(error.errno) if error.errno else type(error).__name__
+        if problem or written != len(line.encode()):
+            raise PlatformError(
+                f'node "{recorded.node}": the record {self._record} cannot be written: '
+                f"{problem or 'the disk took only a part of the line'}",
+                node=recorded.node,
+            )
+
+
+def _answer(call: PlatformCall, stub: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+    """A sample of each declared output that the stub does not give, then the stub."""
+    answer: dict[str, JsonValue] = {}
+    for output in call.outputs:
+        if output.title in stub:
+            continue
+        problem = ""
+        try:
+            answer[output.title] = sample(dict(output.schema), name=output.title)
+        except ValueError as error:
+            problem = str(error)
+        if problem:
+            raise PlatformOutputError(
+                f'node "{call.node}": the simulation cannot make up "{output.title}", '
+                f"give a stub for it: {problem}",
+                node=call.node,
+                url=call.url,
+            )
+    return {**answer, **stub}
+
+
+def _recorded(
+    call: PlatformCall, *, answer: JsonValue = None, error: dict[str, JsonValue] | None = None
+) -> RecordedCall:
+    return RecordedCall(
+        node=call.node,
+        path=call.path,
+        method=call.method,
+        url=call.url,
+        body=_copied(call.body),
+        run_id=call.run_id,
+        idempotency_key=call.idempotency_key,
+        answer=answer,
+        error=error,
+    )
+
+
+def _copied(value: JsonValue) -> JsonValue:
+    copied: JsonValue = json.loads(json.dumps(value))
+    return copied
+
+
+def _failed(call: PlatformCall, stub: StubbedError) -> PlatformResponseError:
+    return response_error(
+        node=call.node, url=call.url, status=stub.status, code=stub.code, message=stub.message
+    )
+
+
+def _append(path: str, line: bytes) -> int:
+    """Append in one write, and return when the line is on disk."""
+    file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        written = os.write(file, line)
+        os.fsync(file)
+    finally:
+        os.close(file)
+    return written

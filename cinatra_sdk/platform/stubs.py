@@ -1,0 +1,162 @@
+"""The stubs of a simulation: which answers replace the made-up ones.
+
+In: a mapping, or the path of a JSON or YAML file.  Out: `Stubs`, which hands out the answer
+for a call; `StubError` names the key and the rule that it breaks.
+
+    drafts/generate: {subject: Hello}                    # by path: merged over the sample
+    review: [{verdict: edited}, {verdict: accepted}]     # by id: in turn, the last one repeats
+    /api/llm-bridge: {$error: {status: 503, code: NO_LLM_PROVIDER, message: "…"}}   # by url
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+from pydantic import JsonValue
+
+from cinatra_sdk.errors import ValueRefused
+from cinatra_sdk.platform.protocol import PlatformCall
+from cinatra_sdk.values import check_value
+
+ERROR: Final = "$error"
+_ERROR_KEYS: Final = frozenset({"status", "code", "message"})
+
+
+class StubError(ValueError):
+    """The stubs are malformed; the text names the key and the rule."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StubbedError:
+    """A call that is to fail."""
+
+    status: int
+    code: str = ""
+    message: str = ""
+
+
+class Stubs:
+    """Answers by node path, node id or the end of the url; the most exact key wins.
+
+    Not safe to share between threads: the platform holds its lock around it.
+    """
+
+    def __init__(self, stubs: Mapping[str, JsonValue] | None = None) -> None:
+        self._answers = {key: _answers(key, value) for key, value in _checked(stubs or {}).items()}
+        self._written: dict[str, JsonValue] = copy.deepcopy(dict(stubs or {}))
+        self._turns = dict.fromkeys(self._answers, 0)
+
+    def written(self) -> dict[str, JsonValue]:
+        """The stubs as they were given."""
+        return copy.deepcopy(self._written)
+
+    def unused(self) -> list[str]:
+        """Keys that no call has matched so far, in the order of the file."""
+        return [key for key, turn in self._turns.items() if turn == 0]
+
+    def answer(self, call: PlatformCall) -> dict[str, JsonValue] | StubbedError | None:
+        """The next answer for `call`; `None` when no key matches it."""
+        key = self._key(call)
+        if key is None:
+            return None
+        answers = self._answers[key]
+        turn = self._turns[key]
+        self._turns[key] = turn + 1
+        return copy.deepcopy(answers[min(turn, len(answers) - 1)])
+
+    def _key(self, call: PlatformCall) -> str | None:
+        for key in (call.path, call.node):
+            if key in self._answers:
+                return key
+        url = call.url.partition("?")[0].rstrip("/")
+        ends = [
+            key for key in self._answers if key.startswith("/") and url.endswith(key.rstrip("/"))
+        ]
+        return max(ends, key=len, default=None)
+
+
+def read_stubs(path: str | os.PathLike[str]) -> dict[str, JsonValue]:
+    """The stubs of a `.json`, `.yaml` or `.yml` file.
+
+    Raises: `StubError`.
+    """
+    file = Path(path)
+    try:
+        text = file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise StubError(f"{file}: cannot be read: {type(error).__name__}") from error
+    if file.suffix not in {".json", ".yaml", ".yml"}:
+        raise StubError(f"{file}: a stubs file ends in .json, .yaml or .yml")
+    try:
+        if file.suffix == ".json":
+            loaded = json.loads(text, object_pairs_hook=_no_duplicates)
+        else:
+            loaded = yaml.safe_load(text)
+    except StubError as error:
+        raise StubError(f"{file}: {error}") from None
+    except (ValueError, RecursionError, yaml.YAMLError) as error:
+        raise StubError(f"{file}: is not valid {file.suffix[1:].upper()}: {error}") from error
+    try:
+        return _checked({} if loaded is None else loaded)
+    except StubError as error:
+        raise StubError(f"{file}: {error}") from None
+
+
+def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        keys = [key for key, _ in pairs]
+        double = next(key for key in keys if keys.count(key) > 1)
+        raise StubError(f'the key "{double}" is written twice')
+    return found
+
+
+def _checked(stubs: Any) -> dict[str, JsonValue]:
+    """`stubs`, known to be a JSON object with usable keys and answers."""
+    if not isinstance(stubs, Mapping):
+        raise StubError("the stubs must be an object: node path, node id or url ending → answer")
+    for key, value in stubs.items():
+        if not isinstance(key, str) or not key.strip("/ "):
+            raise StubError(f"the key {key!r} must be a node path, a node id or a url ending")
+        try:
+            check_value(value, where=f'stub "{key}"')
+        except ValueRefused as error:
+            raise StubError(str(error)) from None
+        _answers(key, value)
+    return dict(stubs)
+
+
+def _answers(key: str, value: Any) -> list[dict[str, JsonValue] | StubbedError]:
+    """The answers in turn."""
+    turns = value if isinstance(value, list) else [value]
+    if not turns:
+        raise StubError(f'stub "{key}": a list of answers must not be empty')
+    return [_answer(key, turn) for turn in turns]
+
+
+def _answer(key: str, value: Any) -> dict[str, JsonValue] | StubbedError:
+    if not isinstance(value, Mapping):
+        raise StubError(f'stub "{key}": an answer must be an object: output → value')
+    if ERROR not in value:
+        return dict(value)
+    if len(value) != 1 or not isinstance(value[ERROR], Mapping):
+        raise StubError(f'stub "{key}": {ERROR} must be the only key, and hold an object')
+    error = value[ERROR]
+    unknown = sorted(set(error) - _ERROR_KEYS)
+    if unknown:
+        raise StubError(f'stub "{key}": {ERROR} has only status, code, message; not "{unknown[0]}"')
+    status = error.get("status")
+    if type(status) is not int or not 400 <= status <= 599:
+        raise StubError(f'stub "{key}": {ERROR} needs a status from 400 to 599')
+    texts = {name: error.get(name, "") for name in ("code", "message")}
+    for name, text in texts.items():
+        if not isinstance(text, str):
+            raise StubError(f'stub "{key}": {ERROR} {name} must be a string')
+    return StubbedError(status=status, **texts)

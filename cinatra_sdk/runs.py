@@ -1,0 +1,177 @@
+"""One run: driven from stop to stop, on any checkpointer.
+
+In: a graph, its input, and who answers gates.  Out: `Stop`: where the run stands now.
+
+    advance(graph, start, config, context, answers)  ->  Stop(status="waiting", gates=(Gate(…),))
+
+A run is done when its own terminal node wrote a terminal status, never because the engine has
+nothing left to do: after a crash at the wrong moment the engine looks finished and is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, TypeAlias
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.types import Command, StateSnapshot
+from pydantic import JsonValue
+
+from cinatra_sdk.context import HostContext
+from cinatra_sdk.errors import NodeFailed
+from cinatra_sdk.gates import Gate, gates_of
+from cinatra_sdk.state import TERMINAL, Status
+
+Graph: TypeAlias = CompiledStateGraph[Any, Any, Any, Any]
+Answerer: TypeAlias = Callable[[Gate], "Mapping[str, JsonValue] | None"]
+"""The JSON that resumes a gate, or None to leave it waiting."""
+OnEvent: TypeAlias = Callable[["Event"], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """Something that happened during an activation, for people to watch."""
+
+    kind: str
+    """`started` or `finished`: one visit of one node."""
+    node: str
+    """Name of the node in the graph."""
+    path: tuple[str, ...] = ()
+    """The FlowNodes around it."""
+    waits: bool = False
+    """The node stopped at a gate."""
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stop:
+    """Where a run stands when nothing more can be done without a person."""
+
+    status: Status
+    outputs: Mapping[str, JsonValue] | None = None
+    branch: str | None = None
+    """The branch name of the EndNode that was reached."""
+    messages: tuple[Mapping[str, JsonValue], ...] = ()
+    decisions: tuple[Mapping[str, JsonValue], ...] = ()
+    rejected_at: str = ""
+    gates: tuple[Gate, ...] = ()
+    """Those that wait."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """A run as the store knows it."""
+
+    id: str
+    status: Status
+    tenant: str = ""
+    flow: str = ""
+    """The flow's name."""
+    file: str = ""
+    digest: str = ""
+    input: Mapping[str, JsonValue] = field(default_factory=dict)
+    outputs: Mapping[str, JsonValue] | None = None
+    branch: str | None = None
+    messages: tuple[Mapping[str, JsonValue], ...] = ()
+    waiting: tuple[Gate, ...] = ()
+    """The gates that wait for a decision."""
+    error: Mapping[str, JsonValue] | None = None
+    """`{"code": …, "message": …, "node": …}` of a failed run."""
+    attempts: int = 0
+    created_at: datetime | None = None
+    updated_at: datetime | None = None
+
+
+def advance(
+    graph: Graph,
+    start: Mapping[str, Any],
+    config: RunnableConfig,
+    context: HostContext,
+    answer: Answerer,
+    on_event: OnEvent | None = None,
+) -> Stop:
+    """Drive the run until it ends or every waiting gate lacks an answer.
+
+    Begins, goes on after a crash, and resumes, whichever the thread needs.
+    Raises: what a node raises (`FlowError`, `PlatformError`), and the checkpointer's errors.
+    """
+    snapshot = graph.get_state(config)
+    while True:
+        stop = stop_of(snapshot)
+        if stop.status in TERMINAL:
+            return stop
+        resume = {
+            gate.interrupt: wire for gate in stop.gates if (wire := answer(gate)) is not None
+        }
+        if stop.gates and not resume:
+            return stop
+        _step(graph, _command(snapshot, start, resume), config, context, on_event)
+        after = graph.get_state(config)
+        if _standing(after) == _standing(snapshot):
+            raise NodeFailed(
+                "the run makes no progress: a node paused without being a gate",
+                node=", ".join(snapshot.next),
+                hint="only nodes made by build_hitl_gate may pause",
+            )
+        snapshot = after
+
+
+def _standing(snapshot: StateSnapshot) -> tuple[Any, set[str]]:
+    """What changes with every step forward: inside a subflow only the interrupts do."""
+    return snapshot.config, {interrupt.id for interrupt in snapshot.interrupts}
+
+
+def _command(snapshot: StateSnapshot, start: Mapping[str, Any], resume: dict[str, Any]) -> Any:
+    if resume:
+        return Command(resume=resume)
+    if snapshot.created_at is not None and snapshot.next:
+        return None  # a crash left work that the engine knows about
+    # A thread that has not begun, or one whose next task was lost: the StartNode begins it, or
+    # sends it on to where the cursor stands.
+    return start
+
+
+def _step(
+    graph: Graph, command: Any, config: RunnableConfig, context: HostContext, on_event: OnEvent | None
+) -> None:
+    if on_event is None:
+        graph.invoke(command, config, context=context, durability="sync")
+        return
+    for namespace, chunk in graph.stream(
+        command, config, context=context, durability="sync", stream_mode="tasks", subgraphs=True
+    ):
+        on_event(_event(namespace, chunk))
+
+
+def _event(namespace: Any, chunk: Any) -> Event:
+    path = tuple(str(part).split(":", 1)[0] for part in namespace)
+    if "input" in chunk:
+        return Event(kind="started", node=chunk["name"], path=path)
+    return Event(
+        kind="finished",
+        node=chunk["name"],
+        path=path,
+        waits=bool(chunk.get("interrupts")),
+        error=str(chunk.get("error") or ""),
+    )
+
+
+def stop_of(snapshot: StateSnapshot) -> Stop:
+    """What a snapshot says of the run; `running` when work is left that needs no person."""
+    values = snapshot.values or {}
+    gates = gates_of(snapshot.interrupts)
+    status: Any = values.get("status")
+    if status not in TERMINAL:
+        status = "waiting" if gates else "running"
+    return Stop(
+        status=status,
+        outputs=values.get("outputs") if status == "completed" else None,
+        branch=values.get("branch") if status == "completed" else None,
+        messages=tuple(values.get("messages") or ()),
+        decisions=tuple(values.get("decisions") or ()),
+        rejected_at=values.get("rejected_at") or "",
+        gates=gates if status == "waiting" else (),
+    )

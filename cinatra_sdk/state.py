@@ -1,0 +1,203 @@
+"""The state of a run: who may write which channel, and what wins.
+
+In: what nodes return.  Out: LangGraph channels that keep the rules below whatever else writes.
+
+    class State(GovernedState):            # your own fields beside the governed ones
+        drafts: list[str]
+
+| key | channel | rule |
+|---|---|---|
+| `bearer_token`, `approval_policy`, `run` | `HostOnly` | write-once, sealed by the host (R-01) |
+| `rejected_at` | `FirstText` | the first rejection stays |
+| `status` | `TerminalWins` | a terminal status stays; a rejection wins over a completion |
+| `cursor` | `Turn` | whose turn it is; sealed, the latest wins |
+
+Why no reducers: measured on LangGraph 1.2.22, ordinary JSON such as
+`{"__overwrite__": …}` replaces the value of any `Annotated[T, reducer]` channel, and the first
+value of an optional channel never reaches its reducer.  A channel class sees every write.
+
+Why a seal: an authoritative value arrives as `bytes` made by `seal()`.  No JSON document can
+hold bytes, so no input, no `Command(update=…)` from a client and no `update_state` of a form
+can make one, and bytes survive the database with every serializer.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Sequence
+from typing import Annotated, Any, Final, Literal, TypeAlias
+
+from langgraph.channels import LastValue
+from langgraph.channels.base import BaseChannel
+from langgraph.errors import EmptyChannelError
+from typing_extensions import Self, TypedDict
+
+log = logging.getLogger("oasflow.state")
+
+Status: TypeAlias = Literal["running", "waiting", "completed", "rejected", "failed", "stopped"]
+TERMINAL: Final[tuple[str, ...]] = ("completed", "rejected", "failed", "stopped")
+AUTHORITATIVE: Final = ("bearer_token", "approval_policy", "run")
+"""Keys that only the host sets, whatever a caller sends under these names."""
+
+MISSING: Final[Any] = LastValue(str).checkpoint()
+"""The engine's own mark of an empty channel: what a checkpoint leaves out."""
+_MAGIC: Final = b"oasflow-seal:"
+
+
+def seal(value: object) -> bytes:
+    """`value` as the host's own word: the only form in which a governed channel takes it."""
+    return _MAGIC + json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def unseal(value: object) -> Any:
+    """The sealed value, or `MISSING` when `value` was not made by `seal()`."""
+    if isinstance(value, bytes) and value.startswith(_MAGIC):
+        return json.loads(value[len(_MAGIC) :])
+    return MISSING
+
+
+class _Kept(BaseChannel[Any, Any, Any]):
+    """What the governed channels share: one value, kept over checkpoints, empty at first."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, typ: Any, key: str = "") -> None:
+        super().__init__(typ, key)
+        self.value: Any = MISSING
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def ValueType(self) -> Any:  # noqa: N802 - LangGraph's name
+        return self.typ
+
+    @property
+    def UpdateType(self) -> Any:  # noqa: N802 - LangGraph's name
+        return self.typ
+
+    def copy(self) -> Self:
+        return self.from_checkpoint(self.value)
+
+    def checkpoint(self) -> Any:
+        return self.value
+
+    def from_checkpoint(self, checkpoint: Any) -> Self:
+        channel = type(self)(self.typ, self.key)
+        channel.value = checkpoint
+        return channel
+
+    def get(self) -> Any:
+        if self.value is MISSING:
+            raise EmptyChannelError
+        return self.value
+
+    def is_available(self) -> bool:
+        return self.value is not MISSING
+
+    def _keep(self, value: Any) -> bool:
+        if value is MISSING or (self.value is not MISSING and value == self.value):
+            return False
+        self.value = value
+        return True
+
+
+class HostOnly(_Kept):
+    """Takes one sealed value and keeps it for ever; everything else is dropped and logged."""
+
+    __slots__ = ()
+
+    def update(self, values: Sequence[Any]) -> bool:
+        changed = False
+        for value in values:
+            opened = unseal(value)
+            if opened is MISSING:
+                log.warning("R01_IGNORED: a write to %r that the host did not make", self.key)
+            elif self.value is MISSING:
+                changed = self._keep(opened)
+        return changed
+
+
+class FirstText(_Kept):
+    """Keeps the first non-empty string; everything else is dropped."""
+
+    __slots__ = ()
+
+    def update(self, values: Sequence[Any]) -> bool:
+        if self.value is not MISSING:
+            return False
+        texts = [value for value in values if isinstance(value, str) and value]
+        return self._keep(min(texts)) if texts else False
+
+
+class TerminalWins(_Kept):
+    """Keeps a terminal status; within one step a rejection wins over every other ending."""
+
+    __slots__ = ()
+
+    def update(self, values: Sequence[Any]) -> bool:
+        if self.value in TERMINAL:
+            return False
+        known = [value for value in values if isinstance(value, str) and value in _RANK]
+        return self._keep(max(known, key=_RANK.__getitem__)) if known else False
+
+
+_RANK: Final = {
+    "waiting": 0,
+    "running": 1,
+    "completed": 2,
+    "stopped": 3,
+    "failed": 4,
+    "rejected": 5,
+}
+
+
+class Turn(_Kept):
+    """Whose turn it is: `{"seq": number of the step, "next": node id or None}`, sealed.
+
+    A node does nothing unless the cursor names it, so a jump into the middle of a flow
+    (`Command(goto=…)`, `update_state(as_node=…)`) has no effect and sends nothing.
+    """
+
+    __slots__ = ()
+
+    def update(self, values: Sequence[Any]) -> bool:
+        opened = [turn for turn in map(unseal, values) if isinstance(turn, dict)]
+        if not opened:
+            return False
+        latest = max(opened, key=lambda turn: int(turn["seq"]))
+        if self.value is not MISSING and latest["seq"] <= self.value["seq"]:
+            return False
+        return self._keep(latest)
+
+
+class Appended(_Kept):
+    """A list that only grows; a write is a list of further items, anything else is dropped."""
+
+    __slots__ = ()
+
+    def update(self, values: Sequence[Any]) -> bool:
+        more = [item for value in values if isinstance(value, list) for item in value]
+        return self._keep([*(self.value if self.value is not MISSING else []), *more]) if more else False
+
+
+class GovernedState(TypedDict, total=False):
+    """The governed keys, to inherit from in a hand-written graph's state.
+
+    Give the graph an `input_schema` of its own without these keys: a key that is not in the
+    input schema cannot be set by a caller at all.
+    """
+
+    bearer_token: Annotated[str, HostOnly]
+    """Always `""`: a real token lives in the runtime context only."""
+    approval_policy: Annotated[Any, HostOnly]
+    """The policy that the run was started under, or null where the host has none."""
+    run: Annotated[dict[str, Any], HostOnly]
+    """Run identity: `run_id`, `tenant`, `digest`, `scope`."""
+    rejected_at: Annotated[str, FirstText]
+    """ISO 8601 time of the first rejection; no later node does anything once it is set."""
+    status: Annotated[str, TerminalWins]
+    """One of `Status`."""

@@ -1,0 +1,167 @@
+"""The database behind a run store: where it is, its tables, its connections.
+
+In: a DSN, or nothing.  Out: connections whose `search_path` is the schema `oasflow`.
+
+    Database.open()            # DATABASE_URL, else the embedded server, started if need be
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import psycopg
+from langgraph.checkpoint.postgres import PostgresSaver
+from psycopg import Connection
+from psycopg.conninfo import conninfo_to_dict
+from psycopg.rows import DictRow, dict_row
+from psycopg_pool import ConnectionPool, PoolTimeout
+
+from cinatra_sdk.errors import StoreError
+from cinatra_sdk.store.queries import QUERIES, migrations
+
+Row: TypeAlias = dict[str, Any]
+Rows: TypeAlias = Connection[DictRow]
+
+_OPTIONS: dict[str, Any] = {
+    "autocommit": True,
+    "prepare_threshold": 0,
+    "row_factory": dict_row,
+    "options": "-c search_path=oasflow",
+    "connect_timeout": 10,
+    "application_name": "oasflow",
+}
+
+
+@dataclass(slots=True)
+class Database:
+    """One Postgres database; safe to share between threads."""
+
+    dsn: str = field(repr=False)
+    pool: ConnectionPool[Rows] = field(repr=False)
+
+    @classmethod
+    def open(cls, dsn: str | None = None) -> Database:
+        """Connect and bring the tables up to date.
+
+        `dsn` None: `DATABASE_URL`, else the embedded server.  Raises: `StoreError`.
+        """
+        address = dsn or os.environ.get("DATABASE_URL") or _embedded()
+        with connect(address) as connection:
+            _set_up(connection)
+        pool: ConnectionPool[Rows] = ConnectionPool(
+            address, kwargs=_OPTIONS, min_size=1, max_size=8, timeout=10, open=False,
+            check=ConnectionPool.check_connection,
+        )  # fmt: skip
+        pool.open()
+        return cls(dsn=address, pool=pool)
+
+    def close(self) -> None:
+        self.pool.close()
+
+    @contextmanager
+    def connection(self) -> Iterator[Rows]:
+        """A pooled connection for short statements."""
+        try:
+            with self.pool.connection() as connection:
+                yield connection
+        except (psycopg.Error, PoolTimeout) as error:
+            raise store_error(self.dsn, error) from None
+
+    @contextmanager
+    def own_connection(self) -> Iterator[Rows]:
+        """A connection of its own: an activation's lock lives and dies with it."""
+        connection = connect(self.dsn)
+        try:
+            yield connection
+        except psycopg.Error as error:
+            raise store_error(self.dsn, error) from None
+        finally:
+            connection.close()
+
+
+def connect(dsn: str) -> Rows:
+    """Raises: `StoreError` naming the database."""
+    try:
+        return psycopg.connect(dsn, **_OPTIONS)
+    except psycopg.Error as error:
+        raise store_error(dsn, error) from None
+
+
+def one(connection: Rows, query: str, parameters: Mapping[str, Any] | None = None) -> Row | None:
+    """The first row that the named statement gives."""
+    return connection.execute(QUERIES[query], parameters).fetchone()
+
+
+def every(connection: Rows, query: str, parameters: Mapping[str, Any] | None = None) -> list[Row]:
+    """All rows that the named statement gives."""
+    return connection.execute(QUERIES[query], parameters).fetchall()
+
+
+def run(connection: Rows, query: str, parameters: Mapping[str, Any] | None = None) -> None:
+    """The named statement, for its effect."""
+    connection.execute(QUERIES[query], parameters)
+
+
+def store_error(dsn: str, error: Exception) -> StoreError:
+    """`error` as ours: the database and the cause, never the password."""
+    state = getattr(error, "sqlstate", None)
+    cause = type(error).__name__ + (f" {state}" if state else "")
+    return StoreError(
+        f"the database {database_name(dsn)} failed: {cause}{_detail(error, dsn)}",
+        hint="is it running? see oasflow db status, or set DATABASE_URL",
+    )
+
+
+def database_name(dsn: str) -> str:
+    """Host and database of a DSN, for people."""
+    try:
+        parts = conninfo_to_dict(dsn)
+    except psycopg.Error:
+        return "(unreadable DATABASE_URL)"
+    host = parts.get("host") or parts.get("hostaddr") or "localhost"
+    return f"{parts.get('dbname') or parts.get('user') or 'postgres'} at {host}"
+
+
+def _detail(error: Exception, dsn: str) -> str:
+    """The server's own sentence, where the password cannot be in it."""
+    try:
+        password = str(conninfo_to_dict(dsn).get("password") or "")
+    except psycopg.Error:
+        return ""
+    text = str(error).strip().split("\n")[0][:300]
+    return "" if not text or (password and password in text) else f": {text}"
+
+
+def _set_up(connection: Rows) -> None:
+    """Create what is missing, one process at a time."""
+    try:
+        run(connection, "lock_setup")
+        try:
+            run(connection, "create_schema")
+            run(connection, "create_versions")
+            done = {row["version"] for row in every(connection, "list_versions")}
+            for version, sql in migrations():
+                if version not in done:
+                    with connection.transaction():
+                        connection.execute(sql)
+                        run(connection, "add_version", {"version": version})
+            PostgresSaver(connection).setup()
+        finally:
+            run(connection, "unlock_setup")
+    except psycopg.Error as error:
+        raise store_error(connection.info.dsn, error) from None
+
+
+def _embedded() -> str:
+    from cinatra_sdk.store.local import LocalServer, LocalServerError
+
+    server = LocalServer()
+    try:
+        server.start()
+    except LocalServerError as error:
+        raise StoreError(str(error)) from None
+    return server.dsn()

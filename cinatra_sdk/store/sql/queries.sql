@@ -1,0 +1,100 @@
+-- Every statement of the store, by name.  Parameters are psycopg's %(name)s.
+
+-- name: save_flow
+-- Keeps the bytes of a flow once.
+insert into flows (digest, name, file, source)
+values (%(digest)s, %(name)s, %(file)s, %(source)s)
+on conflict (digest) do nothing;
+
+-- name: load_flow
+select name, file, source from flows where digest = %(digest)s;
+
+-- name: insert_run
+-- A new run; no row comes back when the id is taken.
+insert into runs (run_id, tenant, digest, status, input, env, platform, policy)
+values (%(run_id)s, %(tenant)s, %(digest)s, 'running', %(input)s, %(env)s, %(platform)s, %(policy)s)
+on conflict (run_id) do nothing
+returning run_id;
+
+-- name: load_run
+select r.*, f.name as flow_name, f.file as flow_file
+from runs r join flows f using (digest)
+where r.run_id = %(run_id)s;
+
+-- name: list_runs
+select r.*, f.name as flow_name, f.file as flow_file
+from runs r join flows f using (digest)
+where (%(status)s::text is null or r.status = %(status)s)
+  and (%(tenant)s::text is null or r.tenant = %(tenant)s)
+order by r.updated_at desc, r.run_id
+limit %(limit)s;
+
+-- name: find_runs
+-- Ids that begin with a prefix: people shorten ids.
+select run_id from runs where starts_with(run_id, %(prefix)s) order by run_id limit 2;
+
+-- name: begin_activation
+-- Marks the run as worked on, unless it has ended.
+update runs
+set status = 'running', attempts = attempts + 1, fence = fence + 1, updated_at = now()
+where run_id = %(run_id)s and status not in ('completed', 'rejected', 'stopped')
+returning fence;
+
+-- name: end_activation
+-- What an activation came to.  The fence lets only the latest activation write, and a run that
+-- was stopped in the meantime stays stopped.
+update runs
+set status = %(status)s, waiting = %(waiting)s, outputs = %(outputs)s, branch = %(branch)s,
+    messages = %(messages)s, error = %(error)s, updated_at = now()
+where run_id = %(run_id)s and fence = %(fence)s
+  and status not in ('completed', 'rejected', 'stopped')
+returning run_id;
+
+-- name: stop_run
+update runs set status = 'stopped', waiting = '[]', updated_at = now()
+where run_id = %(run_id)s and status not in ('completed', 'rejected', 'stopped')
+returning run_id;
+
+-- name: insert_decision
+-- The first decision of a gate's visit; no row comes back when there is one already.
+insert into decisions (run_id, gate_id, tenant, node, visit, step, kind, answer, decided_by,
+                       reason, payload_sha256, policy_sha256, decided_at)
+values (%(run_id)s, %(gate_id)s, %(tenant)s, %(node)s, %(visit)s, %(step)s, %(kind)s, %(answer)s,
+        %(decided_by)s, %(reason)s, %(payload_sha256)s, %(policy_sha256)s, %(decided_at)s)
+on conflict (run_id, gate_id) do nothing
+returning gate_id;
+
+-- name: load_decision
+select * from decisions where run_id = %(run_id)s and gate_id = %(gate_id)s;
+
+-- name: list_decisions
+select * from decisions where run_id = %(run_id)s order by decided_at, gate_id;
+
+-- name: lock_run
+-- One activation of a run at a time; held by the connection that the checkpoints go through.
+select pg_try_advisory_lock(hashtextextended('oasflow:' || %(run_id)s, 0)) as locked;
+
+-- name: unlock_run
+select pg_advisory_unlock(hashtextextended('oasflow:' || %(run_id)s, 0)) as unlocked;
+
+-- name: lock_setup
+-- One process at a time creates tables.
+select pg_advisory_lock(hashtextextended('oasflow:setup', 0));
+
+-- name: unlock_setup
+select pg_advisory_unlock(hashtextextended('oasflow:setup', 0));
+
+-- name: create_schema
+create schema if not exists oasflow;
+
+-- name: create_versions
+create table if not exists schema_versions (
+    version text primary key,
+    applied_at timestamptz not null default now()
+);
+
+-- name: list_versions
+select version from schema_versions;
+
+-- name: add_version
+insert into schema_versions (version) values (%(version)s);

@@ -1,0 +1,93 @@
+"""Which values a run may hold: JSON that every database and every reader can keep.
+
+In: a value from a caller, a platform, a tool or a person.  Out: nothing, or `ValueRefused`
+that names the place inside the value.
+
+    check_value({"note": "a\\x00b"}, where="input 'form'")
+        -> ValueRefused: input 'form' /note holds a NUL character …
+
+Postgres refuses a NUL, msgpack an integer over 64 bit, JSON a NaN; one such value would end
+a run for good at its next checkpoint, so it is refused where it comes in.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Final
+
+from cinatra_sdk.errors import ValueRefused
+
+MAX_DEPTH: Final = 64
+MAX_STRING: Final = 1_000_000
+"""Characters of one string."""
+MAX_ITEMS: Final = 200_000
+"""Members and elements of one value, all levels together."""
+_INT_LIMIT: Final = 2**63
+_ENGINE_KEYS: Final = ("__overwrite__", "__pregel_", "branch:to:")
+"""Keys by which JSON could be taken for one of the engine's own instructions."""
+
+
+def check_value(value: object, *, where: str) -> None:
+    """Raise `ValueRefused` unless `value` is JSON within the bounds of this module."""
+    stack: list[tuple[object, str, int]] = [(value, "", 0)]
+    budget = MAX_ITEMS
+    while stack:
+        item, pointer, depth = stack.pop()
+        if isinstance(item, str):
+            _check_string(item, where, pointer)
+        elif item is None or isinstance(item, bool):
+            continue
+        elif isinstance(item, int):
+            if not -_INT_LIMIT <= item < _INT_LIMIT:
+                raise _refused(where, pointer, "holds an integer of more than 64 bit")
+        elif isinstance(item, float):
+            if not math.isfinite(item):
+                raise _refused(where, pointer, "holds a number that JSON does not have")
+        elif isinstance(item, (list, tuple, Mapping)):
+            if depth >= MAX_DEPTH:
+                raise _refused(where, pointer, f"is nested deeper than {MAX_DEPTH} levels")
+            budget -= len(item)
+            if budget < 0:
+                raise _refused(where, pointer, f"has more than {MAX_ITEMS} members")
+            stack.extend(_members(item, where, pointer, depth + 1))
+        else:
+            raise _refused(where, pointer, f"is a {type(item).__name__}, which is not JSON")
+
+
+def _members(
+    item: list[object] | tuple[object, ...] | Mapping[object, object],
+    where: str,
+    pointer: str,
+    depth: int,
+) -> list[tuple[object, str, int]]:
+    if not isinstance(item, Mapping):
+        return [(child, f"{pointer}/{i}", depth) for i, child in enumerate(item)]
+    members: list[tuple[object, str, int]] = []
+    for key, child in item.items():
+        if not isinstance(key, str):
+            raise _refused(where, pointer, f"has the key {key!r}, which is not a string")
+        _check_string(key, where, pointer)
+        if key.startswith(_ENGINE_KEYS):
+            raise _refused(where, pointer, f"has the key {key!r}, which is reserved for the engine")
+        members.append((child, f"{pointer}/{key}", depth))
+    if item.get("type") == "__overwrite__":
+        raise _refused(where, pointer, "has the type '__overwrite__', reserved for the engine")
+    return members
+
+
+def _check_string(text: str, where: str, pointer: str) -> None:
+    if len(text) > MAX_STRING:
+        raise _refused(where, pointer, f"holds a string of more than {MAX_STRING} characters")
+    if "\x00" in text:
+        raise _refused(where, pointer, "holds a NUL character")
+    if not text.isascii():
+        try:
+            text.encode("utf-8")
+        except UnicodeEncodeError:
+            raise _refused(where, pointer, "holds a lone surrogate") from None
+
+
+def _refused(where: str, pointer: str, rule: str) -> ValueRefused:
+    place = f"{where} {pointer[:200]}" if pointer else where
+    return ValueRefused(f"{place} {rule}")

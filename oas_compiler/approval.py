@@ -1,0 +1,223 @@
+"""The approval policy that a flow implies, and which step governs which gate.
+
+In: a checked `FlowIR`.  Out: `Approval`: the policy's steps, and one `GateSpec` per gate at any
+depth.
+
+    start → review_gate → send_flow(confirm_gate)
+        -> steps 1 (review_gate) and 2 (send_flow), gates ("review_gate",) and ("send_flow", "confirm_gate")
+
+Source of the numbering: Cinatra's compile rules.  Steps are the InputMessageNodes and FlowNodes of
+the outermost flow, breadth first from 1; a FlowNode with `gateSteps` takes one number per entry;
+step 0 exists where a person must fill in inputs before the run.  A gate inside a subflow is
+governed by its FlowNode's step: by the entry of `gateSteps` at its position, the last one also
+governing any gates beyond.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from oas_compiler.ir import (
+    ApiNode,
+    FlowIR,
+    FlowNode,
+    GateStep,
+    InputMessageNode,
+    JsonValue,
+    Node,
+    StartNode,
+    ToolNode,
+)
+
+Path: TypeAlias = tuple[str, ...]
+"""Node ids from the outermost flow inwards: the FlowNodes, then the node itself."""
+
+SETUP_STEP = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateSpec:
+    """One gate of a flow, and the policy step that governs it."""
+
+    path: Path
+    step: int
+    name: str
+    renderer: str
+    """Empty where neither the gate nor its step names a screen."""
+    risk_class: str
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Approval:
+    """Everything that the compiler knows about the human part of a flow."""
+
+    steps: tuple[tuple[tuple[str, JsonValue], ...], ...]
+    """The policy's entries, each as ordered (key, value) pairs."""
+    gates: tuple[GateSpec, ...]
+    """Every InputMessageNode at any depth, in the order of the steps."""
+    guards: tuple[tuple[int, str, str], ...]
+    """(step, gate, send): each gate that can come before a node that acts on the world outside."""
+
+    def policy(self) -> dict[str, JsonValue]:
+        """`{"steps": […]}`, fresh."""
+        steps: list[JsonValue] = [dict(step) for step in self.steps]
+        return {"steps": steps}
+
+    def gate(self, path: Path) -> GateSpec:
+        """The gate at `path`; `KeyError` if there is none."""
+        for gate in self.gates:
+            if gate.path == path:
+                return gate
+        raise KeyError(path)
+
+
+def visible_required(start: StartNode) -> tuple[str, ...]:
+    """Inputs that a person is asked for before the run, in order."""
+    return tuple(title for title in start.required if title not in start.hidden)
+
+
+def derive_approval(flow: FlowIR, *, send_class: frozenset[Path] | None = None) -> Approval:
+    """The approval part of `flow`; `send_class` are the nodes that act on the world outside."""
+    steps: list[dict[str, JsonValue]] = []
+    gates: list[GateSpec] = []
+    start = flow.start_node()
+    if visible_required(start):
+        steps.append(_step(SETUP_STEP, start, start.name or "Setup", "read_only", required=True))
+    number = 1
+    for node in flow.in_order():
+        if isinstance(node, InputMessageNode):
+            spec = _own_gate(node, (node.id,), number)
+            gates.append(spec)
+            steps.append(_step(number, node, spec.name, spec.risk_class, required=True, spec=spec))
+            number += 1
+        elif isinstance(node, FlowNode):
+            new_steps, new_gates = _flow_node_steps(node, number)
+            steps.extend(new_steps)
+            gates.extend(new_gates)
+            number += len(new_steps)
+    sends = sorted(send_class or ())
+    guards = tuple(
+        (gate.step, "/".join(gate.path), "/".join(send))
+        for send in sends
+        for gate in gates
+        if _precedes(flow, gate.path, send)
+    )
+    return Approval(
+        steps=tuple(tuple(step.items()) for step in steps), gates=tuple(gates), guards=guards
+    )
+
+
+def walk(flow: FlowIR, around: Path = ()) -> Iterator[tuple[Path, Node]]:
+    """Every node at every depth with its path; a FlowNode before what is inside it."""
+    for node in flow.in_order():
+        path = (*around, node.id)
+        yield path, node
+        if isinstance(node, FlowNode):
+            yield from walk(node.subflow, path)
+
+
+def acting_nodes(flow: FlowIR) -> Iterator[tuple[Path, Node]]:
+    """The nodes that call something outside the flow."""
+    return ((path, node) for path, node in walk(flow) if isinstance(node, (ApiNode, ToolNode)))
+
+
+def _own_gate(node: InputMessageNode, path: Path, step: int) -> GateSpec:
+    return GateSpec(
+        path=path,
+        step=step,
+        name=node.name,
+        renderer=node.renderer,
+        risk_class=node.risk_class or "read_only",
+        description=node.description,
+    )
+
+
+def _flow_node_steps(
+    node: FlowNode, number: int
+) -> tuple[list[dict[str, JsonValue]], list[GateSpec]]:
+    inner = [
+        (path, gate)
+        for path, gate in walk(node.subflow, (node.id,))
+        if isinstance(gate, InputMessageNode)
+    ]
+    entries = node.gate_steps or (GateStep(gate_count=max(1, len(inner))),)
+    slots = [i for i, entry in enumerate(entries) for _ in range(entry.gate_count)]
+    gates = []
+    for position, (path, gate) in enumerate(inner):
+        slot = slots[min(position, len(slots) - 1)]
+        gates.append(_overridden(_own_gate(gate, path, number + slot), entries[slot]))
+    steps = []
+    for offset, entry in enumerate(entries):
+        first = next((gate for gate in gates if gate.step == number + offset), None)
+        required = entry.requires_approval if entry.requires_approval is not None else bool(inner)
+        risk = entry.risk_class or node.risk_class or (first.risk_class if first else "read_only")
+        step = _step(
+            number + offset, node, entry.name or node.name, risk, required=required, spec=first
+        )
+        step["hitlOwnedBy"] = entry.hitl_owned_by or "childAgent"
+        if entry.gate_count != 1:
+            step["gateCount"] = entry.gate_count
+        if node.package_name:
+            step["childAgent"] = {"packageName": node.package_name}
+        steps.append(step)
+    return steps, gates
+
+
+def _overridden(gate: GateSpec, entry: GateStep) -> GateSpec:
+    """The parent's `gateSteps` entry wins over what the subflow's gate says of itself."""
+    return GateSpec(
+        path=gate.path,
+        step=gate.step,
+        name=entry.name or gate.name,
+        renderer=entry.renderer or gate.renderer,
+        risk_class=entry.risk_class or gate.risk_class,
+        description=entry.description or gate.description,
+    )
+
+
+def _step(
+    number: int,
+    node: Node,
+    name: str,
+    risk_class: str,
+    *,
+    required: bool,
+    spec: GateSpec | None = None,
+) -> dict[str, JsonValue]:
+    step: dict[str, JsonValue] = {
+        "stepNumber": number,
+        "nodeId": node.id,
+        "name": name,
+        "riskClass": risk_class,
+        "requiresApproval": required,
+        "hitlOwnedBy": "self",
+    }
+    if spec is not None and spec.renderer:
+        step["xRenderer"] = spec.renderer
+    return step
+
+
+def _precedes(flow: FlowIR, first: Path, second: Path) -> bool:
+    """Whether control can pass from the node at `first` to the node at `second`."""
+    if first[0] == second[0]:
+        node = flow.node(first[0])
+        return (
+            isinstance(node, FlowNode)
+            and len(first) > 1
+            and len(second) > 1
+            and _precedes(node.subflow, first[1:], second[1:])
+        )
+    seen = {first[0]}
+    queue = [first[0]]
+    while queue:
+        current = queue.pop()
+        for target in flow.routes_of(current).values():
+            if target == second[0]:
+                return True
+            if target not in seen:
+                seen.add(target)
+                queue.append(target)
+    return False

@@ -1,0 +1,176 @@
+"""A loaded flow in, `FlowIR` out: every inference and implicit edge made explicit.
+
+    data_flow_connections: null     ->  a DataEdge for every output and equally named input
+    an EndNode output without edge  ->  a DataEdge from the StartNode's input of that name
+
+Findings are recorded on the way; the result is complete enough to be checked in any case.
+"""
+
+from __future__ import annotations
+
+from oas_compiler import ir
+from oas_compiler.bounds import MAX_DATA_EDGES
+from oas_compiler.ir import DataEdge, FlowIR, Json, Node, Port, Route
+from oas_compiler.nodes import Site, build_node
+from oas_compiler.ports import PortReader
+from oas_compiler.scope import Document
+from oas_compiler.spec import Flow
+
+
+def build(flow: Flow, document: Document) -> FlowIR:
+    """Build the root flow and, below its FlowNodes, every subflow."""
+    return _Builder(document).flow(flow)
+
+
+class _Builder:
+    def __init__(self, document: Document) -> None:
+        self._document = document
+        self._source = document.source
+        self._findings = document.findings
+        self._reader = PortReader(document.source, document.findings)
+        self._flows: dict[int, FlowIR] = {}
+
+    def flow(self, flow: Flow) -> FlowIR:
+        """Build a flow; one that several FlowNodes run is built once."""
+        if id(flow) not in self._flows:
+            self._flows[id(flow)] = self._flow(flow)
+        return self._flows[id(flow)]
+
+    def _flow(self, flow: Flow) -> FlowIR:
+        nodes = tuple(self._node(flow, index) for index in range(len(flow.nodes)))
+        component = flow.component
+        start = flow.start.id if flow.start is not None else ""
+        start_node = next((node for node in nodes if node.id == start), None)
+        package = component.cinatra.get("packageName")
+        return FlowIR(
+            id=component.id,
+            name=component.name,
+            description=component.text("description"),
+            inputs=self._inputs(flow, start_node),
+            outputs=self._outputs(flow, nodes),
+            start=start,
+            nodes=nodes,
+            routes=tuple(
+                Route(
+                    source=edge.source,
+                    branch=edge.branch,
+                    target=edge.target,
+                    place=self._source.place(edge.pointer),
+                )
+                for edge in flow.control
+            ),
+            data_edges=self._data_edges(flow, nodes, start_node),
+            cinatra=Json.of(component.cinatra),
+            package_name=package if isinstance(package, str) else "",
+            place=self._source.place(component.pointer),
+        )
+
+    def _node(self, flow: Flow, index: int) -> Node:
+        component = flow.nodes[index]
+        subflow = flow.subflows.get(component.id)
+        return build_node(
+            Site(
+                component=component,
+                flow=flow,
+                subflow=self.flow(subflow) if subflow is not None else None,
+                reader=self._reader,
+                source=self._source,
+                findings=self._findings,
+            )
+        )
+
+    # ------------------------------------------------------------------ ports of the flow
+
+    def _inputs(self, flow: Flow, start: Node | None) -> tuple[Port, ...]:
+        """The StartNode's inputs: they are the flow's, whatever else the flow declares."""
+        if start is not None:
+            return start.inputs
+        items = flow.component.items("inputs") or ()
+        return self._reader.ports(items, flow.component.at("inputs"))
+
+    def _outputs(self, flow: Flow, nodes: tuple[Node, ...]) -> tuple[Port, ...]:
+        """Declared outputs, else the names that every EndNode has."""
+        items = flow.component.items("outputs")
+        if items is not None:
+            return self._reader.ports(items, flow.component.at("outputs"))
+        ends = [node for node in nodes if isinstance(node, ir.EndNode)]
+        if not ends:
+            return ()
+        common = set.intersection(*({port.title for port in end.outputs} for end in ends))
+        return tuple(port for port in ends[0].outputs if port.title in common)
+
+    # ------------------------------------------------------------------ data edges
+
+    def _data_edges(
+        self, flow: Flow, nodes: tuple[Node, ...], start: Node | None
+    ) -> tuple[DataEdge, ...]:
+        if flow.data is None:
+            return self._by_name(flow, nodes)
+        edges = [
+            DataEdge(
+                source=link.source,
+                output=link.output,
+                target=link.target,
+                input=link.input,
+                place=self._source.place(link.pointer),
+            )
+            for link in flow.data
+        ]
+        return (*edges, *self._implicit(nodes, start, edges))
+
+    def _by_name(self, flow: Flow, nodes: tuple[Node, ...]) -> tuple[DataEdge, ...]:
+        """Agent Spec's null: outputs and inputs of one name are one variable."""
+        place = self._source.place(flow.component.pointer)
+        takers: dict[str, list[Node]] = {}
+        for node in nodes:
+            if not isinstance(node, ir.StartNode):
+                for port in node.inputs:
+                    takers.setdefault(port.title, []).append(node)
+        givers = [
+            (node, port)
+            for node in nodes
+            if not isinstance(node, ir.EndNode)
+            for port in node.outputs
+        ]
+        if sum(len(takers.get(port.title, ())) for _, port in givers) > MAX_DATA_EDGES:
+            self._findings.error(
+                "OAS073",
+                f"connecting equal names makes more than {MAX_DATA_EDGES:,} data edges",
+                place,
+                hint="list the data edges in data_flow_connections",
+            )
+            return ()
+        return tuple(
+            DataEdge(
+                source=giver.id,
+                output=port.title,
+                target=taker.id,
+                input=port.title,
+                place=place,
+            )
+            for giver, port in givers
+            for taker in takers.get(port.title, ())
+        )
+
+    def _implicit(
+        self, nodes: tuple[Node, ...], start: Node | None, edges: list[DataEdge]
+    ) -> list[DataEdge]:
+        """Edges from the StartNode to EndNode outputs that nothing else feeds (Cinatra's rule).
+
+        In plain Agent Spec an unfed output with a default takes the default instead.
+        """
+        if not isinstance(start, ir.StartNode):
+            return []
+        fed = {(edge.target, edge.input) for edge in edges}
+        given = {port.title for port in start.outputs}
+        return [
+            DataEdge(
+                source=start.id, output=port.title, target=end.id, input=port.title, place=end.place
+            )
+            for end in nodes
+            if isinstance(end, ir.EndNode)
+            for port in end.inputs
+            if (end.id, port.title) not in fed
+            and port.title in given
+            and (self._document.is_cinatra or port.default is None)
+        ]

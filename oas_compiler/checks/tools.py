@@ -1,0 +1,23 @@
+"""Every server tool of the flow is registered with the host.
+
+a ToolNode over "get_wether", registered is "get_weather"   ->   OAS092 did you mean …?
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from oas_compiler.diagnostics import Diagnostics, did_you_mean
+from oas_compiler.ir import FlowIR, ToolNode
+
+
+def registered_tools(flow: FlowIR, findings: Diagnostics, tools: Collection[str]) -> None:
+    for node in flow.nodes:
+        if isinstance(node, ToolNode) and node.tool_name not in tools:
+            findings.error(
+                "OAS092",
+                f'the tool "{node.tool_name}" of "{node.id}" is not registered',
+                node.place,
+                hint=did_you_mean(node.tool_name, tools)
+                or f'pass it: tools={{"{node.tool_name}": …}}',
+            )

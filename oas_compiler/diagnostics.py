@@ -1,0 +1,93 @@
+"""What the front end says about a file: findings, collected, and the one exception that carries them.
+
+Error tree
+    CompileError            the only exception type that leaves the compiler
+        .diagnostics        every finding of the run, in file order
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import Literal
+
+from oas_compiler.ir import Place
+
+Severity = Literal["error", "warning"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One thing that is wrong with a file, and where."""
+
+    code: str
+    """Stable, `OAS` and three digits; documented in docs/diagnostics.md."""
+    severity: Severity
+    message: str
+    """One sentence that names the offender and the rule."""
+    place: Place = Place()
+    hint: str = ""
+    """What to write instead; empty where there is nothing better to say than the message."""
+    file: str = ""
+    """The file's name as the user gave it; empty for bytes and dicts."""
+
+    @property
+    def where(self) -> str:
+        """`file:line:column`, or the JSON Pointer where there is no text."""
+        name = self.file or "<input>"
+        if self.place.line:
+            return f"{name}:{self.place.line}:{self.place.column}"
+        return f"{name}#{self.place.pointer}"
+
+    def __str__(self) -> str:
+        hint = f" (hint: {self.hint})" if self.hint else ""
+        return f"{self.where} {self.severity} {self.code} {self.message}{hint}"
+
+
+@dataclass(slots=True)
+class Diagnostics:
+    """The findings of one run over one file."""
+
+    findings: list[Finding] = field(default_factory=list)
+
+    def __iter__(self) -> Iterator[Finding]:
+        return iter(self.findings)
+
+    def __len__(self) -> int:
+        return len(self.findings)
+
+    @property
+    def errors(self) -> list[Finding]:
+        return [finding for finding in self.findings if finding.severity == "error"]
+
+    @property
+    def warnings(self) -> list[Finding]:
+        return [finding for finding in self.findings if finding.severity == "warning"]
+
+    def error(self, code: str, message: str, place: Place = Place(), *, hint: str = "") -> None:
+        self.findings.append(
+            Finding(code=code, severity="error", message=message, place=place, hint=hint)
+        )
+
+    def warning(self, code: str, message: str, place: Place = Place(), *, hint: str = "") -> None:
+        self.findings.append(
+            Finding(code=code, severity="warning", message=message, place=place, hint=hint)
+        )
+
+
+class CompileError(Exception):
+    """The flow cannot be compiled; `diagnostics` says everything that is wrong with it."""
+
+    def __init__(self, diagnostics: Diagnostics) -> None:
+        self.diagnostics = diagnostics
+        errors = diagnostics.errors
+        first = "\n".join(str(finding) for finding in errors[:20])
+        more = f"\n… and {len(errors) - 20} more" if len(errors) > 20 else ""
+        super().__init__(f"{len(errors)} error{'s' if len(errors) != 1 else ''}\n{first}{more}")
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """`did you mean "x"?` for the nearest known spelling, else an empty string."""
+    close = get_close_matches(word, sorted(set(known)), n=1, cutoff=0.6)
+    return f'did you mean "{close[0]}"?' if close else ""

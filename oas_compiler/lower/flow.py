@@ -1,0 +1,166 @@
+"""A compiled flow: what a host holds in its hand.
+
+    flow = compile_flow("agents/email/cinatra/oas.json", platform=HttpPlatform(base_url="http://host"))
+    graph = flow.graph(checkpointer=saver)
+    graph.invoke(flow.input({"topic": "x"}), flow.config(run_id="r1"), context=flow.context(run_id="r1"))
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.graph.state import CompiledStateGraph
+from pydantic import JsonValue
+
+from cinatra_sdk.context import DERIVED, HostContext, host_context
+from cinatra_sdk.platform.protocol import Platform
+from cinatra_sdk.policy import is_send_class
+from oas_compiler.approval import Approval, GateSpec, acting_nodes, derive_approval
+from oas_compiler.ir import FlowIR
+from oas_compiler.lower.graph import lower_flow
+from oas_compiler.lower.inputs import accepted_inputs
+from oas_compiler.lower.names import INPUTS
+from oas_compiler.lower.registry import Wiring
+from oas_compiler.mermaid import mermaid
+from oas_compiler.pipeline import Compiled
+from oas_compiler.schemas import input_schema, output_schema
+
+log = logging.getLogger("oasflow.flow")
+
+MAX_STEPS = 10_000
+"""Steps (visits of nodes) of one run on one level of subflows."""
+
+
+@dataclass(frozen=True)
+class Flow:
+    """A compiled flow.  Immutable; share it between threads and runs."""
+
+    compiled: Compiled
+    platform: Platform
+    tools: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+    env: Mapping[str, str] = field(default_factory=dict, repr=False)
+    max_steps: int = MAX_STEPS
+
+    @property
+    def ir(self) -> FlowIR:
+        return self.compiled.ir
+
+    @property
+    def id(self) -> str:
+        """The flow's OAS id."""
+        return self.ir.id
+
+    @property
+    def name(self) -> str:
+        return self.ir.name
+
+    @property
+    def digest(self) -> str:
+        """sha256 (hex) of exactly the bytes that were compiled; a run is pinned to it."""
+        return self.compiled.digest
+
+    @property
+    def source(self) -> bytes:
+        """The bytes that were compiled."""
+        return self.compiled.source_bytes
+
+    @cached_property
+    def approval(self) -> Approval:
+        sends = frozenset(
+            path for path, node in acting_nodes(self.ir) if is_send_class(node.risk_class)
+        )
+        return derive_approval(self.ir, send_class=sends)
+
+    @property
+    def approval_policy(self) -> dict[str, JsonValue]:
+        """The policy that the file implies: `{"steps": [{"stepNumber": 1, …}]}`."""
+        return self.approval.policy()
+
+    @property
+    def gates(self) -> tuple[GateSpec, ...]:
+        """Every gate at any depth, in the order of the policy's steps."""
+        return self.approval.gates
+
+    @property
+    def input_schema(self) -> dict[str, JsonValue]:
+        """JSON Schema of the parameters; `required` are those a run cannot begin without."""
+        return input_schema(self.ir)
+
+    @property
+    def output_schema(self) -> dict[str, JsonValue]:
+        """JSON Schema of the outputs."""
+        return output_schema(self.ir)
+
+    def with_platform(self, platform: Platform) -> Flow:
+        """The same flow talking to another platform."""
+        return replace(self, platform=platform)
+
+    def with_host(
+        self, *, platform: Platform, tools: Mapping[str, Callable[..., Any]]
+    ) -> Flow:
+        """The same flow on another platform and other tools."""
+        return replace(self, platform=platform, tools=tools)
+
+    def graph(
+        self, checkpointer: BaseCheckpointSaver[Any] | None = None
+    ) -> CompiledStateGraph[Any, HostContext, Any, Any]:
+        """A plain LangGraph graph; a flow with gates needs a checkpointer to be resumed."""
+        graph = self._state_graph.compile(checkpointer=checkpointer, name=self.id)
+        # Our own bound on steps speaks first and names the node; the engine's default would not.
+        return graph.with_config(recursion_limit=10 * self.max_steps)
+
+    @cached_property
+    def _state_graph(self) -> Any:
+        wiring = Wiring(
+            platform=self.platform,
+            tools=self.tools,
+            approval=self.approval,
+            digest=self.digest,
+            max_steps=self.max_steps,
+        )
+        return lower_flow(self.ir, wiring)
+
+    def input(self, params: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """What `graph.invoke` takes: the declared inputs of `params`.
+
+        Undeclared keys are dropped with a warning in the log, and so are authoritative ones.
+        Raises: `InputInvalid`, `ValueRefused`.
+        """
+        accepted = accepted_inputs(self.ir.inputs, params or {})
+        for sentence in accepted.ignored:
+            log.warning("input ignored: %s", sentence)
+        return {INPUTS: accepted.values}
+
+    def config(self, *, run_id: str) -> RunnableConfig:
+        """The config of one run: `run_id` is LangGraph's thread id."""
+        return {"configurable": {"thread_id": run_id}}
+
+    def context(
+        self,
+        *,
+        run_id: str = "",
+        tenant: str = "",
+        context_id: str = "",
+        approval_policy: Any = DERIVED,
+        run_token: str = "",
+        bearer_token: str = "",
+    ) -> HostContext:
+        """What only the host supplies, passed as `context=` at every activation."""
+        return host_context(
+            run_id=run_id,
+            tenant=tenant,
+            context_id=context_id,
+            approval_policy=approval_policy,
+            run_token=run_token,
+            bearer_token=bearer_token,
+        )
+
+    def mermaid(self) -> str:
+        """The flow as Mermaid text: OAS names, gates, branches, loops, subflows as boxes."""
+        return mermaid(self.ir)

@@ -1,0 +1,236 @@
+"""What every lowered node has around its own work: whose turn it is, inputs in, outputs out.
+
+In: one IR node within its flow.  Out: a `Frame`, which the node's body uses:
+
+    if not frame.has_turn(state): return {}
+    values = frame.gather(state)
+    …the node's own work…
+    return frame.finish(state, out)
+
+A node does nothing unless the cursor names it (`cinatra_sdk.state.Turn`).  That one rule makes
+later nodes dead after a rejection, and jumps into a flow harmless.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+from langgraph.types import Command
+
+from cinatra_sdk.errors import LimitExceeded, NodeFailed
+from cinatra_sdk.gates import label
+from cinatra_sdk.state import seal
+from cinatra_sdk.values import check_value
+from oas_compiler.approval import Path
+from oas_compiler.ir import DataEdge, FlowIR, Json, Node, Port
+from oas_compiler.lower.casting import CastError, caster
+from oas_compiler.lower.names import CURSOR, channel_of, node_name
+
+MISSING: Any = object()
+_NO_MORE: Mapping[str, Any] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One data edge into an input."""
+
+    channel: str
+    output: str
+    cast: Callable[[Any], Any] | None
+    edge: str
+    """`node.output`, for errors."""
+
+
+@dataclass(frozen=True, slots=True)
+class InputPlan:
+    """Where one input of a node gets its value."""
+
+    title: str
+    sources: tuple[Source, ...]
+    default: Json | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Frame:
+    """The surroundings of one node."""
+
+    node: Node
+    path: Path
+    channel: str
+    inputs: tuple[InputPlan, ...]
+    routes: Mapping[str, str]
+    """branch → id of the next node."""
+    max_steps: int
+
+    @property
+    def where(self) -> str:
+        return "/".join(self.path)
+
+    def failed(self, message: str, *, hint: str = "") -> NodeFailed:
+        """An error of this node, naming it."""
+        return NodeFailed(
+            f"node '{self.where}': {message}", node=self.node.id, path=self.where, hint=hint
+        )
+
+    def channels(self) -> list[str]:
+        """State keys that `gather`, `visit` and `finish` read."""
+        return [self.channel, *(s.channel for plan in self.inputs for s in plan.sources)]
+
+    def has_turn(self, state: Mapping[str, Any]) -> bool:
+        """Whether the run is at this node.
+
+        Raises: `LimitExceeded` when the run has taken more steps than any sane flow.
+        """
+        cursor = state.get(CURSOR)
+        if cursor is None or cursor["next"] != self.node.id:
+            return False
+        if cursor["seq"] >= self.max_steps:
+            raise LimitExceeded(
+                f"node '{self.where}': the run has taken {self.max_steps} steps without an end",
+                node=self.node.id,
+                path=self.where,
+                hint="a loop has no way out, or raise max_steps",
+            )
+        return True
+
+    def visit(self, state: Mapping[str, Any]) -> int:
+        """Which visit of this node runs now, from 1."""
+        record = state.get(self.channel)
+        return 1 if record is None else record["visits"] + 1
+
+    def gather(self, state: Mapping[str, Any]) -> dict[str, Any]:
+        """The value of every input: of the source that ran last, else the default.
+
+        Raises: `NodeFailed` naming the input that has neither.
+        """
+        values = {}
+        for plan in self.inputs:
+            value = self.look_up(plan, state)
+            if value is MISSING:
+                fed = ", ".join(source.edge for source in plan.sources) or "nothing"
+                raise self.failed(
+                    f"input '{plan.title}' has no value: it is fed by {fed} and has no default",
+                    hint="give it a default, or start the run with that input",
+                )
+            values[plan.title] = value
+        return values
+
+    def look_up(self, plan: InputPlan, state: Mapping[str, Any]) -> Any:
+        """The value of one input, or `MISSING`."""
+        newest = -1
+        found: Source | None = None
+        value: Any = MISSING
+        for source in plan.sources:
+            record = state.get(source.channel)
+            if record is not None and record["seq"] > newest and source.output in record["out"]:
+                newest, found, value = record["seq"], source, record["out"][source.output]
+        if found is None:
+            return plan.default.value() if plan.default is not None else MISSING
+        if found.cast is None:
+            return value
+        try:
+            return found.cast(value)
+        except CastError as error:
+            raise self.failed(f"input '{plan.title}' from {found.edge}: {error}") from None
+
+    def finish(
+        self,
+        state: Mapping[str, Any],
+        out: Mapping[str, Any],
+        *,
+        branch: str = "next",
+        more: Mapping[str, Any] = _NO_MORE,
+    ) -> dict[str, Any]:
+        """The update that ends this visit and passes the turn along `branch`; `more` goes with it."""
+        check_value(out, where=f"output of node '{self.where}'")
+        return self.pass_turn(state, {"out": out}, self.routes.get(branch), more)
+
+    def pass_turn(
+        self,
+        state: Mapping[str, Any],
+        record: Mapping[str, Any],
+        following: str | None,
+        more: Mapping[str, Any] = _NO_MORE,
+    ) -> dict[str, Any]:
+        """As `finish`, with the whole record and the next node given; None ends the run."""
+        seq = state[CURSOR]["seq"] + 1
+        return {
+            self.channel: {"seq": seq, "visits": self.visit(state), **record},
+            CURSOR: seal({"seq": seq, "next": following}),
+            **more,
+        }
+
+    def leave(self, update: dict[str, Any], following: str | None) -> Command[Any]:
+        """`update`, then straight to the next node: the way out of nodes that can choose."""
+        goto = () if following is None else node_name(following)
+        return Command(update=update, goto=goto)
+
+    def effect_key(self, state: Mapping[str, Any]) -> str:
+        """The idempotency key of this visit's effect: the same after a crash, never used twice."""
+        run = state.get("run") or {}
+        own = label(self.node.id, self.visit(state))
+        text = "\n".join([run.get("tenant", ""), run.get("run_id", ""), run.get("scope", ""), own])
+        return hashlib.sha256(text.encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Index:
+    """One flow, arranged for lookup: lowering asks for nodes, edges and routes by id."""
+
+    flow: FlowIR
+    nodes: Mapping[str, Node]
+    feeds: Mapping[tuple[str, str], tuple[DataEdge, ...]]
+    """(node, input) → the data edges into it."""
+    routes: Mapping[str, Mapping[str, str]]
+    """node → branch → next node."""
+    before: Mapping[str, tuple[str, ...]]
+    """node → the nodes that control can come from."""
+
+    @classmethod
+    def of(cls, flow: FlowIR) -> Index:
+        feeds: dict[tuple[str, str], list[DataEdge]] = {}
+        for edge in flow.data_edges:
+            feeds.setdefault((edge.target, edge.input), []).append(edge)
+        routes: dict[str, dict[str, str]] = {}
+        before: dict[str, list[str]] = {}
+        for route in flow.routes:
+            routes.setdefault(route.source, {})[route.branch] = route.target
+            before.setdefault(route.target, []).append(route.source)
+        return cls(
+            flow=flow,
+            nodes={node.id: node for node in flow.nodes},
+            feeds={key: tuple(edges) for key, edges in feeds.items()},
+            routes=routes,
+            before={key: tuple(dict.fromkeys(ids)) for key, ids in before.items()},
+        )
+
+
+def frame_of(index: Index, node: Node, around: Path, max_steps: int) -> Frame:
+    """The frame of `node`, from the flow's data edges and routes."""
+    return Frame(
+        node=node,
+        path=(*around, node.id),
+        channel=channel_of(node.id),
+        inputs=tuple(_plan(index, node, port) for port in node.inputs),
+        routes=index.routes.get(node.id, {}),
+        max_steps=max_steps,
+    )
+
+
+def _plan(index: Index, node: Node, port: Port) -> InputPlan:
+    sources = []
+    for edge in index.feeds.get((node.id, port.title), ()):
+        output = next(p for p in index.nodes[edge.source].outputs if p.title == edge.output)
+        sources.append(
+            Source(
+                channel=channel_of(edge.source),
+                output=edge.output,
+                cast=caster(output.type, port.type),
+                edge=f"{edge.source}.{edge.output}",
+            )
+        )
+    return InputPlan(title=port.title, sources=tuple(sources), default=port.default)

@@ -1,0 +1,120 @@
+"""A checked flow as a LangGraph `StateGraph`: one graph node per OAS node, under its OAS id.
+
+In: `FlowIR` and what the host gave (`Wiring`).  Out: a `StateGraph`, not yet compiled.
+
+State, one channel per node (a merged state would make checkpoints grow quadratically):
+
+    node.<id>   {"seq": step that wrote it, "visits": n, "out": {output title: value}}
+    cursor      whose turn it is;  inputs, outputs, branch, messages, decisions;  the governed keys
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from langgraph.graph import END, START, StateGraph
+from typing_extensions import TypedDict
+
+from cinatra_sdk.context import HostContext
+from cinatra_sdk.state import Appended, FirstText, HostOnly, TerminalWins, Turn
+from oas_compiler.approval import Path
+from oas_compiler.ir import EndNode, FlowIR, Node
+from oas_compiler.lower import nodes as _nodes  # noqa: F401 - registers every kind of node
+from oas_compiler.lower.engine import node_runnable
+from oas_compiler.lower.frame import Index, frame_of
+from oas_compiler.lower.names import (
+    BRANCH,
+    CURSOR,
+    DECISIONS,
+    INPUTS,
+    MESSAGES,
+    OUTPUTS,
+    channel_of,
+    node_name,
+)
+from oas_compiler.lower.registry import REGISTRY, Lowered, Site, Wiring
+
+_GOVERNED: dict[str, Any] = {
+    "bearer_token": Annotated[str, HostOnly],
+    "approval_policy": Annotated[Any, HostOnly],
+    "run": Annotated[dict[str, Any], HostOnly],
+}
+_FIXED: dict[str, Any] = {
+    **_GOVERNED,
+    "rejected_at": Annotated[str, FirstText],
+    "status": Annotated[str, TerminalWins],
+    CURSOR: Annotated[dict[str, Any], Turn],
+    INPUTS: dict[str, Any],
+    OUTPUTS: dict[str, Any],
+    BRANCH: str,
+    MESSAGES: Annotated[list[dict[str, Any]], Appended],
+    DECISIONS: Annotated[list[dict[str, Any]], Appended],
+}
+_OUTPUT_KEYS = (OUTPUTS, BRANCH, MESSAGES, DECISIONS, "status", "rejected_at")
+
+
+def lower_flow(
+    flow: FlowIR, wiring: Wiring, *, around: Path = (), depth: int = 0
+) -> StateGraph[Any, HostContext, Any, Any]:
+    """The graph of `flow`; a checked flow always lowers."""
+    index = Index.of(flow)
+    keys = {**_FIXED, **{channel_of(node.id): dict[str, Any] for node in flow.nodes}}
+    graph = StateGraph(
+        _schema("State", keys),
+        context_schema=HostContext,
+        input_schema=_schema("Input", _input_keys(depth)),
+        output_schema=_schema("Output", {key: _FIXED[key] for key in _OUTPUT_KEYS}),
+    )
+    for node in flow.nodes:
+        site = Site(
+            node=node,
+            index=index,
+            frame=frame_of(index, node, around, wiring.max_steps),
+            wiring=wiring,
+            depth=depth,
+        )
+        _add(graph, site, REGISTRY.lower(site), keys)
+    graph.add_edge(START, node_name(flow.start))
+    return graph
+
+
+def _input_keys(depth: int) -> dict[str, Any]:
+    """A caller sets `inputs` only; a subgraph also takes what its parent sealed for it."""
+    inputs = {INPUTS: _FIXED[INPUTS]}
+    return inputs if depth == 0 else {**inputs, **_GOVERNED}
+
+
+def _add(graph: StateGraph[Any, Any, Any, Any], site: Site, lowered: Lowered, keys: Any) -> None:
+    node = site.node
+    name = node_name(node.id)
+    reads = dict.fromkeys((CURSOR, *site.frame.channels(), *lowered.reads))
+    graph.add_node(
+        name,
+        node_runnable(name, lowered.run, lowered.arun),
+        input_schema=_schema(f"Reads_{len(graph.nodes)}", {key: keys[key] for key in reads}),
+        metadata=_metadata(site),
+        destinations=_destinations(site) if lowered.chooses else None,
+    )
+    if isinstance(node, EndNode):
+        graph.add_edge(name, END)
+    elif not lowered.chooses:
+        graph.add_edge(name, node_name(site.frame.routes["next"]))
+
+
+def _metadata(site: Site) -> dict[str, Any]:
+    node: Node = site.node
+    return {"oas_id": node.id, "oas_name": node.name, "oas_type": type(node).__name__}
+
+
+def _destinations(site: Site) -> dict[str, str]:
+    """Where a node that chooses can go, with the branch's name: Studio draws these."""
+    targets: dict[str, str] = {}
+    for branch, target in site.frame.routes.items():
+        shown = "" if branch == "next" else branch
+        name = node_name(target)
+        targets[name] = f"{targets[name]}, {shown}" if targets.get(name) else shown
+    return targets
+
+
+def _schema(name: str, keys: dict[str, Any]) -> Any:
+    return TypedDict(name, keys, total=False)  # type: ignore[operator]

@@ -1,0 +1,64 @@
+"""What a caller hands in: the declared inputs, checked; everything else dropped and reported.
+
+    accepted_inputs(ports, {"topic": "x", "bearer_token": "stolen", "typo": 1})
+        -> Accepted(values={"topic": "x"},
+                    ignored=("R01_IGNORED bearer_token: …", "typo: not an input …"))
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from cinatra_sdk.answers import validator
+from cinatra_sdk.errors import InputInvalid
+from cinatra_sdk.values import check_value
+from oas_compiler.diagnostics import did_you_mean
+from oas_compiler.ir import Port
+
+RUN_ID_INPUTS: Final = ("cinatra_run_id", "agent_run_id")
+"""Inputs that carry the run's identity: the host's run id wins over whatever a caller sends."""
+ENGINE_OWNED: Final = frozenset(
+    {"bearer_token", "approval_policy", "run", "rejected_at", "status", "approvedAt"}
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Accepted:
+    """The caller's parameters after the border."""
+
+    values: dict[str, Any]
+    ignored: tuple[str, ...] = ()
+    """What was dropped, one sentence each."""
+
+
+def accepted_inputs(ports: Sequence[Port], params: Mapping[str, Any]) -> Accepted:
+    """The declared ones of `params`.
+
+    Raises: `InputInvalid` naming the input whose value has the wrong type; `ValueRefused`.
+    """
+    if not isinstance(params, Mapping):
+        raise InputInvalid(f"the inputs are a {type(params).__name__}, not an object")
+    known = {port.title: port for port in ports}
+    values: dict[str, Any] = {}
+    ignored = []
+    for title, value in params.items():
+        if title not in known:
+            ignored.append(_why_ignored(str(title), known))
+            continue
+        check_value(value, where=f"input '{title}'")
+        error = next(iter(validator(known[title].schema.text).iter_errors(value)), None)
+        default = known[title].default
+        if error is not None and (default is None or default.value() != value):
+            raise InputInvalid(f"input '{title}': {error.message[:300]}")
+        values[title] = json.loads(json.dumps(value))
+    return Accepted(values=values, ignored=tuple(ignored))
+
+
+def _why_ignored(title: str, known: Mapping[str, Port]) -> str:
+    if title in ENGINE_OWNED:
+        return f"R01_IGNORED {title}: only the host sets it"
+    hint = did_you_mean(title, known)
+    return f"{title}: not an input of this flow" + (f", {hint}" if hint else "")

@@ -1,0 +1,41 @@
+"""Names in the graph: of nodes (the OAS ids, escaped where LangGraph forbids them) and of channels.
+
+    node_name("review")   -> "review"          channel_of("review") -> "node.review"
+    node_name("a:b|c")    -> "a%3Ab%7Cc"       node_name("status")  -> "%73tatus"
+
+The escape is reversible and never maps two ids to one name.  The original id stays in the
+node's metadata, and is what the platform and the gates see.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+INPUTS: Final = "inputs"
+OUTPUTS: Final = "outputs"
+BRANCH: Final = "branch"
+MESSAGES: Final = "messages"
+CURSOR: Final = "cursor"
+DECISIONS: Final = "decisions"
+
+_STATE_KEYS: Final = frozenset(
+    {
+        INPUTS, OUTPUTS, BRANCH, MESSAGES, CURSOR, DECISIONS,
+        "bearer_token", "approval_policy", "run", "rejected_at", "status",
+    }
+)  # fmt: skip
+_RESERVED: Final = "|:%"
+
+
+def channel_of(node_id: str) -> str:
+    """The state key that holds what the node put out."""
+    return f"node.{node_id}"
+
+
+def node_name(node_id: str) -> str:
+    """The LangGraph name of the node with this OAS id."""
+    escaped = "".join(f"%{ord(c):02X}" if c in _RESERVED or c < " " else c for c in node_id)
+    if escaped in _STATE_KEYS or escaped.startswith(("__", "node.", "branch.")) or not escaped:
+        head = escaped[:1] or " "
+        escaped = f"%{ord(head):02X}{escaped[1:]}"
+    return escaped

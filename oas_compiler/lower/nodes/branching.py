@@ -1,0 +1,42 @@
+"""BranchingNode: leaves by the branch that its mapping gives for the input's value.
+
+The branch is a total lookup inside the node's body, not a router function: a router that raised
+after its node had written would leave the run looking finished.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from oas_compiler.ir import BranchingNode
+from oas_compiler.lower.casting import json_text
+from oas_compiler.lower.registry import REGISTRY, Lowered, Site
+
+DEFAULT = "default"
+
+
+@REGISTRY.register(BranchingNode)
+def lower_branching(site: Site) -> Lowered:
+    node, frame = site.node, site.frame
+    assert isinstance(node, BranchingNode)
+    mapping = dict(node.mapping)
+    title = node.inputs[0].title
+
+    def run(state: Mapping[str, Any]) -> Any:
+        if not frame.has_turn(state):
+            return {}
+        branch = mapping.get(key_text(frame.gather(state)[title]), DEFAULT)
+        following = frame.routes.get(branch, frame.routes.get(DEFAULT))
+        return frame.leave(frame.pass_turn(state, {"out": {}, "branch": branch}, following), following)
+
+    return Lowered(run=run, chooses=True)
+
+
+def key_text(value: Any) -> str:
+    """The value as mapping keys are written: strings as they are, anything else as JSON text."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return json_text(value)

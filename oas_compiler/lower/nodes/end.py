@@ -1,0 +1,50 @@
+"""EndNode: collects the flow's outputs and ends the run as completed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from oas_compiler.ir import EndNode
+from oas_compiler.lower.casting import CastError, caster
+from oas_compiler.lower.frame import MISSING
+from oas_compiler.lower.names import BRANCH, OUTPUTS
+from oas_compiler.lower.registry import REGISTRY, Lowered, Site
+
+
+@REGISTRY.register(EndNode)
+def lower_end(site: Site) -> Lowered:
+    node, frame, flow = site.node, site.frame, site.index.flow
+    assert isinstance(node, EndNode)
+    plans = {plan.title: plan for plan in frame.inputs}
+    types = {port.title: port.type for port in node.inputs}
+
+    def run(state: Mapping[str, Any]) -> dict[str, Any]:
+        if not frame.has_turn(state):
+            return {}
+        outputs = {}
+        for port in flow.outputs:
+            plan = plans.get(port.title)
+            value = frame.look_up(plan, state) if plan is not None else MISSING
+            if value is MISSING and port.default is not None:
+                # An output that this end does not produce takes the flow-level default.
+                value = port.default.value()
+            elif value is not MISSING:
+                convert = caster(types[port.title], port.type)
+                try:
+                    value = value if convert is None else convert(value)
+                except CastError as error:
+                    raise frame.failed(f"output '{port.title}': {error}") from None
+            if value is MISSING:
+                raise frame.failed(
+                    f"the flow's output '{port.title}' has no value on this way through the flow",
+                    hint="feed it by a data edge on every way, or give it a default",
+                )
+            outputs[port.title] = value
+        return frame.finish(
+            state,
+            outputs,
+            more={OUTPUTS: outputs, BRANCH: node.branch_name, "status": "completed"},
+        )
+
+    return Lowered(run=run)

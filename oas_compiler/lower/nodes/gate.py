@@ -1,0 +1,200 @@
+"""InputMessageNode: a gate, built by `build_hitl_gate`.
+
+The compiler adds what only it knows: the policy step, the values to show, the cap on visits, and
+where to go on approval.  A rejection ends the run here: no node is named next, so none can run.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pydantic import JsonValue
+
+from cinatra_sdk.answers import APPROVAL_SCHEMA, APPROVED_TEXT, AnswerForm
+from cinatra_sdk.errors import LimitExceeded
+from cinatra_sdk.gates import label
+from cinatra_sdk.hitl import Outcome, Question, build_hitl_gate
+from cinatra_sdk.secrets import find_secret
+from oas_compiler.ir import BranchingNode, InputMessageNode, StartNode, STRING
+from oas_compiler.lower.casting import CastError, cast
+from oas_compiler.lower.frame import MISSING, Frame, Index
+from oas_compiler.lower.names import DECISIONS, channel_of
+from oas_compiler.lower.registry import REGISTRY, Lowered, Site
+
+VISIT_CEILING = 100
+"""Visits of one gate in one run, where the author gave no `maxGateVisits`."""
+GATE_READS = ("approval_policy", "rejected_at", "run")
+
+
+@REGISTRY.register(InputMessageNode)
+def lower_gate(site: Site) -> Lowered:
+    node, frame = site.node, site.frame
+    assert isinstance(node, InputMessageNode)
+    spec = site.wiring.approval.gate(frame.path)
+    output = node.outputs[0]
+    form = answer_form(node)
+    cap = node.max_visits or VISIT_CEILING
+    shown = _Shown(node, frame, site.index)
+
+    def ask(state: Mapping[str, Any]) -> Question:
+        visit = frame.visit(state)
+        return Question(
+            values=shown.values(state),
+            form=form,
+            schema=node.answer_schema.mapping() if node.answer_schema else APPROVAL_SCHEMA,
+            renderer=spec.renderer,
+            gate_id=gate_id(state, node.id, visit),
+            visit=visit,
+        )
+
+    def write(state: Mapping[str, Any], outcome: Outcome) -> Any:
+        decided = decision_record(frame, state, spec.step, outcome)
+        if not outcome.approved:
+            return rejection(frame, state, outcome, decided)
+        value = _skipped_value(node) if outcome.skipped else outcome.value
+        try:
+            out = {output.title: cast(value, output.type)}
+        except CastError as error:
+            raise frame.failed(f"the answer: {error}") from None
+        update = frame.finish(state, out, more={DECISIONS: [decided]})
+        return frame.leave(update, frame.routes.get("next"))
+
+    gate = build_hitl_gate(
+        step_number=spec.step,
+        node=node.id,
+        name=spec.name,
+        risk_class=spec.risk_class,
+        ask=ask,
+        write=write,
+    )
+
+    def run(state: Mapping[str, Any]) -> Any:
+        if not frame.has_turn(state):
+            return {}
+        if frame.visit(state) > cap:
+            raise LimitExceeded(
+                f"gate '{frame.where}' was visited {cap} times, which is its limit",
+                node=node.id,
+                path=frame.where,
+                hint="raise maxGateVisits (at most 100), or give the loop a way out",
+            )
+        return gate(state)
+
+    return Lowered(run=run, reads=(*GATE_READS, *shown.channels()), chooses=True)
+
+
+def answer_form(node: InputMessageNode) -> AnswerForm:
+    """What the gate accepts, from the author's schemas."""
+    output = node.outputs[0]
+    schema = node.answer_schema.mapping() if node.answer_schema is not None else None
+    inner = node.cinatra.mapping().get("formSchema")
+    if schema is not None and schema.get("x-envelope") == "json-string":
+        shape = schema.get("x-envelope-shape")
+        inner = {"type": "object", "properties": shape} if isinstance(shape, dict) else inner
+    return AnswerForm(
+        output=output.title,
+        text_output=output.type == STRING,
+        schema=schema,
+        inner=inner if isinstance(inner, dict) else None,
+    )
+
+
+def gate_id(state: Mapping[str, Any], node: str, visit: int) -> str:
+    """The gate's id in the whole run: the FlowNodes around it with their visits, then itself."""
+    scope = (state.get("run") or {}).get("scope", "")
+    own = label(node, visit)
+    return f"{scope}/{own}" if scope else own
+
+
+def decision_record(
+    frame: Frame, state: Mapping[str, Any], step: int, outcome: Outcome, visit: int | None = None
+) -> dict[str, JsonValue]:
+    """The decision as the state keeps it, and as an audit reads it later."""
+    at_visit = frame.visit(state) if visit is None else visit
+    own_id = gate_id(state, frame.node.id, at_visit)
+    return outcome.record(own_id, frame.node.id, at_visit, step)
+
+
+def rejection(
+    frame: Frame, state: Mapping[str, Any], outcome: Outcome, decided: dict[str, JsonValue]
+) -> Any:
+    """The update that ends the run as rejected."""
+    ending = {"rejected_at": outcome.at, "status": "rejected", DECISIONS: [decided]}
+    return frame.leave(frame.pass_turn(state, {"out": {}}, None, ending), None)
+
+
+def _skipped_value(node: InputMessageNode) -> JsonValue:
+    """What a gate puts out when the policy skips it: its default, else an approval's text."""
+    output = node.outputs[0]
+    if output.default is not None:
+        return output.default.value()
+    return APPROVED_TEXT if output.type == STRING else None
+
+
+class _Shown:
+    """The data that a gate shows.
+
+    From the least to the most specific: the flow's visible inputs, what the node before put out,
+    the members of a message that is one JSON object, and the gate's own declared inputs.
+    Only the author's own choices (message, declared inputs) may fail on a secret; what the
+    runtime adds by itself is left out instead.
+    """
+
+    def __init__(self, node: InputMessageNode, frame: Frame, index: Index) -> None:
+        self._frame = frame
+        start = index.flow.start_node()
+        self._start = channel_of(start.id)
+        self._hidden = frozenset(start.hidden)
+        self._previous = tuple(
+            channel_of(source)
+            for source in _sources(index, node.id)
+            if not isinstance(index.nodes[source], StartNode)
+        )
+
+    def channels(self) -> tuple[str, ...]:
+        return (self._start, *self._previous)
+
+    def values(self, state: Mapping[str, Any]) -> dict[str, JsonValue]:
+        extra: dict[str, JsonValue] = {}
+        started = state.get(self._start)
+        if started is not None:
+            extra.update({k: v for k, v in started["out"].items() if k not in self._hidden})
+        last = self._last(state)
+        if last is not None:
+            extra.update(last["out"])
+        own: dict[str, JsonValue] = {}
+        if last is not None and "message" in last:
+            own.update(_message_values(last["message"]))
+        for plan in self._frame.inputs:
+            value = self._frame.look_up(plan, state)
+            own[plan.title] = None if value is MISSING else value
+        return {**{k: v for k, v in extra.items() if not find_secret({k: v})}, **own}
+
+    def _last(self, state: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        records = [state[c] for c in self._previous if state.get(c) is not None]
+        return max(records, key=lambda record: record["seq"]) if records else None
+
+
+def _message_values(text: str) -> dict[str, JsonValue]:
+    try:
+        decoded = json.loads(text)
+    except (ValueError, RecursionError):
+        decoded = None
+    return decoded if isinstance(decoded, dict) else {"output": text}
+
+
+def _sources(index: Index, node_id: str) -> Iterator[str]:
+    """The nodes that control comes from, looking through BranchingNodes, which put out nothing."""
+    seen = {node_id}
+    stack = [node_id]
+    while stack:
+        for source in index.before.get(stack.pop(), ()):
+            if source in seen:
+                continue
+            seen.add(source)
+            if isinstance(index.nodes[source], BranchingNode):
+                stack.append(source)
+            else:
+                yield source

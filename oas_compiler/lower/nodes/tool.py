@@ -1,0 +1,97 @@
+"""ToolNode over a server tool: a plain Python function that the host registered by name."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import inspect
+from collections.abc import Mapping
+from typing import Any
+
+from langgraph.errors import GraphBubbleUp
+
+from cinatra_sdk.secrets import redact
+from oas_compiler.ir import Port, ToolNode
+from oas_compiler.lower.casting import CastError, cast
+from oas_compiler.lower.frame import Frame
+from oas_compiler.lower.registry import REGISTRY, Lowered, Site
+
+
+@REGISTRY.register(ToolNode)
+def lower_tool(site: Site) -> Lowered:
+    node, frame = site.node, site.frame
+    assert isinstance(node, ToolNode)
+    tool = site.wiring.tools[node.tool_name]
+    is_async = inspect.iscoroutinefunction(tool)
+
+    def run(state: Mapping[str, Any]) -> dict[str, Any]:
+        if not frame.has_turn(state):
+            return {}
+        # A copy: a tool that changes its arguments must not change the state of the run.
+        values = copy.deepcopy(frame.gather(state))
+        try:
+            result = asyncio.run(tool(**values)) if is_async else tool(**values)
+        except GraphBubbleUp:
+            raise
+        except Exception as error:  # noqa: BLE001 - the border to the host's own code
+            raise _tool_failed(frame, node, error) from None
+        return frame.finish(state, _outputs(frame, node, result))
+
+    async def arun(state: Mapping[str, Any]) -> dict[str, Any]:
+        if not is_async:
+            return await asyncio.to_thread(run, state)
+        if not frame.has_turn(state):
+            return {}
+        try:
+            result = await tool(**copy.deepcopy(frame.gather(state)))
+        except GraphBubbleUp:
+            raise
+        except Exception as error:  # noqa: BLE001 - the border to the host's own code
+            raise _tool_failed(frame, node, error) from None
+        return frame.finish(state, _outputs(frame, node, result))
+
+    return Lowered(run=run, arun=arun)
+
+
+def _tool_failed(frame: Frame, node: ToolNode, error: Exception) -> Exception:
+    text = redact(f"{type(error).__name__}: {error}"[:500])
+    return frame.failed(f"tool '{node.tool_name}' raised {text}")
+
+
+def _outputs(frame: Frame, node: ToolNode, result: Any) -> dict[str, Any]:
+    """The tool's result as the node's outputs (Agent Spec: several outputs come as a dict).
+
+    A tuple or list gives several outputs in their order; for a single output, a dict that has
+    exactly its title is unwrapped and anything else is the value itself.
+    """
+    ports = node.outputs
+    if not ports:
+        return {}
+    if len(ports) == 1:
+        title = ports[0].title
+        wrapped = isinstance(result, Mapping) and set(result) == {title}
+        given = {title: result[title] if wrapped else result}
+    elif isinstance(result, Mapping):
+        given = dict(result)
+    elif isinstance(result, (tuple, list)) and len(result) == len(ports):
+        given = dict(zip((port.title for port in ports), result, strict=True))
+    else:
+        raise frame.failed(
+            f"tool '{node.tool_name}' returned a {type(result).__name__}; "
+            f"it declares {len(ports)} outputs",
+            hint="return a dict keyed by output title",
+        )
+    return {port.title: _value(frame, node, port, given) for port in ports}
+
+
+def _value(frame: Frame, node: ToolNode, port: Port, given: Mapping[str, Any]) -> Any:
+    if port.title not in given:
+        if port.default is not None:
+            return port.default.value()
+        raise frame.failed(f"tool '{node.tool_name}' did not return output '{port.title}'")
+    value = given[port.title]
+    value = list(value) if isinstance(value, tuple) else value
+    try:
+        return cast(value, port.type)
+    except CastError as error:
+        raise frame.failed(f"tool '{node.tool_name}', output '{port.title}': {error}") from None

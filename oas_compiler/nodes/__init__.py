@@ -1,0 +1,44 @@
+"""One component of the file in, one IR node out; a function per node type.
+
+    {"component_type": "EndNode", "id": "end", "outputs": [{"title": "draft"}]}
+        ->  EndNode(id="end", inputs=(draft,), outputs=(draft,), branches=())
+
+site.py        what a builder is given
+inference.py   ports and branches that follow from something else
+ends.py        StartNode, EndNode
+calls.py       ApiNode, ToolNode, FlowNode, and the stand-in for unsupported nodes
+messages.py    InputMessageNode, OutputMessageNode
+decisions.py   BranchingNode, PluginRegexNode, PluginTemplateNode
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from oas_compiler import ir
+from oas_compiler.nodes.calls import build_api, build_flow, build_tool, build_unsupported
+from oas_compiler.nodes.decisions import build_branching, build_regex, build_template
+from oas_compiler.nodes.ends import build_end, build_start
+from oas_compiler.nodes.messages import build_input_message, build_output_message
+from oas_compiler.nodes.site import Site
+
+__all__ = ["Site", "build_node"]
+
+
+def build_node(site: Site) -> ir.Node:
+    """Build any node; one of an unsupported type becomes an `UnsupportedNode`."""
+    return _BUILDERS.get(site.component.type, build_unsupported)(site)
+
+
+_BUILDERS: Mapping[str, Callable[[Site], ir.Node]] = {
+    "StartNode": build_start,
+    "EndNode": build_end,
+    "ApiNode": build_api,
+    "ToolNode": build_tool,
+    "FlowNode": build_flow,
+    "InputMessageNode": build_input_message,
+    "OutputMessageNode": build_output_message,
+    "BranchingNode": build_branching,
+    "PluginRegexNode": build_regex,
+    "PluginTemplateNode": build_template,
+}

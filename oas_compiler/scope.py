@@ -1,0 +1,144 @@
+"""References: which definition a `$component_ref` means at the place where it stands.
+
+In: a `Source`.  Out: `Document.locate(value, pointer, scope)` -> the value that is meant, with
+the place and scope of its definition; unknown names and circles are findings.
+
+Two kinds of file, one rule each:
+    Cinatra (the root flow has metadata.cinatra): a flow with its own `$referenced_components`
+        sees only those, so `start` may be defined once in every flow;
+    plain Agent Spec: names are looked up outwards through the enclosing components, so one
+        name is defined once in the whole document (`survey.py` reports a second one).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from oas_compiler.diagnostics import Diagnostics, did_you_mean
+from oas_compiler.ir import JsonValue
+from oas_compiler.marks import child
+from oas_compiler.source import Source
+
+REFERENCE = "$component_ref"
+DEFINITIONS = "$referenced_components"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scope:
+    """The definitions that can be seen from one place."""
+
+    block: dict[str, JsonValue]
+    pointer: str
+    """Of the block, `…/$referenced_components`."""
+    outer: Scope | None = None
+
+    def find(self, name: str) -> Located | None:
+        """The innermost definition of `name`."""
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope.block:
+                return Located(scope.block[name], child(scope.pointer, name), scope)
+            scope = scope.outer
+        return None
+
+    def names(self) -> set[str]:
+        scope: Scope | None = self
+        seen: set[str] = set()
+        while scope is not None:
+            seen |= scope.block.keys()
+            scope = scope.outer
+        return seen
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Located:
+    """A value together with the place and scope of its definition."""
+
+    value: JsonValue
+    pointer: str
+    scope: Scope
+
+    @property
+    def component_type(self) -> str:
+        """Empty when this is not a component."""
+        kind = self.value.get("component_type") if isinstance(self.value, dict) else None
+        return kind if isinstance(kind, str) else ""
+
+
+def is_reference(value: object) -> bool:
+    return isinstance(value, dict) and REFERENCE in value
+
+
+class Document:
+    """One source with its references."""
+
+    def __init__(self, source: Source, value: JsonValue, findings: Diagnostics) -> None:
+        """`value` is the source's value, after environment placeholders were filled in."""
+        self.source = source
+        self.findings = findings
+        self._targets: dict[str, Located | None] = {}
+        self.is_cinatra = False
+        top = self.enter(Located(value, "", Scope({}, "")))
+        self.top = top
+        """The document itself, a component or a reference to one."""
+        self.root = self.locate(top)
+        self.is_cinatra = self.root is not None and _has_cinatra(self.root.value)
+
+    def enter(self, located: Located) -> Located:
+        """The same component, seen with the definitions that it brings along."""
+        value = located.value
+        block = value.get(DEFINITIONS) if isinstance(value, dict) else None
+        if not isinstance(block, dict):
+            return located
+        strict = self.is_cinatra and located.component_type == "Flow"
+        outer = None if strict else located.scope
+        return Located(
+            value, located.pointer, Scope(block, f"{located.pointer}/{DEFINITIONS}", outer)
+        )
+
+    def locate(self, start: Located) -> Located | None:
+        """Follow references until something else is found; `None` after a finding.
+
+        Every reference is followed and reported once, however often it is asked for.
+        """
+        if not is_reference(start.value):
+            return start
+        if start.pointer not in self._targets:
+            self._targets[start.pointer] = self._follow(start)
+        return self._targets[start.pointer]
+
+    def _follow(self, start: Located) -> Located | None:
+        current, seen = start, {start.pointer}
+        while isinstance(current.value, dict) and REFERENCE in current.value:
+            name = current.value[REFERENCE]
+            place = self.source.place(f"{current.pointer}/{REFERENCE}")
+            if not isinstance(name, str):
+                self.findings.error("OAS013", "a $component_ref must be a string", place)
+                return None
+            target = current.scope.find(name)
+            if target is None:
+                self._unknown(name, current)
+                return None
+            if target.pointer in seen:
+                self.findings.error(
+                    "OAS011",
+                    f'the reference "{name}" leads back to itself',
+                    place,
+                    hint="define the component itself under this name",
+                )
+                return None
+            seen.add(target.pointer)
+            current = target
+        return current
+
+    def _unknown(self, name: str, at: Located) -> None:
+        place = self.source.place(f"{at.pointer}/{REFERENCE}")
+        hint = did_you_mean(name, at.scope.names())
+        if not hint and self.is_cinatra:
+            hint = "a flow with its own $referenced_components sees only those"
+        self.findings.error("OAS010", f'no component "{name}" is defined here', place, hint=hint)
+
+
+def _has_cinatra(value: JsonValue) -> bool:
+    metadata = value.get("metadata") if isinstance(value, dict) else None
+    return isinstance(metadata, dict) and isinstance(metadata.get("cinatra"), dict)

@@ -1,0 +1,111 @@
+"""Which names a template needs: found in Jinja's syntax tree, never by a pattern.
+
+    "{{CINATRA_BASE_URL}}/api/{{ path|tojson }}"   ->  {"path"}
+    "{% for r in refs %}{{ r.id }}{% endfor %}"    ->  {"refs"}
+    "{# {{ hint }} #}"                             ->  {}
+
+Upper-case names belong to the environment: the platform fills them in, a flow never feeds them.
+Nothing of a template is evaluated here, not even a constant such as `9 ** 9 ** 9`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import TYPE_CHECKING
+
+from oas_compiler.ir import JsonValue
+from oas_compiler.marks import child
+
+if TYPE_CHECKING:
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+ENVIRONMENT_NAME = re.compile(r"[A-Z][A-Z0-9_]*")
+_ENVIRONMENT_PLACEHOLDER = re.compile(r"\{\{\s*([A-Z][A-Z0-9_]*)\s*\}\}")
+_MARKERS = ("{{", "{%", "{#")
+
+
+class TemplateError(ValueError):
+    """The template cannot be used; the message says why."""
+
+
+def is_environment_name(name: str) -> bool:
+    return ENVIRONMENT_NAME.fullmatch(name) is not None
+
+
+def fill_environment(value: JsonValue, env: Mapping[str, str]) -> JsonValue:
+    """`value` with `{{NAME}}` replaced in its strings where `env` knows NAME.
+
+    Works on decoded values, so that positions in the text stay right and nothing in a
+    variable can break out of a string.  Keys stay as they are.
+    """
+    if isinstance(value, str):
+        if "{{" not in value:
+            return value
+        return _ENVIRONMENT_PLACEHOLDER.sub(lambda found: env.get(found[1], found[0]), value)
+    if isinstance(value, list):
+        return [fill_environment(item, env) for item in value]
+    if isinstance(value, dict):
+        return {key: fill_environment(member, env) for key, member in value.items()}
+    return value
+
+
+def strings(value: JsonValue, pointer: str) -> Iterator[tuple[str, str]]:
+    """Every string below `value` that could be a template, keys included, with its pointer."""
+    if isinstance(value, str):
+        if any(marker in value for marker in _MARKERS):
+            yield value, pointer
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from strings(item, f"{pointer}/{index}")
+    elif isinstance(value, dict):
+        for key, member in value.items():
+            below = child(pointer, key)
+            yield from strings(key, below)
+            yield from strings(member, below)
+
+
+def placeholders(template: str) -> list[str]:
+    """The names that rendering `template` looks up, in alphabetical order.
+
+    Raises:
+        TemplateError: the template is not valid, or needs another template.
+
+    """
+    from jinja2 import TemplateSyntaxError
+    from jinja2.meta import TrackingCodeGenerator, find_referenced_templates
+
+    environment = _environment()
+    try:
+        tree = environment.parse(template)
+        if any(True for _ in find_referenced_templates(tree)):
+            raise TemplateError("include, import and extends are not available")
+        tracker = TrackingCodeGenerator(environment)
+        tracker.optimizer = None
+        tracker.visit(tree)
+    except TemplateSyntaxError as error:
+        raise TemplateError(f"{error.message} (line {error.lineno} of the template)") from error
+    except RecursionError as error:
+        raise TemplateError("its expressions nest too deeply") from error
+    except ValueError as error:
+        if isinstance(error, TemplateError):
+            raise
+        raise TemplateError("it contains a number that cannot be read") from error
+    names = tracker.undeclared_identifiers
+    return sorted(name for name in names if not is_environment_name(name))
+
+
+@cache
+def _environment() -> ImmutableSandboxedEnvironment:
+    from jinja2 import pass_context
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+    @pass_context
+    def not_constant(_context: object, value: object) -> object:
+        """An output filter that depends on the context keeps Jinja from folding constants."""
+        return value
+
+    environment = ImmutableSandboxedEnvironment(finalize=not_constant)
+    environment.globals.clear()
+    return environment

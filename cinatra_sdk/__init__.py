@@ -1,0 +1,92 @@
+"""Running governed flows: gates, durable runs, the platform seam.  Knows nothing of OAS files.
+
+state, context, policy     what only the host sets, and what wins
+hitl, gates, answers       pausing for a person
+runs, store/               one run driven from stop to stop; every run in Postgres
+platform/, templates       the one seam to the outside
+testing                    driving a flow in memory
+"""
+
+from __future__ import annotations
+
+import os
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+# Read by LangGraph when its serializer is imported: rows of a database never name a class to load.
+os.environ.setdefault("LANGGRAPH_STRICT_MSGPACK", "true")
+
+from cinatra_sdk.decisions import Decision
+from cinatra_sdk.errors import (
+    AnswerInvalid,
+    FlowChanged,
+    FlowError,
+    GateClosed,
+    InputInvalid,
+    LimitExceeded,
+    NodeFailed,
+    PolicyInvalid,
+    RunBusy,
+    RunEnded,
+    RunNotFound,
+    StoreError,
+    ValueRefused,
+)
+
+if TYPE_CHECKING:
+    from cinatra_sdk.context import HostContext, host_context
+    from cinatra_sdk.gates import Gate
+    from cinatra_sdk.hitl import build_hitl_gate
+    from cinatra_sdk.platform import HttpPlatform, Platform, PlatformError, SimulatedPlatform
+    from cinatra_sdk.runs import Run
+    from cinatra_sdk.state import GovernedState
+    from cinatra_sdk.store import RunStore
+
+_LATER = {
+    "HostContext": "context",
+    "host_context": "context",
+    "Gate": "gates",
+    "build_hitl_gate": "hitl",
+    "HttpPlatform": "platform",
+    "Platform": "platform",
+    "PlatformError": "platform",
+    "SimulatedPlatform": "platform",
+    "Run": "runs",
+    "GovernedState": "state",
+    "RunStore": "store",
+}
+
+__all__ = [
+    "Decision",
+    "Gate",
+    "GovernedState",
+    "HostContext",
+    "HttpPlatform",
+    "Platform",
+    "Run",
+    "RunStore",
+    "SimulatedPlatform",
+    "build_hitl_gate",
+    "host_context",
+    "FlowError",
+    "AnswerInvalid",
+    "FlowChanged",
+    "GateClosed",
+    "InputInvalid",
+    "LimitExceeded",
+    "NodeFailed",
+    "PlatformError",
+    "PolicyInvalid",
+    "RunBusy",
+    "RunEnded",
+    "RunNotFound",
+    "StoreError",
+    "ValueRefused",
+]
+
+
+def __getattr__(name: str) -> Any:
+    # LangGraph and the database are imported by whoever uses them, not by a look at an error.
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"cinatra_sdk.{_LATER[name]}"), name)

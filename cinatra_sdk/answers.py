@@ -16,17 +16,15 @@ A gate without a schema asks for approval, or for free text.
 
 from __future__ import annotations
 
-import functools
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from jsonschema import Draft202012Validator
-from jsonschema.exceptions import SchemaError
 from pydantic import JsonValue
 
 from cinatra_sdk.errors import AnswerInvalid
+from cinatra_sdk.json_schema import first_problem
 from cinatra_sdk.values import check_value
 
 APPROVED_TEXT: Final = "[Approved by operator]"
@@ -152,9 +150,7 @@ class AnswerForm:
     def _inside(self, text: str) -> str:
         if self.inner is not None:
             decoded = _decoded(text)
-            problem = (
-                "it is not JSON" if decoded is _UNDECODED else _problems(self.inner, decoded)
-            )
+            problem = "it is not JSON" if decoded is _UNDECODED else _problems(self.inner, decoded)
             if problem:
                 raise AnswerInvalid(f"the document in '{self.output}' does not fit: {problem}")
         return text
@@ -207,22 +203,4 @@ def _decoded(text: str) -> Any:
 
 def _problems(schema: Mapping[str, JsonValue] | None, value: Any) -> str:
     """The first way in which `value` breaks `schema`; empty when it fits."""
-    error = next(iter(validator(json.dumps(schema or {})).iter_errors(value)), None)
-    if error is None:
-        return ""
-    place = "/".join(str(part) for part in error.absolute_path)
-    return f"{place or 'the value'}: {error.message[:200]}"
-
-
-@functools.lru_cache(maxsize=512)
-def validator(schema_text: str) -> Draft202012Validator:
-    """A compiled validator; a schema that is itself broken accepts everything the author meant.
-
-    Real files carry author's annotations (`x-envelope-shape`, …), which validators ignore.
-    """
-    schema = json.loads(schema_text)
-    try:
-        Draft202012Validator.check_schema(schema)
-    except SchemaError:
-        return Draft202012Validator({})
-    return Draft202012Validator(schema)
+    return first_problem(json.dumps(schema or {}, ensure_ascii=False), value)

@@ -218,7 +218,9 @@ def _checked_type(form: AnswerForm, response: dict[str, JsonValue]) -> type[Any]
 
     class GateAnswer:
         @classmethod
-        def __get_pydantic_core_schema__(cls, _source: Any, _handler: Any) -> core_schema.CoreSchema:
+        def __get_pydantic_core_schema__(
+            cls, _source: Any, _handler: Any
+        ) -> core_schema.CoreSchema:
             return core_schema.no_info_plain_validator_function(form.read)
 
         @classmethod

@@ -2,7 +2,7 @@
 
 In: a graph, its input, and who answers gates.  Out: `Stop`: where the run stands now.
 
-    advance(graph, start, config, context, answers)  ->  Stop(status="waiting", gates=(Gate(…),))
+    advance(graph, start, config, context=…, answer=…)  ->  Stop(status="waiting", gates=(Gate(…),))
 
 A run is done when its own terminal node wrote a terminal status, never because the engine has
 nothing left to do: after a crash at the wrong moment the engine looks finished and is not.
@@ -89,6 +89,7 @@ def advance(
     graph: Graph,
     start: Mapping[str, Any],
     config: RunnableConfig,
+    *,
     context: HostContext,
     answer: Answerer,
     on_event: OnEvent | None = None,
@@ -103,9 +104,7 @@ def advance(
         stop = stop_of(snapshot)
         if stop.status in TERMINAL:
             return stop
-        resume = {
-            gate.interrupt: wire for gate in stop.gates if (wire := answer(gate)) is not None
-        }
+        resume = {gate.interrupt: wire for gate in stop.gates if (wire := answer(gate)) is not None}
         if stop.gates and not resume:
             return stop
         _step(graph, _command(snapshot, start, resume), config, context, on_event)
@@ -135,7 +134,11 @@ def _command(snapshot: StateSnapshot, start: Mapping[str, Any], resume: dict[str
 
 
 def _step(
-    graph: Graph, command: Any, config: RunnableConfig, context: HostContext, on_event: OnEvent | None
+    graph: Graph,
+    command: Any,
+    config: RunnableConfig,
+    context: HostContext,
+    on_event: OnEvent | None,
 ) -> None:
     if on_event is None:
         graph.invoke(command, config, context=context, durability="sync")

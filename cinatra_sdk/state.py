@@ -26,12 +26,12 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Sequence
-from typing import Annotated, Any, Final, Literal, TypeAlias
+from typing import Annotated, Any, Final, Literal, Self, TypeAlias
 
 from langgraph.channels import LastValue
 from langgraph.channels.base import BaseChannel
 from langgraph.errors import EmptyChannelError
-from typing_extensions import Self, TypedDict
+from typing_extensions import TypedDict
 
 log = logging.getLogger("oasflow.state")
 
@@ -181,7 +181,11 @@ class Appended(_Kept):
 
     def update(self, values: Sequence[Any]) -> bool:
         more = [item for value in values if isinstance(value, list) for item in value]
-        return self._keep([*(self.value if self.value is not MISSING else []), *more]) if more else False
+        return (
+            self._keep([*(self.value if self.value is not MISSING else []), *more])
+            if more
+            else False
+        )
 
 
 class GovernedState(TypedDict, total=False):

@@ -120,14 +120,17 @@ def drive(
     given = driven.input(params)
     try:
         stop = advance(
-            graph, given, config, context or driven.context(run_id=run_id), answer, on_event
+            graph,
+            given,
+            config,
+            context=context or driven.context(run_id=run_id),
+            answer=answer,
+            on_event=on_event,
         )
     except AnswerInvalid:
         raise
     except (FlowError, PlatformError) as error:
-        return Result(
-            status="failed", gates=tuple(asked), calls=tuple(recorder.calls), error=error
-        )
+        return Result(status="failed", gates=tuple(asked), calls=tuple(recorder.calls), error=error)
     return Result(
         status=stop.status,
         outputs=stop.outputs,

@@ -1,9 +1,9 @@
-"""Which values a run may hold: JSON that every database and every reader can keep.
+r"""Which values a run may hold: JSON that every database and every reader can keep.
 
 In: a value from a caller, a platform, a tool or a person.  Out: nothing, or `ValueRefused`
 that names the place inside the value.
 
-    check_value({"note": "a\\x00b"}, where="input 'form'")
+    check_value({"note": "a\x00b"}, where="input 'form'")
         -> ValueRefused: input 'form' /note holds a NUL character …
 
 Postgres refuses a NUL, msgpack an integer over 64 bit, JSON a NaN; one such value would end
@@ -36,14 +36,8 @@ def check_value(value: object, *, where: str) -> None:
         item, pointer, depth = stack.pop()
         if isinstance(item, str):
             _check_string(item, where, pointer)
-        elif item is None or isinstance(item, bool):
-            continue
-        elif isinstance(item, int):
-            if not -_INT_LIMIT <= item < _INT_LIMIT:
-                raise _refused(where, pointer, "holds an integer of more than 64 bit")
-        elif isinstance(item, float):
-            if not math.isfinite(item):
-                raise _refused(where, pointer, "holds a number that JSON does not have")
+        elif item is None or isinstance(item, (bool, int, float)):
+            _check_number(item, where, pointer)
         elif isinstance(item, (list, tuple, Mapping)):
             if depth >= MAX_DEPTH:
                 raise _refused(where, pointer, f"is nested deeper than {MAX_DEPTH} levels")
@@ -74,6 +68,14 @@ def _members(
     if item.get("type") == "__overwrite__":
         raise _refused(where, pointer, "has the type '__overwrite__', reserved for the engine")
     return members
+
+
+def _check_number(item: float | None, where: str, pointer: str) -> None:
+    if isinstance(item, float):
+        if not math.isfinite(item):
+            raise _refused(where, pointer, "holds a number that JSON does not have")
+    elif item is not None and not -_INT_LIMIT <= item < _INT_LIMIT:
+        raise _refused(where, pointer, "holds an integer of more than 64 bit")
 
 
 def _check_string(text: str, where: str, pointer: str) -> None:

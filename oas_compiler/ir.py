@@ -20,9 +20,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-JsonValue: TypeAlias = (
-    "None | bool | int | float | str | list[JsonValue] | dict[str, JsonValue]"
-)
+JsonValue: TypeAlias = "None | bool | int | float | str | list[JsonValue] | dict[str, JsonValue]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,7 +283,7 @@ class FlowIR:
         return node
 
     def routes_of(self, node_id: str) -> Mapping[str, str]:
-        """branch → id of the node that runs next."""
+        """Branch → id of the node that runs next."""
         return {route.branch: route.target for route in self.routes if route.source == node_id}
 
     def in_order(self) -> Iterator[Node]:

@@ -33,7 +33,6 @@ from oas_compiler.spec import (
 _SHAPES: dict[Kind, tuple[type, str]] = {
     "text": (str, "a string"),
     "flag": (bool, "true or false"),
-    "number": (int, "a number"),
     "list": (list, "a list"),
     "object": (dict, "an object"),
     "component": (dict, "a component or a $component_ref"),

@@ -25,6 +25,7 @@ from oas_compiler.ir import (
     Type,
     UnionType,
 )
+from oas_compiler.marks import child
 from oas_compiler.source import Source
 
 _SCALARS: dict[str, Scalar] = {
@@ -139,7 +140,7 @@ class PortReader:
         additional = schema.get("additionalProperties", True)
         return ObjectType(
             properties=tuple(
-                (name, self._type(part, f"{pointer}/properties/{name}"))
+                (name, self._type(part, child(f"{pointer}/properties", name)))
                 for name, part in (properties if isinstance(properties, dict) else {}).items()
             ),
             additional=None

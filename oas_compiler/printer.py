@@ -3,11 +3,12 @@
     flow email-flow "Email"
       in  topic: string
       out draft: string
-      start StartNode "Inputs"
+      start StartNode "Inputs" (start)
         in  topic: string
-        asks topic
+        out topic: string
+        required: "topic"
         next -> write
-        start.topic -> write.topic
+        .topic -> write.topic
 
 Stable: the same IR always prints the same text.  Every fact of the IR that changes what a run
 does is in it; places are not.  A subflow is printed below the node that runs it, each time.

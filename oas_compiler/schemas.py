@@ -1,6 +1,6 @@
 """JSON Schemas of a flow's parameters and results (Cinatra's compile rule 6).
 
-    input_schema(flow)  -> {"type": "object", "properties": {"topic": {"type": "string"}}, "required": ["topic"]}
+input_schema(flow)  -> {"type": "object", "properties": {"topic": {"type": "string"}}, "required": ["topic"]}
 """
 
 from __future__ import annotations

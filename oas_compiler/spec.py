@@ -15,7 +15,7 @@ from typing import Literal
 
 from oas_compiler.ir import JsonValue
 
-Kind = Literal["text", "flag", "number", "list", "object", "any", "component"]
+Kind = Literal["text", "flag", "list", "object", "any", "component"]
 """`component` is a component or a reference to one; `list` may hold either."""
 
 
@@ -33,7 +33,7 @@ _COMMON = {
     "name": Field("text"),
     "description": Field("text"),
     "metadata": Field("object"),
-    "agentspec_version": Field("text"),
+    "agentspec_version": Field("any"),  # survey.py checks it
     "component_plugin_name": Field("text"),
     "component_plugin_version": Field("text"),
     "$referenced_components": Field("object"),
@@ -207,8 +207,6 @@ class Component:
     """Where the component is defined; two references to one component share it."""
     fields: Mapping[str, JsonValue]
     """References are resolved in the field itself, not inside its value."""
-    children: Mapping[str, Component] = field(default_factory=dict)
-    """Fields of kind `component`."""
     places: Mapping[str, str] = field(default_factory=dict)
     """Pointer of a field's value where it stands behind a reference."""
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from oas_compiler.ir import JsonValue
@@ -66,7 +66,8 @@ def strings(value: JsonValue, pointer: str) -> Iterator[tuple[str, str]]:
             yield from strings(member, below)
 
 
-def placeholders(template: str) -> list[str]:
+@lru_cache(maxsize=1024)
+def placeholders(template: str) -> tuple[str, ...]:
     """The names that rendering `template` looks up, in alphabetical order.
 
     Raises:
@@ -93,7 +94,7 @@ def placeholders(template: str) -> list[str]:
             raise
         raise TemplateError("it contains a number that cannot be read") from error
     names = tracker.undeclared_identifiers
-    return sorted(name for name in names if not is_environment_name(name))
+    return tuple(sorted(name for name in names if not is_environment_name(name)))
 
 
 @cache

@@ -196,7 +196,7 @@ def resolve(host: str, port: int) -> tuple[Address, ...]:
 
 def shown(url: str) -> str:
     """`url` as an error may show it: no query, no fragment, no user name or password, bounded."""
-    text = _CONTROL.sub("?", url).split("?")[0].split("#")[0]
+    text = _CONTROL.sub("_", url).split("?")[0].split("#")[0]
     scheme, separator, rest = text.partition("://")
     if separator:
         authority, slash, path = rest.partition("/")

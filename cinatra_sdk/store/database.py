@@ -147,7 +147,7 @@ def _set_up(connection: Rows) -> None:
             for version, sql in migrations():
                 if version not in done:
                     with connection.transaction():
-                        connection.execute(sql)
+                        connection.execute(sql, prepare=False)
                         run(connection, "add_version", {"version": version})
             PostgresSaver(connection).setup()
         finally:

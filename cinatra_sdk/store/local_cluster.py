@@ -27,6 +27,7 @@ NAME = "oasflow"
 PORT = 5432
 """Only part of the socket's file name: there is no TCP."""
 START_SECONDS = 60
+INITDB_OPTIONS = ("--auth=scram-sha-256", "-E", "UTF8", "--locale=C", "--data-checksums")
 LOG_LIMIT = 10_000_000
 """A log of more bytes is put aside as `server.log.1` at the next start."""
 SETTINGS = """
@@ -125,9 +126,6 @@ def create(cluster: Cluster, password: str) -> None:
     single = ("--single", "-D", fresh, "-c", "exit_on_error=on", "postgres")
     _run(cluster, "postgres", *single, text=f"CREATE DATABASE {NAME}\n")
     fresh.rename(cluster.data)
-
-
-INITDB_OPTIONS = ("--auth=scram-sha-256", "-E", "UTF8", "--locale=C", "--data-checksums")
 
 
 def launch(cluster: Cluster, sockets: Path, *, alive: int) -> None:

@@ -15,26 +15,26 @@ from oas_compiler.unsupported import UnsupportedNode
 
 def branches(flow: FlowIR, findings: Diagnostics) -> None:
     nodes = {node.id: node for node in flow.nodes}
-    taken: set[tuple[str, str]] = set()
+    leaving: dict[str, set[str]] = {}
     for route in flow.routes:
         if _has_both_ends(flow, route, nodes, findings):
             _check_branch(nodes[route.source], route, findings)
-        if (route.source, route.branch) in taken:
+        taken = leaving.setdefault(route.source, set())
+        if route.branch in taken:
             findings.error(
                 "OAS044",
                 f'the branch "{route.branch}" of "{route.source}" has two control edges',
                 route.place,
                 hint="a branch leads to one node; use a BranchingNode to choose",
             )
-        taken.add((route.source, route.branch))
+        taken.add(route.branch)
     for node in flow.nodes:
         if not isinstance(node, UnsupportedNode):
-            _check_ways_out(node, taken, findings)
+            _check_ways_out(node, leaving.get(node.id, set()), findings)
 
 
-def _check_ways_out(node: Node, taken: set[tuple[str, str]], findings: Diagnostics) -> None:
+def _check_ways_out(node: Node, leaving: set[str], findings: Diagnostics) -> None:
     # an edge from "yes" was reported with the hint "Yes": say nothing about "Yes" once more
-    leaving = {branch for source, branch in taken if source == node.id}
     misspelt = {branch.casefold() for branch in leaving - set(node.branches)}
     for branch in node.branches:
         if branch not in leaving and branch.casefold() not in misspelt:

@@ -9,7 +9,7 @@ default of the flow's output of that name.
 from __future__ import annotations
 
 from oas_compiler.diagnostics import Diagnostics
-from oas_compiler.ir import EndNode, FlowIR, StartNode
+from oas_compiler.ir import EndNode, FlowIR, FlowNode, StartNode
 from oas_compiler.unsupported import UnsupportedNode
 
 
@@ -27,6 +27,6 @@ def required_inputs(flow: FlowIR, findings: Diagnostics) -> None:
             findings.error(
                 "OAS063",
                 f'the input "{port.title}" of "{node.id}" has no data edge and no default',
-                port.place if port.place.line else node.place,
+                node.place if isinstance(node, FlowNode) else port.place,
                 hint=f'connect an output to it, or give "{port.title}" a default',
             )

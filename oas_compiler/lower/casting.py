@@ -23,7 +23,7 @@ class CastError(ValueError):
 
 def caster(source: Type, target: Type) -> Callable[[Any], Any] | None:
     """The function that brings values of `source` to `target`; None where none is needed."""
-    if target == ANY or source == target or target == ArrayType(ANY) == source:
+    if target in (ANY, source):
         return None
     return lambda value: cast(value, target)
 
@@ -57,7 +57,11 @@ def _object(value: Any, target: ObjectType) -> Any:
     known = dict(target.properties)
     extra = target.additional
     return {
-        key: cast(item, known[key]) if key in known else item if extra is None else cast(item, extra)
+        key: cast(item, known[key])
+        if key in known
+        else item
+        if extra is None
+        else cast(item, extra)
         for key, item in value.items()
     }
 

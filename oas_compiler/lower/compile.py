@@ -30,7 +30,9 @@ def compile_flow(
     Raises: `CompileError` with every finding, and nothing else, whatever `source` is.
     """
     if model is not None:
-        raise TypeError("model is not used yet: flows reach a model through the platform's llm-bridge")
+        raise TypeError(
+            "model is not used yet: flows reach a model through the platform's llm-bridge"
+        )
     registered = dict(tools or {})
     compiled = compile_ir(source, env=env, tools=registered)
     return Flow(

@@ -1,8 +1,8 @@
 """A compiled flow: what a host holds in its hand.
 
-    flow = compile_flow("agents/email/cinatra/oas.json", platform=HttpPlatform(base_url="http://host"))
-    graph = flow.graph(checkpointer=saver)
-    graph.invoke(flow.input({"topic": "x"}), flow.config(run_id="r1"), context=flow.context(run_id="r1"))
+flow = compile_flow("agents/email/cinatra/oas.json", platform=HttpPlatform(base_url="http://host"))
+graph = flow.graph(checkpointer=saver)
+graph.invoke(flow.input({"topic": "x"}), flow.config(run_id="r1"), context=flow.context(run_id="r1"))
 """
 
 from __future__ import annotations
@@ -70,6 +70,11 @@ class Flow:
         """The bytes that were compiled."""
         return self.compiled.source_bytes
 
+    @property
+    def file(self) -> str:
+        """The file as the caller named it; empty for bytes and dicts."""
+        return self.compiled.file
+
     @cached_property
     def approval(self) -> Approval:
         sends = frozenset(
@@ -101,9 +106,7 @@ class Flow:
         """The same flow talking to another platform."""
         return replace(self, platform=platform)
 
-    def with_host(
-        self, *, platform: Platform, tools: Mapping[str, Callable[..., Any]]
-    ) -> Flow:
+    def with_host(self, *, platform: Platform, tools: Mapping[str, Callable[..., Any]]) -> Flow:
         """The same flow on another platform and other tools."""
         return replace(self, platform=platform, tools=tools)
 
@@ -111,7 +114,9 @@ class Flow:
         self, checkpointer: BaseCheckpointSaver[Any] | None = None
     ) -> CompiledStateGraph[Any, HostContext, Any, Any]:
         """A plain LangGraph graph; a flow with gates needs a checkpointer to be resumed."""
-        graph = self._state_graph.compile(checkpointer=checkpointer, name=self.id)
+        graph: CompiledStateGraph[Any, HostContext, Any, Any] = self._state_graph.compile(
+            checkpointer=checkpointer, name=self.id
+        )
         # Our own bound on steps speaks first and names the node; the engine's default would not.
         return graph.with_config(recursion_limit=10 * self.max_steps)
 

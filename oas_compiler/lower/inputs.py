@@ -1,8 +1,8 @@
 """What a caller hands in: the declared inputs, checked; everything else dropped and reported.
 
-    accepted_inputs(ports, {"topic": "x", "bearer_token": "stolen", "typo": 1})
-        -> Accepted(values={"topic": "x"},
-                    ignored=("R01_IGNORED bearer_token: …", "typo: not an input …"))
+accepted_inputs(ports, {"topic": "x", "bearer_token": "stolen", "typo": 1})
+    -> Accepted(values={"topic": "x"},
+                ignored=("R01_IGNORED bearer_token: …", "typo: not an input …"))
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from cinatra_sdk.answers import validator
 from cinatra_sdk.errors import InputInvalid
+from cinatra_sdk.json_schema import first_problem
 from cinatra_sdk.values import check_value
 from oas_compiler.diagnostics import did_you_mean
 from oas_compiler.ir import Port
@@ -49,10 +49,12 @@ def accepted_inputs(ports: Sequence[Port], params: Mapping[str, Any]) -> Accepte
             ignored.append(_why_ignored(str(title), known))
             continue
         check_value(value, where=f"input '{title}'")
-        error = next(iter(validator(known[title].schema.text).iter_errors(value)), None)
+        problem = first_problem(known[title].schema.text, value)
         default = known[title].default
-        if error is not None and (default is None or default.value() != value):
-            raise InputInvalid(f"input '{title}': {error.message[:300]}")
+        # Real files have defaults that break their own type (an empty string for a list): a
+        # caller may say what the file itself says.
+        if problem and (default is None or default.value() != value):
+            raise InputInvalid(f"input '{title}': {problem}")
         values[title] = json.loads(json.dumps(value))
     return Accepted(values=values, ignored=tuple(ignored))
 

@@ -111,7 +111,7 @@ def template_inputs(site: Site, *fields: str) -> tuple[Port, ...]:
     return declared
 
 
-def _placeholders(site: Site, text: str, pointer: str) -> list[str]:
+def _placeholders(site: Site, text: str, pointer: str) -> tuple[str, ...]:
     try:
         return placeholders(text)
     except TemplateError as error:
@@ -121,4 +121,4 @@ def _placeholders(site: Site, text: str, pointer: str) -> list[str]:
             site.place(pointer),
             hint="text that is not a template goes between {% raw %} and {% endraw %}",
         )
-        return []
+        return ()

@@ -50,9 +50,11 @@ def test_a_temporary_error_of_an_idempotent_call_is_tried_again(
 
 def test_the_waits_double_up_to_eight_seconds_and_then_the_error_comes(server, make_call, waits):
     server.answers(Reply(status=503, body=b'{"error": "busy"}'))
-    with waits.platform(server.url, retries=5) as http:
-        with pytest.raises(PlatformResponseError) as caught:
-            http.call(make_call(method="GET"))
+    with (
+        waits.platform(server.url, retries=5) as http,
+        pytest.raises(PlatformResponseError) as caught,
+    ):
+        http.call(make_call(method="GET"))
     assert caught.value.code == "busy"
     assert waits.seconds == [1.0, 2.0, 4.0, 8.0, 8.0]
     assert len(server.seen) == 6
@@ -70,9 +72,11 @@ def test_a_lasting_error_is_never_tried_again(server, make_call, waits, status):
 @pytest.mark.parametrize("reply", [Reply(status=503), Reply(status=429), Reply(hang_up=True)])
 def test_a_post_is_not_repeated_even_with_a_key(server, make_call, waits, reply):
     server.answers(reply)
-    with waits.platform(server.url) as http:
-        with pytest.raises((PlatformResponseError, PlatformUnreachable)):
-            http.call(make_call(idempotency_key="key-1"))
+    with (
+        waits.platform(server.url) as http,
+        pytest.raises((PlatformResponseError, PlatformUnreachable)),
+    ):
+        http.call(make_call(idempotency_key="key-1"))
     assert len(server.seen) == 1
 
 

@@ -28,7 +28,9 @@ def lower_branching(site: Site) -> Lowered:
             return {}
         branch = mapping.get(key_text(frame.gather(state)[title]), DEFAULT)
         following = frame.routes.get(branch, frame.routes.get(DEFAULT))
-        return frame.leave(frame.pass_turn(state, {"out": {}, "branch": branch}, following), following)
+        return frame.leave(
+            frame.pass_turn(state, {"out": {}, "branch": branch}, following), following
+        )
 
     return Lowered(run=run, chooses=True)
 

@@ -17,7 +17,7 @@ from cinatra_sdk.errors import LimitExceeded
 from cinatra_sdk.gates import label
 from cinatra_sdk.hitl import Outcome, Question, build_hitl_gate
 from cinatra_sdk.secrets import find_secret
-from oas_compiler.ir import BranchingNode, InputMessageNode, StartNode, STRING
+from oas_compiler.ir import STRING, BranchingNode, InputMessageNode, StartNode
 from oas_compiler.lower.casting import CastError, cast
 from oas_compiler.lower.frame import MISSING, Frame, Index
 from oas_compiler.lower.names import DECISIONS, channel_of

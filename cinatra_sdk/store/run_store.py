@@ -1,0 +1,557 @@
+"""Durable runs: every run in Postgres, so that any process can go on with it.
+
+    with RunStore.open() as store:                       # DATABASE_URL, or the embedded server
+        run = store.start(flow, {"topic": "x"})          # returns when finished or waiting
+        for gate in run.waiting:
+            run = store.answer(run.id, gate.id, Decision.approve(by="ann@example.org"))
+
+What holds, and by what:
+* one activation of a run at a time: an advisory lock, on the connection that the checkpoints go
+  through, so that a process that lost its lock cannot write either;
+* one decision per visit of a gate: the first row in an append-only table; the run is resumed
+  from that row, never from the request;
+* a run stays on its flow: the sha256 of the file is in the row, and another flow is refused;
+* done means that the flow's own end wrote it, never that the engine has nothing left to do.
+
+The `a…` twins run the same code in a thread: the database work is the same either way.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import time
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import datetime
+from types import TracebackType
+from typing import Any, Final, Self, TypeAlias
+
+import psycopg
+from langgraph.checkpoint.postgres import PostgresSaver
+from psycopg.types.json import Jsonb
+from pydantic import JsonValue
+
+from cinatra_sdk.context import DERIVED, HostContext, host_context
+from cinatra_sdk.decisions import Decision
+from cinatra_sdk.errors import (
+    AnswerInvalid,
+    FlowChanged,
+    FlowError,
+    GateClosed,
+    InputInvalid,
+    RunBusy,
+    RunEnded,
+    RunNotFound,
+    StoreError,
+)
+from cinatra_sdk.gates import Gate
+from cinatra_sdk.hitl import now
+from cinatra_sdk.platform.protocol import Platform, PlatformError
+from cinatra_sdk.policy import parse_policy, policy_hash
+from cinatra_sdk.runs import OnEvent, Run, Stop, advance
+from cinatra_sdk.secrets import cut_out, redact
+from cinatra_sdk.state import Status
+from cinatra_sdk.store.database import Database, Row, Rows, every, one
+from cinatra_sdk.store.database import run as execute
+from cinatra_sdk.store.flows import DurableFlow, load_flow
+
+Runs: TypeAlias = list[Run]
+DecisionRows: TypeAlias = list[dict[str, Any]]
+ENDED: Final = ("completed", "rejected", "stopped")
+WAIT_SECONDS: Final = 30.0
+"""How long an answer waits for another process that works on the same run."""
+
+
+class RunStore:
+    """Runs on one Postgres database; safe to share between threads."""
+
+    def __init__(
+        self,
+        database: Database,
+        *,
+        platform: Platform | None = None,
+        tools: Mapping[str, Callable[..., Any]] | None = None,
+    ) -> None:
+        self._database = database
+        self._platform = platform
+        self._tools = dict(tools or {})
+        self._flows: dict[str, DurableFlow] = {}
+
+    @classmethod
+    def open(
+        cls,
+        dsn: str | None = None,
+        *,
+        platform: Platform | None = None,
+        tools: Mapping[str, Callable[..., Any]] | None = None,
+    ) -> RunStore:
+        """Open the store; creates its tables in the schema `oasflow`.
+
+        dsn:      a Postgres DSN; None takes DATABASE_URL, else the embedded server.
+        platform: for runs that this process goes on with; None makes each run's own again.
+        tools:    Python functions of flows that this process goes on with.
+
+        Raises: `StoreError` naming the database without its password.
+        """
+        return cls(Database.open(dsn), platform=platform, tools=tools)
+
+    def close(self) -> None:
+        self._database.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    # ------------------------------------------------------------------ reading
+
+    def get(self, run_id: str) -> Run:
+        """Raises: `RunNotFound`."""
+        with self._database.connection() as connection:
+            return _run(self._row(connection, run_id))
+
+    def list(
+        self, *, status: Status | None = None, tenant: str | None = None, limit: int = 100
+    ) -> Runs:
+        """Runs, the latest change first."""
+        with self._database.connection() as connection:
+            wanted = {"status": status, "tenant": tenant, "limit": limit}
+            return [_run(row) for row in every(connection, "list_runs", wanted)]
+
+    def find(self, prefix: str) -> str:
+        """The one run id that begins with `prefix`; raises `RunNotFound` when none or several do."""
+        with self._database.connection() as connection:
+            ids = [row["run_id"] for row in every(connection, "find_runs", {"prefix": prefix})]
+        if prefix in ids or len(ids) == 1:
+            return prefix if prefix in ids else ids[0]
+        how = "several runs begin" if ids else "no run begins"
+        raise RunNotFound(f"{how} with '{prefix}'", hint="see oasflow runs")
+
+    def decisions(self, run_id: str) -> DecisionRows:
+        """Who decided what, when and why, in order; skipped gates too."""
+        with self._database.connection() as connection:
+            self._row(connection, run_id)
+            return every(connection, "list_decisions", {"run_id": run_id})
+
+    def flow(self, run_id: str) -> DurableFlow:
+        """The flow of a run, made again from the stored bytes where this process lacks it."""
+        with self._database.connection() as connection:
+            return self._flow(connection, self._row(connection, run_id), None)
+
+    # ------------------------------------------------------------------ acting
+
+    def start(
+        self,
+        flow: DurableFlow,
+        params: Mapping[str, Any] | None = None,
+        run_id: str | None = None,
+        *,
+        tenant: str = "",
+        context: HostContext | None = None,
+        on_event: OnEvent | None = None,
+    ) -> Run:
+        """Begin a run and drive it to its end or its first gate.
+
+        Raises: `InputInvalid`, `PolicyInvalid` before anything is stored; `StoreError` when the
+        run id is taken.  A node that fails does not raise: the run is `failed`, with its error.
+        """
+        given = flow.input(params)
+        host = context or host_context()
+        policy = None if host.approval_policy is DERIVED else host.approval_policy
+        parse_policy(policy)
+        name = _run_id(run_id or host.run_id or uuid.uuid4().hex)
+        row = {
+            "run_id": name,
+            "tenant": tenant or host.tenant,
+            "digest": flow.digest,
+            "input": Jsonb(given),
+            "env": Jsonb(dict(flow.env)),
+            "platform": Jsonb(flow.platform.describe()),
+            "policy": None if host.approval_policy is DERIVED else Jsonb({"policy": policy}),
+        }
+        with self._database.connection() as connection, connection.transaction():
+            execute(
+                connection,
+                "save_flow",
+                {
+                    "digest": flow.digest,
+                    "name": flow.name,
+                    "file": flow.file,
+                    "source": flow.source,
+                },
+            )
+            if one(connection, "insert_run", row) is None:
+                raise StoreError(f"there is a run '{name}' already", hint="choose another run id")
+        self._flows[flow.digest] = flow
+        return self._activate(name, flow, context, on_event)
+
+    def answer(
+        self,
+        run_id: str,
+        gate_id: str,
+        decision: Decision,
+        *,
+        flow: DurableFlow | None = None,
+        context: HostContext | None = None,
+        on_event: OnEvent | None = None,
+        wait: float = WAIT_SECONDS,
+    ) -> Run:
+        """Record the decision, then drive the run on.
+
+        Raises: `AnswerInvalid` and `GateClosed` before anything is written; `RunNotFound`,
+        `RunEnded`; `FlowChanged` when `flow` is not the run's; `RunBusy` when another process
+        holds the run for longer than `wait` seconds (the decision is kept, and counts).
+        """
+        with self._database.connection() as connection:
+            row = self._row(connection, run_id)
+            gate = _open_gate(connection, row, gate_id)
+            if not decision.by.strip():
+                raise AnswerInvalid("the decision does not say who decides", hint="give by=…")
+            gate.check(decision)
+            flow = self._flow(connection, row, flow)
+            recorded = _decision_row(row, gate, decision, flow)
+            if one(connection, "insert_decision", recorded) is None:
+                raise _closed(connection, run_id, gate_id)
+        return self._activate(run_id, flow, context, on_event, wait=wait)
+
+    def resume(
+        self,
+        run_id: str,
+        *,
+        flow: DurableFlow | None = None,
+        context: HostContext | None = None,
+        on_event: OnEvent | None = None,
+        wait: float = WAIT_SECONDS,
+    ) -> Run:
+        """Go on with a run whose process died, or try a failed one again from where it failed.
+
+        A waiting run without a new decision stays as it is.  Raises: as `answer`.
+        """
+        with self._database.connection() as connection:
+            row = self._row(connection, run_id)
+            _refuse_ended(row)
+            flow = self._flow(connection, row, flow)
+        return self._activate(run_id, flow, context, on_event, wait=wait)
+
+    def stop(self, run_id: str) -> Run:
+        """End a run for good without a decision; raises `RunEnded` when it has ended."""
+        with self._database.connection() as connection:
+            if one(connection, "stop_run", {"run_id": run_id}) is None:
+                _refuse_ended(self._row(connection, run_id))
+            return _run(self._row(connection, run_id))
+
+    # ------------------------------------------------------------------ async twins
+
+    async def astart(self, *args: Any, **kwargs: Any) -> Run:
+        """As `start`."""
+        return await asyncio.to_thread(self.start, *args, **kwargs)
+
+    async def aanswer(self, *args: Any, **kwargs: Any) -> Run:
+        """As `answer`."""
+        return await asyncio.to_thread(self.answer, *args, **kwargs)
+
+    async def aresume(self, *args: Any, **kwargs: Any) -> Run:
+        """As `resume`."""
+        return await asyncio.to_thread(self.resume, *args, **kwargs)
+
+    async def aget(self, run_id: str) -> Run:
+        """As `get`."""
+        return await asyncio.to_thread(self.get, run_id)
+
+    async def alist(self, **kwargs: Any) -> Runs:
+        """As `list`."""
+        return await asyncio.to_thread(self.list, **kwargs)
+
+    async def astop(self, run_id: str) -> Run:
+        """As `stop`."""
+        return await asyncio.to_thread(self.stop, run_id)
+
+    # ------------------------------------------------------------------ inside
+
+    def _row(self, connection: Rows, run_id: str) -> Row:
+        row = one(connection, "load_run", {"run_id": run_id})
+        if row is None:
+            raise RunNotFound(f"there is no run '{run_id}'", hint="see oasflow runs")
+        return row
+
+    def _flow(self, connection: Rows, row: Row, given: DurableFlow | None) -> DurableFlow:
+        """The run's flow: the one given, one known here, or the stored bytes compiled again."""
+        if given is not None:
+            if given.digest != row["digest"]:
+                raise FlowChanged(
+                    f"run '{row['run_id']}' was started with flow '{row['flow_name']}' "
+                    f"({row['digest'][:12]}…), not with this one ({given.digest[:12]}…)",
+                    hint="go on with the file as it was, or start a new run",
+                )
+            self._flows[given.digest] = given
+            return given
+        known = self._flows.get(row["digest"])
+        if known is not None and known.platform.describe() == row["platform"]:
+            return known
+        stored = one(connection, "load_flow", {"digest": row["digest"]})
+        assert stored is not None  # the run's row refers to it
+        return load_flow(
+            bytes(stored["source"]),
+            digest=row["digest"],
+            env=row["env"],
+            platform=self._platform or row["platform"],
+            tools=self._tools,
+        )
+
+    def _activate(
+        self,
+        run_id: str,
+        flow: DurableFlow,
+        context: HostContext | None,
+        on_event: OnEvent | None,
+        *,
+        wait: float = WAIT_SECONDS,
+    ) -> Run:
+        """Drive the run under its lock, then once more if a decision came in meanwhile."""
+        with self._database.own_connection() as connection:
+            while True:
+                with _locked(connection, run_id, wait):
+                    row = self._row(connection, run_id)
+                    if row["status"] not in ENDED:
+                        self._drive(connection, row, flow, context, on_event)
+                row = self._row(connection, run_id)
+                # Whoever answered while we held the lock found it taken; the answer is ours to
+                # carry out.
+                if not any(_decided(connection, row, gate) for gate in row["waiting"]):
+                    return _run(row)
+
+    def _drive(
+        self,
+        connection: Rows,
+        row: Row,
+        flow: DurableFlow,
+        context: HostContext | None,
+        on_event: OnEvent | None,
+    ) -> None:
+        run_id = row["run_id"]
+        begun = one(connection, "begin_activation", {"run_id": run_id})
+        if begun is None:
+            return
+        host = _host_of(row, context)
+
+        def answer(gate: Gate) -> Mapping[str, JsonValue] | None:
+            key = {"run_id": run_id, "gate_id": gate.id}
+            kept = one(connection, "load_decision", key)
+            return None if kept is None else kept["answer"]
+
+        ending: dict[str, Any] = {"error": None}
+        try:
+            graph = flow.graph(PostgresSaver(connection))
+            config = flow.config(run_id=run_id)
+            stop = advance(
+                graph, row["input"], config, context=host, answer=answer, on_event=on_event
+            )
+            ending |= _ending(stop)
+            _keep_skips(connection, row, stop, host, flow)
+        except (FlowError, PlatformError) as error:
+            ending |= _failure(error, host)
+        except psycopg.Error:
+            raise  # the run is not failed: whoever reaches the database again can go on with it
+        except Exception as error:  # noqa: BLE001 - a run must not be left as running by a bug
+            ending |= _failure(error, host)
+        execute(
+            connection,
+            "end_activation",
+            {"run_id": run_id, "fence": begun["fence"], **ending},
+        )
+
+
+# ------------------------------------------------------------------------ pieces
+
+
+@contextmanager
+def _locked(connection: Rows, run_id: str, wait: float) -> Iterator[None]:
+    """Hold the run's lock; raises `RunBusy` after `wait` seconds."""
+    deadline = time.monotonic() + wait
+    pause = 0.01
+    while not (one(connection, "lock_run", {"run_id": run_id}) or {}).get("locked"):
+        if time.monotonic() >= deadline:
+            raise RunBusy(
+                f"another process is working on run '{run_id}'",
+                hint="what was decided is kept; try again, or see oasflow show",
+            )
+        time.sleep(pause)
+        pause = min(pause * 2, 0.5)
+    try:
+        yield
+    finally:
+        if not connection.closed and not connection.broken:
+            execute(connection, "unlock_run", {"run_id": run_id})
+
+
+def _run_id(text: str) -> str:
+    if len(text) > 200 or not text.isprintable() or text != text.strip() or "/" in text:
+        raise InputInvalid(
+            "the run id is not usable", hint="up to 200 printable characters, no slash"
+        )
+    return text
+
+
+def _host_of(row: Row, given: HostContext | None) -> HostContext:
+    """The context of this activation: identity from the row, credentials from the host."""
+    policy = DERIVED if row["policy"] is None else row["policy"]["policy"]
+    host = given or host_context()
+    return host_context(
+        run_id=row["run_id"],
+        tenant=row["tenant"],
+        context_id=host.context_id,
+        approval_policy=policy,
+        run_token=host.credentials.run_token,
+        bearer_token=host.credentials.bearer_token,
+    )
+
+
+def _ending(stop: Stop) -> dict[str, Any]:
+    outputs = None if stop.outputs is None else Jsonb(dict(stop.outputs))
+    return {
+        "status": stop.status,
+        "waiting": Jsonb([gate.to_json() for gate in stop.gates]),
+        "outputs": outputs,
+        "branch": stop.branch,
+        "messages": Jsonb([dict(message) for message in stop.messages]),
+    }
+
+
+def _failure(error: Exception, host: HostContext) -> dict[str, Any]:
+    secrets = (host.credentials.run_token, host.credentials.bearer_token)
+    text = str(error) if isinstance(error, (FlowError, PlatformError)) else repr(error)
+    described = {
+        "code": getattr(error, "code", type(error).__name__),
+        "message": redact(text[:2000].replace("\x00", ""), secrets),
+        "node": getattr(error, "node", ""),
+    }
+    return {
+        "status": "failed",
+        "waiting": Jsonb([]),
+        "outputs": None,
+        "branch": None,
+        "messages": Jsonb([]),
+        "error": Jsonb(cut_out(described, secrets)),
+    }
+
+
+def _keep_skips(
+    connection: Rows, row: Row, stop: Stop, host: HostContext, flow: DurableFlow
+) -> None:
+    """An audit row for every gate that the policy skipped: "no human" must be provable."""
+    policy = flow.approval_policy if host.approval_policy is DERIVED else host.approval_policy
+    for decided in stop.decisions:
+        if decided["skipped"]:
+            execute(
+                connection,
+                "insert_decision",
+                {
+                    "run_id": row["run_id"],
+                    "gate_id": decided["gate"],
+                    "tenant": row["tenant"],
+                    "node": decided["node"],
+                    "visit": decided["visit"],
+                    "step": decided["step"],
+                    "kind": "auto_skipped",
+                    "answer": Jsonb({}),
+                    "decided_by": "policy",
+                    "reason": "the approval policy asks for no approval at this step",
+                    "payload_sha256": "",
+                    "policy_sha256": policy_hash(policy),
+                    "decided_at": datetime.fromisoformat(str(decided["at"])),
+                },
+            )
+
+
+def _decision_row(row: Row, gate: Gate, decision: Decision, flow: DurableFlow) -> dict[str, Any]:
+    at = now()
+    stamped = Decision(
+        approved=decision.approved,
+        by=decision.by,
+        reason=decision.reason,
+        value=decision.value,
+        at=at,
+    )
+    policy = flow.approval_policy if row["policy"] is None else row["policy"]["policy"]
+    shown = json.dumps(gate.payload, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return {
+        "run_id": row["run_id"],
+        "gate_id": gate.id,
+        "tenant": row["tenant"],
+        "node": gate.node,
+        "visit": gate.visit,
+        "step": gate.step,
+        "kind": "approved" if decision.approved else "rejected",
+        "answer": Jsonb(stamped.wire()),
+        "decided_by": decision.by,
+        "reason": decision.reason,
+        "payload_sha256": hashlib.sha256(shown.encode()).hexdigest(),
+        "policy_sha256": policy_hash(policy),
+        "decided_at": datetime.fromisoformat(at),
+    }
+
+
+def _open_gate(connection: Rows, row: Row, gate_id: str) -> Gate:
+    """The waiting gate with this id; raises `GateClosed` or `RunEnded`."""
+    for data in row["waiting"]:
+        gate = Gate.from_json(data)
+        if gate.id == gate_id:
+            if _decided(connection, row, data):
+                raise _closed(connection, row["run_id"], gate_id)
+            return gate
+    if one(connection, "load_decision", {"run_id": row["run_id"], "gate_id": gate_id}):
+        raise _closed(connection, row["run_id"], gate_id)
+    _refuse_ended(row)
+    waiting = ", ".join(Gate.from_json(data).id for data in row["waiting"]) or "none"
+    raise GateClosed(
+        f"gate '{gate_id}' is not waiting in run '{row['run_id']}'; waiting: {waiting}"
+    )
+
+
+def _decided(connection: Rows, row: Row, gate: Mapping[str, Any]) -> bool:
+    key = {"run_id": row["run_id"], "gate_id": Gate.from_json(gate).id}
+    return one(connection, "load_decision", key) is not None
+
+
+def _closed(connection: Rows, run_id: str, gate_id: str) -> GateClosed:
+    kept = one(connection, "load_decision", {"run_id": run_id, "gate_id": gate_id})
+    assert kept is not None  # decisions are never removed
+    at = kept["decided_at"].isoformat(timespec="seconds")
+    return GateClosed(
+        f"gate '{gate_id}' of run '{run_id}' was already {kept['kind']} "
+        f"by {kept['decided_by']} at {at}"
+    )
+
+
+def _refuse_ended(row: Row) -> None:
+    if row["status"] in ENDED:
+        raise RunEnded(f"run '{row['run_id']}' is {row['status']}", hint="start a new run instead")
+
+
+def _run(row: Row) -> Run:
+    return Run(
+        id=row["run_id"],
+        status=row["status"],
+        tenant=row["tenant"],
+        flow=row["flow_name"],
+        file=row["flow_file"],
+        digest=row["digest"],
+        input=row["input"].get("inputs", {}),
+        outputs=row["outputs"],
+        branch=row["branch"],
+        messages=tuple(row["messages"]),
+        waiting=tuple(Gate.from_json(gate) for gate in row["waiting"]),
+        error=row["error"],
+        attempts=row["attempts"],
+        created_at=row["created_at"],
+        updated_at=row["updated_at"],
+    )

@@ -12,12 +12,15 @@ from typing import Final, LiteralString, cast
 _NAME: Final = re.compile(r"^-- name: (\w+)\s*$", re.MULTILINE)
 
 
+def _statement(text: str) -> LiteralString:
+    """The files are part of the package, so their text is as trustworthy as the code's own."""
+    return cast("LiteralString", text.strip())  # type: ignore[redundant-cast]
+
+
 def _read() -> dict[str, LiteralString]:
-    text = files("cinatra_sdk.store").joinpath("sql/queries.sql").read_text(encoding="utf-8")
+    text = files("cinatra_sdk.store").joinpath("sql/queries.sql").read_text("utf-8")
     parts = _NAME.split(text)[1:]
-    return {
-        name: _statement(body) for name, body in zip(parts[::2], parts[1::2], strict=True)
-    }
+    return {name: _statement(body) for name, body in zip(parts[::2], parts[1::2], strict=True)}
 
 
 def migrations() -> list[tuple[str, LiteralString]]:
@@ -25,44 +28,6 @@ def migrations() -> list[tuple[str, LiteralString]]:
     folder = files("cinatra_sdk.store").joinpath("sql")
     names = sorted(entry.name for entry in folder.iterdir() if re.match(r"\d{3}_", entry.name))
     return [(name[:3], _statement(folder.joinpath(name).read_text("utf-8"))) for name in names]
-
-
-def _statement(text: str) -> LiteralString:
-    """The files are part of the package, so their text is as trustworthy as the code's own."""
-    return cast("LiteralString", text.strip())
-
-
-
-QUERIES["load_run"]  ->  "select r.*, f.name as flow_name …"
-"""
-
-from __future__ import annotations
-
-import re
-from importlib.resources import files
-from typing import Final, LiteralString, cast
-
-_NAME: Final = re.compile(r"^-- name: (\w+)\s*$", re.MULTILINE)
-
-
-def _read() -> dict[str, LiteralString]:
-    text = files("cinatra_sdk.store").joinpath("sql/queries.sql").read_text(encoding="utf-8")
-    parts = _NAME.split(text)[1:]
-    # The file is part of the package, so its text is as trustworthy as a literal in the code.
-    return {
-        name: cast("LiteralString", body.strip())
-        for name, body in zip(parts[::2], parts[1::2], strict=True)
-    }
-
-
-def migrations() -> list[tuple[str, LiteralString]]:
-    """(version, SQL) of every migration, in order."""
-    folder = files("cinatra_sdk.store").joinpath("sql")
-    names = sorted(entry.name for entry in folder.iterdir() if re.match(r"\d{3}_", entry.name))
-    return [
-        (name[:3], cast("LiteralString", folder.joinpath(name).read_text("utf-8")))
-        for name in names
-    ]
 
 
 QUERIES: Final = _read()

@@ -1,0 +1,178 @@
+"""The chain that `steps` measures: the same work as an OAS flow and as hand-written graphs.
+
+In: the number of nodes and the size of one node's output.  Out: an OAS document, and two
+hand-written `StateGraph`s that give the same text.
+
+    chain_document(2, 1000)   start -> step_000 -> step_001 -> end
+    step_001's template       "{{ topic }} 001 after [{{ previous[:32] }}] q83hf…"
+
+The same work, exactly: every node reads the output of the node before and the start's `topic`,
+renders the same template through the same `cinatra_sdk.templates.Renderer`, and writes one text of
+about `size` bytes.  Same static edges, same saver, same durability.
+The filler is text that does not compress, so that bytes in the database are bytes written.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Callable
+from typing import Any
+
+from langgraph.graph import END, START, StateGraph
+from typing_extensions import TypedDict
+
+from cinatra_sdk.templates import Renderer
+
+TOPIC = "a topic of some words"
+
+
+def template(index: int, size: int) -> str:
+    """The template of one node; renders to about `size` characters."""
+    head = f"{{{{ topic }}}} {index:03} after [{{{{ previous[:32] }}}}] "
+    return head + _filler(index, max(0, size - 70))
+
+
+def chain_document(nodes: int, size: int) -> dict[str, Any]:
+    """The chain as an OAS flow."""
+    names = [f"step_{index:03}" for index in range(nodes)]
+    components = [_start(), *(_step(i, name, size) for i, name in enumerate(names)), _end()]
+    way = ["start", *names, "end"]
+    edges = [_data("start", "topic", name, "topic") for name in names]
+    edges.append(_data("start", "topic", names[0], "previous"))
+    pairs = zip(names, names[1:], strict=False)
+    edges += [_data(before, "text", name, "previous") for before, name in pairs]
+    edges.append(_data(names[-1], "text", "end", "text"))
+    return {
+        "component_type": "Flow",
+        "agentspec_version": "26.1.0",
+        "id": f"chain_{nodes}",
+        "name": f"Chain of {nodes}",
+        "inputs": [_text("topic")],
+        "outputs": [_text("text")],
+        "start_node": _ref("start"),
+        "nodes": [_ref(component["id"]) for component in components],
+        "control_flow_connections": [
+            {
+                "component_type": "ControlFlowEdge",
+                "name": f"{source}_to_{target}",
+                "from_node": _ref(source),
+                "to_node": _ref(target),
+            }
+            for source, target in zip(way, way[1:], strict=False)
+        ],
+        "data_flow_connections": edges,
+        "$referenced_components": {component["id"]: component for component in components},
+    }
+
+
+def hand_written(nodes: int, size: int, *, narrow: bool = True) -> StateGraph[Any, Any, Any, Any]:
+    """One state key per node.
+
+    narrow: every node declares the two keys that it reads; else it is handed the whole state,
+            which is what LangGraph does unless told otherwise.
+    """
+    keys = [f"text_{index:03}" for index in range(nodes)]
+    types: dict[str, Any] = dict.fromkeys(["topic", *keys], str)
+    graph = StateGraph(
+        _schema("State", types),
+        input_schema=_schema("Input", {"topic": str}),
+        output_schema=_schema("Output", {keys[-1]: str}),
+    )
+    for index, key in enumerate(keys):
+        before = keys[index - 1] if index else "topic"
+        reads = _schema(f"Reads_{index}", {"topic": str, before: str}) if narrow else None
+        graph.add_node(
+            f"step_{index:03}", _own_key(template(index, size), before, key), input_schema=reads
+        )
+    return _in_line(graph, nodes)
+
+
+def merged(nodes: int, size: int) -> StateGraph[Any, Any, Any, Any]:
+    """The naive way: one key holding a dict of all outputs, merged by a reducer."""
+    from typing import Annotated
+
+    types = {"topic": str, "texts": Annotated[dict[str, str], _merge]}
+    graph = StateGraph(_schema("State", types), input_schema=_schema("Input", {"topic": str}))
+    for index in range(nodes):
+        name, before = f"step_{index:03}", f"step_{index - 1:03}"
+        graph.add_node(name, _one_dict(template(index, size), before, name))
+    return _in_line(graph, nodes)
+
+
+def _own_key(text: str, before: str, key: str) -> Callable[[Any], dict[str, Any]]:
+    renderer = Renderer(text)
+
+    def node(state: Any) -> dict[str, Any]:
+        return {key: renderer.text({"topic": state["topic"], "previous": state[before]})}
+
+    return node
+
+
+def _one_dict(text: str, before: str, name: str) -> Callable[[Any], dict[str, Any]]:
+    renderer = Renderer(text)
+
+    def node(state: Any) -> dict[str, Any]:
+        previous = state["texts"].get(before, state["topic"])
+        return {"texts": {name: renderer.text({"topic": state["topic"], "previous": previous})}}
+
+    return node
+
+
+def _merge(left: dict[str, str], right: dict[str, str]) -> dict[str, str]:
+    return {**left, **right}
+
+
+def _in_line(graph: StateGraph[Any, Any, Any, Any], nodes: int) -> StateGraph[Any, Any, Any, Any]:
+    names = [f"step_{index:03}" for index in range(nodes)]
+    for source, target in zip([START, *names], [*names, END], strict=True):
+        graph.add_edge(source, target)
+    return graph
+
+
+def _schema(name: str, types: dict[str, Any]) -> Any:
+    return TypedDict(name, types, total=False)  # type: ignore[operator]
+
+
+def _start() -> dict[str, Any]:
+    return {"component_type": "StartNode", "id": "start", "name": "Start", "inputs": [_text("topic")]}
+
+
+def _step(index: int, name: str, size: int) -> dict[str, Any]:
+    return {
+        "component_type": "PluginTemplateNode",
+        "id": name,
+        "name": f"Step {index}",
+        "template": template(index, size),
+        "inputs": [_text("topic"), _text("previous")],
+        "outputs": [_text("text")],
+    }
+
+
+def _end() -> dict[str, Any]:
+    return {"component_type": "EndNode", "id": "end", "name": "End", "outputs": [_text("text")]}
+
+
+def _data(source: str, output: str, target: str, into: str) -> dict[str, Any]:
+    return {
+        "component_type": "DataFlowEdge",
+        "name": f"{source}_{output}_to_{target}_{into}",
+        "source_node": _ref(source),
+        "source_output": output,
+        "destination_node": _ref(target),
+        "destination_input": into,
+    }
+
+
+def _ref(name: str) -> dict[str, str]:
+    return {"$component_ref": name}
+
+
+def _text(title: str) -> dict[str, str]:
+    return {"title": title, "type": "string"}
+
+
+def _filler(index: int, size: int) -> str:
+    """`size` characters that look random and are the same in every run."""
+    blocks = (hashlib.sha256(f"{index}.{block}".encode()).digest() for block in range(size // 40 + 1))
+    return "".join(base64.b64encode(block).decode().rstrip("=") for block in blocks)[:size]

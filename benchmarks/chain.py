@@ -16,8 +16,8 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Annotated, Any
 
 from langgraph.graph import END, START, StateGraph
 from typing_extensions import TypedDict
@@ -35,7 +35,7 @@ def template(index: int, size: int) -> str:
 
 def chain_document(nodes: int, size: int) -> dict[str, Any]:
     """The chain as an OAS flow."""
-    names = [f"step_{index:03}" for index in range(nodes)]
+    names = _names(nodes)
     components = [_start(), *(_step(i, name, size) for i, name in enumerate(names)), _end()]
     way = ["start", *names, "end"]
     edges = [_data("start", "topic", name, "topic") for name in names]
@@ -66,54 +66,58 @@ def chain_document(nodes: int, size: int) -> dict[str, Any]:
     }
 
 
-def hand_written(nodes: int, size: int, *, narrow: bool = True) -> StateGraph[Any, Any, Any, Any]:
-    """One state key per node.
+def hand_written(nodes: int, size: int) -> StateGraph[Any, Any, Any, Any]:
+    """The reference: one key per node, holding a dict; each node declares the keys it reads.
 
-    narrow: every node declares the two keys that it reads; else it is handed the whole state,
-            which is what LangGraph does unless told otherwise.
+    The dict is what makes it a good one: the Postgres saver copies the bare strings of a state
+    into every later checkpoint, but keeps a dict once.
     """
-    keys = [f"text_{index:03}" for index in range(nodes)]
-    types: dict[str, Any] = dict.fromkeys(["topic", *keys], str)
-    graph = StateGraph(
-        _schema("State", types),
-        input_schema=_schema("Input", {"topic": str}),
-        output_schema=_schema("Output", {keys[-1]: str}),
-    )
-    for index, key in enumerate(keys):
-        before = keys[index - 1] if index else "topic"
-        reads = _schema(f"Reads_{index}", {"topic": str, before: str}) if narrow else None
-        graph.add_node(
-            f"step_{index:03}", _own_key(template(index, size), before, key), input_schema=reads
-        )
-    return _in_line(graph, nodes)
+    names = _names(nodes)
+    types: dict[str, Any] = {"topic": str, **{_key(name): dict[str, str] for name in names}}
+    graph = _graph(types, last=_key(names[-1]))
+    for name, before, renderer in _steps(nodes, size):
+        reads = {key: types[key] for key in ("topic", *([_key(before)] if before else []))}
+        work = _own_dict(renderer, before and _key(before), _key(name))
+        graph.add_node(name, work, input_schema=_schema(f"Reads_{name}", reads))
+    return _in_line(graph, names)
 
 
-def merged(nodes: int, size: int) -> StateGraph[Any, Any, Any, Any]:
-    """The naive way: one key holding a dict of all outputs, merged by a reducer."""
-    from typing import Annotated
-
-    types = {"topic": str, "texts": Annotated[dict[str, str], _merge]}
-    graph = StateGraph(_schema("State", types), input_schema=_schema("Input", {"topic": str}))
-    for index in range(nodes):
-        name, before = f"step_{index:03}", f"step_{index - 1:03}"
-        graph.add_node(name, _one_dict(template(index, size), before, name))
-    return _in_line(graph, nodes)
+def bare_strings(nodes: int, size: int) -> StateGraph[Any, Any, Any, Any]:
+    """One key per node, holding the bare string; every node is handed the whole state."""
+    names = _names(nodes)
+    graph = _graph(dict.fromkeys(["topic", *map(_key, names)], str), last=_key(names[-1]))
+    for name, before, renderer in _steps(nodes, size):
+        graph.add_node(name, _own_string(renderer, _key(before) if before else "topic", _key(name)))
+    return _in_line(graph, names)
 
 
-def _own_key(text: str, before: str, key: str) -> Callable[[Any], dict[str, Any]]:
-    renderer = Renderer(text)
+def merged_dict(nodes: int, size: int) -> StateGraph[Any, Any, Any, Any]:
+    """The naive way: one key holding the outputs of all nodes, merged by a reducer."""
+    graph = _graph({"topic": str, "texts": Annotated[dict[str, str], _merge]}, last="texts")
+    for name, before, renderer in _steps(nodes, size):
+        graph.add_node(name, _into_one(renderer, before, name))
+    return _in_line(graph, _names(nodes))
 
+
+def _own_dict(renderer: Renderer, before: str, key: str) -> Callable[[Any], dict[str, Any]]:
+    def node(state: Any) -> dict[str, Any]:
+        previous = state[before]["text"] if before else state["topic"]
+        text = renderer.text({"topic": state["topic"], "previous": previous})
+        return {key: {"text": text}}
+
+    return node
+
+
+def _own_string(renderer: Renderer, before: str, key: str) -> Callable[[Any], dict[str, Any]]:
     def node(state: Any) -> dict[str, Any]:
         return {key: renderer.text({"topic": state["topic"], "previous": state[before]})}
 
     return node
 
 
-def _one_dict(text: str, before: str, name: str) -> Callable[[Any], dict[str, Any]]:
-    renderer = Renderer(text)
-
+def _into_one(renderer: Renderer, before: str, name: str) -> Callable[[Any], dict[str, Any]]:
     def node(state: Any) -> dict[str, Any]:
-        previous = state["texts"].get(before, state["topic"])
+        previous = state["texts"][before] if before else state["topic"]
         return {"texts": {name: renderer.text({"topic": state["topic"], "previous": previous})}}
 
     return node
@@ -123,8 +127,34 @@ def _merge(left: dict[str, str], right: dict[str, str]) -> dict[str, str]:
     return {**left, **right}
 
 
-def _in_line(graph: StateGraph[Any, Any, Any, Any], nodes: int) -> StateGraph[Any, Any, Any, Any]:
-    names = [f"step_{index:03}" for index in range(nodes)]
+def _names(nodes: int) -> list[str]:
+    return [f"step_{index:03}" for index in range(nodes)]
+
+
+def _key(name: str) -> str:
+    """The state key of a node: LangGraph refuses a key that is also a node's name."""
+    return f"text.{name}"
+
+
+def _steps(nodes: int, size: int) -> Iterator[tuple[str, str, Renderer]]:
+    """Every node: its name, the name of the one before (of the first: empty), its template."""
+    before = ""
+    for index, name in enumerate(_names(nodes)):
+        yield name, before, Renderer(template(index, size))
+        before = name
+
+
+def _graph(types: dict[str, Any], *, last: str) -> StateGraph[Any, Any, Any, Any]:
+    return StateGraph(
+        _schema("State", types),
+        input_schema=_schema("Input", {"topic": str}),
+        output_schema=_schema("Output", {last: types[last]}),
+    )
+
+
+def _in_line(
+    graph: StateGraph[Any, Any, Any, Any], names: list[str]
+) -> StateGraph[Any, Any, Any, Any]:
     for source, target in zip([START, *names], [*names, END], strict=True):
         graph.add_edge(source, target)
     return graph

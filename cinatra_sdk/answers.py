@@ -134,8 +134,11 @@ class AnswerForm:
             if decoded is not _UNDECODED and not _problems(self.schema, decoded):
                 # The person's own text goes on byte for byte, not our rendering of it.
                 return self._inside(given) if not self.titled else self._output(decoded)
-        if self.titled and not _problems(self.schema, {self.output: given}):
-            return self._output({self.output: given})
+        if self.titled and not isinstance(given, Mapping):
+            # The bare value of the output, without its title around it.
+            first = _problems(self.schema, {self.output: given})
+            if not first:
+                return self._output({self.output: given})
         raise AnswerInvalid(f"the answer does not fit: {first}", hint=self._asks())
 
     def _output(self, value: JsonValue) -> JsonValue:

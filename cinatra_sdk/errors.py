@@ -30,7 +30,7 @@ class FlowError(Exception):
         self.hint = hint
 
 
-class InputInvalid(FlowError):
+class InputInvalid(FlowError, ValueError):
     """The parameters that the run was started with do not fit the flow's inputs."""
 
     code = "input_invalid"

@@ -33,7 +33,7 @@ from cinatra_sdk.pattern_sample import matching
 
 Schema: TypeAlias = "Mapping[str, Any]"
 
-MAX_TRIES: Final = 5_000
+MAX_TRIES: Final = 2_000
 """Candidates looked at for one sample; a schema that needs more is not worth the time."""
 MAX_LENGTH: Final = 10_000
 """A required length beyond this is not sampled."""
@@ -71,9 +71,9 @@ def sample(schema: Mapping[str, JsonValue] | bool, *, name: str) -> JsonValue:
     """
     text = json.dumps(schema, ensure_ascii=False)
     try:
-        work = _Work(validator=validator_for(text), root=json.loads(text))
+        work = _Work(validator=validator_for(text, formats=True), root=json.loads(text))
         value = _best(work, work.root, name)
-    except _NoneFound as none:
+    except (_NoneFound, _GaveUp) as none:
         raise ValueError(f'no sample of "{name}" fits the schema {text[:200]} ({none})') from None
     except (SchemaError, Unresolvable, UnknownType, RecursionError):
         raise ValueError(f'the schema of "{name}" is no JSON Schema: {text[:200]}') from None
@@ -81,21 +81,27 @@ def sample(schema: Mapping[str, JsonValue] | bool, *, name: str) -> JsonValue:
 
 
 @functools.lru_cache(maxsize=1024)
-def validator_for(schema_text: str) -> Draft202012Validator:
+def validator_for(schema_text: str, *, formats: bool = False) -> Draft202012Validator:
     """A validator, compiled once per schema; it never fetches a `$ref` from the network.
+
+    formats: also refuse a string that breaks its `format`.  Off where real values are checked:
+    `format` is an annotation in Draft 2020-12, and real flows branch on a malformed one.
 
     Raises: `SchemaError` when the schema breaks the JSON Schema metaschema.
     """
     schema = json.loads(schema_text)
     Draft202012Validator.check_schema(schema)
     nothing_fetched: Registry[Any] = Registry()
-    return Draft202012Validator(
-        schema, registry=nothing_fetched, format_checker=Draft202012Validator.FORMAT_CHECKER
-    )
+    checker = Draft202012Validator.FORMAT_CHECKER if formats else None
+    return Draft202012Validator(schema, registry=nothing_fetched, format_checker=checker)
 
 
-class _NoneFound(Exception):  # noqa: N818 - a turn in the search, not an error
-    """No candidate of a part fits."""
+class _NoneFound(Exception):
+    """No candidate of a part fits: a turn in the search, not an error."""
+
+
+class _GaveUp(Exception):
+    """The budget of the whole search is used up."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -114,6 +120,9 @@ class _Work:
     budget: _Budget = field(default_factory=_Budget)
 
     def accepts(self, schema: Any, value: JsonValue) -> bool:
+        self.budget.left -= 1
+        if self.budget.left < 0:
+            raise _GaveUp(f"gave up after {MAX_TRIES} candidates")
         return bool(self.validator.evolve(schema=schema).is_valid(value))
 
 
@@ -121,9 +130,6 @@ def _best(work: _Work, schema: Any, name: str, *, but_not: Iterable[JsonValue] =
     """The first candidate that `schema` accepts and that is none of `but_not`."""
     taken = [json.dumps(value, sort_keys=True) for value in but_not]
     for candidate in _candidates(work, schema, name):
-        work.budget.left -= 1
-        if work.budget.left < 0:
-            raise _NoneFound(f"gave up after {MAX_TRIES} candidates")
         if json.dumps(candidate, sort_keys=True) not in taken and work.accepts(schema, candidate):
             return copy.deepcopy(candidate)
     raise _NoneFound(f'at "{name}"')
@@ -142,7 +148,9 @@ def _candidates(work: _Work, schema: Any, name: str) -> Iterator[JsonValue]:
     yield from schema.get("examples", ())
     for variant, inner in _variants(work, schema):
         if variant is not schema:
-            yield from _candidates(inner, variant, name)
+            # Checked against its own part first: that is cheaper than against the whole.
+            fitting = _candidates(inner, variant, name)
+            yield from (value for value in fitting if inner.accepts(variant, value))
             continue
         for kind in _types(schema):
             try:

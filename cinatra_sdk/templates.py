@@ -13,207 +13,37 @@ inputs.  Out: the same tree with the values put in, or `TemplateError`.
 * A name in UPPER_CASE without a value stays, as `{{NAME}}`: the platform fills it in.
 
 The language is a small part of Jinja: placeholders, paths into objects and lists, `if`, `for`,
-comparison, the filters and tests listed below.  There are no calls, no assignments, no
-multiplication and no globals, so a template can neither reach Python nor grow without bound.
+comparison, the filters and tests of `template_language.py`.  There are no calls, no assignments,
+no multiplication and no globals, so a template can neither reach Python nor grow without bound.
 The returned tree may share parts with `values`: treat both as read-only.
 """
 
 from __future__ import annotations
 
 import functools
-import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from typing import Any, TypeAlias
 
 import jinja2
-from jinja2 import StrictUndefined, Undefined, meta, nodes, pass_context
-from jinja2.runtime import Context, LoopContext
-from jinja2.sandbox import ImmutableSandboxedEnvironment
+from jinja2 import Undefined, meta, nodes
 from pydantic import JsonValue
 
-MAX_OUTPUT: Final = 1_000_000
-"""Characters of one rendered string, and of one template."""
-MAX_STEPS: Final = 100_000
-"""Turns of all loops of one template together."""
+from cinatra_sdk.template_language import (
+    ENVIRONMENT,
+    MAX_OUTPUT,
+    MAX_STEPS,
+    STEPS,
+    TemplateError,
+    check,
+    embedded,
+)
+
+__all__ = ["MAX_OUTPUT", "Renderer", "Template", "TemplateError", "compile_template", "render_tree"]
 
 _ENV_NAME = re.compile(r"[A-Z][A-Z0-9_]*")
 _MARKS = re.compile(r"\{\{|\{%|\{#")
-_STEPS = "$steps"
-"""Name of the loop budget among the values; no template can spell it."""
-_LOOP_MEMBERS = frozenset({"index", "index0", "first", "last", "length"})
-
-
-class TemplateError(ValueError):
-    """A template cannot be compiled or rendered; names the placeholder or the rule, never a value."""
-
-
-# ------------------------------------------------------------------------ the language
-
-_ALLOWED: Final[tuple[type[nodes.Node], ...]] = (
-    nodes.Template, nodes.Output, nodes.TemplateData, nodes.Name, nodes.Const, nodes.List,
-    nodes.Tuple, nodes.If, nodes.For, nodes.CondExpr, nodes.Filter, nodes.Test, nodes.Keyword,
-    nodes.Getattr, nodes.Getitem, nodes.Slice, nodes.Compare, nodes.Operand, nodes.And, nodes.Or,
-    nodes.Not, nodes.Neg, nodes.Pos, nodes.Add, nodes.Sub, nodes.Concat,
-)  # fmt: skip
-_TESTS: Final = frozenset(
-    {
-        "defined", "undefined", "none", "string", "number", "boolean", "true", "false", "mapping",
-        "sequence", "integer", "float", "in", "eq", "ne", "lt", "le", "gt", "ge", "equalto", "==",
-        "!=", "<", "<=", ">", ">=",
-    }
-)  # fmt: skip
-
-
-def json_text(value: object) -> str:
-    """`value` as compact JSON in the author's key order, without HTML escapes."""
-    if isinstance(value, Undefined):
-        str(value)  # raises, naming the placeholder
-    try:
-        return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    except (TypeError, ValueError):
-        raise TemplateError("a placeholder's value is not JSON") from None
-
-
-def embedded(value: object) -> str:
-    """How `value` stands inside a longer text."""
-    return value if isinstance(value, str) else json_text(value)
-
-
-def _join(values: object, separator: str = "") -> str:
-    if not isinstance(values, (list, tuple)):
-        raise TemplateError("the filter `join` needs a list")
-    parts = [embedded(value) for value in values]
-    if sum(map(len, parts)) + len(separator) * len(parts) > MAX_OUTPUT:
-        raise TemplateError(f"the filter `join` makes more than {MAX_OUTPUT} characters")
-    return separator.join(parts)
-
-
-def _length(value: object) -> int:
-    if isinstance(value, Undefined):
-        str(value)
-    if not isinstance(value, (str, list, tuple, Mapping)):
-        raise TemplateError("the filter `length` needs a string, a list or an object")
-    return len(value)
-
-
-def _default(value: object, instead: object = "", boolean: bool = False) -> object:
-    missing = isinstance(value, Undefined) or (boolean and not value)
-    return instead if missing else value
-
-
-def _end(values: object, index: int) -> object:
-    if not isinstance(values, (str, list, tuple)) or not values:
-        raise TemplateError("the filters `first` and `last` need a list that is not empty")
-    return values[index]
-
-
-def _items(value: object) -> list[tuple[object, object]]:
-    if not isinstance(value, Mapping):
-        raise TemplateError("the filter `items` needs an object")
-    return list(value.items())
-
-
-@pass_context
-def _counted(context: Context, values: object) -> Iterator[object]:
-    """The elements of a loop, as long as the template's budget of turns lasts."""
-    if isinstance(values, Undefined):
-        str(values)
-    if not isinstance(values, (list, tuple, Mapping)):
-        raise TemplateError("a loop needs a list or an object")
-    budget = context.resolve(_STEPS)
-    for value in values:
-        budget[0] -= 1
-        if budget[0] < 0:
-            raise TemplateError(f"the loops of a template take more than {MAX_STEPS} turns")
-        yield value
-
-
-_FILTERS: Final[dict[str, Callable[..., object]]] = {
-    "tojson": json_text,
-    "string": embedded,
-    "upper": lambda value: embedded(value).upper(),
-    "lower": lambda value: embedded(value).lower(),
-    "trim": lambda value: embedded(value).strip(),
-    "length": _length,
-    "count": _length,
-    "default": _default,
-    "d": _default,
-    "join": _join,
-    "first": lambda values: _end(values, 0),
-    "items": _items,
-    "last": lambda values: _end(values, -1),
-}
-
-
-class _Missing(StrictUndefined):
-    """A name or a path without a value; says so in our words."""
-
-    __slots__ = ()
-
-    @property
-    def _undefined_message(self) -> str:
-        return f'the placeholder "{self._undefined_name}" has no value'
-
-
-class _Environment(ImmutableSandboxedEnvironment):
-    """Jinja's sandbox, narrowed further: a path leads through JSON only, never to an attribute."""
-
-    def getattr(self, obj: Any, attribute: str) -> Any:
-        if isinstance(obj, LoopContext) and attribute in _LOOP_MEMBERS:
-            return getattr(obj, attribute)
-        return self._member(obj, attribute, attribute[:100])
-
-    def getitem(self, obj: Any, argument: Any) -> Any:
-        # The key may be computed from a value, so an error does not name it.
-        return self._member(obj, argument, "[…]")
-
-    def _member(self, obj: Any, key: Any, name: str) -> Any:
-        if isinstance(obj, Undefined):
-            str(obj)
-        try:
-            if isinstance(obj, (dict, list, str)):
-                return obj[key]
-        except (KeyError, IndexError, TypeError):
-            pass
-        return self.undefined(obj=obj, name=name)
-
-
-def _environment() -> _Environment:
-    environment = _Environment(
-        undefined=_Missing, finalize=embedded, keep_trailing_newline=True, autoescape=False
-    )
-    environment.globals.clear()
-    environment.filters.clear()
-    environment.filters.update(_FILTERS, **{_STEPS: _counted})
-    environment.tests = {name: test for name, test in environment.tests.items() if name in _TESTS}
-    return environment
-
-
-_ENVIRONMENT: Final = _environment()
-
-
-def _check(tree: nodes.Template) -> None:
-    """Raises: `TemplateError` for anything outside the language."""
-    for node in (tree, *tree.find_all(nodes.Node)):
-        where = f"line {node.lineno or 1}"
-        if not isinstance(node, _ALLOWED):
-            raise TemplateError(
-                f"{where}: a template may not use {type(node).__name__}; allowed are placeholders, "
-                "paths, if, for, comparisons and filters"
-            )
-        if isinstance(node, nodes.Filter) and node.name not in _FILTERS:
-            raise TemplateError(
-                f'{where}: there is no filter "{node.name}"; known are {", ".join(_FILTERS)}'
-            )
-        if isinstance(node, nodes.Test) and node.name not in _TESTS:
-            raise TemplateError(f'{where}: there is no test "{node.name}"')
-        if isinstance(node, nodes.For) and node.recursive:
-            raise TemplateError(f"{where}: a loop may not be recursive")
-
-
-# -------------------------------------------------------------------------- compiling
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -238,9 +68,9 @@ class Template:
         name = self.path[0]
         if name in self.env_names and name not in values:
             return "{{" + str(name) + "}}"
-        found: Any = values
+        found: Any = dict(values)
         for step in self.path:
-            found = _ENVIRONMENT.getitem(found, step)
+            found = ENVIRONMENT.getitem(found, step)
             if isinstance(found, Undefined):
                 raise TemplateError(f'the placeholder "{_spelled(self.path)}" has no value')
         if isinstance(found, str):
@@ -260,7 +90,7 @@ class Template:
         assert self.code is not None
         stand_ins = {name: "{{" + name + "}}" for name in self.env_names}
         try:
-            return _bounded(self.code.generate({**stand_ins, **values, _STEPS: [MAX_STEPS]}))
+            return _bounded(self.code.generate({**stand_ins, **values, STEPS: [MAX_STEPS]}))
         except jinja2.TemplateError as error:
             raise TemplateError(str(error)) from None
         except (TypeError, ArithmeticError, LookupError, RecursionError):
@@ -296,8 +126,8 @@ def compile_template(text: str) -> Template:
     if not _MARKS.search(text):
         return Template(constant=text)
     try:
-        tree = _ENVIRONMENT.parse(text)
-        _check(tree)
+        tree = ENVIRONMENT.parse(text)
+        check(tree)
         names = frozenset(filter(_ENV_NAME.fullmatch, meta.find_undeclared_variables(tree)))
         path = _lone_path(tree)
         if path:
@@ -329,14 +159,14 @@ def _lone_path(tree: nodes.Template) -> tuple[str | int, ...]:
 
 def _compiled(tree: nodes.Template) -> jinja2.Template:
     for loop in tree.find_all(nodes.For):
-        loop.iter = nodes.Filter(loop.iter, _STEPS, [], [], None, None, lineno=loop.lineno)
+        loop.iter = nodes.Filter(loop.iter, STEPS, [], [], None, None, lineno=loop.lineno)
     for joined in tree.find_all(nodes.Concat):
         joined.nodes = [
             nodes.Filter(part, "string", [], [], None, None, lineno=joined.lineno)
             for part in joined.nodes
         ]
-    code = _ENVIRONMENT.compile(tree)
-    return jinja2.Template.from_code(_ENVIRONMENT, code, {})
+    code = ENVIRONMENT.compile(tree)
+    return jinja2.Template.from_code(ENVIRONMENT, code, {})
 
 
 # -------------------------------------------------------------------------- whole trees

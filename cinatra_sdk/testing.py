@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import os
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -56,7 +57,7 @@ class DrivableFlow(Protocol):
     def config(self, *, run_id: str) -> RunnableConfig: ...
     def context(self, *, run_id: str = "") -> HostContext: ...
     @property
-    def platform(self) -> Platform: ...
+    def steering(self) -> dict[str, JsonValue]: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +109,7 @@ def drive(
         raise ValueError("give a platform or stubs, not both: stubs are for the simulation")
     if platform is None:
         params = {**sampled_inputs(flow), **(params or {})}
-        platform = SimulatedPlatform(stubs)
+        platform = simulation(flow, stubs)
     recorder = _Recorder(platform)
     tools = {name: recorder.tool(name, tool) for name, tool in flow.tools.items()}
     driven = flow.with_host(platform=recorder, tools=tools)
@@ -140,6 +141,26 @@ def drive(
         calls=tuple(recorder.calls),
         decisions=stop.decisions,
     )
+
+
+def simulation(
+    flow: DrivableFlow,
+    stubs: Mapping[str, JsonValue] | None = None,
+    *,
+    record: str | os.PathLike[str] | None = None,
+) -> SimulatedPlatform:
+    """A simulation of `flow`: every call answered, and led past the gates where it can choose.
+
+    `stubs` win: one for a node, by path, id or url suffix, replaces what would be chosen for it.
+    """
+    given = dict(stubs or {})
+    urls = [key for key in given if key.startswith("/")]
+    steered = {
+        path: answers
+        for path, answers in flow.steering.items()
+        if path not in given and path.rsplit("/", 1)[-1] not in given and not urls
+    }
+    return SimulatedPlatform({**steered, **given}, record=record)
 
 
 def sampled_inputs(flow: DrivableFlow) -> dict[str, JsonValue]:

@@ -130,9 +130,11 @@ class _Loader:
         target = self._target(node, "subflow", at)
         if target is None:
             return None
-        place = self._document.source.place(node.at("subflow"))
+        place = self._document.source.place(f"{node.pointer}/subflow")
         if target.component_type != "Flow":
-            self._wrong_type(node.at("subflow"), "a subflow", "a Flow", target.component_type)
+            self._wrong_type(
+                f"{node.pointer}/subflow", "a subflow", "a Flow", target.component_type
+            )
         elif target.pointer in around:
             self._findings.error(
                 "OAS015", f'the FlowNode "{node.id}" runs the flow that it stands in', place
@@ -153,7 +155,7 @@ class _Loader:
         if kind == "ServerTool":
             return self.component(target)
         if kind not in UNSUPPORTED_RUNNERS and not is_plugin_type(kind):
-            self._wrong_type(node.at("tool"), "a tool", "a ServerTool", kind)
+            self._wrong_type(f"{node.pointer}/tool", "a tool", "a ServerTool", kind)
         return None
 
     def _nodes(self, flow: Component, located: Located) -> list[tuple[Component, Located]]:
@@ -253,7 +255,8 @@ class _Loader:
             if member is not None and self._has_shape(located, name, member, table):
                 fields[name] = member
         for name, field in (table or {}).items():
-            if field.required and value.get(name) in (None, ""):
+            # an empty text is a text, but no node can be addressed by an empty id
+            if field.required and (value.get(name) is None or (name, value[name]) == ("id", "")):
                 self._missing(located, name)
         return Component(
             type=located.component_type,

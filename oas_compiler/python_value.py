@@ -19,7 +19,7 @@ from oas_compiler.marks import child
 T = TypeVar("T")
 
 
-class _Refused(Exception):  # noqa: N818 - it never leaves this module
+class _Refused(Exception):
     """Copying cannot go on; the finding has been recorded."""
 
 

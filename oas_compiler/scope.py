@@ -12,6 +12,7 @@ Two kinds of file, one rule each:
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from oas_compiler.diagnostics import Diagnostics, did_you_mean
@@ -103,33 +104,38 @@ class Document:
         """
         if not is_reference(start.value):
             return start
-        if start.pointer not in self._targets:
-            self._targets[start.pointer] = self._follow(start)
-        return self._targets[start.pointer]
-
-    def _follow(self, start: Located) -> Located | None:
-        current, seen = start, {start.pointer}
-        while isinstance(current.value, dict) and REFERENCE in current.value:
-            name = current.value[REFERENCE]
-            place = self.source.place(f"{current.pointer}/{REFERENCE}")
-            if not isinstance(name, str):
-                self.findings.error("OAS013", "a $component_ref must be a string", place)
-                return None
-            target = current.scope.find(name)
-            if target is None:
-                self._unknown(name, current)
-                return None
-            if target.pointer in seen:
-                self.findings.error(
-                    "OAS011",
-                    f'the reference "{name}" leads back to itself',
-                    place,
-                    hint="define the component itself under this name",
-                )
-                return None
-            seen.add(target.pointer)
-            current = target
+        path: dict[str, None] = {}
+        current: Located | None = start
+        while current is not None and is_reference(current.value):
+            if current.pointer in self._targets:
+                current = self._targets[current.pointer]
+                break
+            path[current.pointer] = None
+            current = self._next(current, path)
+        # every reference on the way means the same, so that a long chain is walked once
+        self._targets.update(dict.fromkeys(path, current))
         return current
+
+    def _next(self, current: Located, path: Mapping[str, None]) -> Located | None:
+        """The definition that one reference names."""
+        assert isinstance(current.value, dict)
+        name = current.value[REFERENCE]
+        place = self.source.place(f"{current.pointer}/{REFERENCE}")
+        if not isinstance(name, str):
+            self.findings.error("OAS013", "a $component_ref must be a string", place)
+            return None
+        target = current.scope.find(name)
+        if target is None:
+            self._unknown(name, current)
+        elif target.pointer in path and is_reference(target.value):
+            self.findings.error(
+                "OAS011",
+                f'the reference "{name}" leads back to itself',
+                place,
+                hint="define the component itself under this name",
+            )
+            return None
+        return target
 
     def _unknown(self, name: str, at: Located) -> None:
         place = self.source.place(f"{at.pointer}/{REFERENCE}")

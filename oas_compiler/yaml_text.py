@@ -43,7 +43,7 @@ class _Open:
     key_number: int = ROOT
 
 
-class _Refused(Exception):  # noqa: N818 - it never leaves this module
+class _Refused(Exception):
     """Reading cannot go on; the finding has been recorded."""
 
 

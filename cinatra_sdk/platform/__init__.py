@@ -4,6 +4,7 @@
     request.py      a call -> the request that is sent            (pure)
     origin.py       which addresses may be called                 (pure, but for the look-up)
     http.py         `HttpPlatform`: the loop of sending and waiting
+    exchange.py     one request on the wire, one answer read within bounds
     response.py     an answer -> a value, a wait or an error      (pure)
     outputs.py      an answer -> the node's declared outputs      (pure)
     simulated.py    `SimulatedPlatform`, the shipped double       with stubs.py

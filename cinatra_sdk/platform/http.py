@@ -18,7 +18,7 @@ import ssl
 import threading
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 from weakref import WeakKeyDictionary
@@ -26,6 +26,7 @@ from weakref import WeakKeyDictionary
 import httpx2
 from pydantic import JsonValue
 
+from cinatra_sdk.platform.exchange import Reading, build_request, checked, failure_of
 from cinatra_sdk.platform.origin import (
     Address,
     AllowEntry,
@@ -40,8 +41,6 @@ from cinatra_sdk.platform.request import Prepared, RequestRules, prepare
 from cinatra_sdk.platform.response import Answer, Decoded, Failure, Wait, judge
 
 MAX_BYTES = 16 * 1024 * 1024
-CONNECT_SECONDS = 10.0
-"""A host that does not even accept a connection is given up sooner than a slow answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +65,7 @@ class HttpPlatform:
     Raises: `ValueError` when `base_url` or an entry of `allow` cannot be read.
     """
 
-    def __init__(  # noqa: PLR0913 - one keyword per thing an operator decides
+    def __init__(
         self,
         base_url: str,
         *,
@@ -153,7 +152,7 @@ class HttpPlatform:
         addresses = self._resolved(prepared)
         if isinstance(addresses, Failure):
             return addresses
-        request = _request(prepared, _checked(prepared, addresses), attempt)
+        request = build_request(prepared, checked(prepared, addresses), attempt)
         reading = self._reading(prepared)
         try:
             response = client.send(request, stream=True, auth=None, follow_redirects=False)
@@ -165,7 +164,7 @@ class HttpPlatform:
             finally:
                 response.close()
         except httpx2.RequestError as error:
-            return _failure(error)
+            return failure_of(error)
         return reading.outcome()
 
     async def _asend(self, prepared: Prepared, attempt: int) -> Answer | Failure:
@@ -173,7 +172,7 @@ class HttpPlatform:
         addresses = await asyncio.to_thread(self._resolved, prepared) if prepared.guard else ()
         if isinstance(addresses, Failure):
             return addresses
-        request = _request(prepared, _checked(prepared, addresses), attempt)
+        request = build_request(prepared, checked(prepared, addresses), attempt)
         reading = self._reading(prepared)
         try:
             response = await client.send(request, stream=True, auth=None, follow_redirects=False)
@@ -185,7 +184,7 @@ class HttpPlatform:
             finally:
                 await response.aclose()
         except httpx2.RequestError as error:
-            return _failure(error)
+            return failure_of(error)
         return reading.outcome()
 
     def _resolved(self, prepared: Prepared) -> Sequence[Address] | Failure:
@@ -198,9 +197,9 @@ class HttpPlatform:
         except (OSError, UnicodeError):
             return Failure(kind="name")
 
-    def _reading(self, prepared: Prepared) -> _Reading:
+    def _reading(self, prepared: Prepared) -> Reading:
         now = self._outside.monotonic
-        return _Reading(limit=self._max_bytes, now=now, deadline=now() + prepared.timeout)
+        return Reading(limit=self._max_bytes, now=now, deadline=now() + prepared.timeout)
 
     # ---------------------------------------------------------------------- clients
 
@@ -296,111 +295,3 @@ def _closed(prepared: Prepared) -> PlatformRefused:
         node=prepared.node,
         url=prepared.shown_url,
     )
-
-
-# ------------------------------------------------------------------- one request
-
-
-def _checked(prepared: Prepared, addresses: Sequence[Address]) -> tuple[Address, ...]:
-    if prepared.guard is None:
-        return ()
-    try:
-        return prepared.guard.checked(addresses)
-    except RefusalError as refusal:
-        raise PlatformRefused(
-            f'node "{prepared.node}": {prepared.shown_url} was not called: {refusal}; '
-            "put the address itself into `allow` if it is meant",
-            node=prepared.node,
-            url=prepared.shown_url,
-        ) from None
-
-
-def _request(prepared: Prepared, addresses: Sequence[Address], attempt: int) -> httpx2.Request:
-    """Made without a client, so that no header, cookie or login of an injected one gets in."""
-    headers = dict(prepared.headers)
-    timeout = httpx2.Timeout(prepared.timeout, connect=min(prepared.timeout, CONNECT_SECONDS))
-    extensions: dict[str, object] = {"timeout": timeout.as_dict()}
-    try:
-        url = httpx2.URL(prepared.url)
-        if prepared.query:
-            url = url.copy_merge_params(dict(prepared.query))
-        agreed = read_url(prepared.url).origin == read_url(str(url)).origin
-    except (httpx2.InvalidURL, RefusalError, UnicodeError):
-        agreed = False
-    if not agreed:
-        raise PlatformRefused(
-            f'node "{prepared.node}": {prepared.shown_url} was not called: the url cannot be parsed',
-            node=prepared.node,
-            url=prepared.shown_url,
-        )
-    if addresses:
-        # The connection goes to the checked address, so a second look-up cannot change it; the
-        # certificate is still checked against the host's name.  Such a connection is not kept:
-        # another host behind the same address would find it in the pool.
-        headers["host"] = url.netloc.decode("ascii")
-        headers["connection"] = "close"
-        extensions["sni_hostname"] = url.host
-        url = url.copy_with(host=str(addresses[attempt % len(addresses)]))
-    return httpx2.Request(
-        prepared.method, url, headers=headers, content=prepared.content, extensions=extensions
-    )
-
-
-def _failure(error: httpx2.RequestError) -> Failure:
-    if _is_tls(error):
-        return Failure(kind="tls")
-    if isinstance(error, (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout)):
-        return Failure(kind="connect")
-    if isinstance(error, httpx2.TimeoutException):
-        return Failure(kind="timeout")
-    if isinstance(error, (httpx2.NetworkError, httpx2.RemoteProtocolError)):
-        return Failure(kind="broken")
-    return Failure(kind="protocol")
-
-
-def _is_tls(error: BaseException | None) -> bool:
-    while error is not None:
-        if isinstance(error, ssl.SSLError):
-            return True
-        error = error.__cause__ or error.__context__
-    return False
-
-
-@dataclass(slots=True, kw_only=True)
-class _Reading:
-    """Takes in one response, within the bounds of size and time."""
-
-    limit: int
-    now: Callable[[], float]
-    deadline: float
-    status: int = 0
-    headers: dict[str, str] = field(default_factory=dict)
-    body: bytearray = field(default_factory=bytearray)
-    failure: Failure | None = None
-
-    def begin(self, response: httpx2.Response) -> bool:
-        """Whether the body is worth reading."""
-        self.status = response.status_code
-        self.headers = {name.lower(): value for name, value in response.headers.items()}
-        if self.headers.get("content-encoding", "identity").lower() != "identity":
-            self.failure = Failure(kind="protocol")
-        elif self._too_long(self.headers.get("content-length", "")):
-            self.failure = Failure(kind="too_large")
-        return self.failure is None
-
-    def _too_long(self, length: str) -> bool:
-        return length.isdecimal() and len(length) < 20 and int(length) > self.limit
-
-    def add(self, chunk: bytes) -> bool:
-        """Whether to go on."""
-        self.body += chunk
-        if len(self.body) > self.limit:
-            self.failure = Failure(kind="too_large")
-        elif self.now() > self.deadline:
-            self.failure = Failure(kind="timeout")
-        return self.failure is None
-
-    def outcome(self) -> Answer | Failure:
-        if self.failure is not None:
-            return self.failure
-        return Answer(status=self.status, headers=self.headers, body=bytes(self.body))

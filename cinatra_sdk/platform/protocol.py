@@ -63,6 +63,8 @@ class PlatformCall:
     """`X-Cinatra-A2A-Context-Id`: the conversation this run belongs to."""
     idempotency_key: str = ""
     """Stable over crash and resume of the same visit of the node; never reused by another."""
+    visit: int = 1
+    """How often the node was reached, from 1; the same again after a crash."""
     timeout: float | None = None
     """Seconds; `None` means the platform's own."""
     credentials: Credentials = field(default=Credentials(), repr=False, compare=False)

@@ -164,10 +164,9 @@ def decode(prepared: Prepared, answer: Answer) -> JsonValue:
 
 
 def _value(prepared: Prepared, answer: Answer) -> JsonValue:
-    text = answer.body.decode("utf-8-sig", errors="replace")
-    problem = "is not JSON"
+    text, problem = "", "is not JSON"
     try:
-        answer.body.decode("utf-8")
+        text = answer.body.decode("utf-8-sig")
         value: JsonValue = json.loads(text, parse_constant=_refuse_constant)
     except UnicodeDecodeError:
         problem = "is not UTF-8"

@@ -30,6 +30,7 @@ from oas_compiler.lower.registry import Wiring
 from oas_compiler.mermaid import mermaid
 from oas_compiler.pipeline import Compiled
 from oas_compiler.schemas import input_schema, output_schema
+from oas_compiler.steering import steering
 
 log = logging.getLogger("oasflow.flow")
 
@@ -101,6 +102,11 @@ class Flow:
     def output_schema(self) -> dict[str, JsonValue]:
         """JSON Schema of the outputs."""
         return output_schema(self.ir)
+
+    @cached_property
+    def steering(self) -> dict[str, JsonValue]:
+        """Stubs that lead a simulation past the flow's gates; see `oas_compiler.steering`."""
+        return steering(self.ir)
 
     def with_platform(self, platform: Platform) -> Flow:
         """The same flow talking to another platform."""

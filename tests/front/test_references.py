@@ -232,7 +232,7 @@ class TestSize:
                 "data_flow_connections": None,
             }
         block["end"]["outputs"] = [text("draft", default="")]
-        assert ("OAS016", f"/{BLOCK}/n64/subflow") in errors(ref("f0") | {BLOCK: block})
+        assert ("OAS016", f"/{BLOCK}/n63/subflow") in errors(ref("f0") | {BLOCK: block})
         assert not errors(ref("f10") | {BLOCK: block})
 
 

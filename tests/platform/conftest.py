@@ -32,12 +32,12 @@ MakeCall = Callable[..., PlatformCall]
 def make_call() -> MakeCall:
     """A call with everything set; a test overrides what it is about."""
 
-    def make(path: str = "/api/llm-bridge", **changes: object) -> PlatformCall:
+    def make(endpoint: str = "/api/llm-bridge", **changes: object) -> PlatformCall:
         settings: dict[str, object] = {
             "node": "ctx-brand-resolve_context",
             "path": "outer/ctx-brand-resolve_context",
             "method": "POST",
-            "url": "{{CINATRA_BASE_URL}}" + path,
+            "url": "{{CINATRA_BASE_URL}}" + endpoint,
             "body": {"user": "hi"},
             "context_id": "conversation-1",
             "run_id": "run-1",

@@ -274,6 +274,14 @@ def test_the_checked_address_is_the_one_that_is_connected_to(make_call):
     assert request.extensions["sni_hostname"] == "crm.example.com"
 
 
+def test_a_foreign_host_is_really_reached_by_its_checked_address(server, other, make_call):
+    named = f"http://localhost:{other.port}"
+    with platform(server.url, allow=[named]) as http:
+        assert http.call(make_call(url=f"{named}/x")) == {}
+        assert asyncio.run(http.acall(make_call(url=f"{named}/x"))) == {}
+    assert [seen.headers["host"] for seen in other.seen] == [f"localhost:{other.port}"] * 2
+
+
 @pytest.mark.parametrize("name", ["Host", "Transfer-Encoding", "content-length", "Connection"])
 def test_an_author_cannot_set_the_headers_of_the_connection(server, make_call, name):
     with platform(server.url) as http, pytest.raises(PlatformRefused, match=name.lower()):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import signal
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import pytest
 from loopback_server import CANARIES
@@ -72,7 +72,7 @@ def test_a_list_of_answers_is_used_in_turn_and_the_last_one_repeats(make_call):
 
 def test_an_error_stub_reads_like_the_platforms_own_error(make_call):
     stub = {"$error": {"status": 503, "code": "NO_LLM_PROVIDER", "message": "Connect one."}}
-    with pytest.raises(PlatformResponseError, match="^Connect one. "):
+    with pytest.raises(PlatformResponseError, match=r"^Connect one\. "):
         SimulatedPlatform({"/api/llm-bridge": stub}).call(make_call())
 
 
@@ -139,7 +139,7 @@ def test_a_bad_stubs_file_is_refused_by_name_and_rule(tmp_path, name, text, rule
 
 
 def test_a_missing_stubs_file_is_named(tmp_path):
-    with pytest.raises(StubError, match="gone.json"):
+    with pytest.raises(StubError, match=r"gone\.json"):
         SimulatedPlatform(tmp_path / "gone.json")
 
 
@@ -214,7 +214,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 def test_the_record_survives_a_kill_and_another_process_appends_to_it(tmp_path):
     record = tmp_path / "record.jsonl"
-    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    root = Path(__file__).resolve().parents[2]
     for _ in range(2):
         killed = subprocess.run([sys.executable, "-c", KILLED, str(record)], cwd=root, check=False)
         assert killed.returncode == -signal.SIGKILL

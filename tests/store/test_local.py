@@ -22,7 +22,6 @@ from cinatra_sdk.store.local_process import Account, choose_account
 
 ROOT = Path(__file__).resolve().parents[2]
 MODULES = ("local", "local_binaries", "local_cluster", "local_folders", "local_process")
-CODE = ["__init__.py", "store/__init__.py", *(f"store/{name}.py" for name in MODULES)]
 only_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
 START = "import sys; from pathlib import Path; from cinatra_sdk.store.local import LocalServer; s = LocalServer(Path(sys.argv[1])).start(); print(s.pid, s.dsn, flush=True)"
 
@@ -589,9 +588,12 @@ def test_an_ordinary_user_starts_reuses_and_stops_a_server(place, uid):
     )
     if python is None:
         pytest.skip("no Python that an ordinary user can run")
-    for name in CODE:
-        (place / "code/cinatra_sdk" / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(ROOT / "cinatra_sdk" / name, place / "code/cinatra_sdk" / name)
+    code = (
+        place / "code/cinatra_sdk/store"
+    )  # packages without __init__: these modules need no other
+    code.mkdir(parents=True)
+    for name in MODULES:
+        shutil.copy(ROOT / f"cinatra_sdk/store/{name}.py", code)
     binaries = linked_wheel(place / "site")
     (place / "home").mkdir()
     os.chown(place / "home", uid, uid)

@@ -77,6 +77,7 @@ def _preparation(node: ApiNode, frame: Frame) -> Any:
                 run_id=run.get("run_id", ""),
                 context_id=host.context_id or run.get("run_id", ""),
                 idempotency_key=frame.effect_key(state),
+                visit=frame.visit(state),
                 credentials=host.credentials,
             )
         except TemplateError as error:

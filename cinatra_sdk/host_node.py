@@ -1,0 +1,166 @@
+"""First and last node of a hand-written graph, and gates whose decisions cannot be forged.
+
+    graph.add_node("host_node", seal_host_fields(POLICY, inputs={"goal": {"type": "string"}}))
+    graph.add_node("review", gate_once("review_decision", build_hitl_gate(
+        step_number=2, node="review",
+        write=keep_decision("review_decision", node="review", step_number=2))))
+    graph.add_node("terminal_node", terminal_node(requires=("send_output",)))
+
+    first  {"goal": "x"}  ->  {"bearer_token": "", "approval_policy": {…}, "run": {…},
+                               "input_params": {"goal": "x"}, "status": "running"}
+    gate   approved       ->  {"review_decision": {"approved": true, "by": …, "at": …}}
+    last                  ->  {"status": "completed"}, or {"status": "rejected"}
+
+R-01: what the host says wins over what a caller sent, because it arrives sealed in channels
+that take nothing else, once.  A caller who jumps (`Command(goto=…)`, `update_state`) finds
+nodes that refuse, because the decisions and outputs they need are sealed too.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from langgraph.runtime import get_runtime
+from pydantic import JsonValue
+
+from cinatra_sdk.answers import validator
+from cinatra_sdk.context import HostContext, _Derived, context_of
+from cinatra_sdk.errors import InputInvalid, NodeFailed
+from cinatra_sdk.hitl import Gate, Outcome
+from cinatra_sdk.policy import parse_policy, require_entries
+from cinatra_sdk.state import seal
+from cinatra_sdk.step import NodeRunnable, State, has_ended, node_of
+from cinatra_sdk.values import check_value
+
+INPUT_PARAMS = "input_params"
+"""State key (`Annotated[dict, HostOnly]`) of the inputs that the run was started with."""
+
+
+def seal_host_fields(
+    policy: Mapping[str, JsonValue] | None = None,
+    *,
+    inputs: Mapping[str, Mapping[str, JsonValue]] | None = None,
+    guards: Sequence[tuple[int, str, str]] = (),
+    digest: str = "",
+) -> NodeRunnable:
+    """The first node: writes what only the host says, from `runtime.context`.
+
+    policy:  the graph's own approval policy, where the host gives none; None = no policy.
+    inputs:  input title → JSON Schema: checked, then kept in `input_params`, where a later
+             input on the thread cannot change them.  A `default` makes one optional.
+    guards:  (step number, gate, node) of each gate before a node of a send class: a policy
+             without an entry for one refuses to start.
+    digest:  pins the run to this version of the graph, where the author keeps one.
+
+    A further input on a thread that has begun changes nothing.
+    Raises: `PolicyInvalid` here for the graph's own policy; when it runs `PolicyInvalid`,
+    `InputInvalid`, `ValueRefused`.
+    """
+    parse_policy(policy)
+    own = copy.deepcopy(dict(policy)) if policy is not None else None
+
+    def run(state: State) -> dict[str, Any]:
+        runtime = get_runtime(HostContext)
+        host = context_of(runtime.context)
+        info = runtime.execution_info
+        update: dict[str, Any] = {}
+        if "approval_policy" not in state:
+            given = own if isinstance(host.approval_policy, _Derived) else host.approval_policy
+            require_entries(parse_policy(given), guards)
+            update["approval_policy"] = seal(given)
+        if inputs is not None and INPUT_PARAMS not in state:
+            update[INPUT_PARAMS] = seal(_taken_in(inputs, state))
+        if "bearer_token" not in state:
+            # Always empty: a real token lives in the runtime context and in nothing else.
+            update["bearer_token"] = seal("")
+        if "run" not in state:
+            run_id = host.run_id or (info.thread_id if info is not None else "") or ""
+            identity = {"run_id": run_id, "tenant": host.tenant, "digest": digest, "scope": ""}
+            update["run"] = seal(identity)
+        return {**update, **ending("running")}
+
+    return node_of("seal_host_fields", run)
+
+
+def _taken_in(schemas: Mapping[str, Mapping[str, JsonValue]], state: State) -> dict[str, Any]:
+    taken = {}
+    for title, schema in schemas.items():
+        if title not in state:
+            if "default" not in schema:
+                raise InputInvalid(f"the required input '{title}' is missing")
+            taken[title] = schema["default"]
+            continue
+        value = state[title]
+        check_value(value, where=f"input '{title}'")
+        problem = next(iter(validator(json.dumps(dict(schema))).iter_errors(value)), None)
+        if problem is not None:
+            raise InputInvalid(f"input '{title}' does not fit: {problem.message[:200]}")
+        taken[title] = value
+    return taken
+
+
+def terminal_node(*, requires: Sequence[str] = ()) -> NodeRunnable:
+    """The last node: `{"status": "rejected"}` after a rejection, else `{"status": "completed"}`.
+
+    requires: state keys without which the run is not complete, so that a jump to this node
+              ends nothing.
+    Raises (when it runs): `NodeFailed` naming the first that is missing.
+    """
+
+    def run(state: State) -> dict[str, Any]:
+        if state.get("rejected_at"):
+            return ending("rejected")
+        if not has_ended(state):
+            _require(state, "terminal_node", requires)
+        return ending("completed")
+
+    return node_of("terminal_node", run)
+
+
+def ending(status: str, *, at: str = "") -> dict[str, Any]:
+    """The update that writes a status of the run; `at` is the time of a rejection."""
+    return {"rejected_at": at, "status": status} if at else {"status": status}
+
+
+def keep_decision(key: str, *, node: str, step_number: int) -> Callable[[State, Outcome], Any]:
+    """`write=` of a gate that keeps its decision in the state key `key`.
+
+    The key is `Annotated[dict, HostOnly]`: written once, by the gate, and by nothing else.
+    """
+
+    def write(_state: State, outcome: Outcome) -> dict[str, Any]:
+        decided = {key: seal(outcome.record(node, node, 1, step_number))}
+        if outcome.approved:
+            return decided
+        return {**decided, **ending("rejected", at=outcome.at)}
+
+    return write
+
+
+def gate_once(key: str, gate: Gate, *, requires: Sequence[str] = ()) -> Gate:
+    """`gate`, but it asks once per run: with its decision in `key` it does nothing.
+
+    requires: state keys that the gate shows; missing ones mean that it was jumped to.
+    Raises (when it runs): `NodeFailed`, and what `gate` raises.
+    """
+
+    def once(state: State) -> Any:
+        if key in state or has_ended(state):
+            return {}
+        _require(state, key, requires)
+        return gate(state)
+
+    return once
+
+
+def _require(state: State, who: str, keys: Sequence[str]) -> None:
+    missing = next((key for key in keys if key not in state), "")
+    if missing:
+        raise NodeFailed(
+            f"'{who}' was reached before '{missing}' was there",
+            node=who,
+            hint="start the run with an input; nothing may jump into the middle of it",
+        )

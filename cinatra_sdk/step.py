@@ -1,0 +1,212 @@
+"""What every building block of a hand-written graph has around its own work.
+
+In: the state of a graph.  Out: whether the block works at all, and where its outputs go.
+
+    step = Step(node="draft")
+    step.has_work(state)             False once the run was rejected or has ended
+    step.update({"subject": "Hi"})   {"draft_output": {"subject": "Hi"}}
+
+The outputs of a block stand under one state key, `<node>_output`, so that a later block reads
+them as `{{ draft_output.subject }}`: the mapping language of Cinatra's `childAgent`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from langchain_core.runnables import Runnable, RunnableLambda
+from langgraph.runtime import get_runtime
+from pydantic import JsonValue
+
+from cinatra_sdk.context import HostContext, context_of
+from cinatra_sdk.errors import NodeFailed
+from cinatra_sdk.platform.outputs import declared_outputs
+from cinatra_sdk.platform.protocol import DeclaredOutput, Platform, PlatformCall
+from cinatra_sdk.secrets import cut_out
+from cinatra_sdk.state import AUTHORITATIVE, TERMINAL, seal
+from cinatra_sdk.templates import TemplateError
+from cinatra_sdk.values import check_value
+
+State: TypeAlias = Mapping[str, Any]
+NodeRunnable: TypeAlias = Runnable[Any, Any]
+
+
+class StateKeyMissing(NodeFailed, ValueError):
+    """The state lacks a key that the host's part of the graph writes (seed 003: a `ValueError`)."""
+
+    code = "state_key_missing"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """The surroundings of one building block."""
+
+    node: str
+    """Its name in the graph; what the platform, errors and attestations see."""
+    into: str | Mapping[str, str] = ""
+    """State key that takes all outputs as one object, or output title → state key.
+    Empty: `<node>_output`."""
+    needs: tuple[str, ...] = ()
+    """State keys of decisions (`keep_decision`) without whose approval the block refuses to run."""
+    sealed: bool = False
+    """The keys are `Annotated[…, HostOnly]`: no caller can write them, and a block whose outputs
+    are there already does nothing."""
+
+    def __post_init__(self) -> None:
+        if not self.node:
+            raise ValueError("a building block needs the name of its node")
+
+    @property
+    def output_key(self) -> str:
+        return self.into if isinstance(self.into, str) and self.into else f"{self.node}_output"
+
+    def has_work(self, state: State) -> bool:
+        """Whether the block may and must run.
+
+        Raises: `StateKeyMissing` without `bearer_token`; `NodeFailed` without a needed approval.
+        """
+        if has_ended(state):
+            return False
+        if "bearer_token" not in state:
+            raise StateKeyMissing(
+                f"node '{self.node}': the state has no key 'bearer_token'",
+                node=self.node,
+                hint='begin the graph with seal_host_fields(); the value is "", also on loopback',
+            )
+        if self.sealed and all(key in state for key in self._keys()):
+            return False
+        for key in self.needs:
+            decision = state.get(key)
+            if not isinstance(decision, Mapping) or decision.get("approved") is not True:
+                raise NodeFailed(
+                    f"node '{self.node}' was reached without the approval '{key}'",
+                    node=self.node,
+                    hint="the gate before it writes this key: see keep_decision",
+                )
+        return True
+
+    def update(self, out: Mapping[str, JsonValue]) -> dict[str, Any]:
+        """The outputs as an update of the state.
+
+        Raises: `ValueRefused`.
+        """
+        check_value(out, where=f"output of node '{self.node}'")
+        if isinstance(self.into, str):
+            placed: dict[str, Any] = {self.output_key: dict(out)}
+        else:
+            placed = {key: out[title] for title, key in self.into.items()}
+        return {key: seal(value) for key, value in placed.items()} if self.sealed else placed
+
+    def _keys(self) -> list[str]:
+        return [self.output_key] if isinstance(self.into, str) else list(self.into.values())
+
+    def failed(self, message: str, *, hint: str = "") -> NodeFailed:
+        return NodeFailed(f"node '{self.node}': {message}", node=self.node, hint=hint)
+
+
+def has_ended(state: State) -> bool:
+    """Whether the run was rejected or is in a terminal status: nothing may happen any more."""
+    return bool(state.get("rejected_at")) or state.get("status") in TERMINAL
+
+
+def template_values(state: State, *, after: str = "") -> dict[str, Any]:
+    """What templates see of the state: no authoritative key, and `child_output` of node `after`."""
+    values = {key: value for key, value in state.items() if key not in AUTHORITATIVE}
+    previous = state.get(f"{after}_output") if after else None
+    return values if previous is None else {**values, "child_output": previous}
+
+
+def node_of(
+    name: str, run: Callable[..., Any], arun: Callable[..., Awaitable[Any]] | None = None
+) -> NodeRunnable:
+    """A graph node in its synchronous and asynchronous form; without `arun` it only computes."""
+    if arun is not None:
+        return RunnableLambda(run, afunc=arun, name=name)
+
+    async def computed(state: State) -> Any:
+        return run(state)
+
+    return RunnableLambda(run, afunc=computed, name=name)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlatformStep:
+    """A block that makes one request through the platform."""
+
+    step: Step
+    platform: Platform
+    url: str
+    body: Callable[[State, str], JsonValue]
+    """The rendered body, from the state and the run's id.  May raise `TemplateError`."""
+    outputs: Mapping[str, Mapping[str, JsonValue]]
+    """Output title → JSON Schema; one with a `default` may be missing from the answer."""
+    risk_class: str = ""
+    timeout: float | None = None
+
+    def node(self) -> NodeRunnable:
+        """The LangGraph node."""
+        platform, step = self.platform, self.step
+
+        def run(state: State) -> dict[str, Any]:
+            if not step.has_work(state):
+                return {}
+            call = self._call(state)
+            return self._finished(call, platform.call(call))
+
+        async def arun(state: State) -> dict[str, Any]:
+            if not step.has_work(state):
+                return {}
+            call = self._call(state)
+            return self._finished(call, await platform.acall(call))
+
+        return node_of(step.node, run, arun)
+
+    def _call(self, state: State) -> PlatformCall:
+        runtime = get_runtime(HostContext)
+        host = context_of(runtime.context)
+        identity: Mapping[str, str] = state.get("run") or {}
+        run_id, scope = identity.get("run_id", ""), identity.get("scope", "")
+        try:
+            body = self.body(state, run_id)
+        except TemplateError as error:
+            raise self.step.failed(f"request: {error}") from None
+        task = runtime.execution_info.task_id if runtime.execution_info is not None else ""
+        return PlatformCall(
+            node=self.step.node,
+            path=f"{scope}/{self.step.node}" if scope else self.step.node,
+            method="POST",
+            url=self.url,
+            body=body,
+            outputs=declared(self.outputs),
+            risk_class=self.risk_class,
+            run_id=run_id,
+            context_id=host.context_id or run_id,
+            idempotency_key=_effect_key(identity, self.step.node, task),
+            timeout=self.timeout,
+            credentials=host.credentials,
+        )
+
+    def _finished(self, call: PlatformCall, answer: JsonValue) -> dict[str, Any]:
+        secrets = (call.credentials.run_token, call.credentials.bearer_token)
+        out = declared_outputs(call, cut_out(answer, secrets))
+        for title, schema in self.outputs.items():
+            if title not in out:
+                out[title] = schema["default"]
+        return self.step.update(out)
+
+
+def declared(outputs: Mapping[str, Mapping[str, JsonValue]]) -> tuple[DeclaredOutput, ...]:
+    """Schemas by title as the platform's declared outputs."""
+    return tuple(
+        DeclaredOutput(title=title, schema=schema, has_default="default" in schema)
+        for title, schema in outputs.items()
+    )
+
+
+def _effect_key(identity: Mapping[str, str], node: str, task: str) -> str:
+    """The idempotency key of one visit: the engine's task id is the same after a crash."""
+    about = [identity.get(key, "") for key in ("tenant", "run_id", "scope")]
+    return hashlib.sha256("\n".join([*about, node, task]).encode()).hexdigest()

@@ -1,0 +1,136 @@
+"""Every public Cinatra flow, as it is: compiled, run to its end, rejected at each of its gates."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cinatra_sdk.testing import Result, drive
+from oas_compiler import compile_flow
+
+CORPUS = Path(__file__).resolve().parents[2].parent / "shared" / "corpus" / "cinatra"
+FLOWS = sorted(path.parent.parent.name for path in CORPUS.glob("*/cinatra/oas.json"))
+ABSENT = "the corpus of public flows is not beside the project"
+
+# The one gate that a run meets only when its data is missing: the answer that sends it there.
+DETOURS: dict[tuple[str, str], dict[str, Any]] = {
+    ("email-outreach-agent", "drafts-data_gate"): {
+        "recipients-generate": {"confirmedRecipientsRef": "not a uuid"}
+    }
+}
+
+
+@cache
+def compiled(name: str) -> Any:
+    return compile_flow(CORPUS / name)
+
+
+def to_the_end(name: str, stubs: Any = None) -> Result:
+    return drive(compiled(name), answers=lambda gate: gate.example(), stubs=stubs)
+
+
+def all_gates() -> list[tuple[str, str]]:
+    found = []
+    for name in FLOWS:
+        flow = compiled(name)
+        if flow.approval.steps and flow.approval.steps[0][0] == ("stepNumber", 0):
+            found.append((name, flow.ir.start))
+        found += [(name, gate.path[-1]) for gate in flow.gates]
+    return found
+
+
+def test_the_corpus_is_read_where_it_is_present() -> None:
+    if not CORPUS.exists():
+        pytest.skip(ABSENT)
+    assert len(FLOWS) == 10
+
+
+@pytest.mark.parametrize("name", FLOWS or [pytest.param("", marks=pytest.mark.skip(reason=ABSENT))])
+def test_a_public_flow_runs_to_its_end_through_its_gates(name: str) -> None:
+    result = to_the_end(name)
+    assert result.status == "completed", result.error
+    assert result.branch == "next"
+    flow = compiled(name)
+    assert result.outputs is not None
+    assert list(result.outputs) == [port.title for port in flow.ir.outputs]
+    asked = {gate.node for gate in result.gates}
+    met = {node for flow_name, node in all_gates() if (flow_name, node) not in DETOURS and flow_name == name}
+    assert asked == met
+
+
+@pytest.mark.parametrize(
+    ("name", "node"), all_gates() or [pytest.param("", "", marks=pytest.mark.skip(reason=ABSENT))]
+)
+def test_a_reject_at_any_gate_stops_the_flow_there(name: str, node: str) -> None:
+    stubs = DETOURS.get((name, node))
+    whole = to_the_end(name, stubs)
+    result = drive(
+        compiled(name),
+        answers=lambda gate: False if gate.node == node else gate.example(),
+        stubs=stubs,
+    )
+    assert result.status == "rejected"
+    assert (result.outputs, result.branch) == (None, None)
+    assert result.gates[-1].node == node
+    assert result.decisions[-1]["node"] == node
+    assert result.decisions[-1]["approved"] is False
+    # Control: the calls are a strict beginning of what an approved run calls, unless the gate is
+    # behind the last one.
+    made = [call.path for call in result.calls]
+    assert made == [call.path for call in whole.calls][: len(made)]
+    assert len(result.gates) <= len(whole.gates)
+
+
+def test_outreach_asks_at_its_gates_under_the_steps_of_its_policy() -> None:
+    if not FLOWS:
+        pytest.skip(ABSENT)
+    result = to_the_end("email-outreach-agent")
+    assert [(gate.node, gate.step) for gate in result.gates] == [
+        ("setup_gate", 1),
+        ("recipients-scope_gate", 2),
+        ("recipients-review_gate", 3),
+        ("skills-recommend_gate", 4),
+        ("ctx-offeringContext-context_select_gate", 5),
+        ("drafts-approval_gate", 6),
+        ("sender-approval_gate", 7),
+    ]
+    assert [call.node for call in result.calls] == [
+        "context_setup",
+        "recipients-generate",
+        "ctx-offeringContext-resolve_context",
+        "ctx-offeringContext-finalize_interactive",
+        "drafts-draft",
+        "sender-send",
+    ]
+
+
+def test_outreach_shows_the_context_candidates_of_the_message_before_its_gate() -> None:
+    if not FLOWS:
+        pytest.skip(ABSENT)
+    candidates = [{"artifactId": "a1", "title": "Brand"}]
+    stubs = {"/api/context-resolve": {"candidates": candidates, "slotMeta": {"maxItems": 5}}}
+    result = to_the_end("email-outreach-agent", stubs)
+    (gate,) = [g for g in result.gates if g.node == "ctx-offeringContext-context_select_gate"]
+    assert gate.values["candidates"] == candidates
+    assert gate.values["slotMeta"] == {"maxItems": 5}
+    assert gate.values["selectedRefs"] == []
+    assert gate.renderer == "@cinatra-ai/context-selection-agent:context-selector"
+
+
+def test_the_re_entrant_test_form_shows_the_result_of_the_send_at_its_second_visit() -> None:
+    if not FLOWS:
+        pytest.skip(ABSENT)
+    sent = {"lastSendResult": {"ok": True}, "gateCycle": 1, "recipientEmail": "a@example.com"}
+    stubs = {"parse_action": [{"action": "send"}, {"action": "continue"}], "perform_test_send": sent}
+    result = to_the_end("email-test-delivery-agent", stubs)
+    first, second = result.gates
+    assert first.values["lastSendResult"] is None
+    assert first.values["gateCycle"] == 0
+    assert first.values["defaultSpecificInitialDraftIds"] == []
+    assert second.id == "test_form_gate#2"
+    assert second.values["lastSendResult"] == {"ok": True}
+    assert second.values["gateCycle"] == 1
+    assert second.values["defaultRecipientEmail"] == "a@example.com"

@@ -1,0 +1,99 @@
+"""The package's front door: its names, its lazy import, and platforms made from descriptions."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import cinatra_sdk.platform
+from cinatra_sdk.platform import HttpPlatform, SimulatedPlatform, platform_from
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_the_public_names_are_these():
+    assert sorted(cinatra_sdk.platform.__all__) == [
+        "BASE_URL_PLACEHOLDER",
+        "Credentials",
+        "DeclaredOutput",
+        "HttpPlatform",
+        "Platform",
+        "PlatformCall",
+        "PlatformError",
+        "PlatformOutputError",
+        "PlatformRefused",
+        "PlatformResponseError",
+        "PlatformUnreachable",
+        "RecordedCall",
+        "SimulatedPlatform",
+        "StubError",
+        "declared_outputs",
+        "platform_from",
+    ]
+    for name in cinatra_sdk.platform.__all__:
+        assert getattr(cinatra_sdk.platform, name).__class__ is not None
+    with pytest.raises(AttributeError, match="no attribute 'Nothing'"):
+        _ = cinatra_sdk.platform.Nothing
+
+
+def test_a_simulation_loads_no_http_library_no_database_and_no_engine():
+    program = (
+        "import sys; from cinatra_sdk.platform import SimulatedPlatform, platform_from; "
+        "platform_from({'kind': 'simulated'}, env={}); "
+        "print([m for m in ('httpx2', 'psycopg', 'langgraph', 'oas_compiler') if m in sys.modules])"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert ran.stdout.strip() == "[]"
+
+
+def test_a_simulated_platform_comes_back_from_its_description(tmp_path):
+    platform = SimulatedPlatform({"a": {"x": 1}}, record=tmp_path / "record.jsonl")
+    again = platform_from(platform.describe(), env={})
+    assert isinstance(again, SimulatedPlatform)
+    assert again.describe() == platform.describe()
+
+
+def test_an_http_platform_comes_back_with_its_secrets_from_the_environment():
+    platform = HttpPlatform(
+        "http://host:3000/x", allow=["https://h/v1"], timeout=9, retries=1, retry_posts=True
+    )
+    env = {
+        "CINATRA_BRIDGE_TOKEN": "canary-bridge",
+        "CINATRA_CONTEXT_ATTEST_KEY": "canary-attest",
+        "CINATRA_BASE_URL": "http://ignored",
+    }
+    again = platform_from(platform.describe(), env=env)
+    assert isinstance(again, HttpPlatform)
+    assert again.describe() == platform.describe()
+    assert again._rules.bridge_token == "canary-bridge"
+    assert again._rules.attestation_key == "canary-attest"
+    assert "canary" not in repr(again)
+
+
+def test_the_environment_gives_the_base_url_where_the_description_has_none():
+    made = platform_from({"kind": "http"}, env={"CINATRA_BASE_URL": "http://host:3000/"})
+    assert made.describe()["base_url"] == "http://host:3000"
+
+
+@pytest.mark.parametrize(
+    ("description", "rule"),
+    [
+        ({}, '"http" or "simulated", not None'),
+        ({"kind": "ftp"}, "not 'ftp'"),
+        ({"kind": "http"}, "CINATRA_BASE_URL"),
+        (
+            {"kind": "http", "base_url": "http://h", "bridge_token": "x"},
+            'no setting "bridge_token"',
+        ),
+        ({"kind": "simulated", "stub": {}}, 'no setting "stub"; known are record, stubs'),
+        ({"kind": "simulated", "stubs": {"a": 1}}, "an answer must be an object"),
+    ],
+)
+def test_a_description_that_is_not_understood_is_refused(description, rule):
+    with pytest.raises(ValueError, match=rule):
+        platform_from(description, env={})

@@ -30,7 +30,7 @@ from cinatra_sdk.templates import Renderer
 TOOL_URL: Final = f"{BASE_URL_PLACEHOLDER}/api/agents/passthrough"
 
 
-def child_agent(  # noqa: PLR0913 - one keyword per part of the request
+def child_agent(
     platform: Platform,
     *,
     node: str,

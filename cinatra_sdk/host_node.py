@@ -26,10 +26,10 @@ from typing import Any
 from langgraph.runtime import get_runtime
 from pydantic import JsonValue
 
-from cinatra_sdk.answers import validator
-from cinatra_sdk.context import HostContext, _Derived, context_of
+from cinatra_sdk.context import DERIVED, HostContext, context_of
 from cinatra_sdk.errors import InputInvalid, NodeFailed
 from cinatra_sdk.hitl import Gate, Outcome
+from cinatra_sdk.json_schema import first_problem
 from cinatra_sdk.policy import parse_policy, require_entries
 from cinatra_sdk.state import seal
 from cinatra_sdk.step import NodeRunnable, State, has_ended, node_of
@@ -68,7 +68,7 @@ def seal_host_fields(
         info = runtime.execution_info
         update: dict[str, Any] = {}
         if "approval_policy" not in state:
-            given = own if isinstance(host.approval_policy, _Derived) else host.approval_policy
+            given = own if host.approval_policy is DERIVED else host.approval_policy
             require_entries(parse_policy(given), guards)
             update["approval_policy"] = seal(given)
         if inputs is not None and INPUT_PARAMS not in state:
@@ -95,9 +95,9 @@ def _taken_in(schemas: Mapping[str, Mapping[str, JsonValue]], state: State) -> d
             continue
         value = state[title]
         check_value(value, where=f"input '{title}'")
-        problem = next(iter(validator(json.dumps(dict(schema))).iter_errors(value)), None)
-        if problem is not None:
-            raise InputInvalid(f"input '{title}' does not fit: {problem.message[:200]}")
+        problem = first_problem(json.dumps(dict(schema)), value)
+        if problem:
+            raise InputInvalid(f"input '{title}' does not fit: {problem}")
         taken[title] = value
     return taken
 
@@ -113,8 +113,7 @@ def terminal_node(*, requires: Sequence[str] = ()) -> NodeRunnable:
     def run(state: State) -> dict[str, Any]:
         if state.get("rejected_at"):
             return ending("rejected")
-        if not has_ended(state):
-            _require(state, "terminal_node", requires)
+        _require(state, "terminal_node", requires)
         return ending("completed")
 
     return node_of("terminal_node", run)

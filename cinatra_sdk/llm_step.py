@@ -36,7 +36,7 @@ OPTIONS: Final = frozenset(
 """Keys of the bridge's body that an author may add."""
 
 
-def llm_step(  # noqa: PLR0913 - one keyword per part of the request
+def llm_step(
     platform: Platform,
     *,
     node: str,

@@ -34,7 +34,7 @@ from cinatra_sdk.step import NodeRunnable, State, Step, node_of, template_values
 from cinatra_sdk.templates import Renderer, TemplateError
 
 
-def subgraph(  # noqa: PLR0913 - one keyword per part of the border
+def subgraph(
     graph: CompiledStateGraph[Any, Any, Any, Any],
     *,
     node: str,

@@ -3,19 +3,16 @@
     {"component_type": "Flow", "nodes": [{"$component_ref": "start"}], …}
         ->  spec.Flow(nodes=(Component(type="StartNode", id="start", …),), control=(…), …)
 
-Every component is opened once, however many references lead to it, and its fields are checked
-against `spec.FIELDS`: wrong kinds and missing fields are errors, unknown fields warnings.
+Flows are followed through their FlowNodes; one that several of them run is loaded once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from oas_compiler.bounds import MAX_DEPTH, MAX_NODES
-from oas_compiler.diagnostics import did_you_mean
-from oas_compiler.ir import JsonValue
-from oas_compiler.marks import child
-from oas_compiler.scope import DEFINITIONS, Document, Located, is_reference
+from oas_compiler.components import ComponentReader, describe
+from oas_compiler.scope import Document, Located
 from oas_compiler.spec import (
     FIELDS,
     NODE_TYPES,
@@ -24,20 +21,9 @@ from oas_compiler.spec import (
     Component,
     ControlEdge,
     DataLink,
-    Field,
     Flow,
-    Kind,
     is_plugin_type,
 )
-
-_SHAPES: dict[Kind, tuple[type, str]] = {
-    "text": (str, "a string"),
-    "flag": (bool, "true or false"),
-    "list": (list, "a list"),
-    "object": (dict, "an object"),
-    "component": (dict, "a component or a $component_ref"),
-}
-_NOT_RESOLVED = frozenset({"metadata", DEFINITIONS})
 
 
 def load(document: Document) -> Flow | None:
@@ -87,7 +73,7 @@ class _Loader:
     def __init__(self, document: Document) -> None:
         self._document = document
         self._findings = document.findings
-        self._components: dict[str, Component] = {}
+        self._components = ComponentReader(document)
         self._flows: dict[str, Flow] = {}
 
     # ------------------------------------------------------------------ flows
@@ -97,7 +83,7 @@ class _Loader:
         if located.pointer in self._flows:
             return self._flows[located.pointer]
         located = self._document.enter(located)
-        component = self.component(located)
+        component = self._components.read(located)
         nodes = self._nodes(component, located)
         if len(nodes) > MAX_NODES:
             _report_size(self._document, component.pointer, len(nodes))
@@ -153,7 +139,7 @@ class _Loader:
             return None
         kind = target.component_type
         if kind == "ServerTool":
-            return self.component(target)
+            return self._components.read(target)
         if kind not in UNSUPPORTED_RUNNERS and not is_plugin_type(kind):
             self._wrong_type(f"{node.pointer}/tool", "a tool", "a ServerTool", kind)
         return None
@@ -168,7 +154,7 @@ class _Loader:
             if not _is_node(target):
                 self._wrong_type(item.pointer, "an entry of nodes", "a node", target.component_type)
                 continue
-            component = self.component(self._document.enter(target))
+            component = self._components.read(self._document.enter(target))
             if target.pointer in seen:
                 self._findings.warning(
                     "OAS028",
@@ -226,84 +212,7 @@ class _Loader:
                 where = f"an entry of {field}"
                 self._wrong_type(item.pointer, where, f"a {kind}", target.component_type)
                 continue
-            yield self.component(target), target
-
-    # ------------------------------------------------------------------ components
-
-    def component(self, located: Located) -> Component:
-        """Open a component and report what is wrong with its fields, once."""
-        if located.pointer not in self._components:
-            self._components[located.pointer] = self._open(located)
-        return self._components[located.pointer]
-
-    def _open(self, located: Located) -> Component:
-        value = located.value
-        assert isinstance(value, dict)
-        table = FIELDS.get(located.component_type)
-        fields: dict[str, JsonValue] = {}
-        places: dict[str, str] = {}
-        for name, member in value.items():
-            pointer = child(located.pointer, name)
-            if table is not None and name not in table:
-                self._unknown_field(located, name)
-                continue
-            if name not in _NOT_RESOLVED and is_reference(member):
-                target = self._document.locate(Located(member, pointer, located.scope))
-                if target is None:
-                    continue
-                member, places[name] = target.value, target.pointer  # noqa: PLW2901 - resolved
-            if member is not None and self._has_shape(located, name, member, table):
-                fields[name] = member
-        for name, field in (table or {}).items():
-            # an empty text is a text, but no node can be addressed by an empty id
-            if field.required and (value.get(name) is None or (name, value[name]) == ("id", "")):
-                self._missing(located, name)
-        return Component(
-            type=located.component_type,
-            id=_text(fields.get("id")),
-            name=_text(fields.get("name")) or _text(fields.get("id")),
-            pointer=located.pointer,
-            fields=fields,
-            places=places,
-        )
-
-    def _has_shape(
-        self, located: Located, name: str, member: JsonValue, table: Mapping[str, Field] | None
-    ) -> bool:
-        kind: Kind = table[name].kind if table is not None else "any"
-        if kind == "any":
-            return True
-        shape, wanted = _SHAPES[kind]
-        if isinstance(member, shape):
-            return True
-        self._findings.error(
-            "OAS022",
-            f'"{name}" of a {located.component_type} must be {wanted}, not {_shown(member)}',
-            self._document.source.place(child(located.pointer, name)),
-        )
-        return False
-
-    def _missing(self, located: Located, name: str) -> None:
-        assert isinstance(located.value, dict)
-        label = located.value.get("id") or located.value.get("name")
-        of = (
-            f'the {located.component_type} "{label}"'
-            if isinstance(label, str)
-            else (f"a {located.component_type}")
-        )
-        self._findings.error(
-            "OAS023",
-            f'{of} has no "{name}"',
-            self._document.source.place(located.pointer),
-        )
-
-    def _unknown_field(self, located: Located, name: str) -> None:
-        self._findings.warning(
-            "OAS024",
-            f'a {located.component_type} has no field "{name[:80]}"; it is ignored',
-            self._document.source.place(child(located.pointer, name)),
-            hint=did_you_mean(name[:80], FIELDS[located.component_type]),
-        )
+            yield self._components.read(target), target
 
     # ------------------------------------------------------------------ members
 
@@ -323,7 +232,7 @@ class _Loader:
             pointer = f"{component.pointer}/{name}"
             self._wrong_type(pointer, f'"{name}"', "a node", target.component_type)
             return None
-        opened = self.component(target)
+        opened = self._components.read(target)
         return opened if opened.id else None
 
     def _list(self, component: Component, name: str, at: Located) -> Iterator[Located]:
@@ -336,7 +245,7 @@ class _Loader:
                 self._findings.error(
                     "OAS022",
                     f"an entry of {name} must be a component or a $component_ref, "
-                    f"not {_shown(entry)}",
+                    f"not {describe(entry)}",
                     self._document.source.place(f"{pointer}/{index}"),
                 )
 
@@ -354,17 +263,3 @@ def _is_node(located: Located) -> bool:
     if kind in NODE_TYPES or kind in UNSUPPORTED_NODES or is_plugin_type(kind):
         return True
     return bool(kind) and kind not in FIELDS and kind not in UNSUPPORTED_RUNNERS
-
-
-def _text(value: JsonValue) -> str:
-    return value if isinstance(value, str) else ""
-
-
-def _shown(value: JsonValue) -> str:
-    """What a value is, in a person's words."""
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    names = {str: "a string", int: "a number", float: "a number", list: "a list", dict: "an object"}
-    return names[type(value)]

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from oas_compiler.casting import castable, shown, type_of
-from oas_compiler.diagnostics import Diagnostics, did_you_mean
+from oas_compiler.diagnostics import Diagnostics
 from oas_compiler.ir import (
     ANY,
     ArrayType,
@@ -27,6 +27,7 @@ from oas_compiler.ir import (
 )
 from oas_compiler.marks import child
 from oas_compiler.source import Source
+from oas_compiler.spelling import nearest
 
 _SCALARS: dict[str, Scalar] = {
     "string": "string",
@@ -68,12 +69,12 @@ class PortReader:
                 "OAS029", "an input or output must be an object with a title", place
             )
             return None
-        title = value.get("title")
+        inner = value.get("json_schema")
+        merged = {**(inner if isinstance(inner, dict) else {}), **value}
+        title = merged.get("title")
         if not isinstance(title, str) or not title:
             self._findings.error("OAS029", 'an input or output has no "title"', place)
             return None
-        inner = value.get("json_schema")
-        merged = {**(inner if isinstance(inner, dict) else {}), **value}
         schema = {name: part for name, part in merged.items() if name not in _NOT_SCHEMA}
         kind = self._type(schema, pointer)
         default = Json.of(merged["default"]) if "default" in merged else None
@@ -130,7 +131,9 @@ class PortReader:
                     "OAS037",
                     f"{shown_name} is not a JSON Schema type",
                     self._source.place(f"{pointer}/type"),
-                    hint=did_you_mean(name[:80], _TYPE_NAMES) if isinstance(name, str) else "",
+                    hint=nearest(name[:80], _TYPE_NAMES, self._findings)
+                    if isinstance(name, str)
+                    else "",
                 )
         return types
 

@@ -15,10 +15,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from oas_compiler.diagnostics import Diagnostics, did_you_mean
+from oas_compiler.diagnostics import Diagnostics
 from oas_compiler.ir import JsonValue
 from oas_compiler.marks import child
 from oas_compiler.source import Source
+from oas_compiler.spelling import nearest
 
 REFERENCE = "$component_ref"
 DEFINITIONS = "$referenced_components"
@@ -139,7 +140,7 @@ class Document:
 
     def _unknown(self, name: str, at: Located) -> None:
         place = self.source.place(f"{at.pointer}/{REFERENCE}")
-        hint = did_you_mean(name, at.scope.names())
+        hint = nearest(name, at.scope.names(), self.findings)
         if not hint and self.is_cinatra:
             hint = "a flow with its own $referenced_components sees only those"
         self.findings.error("OAS010", f'no component "{name}" is defined here', place, hint=hint)

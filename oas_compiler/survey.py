@@ -11,11 +11,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from oas_compiler.diagnostics import did_you_mean
 from oas_compiler.ir import JsonValue
 from oas_compiler.marks import child
 from oas_compiler.scope import DEFINITIONS, Document, Located, is_reference
 from oas_compiler.spec import KNOWN_TYPES, is_plugin_type
+from oas_compiler.spelling import nearest
 
 OLDEST = (25, 4, 1)
 NEWEST = (27,)
@@ -86,7 +86,7 @@ def _check_type(document: Document, found: Located) -> None:
             "OAS026",
             f'"{kind}" is not a component type of Agent Spec',
             document.source.place(f"{found.pointer}/component_type"),
-            hint=did_you_mean(kind, KNOWN_TYPES),
+            hint=nearest(kind, KNOWN_TYPES, document.findings),
         )
 
 

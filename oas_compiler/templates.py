@@ -43,7 +43,7 @@ def fill_environment(value: JsonValue, env: Mapping[str, str]) -> JsonValue:
     if isinstance(value, str):
         if "{{" not in value:
             return value
-        return _ENVIRONMENT_PLACEHOLDER.sub(lambda found: env.get(found[1], found[0]), value)
+        return _ENVIRONMENT_PLACEHOLDER.sub(lambda found: str(env.get(found[1], found[0])), value)
     if isinstance(value, list):
         return [fill_environment(item, env) for item in value]
     if isinstance(value, dict):

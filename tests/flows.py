@@ -7,6 +7,7 @@ Nodes run in the order given; `routes` adds or replaces control edges.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -30,7 +31,9 @@ def node(kind: str, id_: str, *, cinatra: Json | None = None, **fields: Any) -> 
     return made
 
 
-def start(*inputs: Json, required: Sequence[str] = (), hidden: Sequence[str] = (), **more: Any) -> Json:
+def start(
+    *inputs: Json, required: Sequence[str] = (), hidden: Sequence[str] = (), **more: Any
+) -> Json:
     about = {"required": list(required), "hidden": list(hidden), **more}
     return node("StartNode", "start", inputs=list(inputs), cinatra=about)
 
@@ -39,7 +42,9 @@ def end(*outputs: Json, id_: str = "end", **fields: Any) -> Json:
     return node("EndNode", id_, outputs=list(outputs), **fields)
 
 
-def gate(id_: str, *, output: Json | None = None, inputs: Sequence[Json] = (), **cinatra: Any) -> Json:
+def gate(
+    id_: str, *, output: Json | None = None, inputs: Sequence[Json] = (), **cinatra: Any
+) -> Json:
     fields: Json = {"outputs": [output or port("userResponse")]}
     if inputs:
         fields["inputs"] = list(inputs)
@@ -48,7 +53,12 @@ def gate(id_: str, *, output: Json | None = None, inputs: Sequence[Json] = (), *
 
 
 def api(
-    id_: str, *, outputs: Sequence[Json] = (), data: Any = None, risk: str = "read_only", **fields: Any
+    id_: str,
+    *,
+    outputs: Sequence[Json] = (),
+    data: Any = None,
+    risk: str = "read_only",
+    **fields: Any,
 ) -> Json:
     fields.setdefault("url", f"{{{{CINATRA_BASE_URL}}}}/api/{id_}")
     return node(
@@ -60,7 +70,13 @@ def api(
 def branching(id_: str, input_: Json, mapping: Json, **fields: Any) -> Json:
     branches = ["default", *dict.fromkeys(mapping.values())]
     return node(
-        "BranchingNode", id_, inputs=[input_], outputs=[], mapping=mapping, branches=branches, **fields
+        "BranchingNode",
+        id_,
+        inputs=[input_],
+        outputs=[],
+        mapping=mapping,
+        branches=branches,
+        **fields,
     )
 
 
@@ -92,7 +108,7 @@ def flow_of(
     """A flow whose nodes follow each other; `routes` gives all control edges instead."""
     ids = [made["id"] for made in nodes]
     if routes is None:
-        routes = [(a, None, b) for a, b in zip(ids, ids[1:], strict=False)]
+        routes = [(a, None, b) for a, b in itertools.pairwise(ids)]
     components: Json = {}
     for made in nodes:
         subflow = made.get("subflow")

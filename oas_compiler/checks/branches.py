@@ -8,8 +8,9 @@ a branch without an edge                            ->   OAS045
 
 from __future__ import annotations
 
-from oas_compiler.diagnostics import Diagnostics, did_you_mean
+from oas_compiler.diagnostics import Diagnostics
 from oas_compiler.ir import EndNode, FlowIR, Node, Route
+from oas_compiler.spelling import nearest
 from oas_compiler.unsupported import UnsupportedNode
 
 
@@ -56,7 +57,7 @@ def _has_both_ends(
             "OAS042",
             f'a control edge names "{end}", which is not in the nodes of the flow "{flow.id}"',
             route.place,
-            hint=did_you_mean(end, nodes) or "add it to nodes",
+            hint=nearest(end, nodes, findings) or "add it to nodes",
         )
     return not missing
 
@@ -69,13 +70,13 @@ def _check_branch(node: Node, route: Route, findings: Diagnostics) -> None:
         "OAS043",
         f'"{node.id}" has no branch "{route.branch}", it has {has}',
         route.place,
-        hint=_nearest(route.branch, node.branches),
+        hint=_meant(route.branch, node.branches, findings),
     )
 
 
-def _nearest(branch: str, known: tuple[str, ...]) -> str:
+def _meant(branch: str, known: tuple[str, ...], findings: Diagnostics) -> str:
     """The branch that differs in case only, else the nearest spelling."""
     for name in known:
         if name.casefold() == branch.casefold():
             return f'did you mean "{name}"?'
-    return did_you_mean(branch, known)
+    return nearest(branch, known, findings)

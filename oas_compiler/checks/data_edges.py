@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from oas_compiler.casting import castable, shown
-from oas_compiler.diagnostics import Diagnostics, did_you_mean
+from oas_compiler.diagnostics import Diagnostics
 from oas_compiler.ir import DataEdge, FlowIR, Node
+from oas_compiler.spelling import nearest
 from oas_compiler.unsupported import UnsupportedNode
 
 
@@ -30,14 +31,14 @@ def data_edges(flow: FlowIR, findings: Diagnostics) -> None:
                 "OAS061",
                 f'"{source.id}" has no output "{edge.output}"',
                 edge.place,
-                hint=did_you_mean(edge.output, outputs[source.id]),
+                hint=nearest(edge.output, outputs[source.id], findings),
             )
         if into is None and not isinstance(target, UnsupportedNode):
             findings.error(
                 "OAS062",
                 f'"{target.id}" has no input "{edge.input}"',
                 edge.place,
-                hint=did_you_mean(edge.input, inputs[target.id]),
+                hint=nearest(edge.input, inputs[target.id], findings),
             )
         if output is not None and into is not None and not castable(output.type, into.type):
             findings.error(
@@ -57,6 +58,6 @@ def _has_both_ends(
             "OAS060",
             f'a data edge names "{end}", which is not in the nodes of the flow "{flow.id}"',
             edge.place,
-            hint=did_you_mean(end, nodes) or "add it to nodes",
+            hint=nearest(end, nodes, findings) or "add it to nodes",
         )
     return not missing

@@ -8,8 +8,9 @@ an output that one of several EndNodes leaves out      ->   OAS070 (warning)
 from __future__ import annotations
 
 from oas_compiler.casting import castable, shown
-from oas_compiler.diagnostics import Diagnostics, did_you_mean
+from oas_compiler.diagnostics import Diagnostics
 from oas_compiler.ir import EndNode, FlowIR, Port
+from oas_compiler.spelling import nearest
 
 
 def outputs(flow: FlowIR, findings: Diagnostics) -> None:
@@ -23,7 +24,9 @@ def outputs(flow: FlowIR, findings: Diagnostics) -> None:
                 "OAS066",
                 f'no EndNode of the flow "{flow.id}" has the output "{port.title}"',
                 port.place,
-                hint=did_you_mean(port.title, [out.title for end in ends for out in end.outputs]),
+                hint=nearest(
+                    port.title, [out.title for end in ends for out in end.outputs], findings
+                ),
             )
         elif len(having) < len(ends) and port.default is None:
             lacking = ", ".join(f'"{end.id}"' for end in ends if end not in having)

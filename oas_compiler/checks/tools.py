@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from oas_compiler.diagnostics import Diagnostics, did_you_mean
+from oas_compiler.diagnostics import Diagnostics
 from oas_compiler.ir import FlowIR, ToolNode
+from oas_compiler.spelling import nearest
 
 
 def registered_tools(flow: FlowIR, findings: Diagnostics, tools: Collection[str]) -> None:
@@ -18,6 +19,6 @@ def registered_tools(flow: FlowIR, findings: Diagnostics, tools: Collection[str]
                 "OAS092",
                 f'the tool "{node.tool_name}" of "{node.id}" is not registered',
                 node.place,
-                hint=did_you_mean(node.tool_name, tools)
+                hint=nearest(node.tool_name, tools, findings)
                 or f'pass it: tools={{"{node.tool_name}": …}}',
             )

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
+from langchain_core.runnables import Runnable
 from langgraph.graph import END, START, StateGraph
 from typing_extensions import TypedDict
 
@@ -33,6 +34,7 @@ from oas_compiler.lower.names import (
     node_name,
 )
 from oas_compiler.lower.registry import REGISTRY, Lowered, Site, Wiring
+from oas_compiler.lower.step import async_step, step
 
 _GOVERNED: dict[str, Any] = {
     "bearer_token": Annotated[str, HostOnly],
@@ -90,7 +92,7 @@ def _add(graph: StateGraph[Any, Any, Any, Any], site: Site, lowered: Lowered, ke
     reads = dict.fromkeys((CURSOR, *site.frame.channels(), *lowered.reads))
     graph.add_node(
         name,
-        node_runnable(name, lowered.run, lowered.arun),
+        _runnable(site, lowered),
         input_schema=_schema(f"Reads_{len(graph.nodes)}", {key: keys[key] for key in reads}),
         metadata=_metadata(site),
         destinations=_destinations(site) if lowered.chooses else None,
@@ -99,6 +101,14 @@ def _add(graph: StateGraph[Any, Any, Any, Any], site: Site, lowered: Lowered, ke
         graph.add_edge(name, END)
     elif not lowered.chooses:
         graph.add_edge(name, node_name(site.frame.routes["next"]))
+
+
+def _runnable(site: Site, lowered: Lowered) -> Runnable[Any, Any]:
+    run, arun = lowered.run, lowered.arun
+    if lowered.takes_turns:
+        run = step(site.frame, run)
+        arun = async_step(site.frame, arun) if arun is not None else None
+    return node_runnable(node_name(site.node.id), run, arun)
 
 
 def _metadata(site: Site) -> dict[str, Any]:

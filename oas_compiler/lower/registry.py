@@ -47,10 +47,13 @@ class Lowered:
     """One LangGraph node."""
 
     run: NodeFunction
+    """`(state, runtime) -> update`."""
     arun: AsyncNodeFunction | None = None
     """The asynchronous form; None where the node only computes."""
     reads: tuple[str, ...] = ()
     """State keys that the node reads beyond its frame's."""
+    takes_turns: bool = True
+    """Whether it runs in its turn only; a node that decides for itself says False."""
     chooses: bool = False
     """Whether it leaves by `Command(goto=…)`; otherwise by the one static edge."""
 

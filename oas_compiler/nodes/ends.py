@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from oas_compiler import ir
-from oas_compiler.diagnostics import did_you_mean
 from oas_compiler.ir import Json, Port
 from oas_compiler.nodes.inference import checked_branches, next_only, same_ports
 from oas_compiler.nodes.site import Site, cinatra_text_map, cinatra_texts, common
+from oas_compiler.spelling import nearest
 
 
 def build_start(site: Site) -> ir.Node:
@@ -79,7 +79,7 @@ def _known(site: Site, key: str, ports: tuple[Port, ...]) -> tuple[str, ...]:
                 "OAS034",
                 f'metadata.cinatra.{key} names "{name}", which is not an input of {site.label}',
                 site.place(f"{site.component.pointer}/metadata/cinatra/{key}"),
-                hint=did_you_mean(name, titles),
+                hint=nearest(name, titles, site.findings),
             )
     return tuple(name for name in names if name in titles)
 

@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from oas_compiler.diagnostics import did_you_mean
 from oas_compiler.ir import Port
 from oas_compiler.nodes.site import Site
+from oas_compiler.spelling import nearest
 from oas_compiler.templates import TemplateError, placeholders, strings
 
 
@@ -79,7 +79,7 @@ def specialised(site: Site, field: str, inherited: tuple[Port, ...], what: str) 
                 "OAS067",
                 f'"{title}" is not one of the {field} of the {what} of {site.label}',
                 port.place,
-                hint=did_you_mean(title, known),
+                hint=nearest(title, known, site.findings),
             )
     ports: list[Port] = []
     for port in inherited:
@@ -106,7 +106,7 @@ def template_inputs(site: Site, *fields: str) -> tuple[Port, ...]:
             "OAS081",
             f"{site.label} uses {{{{ {name} }}}}, which is not one of its inputs",
             port.place,
-            hint=did_you_mean(name, known) or f'add an input with the title "{name}"',
+            hint=nearest(name, known, site.findings) or f'add an input with the title "{name}"',
         )
     return declared
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from front_samples import (
@@ -273,7 +273,7 @@ class TestApi:
 
 
 class TestMessages:
-    GATE = {"component_type": "InputMessageNode", "id": "gate"}
+    GATE: ClassVar[dict[str, Any]] = {"component_type": "InputMessageNode", "id": "gate"}
 
     def test_without_outputs_the_answer_is_user_input(self):
         node = node_of(self.GATE)
@@ -352,7 +352,7 @@ class TestMessages:
 
 
 class TestBranching:
-    NODE = {
+    NODE: ClassVar[dict[str, Any]] = {
         "component_type": "BranchingNode",
         "id": "choose",
         "inputs": [text("value", default="")],
@@ -496,7 +496,11 @@ class TestFlowNode:
 
 
 class TestPlugins:
-    REGEX = {"component_type": "PluginRegexNode", "id": "find", "regex_pattern": "a+"}
+    REGEX: ClassVar[dict[str, Any]] = {
+        "component_type": "PluginRegexNode",
+        "id": "find",
+        "regex_pattern": "a+",
+    }
 
     @pytest.mark.parametrize(
         ("first_only", "kind"),

@@ -6,19 +6,21 @@ Mutants of the real flows, by a seed that is printed; `OASFLOW_MUTANTS` sets how
 
 from __future__ import annotations
 
+import json
 import os
 import random
 from collections.abc import Callable
 
 import pytest
 from front_mutation import mutant
-from front_samples import CINATRA, SMALL, as_bytes
+from front_samples import AGENTSPEC, CINATRA, as_bytes, plain, small
 
 from oas_compiler import checks
 from oas_compiler.diagnostics import CompileError, Diagnostics
 from oas_compiler.ir import FlowIR
-from oas_compiler.pipeline import compile_ir
+from oas_compiler.pipeline import check, compile_ir
 from oas_compiler.printer import print_ir
+from oas_compiler.source import read_source
 
 COUNT = int(os.environ.get("OASFLOW_MUTANTS", "400"))
 SEED = int(os.environ.get("OASFLOW_SEED", random.SystemRandom().randrange(2**32)))
@@ -44,8 +46,26 @@ def escapes(documents: list[bytes], count: int, seed: int) -> tuple[list[str], i
 
 
 def documents() -> list[bytes]:
-    """The real flows; without them the small one, which has fewer kinds of node."""
-    return [file.read_bytes() for file in CINATRA] or [as_bytes(SMALL)]
+    """The real flows of both kinds as JSON, and two small ones that are always there."""
+    found = [file.read_bytes() for file in CINATRA] + [as_bytes(small()), as_bytes(plain())]
+    for file in AGENTSPEC:
+        source = read_source(file, Diagnostics())
+        assert source is not None
+        found.append(json.dumps(source.value).encode())
+    return found
+
+
+@pytest.mark.skipif(not AGENTSPEC, reason="the folder of real input is absent")
+def test_no_broken_yaml_text_raises_anything_but_compile_error():
+    print(f"seed {SEED}")
+    dice = random.Random(SEED)
+    texts = [file.read_bytes() for file in AGENTSPEC]
+    strange = (b"&a ", b"*a", b"!!str ", b"? ", b"- ", b"\t", b"{", b"[" * 80, b": ", b"\xff", b"|")
+    for _ in range(COUNT):
+        text = dice.choice(texts)
+        at = dice.randrange(len(text))
+        broken = text[:at] + dice.choice(strange) + text[at + dice.randrange(3) :]
+        assert check(broken).findings or compile_ir(broken)
 
 
 def test_no_mutant_of_a_real_flow_raises_anything_but_compile_error():

@@ -57,7 +57,11 @@ def test_a_public_flow_runs_to_its_end_through_its_gates(name: str) -> None:
     assert result.outputs is not None
     assert list(result.outputs) == [port.title for port in flow.ir.outputs]
     asked = {gate.node for gate in result.gates}
-    met = {node for flow_name, node in all_gates() if (flow_name, node) not in DETOURS and flow_name == name}
+    met = {
+        node
+        for flow_name, node in all_gates()
+        if (flow_name, node) not in DETOURS and flow_name == name
+    }
     assert asked == met
 
 
@@ -124,7 +128,10 @@ def test_the_re_entrant_test_form_shows_the_result_of_the_send_at_its_second_vis
     if not FLOWS:
         pytest.skip(ABSENT)
     sent = {"lastSendResult": {"ok": True}, "gateCycle": 1, "recipientEmail": "a@example.com"}
-    stubs = {"parse_action": [{"action": "send"}, {"action": "continue"}], "perform_test_send": sent}
+    stubs = {
+        "parse_action": [{"action": "send"}, {"action": "continue"}],
+        "perform_test_send": sent,
+    }
     result = to_the_end("email-test-delivery-agent", stubs)
     first, second = result.gates
     assert first.values["lastSendResult"] is None

@@ -38,7 +38,11 @@ def test_start_inputs_reach_the_end_and_defaults_fill_in() -> None:
         edges=[("start", "a", "end", "a"), ("start", "b", "end", "b")],
     )
     result = run(flow, {"a": "x"})
-    assert (result.status, result.outputs, result.branch) == ("completed", {"a": "x", "b": 7}, "next")
+    assert (result.status, result.outputs, result.branch) == (
+        "completed",
+        {"a": "x", "b": 7},
+        "next",
+    )
 
 
 def test_an_end_output_without_an_edge_is_the_start_input_of_that_name() -> None:
@@ -280,9 +284,9 @@ def test_an_async_tool_runs_too() -> None:
     async def compute(a: int) -> int:
         return a + 1
 
-    assert run(tool_flow([port("out", "integer")]), {"a": 1}, tools={"compute": compute}).outputs == {
-        "out": 2
-    }
+    assert run(
+        tool_flow([port("out", "integer")]), {"a": 1}, tools={"compute": compute}
+    ).outputs == {"out": 2}
 
 
 def test_a_tool_that_raises_fails_the_run_with_its_name_and_without_a_secret() -> None:

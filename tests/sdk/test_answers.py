@@ -121,7 +121,7 @@ def test_a_document_given_as_text_goes_on_byte_for_byte() -> None:
     "value", [{}, {"site": 3}, {"site": "x", "count": "2"}, "not json", [], None, 5], ids=repr
 )
 def test_a_document_that_breaks_the_schema_is_refused(value: Any) -> None:
-    with pytest.raises(AnswerInvalid, match="does not fit.*the gate asks for 'site'"):
+    with pytest.raises(AnswerInvalid, match=r"does not fit.*the gate asks for 'site'"):
         DOCUMENT.read({"approved": True, "value": value})
 
 
@@ -152,7 +152,8 @@ def test_an_output_that_is_no_text_takes_the_value_itself() -> None:
 
 
 @pytest.mark.parametrize(
-    "value", ["a\x00b", "\ud800", {"__overwrite__": 1}, {"type": "__overwrite__"}, float("nan"), 2**70]
+    "value",
+    ["a\x00b", "\ud800", {"__overwrite__": 1}, {"type": "__overwrite__"}, float("nan"), 2**70],
 )
 def test_values_that_no_database_could_keep_are_refused(value: Any) -> None:
     with pytest.raises(ValueError, match="the answer"):

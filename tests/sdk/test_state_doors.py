@@ -14,7 +14,7 @@ from cinatra_sdk.errors import PolicyInvalid
 from cinatra_sdk.platform import SimulatedPlatform
 from cinatra_sdk.state import seal
 from oas_compiler import compile_flow
-from tests.flows import flow_of, gate, port, start, end, api
+from tests.flows import api, end, flow_of, gate, port, start
 
 EVIL_POLICY: dict[str, Any] = {"steps": []}
 FORMS = {
@@ -148,7 +148,9 @@ def test_goto_past_the_gate_sends_nothing_and_the_gate_still_waits(parked: Any) 
 
 def test_update_state_as_the_gate_does_not_pass_the_gate(parked: Any) -> None:
     _flow, graph, config, context, platform = parked
-    graph.update_state(config, {"node.review": {"seq": 9, "visits": 1, "out": {}}}, as_node="review")
+    graph.update_state(
+        config, {"node.review": {"seq": 9, "visits": 1, "out": {}}}, as_node="review"
+    )
     graph.invoke(None, config, context=context)
     assert platform.calls == []
     assert "outputs" not in graph.get_state(config).values
@@ -172,7 +174,9 @@ def test_a_second_input_on_a_rejected_thread_changes_nothing(parked: Any) -> Non
     attacks: list[Any] = [
         {"inputs": {}},
         Command(goto="send"),
-        Command(update={"rejected_at": {"__overwrite__": ""}, "status": {"__overwrite__": "running"}}),
+        Command(
+            update={"rejected_at": {"__overwrite__": ""}, "status": {"__overwrite__": "running"}}
+        ),
         Command(update={"rejected_at": "", "status": "running"}),
         Command(update={"rejected_at": Overwrite(""), "status": Overwrite("running")}),
     ]

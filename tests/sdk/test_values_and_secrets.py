@@ -20,7 +20,20 @@ def nested(levels: int) -> Any:
 
 @pytest.mark.parametrize(
     "value",
-    [None, True, 0, -(2**63), 2**63 - 1, 1.5, "", "é😀", [], {}, {"a": [1, {"b": None}]}, nested(MAX_DEPTH)],
+    [
+        None,
+        True,
+        0,
+        -(2**63),
+        2**63 - 1,
+        1.5,
+        "",
+        "é😀",
+        [],
+        {},
+        {"a": [1, {"b": None}]},
+        nested(MAX_DEPTH),
+    ],
     ids=lambda value: repr(value)[:20],
 )
 def test_json_within_the_bounds_is_kept(value: Any) -> None:
@@ -73,7 +86,9 @@ def test_a_credential_is_found_and_its_value_is_not_repeated(value: Any) -> None
 
 
 @pytest.mark.parametrize(
-    "value", [{"bearer_token": ""}, {"tokens": 3}, {"token_count": "12"}, "a token of thanks"], ids=repr
+    "value",
+    [{"bearer_token": ""}, {"tokens": 3}, {"token_count": "12"}, "a token of thanks"],
+    ids=repr,
 )
 def test_harmless_values_are_not_taken_for_credentials(value: Any) -> None:
     assert find_secret(value) == ""

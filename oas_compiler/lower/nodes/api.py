@@ -38,14 +38,10 @@ def lower_api(site: Site) -> Lowered:
         return frame.finish(state, out)
 
     def run(state: Mapping[str, Any], runtime: Runtime[HostContext]) -> dict[str, Any]:
-        if not frame.has_turn(state):
-            return {}
         call = prepare(state, runtime.context)
         return finish(state, call, platform.call(call))
 
     async def arun(state: Mapping[str, Any], runtime: Runtime[HostContext]) -> dict[str, Any]:
-        if not frame.has_turn(state):
-            return {}
         call = prepare(state, runtime.context)
         return finish(state, call, await platform.acall(call))
 

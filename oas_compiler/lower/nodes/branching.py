@@ -23,9 +23,7 @@ def lower_branching(site: Site) -> Lowered:
     mapping = dict(node.mapping)
     title = node.inputs[0].title
 
-    def run(state: Mapping[str, Any]) -> Any:
-        if not frame.has_turn(state):
-            return {}
+    def run(state: Mapping[str, Any], _runtime: object) -> Any:
         branch = mapping.get(key_text(frame.gather(state)[title]), DEFAULT)
         following = frame.routes.get(branch, frame.routes.get(DEFAULT))
         return frame.leave(

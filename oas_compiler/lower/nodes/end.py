@@ -19,9 +19,7 @@ def lower_end(site: Site) -> Lowered:
     plans = {plan.title: plan for plan in frame.inputs}
     types = {port.title: port.type for port in node.inputs}
 
-    def run(state: Mapping[str, Any]) -> dict[str, Any]:
-        if not frame.has_turn(state):
-            return {}
+    def run(state: Mapping[str, Any], _runtime: object) -> dict[str, Any]:
         outputs = {}
         for port in flow.outputs:
             plan = plans.get(port.title)

@@ -70,9 +70,7 @@ def lower_gate(site: Site) -> Lowered:
         write=write,
     )
 
-    def run(state: Mapping[str, Any]) -> Any:
-        if not frame.has_turn(state):
-            return {}
+    def run(state: Mapping[str, Any], _runtime: object) -> Any:
         if frame.visit(state) > cap:
             raise LimitExceeded(
                 f"gate '{frame.where}' was visited {cap} times, which is its limit",

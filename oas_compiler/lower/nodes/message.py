@@ -21,9 +21,7 @@ def lower_message(site: Site) -> Lowered:
     assert isinstance(node, OutputMessageNode)
     renderer = Renderer(node.message)
 
-    def run(state: Mapping[str, Any]) -> dict[str, Any]:
-        if not frame.has_turn(state):
-            return {}
+    def run(state: Mapping[str, Any], _runtime: object) -> dict[str, Any]:
         try:
             text = renderer.text(frame.gather(state))
         except TemplateError as error:

@@ -18,9 +18,7 @@ def lower_regex(site: Site) -> Lowered:
     pattern = re.compile(node.pattern)
     text_title, output = node.inputs[0].title, node.outputs[0].title
 
-    def run(state: Mapping[str, Any]) -> dict[str, Any]:
-        if not frame.has_turn(state):
-            return {}
+    def run(state: Mapping[str, Any], _runtime: object) -> dict[str, Any]:
         found = [match.group(0) for match in pattern.finditer(frame.gather(state)[text_title])]
         value: Any = (found[0] if found else "") if node.first_only else found
         return frame.finish(state, {output: value})
@@ -35,9 +33,7 @@ def lower_template(site: Site) -> Lowered:
     renderer = Renderer(node.template)
     output = node.outputs[0].title
 
-    def run(state: Mapping[str, Any]) -> dict[str, Any]:
-        if not frame.has_turn(state):
-            return {}
+    def run(state: Mapping[str, Any], _runtime: object) -> dict[str, Any]:
         try:
             text = renderer.text(frame.gather(state))
         except TemplateError as error:

@@ -48,7 +48,7 @@ def _inner(site: Site) -> Lowered:
         out = _with_defaults(frame, node, state.get(INPUTS) or {})
         return frame.leave(frame.finish(begun, out), frame.routes["next"])
 
-    return Lowered(run=run, reads=(INPUTS, CURSOR, "run"), chooses=True)
+    return Lowered(run=run, reads=(INPUTS, CURSOR, "run"), takes_turns=False, chooses=True)
 
 
 def _outermost(site: Site) -> Lowered:
@@ -90,7 +90,7 @@ def _outermost(site: Site) -> Lowered:
         return setup(state)
 
     reads = (INPUTS, CURSOR, "run", "approval_policy", "rejected_at")
-    return Lowered(run=run, reads=reads, chooses=True)
+    return Lowered(run=run, reads=reads, takes_turns=False, chooses=True)
 
 
 def _begin(frame: Frame, state: Mapping[str, Any]) -> dict[str, Any]:

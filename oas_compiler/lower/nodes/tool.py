@@ -10,7 +10,7 @@ from typing import Any
 
 from langgraph.errors import GraphBubbleUp
 
-from cinatra_sdk.secrets import redact
+from cinatra_sdk.errors import NodeFailed
 from oas_compiler.ir import Port, ToolNode
 from oas_compiler.lower.casting import CastError, cast
 from oas_compiler.lower.frame import Frame
@@ -24,9 +24,7 @@ def lower_tool(site: Site) -> Lowered:
     tool = site.wiring.tools[node.tool_name]
     is_async = inspect.iscoroutinefunction(tool)
 
-    def run(state: Mapping[str, Any]) -> dict[str, Any]:
-        if not frame.has_turn(state):
-            return {}
+    def run(state: Mapping[str, Any], _runtime: object) -> dict[str, Any]:
         # A copy: a tool that changes its arguments must not change the state of the run.
         values = copy.deepcopy(frame.gather(state))
         try:
@@ -34,28 +32,25 @@ def lower_tool(site: Site) -> Lowered:
         except GraphBubbleUp:
             raise
         except Exception as error:  # noqa: BLE001 - the border to the host's own code
-            raise _tool_failed(frame, node, error) from None
+            raise raised(error) from None
         return frame.finish(state, _outputs(frame, node, result))
 
-    async def arun(state: Mapping[str, Any]) -> dict[str, Any]:
+    async def arun(state: Mapping[str, Any], runtime: object) -> dict[str, Any]:
         if not is_async:
-            return await asyncio.to_thread(run, state)
-        if not frame.has_turn(state):
-            return {}
+            return await asyncio.to_thread(run, state, runtime)
         try:
             result = await tool(**copy.deepcopy(frame.gather(state)))
         except GraphBubbleUp:
             raise
         except Exception as error:  # noqa: BLE001 - the border to the host's own code
-            raise _tool_failed(frame, node, error) from None
+            raise raised(error) from None
         return frame.finish(state, _outputs(frame, node, result))
 
+    def raised(error: Exception) -> NodeFailed:
+        name = type(error).__name__
+        return frame.failed(f"tool '{node.tool_name}' raised {name}: {str(error)[:500]}")
+
     return Lowered(run=run, arun=arun)
-
-
-def _tool_failed(frame: Frame, node: ToolNode, error: Exception) -> Exception:
-    text = redact(f"{type(error).__name__}: {error}"[:500])
-    return frame.failed(f"tool '{node.tool_name}' raised {text}")
 
 
 def _outputs(frame: Frame, node: ToolNode, result: Any) -> dict[str, Any]:

@@ -1,0 +1,76 @@
+"""A flow file as a graph for LangGraph Studio: the factory that `langgraph.json` names.
+
+In: the path of a flow file.  Out: its graph, without a checkpointer, which the server brings.
+
+    OASFLOW_FLOW=agents/email/cinatra/oas.json langgraph dev
+
+    OASFLOW_FLOW    the flow file, or its package folder; default: `flows/hello_gate.json` here
+    OASFLOW_FLOWS   a folder from which a client may choose: {"configurable": {"flow": "a/oas.json"}}
+    CINATRA_BASE_URL  the platform that its calls go to; unset: a simulation
+
+A client of the server is not its host: without `OASFLOW_FLOWS` it cannot name a file at all, and
+with it none outside that folder.  A file is compiled once per server, so that a run which waits
+at a gate goes on with the flow it began with; start the server again to see a change.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.graph.state import CompiledStateGraph
+
+from cinatra_sdk.context import HostContext
+from cinatra_sdk.errors import InputInvalid
+from graphs.platform import platform_of
+from oas_compiler import compile_flow
+
+DEFAULT_FLOW: Final = Path(__file__).with_name("flows") / "hello_gate.json"
+
+
+async def make_graph(config: RunnableConfig) -> CompiledStateGraph[Any, HostContext, Any, Any]:
+    """The graph of the flow that `config` or the environment names.
+
+    Raises: `CompileError` with every finding, each as `file:line:column`; `InputInvalid` where
+    the client may not choose this file.
+    """
+    chosen = (config.get("configurable") or {}).get("flow")
+    # Reading and compiling would hold up the server's event loop.
+    return await asyncio.to_thread(lambda: graph_of(flow_path(chosen, os.environ)))
+
+
+@functools.lru_cache(maxsize=64)
+def graph_of(path: Path) -> CompiledStateGraph[Any, HostContext, Any, Any]:
+    """The graph of one flow file, compiled once per process.
+
+    Raises: `CompileError`; a file that failed is read again the next time.
+    """
+    flow = compile_flow(path)
+    return flow.with_platform(platform_of(os.environ, stubs=flow.steering)).graph()
+
+
+def flow_path(chosen: object, env: Mapping[str, str]) -> Path:
+    """The file to compile: the client's choice inside `OASFLOW_FLOWS`, else the host's.
+
+    Raises: `InputInvalid`.
+    """
+    if chosen is None:
+        return Path(env.get("OASFLOW_FLOW") or DEFAULT_FLOW)
+    folder = env.get("OASFLOW_FLOWS", "")
+    if not folder:
+        raise InputInvalid(
+            "this server does not let a client choose the flow",
+            hint="set OASFLOW_FLOWS to the folder to choose from",
+        )
+    root = Path(folder).resolve()
+    path = (root / chosen).resolve() if isinstance(chosen, str) else root
+    if path == root or not path.is_relative_to(root):
+        raise InputInvalid(
+            f"the flow must be a path inside the folder OASFLOW_FLOWS, not {str(chosen)[:200]!r}"
+        )
+    return path

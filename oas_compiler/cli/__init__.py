@@ -1,0 +1,42 @@
+"""The command line: `oasflow check`, `run`, `gates`, `approve`, …
+
+    app.py        the commands and their options, put together
+    check.py run.py gates.py runs.py draw.py db.py      one group of commands each
+    drive.py      a run from stop to stop, with a person at the terminal
+    ask.py        what a person is asked;  progress.py  what runs right now
+    opening.py    flows, platforms and the store, as the options name them;  inputs.py  their values
+    exits.py      exit codes, and the one place where errors become sentences
+    terminal.py   what goes to stdout and to stderr
+    safe.py findings.py values.py render.py records.py   pure: data -> what is shown, or JSON
+
+The modules of the commands import nothing heavy: LangGraph, the database and the HTTP library are
+loaded inside the commands that need them, so `oasflow check` starts in a fraction of a second.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+INTERRUPTED = 130
+
+
+def main() -> None:
+    """The entry point `oasflow`; ends the process."""
+    _usable_streams()
+    try:
+        from oas_compiler.cli.app import app
+        from oas_compiler.cli.exits import leave
+    except KeyboardInterrupt:
+        raise SystemExit(INTERRUPTED) from None
+    leave(app)
+
+
+def _usable_streams() -> None:
+    """Streams that can be written to, whatever the locale and whoever closed them."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115, PTH123 - lives as long as the process
+        elif hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")

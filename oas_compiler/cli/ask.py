@@ -1,0 +1,190 @@
+"""Asking a person at the terminal: approve, reject, or leave the gate waiting.
+
+In: a waiting gate.  Out: a `Decision`, or None when the person leaves it waiting.
+
+    approve [a], reject [r], leave waiting [q]: r wrong list
+        ->  Decision.reject(by="ann", reason="wrong list")
+
+A gate whose answer has fields is asked field by field: required ones first, types converted.
+Ctrl-D and Ctrl-C leave the gate waiting; they arrive as `EOFError` and `KeyboardInterrupt`.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from rich.text import Text
+
+from cinatra_sdk.decisions import Decision
+from cinatra_sdk.errors import AnswerInvalid
+from cinatra_sdk.gates import Gate
+from oas_compiler.cli.fields import (
+    NotFitting,
+    Schema,
+    approval_value,
+    choices,
+    has_form,
+    kind,
+    read_field,
+)
+from oas_compiler.cli.inputs import NOT_JSON, decoded
+from oas_compiler.cli.render import gate_view
+from oas_compiler.cli.safe import clean, cut
+from oas_compiler.cli.terminal import Terminal
+from oas_compiler.cli.values import cell
+
+LINE_LIMIT: Final = 4095
+"""Bytes of one typed line that a terminal passes on; the rest is lost."""
+MAX_NESTING: Final = 3
+SKIPPED: Final = object()
+
+
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """Asks at one terminal, in the name of one person."""
+
+    terminal: Terminal
+    by: str
+    read: Callable[[], str] = lambda: sys.stdin.readline()  # noqa: E731, PLW0108 - stdin as it is then
+
+    def decide(self, gate: Gate) -> Decision | None:
+        """Show the gate and ask until there is a fitting decision; None leaves it waiting."""
+        self.terminal.say("", gate_view(gate))
+        while True:
+            word, _, rest = self._line(self._choice(gate)).strip().partition(" ")
+            chosen, note = word.lower(), rest.strip()
+            if chosen in {"q", "quit"}:
+                return None
+            if chosen in {"r", "reject"}:
+                reason = note or self._line("reason (optional): ").strip()
+                return Decision.reject(by=self.by, reason=reason)
+            if chosen in {"a", "approve"} or (chosen in {"j", "json"} and has_form(gate)):
+                decision = self._approval(gate, note, as_json=chosen in {"j", "json"})
+                if decision is not None:
+                    return decision
+            else:
+                self.terminal.say("Type one of the letters and press Enter.")
+
+    def _choice(self, gate: Gate) -> str:
+        if has_form(gate):
+            return "fill in and approve [a], paste JSON [j], reject [r], leave waiting [q]: "
+        return "approve [a], reject [r], leave waiting [q]: "
+
+    def _approval(self, gate: Gate, note: str, *, as_json: bool) -> Decision | None:
+        """The approval with what was filled in; None when it does not fit and is asked again."""
+        value = approval_value(gate)
+        if has_form(gate):
+            value = self._pasted() if as_json else self._filled(gate)
+            if value is NOT_JSON:
+                return None
+        decision = Decision.approve(by=self.by, reason=note, value=value)
+        try:
+            gate.check(decision)
+        except AnswerInvalid as error:
+            self.terminal.error(str(error))
+            return None
+        return decision
+
+    # ------------------------------------------------------------------ forms
+
+    def _filled(self, gate: Gate) -> Any:
+        """The value of the gate's form, field by field."""
+        form = gate.form
+        schema = form.schema if form.schema is not None else form.inner or {}
+        if form.inner is None or not form.titled:
+            return self._value(form.output, schema, required=True)
+        # The author described the document inside the answer's string: that is what is asked.
+        outer = {name: part for name, part in _properties(schema).items() if name != form.output}
+        others = self._object({**schema, "properties": outer}, prefix="", nesting=0)
+        inside = self._value("", form.inner, required=True)
+        return {**others, form.output: json.dumps(inside, ensure_ascii=False)}
+
+    def _object(self, schema: Schema, *, prefix: str, nesting: int) -> dict[str, Any]:
+        required = schema.get("required")
+        names = required if isinstance(required, list) else []
+        properties = _properties(schema)
+        first = [name for name in names if name in properties]
+        filled: dict[str, Any] = {}
+        for name in (*first, *(name for name in properties if name not in first)):
+            value = self._value(
+                f"{prefix}{name}", properties[name], required=name in first, nesting=nesting
+            )
+            if value is not SKIPPED:
+                filled[name] = value
+        return filled
+
+    def _value(self, name: str, schema: Schema, *, required: bool, nesting: int = 0) -> Any:
+        """A value of `schema`; `SKIPPED` when it is optional and left empty."""
+        if _properties(schema) and nesting < MAX_NESTING and required:
+            prefix = f"{name}." if name and nesting else ""
+            return self._object(schema, prefix=prefix, nesting=nesting + 1)
+        self._describe(schema)
+        must = "required" if required else "optional, Enter skips"
+        has_default = "default" in schema
+        default = f", Enter takes {cell(schema['default'])}" if has_default else ""
+        prompt = f"{clean(name) or 'value'} ({kind(schema)}{default or ', ' + must}): "
+        while True:
+            typed = self._line(prompt)
+            if not typed.strip():
+                if has_default:
+                    return schema["default"]
+                if not required:
+                    return SKIPPED
+                self.terminal.say('Something is needed here (type "" for an empty text).')
+                continue
+            try:
+                return read_field(schema, typed)
+            except NotFitting as problem:
+                self.terminal.error(str(problem))
+
+    def _describe(self, schema: Schema) -> None:
+        for key in ("title", "description"):
+            text = schema.get(key)
+            if isinstance(text, str) and text:
+                self.terminal.say(Text(cut(clean(text), 300), style="dim"))
+        for number, option in enumerate(choices(schema), start=1):
+            self.terminal.say(Text(f"  {number}) {cell(option)}"))
+
+    def _pasted(self) -> Any:
+        """JSON over any number of lines; `NOT_JSON` after an empty line that does not end any."""
+        self.terminal.say("Paste the JSON value; an empty line ends it.")
+        text = ""
+        while True:
+            line = self._line("")
+            text += line + "\n"
+            value = decoded(text)
+            if value is not NOT_JSON:
+                return value
+            if not line.strip():
+                self.terminal.error("this is not JSON")
+                return NOT_JSON
+
+    def _line(self, prompt: str) -> str:
+        """One line without its end.
+
+        Raises: `EOFError` for Ctrl-D.
+        """
+        if prompt:
+            self.terminal.prompt(prompt)
+        line = self.read()
+        if not line.endswith("\n"):
+            self.terminal.say("")
+            raise EOFError
+        if len(line.encode(errors="replace")) >= LINE_LIMIT:
+            self.terminal.note("the terminal may have cut this line; `oasflow answer` takes a file")
+        return line.rstrip("\r\n")
+
+
+def _has_form(gate: Gate) -> bool:
+    return gate.form.schema is not None or gate.form.inner is not None
+
+
+def _properties(schema: Schema) -> Mapping[str, Any]:
+    found = schema.get("properties")
+    if not isinstance(found, Mapping):
+        return {}
+    return {name: part if isinstance(part, Mapping) else {} for name, part in found.items()}

@@ -1,0 +1,112 @@
+"""A run at the terminal: driven on, its gates shown and asked, until it ends or is left waiting.
+
+In: a store, a flow, and how to begin (`store.start`, `store.answer`, `store.resume`).
+Out: the exit code that says where the run stands.
+
+    Drive(store, flow, run_id, terminal, answers="ask").go(lambda on_event: store.start(…))
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from cinatra_sdk.context import HostContext
+from cinatra_sdk.decisions import Decision
+from cinatra_sdk.errors import AnswerInvalid, GateClosed
+from cinatra_sdk.gates import Gate
+from cinatra_sdk.platform import SimulatedPlatform
+from cinatra_sdk.runs import OnEvent, Run
+from cinatra_sdk.store import RunStore
+from oas_compiler.cli.ask import Asker
+from oas_compiler.cli.exits import Exit, exit_of
+from oas_compiler.cli.opening import host
+from oas_compiler.cli.progress import Progress
+from oas_compiler.cli.records import run_record
+from oas_compiler.cli.render import outcome_view
+from oas_compiler.cli.safe import clean
+from oas_compiler.cli.terminal import Terminal
+from oas_compiler.lower.flow import Flow
+
+Begin = Callable[[OnEvent, HostContext], Run]
+Answers = Literal["ask", "leave", "make up"]
+"""Who answers the gates that come up: the person here, nobody, or the simulation."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drive:
+    """One run, driven by one process."""
+
+    store: RunStore
+    flow: Flow
+    run_id: str
+    terminal: Terminal
+    by: str
+    answers: Answers
+    from_start: bool = False
+    """Whether this process sees the whole run, with all its calls."""
+
+    def go(self, begin: Begin) -> Exit:
+        """Begin, then answer gate after gate."""
+        try:
+            run = self._to_a_stop(begin)
+        except (KeyboardInterrupt, EOFError):
+            self.terminal.say("")
+            self.terminal.note(
+                f"interrupted; the run is kept: oasflow resume {shlex.quote(self.run_id)}"
+            )
+            self.terminal.data({"error": {"code": "interrupted", "run": self.run_id, "exit": 130}})
+            return Exit.INTERRUPTED
+        self._mention_unused_stubs(run)
+        self.terminal.show(outcome_view(run))
+        self.terminal.data(run_record(run))
+        return exit_of(run)
+
+    def _to_a_stop(self, begin: Begin) -> Run:
+        watch = Progress(self.flow.ir, self.terminal)
+        context = host()
+        run = begin(watch, context)
+        while run.status == "waiting" and run.waiting:
+            gate = run.waiting[0]
+            decision = self._decision(gate)
+            if decision is None:
+                return run
+            try:
+                run = self.store.answer(
+                    run.id, gate.id, decision, flow=self.flow, context=context, on_event=watch
+                )
+            except GateClosed as error:
+                # Somebody else was faster: their decision counts, and the run went on.
+                self.terminal.note(str(error))
+                run = self.store.get(run.id)
+        return run
+
+    def _decision(self, gate: Gate) -> Decision | None:
+        if self.answers == "make up":
+            return self._made_up(gate)
+        if self.answers == "leave":
+            return None
+        return Asker(self.terminal, self.by).decide(gate)
+
+    def _made_up(self, gate: Gate) -> Decision | None:
+        example = gate.example()
+        reason = "" if example is True else "made up by --yes"
+        decision = Decision.of(example, by=f"{self.by} (simulation)")
+        decision = Decision.approve(by=decision.by, reason=reason, value=decision.value)
+        try:
+            gate.check(decision)
+        except AnswerInvalid as error:
+            self.terminal.note(f"the simulation has no answer for gate '{gate.id}': {error}")
+            return None
+        self.terminal.say(f"  approved: {clean(gate.name)}")
+        return decision
+
+    def _mention_unused_stubs(self, run: Run) -> None:
+        platform = self.flow.platform
+        if not self.from_start or run.status != "completed":
+            return
+        if isinstance(platform, SimulatedPlatform) and platform.unused_stubs:
+            unused = ", ".join(platform.unused_stubs)
+            self.terminal.note(f"stubs that no call matched: {unused}")

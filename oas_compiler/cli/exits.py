@@ -1,0 +1,203 @@
+"""Exit codes, and the border at which errors become one sentence and a code.
+
+In: a command, a function that returns an `Exit`.  Out: its exit code; no traceback ever.
+
+    raises RunNotFound("no run begins with 'x'")  ->  stderr "error: no run begins with 'x'", code 2
+
+With `--json` the error is also the one JSON document on stdout:
+`{"error": {"code": "run_not_found", "message": "…", "exit": 2}}`.
+
+Error tree
+    Halt(Exception)         a command cannot go on; `.exit` says how it ends
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+import traceback
+from collections.abc import Callable, Mapping
+from enum import IntEnum
+from typing import TYPE_CHECKING, Any, Final, ParamSpec
+
+import typer
+
+from oas_compiler.cli.safe import clean
+from oas_compiler.cli.terminal import Terminal
+
+if TYPE_CHECKING:
+    from cinatra_sdk.errors import FlowError
+    from cinatra_sdk.runs import Run
+    from oas_compiler.diagnostics import CompileError
+
+P = ParamSpec("P")
+DEBUG_VARIABLE: Final = "OASFLOW_DEBUG"
+
+
+class Exit(IntEnum):
+    """What a command came to; the numbers never change."""
+
+    OK = 0
+    FINDINGS = 1
+    USAGE = 2
+    WAITING = 3
+    CONFLICT = 4
+    REJECTED = 5
+    FAILED = 6
+    UNREACHABLE = 7
+    BUG = 70
+    INTERRUPTED = 130
+    PIPE = 141
+
+
+MEANINGS: Final[Mapping[Exit, str]] = {
+    Exit.OK: "done; the run completed",
+    Exit.FINDINGS: "the flow has errors",
+    Exit.USAGE: "a file could not be read, or what was given does not fit",
+    Exit.WAITING: "the run waits at a gate",
+    Exit.CONFLICT: "the gate is closed, the run has ended, or somebody else holds it",
+    Exit.REJECTED: "the run was rejected",
+    Exit.FAILED: "the run failed or was stopped",
+    Exit.UNREACHABLE: "the database or the platform cannot be reached",
+    Exit.BUG: "an error in oasflow itself",
+    Exit.INTERRUPTED: "interrupted; the run is kept",
+    Exit.PIPE: "the reader of the output went away",
+}
+
+
+class Halt(Exception):  # noqa: N818 - not every halt is an error
+    """A command cannot go on."""
+
+    def __init__(self, message: str, *, exit: Exit = Exit.USAGE, code: str = "usage") -> None:  # noqa: A002
+        super().__init__(message)
+        self.exit = exit
+        self.code = code
+
+
+def exit_of(run: Run) -> Exit:
+    """Where the run stands, as an exit code."""
+    if run.status == "failed" and (run.error or {}).get("code") == "platform_unreachable":
+        return Exit.UNREACHABLE
+    return {
+        "completed": Exit.OK,
+        "waiting": Exit.WAITING,
+        "rejected": Exit.REJECTED,
+        "failed": Exit.FAILED,
+        "stopped": Exit.FAILED,
+    }.get(run.status, Exit.CONFLICT)
+
+
+def bounded(command: Callable[P, Exit]) -> Callable[P, None]:
+    """`command` for typer: it ends with its exit code, and no exception leaves it."""
+
+    @functools.wraps(command)
+    def within(*args: P.args, **kwargs: P.kwargs) -> None:
+        terminal = Terminal.open(as_json=bool(kwargs.get("as_json")))
+        try:
+            code = _outcome(terminal, lambda: command(*args, **kwargs))
+        except BrokenPipeError:
+            code = Exit.PIPE
+        raise typer.Exit(code)
+
+    return within
+
+
+def leave(app: Callable[[], Any]) -> None:
+    """Run the whole program and end the process with its code."""
+    code: Any = Exit.OK
+    try:
+        app()
+    except SystemExit as ended:
+        code = ended.code
+    except KeyboardInterrupt:
+        code = Exit.INTERRUPTED
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            code = code or Exit.PIPE
+            # The interpreter flushes once more at its end, and would complain about the pipe.
+            with open(os.devnull, "wb") as nothing:  # noqa: PTH123 - a device, not a path of ours
+                os.dup2(nothing.fileno(), stream.fileno())
+    raise SystemExit(code)
+
+
+def _outcome(terminal: Terminal, work: Callable[[], Exit]) -> Exit:
+    try:
+        return work()
+    except KeyboardInterrupt:
+        terminal.say("interrupted")
+        return Exit.INTERRUPTED
+    except BrokenPipeError:
+        raise
+    except Exception as error:  # noqa: BLE001 - the edge of the process: reported, with its code
+        return _report(terminal, error)
+
+
+def _report(terminal: Terminal, error: Exception) -> Exit:
+    """Say what happened; the exit code comes back."""
+    # Imported only when something went wrong: a command that does well does not pay for it.
+    from cinatra_sdk.errors import FlowError
+    from oas_compiler.diagnostics import CompileError
+
+    if isinstance(error, CompileError):
+        return _report_findings(terminal, error)
+    if isinstance(error, Halt):
+        return _tell(terminal, error.exit, error.code, str(error))
+    if isinstance(error, FlowError):
+        return _tell(terminal, _exit_of_flow_error(error), error.code, str(error))
+    if isinstance(error, OSError):
+        what = f"{error.filename or 'the file'}: {error.strerror or type(error).__name__}"
+        return _tell(terminal, Exit.USAGE, "unreadable", what)
+    platform = _platform_error(error)
+    if platform is not None:
+        return _tell(terminal, platform, str(getattr(error, "code", "")), str(error))
+    if os.environ.get(DEBUG_VARIABLE):
+        terminal.say(clean("".join(traceback.format_exception(error)), lines=True))
+    message = f"unexpected {type(error).__name__}; `oasflow --debug …` shows where"
+    return _tell(terminal, Exit.BUG, "bug", message)
+
+
+def _tell(terminal: Terminal, exit_code: Exit, code: str, message: str) -> Exit:
+    terminal.error(message)
+    terminal.data({"error": {"code": code, "message": message, "exit": int(exit_code)}})
+    return exit_code
+
+
+def _report_findings(terminal: Terminal, error: CompileError) -> Exit:
+    from oas_compiler.cli.findings import exit_of_findings, finding_record, view_of_findings
+
+    findings = list(error.diagnostics)
+    code = Exit(exit_of_findings(findings))
+    terminal.say(view_of_findings(findings))
+    errors = len(error.diagnostics.errors)
+    message = f"the flow has {errors} error{'s' if errors != 1 else ''}"
+    terminal.error(message)
+    records = [finding_record(finding) for finding in findings]
+    described = {"code": "compile_error", "message": message, "exit": int(code), "findings": records}
+    terminal.data({"error": described})
+    return code
+
+
+def _exit_of_flow_error(error: FlowError) -> Exit:
+    from cinatra_sdk import errors
+
+    kinds: tuple[tuple[type[FlowError] | tuple[type[FlowError], ...], Exit], ...] = (
+        (errors.RunNotFound, Exit.USAGE),
+        (
+            (errors.RunBusy, errors.RunEnded, errors.GateClosed, errors.FlowChanged),
+            Exit.CONFLICT,
+        ),
+        (errors.StoreError, Exit.UNREACHABLE),
+        (errors.NodeFailed, Exit.FAILED),
+    )
+    return next((code for kind, code in kinds if isinstance(error, kind)), Exit.USAGE)
+
+
+def _platform_error(error: Exception) -> Exit | None:
+    from cinatra_sdk.platform.protocol import PlatformError, PlatformUnreachable
+
+    if isinstance(error, PlatformUnreachable):
+        return Exit.UNREACHABLE
+    return Exit.FAILED if isinstance(error, PlatformError) else None

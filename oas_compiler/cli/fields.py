@@ -1,0 +1,138 @@
+"""One field of a form: what a person types, as the JSON value that its schema asks for.
+
+In: a JSON Schema and a line of text.  Out: the value, or `NotFitting` with the reason.
+
+    read_field({"type": "integer"}, "12")                      ->  12
+    read_field({"enum": ["send", "continue"]}, "2")            ->  "continue"
+    read_field({"type": "array", "items": {"type": "string"}}, "a, b")  ->  ["a", "b"]
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, Final
+
+from cinatra_sdk.answers import validator
+from cinatra_sdk.decisions import UNSET
+from cinatra_sdk.gates import Gate
+from oas_compiler.cli.inputs import NOT_JSON, decoded
+
+Schema = Mapping[str, Any]
+_YES_NO: Final = {"y": True, "yes": True, "true": True, "n": False, "no": False, "false": False}
+_NAMES: Final = {
+    "string": "text",
+    "integer": "whole number",
+    "number": "number",
+    "boolean": "y or n",
+    "array": "list",
+    "object": "JSON object",
+    "null": "null",
+}
+
+
+class NotFitting(ValueError):
+    """What was typed is not a value of the field; the text says why."""
+
+
+def has_form(gate: Gate) -> bool:
+    """Whether approving `gate` takes more than a yes."""
+    return (gate.form.schema is not None and not _asks_yes(gate)) or gate.form.inner is not None
+
+
+def approval_value(gate: Gate) -> Any:
+    """What a plain yes sends along: nothing, unless the author wrote the yes into a schema."""
+    return {"approved": True} if _asks_yes(gate) else UNSET
+
+
+def _asks_yes(gate: Gate) -> bool:
+    properties = (gate.form.schema or {}).get("properties")
+    if not isinstance(properties, Mapping) or list(properties) != ["approved"]:
+        return False
+    yes = properties["approved"]
+    return isinstance(yes, Mapping) and yes.get("type") == "boolean"
+
+
+def choices(schema: Schema) -> list[Any]:
+    """The values to choose from; empty where anything goes."""
+    if "const" in schema:
+        return [schema["const"]]
+    listed = schema.get("enum")
+    return list(listed) if isinstance(listed, list) else []
+
+
+def kind(schema: Schema) -> str:
+    """What to type, in two or three words."""
+    if choices(schema):
+        return "choice"
+    items = _items(schema)
+    if _type(schema) == "array" and items in {"string", "integer", "number"}:
+        return f"list of {_NAMES[items]}s, by commas or as JSON"
+    return _NAMES.get(_type(schema), "text or JSON")
+
+
+def read_field(schema: Schema, typed: str) -> Any:
+    """The value of what was typed.
+
+    Raises: `NotFitting`.
+    """
+    options = choices(schema)
+    value = _choice(options, typed.strip()) if options else _value(schema, typed)
+    problem = fits(schema, value)
+    if problem:
+        raise NotFitting(problem)
+    return value
+
+
+def fits(schema: Schema, value: Any) -> str:
+    """Why `value` does not fit `schema`; empty when it does.
+
+    A field whose schema refers to a part of the whole form is checked with the form.
+    """
+    text = json.dumps(schema)
+    if '"$ref"' in text or '"$dynamicRef"' in text:
+        return ""
+    error = next(iter(validator(text).iter_errors(value)), None)
+    return "" if error is None else error.message[:200]
+
+
+def _choice(options: list[Any], typed: str) -> Any:
+    for option in options:
+        if typed == (option if isinstance(option, str) else json.dumps(option)):
+            return option
+    if typed.isdecimal() and 1 <= int(typed) <= len(options):
+        return options[int(typed) - 1]
+    raise NotFitting(f"type a number from 1 to {len(options)}")
+
+
+def _value(schema: Schema, typed: str) -> Any:
+    wanted = _type(schema)
+    if wanted == "string":
+        return "" if typed.strip() == '""' else typed
+    if wanted == "boolean":
+        if typed.strip().lower() not in _YES_NO:
+            raise NotFitting("type y or n")
+        return _YES_NO[typed.strip().lower()]
+    value = decoded(typed)
+    if wanted in {"integer", "number"} and (
+        value is NOT_JSON or isinstance(value, bool) or not isinstance(value, (int, float))
+    ):
+        raise NotFitting(f"type a {_NAMES[wanted]}")
+    if wanted == "array" and not isinstance(value, list) and _items(schema) in _NAMES:
+        return [_value({"type": _items(schema)}, part.strip()) for part in typed.split(",")]
+    if wanted in {"array", "object"} and value is NOT_JSON:
+        raise NotFitting("type JSON")
+    if value is NOT_JSON or (not wanted and fits(schema, value) and not fits(schema, typed)):
+        return typed
+    return value
+
+
+def _type(schema: Schema) -> str:
+    """The one type of the field; empty where several or none are named."""
+    named = schema.get("type")
+    return named if isinstance(named, str) else ""
+
+
+def _items(schema: Schema) -> str:
+    items = schema.get("items")
+    return _type(items) if isinstance(items, Mapping) else ""

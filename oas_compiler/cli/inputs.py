@@ -1,0 +1,110 @@
+"""Values given at the command line: JSON texts, files, `key=value` pairs.
+
+In: what was typed.  Out: JSON values, or `Halt` with a sentence that names the option.
+
+    decoded("5")  ->  5            pairs("--env", ["A=b=c"])  ->  {"A": "b=c"}
+    params({"properties": {"n": {"type": "string"}}}, "", ["n=5"])  ->  {"n": "5"}
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from oas_compiler.cli.exits import Halt
+from oas_compiler.diagnostics import did_you_mean
+
+NOT_JSON: Final = object()
+SECRETS: Final = ("CINATRA_BRIDGE_TOKEN", "CINATRA_CONTEXT_ATTEST_KEY", "CINATRA_RUN_TOKEN")
+"""Read from the environment only: a command line is seen by every process of the machine."""
+
+
+def decoded(text: str) -> Any:
+    """The JSON value of `text`, or `NOT_JSON`."""
+    try:
+        return json.loads(text, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError):
+        return NOT_JSON
+
+
+def json_value(text: str, option: str) -> Any:
+    """Raises: `Halt` with the place of what is not JSON."""
+    try:
+        return json.loads(text, parse_constant=_refuse_constant)
+    except json.JSONDecodeError as error:
+        where = f"line {error.lineno}, column {error.colno}"
+        raise Halt(f"{option} is not JSON: {error.msg} at {where}") from None
+    except (ValueError, RecursionError):
+        raise Halt(f"{option} is not JSON: a number or the nesting is out of bounds") from None
+
+
+def text_of(file: str, option: str) -> str:
+    """The text of a file, or of stdin for `-`."""
+    try:
+        if file == "-":
+            return sys.stdin.read()
+        return Path(file).read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise Halt(f"{option} {file}: the file is not UTF-8", code="unreadable") from None
+    except OSError as error:
+        why = error.strerror or type(error).__name__
+        raise Halt(f"{option} {file}: {why}", code="unreadable") from None
+    except ValueError:
+        raise Halt(f"{option}: this is not a file name", code="unreadable") from None
+
+
+def pairs(option: str, given: Sequence[str]) -> dict[str, str]:
+    """`["A=b"]` as `{"A": "b"}`."""
+    found: dict[str, str] = {}
+    for text in given:
+        key, equals, value = text.partition("=")
+        if not equals or not key:
+            raise Halt(f"{option} {text!r}: write {option} key=value")
+        if key in found:
+            raise Halt(f"{option} {key}: given twice")
+        found[key] = value
+    return found
+
+
+def environment(given: Sequence[str]) -> dict[str, str]:
+    """The placeholders of `--env`, none of which may be a token."""
+    found = pairs("--env", given)
+    for name in SECRETS:
+        if name in found:
+            raise Halt(f"--env {name}: a token is read from the environment, export {name} instead")
+    return found
+
+
+def params(schema: Mapping[str, Any], file: str, settings: Sequence[str]) -> dict[str, Any]:
+    """The parameters of a run: the object in `file`, with the settings laid over it.
+
+    `schema` is the flow's input schema.
+    """
+    given: Any = json_value(text_of(file, "--input"), "--input") if file else {}
+    if not isinstance(given, dict):
+        raise Halt("--input is not a JSON object of input names and values")
+    known: Mapping[str, Any] = schema["properties"]
+    for key, text in pairs("--set", settings).items():
+        if key not in known:
+            nearest = did_you_mean(key, known) or f"it has {', '.join(known) or 'none'}"
+            raise Halt(f"--set {key}: the flow has no such input; {nearest}")
+        given[key] = _fitting(known[key], text)
+    return given
+
+
+def _fitting(schema: Mapping[str, Any], text: str) -> Any:
+    """The JSON value of `text` where it fits `schema`, else the text itself."""
+    value = decoded(text)
+    if value is NOT_JSON:
+        return text
+    from cinatra_sdk.answers import validator
+
+    check = validator(json.dumps(schema))
+    return text if not check.is_valid(value) and check.is_valid(text) else value
+
+
+def _refuse_constant(name: str) -> Any:
+    raise ValueError(f"{name} is not JSON")

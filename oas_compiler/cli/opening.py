@@ -1,0 +1,175 @@
+"""What the options name: the flow, the platform it talks to, the store, who is acting.
+
+    store(terminal, "")          RunStore on DATABASE_URL, else on the embedded server
+    platform(PlatformOptions(simulate=True, stubs="stubs.yaml"))   SimulatedPlatform
+"""
+
+from __future__ import annotations
+
+import getpass
+import logging
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from oas_compiler.cli.exits import Halt
+from oas_compiler.cli.terminal import Terminal
+
+if TYPE_CHECKING:
+    from cinatra_sdk import RunStore
+    from cinatra_sdk.context import HostContext
+    from cinatra_sdk.platform import Platform
+    from oas_compiler.lower.flow import Flow
+
+BASE_URL: Final = "CINATRA_BASE_URL"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlatformOptions:
+    """Who answers the flow's calls."""
+
+    simulate: bool = False
+    stubs: str = ""
+    record: str = ""
+    base_url: str = ""
+    allow: tuple[str, ...] = ()
+    timeout: float | None = None
+
+
+def store(terminal: Terminal, dsn: str) -> RunStore:
+    """The store of `--db`, DATABASE_URL, or the embedded server.
+
+    Raises: `StoreError`.
+    """
+    from cinatra_sdk import RunStore
+    from cinatra_sdk.store.local import LocalServer, LocalServerError
+
+    _warnings_to(terminal)
+    if not dsn and not os.environ.get("DATABASE_URL"):
+        try:
+            if not LocalServer().status().running:
+                terminal.say("starting the local PostgreSQL server …")
+        except LocalServerError:
+            pass  # opening the store says the same, with more words
+    return RunStore.open(dsn or None)
+
+
+def flow(path: str, *, platform: Platform, env: Mapping[str, str]) -> Flow:
+    """Raises: `CompileError`."""
+    from oas_compiler.lower.compile import compile_flow
+
+    return compile_flow(path, platform=platform, env=env)
+
+
+def flow_of_run(opened: RunStore, run_id: str) -> Flow:
+    """The flow of a run, made again from the bytes in the store, on its own platform.
+
+    Raises: `Halt` when this process lacks what the run needs; `CompileError`.
+    """
+    from cinatra_sdk.errors import FlowError
+    from oas_compiler.lower.flow import Flow
+
+    try:
+        made = opened.flow(run_id)
+    except FlowError:
+        raise
+    except ValueError as error:
+        raise Halt(f"the platform of run '{run_id}' cannot be made again: {error}") from None
+    if not isinstance(made, Flow):
+        raise Halt(f"run '{run_id}' was not started with a flow file")
+    return made
+
+
+def platform(options: PlatformOptions) -> Platform:
+    """Raises: `Halt` naming the option that does not fit."""
+    from cinatra_sdk.platform import SimulatedPlatform
+
+    _refuse_mixed(options)
+    base_url = options.base_url or os.environ.get(BASE_URL, "")
+    try:
+        if options.simulate or not base_url:
+            # Absolute: the process that answers a gate may stand in another folder.
+            record = str(Path(options.record).absolute()) if options.record else None
+            return SimulatedPlatform(options.stubs or None, record=record)
+        return _http(options, base_url)
+    except ValueError as error:
+        raise Halt(str(error)) from None
+
+
+def require_platform(made: Flow, options: PlatformOptions) -> None:
+    """A flow that calls a platform is never simulated by accident.
+
+    Raises: `Halt`.
+    """
+    from oas_compiler.approval import acting_nodes
+    from oas_compiler.ir import ApiNode
+
+    if options.simulate or options.base_url or os.environ.get(BASE_URL):
+        return
+    calls = [node.name for _, node in acting_nodes(made.ir) if isinstance(node, ApiNode)]
+    if calls:
+        raise Halt(
+            f"the flow calls a platform (first at '{calls[0]}'): give --base-url or {BASE_URL}, "
+            "or --simulate to make the answers up"
+        )
+
+
+def host() -> HostContext:
+    """The credentials of this activation, from the environment."""
+    from cinatra_sdk.context import host_context
+
+    return host_context(run_token=os.environ.get("CINATRA_RUN_TOKEN", ""))
+
+
+def person(given: str) -> str:
+    """Who decides: `--as`, else the user of the operating system."""
+    if given:
+        if not given.isprintable() or not given.strip():
+            raise Halt("--as: a name is printable text")
+        return given
+    try:
+        import pwd
+
+        # The account and not $USER, which anybody may set: this name goes into the audit.
+        return pwd.getpwuid(os.getuid()).pw_name
+    except (ImportError, KeyError):
+        pass
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError, ImportError):
+        return f"uid {os.getuid()}"
+
+
+def _refuse_mixed(options: PlatformOptions) -> None:
+    if options.simulate and (options.base_url or options.allow or options.timeout is not None):
+        raise Halt("--simulate calls nothing: leave out --base-url, --allow and --timeout")
+    if not options.simulate and (options.stubs or options.record):
+        raise Halt("--stubs and --record are for a simulation: add --simulate")
+
+
+def _http(options: PlatformOptions, base_url: str) -> Platform:
+    from cinatra_sdk.platform import HttpPlatform
+
+    if options.timeout is not None and not options.timeout > 0:
+        raise Halt("--timeout is a number of seconds above 0")
+    return HttpPlatform(
+        base_url,
+        allow=options.allow,
+        bridge_token=os.environ.get("CINATRA_BRIDGE_TOKEN"),
+        attestation_key=os.environ.get("CINATRA_CONTEXT_ATTEST_KEY"),
+        **({} if options.timeout is None else {"timeout": options.timeout}),
+    )
+
+
+def _warnings_to(terminal: Terminal) -> None:
+    """Warnings of the flow's own log become notes, made safe like every other text."""
+
+    class Notes(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            terminal.note(record.getMessage())
+
+    log = logging.getLogger("oasflow")
+    log.handlers = [Notes(logging.WARNING)]
+    log.propagate = False

@@ -1,0 +1,86 @@
+"""What runs right now, one line per visit of a node, under the author's own names.
+
+In: events of an activation.  Out: lines on stderr.
+
+    ✓ Recipients › Generate recipient list  0.3 s
+    ◆ Recipients › Review recipients  waits for a person
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
+
+from rich.control import Control
+from rich.segment import ControlType
+from rich.text import Text
+
+from oas_compiler.approval import walk
+from oas_compiler.cli.safe import clean, cut
+from oas_compiler.cli.terminal import Terminal
+from oas_compiler.ir import FlowIR, FlowNode
+from oas_compiler.lower.names import node_name
+
+if TYPE_CHECKING:
+    from cinatra_sdk.runs import Event
+
+_MARKS: Final = {"done": ("✓", "green"), "waits": ("◆", "yellow"), "failed": ("✗", "red")}
+_PLAIN_MARKS: Final = {"done": "+", "waits": "?", "failed": "x"}
+
+
+class Progress:
+    """Prints what happens; never raises, because a run must not fail by being watched."""
+
+    def __init__(self, flow: FlowIR, terminal: Terminal) -> None:
+        self._names = names_of(flow)
+        self._inner = frozenset(
+            tuple(node_name(part) for part in path)
+            for path, node in walk(flow)
+            if isinstance(node, FlowNode)
+        )
+        self._terminal = terminal
+        self._begun: dict[tuple[str, ...], float] = {}
+        self._live = terminal.err.is_terminal and terminal.err.color_system is not None
+
+    def __call__(self, event: Event) -> None:
+        path = (*event.path, event.node)
+        if path in self._inner:
+            return
+        name = clean(self._names.get(path, "/".join(path)))
+        if event.kind == "started":
+            self._begun[path] = time.monotonic()
+            self._running(name)
+            return
+        seconds = time.monotonic() - self._begun.pop(path, time.monotonic())
+        state = "failed" if event.error else "waits" if event.waits else "done"
+        ending = "  waits for a person" if event.waits else ""
+        took = f"  {seconds:.1f} s" if seconds >= 0.1 and not event.waits else ""
+        self._clear()
+        self._terminal.say(Text.assemble("  ", self._mark(state), f" {name}", (ending + took, "dim")))
+
+    def _running(self, name: str) -> None:
+        if self._live:
+            most = max(10, self._terminal.err.width - 6)
+            self._terminal.say_part(Text(f"  … {cut(name, most)}", style="dim"))
+
+    def _clear(self) -> None:
+        if self._live:
+            back = Control(ControlType.CARRIAGE_RETURN, (ControlType.ERASE_IN_LINE, 2))
+            self._terminal.say_part(back)
+
+    def _mark(self, state: str) -> tuple[str, str]:
+        mark, colour = _MARKS[state]
+        utf = self._terminal.err.encoding.lower().startswith("utf")
+        return (mark if utf else _PLAIN_MARKS[state]), colour
+
+
+def names_of(flow: FlowIR) -> Mapping[tuple[str, ...], str]:
+    """Path in the graph → names of the author, `Recipients › Review recipients`."""
+    names: dict[tuple[str, ...], str] = {}
+    for path, node in walk(flow):
+        key = tuple(node_name(part) for part in path)
+        around = names.get(key[:-1], "")
+        own = node.name or node.id
+        names[key] = f"{around} › {own}" if around else own
+    return names

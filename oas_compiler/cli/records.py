@@ -1,0 +1,96 @@
+"""Runs, gates and decisions as JSON: the shapes that `--json` prints.
+
+    run_record(run)  ->  {"id": "3f2a…", "status": "waiting", "waiting": [{"id": "review", …}], …}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from cinatra_sdk.gates import Gate
+    from cinatra_sdk.runs import Run
+
+
+def run_record(run: Run) -> dict[str, Any]:
+    """Everything the store knows of a run, but for its decisions."""
+    return {
+        "id": run.id,
+        "status": run.status,
+        "flow": run.flow,
+        "file": run.file,
+        "digest": run.digest,
+        "tenant": run.tenant,
+        "inputs": dict(run.input),
+        "outputs": None if run.outputs is None else dict(run.outputs),
+        "branch": run.branch,
+        "messages": [dict(message) for message in run.messages],
+        "waiting": [gate_record(gate) for gate in run.waiting],
+        "error": None if run.error is None else dict(run.error),
+        "attempts": run.attempts,
+        "created_at": _time(run.created_at),
+        "updated_at": _time(run.updated_at),
+    }
+
+
+def run_summary(run: Run) -> dict[str, Any]:
+    """A run as one line of a list."""
+    return {
+        "id": run.id,
+        "status": run.status,
+        "flow": run.flow,
+        "waiting": [gate.id for gate in run.waiting],
+        "created_at": _time(run.created_at),
+        "updated_at": _time(run.updated_at),
+    }
+
+
+def gate_record(gate: Gate) -> dict[str, Any]:
+    """A waiting gate: what is shown, what it asks, and an answer that would fit."""
+    return {
+        "id": gate.id,
+        "node": gate.node,
+        "visit": gate.visit,
+        "step": gate.step,
+        "risk": gate.risk,
+        "name": gate.name,
+        "renderer": gate.renderer,
+        "schema": dict(gate.schema),
+        "values": dict(gate.values),
+        "example": gate.example(),
+    }
+
+
+def waiting_record(run: Run, gate: Gate, now: datetime) -> dict[str, Any]:
+    """A waiting gate with the run it belongs to."""
+    since = run.updated_at
+    return {
+        "run": run.id,
+        "flow": run.flow,
+        "waiting_since": _time(since),
+        "age_seconds": None if since is None else max(0, int((now - since).total_seconds())),
+        **gate_record(gate),
+    }
+
+
+def decision_record(row: Mapping[str, Any]) -> dict[str, Any]:
+    """One row of the decisions: who decided what, when and why."""
+    return {
+        "gate": row["gate_id"],
+        "node": row["node"],
+        "visit": row["visit"],
+        "step": row["step"],
+        "decision": row["kind"],
+        "by": row["decided_by"],
+        "at": _time(row["decided_at"]),
+        "reason": row["reason"],
+        "answer": row["answer"],
+        "payload_sha256": row["payload_sha256"],
+        "policy_sha256": row["policy_sha256"],
+    }
+
+
+def _time(moment: datetime | None) -> str | None:
+    return None if moment is None else moment.isoformat(timespec="milliseconds")

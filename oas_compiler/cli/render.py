@@ -1,0 +1,208 @@
+"""Runs, gates and decisions as people see them.
+
+In: records of the store.  Out: something rich prints; every text from outside is made safe.
+
+    gates_table(waiting, now)   ->  RUN       GATE          STEP  RISK       AGE
+                                    3f2a91bc  review_gate   2     read_only  4 min
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Final
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from oas_compiler.cli.safe import clean, cut
+from oas_compiler.cli.values import cell, value_view, values_view
+
+if TYPE_CHECKING:
+    from cinatra_sdk.gates import Gate
+    from cinatra_sdk.runs import Run
+
+COLOURS: Final[Mapping[str, str]] = {
+    "completed": "green",
+    "waiting": "yellow",
+    "running": "cyan",
+    "rejected": "magenta",
+    "failed": "red",
+    "stopped": "red",
+}
+_UNITS: Final = (("d", 86_400), ("h", 3_600), ("min", 60))
+
+
+def age(seconds: float) -> str:
+    """`4 min`, `2 h`, `3 d`: how long something has been."""
+    for unit, length in _UNITS:
+        if seconds >= length:
+            return f"{int(seconds // length)} {unit}"
+    return f"{max(0, int(seconds))} s"
+
+
+def status_text(status: str) -> Text:
+    return Text(clean(status), style=f"bold {COLOURS.get(status, '')}".strip())
+
+
+# ------------------------------------------------------------------------ lists
+
+
+def runs_table(runs: Iterable[Run], now: datetime) -> Table:
+    table = _list("run", "status", "flow", "waits at", "changed")
+    for run in runs:
+        table.add_row(
+            Text(clean(run.id)),
+            status_text(run.status),
+            Text(cut(clean(run.flow), 40)),
+            Text(cut(", ".join(clean(gate.id) for gate in run.waiting), 60)),
+            Text(_since(run.updated_at, now)),
+        )
+    return table
+
+
+def gates_table(waiting: Iterable[tuple[Run, Gate]], now: datetime) -> Table:
+    table = _list("run", "gate", "name", "step", "risk", "age")
+    for run, gate in waiting:
+        table.add_row(
+            Text(clean(run.id)),
+            Text(clean(gate.id)),
+            Text(cut(clean(gate.name), 40)),
+            Text(str(gate.step)),
+            Text(clean(gate.risk)),
+            Text(_since(run.updated_at, now)),
+        )
+    return table
+
+
+def _list(*columns: str) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    for column in columns:
+        table.add_column(column.upper(), overflow="fold")
+    return table
+
+
+def _since(moment: datetime | None, now: datetime) -> str:
+    return "" if moment is None else age((now - moment).total_seconds())
+
+
+# ------------------------------------------------------------------------ one gate
+
+
+def gate_view(gate: Gate) -> RenderableType:
+    """What a person needs to see before deciding."""
+    heading = Text.assemble(
+        ("◆ ", "yellow"),
+        (clean(gate.name), "bold"),
+        (f"   step {gate.step} · risk {clean(gate.risk)} · {clean(gate.id)}", "dim"),
+    )
+    shown = values_view(gate.values) if gate.values else Text("no data to show", style="dim italic")
+    return Group(heading, Padding(shown, (0, 0, 0, 2), expand=False))
+
+
+def how_to_answer(run: Run, gate: Gate, *, alone: bool) -> Text:
+    """The commands that answer a gate; `alone`: no other gate of the run waits."""
+    from oas_compiler.cli.fields import has_form
+
+    target = shlex.quote(run.id if alone else f"{run.id}/{gate.id}")
+    example = gate.example()
+    if not has_form(gate):
+        first = f"oasflow approve {target}"
+        free = gate.form.schema is None and gate.form.text_output
+        other = f"oasflow answer {target} --text '…'" if free else ""
+    else:
+        value = shlex.quote(json.dumps(example, ensure_ascii=False))
+        first = f"oasflow answer {target} --value {value}"
+        other = ""
+    lines = [first, f"oasflow reject {target} --reason '…'", other]
+    return _command("\n".join(f"  {clean(line)}" for line in lines if line))
+
+
+# ------------------------------------------------------------------------ one run
+
+
+def outcome_view(run: Run) -> RenderableType:
+    """Where a run stands: what came out of it, why it failed, or what it waits for."""
+    return Group(*_outcome(run))
+
+
+def run_view(run: Run, decisions: Sequence[Mapping[str, Any]], now: datetime) -> RenderableType:
+    """Everything about a run."""
+    about = {
+        "flow": run.flow,
+        "file": run.file,
+        "digest": run.digest[:16],
+        "tenant": run.tenant,
+        "begun": _when(run.created_at),
+        "changed": f"{_when(run.updated_at)} ({_since(run.updated_at, now)} ago)",
+    }
+    facts = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0))
+    for name, text in about.items():
+        if text:
+            facts.add_row(Text(name, style="dim"), Text(clean(text), overflow="fold"))
+    parts: list[RenderableType] = [_indented(facts)]
+    if run.input:
+        parts += [_title("inputs"), _indented(values_view(run.input))]
+    if decisions:
+        parts += [_title("decisions"), _indented(_decisions_table(decisions))]
+    first, *rest = _outcome(run)
+    return Group(first, *parts, *rest)
+
+
+def _outcome(run: Run) -> Iterator[RenderableType]:
+    branch = f"   by branch {run.branch}" if run.branch not in {None, "next"} else ""
+    yield Text.assemble("run ", clean(run.id), "  ", status_text(run.status), clean(branch))
+    if run.messages:
+        yield _title("messages")
+        for message in run.messages:
+            yield _indented(value_view(message.get("content", "")))
+    if run.outputs:
+        yield _title("outputs")
+        yield _indented(values_view(run.outputs))
+    if run.error is not None:
+        yield _title("error")
+        yield Text(f"  {clean(str(run.error.get('message', '')))}", style="red")
+    for gate in run.waiting:
+        alone = len(run.waiting) == 1
+        yield gate_view(gate)
+        yield how_to_answer(run, gate, alone=alone)
+    if run.status in {"failed", "running"}:
+        why = "try again" if run.status == "failed" else "if no process works on it"
+        yield _command(f"  oasflow resume {shlex.quote(clean(run.id))}   ({why})")
+
+
+def _decisions_table(decisions: Sequence[Mapping[str, Any]]) -> Table:
+    table = _list("gate", "decision", "by", "at", "reason", "value")
+    for row in decisions:
+        answer = row["answer"] if isinstance(row["answer"], Mapping) else {}
+        table.add_row(
+            Text(clean(row["gate_id"])),
+            Text(clean(row["kind"])),
+            Text(clean(row["decided_by"])),
+            Text(_when(row["decided_at"])),
+            Text(cut(clean(row["reason"]), 60)),
+            Text(cell(answer["value"]) if "value" in answer else ""),
+        )
+    return table
+
+
+def _title(text: str) -> Text:
+    return Text(f"  {text}", style="bold")
+
+
+def _command(text: str) -> Text:
+    """Lines to copy: never broken by us."""
+    return Text(text, no_wrap=True, overflow="ignore")
+
+
+def _indented(thing: RenderableType) -> Padding:
+    return Padding(thing, (0, 0, 0, 4), expand=False)
+
+
+def _when(moment: datetime | None) -> str:
+    """Local time with its zone: people compare it with their own clock."""
+    return "" if moment is None else moment.astimezone().strftime("%Y-%m-%d %H:%M:%S %Z")

@@ -1,0 +1,186 @@
+"""`oasflow run` and `oasflow resume`: a run driven on Postgres, with a person at the terminal."""
+
+from __future__ import annotations
+
+import uuid
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from oas_compiler.cli import inputs, opening, options
+from oas_compiler.cli.exits import Exit, Halt
+from oas_compiler.cli.safe import clean
+from oas_compiler.cli.terminal import Terminal
+
+if TYPE_CHECKING:
+    from oas_compiler.cli.drive import Answers
+    from oas_compiler.lower.flow import Flow
+
+
+def run(  # noqa: PLR0913 - one parameter per option
+    path: options.FlowPath,
+    input_file: Annotated[
+        str,
+        typer.Option("--input", metavar="FILE", help="JSON object of inputs; - reads stdin."),
+    ] = "",
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="One input; may be repeated."),
+    ] = None,
+    simulate: Annotated[
+        bool, typer.Option("--simulate", help="Call nothing: make the platform's answers up.")
+    ] = False,
+    stubs: Annotated[
+        str, typer.Option(metavar="FILE", help="Answers of the simulation, JSON or YAML.")
+    ] = "",
+    record: Annotated[
+        str, typer.Option(metavar="FILE", help="Append each simulated call as a line of JSON.")
+    ] = "",
+    yes: Annotated[
+        bool, typer.Option("--yes", help="With --simulate: approve every gate, made-up answers.")
+    ] = False,
+    detach: Annotated[
+        bool, typer.Option("--detach", help="Stop at the first gate and say how to answer it.")
+    ] = False,
+    base_url: Annotated[
+        str, typer.Option(metavar="URL", help="The platform; default CINATRA_BASE_URL.")
+    ] = "",
+    allow: Annotated[
+        list[str] | None,
+        typer.Option(metavar="ORIGIN", help="Another origin that may be called; repeatable."),
+    ] = None,
+    timeout: Annotated[
+        float | None, typer.Option(metavar="SECONDS", help="Bound of one call.")
+    ] = None,
+    env: options.Env = None,
+    run_id: Annotated[
+        str, typer.Option(metavar="ID", help="Name of the run; default: made up.")
+    ] = "",
+    by: options.As = "",
+    db: options.Db = "",
+    as_json: options.Json = False,
+) -> Exit:
+    """Run a flow; asks at the terminal for what it needs.
+
+    Without a terminal nothing is asked: the run waits at its gate, with exit code 3.
+    Tokens come from the environment only: CINATRA_BRIDGE_TOKEN, CINATRA_CONTEXT_ATTEST_KEY,
+    CINATRA_RUN_TOKEN.
+    """
+    if yes and not simulate:
+        raise Halt("--yes approves without looking: it goes with --simulate only")
+    chosen = opening.PlatformOptions(
+        simulate=simulate,
+        stubs=stubs,
+        record=record,
+        base_url=base_url,
+        allow=tuple(allow or ()),
+        timeout=timeout,
+    )
+    terminal = Terminal.open(as_json=as_json)
+    who = opening.person(by)
+    flow = opening.flow(
+        path, platform=opening.platform(chosen), env=inputs.environment(env or [])
+    )
+    opening.require_platform(flow, chosen)
+    params = inputs.params(flow.input_schema, input_file, settings or [])
+    if simulate:
+        params = _with_sampled(terminal, flow, params)
+    return _start(terminal, flow, params, run_id, db=db, by=who, answers=_answers(terminal, yes, detach))
+
+
+def resume(
+    run: options.RunId,
+    flow: Annotated[
+        str, typer.Option(metavar="PATH", help="The flow file, to make sure that it is the same.")
+    ] = "",
+    detach: Annotated[
+        bool, typer.Option("--detach", help="Do not ask at the gates.")
+    ] = False,
+    by: options.As = "",
+    db: options.Db = "",
+    as_json: options.Json = False,
+) -> Exit:
+    """Go on with a run: after a crash or an interruption, after a failure, or at its gates."""
+    from oas_compiler.cli.drive import Drive
+
+    terminal = Terminal.open(as_json=as_json)
+    who = opening.person(by)
+    with opening.store(terminal, db) as store:
+        found = store.find(_named(run))
+        made = opening.flow_of_run(store, found)
+        if flow:
+            made = opening.flow(flow, platform=made.platform, env=made.env)
+        drive = Drive(
+            store=store,
+            flow=made,
+            run_id=found,
+            terminal=terminal,
+            by=who,
+            answers=_answers(terminal, False, detach),
+        )
+        return drive.go(
+            lambda on_event, context: store.resume(
+                found, flow=made, context=context, on_event=on_event
+            )
+        )
+
+
+def _start(  # noqa: PLR0913 - what a run is made of
+    terminal: Terminal,
+    flow: Flow,
+    params: dict[str, Any],
+    run_id: str,
+    *,
+    db: str,
+    by: str,
+    answers: Answers,
+) -> Exit:
+    from cinatra_sdk.errors import RunNotFound
+    from oas_compiler.cli.drive import Drive
+
+    name = run_id or uuid.uuid4().hex
+    flow.input(params)  # a wrong input is told before a database is started for it
+    with opening.store(terminal, db) as store:
+        if run_id:
+            try:
+                store.get(run_id)
+            except RunNotFound:
+                pass
+            else:
+                raise Halt(f"there is a run '{run_id}' already", exit=Exit.CONFLICT, code="run_exists")
+        terminal.say(f"run {clean(name)}  {clean(flow.name)}")
+        drive = Drive(
+            store=store,
+            flow=flow,
+            run_id=name,
+            terminal=terminal,
+            by=by,
+            answers=answers,
+            from_start=True,
+        )
+        return drive.go(
+            lambda on_event, context: store.start(
+                flow, params, name, context=context, on_event=on_event
+            )
+        )
+
+
+def _answers(terminal: Terminal, yes: bool, detach: bool) -> Answers:
+    if yes:
+        return "make up"
+    return "ask" if terminal.asks and not detach else "leave"
+
+
+def _with_sampled(terminal: Terminal, flow: Flow, params: dict[str, Any]) -> dict[str, Any]:
+    from cinatra_sdk.testing import sampled_inputs
+
+    made_up = {k: v for k, v in sampled_inputs(flow).items() if k not in params}
+    if made_up:
+        terminal.note(f"made up for the simulation: {', '.join(made_up)}")
+    return {**made_up, **params}
+
+
+def _named(run: str) -> str:
+    if not run:
+        raise Halt("the run id is empty")
+    return run

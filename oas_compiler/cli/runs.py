@@ -1,0 +1,64 @@
+"""`oasflow runs` and `oasflow show`: what the database knows."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from oas_compiler.cli import opening, options
+from oas_compiler.cli.exits import Exit, Halt
+from oas_compiler.cli.terminal import Terminal
+
+
+class RunStatus(StrEnum):
+    """As `cinatra_sdk.state.Status`, for typer to list."""
+
+    running = "running"
+    waiting = "waiting"
+    completed = "completed"
+    rejected = "rejected"
+    failed = "failed"
+    stopped = "stopped"
+
+
+def runs(
+    status: Annotated[RunStatus | None, typer.Option(help="Only runs in this status.")] = None,
+    limit: Annotated[int, typer.Option(min=1, help="How many, the latest change first.")] = 100,
+    db: options.Db = "",
+    as_json: options.Json = False,
+) -> Exit:
+    """List runs, the latest change first."""
+    from oas_compiler.cli.records import run_summary
+    from oas_compiler.cli.render import runs_table
+
+    terminal = Terminal.open(as_json=as_json)
+    with opening.store(terminal, db) as store:
+        found = store.list(status=None if status is None else status.value, limit=limit)
+    terminal.data({"runs": [run_summary(run) for run in found]})
+    if found:
+        terminal.show(runs_table(found, datetime.now(UTC)))
+    else:
+        terminal.say("no runs")
+    if len(found) == limit:
+        terminal.say(f"the latest {limit}; --limit shows more")
+    return Exit.OK
+
+
+def show(run: options.RunId, db: options.Db = "", as_json: options.Json = False) -> Exit:
+    """Show a run: inputs, outputs, decisions, error, and the gates that wait."""
+    from oas_compiler.cli.records import decision_record, run_record
+    from oas_compiler.cli.render import run_view
+
+    terminal = Terminal.open(as_json=as_json)
+    if not run:
+        raise Halt("the run id is empty")
+    with opening.store(terminal, db) as store:
+        found = store.get(store.find(run))
+        decisions = store.decisions(found.id)
+    records = [decision_record(row) for row in decisions]
+    terminal.data({**run_record(found), "decisions": records})
+    terminal.show(run_view(found, decisions, datetime.now(UTC)))
+    return Exit.OK

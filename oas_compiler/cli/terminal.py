@@ -1,0 +1,114 @@
+"""The two streams of a command: data and results on stdout, words for people on stderr.
+
+    terminal = Terminal.open(as_json=False)
+    terminal.show(table)          # the result, on stdout; nothing with --json
+    terminal.data({"runs": []})   # the result, on stdout; only with --json
+    terminal.say("starting …")    # on stderr
+
+Colour and control sequences go to a terminal only, and never with `NO_COLOR`.  Markup in data is
+never interpreted: text is printed as it is, made safe by `safe.clean` where it is made.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from dataclasses import dataclass
+from typing import Any, Final, TextIO
+
+from rich.console import Console, RenderableType
+from rich.text import Text
+
+from oas_compiler.cli.safe import clean
+
+WIDE: Final = 4000
+"""Columns of what is no terminal: one record stays on one line, whoever reads it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Terminal:
+    """Where a command writes to."""
+
+    out: Console
+    err: Console
+    as_json: bool
+
+    @classmethod
+    def open(cls, *, as_json: bool = False) -> Terminal:
+        return cls(console_for(sys.stdout), console_for(sys.stderr), as_json)
+
+    @property
+    def asks(self) -> bool:
+        """Whether a person can be asked: the keyboard and the screen are both there."""
+        return is_terminal(sys.stdin) and self.err.is_terminal
+
+    def show(self, *things: RenderableType | str) -> None:
+        """The result for people; nothing with `--json`."""
+        if not self.as_json:
+            for thing in things:
+                self.out.print(thing, crop=False, soft_wrap=isinstance(thing, (str, Text)))
+
+    def data(self, document: Any) -> None:
+        """The result as one JSON document; nothing without `--json`."""
+        if self.as_json:
+            # ASCII only: safe in every locale, on every terminal, and with lone surrogates.
+            text = json.dumps(document, indent=2).replace("\x7f", "\\u007f")
+            self.out.file.write(text + "\n")
+            self.out.file.flush()
+
+    def say(self, *things: RenderableType | str) -> None:
+        """Words for people.  They are dropped when nobody can read them: a run goes on without."""
+        try:
+            for thing in things:
+                self.err.print(thing, crop=False, soft_wrap=isinstance(thing, (str, Text)))
+        except OSError:
+            self.err.quiet = True
+
+    def say_part(self, thing: RenderableType) -> None:
+        """A piece of a line that is not finished yet."""
+        try:
+            self.err.print(thing, end="", crop=False, no_wrap=True)
+        except OSError:
+            self.err.quiet = True
+
+    def prompt(self, text: str) -> None:
+        """A question that is answered on the same line."""
+        self.err.print(Text(text, style="bold"), end="", soft_wrap=True)
+        self.err.file.flush()
+
+    def error(self, message: str) -> None:
+        self.say(Text.assemble(("error: ", "bold red"), clean(message, lines=True)))
+
+    def note(self, message: str) -> None:
+        self.say(Text.assemble(("note: ", "bold"), clean(message, lines=True)))
+
+
+class _Console(Console):
+    """A console that leaves it to us what a broken pipe means."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
+def console_for(stream: TextIO) -> Console:
+    """A console that writes plain text unless `stream` is a terminal that may have colour."""
+    terminal = is_terminal(stream)
+    plain = not terminal or bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
+    return _Console(
+        file=stream,
+        force_terminal=terminal,
+        color_system=None if plain else "auto",
+        width=None if terminal else WIDE,
+        markup=False,
+        highlight=False,
+        emoji=False,
+    )
+
+
+def is_terminal(stream: Any) -> bool:
+    """False also for a stream that is closed or was never there."""
+    try:
+        return bool(stream.isatty())
+    except (AttributeError, ValueError):
+        return False

@@ -1,0 +1,122 @@
+"""The factory that compiles a flow file for LangGraph Studio."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command
+
+from cinatra_sdk.errors import InputInvalid
+from cinatra_sdk.platform import HttpPlatform, SimulatedPlatform
+from graphs.from_oas import DEFAULT_FLOW, flow_path, graph_of, make_graph
+from graphs.platform import platform_of
+from oas_compiler import CompileError
+
+
+@pytest.fixture(autouse=True)
+def no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("OASFLOW_FLOW", "OASFLOW_FLOWS", "CINATRA_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    graph_of.cache_clear()
+
+
+def made(flow: Any = None) -> Any:
+    configurable = {} if flow is None else {"flow": flow}
+    return asyncio.run(make_graph({"configurable": configurable}))
+
+
+def test_the_default_flow_runs_over_its_gate_when_the_server_brings_a_checkpointer() -> None:
+    graph = made()
+    assert graph.checkpointer is None
+    graph.checkpointer = InMemorySaver()
+    config: Any = {"configurable": {"thread_id": "t1"}}
+    parked = graph.invoke({"inputs": {"guest": "Ada"}}, config)
+    (waiting,) = parked["__interrupt__"]
+    assert waiting.value["values"] == {"guest": "Ada", "greeting": "simulated greeting"}
+    result = graph.invoke(Command(resume={waiting.id: {"approved": True}}), config)
+    assert result["status"] == "completed"
+    assert result["outputs"] == {"greeting": "simulated greeting", "posted": False}
+
+
+def test_the_drawing_shows_the_nodes_inside_the_subflow() -> None:
+    assert "writing:review" in made().get_graph(xray=True).nodes
+
+
+def test_the_environment_names_the_flow(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    flow = json.loads(DEFAULT_FLOW.read_text())
+    (tmp_path / "mine.json").write_text(json.dumps({**flow, "id": "my-own-flow"}))
+    monkeypatch.setenv("OASFLOW_FLOW", str(tmp_path / "mine.json"))
+    assert made().name == "my-own-flow"
+
+
+def test_one_file_is_compiled_once_and_a_running_server_keeps_what_it_compiled(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    file = tmp_path / "flow.json"
+    shutil.copyfile(DEFAULT_FLOW, file)
+    monkeypatch.setenv("OASFLOW_FLOW", str(file))
+    first = made()
+    file.write_text("{}")
+    assert made() is first
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("{", r"broken\.json:1:2 error OAS\d+ "),
+        ('{"component_type": "Flow"}', r"broken\.json.* error OAS\d+ "),
+    ],
+    ids=["not JSON", "no flow"],
+)
+def test_a_file_that_does_not_compile_is_named_with_its_place_and_may_be_mended(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, text: str, found: str
+) -> None:
+    file = tmp_path / "broken.json"
+    file.write_text(text)
+    monkeypatch.setenv("OASFLOW_FLOW", str(file))
+    with pytest.raises(CompileError, match=found):
+        made()
+    shutil.copyfile(DEFAULT_FLOW, file)
+    assert made().name == "hello-gate"
+
+
+def test_a_file_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OASFLOW_FLOW", "no/such/flow.json")
+    with pytest.raises(CompileError, match=r"cannot read no/such/flow\.json"):
+        made()
+
+
+def test_a_client_cannot_choose_a_file_unless_the_host_opens_a_folder() -> None:
+    with pytest.raises(InputInvalid, match="OASFLOW_FLOWS"):
+        made(str(DEFAULT_FLOW))
+
+
+def test_a_client_chooses_inside_the_opened_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OASFLOW_FLOWS", str(DEFAULT_FLOW.parent))
+    assert made("hello_gate.json").name == "hello-gate"
+
+
+@pytest.mark.parametrize(
+    "chosen", ["../secret.json", "/etc/hostname", "link.json", "", ".", 5, ["a"]], ids=repr
+)
+def test_a_client_cannot_reach_outside_the_opened_folder(tmp_path: Path, chosen: Any) -> None:
+    folder = tmp_path / "open"
+    folder.mkdir()
+    (tmp_path / "secret.json").write_text("{}")
+    (folder / "link.json").symlink_to(tmp_path / "secret.json")
+    with pytest.raises(InputInvalid, match="inside the folder OASFLOW_FLOWS"):
+        flow_path(chosen, {"OASFLOW_FLOWS": str(folder)})
+
+
+def test_the_platform_is_a_simulation_unless_the_base_url_is_set() -> None:
+    assert isinstance(platform_of({}), SimulatedPlatform)
+    assert isinstance(platform_of({"CINATRA_BASE_URL": ""}), SimulatedPlatform)
+    platform = platform_of({"CINATRA_BASE_URL": "http://host.example:3000"})
+    assert isinstance(platform, HttpPlatform)
+    assert platform.describe()["base_url"] == "http://host.example:3000"

@@ -1,0 +1,376 @@
+"""Durable runs on a real Postgres."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from dataclasses import replace
+from typing import Any
+
+import psycopg
+import pytest
+
+from cinatra_sdk import (
+    AnswerInvalid,
+    Decision,
+    FlowChanged,
+    GateClosed,
+    InputInvalid,
+    PolicyInvalid,
+    RunBusy,
+    RunEnded,
+    RunNotFound,
+    RunStore,
+    StoreError,
+)
+from cinatra_sdk.platform import SimulatedPlatform
+from cinatra_sdk.store.database import connect
+from oas_compiler import compile_flow
+from tests.flows import api, end, flow_node, flow_of, gate, port, start
+
+FLOW = flow_of(
+    start(port("topic", default="x")),
+    gate("first", output=port("said")),
+    api("work", inputs=[port("said")], data={"said": "{{ said }}"}, outputs=[port("done")]),
+    gate("second"),
+    end(port("done"), port("said")),
+    edges=[("first", "said", "work", "said"), ("work", "done", "end", "done"), ("first", "said", "end", "said")],
+)  # fmt: skip
+
+
+@pytest.fixture
+def store(fresh_database: str) -> Any:
+    with RunStore.open(fresh_database) as opened:
+        yield opened
+
+
+def compiled(**options: Any) -> Any:
+    options.setdefault("platform", SimulatedPlatform())
+    return compile_flow(FLOW, **options)
+
+
+def ann(**more: Any) -> Decision:
+    return Decision.approve(by="ann", **more)
+
+
+def test_a_run_waits_at_its_gates_and_completes_when_they_are_answered(store: RunStore) -> None:
+    flow = compiled()
+    run = store.start(flow, {"topic": "t"}, run_id="r1", tenant="org1")
+    assert (run.id, run.status, run.tenant, run.flow) == ("r1", "waiting", "org1", "The test-flow")
+    assert run.input == {"topic": "t"}
+    assert [gate.id for gate in run.waiting] == ["first"]
+    run = store.answer("r1", "first", ann(value="hello"))
+    assert [gate.id for gate in run.waiting] == ["second"]
+    assert run.waiting[0].values == {"topic": "t", "done": "simulated done"}
+    run = store.answer("r1", "second", ann())
+    assert (run.status, run.branch, run.waiting) == ("completed", "next", ())
+    assert run.outputs == {"done": "simulated done", "said": "hello"}
+    assert store.get("r1") == run
+    assert [call.node for call in flow.platform.calls] == ["work"]
+
+
+def test_a_reject_ends_the_run_and_calls_nothing_more(store: RunStore) -> None:
+    flow = compiled()
+    store.start(flow, run_id="r1")
+    run = store.answer("r1", "first", Decision.reject(by="ann", reason="no"))
+    assert (run.status, run.outputs, run.waiting) == ("rejected", None, ())
+    assert flow.platform.calls == []
+    with pytest.raises(RunEnded, match="'r1' is rejected"):
+        store.resume("r1")
+    with pytest.raises(RunEnded, match="rejected"):
+        store.answer("r1", "second", ann())
+
+
+def test_every_decision_is_kept_with_who_when_why_and_what_was_shown(store: RunStore) -> None:
+    store.start(compiled(), run_id="r1")
+    store.answer("r1", "first", ann(reason="looks right", value="v"))
+    (kept,) = store.decisions("r1")
+    assert kept["gate_id"] == "first"
+    assert kept["kind"] == "approved"
+    assert kept["decided_by"] == "ann"
+    assert kept["reason"] == "looks right"
+    assert kept["answer"]["value"] == "v"
+    assert (kept["visit"], kept["step"]) == (1, 1)
+    assert len(kept["payload_sha256"]) == 64
+    assert len(kept["policy_sha256"]) == 64
+    assert kept["decided_at"].tzinfo is not None
+
+
+@pytest.mark.parametrize("change", ["update decisions set reason = 'x'", "delete from decisions", "truncate decisions"])  # fmt: skip
+def test_nobody_changes_or_removes_a_decision(
+    store: RunStore, fresh_database: str, change: Any
+) -> None:
+    store.start(compiled(), run_id="r1")
+    store.answer("r1", "first", ann())
+    with connect(fresh_database) as connection, pytest.raises(psycopg.errors.RestrictViolation):
+        connection.execute(change)
+    assert len(store.decisions("r1")) == 1
+
+
+def test_a_gate_takes_one_decision_and_the_second_is_told_who_was_first(store: RunStore) -> None:
+    store.start(compiled(), run_id="r1")
+    store.answer("r1", "first", ann())
+    with pytest.raises(GateClosed, match="gate 'first' of run 'r1' was already approved by ann at"):
+        store.answer("r1", "first", Decision.reject(by="bob"))
+    assert [row["decided_by"] for row in store.decisions("r1")] == ["ann"]
+    assert store.get("r1").status == "waiting"
+
+
+def test_an_answer_to_a_gate_that_is_not_open_yet_is_refused(store: RunStore) -> None:
+    store.start(compiled(), run_id="r1")
+    with pytest.raises(
+        GateClosed, match="gate 'second' is not waiting in run 'r1'; waiting: first"
+    ):
+        store.answer("r1", "second", ann())
+    assert store.decisions("r1") == []
+
+
+def test_an_answer_that_does_not_fit_writes_nothing(store: RunStore) -> None:
+    flow = flow_of(
+        start(),
+        gate(
+            "form",
+            output=port("json"),
+            inputMessageSchema={
+                "type": "object",
+                "properties": {"site": {"type": "string"}},
+                "required": ["site"],
+            },
+        ),
+        end(),
+    )
+    run = store.start(compile_flow(flow), run_id="r1")
+    for bad in (
+        ann(),
+        ann(value={"site": 3}),
+        ann(value="x\x00"),
+        Decision.approve(value={"site": "s"}),
+    ):
+        with pytest.raises(ValueError):
+            store.answer("r1", "form", bad)
+    assert store.decisions("r1") == []
+    assert store.get("r1") == run
+    assert store.answer("r1", "form", ann(value={"site": "s"})).status == "completed"
+
+
+def test_an_answer_without_a_name_is_refused(store: RunStore) -> None:
+    store.start(compiled(), run_id="r1")
+    with pytest.raises(AnswerInvalid, match="does not say who decides"):
+        store.answer("r1", "first", Decision.approve(by="  "))
+
+
+def test_a_run_stays_on_the_flow_it_was_started_with(store: RunStore) -> None:
+    store.start(compiled(), run_id="r1")
+    other = compile_flow({**FLOW, "name": "Another version"})
+    for attempt in (
+        lambda: store.answer("r1", "first", ann(), flow=other),
+        lambda: store.resume("r1", flow=other),
+    ):
+        with pytest.raises(FlowChanged, match="was started with flow 'The test-flow'"):
+            attempt()
+    assert store.decisions("r1") == []
+    assert store.get("r1").status == "waiting"
+
+
+def test_another_store_goes_on_with_the_stored_flow_alone(
+    store: RunStore, fresh_database: str, tmp_path: Any
+) -> None:
+    record = tmp_path / "calls.jsonl"
+    flow = compiled(platform=SimulatedPlatform({"work": {"done": "stubbed"}}, record=record))
+    store.start(flow, run_id="r1")
+    with RunStore.open(fresh_database) as other:
+        other.answer("r1", "first", ann())
+        run = other.answer("r1", "second", ann())
+    assert run.outputs == {"done": "stubbed", "said": "[Approved by operator]"}
+    assert flow.platform.calls == []
+    assert record.read_text().count("\n") == 1
+
+
+def test_a_failed_node_fails_the_run_and_resume_tries_it_again(store: RunStore) -> None:
+    error = {"$error": {"status": 503, "code": "NO_LLM_PROVIDER", "message": "no model today"}}
+    flow = compiled(platform=SimulatedPlatform({"work": [error, {"done": "at last"}]}))
+    store.start(flow, run_id="r1")
+    run = store.answer("r1", "first", ann())
+    assert run.status == "failed"
+    assert run.error is not None
+    assert run.error["node"] == "work"
+    assert run.error["code"] == "NO_LLM_PROVIDER"
+    assert "no model today" in str(run.error["message"])
+    run = store.resume("r1")
+    assert [gate.id for gate in run.waiting] == ["second"]
+    assert store.answer("r1", "second", ann()).outputs == {
+        "done": "at last",
+        "said": "[Approved by operator]",
+    }
+
+
+def test_a_bug_in_a_platform_fails_the_run_instead_of_leaving_it_running(store: RunStore) -> None:
+    class Broken(SimulatedPlatform):
+        def call(self, call: Any) -> Any:
+            raise ZeroDivisionError("oops")
+
+    flow = compiled(platform=Broken())
+    store.start(flow, run_id="r1")
+    run = store.answer("r1", "first", ann())
+    assert run.status == "failed"
+    assert run.error is not None
+    assert "ZeroDivisionError" in str(run.error["message"])
+
+
+def test_parameters_and_policies_that_do_not_fit_store_nothing(store: RunStore) -> None:
+    flow = compiled()
+    with pytest.raises(InputInvalid):
+        store.start(flow, {"topic": 3}, run_id="r1")
+    with pytest.raises(PolicyInvalid):
+        store.start(flow, run_id="r1", context=flow.context(approval_policy={"steps": [{}]}))
+    with pytest.raises(InputInvalid, match="run id"):
+        store.start(flow, run_id="a/b")
+    assert store.list() == []
+
+
+def test_a_run_id_is_taken_once(store: RunStore) -> None:
+    store.start(compiled(), run_id="r1")
+    with pytest.raises(StoreError, match="there is a run 'r1' already"):
+        store.start(compiled(), run_id="r1")
+
+
+def test_the_hosts_policy_is_pinned_to_the_run(store: RunStore) -> None:
+    flow = compiled()
+    waiver = {"steps": [{"stepNumber": 1, "requiresApproval": False}, {"stepNumber": 2, "requiresApproval": True}]}  # fmt: skip
+    run = store.start(flow, run_id="r1", context=flow.context(approval_policy=waiver))
+    assert [gate.id for gate in run.waiting] == ["second"]
+    (skipped,) = store.decisions("r1")
+    assert (skipped["gate_id"], skipped["kind"], skipped["decided_by"]) == (
+        "first",
+        "auto_skipped",
+        "policy",
+    )
+    # A later activation with another policy changes nothing.
+    other = flow.context(approval_policy={"steps": []})
+    assert store.answer("r1", "second", ann(), context=other).status == "completed"
+
+
+def test_runs_are_listed_by_status_and_tenant(store: RunStore) -> None:
+    flow = compiled()
+    store.start(flow, run_id="a", tenant="t1")
+    store.start(flow, run_id="b", tenant="t2")
+    store.answer("b", "first", Decision.reject(by="x"))
+    assert [run.id for run in store.list()] == ["b", "a"]
+    assert [run.id for run in store.list(status="waiting")] == ["a"]
+    assert [run.id for run in store.list(tenant="t2")] == ["b"]
+    assert store.find("a") == "a"
+    with pytest.raises(RunNotFound):
+        store.find("zzz")
+    with pytest.raises(RunNotFound, match="there is no run 'nope'"):
+        store.get("nope")
+
+
+def test_a_stopped_run_is_over(store: RunStore) -> None:
+    store.start(compiled(), run_id="r1")
+    assert store.stop("r1").status == "stopped"
+    with pytest.raises(RunEnded):
+        store.answer("r1", "first", ann())
+    with pytest.raises(RunEnded):
+        store.stop("r1")
+
+
+def test_a_gate_in_a_subflow_survives_another_process(store: RunStore, fresh_database: str) -> None:
+    inner = flow_of(
+        start(port("x")), api("before", outputs=[port("a")]), gate("ask", output=port("said")),
+        end(port("said")), id_="inner", edges=[("ask", "said", "end", "said")],
+    )  # fmt: skip
+    flow = flow_of(
+        start(port("x", default="1")), flow_node("sub", inner), end(port("said")),
+        edges=[("start", "x", "sub", "x"), ("sub", "said", "end", "said")],
+    )  # fmt: skip
+    made = compile_flow(flow, platform=SimulatedPlatform())
+    run = store.start(made, run_id="r1")
+    assert [gate.id for gate in run.waiting] == ["sub/ask"]
+    with RunStore.open(fresh_database) as other:
+        assert other.answer("r1", "sub/ask", ann(value="hi")).outputs == {"said": "hi"}
+    assert [call.node for call in made.platform.calls] == ["before"]
+
+
+def test_two_deciders_at_once_have_one_winner(store: RunStore) -> None:
+    flow = compiled()
+    for round_ in range(10):
+        run_id = f"r{round_}"
+        store.start(flow, run_id=run_id)
+        outcomes: list[str] = []
+        barrier = threading.Barrier(4)
+
+        def decide(number: int, run_id: str = run_id, outcomes: Any = outcomes, barrier: Any = barrier) -> None:  # fmt: skip
+            decision = ann() if number % 2 else Decision.reject(by=f"d{number}")
+            barrier.wait()
+            try:
+                store.answer(run_id, "first", decision)
+                outcomes.append("won")
+            except (GateClosed, RunEnded):
+                outcomes.append("lost")
+
+        threads = [threading.Thread(target=decide, args=(i,)) for i in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert sorted(outcomes) == ["lost", "lost", "lost", "won"]
+        (kept,) = store.decisions(run_id)
+        expected = "rejected" if kept["kind"] == "rejected" else "waiting"
+        assert store.get(run_id).status == expected
+
+
+def test_a_run_that_another_process_holds_is_busy_and_the_decision_counts(
+    store: RunStore, fresh_database: str
+) -> None:
+    flow = compiled()
+    store.start(flow, run_id="r1")
+    with connect(fresh_database) as holder:
+        holder.execute("select pg_advisory_lock(hashtextextended('oasflow:r1', 0))")
+        with pytest.raises(RunBusy, match="another process is working on run 'r1'"):
+            store.answer("r1", "first", ann(), wait=0.05)
+    assert flow.platform.calls == []
+    assert [gate.id for gate in store.resume("r1").waiting] == ["second"]
+
+
+def test_the_database_is_named_without_its_password() -> None:
+    with pytest.raises(StoreError) as caught:
+        RunStore.open("postgresql://me:hunter2secret@127.0.0.1:1/nowhere")
+    assert "nowhere at 127.0.0.1" in str(caught.value)
+    assert "hunter2secret" not in str(caught.value)
+    assert "hunter2secret" not in repr(caught.value.__context__)
+    with pytest.raises(StoreError) as caught:
+        RunStore.open("hunter2secret=:::")
+    assert "hunter2secret" not in str(caught.value)
+
+
+def test_the_async_twins_do_the_same(fresh_database: str) -> None:
+    async def scenario() -> None:
+        with await asyncio.to_thread(RunStore.open, fresh_database) as store:
+            run = await store.astart(compiled(), run_id="r1")
+            run = await store.aanswer(run.id, "first", ann())
+            assert [one.id for one in await store.alist(status="waiting")] == ["r1"]
+            run = await store.aanswer(run.id, "second", ann())
+            assert (await store.aget("r1")).status == "completed"
+
+    asyncio.run(scenario())
+
+
+def test_events_tell_nodes_by_name_also_inside_a_subflow(store: RunStore) -> None:
+    seen: list[tuple[str, str]] = []
+    flow = replace(compiled())
+    store.start(flow, run_id="r1", on_event=lambda event: seen.append((event.kind, event.node)))
+    assert seen == [
+        ("started", "start"),
+        ("finished", "start"),
+        ("started", "first"),
+        ("finished", "first"),
+    ]
+
+
+def test_the_store_warns_of_nothing_on_the_way(store: RunStore, caplog: Any) -> None:
+    with caplog.at_level(logging.WARNING):
+        store.start(compiled(), run_id="r1")
+        store.answer("r1", "first", ann())
+        store.answer("r1", "second", ann())
+    assert [record.getMessage() for record in caplog.records] == []

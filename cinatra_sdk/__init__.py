@@ -16,25 +16,24 @@ from typing import TYPE_CHECKING, Any
 # Read by LangGraph when its serializer is imported: rows of a database never name a class to load.
 os.environ.setdefault("LANGGRAPH_STRICT_MSGPACK", "true")
 
-from cinatra_sdk.decisions import Decision
-from cinatra_sdk.errors import (
-    AnswerInvalid,
-    FlowChanged,
-    FlowError,
-    GateClosed,
-    InputInvalid,
-    LimitExceeded,
-    NodeFailed,
-    PolicyInvalid,
-    RunBusy,
-    RunEnded,
-    RunNotFound,
-    StoreError,
-    ValueRefused,
-)
-
 if TYPE_CHECKING:
     from cinatra_sdk.context import HostContext, host_context
+    from cinatra_sdk.decisions import Decision
+    from cinatra_sdk.errors import (
+        AnswerInvalid,
+        FlowChanged,
+        FlowError,
+        GateClosed,
+        InputInvalid,
+        LimitExceeded,
+        NodeFailed,
+        PolicyInvalid,
+        RunBusy,
+        RunEnded,
+        RunNotFound,
+        StoreError,
+        ValueRefused,
+    )
     from cinatra_sdk.gates import Gate
     from cinatra_sdk.hitl import build_hitl_gate
     from cinatra_sdk.platform import HttpPlatform, Platform, PlatformError, SimulatedPlatform
@@ -43,6 +42,20 @@ if TYPE_CHECKING:
     from cinatra_sdk.store import RunStore
 
 _LATER = {
+    "Decision": "decisions",
+    "AnswerInvalid": "errors",
+    "FlowChanged": "errors",
+    "FlowError": "errors",
+    "GateClosed": "errors",
+    "InputInvalid": "errors",
+    "LimitExceeded": "errors",
+    "NodeFailed": "errors",
+    "PolicyInvalid": "errors",
+    "RunBusy": "errors",
+    "RunEnded": "errors",
+    "RunNotFound": "errors",
+    "StoreError": "errors",
+    "ValueRefused": "errors",
     "HostContext": "context",
     "host_context": "context",
     "Gate": "gates",
@@ -86,7 +99,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    # LangGraph and the database are imported by whoever uses them, not by a look at an error.
+    # Everything is imported by whoever uses it: checking a file needs no LangGraph and no database.
     if name not in _LATER:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"cinatra_sdk.{_LATER[name]}"), name)

@@ -25,6 +25,7 @@ from pydantic import JsonValue
 
 from cinatra_sdk.errors import AnswerInvalid
 from cinatra_sdk.json_schema import first_problem
+from cinatra_sdk.secrets import find_secret
 from cinatra_sdk.values import check_value
 
 APPROVED_TEXT: Final = "[Approved by operator]"
@@ -185,6 +186,11 @@ def _envelope(raw: object) -> dict[str, Any]:
             hint='send {"approved": true} or {"approved": false}',
         )
     check_value(message, where="the answer")
+    found = find_secret(message)
+    if found:
+        raise AnswerInvalid(
+            f"the answer holds a credential: {found}", hint="answers are kept; leave it out"
+        )
     if len(json.dumps(message)) > MAX_ANSWER_BYTES:
         raise AnswerInvalid(f"the answer is larger than {MAX_ANSWER_BYTES} bytes")
     return message

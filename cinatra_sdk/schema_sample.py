@@ -64,14 +64,18 @@ _KEYWORDS_OF_TYPES: Final = (
 )
 
 
-def sample(schema: Mapping[str, JsonValue] | bool, *, name: str) -> JsonValue:
+def sample(schema: Mapping[str, JsonValue] | bool, *, name: str, formats: bool = True) -> JsonValue:
     """A value that `schema` accepts; deterministic, and never shared with the schema.
+
+    formats: make a string fit its `format` too; without, it is plainly a made-up one.
 
     Raises: `ValueError` when the schema is broken, or no candidate satisfies it.
     """
     text = json.dumps(schema, ensure_ascii=False)
     try:
-        work = _Work(validator=validator_for(text, formats=True), root=json.loads(text))
+        work = _Work(
+            validator=validator_for(text, formats=formats), root=json.loads(text), formats=formats
+        )
         value = _best(work, work.root, name)
     except (_NoneFound, _GaveUp) as none:
         raise ValueError(f'no sample of "{name}" fits the schema {text[:200]} ({none})') from None
@@ -115,6 +119,7 @@ class _Work:
 
     validator: Any
     root: Any
+    formats: bool = True
     references: tuple[str, ...] = ()
     """`$ref`s that are being followed: a value must not contain itself."""
     budget: _Budget = field(default_factory=_Budget)
@@ -235,13 +240,13 @@ def _types(schema: Schema) -> list[str]:
 # --------------------------------------------------------------------------- scalars
 
 
-def _strings(_work: _Work, schema: Schema, name: str) -> Iterator[JsonValue]:
+def _strings(work: _Work, schema: Schema, name: str) -> Iterator[JsonValue]:
     least = int(schema.get("minLength", 0))
     most = int(schema.get("maxLength", MAX_LENGTH))
     if least > MAX_LENGTH:
         raise _NoneFound(f"a text of {least} characters is not made up")
     pattern = schema.get("pattern")
-    if schema.get("format") in _FORMATS:
+    if work.formats and schema.get("format") in _FORMATS:
         yield _FORMATS[schema["format"]]
     words = f"simulated {name}"
     for text in (words, *(f"{words} {number}" for number in range(2, 12))):

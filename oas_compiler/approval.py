@@ -49,6 +49,21 @@ class GateSpec:
     risk_class: str
     description: str = ""
 
+    @property
+    def id(self) -> str:
+        """Id of the gate's first visit, `outer/inner`."""
+        return "/".join(self.path)
+
+    @property
+    def node(self) -> str:
+        """The original OAS node id."""
+        return self.path[-1]
+
+    @property
+    def risk(self) -> str:
+        """The risk class."""
+        return self.risk_class
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Approval:

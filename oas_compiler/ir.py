@@ -16,6 +16,7 @@ it, so that no two readers can ever share and change one object.
 from __future__ import annotations
 
 import json
+from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -297,10 +298,10 @@ class FlowIR:
             if route.target not in targets:
                 targets.append(route.target)
         by_id = {node.id: node for node in self.nodes}
-        queue = [self.start]
+        queue = deque([self.start])
         seen = {self.start}
         while queue:
-            current, *queue = queue
+            current = queue.popleft()
             if current in by_id:
                 yield by_id[current]
             for target in following.get(current, ()):

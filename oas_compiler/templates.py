@@ -77,11 +77,16 @@ def placeholders(template: str) -> tuple[str, ...]:
     from jinja2 import TemplateSyntaxError
     from jinja2.meta import TrackingCodeGenerator, find_referenced_templates
 
+    # The one part of the SDK that the front end shares: the language that templates are later
+    # rendered in, so that what is checked here is what runs there.  It imports Jinja only.
+    from cinatra_sdk import template_language
+
     environment = _environment()
     try:
         tree = environment.parse(template)
         if any(True for _ in find_referenced_templates(tree)):
             raise TemplateError("include, import and extends are not available")
+        template_language.check(tree)
         tracker = TrackingCodeGenerator(environment)
         tracker.optimizer = None
         tracker.visit(tree)
@@ -89,6 +94,8 @@ def placeholders(template: str) -> tuple[str, ...]:
         raise TemplateError(f"{error.message} (line {error.lineno} of the template)") from error
     except RecursionError as error:
         raise TemplateError("its expressions nest too deeply") from error
+    except template_language.TemplateError as error:
+        raise TemplateError(str(error)) from error
     except ValueError as error:
         if isinstance(error, TemplateError):
             raise

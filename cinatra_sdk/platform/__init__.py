@@ -58,6 +58,7 @@ __all__ = [
 ]
 
 _HTTP_KEYS = frozenset({"base_url", "allow", "timeout", "retries", "retry_posts"})
+_SECRETS = ("CINATRA_BRIDGE_TOKEN", "CINATRA_CONTEXT_ATTEST_KEY")
 _SIMULATED_KEYS = frozenset({"stubs", "record"})
 
 
@@ -73,7 +74,8 @@ def platform_from(description: Mapping[str, Any], *, env: Mapping[str, str]) -> 
     """The platform that `describe()` described, with its secrets from `env`.
 
     `CINATRA_BRIDGE_TOKEN` and `CINATRA_CONTEXT_ATTEST_KEY` are the secrets;
-    `CINATRA_BASE_URL` stands in where the description names no `base_url`.
+    `CINATRA_BASE_URL` stands in where the description names no `base_url`, and says where the
+    secrets may go: a description is data, and must not choose who gets them.
 
     Raises: `ValueError` naming what is wrong with the description.
     """
@@ -89,6 +91,12 @@ def platform_from(description: Mapping[str, Any], *, env: Mapping[str, str]) -> 
     if not base_url:
         raise ValueError(
             "an http platform needs a base_url, or CINATRA_BASE_URL in the environment"
+        )
+    own = env.get("CINATRA_BASE_URL", "")
+    if any(env.get(name) for name in _SECRETS) and own.rstrip("/") != str(base_url).rstrip("/"):
+        raise ValueError(
+            f"the platform is {base_url}, but this process holds credentials for "
+            f"{own or 'no named platform'}: set CINATRA_BASE_URL to it, or unset {_SECRETS[0]}"
         )
     from cinatra_sdk.platform.http import HttpPlatform
 

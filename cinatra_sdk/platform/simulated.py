@@ -143,7 +143,9 @@ def _answer(call: PlatformCall, stub: Mapping[str, JsonValue]) -> dict[str, Json
             continue
         problem = ""
         try:
-            answer[output.title] = sample(dict(output.schema), name=output.title)
+            # Not by `format`: a made-up id would pass for a real one, and a flow that asks a
+            # person when it has none would never ask.
+            answer[output.title] = sample(dict(output.schema), name=output.title, formats=False)
         except ValueError as error:
             problem = str(error)
         if problem:

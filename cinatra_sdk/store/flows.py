@@ -32,6 +32,8 @@ class DurableFlow(Protocol):
     @property
     def file(self) -> str: ...
     @property
+    def lowering(self) -> int: ...
+    @property
     def env(self) -> Mapping[str, str]: ...
     @property
     def platform(self) -> Platform: ...
@@ -59,7 +61,10 @@ def load_flow(
     loader = next(iter(loaders), None)
     if loader is None:
         raise StoreError("nothing is installed that can load flows", hint="install oasflow")
-    flow: DurableFlow = loader.load()(source, env=env, platform=platform, tools=tools)
+    try:
+        flow: DurableFlow = loader.load()(source, env=env, platform=platform, tools=tools)
+    except ValueError as error:
+        raise StoreError(f"the run's platform cannot be made again: {error}") from None
     if flow.digest != digest:
         raise FlowChanged(f"the stored flow has the digest {flow.digest[:12]}…, not {digest[:12]}…")
     return flow

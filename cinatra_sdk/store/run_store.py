@@ -74,10 +74,12 @@ class RunStore:
         *,
         platform: Platform | None = None,
         tools: Mapping[str, Callable[..., Any]] | None = None,
+        env: Mapping[str, str] | None = None,
     ) -> None:
         self._database = database
         self._platform = platform
         self._tools = dict(tools or {})
+        self._env = dict(env or {})
         self._flows: dict[str, DurableFlow] = {}
 
     @classmethod
@@ -87,16 +89,19 @@ class RunStore:
         *,
         platform: Platform | None = None,
         tools: Mapping[str, Callable[..., Any]] | None = None,
+        env: Mapping[str, str] | None = None,
     ) -> RunStore:
         """Open the store; creates its tables in the schema `oasflow`.
 
         dsn:      a Postgres DSN; None takes DATABASE_URL, else the embedded server.
         platform: for runs that this process goes on with; None makes each run's own again.
         tools:    Python functions of flows that this process goes on with.
+        env:      placeholders of flows that this process goes on with; their values may be
+                  secrets, so the database keeps only their names.
 
         Raises: `StoreError` naming the database without its password.
         """
-        return cls(Database.open(dsn), platform=platform, tools=tools)
+        return cls(Database.open(dsn), platform=platform, tools=tools, env=env)
 
     def close(self) -> None:
         self._database.close()
@@ -174,7 +179,8 @@ class RunStore:
             "tenant": tenant or host.tenant,
             "digest": flow.digest,
             "input": Jsonb(given),
-            "env": Jsonb(dict(flow.env)),
+            "env_names": sorted(flow.env),
+            "lowering": flow.lowering,
             "platform": Jsonb(flow.platform.describe()),
             "policy": None if host.approval_policy is DERIVED else Jsonb({"policy": policy}),
         }
@@ -292,6 +298,7 @@ class RunStore:
                     f"({row['digest'][:12]}…), not with this one ({given.digest[:12]}…)",
                     hint="go on with the file as it was, or start a new run",
                 )
+            _refuse_other_lowering(row, given)
             self._flows[given.digest] = given
             return given
         known = self._flows.get(row["digest"])
@@ -299,13 +306,22 @@ class RunStore:
             return known
         stored = one(connection, "load_flow", {"digest": row["digest"]})
         assert stored is not None  # the run's row refers to it
-        return load_flow(
+        missing = [name for name in row["env_names"] if name not in self._env]
+        if missing:
+            raise StoreError(
+                f"run '{row['run_id']}' was compiled with a value for '{missing[0]}', "
+                "which this process does not have",
+                hint="open the store with env=…, or give the flow",
+            )
+        flow = load_flow(
             bytes(stored["source"]),
             digest=row["digest"],
-            env=row["env"],
+            env={name: self._env[name] for name in row["env_names"]},
             platform=self._platform or row["platform"],
             tools=self._tools,
         )
+        _refuse_other_lowering(row, flow)
+        return flow
 
     def _activate(
         self,
@@ -431,7 +447,7 @@ def _failure(error: Exception, host: HostContext) -> dict[str, Any]:
     text = str(error) if isinstance(error, (FlowError, PlatformError)) else repr(error)
     described = {
         "code": getattr(error, "code", type(error).__name__),
-        "message": redact(text[:2000].replace("\x00", ""), secrets),
+        "message": redact(_storable(text[:2000]), secrets),
         "node": getattr(error, "node", ""),
     }
     return {
@@ -442,6 +458,11 @@ def _failure(error: Exception, host: HostContext) -> dict[str, Any]:
         "messages": Jsonb([]),
         "error": Jsonb(cut_out(described, secrets)),
     }
+
+
+def _storable(text: str) -> str:
+    """`text` without what no database takes."""
+    return text.replace("\x00", "").encode("utf-8", "replace").decode("utf-8")
 
 
 def _keep_skips(
@@ -530,6 +551,16 @@ def _closed(connection: Rows, run_id: str, gate_id: str) -> GateClosed:
         f"gate '{gate_id}' of run '{run_id}' was already {kept['kind']} "
         f"by {kept['decided_by']} at {at}"
     )
+
+
+def _refuse_other_lowering(row: Row, flow: DurableFlow) -> None:
+    """A parked run resumed on a graph laid out otherwise would end silently as done."""
+    if flow.lowering != row["lowering"]:
+        raise FlowChanged(
+            f"run '{row['run_id']}' was started by another version of the compiler "
+            f"(layout {row['lowering']}, this is {flow.lowering})",
+            hint="finish it with the version that started it",
+        )
 
 
 def _refuse_ended(row: Row) -> None:

@@ -13,9 +13,9 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-from cinatra_sdk.answers import validator
 from cinatra_sdk.decisions import UNSET
 from cinatra_sdk.gates import Gate
+from cinatra_sdk.json_schema import first_problem
 from oas_compiler.cli.inputs import NOT_JSON, decoded
 
 Schema = Mapping[str, Any]
@@ -92,8 +92,7 @@ def fits(schema: Schema, value: Any) -> str:
     text = json.dumps(schema)
     if '"$ref"' in text or '"$dynamicRef"' in text:
         return ""
-    error = next(iter(validator(text).iter_errors(value)), None)
-    return "" if error is None else error.message[:200]
+    return first_problem(text, value)
 
 
 def _choice(options: list[Any], typed: str) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
@@ -23,6 +24,16 @@ Decide: TypeAlias = "Callable[[Gate | None, str], Decision]"
 """The decision, from the gate (None when it does not wait) and who decides."""
 
 Reason = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; kept for good.")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _By:
+    """Who answers, and with which settings: the options that all answers share."""
+
+    by: str
+    env: list[str] | None
+    db: str
+    as_json: bool
 
 
 def gates(
@@ -50,10 +61,11 @@ def gates(
     return Exit.OK
 
 
-def approve(
+def approve(  # noqa: PLR0913 - one parameter per option
     target: options.Target,
     reason: Reason = "",
     by: options.As = "",
+    env: options.Env = None,
     db: options.Db = "",
     as_json: options.Json = False,
 ) -> Exit:
@@ -69,13 +81,14 @@ def approve(
         value = UNSET if gate is None else approval_value(gate)
         return Decision.approve(by=who, reason=reason, value=value)
 
-    return _answer(target, decide, by=by, db=db, as_json=as_json)
+    return _answer(target, decide, _By(by=by, env=env, db=db, as_json=as_json))
 
 
-def reject(
+def reject(  # noqa: PLR0913 - one parameter per option
     target: options.Target,
     reason: Reason = "",
     by: options.As = "",
+    env: options.Env = None,
     db: options.Db = "",
     as_json: options.Json = False,
 ) -> Exit:
@@ -85,7 +98,7 @@ def reject(
     def decide(_gate: Gate | None, who: str) -> Decision:
         return Decision.reject(by=who, reason=reason)
 
-    return _answer(target, decide, by=by, db=db, as_json=as_json)
+    return _answer(target, decide, _By(by=by, env=env, db=db, as_json=as_json))
 
 
 def answer(  # noqa: PLR0913 - one parameter per option
@@ -102,6 +115,7 @@ def answer(  # noqa: PLR0913 - one parameter per option
     ] = None,
     reason: Reason = "",
     by: options.As = "",
+    env: options.Env = None,
     db: options.Db = "",
     as_json: options.Json = False,
 ) -> Exit:
@@ -113,7 +127,7 @@ def answer(  # noqa: PLR0913 - one parameter per option
     def decide(_gate: Gate | None, who: str) -> Decision:
         return Decision.approve(by=who, reason=reason, value=given)
 
-    return _answer(target, decide, by=by, db=db, as_json=as_json)
+    return _answer(target, decide, _By(by=by, env=env, db=db, as_json=as_json))
 
 
 def _value(value: str | None, file: str | None, text: str | None) -> Any:
@@ -126,13 +140,14 @@ def _value(value: str | None, file: str | None, text: str | None) -> Any:
     return text
 
 
-def _answer(target: str, decide: Decide, *, by: str, db: str, as_json: bool) -> Exit:
+def _answer(target: str, decide: Decide, given: _By) -> Exit:
     """Find the gate, decide, and drive the run to its next stop."""
     from oas_compiler.cli.drive import Drive
 
-    terminal = Terminal.open(as_json=as_json)
-    who = opening.person(by)
-    with opening.store(terminal, db) as store:
+    terminal = Terminal.open(as_json=given.as_json)
+    who = opening.person(given.by)
+    env = inputs.environment(given.env or [])
+    with opening.store(terminal, given.db, env) as store:
         run_id, gate_id, decision = _decided(store, target, decide, who)
         flow = opening.flow_of_run(store, run_id)
         drive = Drive(

@@ -100,10 +100,10 @@ def _fitting(schema: Mapping[str, Any], text: str) -> Any:
     value = decoded(text)
     if value is NOT_JSON:
         return text
-    from cinatra_sdk.answers import validator
+    from cinatra_sdk.json_schema import first_problem
 
-    check = validator(json.dumps(schema))
-    return text if not check.is_valid(value) and check.is_valid(text) else value
+    wanted = json.dumps(schema)
+    return text if first_problem(wanted, value) and not first_problem(wanted, text) else value
 
 
 def _refuse_constant(name: str) -> Any:

@@ -38,8 +38,11 @@ class PlatformOptions:
     timeout: float | None = None
 
 
-def store(terminal: Terminal, dsn: str) -> RunStore:
+def store(terminal: Terminal, dsn: str, env: Mapping[str, str] | None = None) -> RunStore:
     """The store of `--db`, DATABASE_URL, or the embedded server.
+
+    env: values for placeholders of runs that this process goes on with; the database keeps only
+         their names.  A variable of the environment stands in for one that is not given.
 
     Raises: `StoreError`.
     """
@@ -53,7 +56,7 @@ def store(terminal: Terminal, dsn: str) -> RunStore:
                 terminal.say("starting the local PostgreSQL server …")
         except LocalServerError:
             pass  # opening the store says the same, with more words
-    return RunStore.open(dsn or None)
+    return RunStore.open(dsn or None, env={**os.environ, **(env or {})})
 
 
 def flow(path: str, *, platform: Platform, env: Mapping[str, str]) -> Flow:
@@ -68,15 +71,17 @@ def flow_of_run(opened: RunStore, run_id: str) -> Flow:
 
     Raises: `Halt` when this process lacks what the run needs; `CompileError`.
     """
-    from cinatra_sdk.errors import FlowError
+    from cinatra_sdk.errors import StoreError
     from oas_compiler.lower.flow import Flow
 
+    opened.get(run_id)
     try:
         made = opened.flow(run_id)
-    except FlowError:
-        raise
-    except ValueError as error:
-        raise Halt(f"the platform of run '{run_id}' cannot be made again: {error}") from None
+    except StoreError as error:
+        if type(error) is not StoreError:
+            raise
+        # The database has just answered: what is missing is a setting of this process.
+        raise Halt(str(error), code=error.code) from None
     if not isinstance(made, Flow):
         raise Halt(f"run '{run_id}' was not started with a flow file")
     return made

@@ -88,7 +88,7 @@ def run(  # noqa: PLR0913 - one parameter per option
     return _start(terminal, flow, params, run_id, db=db, by=who, answers=_answers(terminal, yes, detach))
 
 
-def resume(
+def resume(  # noqa: PLR0913 - one parameter per option
     run: options.RunId,
     flow: Annotated[
         str, typer.Option(metavar="PATH", help="The flow file, to make sure that it is the same.")
@@ -97,6 +97,7 @@ def resume(
         bool, typer.Option("--detach", help="Do not ask at the gates.")
     ] = False,
     by: options.As = "",
+    env: options.Env = None,
     db: options.Db = "",
     as_json: options.Json = False,
 ) -> Exit:
@@ -105,7 +106,7 @@ def resume(
 
     terminal = Terminal.open(as_json=as_json)
     who = opening.person(by)
-    with opening.store(terminal, db) as store:
+    with opening.store(terminal, db, inputs.environment(env or [])) as store:
         found = store.find(_named(run))
         made = opening.flow_of_run(store, found)
         if flow:
@@ -138,7 +139,7 @@ def _start(  # noqa: PLR0913 - what a run is made of
     from cinatra_sdk.errors import RunNotFound
     from oas_compiler.cli.drive import Drive
 
-    name = run_id or uuid.uuid4().hex
+    name = run_id or uuid.uuid4().hex[:12]
     flow.input(params)  # a wrong input is told before a database is started for it
     with opening.store(terminal, db) as store:
         if run_id:

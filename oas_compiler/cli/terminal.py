@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TextIO
 
@@ -46,8 +47,7 @@ class Terminal:
     def show(self, *things: RenderableType | str) -> None:
         """The result for people; nothing with `--json`."""
         if not self.as_json:
-            for thing in things:
-                self.out.print(thing, crop=False, soft_wrap=isinstance(thing, (str, Text)))
+            _print(self.out, things)
 
     def data(self, document: Any) -> None:
         """The result as one JSON document; nothing without `--json`."""
@@ -60,8 +60,7 @@ class Terminal:
     def say(self, *things: RenderableType | str) -> None:
         """Words for people.  They are dropped when nobody can read them: a run goes on without."""
         try:
-            for thing in things:
-                self.err.print(thing, crop=False, soft_wrap=isinstance(thing, (str, Text)))
+            _print(self.err, things)
         except OSError:
             self.err.quiet = True
 
@@ -82,6 +81,20 @@ class Terminal:
 
     def note(self, message: str) -> None:
         self.say(Text.assemble(("note: ", "bold"), clean(message, lines=True)))
+
+
+def _print(console: Console, things: Sequence[RenderableType | str]) -> None:
+    for thing in things:
+        soft_wrap = isinstance(thing, (str, Text))
+        if console.is_terminal:
+            console.print(thing, crop=False, soft_wrap=soft_wrap)
+            continue
+        with console.capture() as captured:
+            console.print(thing, crop=False, soft_wrap=soft_wrap)
+        # Tables are padded to their width, which a file or a pipe has no use for.
+        lines = captured.get().split("\n")
+        console.file.write("\n".join(line.rstrip() for line in lines))
+        console.file.flush()
 
 
 class _Console(Console):

@@ -34,6 +34,8 @@ from oas_compiler.steering import steering
 
 log = logging.getLogger("oasflow.flow")
 
+LOWERING = 1
+"""Raise it whenever node names, channels or records of a compiled graph change."""
 MAX_STEPS = 10_000
 """Steps (visits of nodes) of one run on one level of subflows."""
 
@@ -65,6 +67,11 @@ class Flow:
     def digest(self) -> str:
         """sha256 (hex) of exactly the bytes that were compiled; a run is pinned to it."""
         return self.compiled.digest
+
+    @property
+    def lowering(self) -> int:
+        """Version of the graph's layout: a parked run resumes on the same one only."""
+        return LOWERING
 
     @property
     def source(self) -> bytes:

@@ -74,8 +74,8 @@ def test_no_mutant_of_a_real_flow_raises_anything_but_compile_error():
     print(f"{compiled} compiled, {refused} refused")
     assert not escaped, escaped[:5]
     # neither a harness that breaks nothing nor one that only breaks the text proves anything
-    assert compiled > 0 or COUNT < 100
-    assert refused > compiled or COUNT < 100
+    assert compiled > 0 or COUNT < 400
+    assert refused > compiled or COUNT < 400
 
 
 def test_the_harness_sees_an_exception_that_escapes(monkeypatch: pytest.MonkeyPatch):

@@ -19,13 +19,11 @@ from oas_compiler.templates import TemplateError, fill_environment, placeholders
         ("{{ a or b }}{{ 1 if c else d }}", ("a", "b", "c", "d")),
         ("{% for r in refs %}{{ r.id }}{{ loop.index }}{% endfor %}", ("refs",)),
         ("{% if a and (b|length > 0) %}x{% else %}{{ c }}{% endif %}", ("a", "b", "c")),
-        ("{% set x = a %}{{ x }}", ("a",)),
         ("{# {{ hint }} #}", ()),
         ("{% raw %}{{ raw }}{% endraw %}", ()),
         ("{{CINATRA_BASE_URL}}/{{ path }}", ("path",)),
         ("{{ X }}{{ A_1 }}", ()),
         ("{{ Mixed }}", ("Mixed",)),
-        ("{{ range(3) }}", ("range",)),
     ],
 )
 def test_names_come_from_the_syntax_tree(template, names):
@@ -37,6 +35,11 @@ def test_names_come_from_the_syntax_tree(template, names):
     [
         "{{ a",
         "{% for %}",
+        "{% set x = a %}{{ x }}",
+        "{{ range(3) }}",
+        "{{ 9**9**9**9 }}",
+        "{{ 'a'|center(10**12) }}",
+        "{% if 'a' * 10**12 %}{{ a }}{% endif %}",
         "{{ a ? b : c }}",
         "{{ a|nosuchfilter }}",
         "{% include 'x' %}",
@@ -50,12 +53,6 @@ def test_names_come_from_the_syntax_tree(template, names):
 def test_a_template_that_cannot_be_used_raises_one_error(template):
     with pytest.raises(TemplateError):
         placeholders(template)
-
-
-def test_nothing_is_computed_while_looking_for_names():
-    # either of these, evaluated, would not come back or would take gigabytes
-    assert placeholders("{{ 9**9**9**9 }}{{ 'a'|center(10**12) }}{{ a }}") == ("a",)
-    assert placeholders("{% if 'a' * 10**12 %}{{ a }}{% endif %}") == ("a",)
 
 
 def test_strings_are_found_at_any_depth_with_their_pointers():

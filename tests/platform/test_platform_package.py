@@ -65,7 +65,7 @@ def test_an_http_platform_comes_back_with_its_secrets_from_the_environment():
     env = {
         "CINATRA_BRIDGE_TOKEN": "canary-bridge",
         "CINATRA_CONTEXT_ATTEST_KEY": "canary-attest",
-        "CINATRA_BASE_URL": "http://ignored",
+        "CINATRA_BASE_URL": "http://host:3000/x/",
     }
     again = platform_from(platform.describe(), env=env)
     assert isinstance(again, HttpPlatform)
@@ -73,6 +73,14 @@ def test_an_http_platform_comes_back_with_its_secrets_from_the_environment():
     assert again._rules.bridge_token == "canary-bridge"
     assert again._rules.attestation_key == "canary-attest"
     assert "canary" not in repr(again)
+
+
+@pytest.mark.parametrize("own", [{}, {"CINATRA_BASE_URL": "http://other:3000"}])
+def test_a_description_does_not_choose_who_gets_the_secrets_of_the_process(own):
+    env = {"CINATRA_BRIDGE_TOKEN": "canary-bridge", **own}
+    with pytest.raises(ValueError, match="holds credentials for") as caught:
+        platform_from({"kind": "http", "base_url": "http://evil:3000"}, env=env)
+    assert "canary" not in str(caught.value)
 
 
 def test_the_environment_gives_the_base_url_where_the_description_has_none():

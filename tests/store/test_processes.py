@@ -83,6 +83,7 @@ def test_outreach_is_parked_killed_and_finished_by_others_with_each_call_made_on
         "recipients_flow/recipients-review_gate",
         "skills_flow/skills-recommend_gate",
         "context_offeringContext/ctx-offeringContext-context_select_gate",
+        "drafts_flow/drafts-data_gate",
         "drafts_flow/drafts-approval_gate",
         "sender_flow/sender-approval_gate",
     ]
@@ -96,7 +97,7 @@ def test_outreach_is_parked_killed_and_finished_by_others_with_each_call_made_on
         "sender_flow/sender-send": 1,
     }
     with RunStore.open(fresh_database) as store:
-        assert [row["decided_by"] for row in store.decisions("r1")] == ["worker"] * 7
+        assert [row["decided_by"] for row in store.decisions("r1")] == ["worker"] * 8
 
 
 class _Hanging(http.server.BaseHTTPRequestHandler):

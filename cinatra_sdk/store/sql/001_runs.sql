@@ -16,7 +16,8 @@ create table runs (
     status      text not null check (status in
                     ('running', 'waiting', 'completed', 'rejected', 'failed', 'stopped')),
     input       jsonb not null,                  -- after the border: declared inputs only
-    env         jsonb not null default '{}',     -- placeholders the flow was compiled with
+    env_names   text[] not null default '{}',    -- placeholders it was compiled with; no values
+    lowering    integer not null,                -- how the compiler laid the graph out
     platform    jsonb not null default '{}',     -- how to make the platform again; no credential
     policy      jsonb,                           -- the host's own policy; null = the compiler's
     waiting     jsonb not null default '[]',     -- the gates that wait, with their interrupts

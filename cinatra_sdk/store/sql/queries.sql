@@ -11,8 +11,9 @@ select name, file, source from flows where digest = %(digest)s;
 
 -- name: insert_run
 -- A new run; no row comes back when the id is taken.
-insert into runs (run_id, tenant, digest, status, input, env, platform, policy)
-values (%(run_id)s, %(tenant)s, %(digest)s, 'running', %(input)s, %(env)s, %(platform)s, %(policy)s)
+insert into runs (run_id, tenant, digest, status, input, env_names, lowering, platform, policy)
+values (%(run_id)s, %(tenant)s, %(digest)s, 'running', %(input)s, %(env_names)s, %(lowering)s,
+        %(platform)s, %(policy)s)
 on conflict (run_id) do nothing
 returning run_id;
 

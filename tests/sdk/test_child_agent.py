@@ -12,7 +12,7 @@ from langgraph.graph import END, START, StateGraph
 from cinatra_sdk.child_agent import child_agent
 from cinatra_sdk.context import HostContext, host_context
 from cinatra_sdk.errors import NodeFailed
-from cinatra_sdk.host_node import seal_host_fields
+from cinatra_sdk.host_node import ending, seal_host_fields
 from cinatra_sdk.llm_step import llm_step
 from cinatra_sdk.state import seal
 
@@ -89,7 +89,7 @@ def test_a_state_without_bearer_token_is_a_value_error_that_names_the_key() -> N
 def test_a_child_is_not_called_once_the_run_was_rejected() -> None:
     platform = Seen()
     graph = graph_of(child(platform, {}))
-    update = {"bearer_token": seal(""), "rejected_at": "2020-01-01"}
+    update = {"bearer_token": seal(""), **ending("rejected", at="2020-01-01")}
     graph.update_state(CONFIG, update, as_node="host_node")
     graph.invoke(None, CONFIG)
     assert platform.seen == []

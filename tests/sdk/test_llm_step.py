@@ -11,6 +11,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from cinatra_sdk.context import host_context
 from cinatra_sdk.errors import NodeFailed, ValueRefused
+from cinatra_sdk.host_node import ending
 from cinatra_sdk.llm_step import derived_schema, llm_step
 from cinatra_sdk.platform import PlatformOutputError, PlatformResponseError
 from cinatra_sdk.state import seal
@@ -20,7 +21,12 @@ VERDICT: Any = {"verdict": {"type": "string"}}
 
 
 def asking(platform: Any, **more: Any) -> Any:
-    given: Any = {"node": "ask", "agent_id": "@t/a", "user": "About {{ goal }}", "outputs": VERDICT}
+    given: Any = {
+        "node": "ask",
+        "agent_id": "@t/a",
+        "user": "About {{ input_params.goal }}",
+        "outputs": VERDICT,
+    }
     return llm_step(platform, **{**given, **more})
 
 
@@ -86,7 +92,7 @@ def test_an_output_with_a_default_may_be_missing_and_one_without_may_not() -> No
     optional: Any = {"verdict": {"type": "string", "default": "none"}}
     result = graph_of(asking(Silent(), outputs=optional)).invoke({}, CONFIG)
     assert result["ask_output"] == {"verdict": "none"}
-    with pytest.raises(PlatformOutputError, match='node "ask": the answer lacks .*"verdict"'):
+    with pytest.raises(PlatformOutputError, match=r'node "ask": the answer lacks .*"verdict"'):
         graph_of(asking(Silent())).invoke({}, CONFIG)
 
 
@@ -99,7 +105,7 @@ def test_a_state_without_bearer_token_is_a_value_error_that_names_the_key() -> N
 
 
 @pytest.mark.parametrize(
-    "ended", [{"rejected_at": "2020-01-01"}, {"status": "rejected"}, {"status": "completed"}]
+    "ended", [ending("rejected", at="2020-01-01"), ending("rejected"), ending("completed")]
 )
 def test_the_step_does_nothing_once_the_run_was_rejected_or_has_ended(ended: Any) -> None:
     platform = Seen()
@@ -192,7 +198,7 @@ def test_a_repeated_attempt_carries_the_same_idempotency_key_and_another_run_ano
 
 def test_a_placeholder_without_a_value_names_the_node_and_the_placeholder() -> None:
     graph = graph_of(asking(Seen(), user="{{ missing.part }}"))
-    with pytest.raises(NodeFailed, match="node 'ask': request: the placeholder \"missing.part\""):
+    with pytest.raises(NodeFailed, match=r"request: the placeholder \"missing\.part\""):
         graph.invoke({}, CONFIG)
 
 

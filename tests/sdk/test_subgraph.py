@@ -15,7 +15,7 @@ from typing_extensions import TypedDict
 from cinatra_sdk.context import HostContext, host_context
 from cinatra_sdk.errors import NodeFailed
 from cinatra_sdk.hitl import build_hitl_gate
-from cinatra_sdk.host_node import seal_host_fields, terminal_node
+from cinatra_sdk.host_node import ending, seal_host_fields, terminal_node
 from cinatra_sdk.llm_step import llm_step
 from cinatra_sdk.state import GovernedState, HostOnly, seal
 from cinatra_sdk.subgraph import subgraph
@@ -212,7 +212,7 @@ def test_a_state_without_bearer_token_is_a_value_error_and_nothing_inside_runs()
 def test_nothing_inside_runs_once_the_parent_was_rejected() -> None:
     platform = Seen(STUBS)
     graph = parent("hand-written", platform)
-    update = {"bearer_token": seal(""), "rejected_at": "2020-01-01"}
+    update = {"bearer_token": seal(""), **ending("rejected", at="2020-01-01")}
     graph.update_state(CONFIG, update, as_node="host_node")
     graph.invoke(None, CONFIG)
     assert platform.seen == []
@@ -236,7 +236,7 @@ def test_an_output_that_the_graph_does_not_return_names_the_node() -> None:
     )
     graph = graph_of(block)
     graph.invoke({}, CONFIG)
-    with pytest.raises(NodeFailed, match="node 'ask': its outputs: .*nowhere"):
+    with pytest.raises(NodeFailed, match=r"node 'ask': its outputs: .*nowhere"):
         graph.invoke(Command(resume={waiting(graph).id: {"approved": True}}), CONFIG)
 
 

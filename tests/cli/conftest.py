@@ -1,0 +1,88 @@
+"""The command line in this process, in processes of its own, and at a pseudo terminal."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from oasflow_process import Oasflow
+from oasflow_screen import Screen
+from typer.testing import CliRunner, Result
+
+from oas_compiler.cli.app import app
+from tests.flows import api, end, flow_of, gate, port, start
+
+Cli = Callable[..., Result]
+FlowFile = Callable[..., str]
+
+TWO_GATES = flow_of(
+    start(port("topic", default="x")),
+    gate("first", output=port("said")),
+    api("work", inputs=[port("said")], data={"said": "{{ said }}"}, outputs=[port("done")]),
+    gate("second"),
+    end(port("done"), port("said")),
+    edges=[("first", "said", "work", "said"), ("work", "done", "end", "done"), ("first", "said", "end", "said")],
+)  # fmt: skip
+
+
+@pytest.fixture
+def cli(fresh_database: str, monkeypatch: pytest.MonkeyPatch) -> Cli:
+    """Run a command in this process, on a database of its own."""
+    monkeypatch.setenv("DATABASE_URL", fresh_database)
+
+    def call(*arguments: str, stdin: str | None = None) -> Result:
+        return CliRunner().invoke(app, list(arguments), input=stdin, catch_exceptions=False)
+
+    return call
+
+
+@pytest.fixture
+def offline(monkeypatch: pytest.MonkeyPatch) -> Cli:
+    """As `cli`, with a database that does not exist: a command that needs one fails."""
+    monkeypatch.setenv("DATABASE_URL", "postgresql://nobody:hidden-word@127.0.0.1:1/none")
+
+    def call(*arguments: str, stdin: str | None = None) -> Result:
+        return CliRunner().invoke(app, list(arguments), input=stdin, catch_exceptions=False)
+
+    return call
+
+
+@pytest.fixture
+def flow_file(tmp_path: Path) -> FlowFile:
+    """Write a flow, by default one with two gates, and give its path."""
+
+    def write(flow: Any = None, name: str = "flow.json") -> str:
+        path = tmp_path / name
+        content = TWO_GATES if flow is None else flow
+        path.write_text(content if isinstance(content, str) else json.dumps(content), "utf-8")
+        return str(path)
+
+    return write
+
+
+@pytest.fixture
+def oasflow(fresh_database: str) -> Oasflow:
+    """`oasflow` as processes of their own, on a database of its own."""
+    program = Path(sys.executable).with_name("oasflow")
+    if not program.exists():
+        pytest.skip("the program oasflow is not installed beside this Python")
+    return Oasflow(program, {**os.environ, "DATABASE_URL": fresh_database})
+
+
+@pytest.fixture
+def screen(oasflow: Oasflow) -> Iterator[Callable[..., Screen]]:
+    """`oasflow` at a terminal of its own, with somebody who types."""
+    opened: list[Screen] = []
+
+    def open_screen(*arguments: str, **env: str) -> Screen:
+        opened.append(Screen([str(oasflow.program), *arguments], {**oasflow.env, **env}))
+        return opened[-1]
+
+    yield open_screen
+    for one in opened:
+        one.close()

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Final, ParamSpec
 import typer
 
 from oas_compiler.cli.safe import clean
-from oas_compiler.cli.terminal import Terminal
+from oas_compiler.cli.terminal import Terminal, notes_of_the_log
 
 if TYPE_CHECKING:
     from cinatra_sdk.errors import FlowError
@@ -94,6 +94,7 @@ def bounded(command: Callable[P, Exit]) -> Callable[P, None]:
     @functools.wraps(command)
     def within(*args: P.args, **kwargs: P.kwargs) -> None:
         terminal = Terminal.open(as_json=bool(kwargs.get("as_json")))
+        notes_of_the_log(terminal)
         try:
             code = _outcome(terminal, lambda: command(*args, **kwargs))
         except BrokenPipeError:

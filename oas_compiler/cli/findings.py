@@ -69,7 +69,7 @@ def finding_view(finding: Finding, line: str | None) -> Text:
     """One finding; `line` is the line of the file that it points at."""
     colour = "red" if finding.severity == "error" else "yellow"
     view = Text.assemble(
-        (clean(finding.where), "bold"),
+        (clean(finding.where.removesuffix("#")), "bold"),
         " ",
         (finding.severity, f"bold {colour}"),
         f" {finding.code} ",

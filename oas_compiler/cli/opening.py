@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import getpass
-import logging
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -49,7 +48,6 @@ def store(terminal: Terminal, dsn: str, env: Mapping[str, str] | None = None) ->
     from cinatra_sdk import RunStore
     from cinatra_sdk.store.local import LocalServer, LocalServerError
 
-    _warnings_to(terminal)
     if not dsn and not os.environ.get("DATABASE_URL"):
         try:
             if not LocalServer().status().running:
@@ -167,14 +165,3 @@ def _http(options: PlatformOptions, base_url: str) -> Platform:
         **({} if options.timeout is None else {"timeout": options.timeout}),
     )
 
-
-def _warnings_to(terminal: Terminal) -> None:
-    """Warnings of the flow's own log become notes, made safe like every other text."""
-
-    class Notes(logging.Handler):
-        def emit(self, record: logging.LogRecord) -> None:
-            terminal.note(record.getMessage())
-
-    log = logging.getLogger("oasflow")
-    log.handlers = [Notes(logging.WARNING)]
-    log.propagate = False

@@ -140,7 +140,10 @@ def _start(  # noqa: PLR0913 - what a run is made of
     from oas_compiler.cli.drive import Drive
 
     name = run_id or uuid.uuid4().hex[:12]
-    flow.input(params)  # a wrong input is told before a database is started for it
+    # A wrong input is told before a database is started for it, and one that is left out only once.
+    flow.input(params)
+    declared = flow.input_schema["properties"]
+    params = {title: value for title, value in params.items() if title in declared}
     with opening.store(terminal, db) as store:
         if run_id:
             try:

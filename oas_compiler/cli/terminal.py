@@ -12,6 +12,7 @@ never interpreted: text is printed as it is, made safe by `safe.clean` where it 
 from __future__ import annotations
 
 import json
+import logging
 import os
 import sys
 from collections.abc import Sequence
@@ -81,6 +82,18 @@ class Terminal:
 
     def note(self, message: str) -> None:
         self.say(Text.assemble(("note: ", "bold"), clean(message, lines=True)))
+
+
+def notes_of_the_log(terminal: Terminal) -> None:
+    """Warnings of the flow's own log become notes, made safe like every other text."""
+
+    class Notes(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            terminal.note(record.getMessage())
+
+    log = logging.getLogger("oasflow")
+    log.handlers = [Notes(logging.WARNING)]
+    log.propagate = False
 
 
 def _print(console: Console, things: Sequence[RenderableType | str]) -> None:

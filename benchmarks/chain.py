@@ -165,7 +165,12 @@ def _schema(name: str, types: dict[str, Any]) -> Any:
 
 
 def _start() -> dict[str, Any]:
-    return {"component_type": "StartNode", "id": "start", "name": "Start", "inputs": [_text("topic")]}
+    return {
+        "component_type": "StartNode",
+        "id": "start",
+        "name": "Start",
+        "inputs": [_text("topic")],
+    }
 
 
 def _step(index: int, name: str, size: int) -> dict[str, Any]:
@@ -204,5 +209,7 @@ def _text(title: str) -> dict[str, str]:
 
 def _filler(index: int, size: int) -> str:
     """`size` characters that look random and are the same in every run."""
-    blocks = (hashlib.sha256(f"{index}.{block}".encode()).digest() for block in range(size // 40 + 1))
+    blocks = (
+        hashlib.sha256(f"{index}.{block}".encode()).digest() for block in range(size // 40 + 1)
+    )
     return "".join(base64.b64encode(block).decode().rstrip("=") for block in blocks)[:size]

@@ -11,7 +11,7 @@ that `host_context` sets and counts as absent: a client of a graph server is not
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from cinatra_sdk.platform.protocol import Credentials
@@ -40,6 +40,8 @@ class HostContext:
     approval_policy: Any = DERIVED
     """`{"steps": […]}`; None = the host has no policy; DERIVED = the compiler's."""
     credentials: Credentials = field(default=Credentials(), repr=False)
+    scope: str = ""
+    """Where in the run a graph inside another one stands: `outer/inner`; the outermost has none."""
     mark: Any = field(default=None, repr=False, compare=False)
 
 
@@ -65,6 +67,16 @@ def host_context(
         credentials=Credentials(run_token=run_token, bearer_token=bearer_token),
         mark=_HOST,
     )
+
+
+def context_inside(host: HostContext, *, scope: str, own_policy: bool) -> HostContext:
+    """The host's word for a graph inside the run's graph, at `scope`.
+
+    own_policy: the graph inside is governed by its own policy, not by the outer one.
+    Marked as the host's in any case: what is added is the outer graph's own word, sealed there.
+    """
+    policy = DERIVED if own_policy else host.approval_policy
+    return replace(host, approval_policy=policy, scope=scope, mark=_HOST)
 
 
 def context_of(given: object) -> HostContext:

@@ -78,7 +78,12 @@ def seal_host_fields(
             update["bearer_token"] = seal("")
         if "run" not in state:
             run_id = host.run_id or (info.thread_id if info is not None else "") or ""
-            identity = {"run_id": run_id, "tenant": host.tenant, "digest": digest, "scope": ""}
+            identity = {
+                "run_id": run_id,
+                "tenant": host.tenant,
+                "digest": digest,
+                "scope": host.scope,
+            }
             update["run"] = seal(identity)
         return {**update, **ending("running")}
 

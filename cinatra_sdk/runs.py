@@ -167,7 +167,9 @@ def stop_of(snapshot: StateSnapshot) -> Stop:
     values = snapshot.values or {}
     gates = gates_of(snapshot.interrupts)
     status: Any = values.get("status")
-    if status not in TERMINAL:
+    if values.get("rejected_at"):
+        status = "rejected"
+    elif status not in TERMINAL:
         status = "waiting" if gates else "running"
     return Stop(
         status=status,

@@ -134,24 +134,27 @@ class FirstText(_Kept):
 
 
 class TerminalWins(_Kept):
-    """Keeps a terminal status; within one step a rejection wins over every other ending."""
+    """Keeps a terminal status; a rejection wins over every other one, whenever it comes."""
 
     __slots__ = ()
 
     def update(self, values: Sequence[Any]) -> bool:
-        if self.value in TERMINAL:
-            return False
         known = [value for value in values if isinstance(value, str) and value in _RANK]
-        return self._keep(max(known, key=_RANK.__getitem__)) if known else False
+        if not known:
+            return False
+        best = max(known, key=_RANK.__getitem__)
+        if self.value in TERMINAL and _RANK[best] <= _RANK[self.value]:
+            return False
+        return self._keep(best)
 
 
 _RANK: Final = {
     "waiting": 0,
-    "running": 1,
-    "completed": 2,
-    "stopped": 3,
-    "failed": 4,
-    "rejected": 5,
+    "running": 0,
+    "completed": 1,
+    "stopped": 1,
+    "failed": 1,
+    "rejected": 2,
 }
 
 

@@ -18,7 +18,6 @@ graph inside goes on from its own checkpoint.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
@@ -26,7 +25,7 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import get_runtime
 from pydantic import JsonValue
 
-from cinatra_sdk.context import DERIVED, HostContext, context_of
+from cinatra_sdk.context import HostContext, context_inside, context_of
 from cinatra_sdk.gates import label
 from cinatra_sdk.host_node import ending
 from cinatra_sdk.state import seal
@@ -78,13 +77,13 @@ def subgraph(
         if not border.step.has_work(state):
             return {}
         entered = border.enter(state)
-        return border.leave(graph.invoke(entered, config, context=border.context()))
+        return border.leave(graph.invoke(entered, config, context=border.context(state)))
 
     async def arun(state: State, config: RunnableConfig) -> dict[str, Any]:
         if not border.step.has_work(state):
             return {}
         entered = border.enter(state)
-        return border.leave(await graph.ainvoke(entered, config, context=border.context()))
+        return border.leave(await graph.ainvoke(entered, config, context=border.context(state)))
 
     return node_of(node, run, arun)
 
@@ -107,15 +106,20 @@ class _Border:
         self._own_policy = own_policy
         self._after = after
 
-    def context(self) -> HostContext:
-        """The host's word for the graph inside: the parent's policy is not that of its steps."""
+    def context(self, state: State) -> HostContext:
+        """The host's word for the graph inside: the parent's policy is not that of its steps.
+
+        A graph that seals its host fields itself (a compiled flow) learns its place from here.
+        """
         host = context_of(get_runtime(HostContext).context)
-        return replace(host, approval_policy=DERIVED) if self._own_policy else host
+        return context_inside(host, scope=self._scope(state), own_policy=self._own_policy)
+
+    def _scope(self, state: State) -> str:
+        own, scope = label(self.step.node, 1), (state.get("run") or {}).get("scope", "")
+        return f"{scope}/{own}" if scope else own
 
     def enter(self, state: State) -> dict[str, Any]:
-        identity = dict(state.get("run") or {})
-        own, scope = label(self.step.node, 1), identity.get("scope", "")
-        identity["scope"] = f"{scope}/{own}" if scope else own
+        identity = {**(state.get("run") or {}), "scope": self._scope(state)}
         governed = {"bearer_token": seal(state["bearer_token"]), "run": seal(identity)}
         if not self._own_policy and "approval_policy" in state:
             governed["approval_policy"] = seal(state["approval_policy"])

@@ -31,7 +31,7 @@ from typing import Any, Final, Self, TypeAlias
 
 import psycopg
 from langgraph.checkpoint.postgres import PostgresSaver
-from psycopg.types.json import Jsonb
+from psycopg.types.json import Json
 from pydantic import JsonValue
 
 from cinatra_sdk.context import DERIVED, HostContext, host_context
@@ -178,11 +178,11 @@ class RunStore:
             "run_id": name,
             "tenant": tenant or host.tenant,
             "digest": flow.digest,
-            "input": Jsonb(given),
+            "input": Json(given),
             "env_names": sorted(flow.env),
             "lowering": flow.lowering,
-            "platform": Jsonb(flow.platform.describe()),
-            "policy": None if host.approval_policy is DERIVED else Jsonb({"policy": policy}),
+            "platform": Json(flow.platform.describe()),
+            "policy": None if host.approval_policy is DERIVED else Json({"policy": policy}),
         }
         with self._database.connection() as connection, connection.transaction():
             execute(
@@ -432,13 +432,13 @@ def _host_of(row: Row, given: HostContext | None) -> HostContext:
 
 
 def _ending(stop: Stop) -> dict[str, Any]:
-    outputs = None if stop.outputs is None else Jsonb(dict(stop.outputs))
+    outputs = None if stop.outputs is None else Json(dict(stop.outputs))
     return {
         "status": stop.status,
-        "waiting": Jsonb([gate.to_json() for gate in stop.gates]),
+        "waiting": Json([gate.to_json() for gate in stop.gates]),
         "outputs": outputs,
         "branch": stop.branch,
-        "messages": Jsonb([dict(message) for message in stop.messages]),
+        "messages": Json([dict(message) for message in stop.messages]),
     }
 
 
@@ -452,11 +452,11 @@ def _failure(error: Exception, host: HostContext) -> dict[str, Any]:
     }
     return {
         "status": "failed",
-        "waiting": Jsonb([]),
+        "waiting": Json([]),
         "outputs": None,
         "branch": None,
-        "messages": Jsonb([]),
-        "error": Jsonb(cut_out(described, secrets)),
+        "messages": Json([]),
+        "error": Json(cut_out(described, secrets)),
     }
 
 
@@ -483,7 +483,7 @@ def _keep_skips(
                     "visit": decided["visit"],
                     "step": decided["step"],
                     "kind": "auto_skipped",
-                    "answer": Jsonb({}),
+                    "answer": Json({}),
                     "decided_by": "policy",
                     "reason": "the approval policy asks for no approval at this step",
                     "payload_sha256": "",
@@ -512,7 +512,7 @@ def _decision_row(row: Row, gate: Gate, decision: Decision, flow: DurableFlow) -
         "visit": gate.visit,
         "step": gate.step,
         "kind": "approved" if decision.approved else "rejected",
-        "answer": Jsonb(stamped.wire()),
+        "answer": Json(stamped.wire()),
         "decided_by": decision.by,
         "reason": decision.reason,
         "payload_sha256": hashlib.sha256(shown.encode()).hexdigest(),

@@ -108,7 +108,8 @@ def _runnable(site: Site, lowered: Lowered) -> Runnable[Any, Any]:
     if lowered.takes_turns:
         run = step(site.frame, run)
         arun = async_step(site.frame, arun) if arun is not None else None
-    return node_runnable(node_name(site.node.id), run, arun)
+    # Studio shows the name of the runnable; the graph knows the node by its id.
+    return node_runnable(site.node.name or site.node.id, run, arun)
 
 
 def _metadata(site: Site) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -28,6 +29,15 @@ TWO_GATES = flow_of(
     end(port("done"), port("said")),
     edges=[("first", "said", "work", "said"), ("work", "done", "end", "done"), ("first", "said", "end", "said")],
 )  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def _log_as_before() -> Iterator[None]:
+    """A command takes over the product's log for the rest of its process."""
+    log = logging.getLogger("oasflow")
+    before = (list(log.handlers), log.propagate)
+    yield
+    log.handlers, log.propagate = before
 
 
 @pytest.fixture

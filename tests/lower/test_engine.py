@@ -199,3 +199,12 @@ def test_an_interrupt_of_a_tool_is_not_taken_for_a_gate() -> None:
     result = drive(compile_flow(flow, tools={"asks": asks}))
     assert result.status == "failed"
     assert "only nodes made by build_hitl_gate may pause" in str(result.error)
+
+
+def test_studio_gets_the_oas_names_beside_the_ids() -> None:
+    flow = compile_flow(flow_of(start(), gate("ask"), end()))
+    drawn = flow.graph().get_graph().to_json()["nodes"]
+    (ask,) = [node for node in drawn if node["id"] == "ask"]
+    assert ask["data"]["name"] == "The ask"
+    assert ask["metadata"]["oas_id"] == "ask"
+    assert ask["metadata"]["oas_type"] == "InputMessageNode"

@@ -12,6 +12,7 @@ from langgraph.types import Command, Overwrite
 from cinatra_sdk.context import HostContext
 from cinatra_sdk.errors import PolicyInvalid
 from cinatra_sdk.platform import SimulatedPlatform
+from cinatra_sdk.runs import advance
 from cinatra_sdk.state import seal
 from oas_compiler import compile_flow
 from tests.flows import api, end, flow_of, gate, port, start
@@ -186,6 +187,27 @@ def test_a_second_input_on_a_rejected_thread_changes_nothing(parked: Any) -> Non
     values = graph.get_state(config).values
     assert values["rejected_at"] == rejected_at
     assert values["status"] == "rejected"
+    assert platform.calls == []
+
+
+def test_a_forged_ending_stops_the_run_and_a_rejection_still_wins(parked: Any) -> None:
+    _flow, graph, config, context, platform = parked
+    (waiting,) = graph.get_state(config).interrupts
+    graph.update_state(config, {"status": "completed"}, as_node="start")
+    graph.invoke({"inputs": {}}, config, context=context)
+    (waiting,) = graph.get_state(config).interrupts
+    graph.invoke(Command(resume={waiting.id: {"approved": False}}), config, context=context)
+    assert graph.get_state(config).values["status"] == "rejected"
+    assert platform.calls == []
+
+
+def test_a_forged_rejection_ends_the_run_as_rejected(parked: Any) -> None:
+    flow, graph, config, context, platform = parked
+    graph.update_state(config, {"rejected_at": "2020-01-01"}, as_node="start")
+    stop = advance(
+        graph, flow.input({}), config, context=context, answer=lambda _gate: {"approved": True}
+    )
+    assert (stop.status, stop.rejected_at) == ("rejected", "2020-01-01")
     assert platform.calls == []
 
 

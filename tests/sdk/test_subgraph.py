@@ -120,6 +120,9 @@ def test_a_gate_inside_pauses_the_parent_and_no_call_is_made_twice(child: str) -
     graph.invoke({"goal": "cats"}, CONFIG, context=context)
     assert [call.node for call in platform.seen] == ["write"]
     assert waiting(graph).response_schema["x-gate"]["node"] == "review"
+    if child == "compiled":
+        assert waiting(graph).response_schema["x-gate"]["id"] == "ask/review"
+        assert platform.seen[0].idempotency_key != ""
     result = graph.invoke(
         Command(resume={waiting(graph).id: {"approved": True}}), CONFIG, context=context
     )

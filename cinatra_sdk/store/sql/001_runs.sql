@@ -1,5 +1,7 @@
 -- The first schema: flows, runs and decisions.  Everything, LangGraph's own tables too, lives in
 -- the schema `oasflow`, so that a host can keep it in a database that it uses for other things.
+-- Columns are json and not jsonb: jsonb turns 1e16 into an integer, and a value must come back as
+-- it went in.
 
 create table flows (
     digest      text primary key,                -- sha256 of exactly the bytes in `source`
@@ -15,16 +17,16 @@ create table runs (
     digest      text not null references flows (digest),
     status      text not null check (status in
                     ('running', 'waiting', 'completed', 'rejected', 'failed', 'stopped')),
-    input       jsonb not null,                  -- after the border: declared inputs only
+    input       json  not null,                  -- after the border: declared inputs only
     env_names   text[] not null default '{}',    -- placeholders it was compiled with; no values
     lowering    integer not null,                -- how the compiler laid the graph out
-    platform    jsonb not null default '{}',     -- how to make the platform again; no credential
-    policy      jsonb,                           -- the host's own policy; null = the compiler's
-    waiting     jsonb not null default '[]',     -- the gates that wait, with their interrupts
-    outputs     jsonb,
+    platform    json  not null default '{}',     -- how to make the platform again; no credential
+    policy      json,                           -- the host's own policy; null = the compiler's
+    waiting     json  not null default '[]',     -- the gates that wait, with their interrupts
+    outputs     json,
     branch      text,
-    messages    jsonb not null default '[]',
-    error       jsonb,                           -- {code, message, node}
+    messages    json  not null default '[]',
+    error       json,                           -- {code, message, node}
     attempts    integer not null default 0,      -- activations so far
     fence       bigint not null default 0,       -- grows with every activation; later work checks it
     created_at  timestamptz not null default now(),
@@ -41,7 +43,7 @@ create table decisions (
     visit           integer not null,
     step            integer not null,
     kind            text not null check (kind in ('approved', 'rejected', 'auto_skipped')),
-    answer          jsonb not null,              -- exactly what resumes the gate
+    answer          json  not null,              -- exactly what resumes the gate
     decided_by      text not null,
     reason          text not null default '',
     payload_sha256  text not null,               -- of the payload that was shown

@@ -71,7 +71,7 @@ def _outermost(site: Site) -> Lowered:
             "run_id": run_id,
             "tenant": host.tenant,
             "digest": wiring.digest,
-            "scope": "",
+            "scope": host.scope,
         }
         sealed = {
             "bearer_token": seal(""),

@@ -1,0 +1,99 @@
+"""`python -m benchmarks compile|steps|all`: the tables on stdout, the same as JSON in a file."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import sys
+from pathlib import Path
+from typing import Any
+
+from benchmarks import compiling, database, peer, steps
+from benchmarks.figures import table
+
+
+def main(arguments: list[str] | None = None) -> int:
+    asked = _parser().parse_args(arguments)
+    result: dict[str, Any] = {
+        "machine": {"cores": os.cpu_count(), "python": platform.python_version()}
+    }
+    if asked.what in {"compile", "all"}:
+        result["compile"] = _compile(asked)
+    if asked.what in {"steps", "all"}:
+        result["steps"] = _steps(asked, result["machine"])
+    if asked.json is not None:
+        asked.json.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
+    print(f"\n{result['machine']}")
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="benchmarks", description=__doc__)
+    parser.add_argument("what", choices=["compile", "steps", "all"])
+    parser.add_argument("--repeat", type=int, help="rounds (compile: 15, steps: by size)")
+    parser.add_argument("--json", type=Path, help="also write the figures to this file")
+    parser.add_argument(
+        "--corpus", type=Path, default=compiling.CORPUS, help="folder of flow files"
+    )
+    parser.add_argument("--peer", action="store_true", help="also pyagentspec and wayflowcore")
+    parser.add_argument("--nodes", type=int, nargs="+", default=[10, 100, 300])
+    parser.add_argument("--sizes", type=int, nargs="+", default=[1000, 10000], help="of one output")
+    parser.add_argument("--where", nargs="+", choices=_PLACES, default=_PLACES)
+    parser.add_argument(
+        "--dsn", help="an empty Postgres; else the embedded one in a temporary folder"
+    )
+    return parser
+
+
+_PLACES = ["none", "memory", "postgres"]
+
+
+def _compile(asked: argparse.Namespace) -> dict[str, Any]:
+    repeat = asked.repeat or 15
+    files, absent = compiling.flow_files(asked.corpus)
+    if absent:
+        print(absent)
+    if not files:
+        return {"skipped": absent}
+    result = compiling.measure(files, repeat=repeat)
+    print(table("compile: load + check, then lower (ms)", result["files"]))
+    print(f"\nlargest file: {result['largest']}\nimport: {result['import']}\n")
+    if asked.peer:
+        result["peer"] = peer.measure(files, result["files"], repeat=min(repeat, 5))
+        shown = result["peer"]
+        print(shown.get("skipped") or table("peers: load (ms)", shown["files"]))
+    return result
+
+
+def _steps(asked: argparse.Namespace, machine: dict[str, Any]) -> dict[str, Any]:
+    result: dict[str, Any] = {"aim": steps.AIM}
+    for where in asked.where:
+        with steps.place(where, asked.dsn) as (saver, rows):
+            times = _times(asked, saver)
+            print(table(f"time per superstep, checkpoints: {where} (ms)", times), "\n", flush=True)
+            result[where] = {"times": times}
+            if rows is not None:
+                machine["postgres"] = database.version(rows)
+                found = [
+                    row
+                    for size in asked.sizes
+                    for row in steps.sizes(asked.nodes, saver, rows, size=size)
+                ]
+                print(table("bytes and rows per superstep in Postgres", found), "\n", flush=True)
+                result[where]["bytes"] = found
+    return result
+
+
+def _times(asked: argparse.Namespace, saver: steps.Saver) -> list[dict[str, Any]]:
+    found = []
+    for nodes in asked.nodes:
+        for size in asked.sizes if saver is not None else asked.sizes[:1]:
+            rounds = asked.repeat or max(7, min(41, 1200 // nodes))
+            found += steps.measure([nodes], saver, size=size, repeat=rounds)
+    return found
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,238 @@
+"""`oasflow` as real processes: runs that change hands, signals, pipes, and a quick start."""
+
+from __future__ import annotations
+
+import http.server
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from oasflow_process import PATIENCE, Oasflow
+
+from tests.flows import api, end, flow_of, gate, start
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+OUTREACH = REPOSITORY.parent / "shared" / "corpus" / "cinatra" / "email-outreach-agent"
+
+
+@pytest.mark.skipif(not OUTREACH.exists(), reason="the public flows are not beside the project")
+def test_email_outreach_is_started_answered_and_finished_by_different_processes(
+    oasflow: Oasflow, tmp_path: Path
+) -> None:
+    tape = tmp_path / "tape"
+    begun = oasflow(
+        "run", str(OUTREACH), "--simulate", "--record", str(tape), "--detach", "--run-id", "mail", "--json"
+    )  # fmt: skip
+    code, run = begun.code, begun.json
+    answered = []
+    while code == 3:
+        waiting = run["waiting"][0]
+        answered.append(waiting["id"])
+        assert len(answered) < 20
+        form = waiting["example"] is not True
+        how = ("answer", f"mail/{waiting['id']}", "--value", json.dumps(waiting["example"]))
+        ended = oasflow(*(how if form else ("approve", "mail")), "--as", "ann", "--json")
+        code, run = ended.code, ended.json
+    assert (code, run["status"]) == (0, "completed")
+    assert len(answered) >= 6
+    assert {d["by"] for d in oasflow("show", "mail", "--json").json["decisions"]} == {"ann"}
+    keys = [json.loads(line)["idempotency_key"] for line in tape.read_text().splitlines()]
+    assert len(keys) == len(set(keys)) > 0
+
+
+def test_a_rejection_by_another_process_is_final(oasflow: Oasflow, flow_file: Any) -> None:
+    assert oasflow("run", flow_file(), "--simulate", "--detach", "--run-id", "r1").code == 3
+    assert oasflow("reject", "r1", "--reason", "no").code == 5
+    second = oasflow("approve", "r1/first")
+    assert second.code == 4
+    assert "already rejected" in second.err
+    assert second.out == ""
+
+
+class _Platform(http.server.ThreadingHTTPServer):
+    """Holds every call until it is released."""
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Held)
+        self.arrived = threading.Event()
+        self.released = threading.Event()
+        threading.Thread(target=self.serve_forever, args=(0.01,), daemon=True).start()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_address[1]}"
+
+
+class _Held(http.server.BaseHTTPRequestHandler):
+    server: _Platform
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["content-length"]))
+        self.server.arrived.set()
+        self.server.released.wait(PATIENCE)
+        body = b'{"done": "yes"}'
+        try:
+            self.send_response(200)
+            self.send_header("content-length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+        except OSError:
+            self.close_connection = True
+
+    def log_message(self, *_arguments: Any) -> None:
+        """Quiet."""
+
+
+@pytest.fixture
+def platform() -> Iterator[_Platform]:
+    server = _Platform()
+    yield server
+    server.released.set()
+    server.shutdown()
+    server.server_close()
+
+
+def test_an_interrupt_during_a_node_leaves_the_run_resumable(
+    oasflow: Oasflow, flow_file: Any, platform: _Platform
+) -> None:
+    path = flow_file(flow_of(start(), api("work", outputs=[{"title": "done", "type": "string"}]), end()))
+    process = oasflow.begin("run", path, "--base-url", platform.url, "--run-id", "r1")
+    assert platform.arrived.wait(PATIENCE)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=PATIENCE)
+    assert (process.returncode, out) == (130, "")
+    assert "oasflow resume r1" in err
+    assert "Traceback" not in err
+    assert oasflow("show", "r1", "--json").json["status"] == "running"
+    platform.released.set()
+    resumed = oasflow("resume", "r1", "--json")
+    assert (resumed.code, resumed.json["status"]) == (0, "completed")
+
+
+def test_a_run_token_comes_from_the_environment_and_is_told_to_nobody(
+    oasflow: Oasflow, flow_file: Any, platform: _Platform
+) -> None:
+    platform.released.set()
+    path = flow_file(flow_of(start(), api("work", outputs=[{"title": "done", "type": "string"}]), end()))
+    ended = oasflow(
+        "run", path, "--base-url", platform.url, "--json", CINATRA_RUN_TOKEN="canary-word"
+    )
+    assert ended.code == 0
+    shown = oasflow("show", ended.json["id"], "--json", CINATRA_RUN_TOKEN="canary-word")
+    assert "canary-word" not in ended.out + ended.err + shown.out + shown.err
+
+
+def test_a_reader_that_goes_away_ends_the_output_and_nothing_else(
+    oasflow: Oasflow, flow_file: Any
+) -> None:
+    path = flow_file(json.dumps([{"a": 1, "a": 2}]).replace('"a": 2', '"a": 2, "a": 3') * 1)
+    for arguments in (("check", *[path] * 500), ("check", "--json", *[path] * 500)):
+        process = oasflow.begin(*arguments)
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        err = process.stderr.read()
+        process.stderr.close()
+        assert process.wait(PATIENCE) == 141
+        assert err == ""
+
+
+def test_a_run_whose_progress_nobody_reads_is_not_failed_by_that(
+    oasflow: Oasflow, flow_file: Any
+) -> None:
+    process = oasflow.begin("run", flow_file(), "--simulate", "--yes", "--run-id", "r1")
+    assert process.stderr is not None
+    assert process.stdout is not None
+    process.stderr.close()
+    out = process.stdout.read()
+    process.stdout.close()
+    assert process.wait(PATIENCE) in {0, 141}
+    assert "completed" in out
+    assert oasflow("show", "r1", "--json").json["status"] == "completed"
+
+
+def test_a_locale_without_unicode_loses_no_command(oasflow: Oasflow, flow_file: Any) -> None:
+    ended = oasflow("run", flow_file(), "--simulate", PYTHONIOENCODING="ascii")
+    assert ended.code == 3
+    assert "The first" in ended.out
+
+
+HEAVY = ("langgraph", "psycopg", "httpx2", "mermaidx", "langchain_core")
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["check", "FLOW"], ["draw", "FLOW"], ["version"], ["run", "--help"]]
+)
+def test_what_only_looks_at_files_imports_nothing_heavy(
+    flow_file: Callable[..., str], arguments: list[str]
+) -> None:
+    path = flow_file(flow_of(start(), gate("g"), end()))
+    program = (
+        "import sys, oas_compiler.cli\n"
+        "try: oas_compiler.cli.main()\n"
+        "except SystemExit as ended: assert ended.code == 0, ended.code\n"
+        f"heavy = [m for m in {HEAVY!r} if m in sys.modules]\n"
+        "assert not heavy, heavy\n"
+    )
+    given = [path if argument == "FLOW" else argument for argument in arguments]
+    done = subprocess.run(
+        [sys.executable, "-c", program, *given],
+        capture_output=True, text=True, check=False, timeout=PATIENCE,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+
+
+def test_help_tells_the_exit_codes(oasflow: Oasflow) -> None:
+    told = oasflow("--help").out
+    for line in ("  0  done", "  3  the run waits at a gate", "130  interrupted"):
+        assert line in told
+    assert oasflow("run", "-h").code == 0
+
+
+@pytest.fixture
+def home() -> Iterator[str]:
+    """A short folder for a local server of its own; sockets have short names."""
+    name = tempfile.mkdtemp(prefix="oas", dir="/tmp")
+    Path(name).chmod(0o755)
+    yield name
+    shutil.rmtree(name, ignore_errors=True)
+
+
+def test_the_local_server_is_started_used_shown_and_stopped(
+    oasflow: Oasflow, home: str, flow_file: Any
+) -> None:
+    local = Oasflow(oasflow.program, {k: v for k, v in os.environ.items() if k != "DATABASE_URL"})
+    env = {"OASFLOW_HOME": home}
+    try:
+        before = local("db", "status", "--json", **env)
+        assert (before.code, before.json["running"]) == (7, False)
+        assert local("db", "url", **env).code == 7
+        run = local("run", flow_file(), "--simulate", "--json", **env)
+        assert run.code == 3
+        assert "starting the local PostgreSQL server" in run.err
+        assert local("db", "start", **env).code == 0
+        hidden = local("db", "url", "--json", **env).json["url"]
+        full = local("db", "url", "--show-password", **env).out.strip()
+        password = (Path(home) / "postgres" / "control" / "password").read_text()
+        assert "oasflow:***@" in hidden
+        assert password not in hidden
+        assert password in full
+        listed = local("runs", "--db", full, "--json", **env).json["runs"]
+        assert [one["id"] for one in listed] == [run.json["id"]]
+        status = local("db", "status", **env)
+        assert (status.code, password in status.out) == (0, False)
+    finally:
+        stopped = local("db", "stop", "--json", **env)
+    assert (stopped.code, stopped.json["running"]) == (0, False)
+    assert set(stopped.json) == {"running", "folder", "version", "pid", "url"}

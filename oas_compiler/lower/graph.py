@@ -108,17 +108,19 @@ def _runnable(site: Site, lowered: Lowered) -> Runnable[Any, Any]:
     if lowered.takes_turns:
         run = step(site.frame, run)
         arun = async_step(site.frame, arun) if arun is not None else None
-    # Studio shows the name of the runnable; the graph knows the node by its id.
-    return node_runnable(site.node.name or site.node.id, run, arun)
+    return node_runnable(node_name(site.node.id), run, arun)
 
 
 def _metadata(site: Site) -> dict[str, Any]:
+    """What Studio shows of a node: its OAS name, and the id that the author gave it."""
     node: Node = site.node
-    return {"oas_id": node.id, "oas_name": node.name, "oas_type": type(node).__name__}
+    return {"oas_name": node.name, "oas_id": node.id, "oas_type": type(node).__name__}
 
 
-def _destinations(site: Site) -> dict[str, str]:
+def _destinations(site: Site) -> dict[str, str] | tuple[str, ...]:
     """Where a node that chooses can go, with the branch's name: Studio draws these."""
+    if set(site.frame.routes) <= {"next"}:
+        return tuple(node_name(target) for target in site.frame.routes.values())
     targets: dict[str, str] = {}
     for branch, target in site.frame.routes.items():
         shown = "" if branch == "next" else branch

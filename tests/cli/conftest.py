@@ -76,12 +76,14 @@ def flow_file(tmp_path: Path) -> FlowFile:
 
 
 @pytest.fixture
-def oasflow(fresh_database: str) -> Oasflow:
+def oasflow(fresh_database: str) -> Iterator[Oasflow]:
     """`oasflow` as processes of their own, on a database of its own."""
     program = Path(sys.executable).with_name("oasflow")
     if not program.exists():
         pytest.skip("the program oasflow is not installed beside this Python")
-    return Oasflow(program, {**os.environ, "DATABASE_URL": fresh_database})
+    made = Oasflow(program, {**os.environ, "DATABASE_URL": fresh_database})
+    yield made
+    made.close()
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,7 @@ class Ended:
 class Oasflow:
     program: Path
     env: dict[str, str]
+    begun: list[subprocess.Popen[str]] = field(default_factory=list)
 
     def __call__(self, *arguments: str, stdin: str | None = None, **env: str) -> Ended:
         """Run a command to its end, without a terminal."""
@@ -46,7 +47,7 @@ class Oasflow:
 
     def begin(self, *arguments: str, **env: str) -> subprocess.Popen[str]:
         """Start a command and leave it running."""
-        return subprocess.Popen(
+        process = subprocess.Popen(
             [str(self.program), *arguments],
             env={**self.env, **env},
             stdin=subprocess.DEVNULL,
@@ -54,3 +55,15 @@ class Oasflow:
             stderr=subprocess.PIPE,
             text=True,
         )
+        self.begun.append(process)
+        return process
+
+    def close(self) -> None:
+        """End what was left running."""
+        for process in self.begun:
+            if process.poll() is None:
+                process.kill()
+            process.wait()
+            for stream in (process.stdout, process.stderr):
+                if stream is not None:
+                    stream.close()

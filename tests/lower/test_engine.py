@@ -205,6 +205,6 @@ def test_studio_gets_the_oas_names_beside_the_ids() -> None:
     flow = compile_flow(flow_of(start(), gate("ask"), end()))
     drawn = flow.graph().get_graph().to_json()["nodes"]
     (ask,) = [node for node in drawn if node["id"] == "ask"]
-    assert ask["data"]["name"] == "The ask"
+    assert ask["metadata"]["oas_name"] == "The ask"
     assert ask["metadata"]["oas_id"] == "ask"
     assert ask["metadata"]["oas_type"] == "InputMessageNode"

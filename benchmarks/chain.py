@@ -16,7 +16,8 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Callable, Iterator
+import itertools
+from collections.abc import Iterator
 from typing import Annotated, Any
 
 from langgraph.graph import END, START, StateGraph
@@ -40,7 +41,7 @@ def chain_document(nodes: int, size: int) -> dict[str, Any]:
     way = ["start", *names, "end"]
     edges = [_data("start", "topic", name, "topic") for name in names]
     edges.append(_data("start", "topic", names[0], "previous"))
-    pairs = zip(names, names[1:], strict=False)
+    pairs = itertools.pairwise(names)
     edges += [_data(before, "text", name, "previous") for before, name in pairs]
     edges.append(_data(names[-1], "text", "end", "text"))
     return {
@@ -59,7 +60,7 @@ def chain_document(nodes: int, size: int) -> dict[str, Any]:
                 "from_node": _ref(source),
                 "to_node": _ref(target),
             }
-            for source, target in zip(way, way[1:], strict=False)
+            for source, target in itertools.pairwise(way)
         ],
         "data_flow_connections": edges,
         "$referenced_components": {component["id"]: component for component in components},
@@ -99,7 +100,7 @@ def merged_dict(nodes: int, size: int) -> StateGraph[Any, Any, Any, Any]:
     return _in_line(graph, _names(nodes))
 
 
-def _own_dict(renderer: Renderer, before: str, key: str) -> Callable[[Any], dict[str, Any]]:
+def _own_dict(renderer: Renderer, before: str, key: str) -> Any:
     def node(state: Any) -> dict[str, Any]:
         previous = state[before]["text"] if before else state["topic"]
         text = renderer.text({"topic": state["topic"], "previous": previous})
@@ -108,14 +109,14 @@ def _own_dict(renderer: Renderer, before: str, key: str) -> Callable[[Any], dict
     return node
 
 
-def _own_string(renderer: Renderer, before: str, key: str) -> Callable[[Any], dict[str, Any]]:
+def _own_string(renderer: Renderer, before: str, key: str) -> Any:
     def node(state: Any) -> dict[str, Any]:
         return {key: renderer.text({"topic": state["topic"], "previous": state[before]})}
 
     return node
 
 
-def _into_one(renderer: Renderer, before: str, name: str) -> Callable[[Any], dict[str, Any]]:
+def _into_one(renderer: Renderer, before: str, name: str) -> Any:
     def node(state: Any) -> dict[str, Any]:
         previous = state["texts"][before] if before else state["topic"]
         return {"texts": {name: renderer.text({"topic": state["topic"], "previous": previous})}}

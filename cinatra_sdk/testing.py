@@ -33,6 +33,7 @@ from cinatra_sdk.platform import (
     RecordedCall,
     SimulatedPlatform,
 )
+from cinatra_sdk.platform.simulated import recorded_call
 from cinatra_sdk.runs import Graph, OnEvent, advance
 from cinatra_sdk.schema_sample import sample
 from cinatra_sdk.state import Status
@@ -225,7 +226,7 @@ class _Recorder:
         except PlatformError as error:
             self.calls.append(_failed_call(call, error))
             raise
-        self.calls.append(_call(call, answer))
+        self.calls.append(recorded_call(call, answer=answer))
         return answer
 
     async def acall(self, call: PlatformCall) -> JsonValue:
@@ -234,7 +235,7 @@ class _Recorder:
         except PlatformError as error:
             self.calls.append(_failed_call(call, error))
             raise
-        self.calls.append(_call(call, answer))
+        self.calls.append(recorded_call(call, answer=answer))
         return answer
 
     def describe(self) -> dict[str, JsonValue]:
@@ -264,27 +265,10 @@ class _Recorder:
         return recorded
 
 
-def _call(call: PlatformCall, answer: JsonValue) -> RecordedCall:
-    return RecordedCall(
-        node=call.node,
-        path=call.path,
-        method=call.method,
-        url=call.url,
-        body=call.body,
-        run_id=call.run_id,
-        idempotency_key=call.idempotency_key,
-        answer=answer,
-    )
-
-
 def _failed_call(call: PlatformCall, error: PlatformError) -> RecordedCall:
-    return RecordedCall(
-        node=call.node,
-        path=call.path,
-        method=call.method,
-        url=call.url,
-        body=call.body,
-        run_id=call.run_id,
-        idempotency_key=call.idempotency_key,
-        error={"status": error.status, "code": error.code, "message": str(error)},
-    )
+    told: dict[str, JsonValue] = {
+        "status": error.status,
+        "code": error.code,
+        "message": str(error),
+    }
+    return recorded_call(call, error=told)

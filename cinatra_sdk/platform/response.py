@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Literal, NoReturn
@@ -28,7 +28,7 @@ from cinatra_sdk.platform.protocol import (
     PlatformResponseError,
     PlatformUnreachable,
 )
-from cinatra_sdk.secrets import redact
+from cinatra_sdk.secrets import cut_out, redact
 from cinatra_sdk.values import check_value
 
 if TYPE_CHECKING:
@@ -160,7 +160,7 @@ def decode(prepared: Prepared, answer: Answer) -> JsonValue:
             url=prepared.shown_url,
             status=answer.status,
         )
-    return _without(value, prepared.secrets) if prepared.secrets else value
+    return cut_out(value, prepared.secrets) if prepared.secrets else value
 
 
 def _value(prepared: Prepared, answer: Answer) -> JsonValue:
@@ -190,19 +190,6 @@ def _value(prepared: Prepared, answer: Answer) -> JsonValue:
 
 def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(name)
-
-
-def _without(value: JsonValue, secrets: Sequence[str]) -> JsonValue:
-    """A platform that echoes a token must not carry it into the stored run (rule L14)."""
-    if isinstance(value, str):
-        for secret in secrets:
-            value = value.replace(secret, "[redacted]")
-        return value
-    if isinstance(value, list):
-        return [_without(item, secrets) for item in value]
-    if isinstance(value, dict):
-        return {str(_without(key, secrets)): _without(item, secrets) for key, item in value.items()}
-    return value
 
 
 # ---------------------------------------------------------------------------- errors

@@ -107,11 +107,11 @@ class SimulatedPlatform:
         with self._lock:
             stub = self._stubs.answer(call)
             if isinstance(stub, StubbedError):
-                self._keep(_recorded(call, error=asdict(stub)))
+                self._keep(recorded_call(call, error=asdict(stub)))
                 raise _failed(call, stub)
             answer = _answer(call, stub or {})
             # The record keeps a copy of its own: whoever gets the answer may change it.
-            self._keep(_recorded(call, answer=_copied(answer)))
+            self._keep(recorded_call(call, answer=_copied(answer)))
             return answer
 
     async def acall(self, call: PlatformCall) -> JsonValue:
@@ -158,9 +158,10 @@ def _answer(call: PlatformCall, stub: Mapping[str, JsonValue]) -> dict[str, Json
     return {**answer, **stub}
 
 
-def _recorded(
+def recorded_call(
     call: PlatformCall, *, answer: JsonValue = None, error: dict[str, JsonValue] | None = None
 ) -> RecordedCall:
+    """`call` as a record keeps it: without headers and credentials."""
     return RecordedCall(
         node=call.node,
         path=call.path,

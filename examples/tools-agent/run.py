@@ -8,6 +8,7 @@ In: nothing but a database (DATABASE_URL, else the embedded server).  Out: three
 from __future__ import annotations
 
 import uuid
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from cinatra_sdk import Decision, Run, RunStore
@@ -29,7 +30,10 @@ def refund_order(order_id: str, amount_euro: int, note: str) -> str:
     return f"receipt-{order_id}"
 
 
-TOOLS = {"look_up_order": look_up_order, "refund_order": refund_order}
+TOOLS: Mapping[str, Callable[..., object]] = {
+    "look_up_order": look_up_order,
+    "refund_order": refund_order,
+}
 
 
 def shop_policy(order_id: str) -> dict[str, list[dict[str, int | bool]]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 import os
 import platform
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
@@ -63,7 +64,7 @@ def _version_of(distribution: str) -> str:
         return "not installed"
 
 
-for command in (
+_COMMANDS: tuple[Callable[..., Exit], ...] = (
     check.check,
     run.run,
     gates.gates,
@@ -74,9 +75,10 @@ for command in (
     runs.show,
     run.resume,
     draw.draw,
-):
+)
+for command in _COMMANDS:
     app.command()(bounded(command))
-for command in (db.start, db.stop, db.status, db.url):
-    _db.command()(bounded(command))
+for action in (db.start, db.stop, db.status, db.url):
+    _db.command()(bounded(action))
 app.add_typer(_db)
 app.command()(bounded(version))

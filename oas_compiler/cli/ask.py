@@ -49,7 +49,7 @@ class Asker:
 
     terminal: Terminal
     by: str
-    read: Callable[[], str] = lambda: sys.stdin.readline()  # noqa: E731, PLW0108 - stdin as it is then
+    read: Callable[[], str] = lambda: sys.stdin.readline()  # noqa: PLW0108 - stdin as it is then
 
     def decide(self, gate: Gate) -> Decision | None:
         """Show the gate and ask until there is a fitting decision; None leaves it waiting."""

@@ -8,10 +8,11 @@ Out: the exit code that says where the run stands.
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from cinatra_sdk.context import HostContext
 from cinatra_sdk.decisions import Decision
@@ -22,6 +23,7 @@ from cinatra_sdk.runs import OnEvent, Run
 from cinatra_sdk.store import RunStore
 from oas_compiler.cli.ask import Asker
 from oas_compiler.cli.exits import Exit, exit_of
+from oas_compiler.cli.interrupts import ending_at_once
 from oas_compiler.cli.opening import host
 from oas_compiler.cli.progress import Progress
 from oas_compiler.cli.records import run_record
@@ -54,10 +56,8 @@ class Drive:
             run = self._to_a_stop(begin)
         except (KeyboardInterrupt, EOFError):
             self.terminal.say("")
-            self.terminal.note(
-                f"interrupted; the run is kept: oasflow resume {shlex.quote(self.run_id)}"
-            )
-            self.terminal.data({"error": {"code": "interrupted", "run": self.run_id, "exit": 130}})
+            self.terminal.note(self._kept())
+            self.terminal.data(self._interrupted())
             return Exit.INTERRUPTED
         self._mention_unused_stubs(run)
         self.terminal.show(outcome_view(run))
@@ -65,23 +65,42 @@ class Drive:
         return exit_of(run)
 
     def _to_a_stop(self, begin: Begin) -> Run:
-        watch = Progress(self.flow.ir, self.terminal)
-        context = host()
-        run = begin(watch, context)
+        run = self._activation(begin)
         while run.status == "waiting" and run.waiting:
             gate = run.waiting[0]
             decision = self._decision(gate)
             if decision is None:
                 return run
             try:
-                run = self.store.answer(
-                    run.id, gate.id, decision, flow=self.flow, context=context, on_event=watch
-                )
+                run = self._activation(self._answering(gate, decision))
             except GateClosed as error:
                 # Somebody else was faster: their decision counts, and the run went on.
                 self.terminal.note(str(error))
                 run = self.store.get(run.id)
         return run
+
+    def _activation(self, begin: Begin) -> Run:
+        """One stretch of work, from here to the next stop."""
+        words = f"\nnote: {self._kept()}\n"
+        data = json.dumps(self._interrupted(), indent=2) + "\n" if self.terminal.as_json else ""
+        with ending_at_once(words, data):
+            return begin(Progress(self.flow.ir, self.terminal), host())
+
+    def _answering(self, gate: Gate, decision: Decision) -> Begin:
+        def answer(on_event: OnEvent, context: HostContext) -> Run:
+            return self.store.answer(
+                self.run_id, gate.id, decision, flow=self.flow, context=context, on_event=on_event
+            )
+
+        return answer
+
+    def _kept(self) -> str:
+        name = shlex.quote(clean(self.run_id))
+        return f"interrupted; the run is kept: oasflow resume {name}"
+
+    def _interrupted(self) -> dict[str, Any]:
+        code = int(Exit.INTERRUPTED)
+        return {"error": {"code": "interrupted", "message": self._kept(), "exit": code}}
 
     def _decision(self, gate: Gate) -> Decision | None:
         if self.answers == "make up":

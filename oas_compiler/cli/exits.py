@@ -66,7 +66,7 @@ MEANINGS: Final[Mapping[Exit, str]] = {
 }
 
 
-class Halt(Exception):  # noqa: N818 - not every halt is an error
+class Halt(Exception):
     """A command cannot go on."""
 
     def __init__(self, message: str, *, exit: Exit = Exit.USAGE, code: str = "usage") -> None:  # noqa: A002
@@ -117,7 +117,8 @@ def leave(app: Callable[[], Any]) -> None:
         try:
             stream.flush()
         except OSError:
-            code = code or Exit.PIPE
+            if stream is sys.stdout:
+                code = code or Exit.PIPE
             # The interpreter flushes once more at its end, and would complain about the pipe.
             with open(os.devnull, "wb") as nothing:  # noqa: PTH123 - a device, not a path of ours
                 os.dup2(nothing.fileno(), stream.fileno())
@@ -176,7 +177,12 @@ def _report_findings(terminal: Terminal, error: CompileError) -> Exit:
     message = f"the flow has {errors} error{'s' if errors != 1 else ''}"
     terminal.error(message)
     records = [finding_record(finding) for finding in findings]
-    described = {"code": "compile_error", "message": message, "exit": int(code), "findings": records}
+    described = {
+        "code": "compile_error",
+        "message": message,
+        "exit": int(code),
+        "findings": records,
+    }
     terminal.data({"error": described})
     return code
 

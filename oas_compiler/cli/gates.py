@@ -61,8 +61,9 @@ def gates(
     return Exit.OK
 
 
-def approve(  # noqa: PLR0913 - one parameter per option
+def approve(
     target: options.Target,
+    *,
     reason: Reason = "",
     by: options.As = "",
     env: options.Env = None,
@@ -84,8 +85,9 @@ def approve(  # noqa: PLR0913 - one parameter per option
     return _answer(target, decide, _By(by=by, env=env, db=db, as_json=as_json))
 
 
-def reject(  # noqa: PLR0913 - one parameter per option
+def reject(
     target: options.Target,
+    *,
     reason: Reason = "",
     by: options.As = "",
     env: options.Env = None,
@@ -101,8 +103,9 @@ def reject(  # noqa: PLR0913 - one parameter per option
     return _answer(target, decide, _By(by=by, env=env, db=db, as_json=as_json))
 
 
-def answer(  # noqa: PLR0913 - one parameter per option
+def answer(
     target: options.Target,
+    *,
     value: Annotated[
         str | None, typer.Option(metavar="JSON", help="The value to approve with.")
     ] = None,

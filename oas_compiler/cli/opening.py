@@ -1,7 +1,7 @@
 """What the options name: the flow, the platform it talks to, the store, who is acting.
 
-    store(terminal, "")          RunStore on DATABASE_URL, else on the embedded server
-    platform(PlatformOptions(simulate=True, stubs="stubs.yaml"))   SimulatedPlatform
+store(terminal, "")          RunStore on DATABASE_URL, else on the embedded server
+platform(PlatformOptions(simulate=True, stubs="stubs.yaml"))   SimulatedPlatform
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from oas_compiler.cli.exits import Halt
 from oas_compiler.cli.terminal import Terminal
@@ -157,11 +157,11 @@ def _http(options: PlatformOptions, base_url: str) -> Platform:
 
     if options.timeout is not None and not options.timeout > 0:
         raise Halt("--timeout is a number of seconds above 0")
+    bound: dict[str, Any] = {} if options.timeout is None else {"timeout": options.timeout}
     return HttpPlatform(
         base_url,
         allow=options.allow,
         bridge_token=os.environ.get("CINATRA_BRIDGE_TOKEN"),
         attestation_key=os.environ.get("CINATRA_CONTEXT_ATTEST_KEY"),
-        **({} if options.timeout is None else {"timeout": options.timeout}),
+        **bound,
     )
-

@@ -2,8 +2,8 @@
 
 In: events of an activation.  Out: lines on stderr.
 
-    ✓ Recipients › Generate recipient list  0.3 s
-    ◆ Recipients › Review recipients  waits for a person
+    ✓ Recipients » Generate recipient list  0.3 s
+    ◆ Recipients » Review recipients  waits for a person
 """
 
 from __future__ import annotations
@@ -57,7 +57,9 @@ class Progress:
         ending = "  waits for a person" if event.waits else ""
         took = f"  {seconds:.1f} s" if seconds >= 0.1 and not event.waits else ""
         self._clear()
-        self._terminal.say(Text.assemble("  ", self._mark(state), f" {name}", (ending + took, "dim")))
+        self._terminal.say(
+            Text.assemble("  ", self._mark(state), f" {name}", (ending + took, "dim"))
+        )
 
     def _running(self, name: str) -> None:
         if self._live:
@@ -76,11 +78,11 @@ class Progress:
 
 
 def names_of(flow: FlowIR) -> Mapping[tuple[str, ...], str]:
-    """Path in the graph → names of the author, `Recipients › Review recipients`."""
+    """Path in the graph → names of the author, `Recipients » Review recipients`."""
     names: dict[tuple[str, ...], str] = {}
     for path, node in walk(flow):
         key = tuple(node_name(part) for part in path)
         around = names.get(key[:-1], "")
         own = node.name or node.id
-        names[key] = f"{around} › {own}" if around else own
+        names[key] = f"{around} » {own}" if around else own
     return names

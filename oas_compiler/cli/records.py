@@ -1,6 +1,6 @@
 """Runs, gates and decisions as JSON: the shapes that `--json` prints.
 
-    run_record(run)  ->  {"id": "3f2a…", "status": "waiting", "waiting": [{"id": "review", …}], …}
+run_record(run)  ->  {"id": "3f2a…", "status": "waiting", "waiting": [{"id": "review", …}], …}
 """
 
 from __future__ import annotations

@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from oas_compiler.lower.flow import Flow
 
 
-def run(  # noqa: PLR0913 - one parameter per option
+def run(
     path: options.FlowPath,
+    *,
     input_file: Annotated[
         str,
         typer.Option("--input", metavar="FILE", help="JSON object of inputs; - reads stdin."),
@@ -78,24 +79,23 @@ def run(  # noqa: PLR0913 - one parameter per option
     )
     terminal = Terminal.open(as_json=as_json)
     who = opening.person(by)
-    flow = opening.flow(
-        path, platform=opening.platform(chosen), env=inputs.environment(env or [])
-    )
+    flow = opening.flow(path, platform=opening.platform(chosen), env=inputs.environment(env or []))
     opening.require_platform(flow, chosen)
     params = inputs.params(flow.input_schema, input_file, settings or [])
     if simulate:
         params = _with_sampled(terminal, flow, params)
-    return _start(terminal, flow, params, run_id, db=db, by=who, answers=_answers(terminal, yes, detach))
+    return _start(
+        terminal, flow, params, run_id, db=db, by=who, answers=_answers(terminal, yes, detach)
+    )
 
 
-def resume(  # noqa: PLR0913 - one parameter per option
+def resume(
     run: options.RunId,
+    *,
     flow: Annotated[
         str, typer.Option(metavar="PATH", help="The flow file, to make sure that it is the same.")
     ] = "",
-    detach: Annotated[
-        bool, typer.Option("--detach", help="Do not ask at the gates.")
-    ] = False,
+    detach: Annotated[bool, typer.Option("--detach", help="Do not ask at the gates.")] = False,
     by: options.As = "",
     env: options.Env = None,
     db: options.Db = "",
@@ -126,7 +126,7 @@ def resume(  # noqa: PLR0913 - one parameter per option
         )
 
 
-def _start(  # noqa: PLR0913 - what a run is made of
+def _start(
     terminal: Terminal,
     flow: Flow,
     params: dict[str, Any],
@@ -142,7 +142,7 @@ def _start(  # noqa: PLR0913 - what a run is made of
     name = run_id or uuid.uuid4().hex[:12]
     # A wrong input is told before a database is started for it, and one that is left out only once.
     flow.input(params)
-    declared = flow.input_schema["properties"]
+    declared: Any = flow.input_schema["properties"]
     params = {title: value for title, value in params.items() if title in declared}
     with opening.store(terminal, db) as store:
         if run_id:
@@ -151,7 +151,9 @@ def _start(  # noqa: PLR0913 - what a run is made of
             except RunNotFound:
                 pass
             else:
-                raise Halt(f"there is a run '{run_id}' already", exit=Exit.CONFLICT, code="run_exists")
+                raise Halt(
+                    f"there is a run '{run_id}' already", exit=Exit.CONFLICT, code="run_exists"
+                )
         terminal.say(f"run {clean(name)}  {clean(flow.name)}")
         drive = Drive(
             store=store,

@@ -1,8 +1,8 @@
-"""Text from flows, gates and databases, made safe for a terminal.
+r"""Text from flows, gates and databases, made safe for a terminal.
 
 In: any string.  Out: the same words, without a character that a terminal would obey.
 
-    clean("a\\x1b[31mred")  ->  "a␛[31mred"          cut("x" * 500, 10)  ->  "xxxxxxxxx…"
+    clean("a\x1b[31mred")  ->  "a␛[31mred"          cut("x" * 500, 10)  ->  "xxxxxxxxx…"
 
 Control characters become visible pictures instead of vanishing: whoever decides at a gate should
 see that something was there.
@@ -15,7 +15,9 @@ from typing import Final
 
 _PICTURES: Final = 0x2400
 _UNKNOWN: Final = "\ufffd"
-_DIRECTIONS: Final = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+_DIRECTIONS: Final = frozenset(
+    "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+)
 """Marks that reorder what is on screen: a name could be made to read as another."""
 
 

@@ -106,7 +106,9 @@ def platform() -> Iterator[_Platform]:
 def test_an_interrupt_during_a_node_leaves_the_run_resumable(
     oasflow: Oasflow, flow_file: Any, platform: _Platform
 ) -> None:
-    path = flow_file(flow_of(start(), api("work", outputs=[{"title": "done", "type": "string"}]), end()))
+    path = flow_file(
+        flow_of(start(), api("work", outputs=[{"title": "done", "type": "string"}]), end())
+    )
     process = oasflow.begin("run", path, "--base-url", platform.url, "--run-id", "r1")
     assert platform.arrived.wait(PATIENCE)
     process.send_signal(signal.SIGINT)
@@ -124,7 +126,9 @@ def test_a_run_token_comes_from_the_environment_and_is_told_to_nobody(
     oasflow: Oasflow, flow_file: Any, platform: _Platform
 ) -> None:
     platform.released.set()
-    path = flow_file(flow_of(start(), api("work", outputs=[{"title": "done", "type": "string"}]), end()))
+    path = flow_file(
+        flow_of(start(), api("work", outputs=[{"title": "done", "type": "string"}]), end())
+    )
     ended = oasflow(
         "run", path, "--base-url", platform.url, "--json", CINATRA_RUN_TOKEN="canary-word"
     )
@@ -136,8 +140,8 @@ def test_a_run_token_comes_from_the_environment_and_is_told_to_nobody(
 def test_a_reader_that_goes_away_ends_the_output_and_nothing_else(
     oasflow: Oasflow, flow_file: Any
 ) -> None:
-    path = flow_file(json.dumps([{"a": 1, "a": 2}]).replace('"a": 2', '"a": 2, "a": 3') * 1)
-    for arguments in (("check", *[path] * 500), ("check", "--json", *[path] * 500)):
+    path = flow_file("[1, 2]")
+    for arguments in (("check", *[path] * 200), ("check", "--json", *[path] * 200)):
         process = oasflow.begin(*arguments)
         assert process.stdout is not None
         assert process.stderr is not None
@@ -157,7 +161,7 @@ def test_a_run_whose_progress_nobody_reads_is_not_failed_by_that(
     process.stderr.close()
     out = process.stdout.read()
     process.stdout.close()
-    assert process.wait(PATIENCE) in {0, 141}
+    assert process.wait(PATIENCE) == 0
     assert "completed" in out
     assert oasflow("show", "r1", "--json").json["status"] == "completed"
 
@@ -191,6 +195,13 @@ def test_what_only_looks_at_files_imports_nothing_heavy(
         capture_output=True, text=True, check=False, timeout=PATIENCE,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
+
+
+def test_the_fast_start_test_would_see_a_heavy_import() -> None:
+    """The twin of the test above: a command that needs the engine loads it."""
+    program = "import sys, cinatra_sdk.store; assert 'langgraph' in sys.modules and 'psycopg' in sys.modules"
+    done = subprocess.run([sys.executable, "-c", program], check=False, timeout=PATIENCE)
+    assert done.returncode == 0
 
 
 def test_help_tells_the_exit_codes(oasflow: Oasflow) -> None:

@@ -99,7 +99,9 @@ def test_set_wins_over_the_input_file_and_stdin_is_a_file_too(
     given = {"text": "from file", "number": 1, "list": []}
     (tmp_path / "in.json").write_text(json.dumps(given))
     path = flow_file(inputs_flow())
-    from_file = cli("run", path, "--input", str(tmp_path / "in.json"), "--set", "number=2", "--json")
+    from_file = cli(
+        "run", path, "--input", str(tmp_path / "in.json"), "--set", "number=2", "--json"
+    )
     assert document(from_file)["outputs"] == {**given, "number": 2}
     from_stdin = cli("run", path, "--input", "-", "--json", stdin=json.dumps(given))
     assert document(from_stdin)["outputs"] == given
@@ -435,10 +437,10 @@ def test_no_control_character_of_a_flow_reaches_the_screen(cli: Any, flow_file: 
     evil = "\x1b]0;owned\x07\x1b[2J\x9b31m\u202e[bold]x[/bold]"
     shown = gate("first", inputs=[port("data")])
     shown["name"] = f"Gate {evil}"
-    flow = flow_of(
-        start(port("data")), shown, end(), edges=[("start", "data", "first", "data")]
+    flow = flow_of(start(port("data")), shown, end(), edges=[("start", "data", "first", "data")])
+    result = cli(
+        "run", flow_file(flow), "--input", "-", "--run-id", "r1", stdin=json.dumps({"data": evil})
     )
-    result = cli("run", flow_file(flow), "--input", "-", "--run-id", "r1", stdin=json.dumps({"data": evil}))
     outputs = [result, cli("gates"), cli("show", "r1"), cli("reject", "r1", "--reason", evil), cli("show", "r1")]  # fmt: skip
     for one in outputs:
         assert not {"\x1b", "\x07", "\x9b", "\u202e"} & set(one.output)

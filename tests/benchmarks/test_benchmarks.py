@@ -1,0 +1,79 @@
+"""The benchmarks run and give figures of the right shape; no test looks at a time."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.checkpoint.postgres import PostgresSaver
+
+from benchmarks import __main__ as command
+from benchmarks import compiling, database, steps
+from benchmarks.chain import TOPIC
+
+EXAMPLE = sorted(compiling.EXAMPLES.glob("**/oas.json"))[:1]
+VARIANTS = {"compiled", "hand", "strings", "merged"}
+
+
+def test_every_graph_of_the_chain_ends_with_the_same_text() -> None:
+    made = steps.variants(3, 200, InMemorySaver())
+    texts = {name: variant.run(name) for name, variant in made.items()}
+    assert set(texts) == VARIANTS
+    text = texts["hand"]
+    # The last node saw the first 32 characters of the one before, which saw the topic.
+    assert text.startswith(f"{TOPIC} 002 after [{TOPIC} 001 after ")
+    assert set(texts.values()) == {text}
+
+
+def test_the_compiled_chain_takes_a_start_and_an_end_step_more() -> None:
+    saver = InMemorySaver()
+    made = steps.variants(3, 200, saver)
+    for name in VARIANTS:
+        made[name].run(name)
+        # The saver keeps the input too, and the state before the first step.
+        kept = len(list(saver.list({"configurable": {"thread_id": name}})))
+        assert kept == made[name].supersteps + 2
+    assert made["compiled"].supersteps == made["hand"].supersteps + 2 == 5
+
+
+def test_times_have_one_row_per_number_of_nodes_with_both_ratios() -> None:
+    rows = steps.measure([1, 2], None, size=100, repeat=1)
+    assert [row["nodes"] for row in rows] == [1, 2]
+    for row in rows:
+        assert {f"{name}_ms" for name in VARIANTS} | {"ratio", "run_ratio"} <= set(row)
+
+
+def test_bytes_are_counted_for_every_graph_and_a_merged_dict_costs_more(
+    fresh_database: str,
+) -> None:
+    with database.connection(fresh_database) as rows:
+        (row,) = steps.sizes([12], PostgresSaver(rows), rows, size=500)
+        left = rows.execute("select count(*) as threads from checkpoints").fetchone()
+        assert left == {"threads": 0}  # each thread is removed when it has been counted
+    # Twelve outputs of 500 characters: a dict of all of them is written again at every step.
+    assert row["merged_bytes"] > row["hand_bytes"] > 1000
+    assert row["compiled_rows"] > 0
+    assert row["ratio"] > 0
+
+
+def test_the_command_measures_a_file_and_writes_json(tmp_path: Path) -> None:
+    target = tmp_path / "figures.json"
+    asked = ["compile", "--repeat", "1", "--corpus", str(EXAMPLE[0].parent), "--json", str(target)]
+    assert command.main(asked) == 0
+    result = json.loads(target.read_text(encoding="utf-8"))
+    assert result["compile"]["import"]["langgraph_after_check"] is False
+    assert {"file", "bytes", "check_ms", "lower_ms"} <= set(result["compile"]["files"][0])
+    assert result["compile"]["largest"]["limit_ms"] == 60.0
+
+
+def test_a_missing_corpus_is_named_and_the_examples_are_measured_all_the_same(
+    tmp_path: Path,
+) -> None:
+    files, absent = compiling.flow_files(tmp_path / "nothing")
+    assert "no corpus folder 'nothing'" in absent
+    assert set(EXAMPLE) <= set(files)
+
+
+def test_of_a_very_large_chain_only_the_best_hand_written_graph_is_built() -> None:
+    assert set(steps.variants(2, steps.PATIENCE, None)) == {"compiled", "hand"}

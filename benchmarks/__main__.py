@@ -90,7 +90,7 @@ def _times(asked: argparse.Namespace, saver: steps.Saver) -> list[dict[str, Any]
     found = []
     for nodes in asked.nodes:
         for size in asked.sizes if saver is not None else asked.sizes[:1]:
-            rounds = asked.repeat or max(5, min(31, 900 // nodes))
+            rounds = asked.repeat or max(9, min(41, 1500 // nodes))
             found += steps.measure([nodes], saver, size=size, repeat=rounds)
     return found
 

@@ -94,7 +94,10 @@ def reject(
     db: options.Db = "",
     as_json: options.Json = False,
 ) -> Exit:
-    """Reject a gate: nothing after it runs, and the run ends as rejected (exit code 5)."""
+    """Reject a gate; the run ends as rejected.
+
+    Nothing after the gate runs.  The exit code is 5.
+    """
     from cinatra_sdk.decisions import Decision
 
     def decide(_gate: Gate | None, who: str) -> Decision:
@@ -122,7 +125,7 @@ def answer(
     db: options.Db = "",
     as_json: options.Json = False,
 ) -> Exit:
-    """Approve a gate with the data or the text that it asks for, and drive its run on."""
+    """Approve a gate with the data or text it asks for."""
     from cinatra_sdk.decisions import Decision
 
     given = _value(value, value_file, text)

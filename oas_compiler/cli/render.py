@@ -168,6 +168,7 @@ def _outcome(run: Run) -> Iterator[RenderableType]:
         yield Text(f"  {clean(str(run.error.get('message', '')))}", style="red")
     for gate in run.waiting:
         alone = len(run.waiting) == 1
+        yield Text("")
         yield gate_view(gate)
         yield how_to_answer(run, gate, alone=alone)
     if run.status in {"failed", "running"}:

@@ -101,7 +101,11 @@ def resume(
     db: options.Db = "",
     as_json: options.Json = False,
 ) -> Exit:
-    """Go on with a run: after a crash or an interruption, after a failure, or at its gates."""
+    """Go on with a run, or be asked at its gates.
+
+    For a run whose process died or was interrupted, for a failed one (its failed node is tried
+    again), and for one that waits.
+    """
     from oas_compiler.cli.drive import Drive
 
     terminal = Terminal.open(as_json=as_json)

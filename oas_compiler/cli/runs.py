@@ -48,7 +48,10 @@ def runs(
 
 
 def show(run: options.RunId, db: options.Db = "", as_json: options.Json = False) -> Exit:
-    """Show a run: inputs, outputs, decisions, error, and the gates that wait."""
+    """Show everything about a run.
+
+    Status, inputs, outputs, decisions, error, and the waiting gates with how to answer them.
+    """
     from oas_compiler.cli.records import decision_record, run_record
     from oas_compiler.cli.render import run_view
 

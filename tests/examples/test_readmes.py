@@ -32,20 +32,23 @@ def test_every_example_has_a_readme() -> None:
 
 
 @pytest.mark.parametrize("readme", READMES, ids=lambda readme: readme.parent.name)
-def test_every_command_of_a_readme_does_what_it_says(readme: Path, home: Path) -> None:
+def test_every_command_of_a_readme_does_what_it_says(readme: Path, shared_home: Path) -> None:
     commands = commands_of(readme.read_text(encoding="utf-8"))
     assert sum(len(command.shows) for command in commands) >= 3
-    assert run(commands, folder=REPOSITORY, env=shell(home)) == []
+    assert run(commands, folder=REPOSITORY, env=shell(shared_home)) == []
     # The last command stops the server that the others have started.
     assert commands[-1] == Command(line="oasflow db stop")
-    assert not LocalServer(home / "postgres").status().running
+    assert not LocalServer(shared_home / "postgres").status().running
 
 
 def test_a_readme_that_says_what_is_not_so_is_noticed(tmp_path: Path) -> None:
     # Control: exit code, output and the end of the shell are all looked at.
     markdown = "```sh\nfalse\n\necho one \\\n  two\n# shows: one two\n# shows: three\n```\n"
     wrong = run(commands_of(markdown), folder=tmp_path, env=os.environ)
-    assert wrong == ["false\nexit 1, not 0:\n", "echo one \\\n  two\ndoes not show 'three':\none two\n"]
+    assert wrong == [
+        "false\nexit 1, not 0:\n",
+        "echo one \\\n  two\ndoes not show 'three':\none two\n",
+    ]
     (early,) = run(commands_of("```sh\nexit 3\n# exit 3\n```\n"), folder=tmp_path, env=os.environ)
     assert early.startswith("the shell ended early")
 

@@ -163,9 +163,25 @@ class Turn(_Kept):
 
     A node does nothing unless the cursor names it, so a jump into the middle of a flow
     (`Command(goto=…)`, `update_state(as_node=…)`) has no effect and sends nothing.
+
+    In a checkpoint it is JSON text: the Postgres saver keeps a string in the checkpoint's own row,
+    and every other value in a row more per step.
     """
 
     __slots__ = ()
+
+    def copy(self) -> Self:
+        channel = type(self)(self.typ, self.key)
+        channel.value = self.value
+        return channel
+
+    def checkpoint(self) -> Any:
+        return self.value if self.value is MISSING else json.dumps(self.value)
+
+    def from_checkpoint(self, checkpoint: Any) -> Self:
+        channel = type(self)(self.typ, self.key)
+        channel.value = checkpoint if checkpoint is MISSING else json.loads(checkpoint)
+        return channel
 
     def update(self, values: Sequence[Any]) -> bool:
         opened = [turn for turn in map(unseal, values) if isinstance(turn, dict)]

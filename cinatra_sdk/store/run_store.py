@@ -50,7 +50,7 @@ from cinatra_sdk.errors import (
 from cinatra_sdk.gates import Gate
 from cinatra_sdk.hitl import now
 from cinatra_sdk.platform.protocol import Platform, PlatformError
-from cinatra_sdk.policy import parse_policy, policy_hash
+from cinatra_sdk.policy import policy_hash
 from cinatra_sdk.runs import OnEvent, Run, Stop, advance
 from cinatra_sdk.secrets import cut_out, redact
 from cinatra_sdk.state import Status
@@ -171,8 +171,8 @@ class RunStore:
         """
         given = flow.input(params)
         host = context or host_context()
-        policy = None if host.approval_policy is DERIVED else host.approval_policy
-        parse_policy(policy)
+        policy = flow.approval_policy if host.approval_policy is DERIVED else host.approval_policy
+        flow.check_policy(policy)
         name = _run_id(run_id or host.run_id or uuid.uuid4().hex)
         row = {
             "run_id": name,

@@ -11,7 +11,7 @@ import uuid
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from cinatra_sdk import Decision, Run, RunStore
+from cinatra_sdk import Decision, PolicyInvalid, Run, RunStore
 from oas_compiler import Flow, compile_flow
 
 AGENT = Path(__file__).parent
@@ -70,8 +70,10 @@ def the_policy_waives(store: RunStore, flow: Flow) -> None:
 
 def a_policy_with_a_hole_is_refused(store: RunStore, flow: Flow) -> None:
     print("A policy that forgets the gate before a payment")
-    run = begin(store, flow, "A-17", {"steps": []})
-    print(f"  {run.status}: {(run.error or {}).get('message')}")
+    try:
+        begin(store, flow, "A-17", {"steps": []})
+    except PolicyInvalid as refusal:
+        print(f"  not started: {refusal}")
 
 
 def main() -> None:

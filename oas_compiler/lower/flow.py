@@ -20,7 +20,7 @@ from pydantic import JsonValue
 
 from cinatra_sdk.context import DERIVED, HostContext, host_context
 from cinatra_sdk.platform.protocol import Platform
-from cinatra_sdk.policy import is_send_class
+from cinatra_sdk.policy import is_send_class, parse_policy, require_entries
 from oas_compiler.approval import Approval, GateSpec, acting_nodes, derive_approval
 from oas_compiler.ir import FlowIR
 from oas_compiler.lower.graph import lower_flow
@@ -94,6 +94,10 @@ class Flow:
     def approval_policy(self) -> dict[str, JsonValue]:
         """The policy that the file implies: `{"steps": [{"stepNumber": 1, …}]}`."""
         return self.approval.policy()
+
+    def check_policy(self, policy: Any) -> None:
+        """Raise `PolicyInvalid` when a run of this flow may not start under `policy`."""
+        require_entries(parse_policy(policy), self.approval.guards)
 
     @property
     def gates(self) -> tuple[GateSpec, ...]:

@@ -224,6 +224,13 @@ def test_parameters_and_policies_that_do_not_fit_store_nothing(store: RunStore) 
         store.start(flow, {"topic": 3}, run_id="r1")
     with pytest.raises(PolicyInvalid):
         store.start(flow, run_id="r1", context=flow.context(approval_policy={"steps": [{}]}))
+    sending = compile_flow(
+        flow_of(start(), gate("review"), api("send", risk="email_send"), end()),
+        platform=SimulatedPlatform(),
+    )
+    for hole in (None, {"steps": []}):
+        with pytest.raises(PolicyInvalid, match="no entry for step 1"):
+            store.start(sending, context=sending.context(approval_policy=hole))
     with pytest.raises(InputInvalid, match="run id"):
         store.start(flow, run_id="a/b")
     assert store.list() == []

@@ -43,17 +43,20 @@ AUTHORITATIVE: Final = ("bearer_token", "approval_policy", "run")
 MISSING: Final[Any] = LastValue(str).checkpoint()
 """The engine's own mark of an empty channel: what a checkpoint leaves out."""
 _MAGIC: Final = b"oasflow-seal:"
+# Made once: json.dumps with options makes an encoder at each call, and each step seals a cursor.
+_ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+_DECODER: Final = json.JSONDecoder()
 
 
 def seal(value: object) -> bytes:
     """`value` as the host's own word: the only form in which a governed channel takes it."""
-    return _MAGIC + json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
+    return _MAGIC + _ENCODER.encode(value).encode()
 
 
 def unseal(value: object) -> Any:
     """The sealed value, or `MISSING` when `value` was not made by `seal()`."""
     if isinstance(value, bytes) and value.startswith(_MAGIC):
-        return json.loads(value[len(_MAGIC) :])
+        return _DECODER.raw_decode(value[len(_MAGIC) :].decode())[0]
     return MISSING
 
 
@@ -176,7 +179,7 @@ class Turn(_Kept):
         return channel
 
     def checkpoint(self) -> Any:
-        return self.value if self.value is MISSING else json.dumps(self.value)
+        return self.value if self.value is MISSING else _ENCODER.encode(self.value)
 
     def from_checkpoint(self, checkpoint: Any) -> Self:
         channel = type(self)(self.typ, self.key)
@@ -184,13 +187,16 @@ class Turn(_Kept):
         return channel
 
     def update(self, values: Sequence[Any]) -> bool:
-        opened = [turn for turn in map(unseal, values) if isinstance(turn, dict)]
-        if not opened:
+        if not values:  # every channel is told of every step
             return False
-        latest = max(opened, key=lambda turn: int(turn["seq"]))
-        if self.value is not MISSING and latest["seq"] <= self.value["seq"]:
-            return False
-        return self._keep(latest)
+        changed = False
+        for turn in map(unseal, values):
+            if isinstance(turn, dict) and (
+                self.value is MISSING or turn["seq"] > self.value["seq"]
+            ):
+                self.value = turn
+                changed = True
+        return changed
 
 
 class Appended(_Kept):

@@ -38,7 +38,7 @@ def check_value(value: object, *, where: str) -> None:
             _check_string(item, where, pointer)
         elif item is None or isinstance(item, (bool, int, float)):
             _check_number(item, where, pointer)
-        elif isinstance(item, (list, tuple, Mapping)):
+        elif isinstance(item, (dict, list, tuple, Mapping)):
             if depth >= MAX_DEPTH:
                 raise _refused(where, pointer, f"is nested deeper than {MAX_DEPTH} levels")
             budget -= len(item)
@@ -55,15 +55,22 @@ def _members(
     pointer: str,
     depth: int,
 ) -> list[tuple[object, str, int]]:
-    if not isinstance(item, Mapping):
-        return [(child, f"{pointer}/{i}", depth) for i, child in enumerate(item)]
+    if not isinstance(item, (dict, Mapping)):
+        return [
+            (child, f"{pointer}/{i}", depth)
+            for i, child in enumerate(item)
+            if not (type(child) is str and _plain(child))
+        ]
     members: list[tuple[object, str, int]] = []
     for key, child in item.items():
         if not isinstance(key, str):
             raise _refused(where, pointer, f"has the key {key!r}, which is not a string")
-        _check_string(key, where, pointer)
+        if not _plain(key):
+            _check_string(key, where, pointer)
         if key.startswith(_ENGINE_KEYS):
             raise _refused(where, pointer, f"has the key {key!r}, which is reserved for the engine")
+        if type(child) is str and _plain(child):
+            continue  # most members of most values: nothing to say about its place
         members.append((child, f"{pointer}/{key}", depth))
     if item.get("type") == "__overwrite__":
         raise _refused(where, pointer, "has the type '__overwrite__', reserved for the engine")
@@ -76,6 +83,10 @@ def _check_number(item: float | None, where: str, pointer: str) -> None:
             raise _refused(where, pointer, "holds a number that JSON does not have")
     elif item is not None and not -_INT_LIMIT <= item < _INT_LIMIT:
         raise _refused(where, pointer, "holds an integer of more than 64 bit")
+
+
+def _plain(text: str) -> bool:
+    return text.isascii() and len(text) <= MAX_STRING and "\x00" not in text
 
 
 def _check_string(text: str, where: str, pointer: str) -> None:

@@ -27,4 +27,5 @@ def node_runnable(
         async def arun(*args: Any, **kwargs: Any) -> Any:
             return run(*args, **kwargs)
 
-    return RunnableCallable(run, arun, name=name, trace=False)
+    # recurse=False: no node returns a Runnable to be run in its place.
+    return RunnableCallable(run, arun, name=name, trace=False, recurse=False)

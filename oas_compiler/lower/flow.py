@@ -131,14 +131,13 @@ class Flow:
         self, checkpointer: BaseCheckpointSaver[Any] | None = None
     ) -> CompiledStateGraph[Any, HostContext, Any, Any]:
         """A plain LangGraph graph; a flow with gates needs a checkpointer to be resumed."""
-        graph: CompiledStateGraph[Any, HostContext, Any, Any] = self._state_graph.compile(
-            checkpointer=checkpointer, name=self.id
-        )
+        graph = self._compiled.copy({"checkpointer": checkpointer})
         # Our own bound on steps speaks first and names the node; the engine's default would not.
         return graph.with_config(recursion_limit=10 * self.max_steps)
 
     @cached_property
-    def _state_graph(self) -> Any:
+    def _compiled(self) -> CompiledStateGraph[Any, HostContext, Any, Any]:
+        """Compiled once: a store makes a graph for each activation, on a checkpointer of its own."""
         wiring = Wiring(
             platform=self.platform,
             tools=self.tools,
@@ -146,7 +145,7 @@ class Flow:
             digest=self.digest,
             max_steps=self.max_steps,
         )
-        return lower_flow(self.ir, wiring)
+        return lower_flow(self.ir, wiring).compile(name=self.id)
 
     def input(self, params: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """What `graph.invoke` takes: the declared inputs of `params`.

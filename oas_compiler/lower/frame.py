@@ -65,10 +65,10 @@ class Frame:
     routes: Mapping[str, str]
     """branch → id of the next node."""
     max_steps: int
-
-    @property
-    def where(self) -> str:
-        return "/".join(self.path)
+    where: str
+    """The path as text, for errors."""
+    output_where: str
+    """What `check_value` calls the node's output."""
 
     def failed(self, message: str, *, hint: str = "") -> NodeFailed:
         """An error of this node, naming it."""
@@ -146,7 +146,7 @@ class Frame:
         more: Mapping[str, Any] = _NO_MORE,
     ) -> dict[str, Any]:
         """The update that ends this visit and passes the turn along `branch`; `more` goes with it."""
-        check_value(out, where=f"output of node '{self.where}'")
+        check_value(out, where=self.output_where)
         return self.pass_turn(state, {"out": out}, self.routes.get(branch), more)
 
     def pass_turn(
@@ -211,6 +211,7 @@ class Index:
 
 def frame_of(index: Index, node: Node, around: Path, max_steps: int) -> Frame:
     """The frame of `node`, from the flow's data edges and routes."""
+    where = "/".join((*around, node.id))
     return Frame(
         node=node,
         path=(*around, node.id),
@@ -218,6 +219,8 @@ def frame_of(index: Index, node: Node, around: Path, max_steps: int) -> Frame:
         inputs=tuple(_plan(index, node, port) for port in node.inputs),
         routes=index.routes.get(node.id, {}),
         max_steps=max_steps,
+        where=where,
+        output_where=f"output of node '{where}'",
     )
 
 

@@ -23,7 +23,7 @@ from typing import Any, Final
 
 from pydantic import JsonValue
 
-from cinatra_sdk.errors import AnswerInvalid
+from cinatra_sdk.errors import AnswerInvalid, ValueRefused
 from cinatra_sdk.json_schema import first_problem
 from cinatra_sdk.secrets import find_secret
 from cinatra_sdk.values import check_value
@@ -62,6 +62,8 @@ class AnswerForm:
     """Whether that output is a string."""
     schema: Mapping[str, JsonValue] | None = None
     """JSON Schema of the answer; None asks for approval or text."""
+    output_schema: Mapping[str, JsonValue] | None = None
+    """JSON Schema of the output itself, where it is no text: what the flow goes on with."""
     inner: Mapping[str, JsonValue] | None = None
     """JSON Schema of the document inside the answer's string, where the author gave one."""
 
@@ -123,7 +125,7 @@ class AnswerForm:
     def _without_value(self, note: str) -> JsonValue:
         """Approval with nothing filled in: fine where the schema demands nothing."""
         if self.titled and not _problems(self.schema, {}):
-            return note or APPROVED_TEXT if self.text_output else None
+            return (note or APPROVED_TEXT) if self.text_output else self._output(None)
         return self._checked({})
 
     def _checked(self, given: JsonValue) -> JsonValue:
@@ -146,6 +148,9 @@ class AnswerForm:
         if self.titled and isinstance(value, Mapping):
             value = value.get(self.output)
         if not self.text_output:
+            problem = _problems(self.output_schema, value)
+            if problem:
+                raise AnswerInvalid(f"the answer does not fit '{self.output}': {problem}")
             return value
         if isinstance(value, str):
             return self._inside(value)
@@ -185,7 +190,10 @@ def _envelope(raw: object) -> dict[str, Any]:
             "'approved' is missing or is neither true nor false",
             hint='send {"approved": true} or {"approved": false}',
         )
-    check_value(message, where="the answer")
+    try:
+        check_value(message, where="the answer")
+    except ValueRefused as refused:
+        raise AnswerInvalid(str(refused)) from None
     found = find_secret(message)
     if found:
         raise AnswerInvalid(

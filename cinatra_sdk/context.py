@@ -11,6 +11,7 @@ that `host_context` sets and counts as absent: a client of a graph server is not
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -42,6 +43,8 @@ class HostContext:
     credentials: Credentials = field(default=Credentials(), repr=False)
     scope: str = ""
     """Where in the run a graph inside another one stands: `outer/inner`; the outermost has none."""
+    before_effect: Callable[[], None] | None = field(default=None, repr=False, compare=False)
+    """Asked before every call and tool; raises where the host wants no further one."""
     mark: Any = field(default=None, repr=False, compare=False)
 
 
@@ -53,6 +56,7 @@ def host_context(
     approval_policy: Any = DERIVED,
     run_token: str = "",
     bearer_token: str = "",
+    before_effect: Callable[[], None] | None = None,
 ) -> HostContext:
     """The host's word for one activation of one run.
 
@@ -65,6 +69,7 @@ def host_context(
         context_id=context_id,
         approval_policy=approval_policy,
         credentials=Credentials(run_token=run_token, bearer_token=bearer_token),
+        before_effect=before_effect,
         mark=_HOST,
     )
 

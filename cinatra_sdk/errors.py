@@ -102,6 +102,6 @@ class RunBusy(StoreError):
 
 
 class RunEnded(StoreError):
-    """The run is completed, rejected, failed or stopped: nothing can be done on it any more."""
+    """The run is completed, rejected or stopped: nothing can be done on it any more."""
 
     code = "run_ended"

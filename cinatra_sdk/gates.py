@@ -21,6 +21,7 @@ from pydantic import JsonValue
 
 from cinatra_sdk.answers import Answer, AnswerForm
 from cinatra_sdk.decisions import Decision
+from cinatra_sdk.errors import AnswerInvalid
 from cinatra_sdk.schema_sample import sample
 
 GATE_KEY: Final = "x-gate"
@@ -103,9 +104,20 @@ def example_answer(form: AnswerForm) -> JsonValue:
             return True
         return sample(form.inner or {}, name=form.output)
     value = sample(form.schema, name=form.output)
+    if form.output_schema is not None and not _fits(form, value):
+        # The schema of the answer leaves room that the output does not have.
+        value = sample(form.output_schema, name=form.output)
     if form.inner is not None and form.titled and isinstance(value, dict):
         value[form.output] = json.dumps(sample(form.inner, name=form.output), ensure_ascii=False)
     return value
+
+
+def _fits(form: AnswerForm, value: JsonValue) -> bool:
+    try:
+        form.read({"approved": True, "value": value})
+    except AnswerInvalid:
+        return False
+    return True
 
 
 def gate_of(interrupt: Interrupt) -> Gate | None:
@@ -132,6 +144,7 @@ def gate_of(interrupt: Interrupt) -> Gate | None:
             output=about["output"],
             text_output=about["textOutput"],
             schema=about["answerSchema"],
+            output_schema=about["outputSchema"],
             inner=about["innerSchema"],
         ),
     )

@@ -203,6 +203,7 @@ def _pause(question: Question, about: dict[str, JsonValue]) -> Answer:
         "output": form.output,
         "textOutput": form.text_output,
         "answerSchema": dict(form.schema) if form.schema is not None else None,
+        "outputSchema": dict(form.output_schema) if form.output_schema is not None else None,
         "innerSchema": dict(form.inner) if form.inner is not None else None,
     }
     answer: Answer = interrupt(payload, response_schema=_checked_type(form, response))

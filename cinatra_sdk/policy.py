@@ -63,7 +63,7 @@ def parse_policy(value: object) -> ApprovalPolicy | None:
     if value is None:
         return None
     try:
-        policy = ApprovalPolicy.model_validate_json(json.dumps(value))
+        policy = ApprovalPolicy.model_validate_json(json.dumps(value, allow_nan=False))
     except (TypeError, ValueError, RecursionError) as error:
         raise PolicyInvalid(
             f"the approval policy is malformed: {_first_problem(error)}",

@@ -10,7 +10,7 @@ nothing left to do: after a crash at the wrong moment the engine looks finished 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, TypeAlias
@@ -29,6 +29,8 @@ Graph: TypeAlias = CompiledStateGraph[Any, Any, Any, Any]
 Answerer: TypeAlias = Callable[[Gate], "Mapping[str, JsonValue] | None"]
 """The JSON that resumes a gate, or None to leave it waiting."""
 OnEvent: TypeAlias = Callable[["Event"], None]
+MAX_STALLS = 3
+"""Steps without any progress before a run is given up."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,6 +102,7 @@ def advance(
     Raises: what a node raises (`FlowError`, `PlatformError`), and the checkpointer's errors.
     """
     snapshot = graph.get_state(config)
+    stalled = 0
     while True:
         stop = stop_of(snapshot)
         if stop.status in TERMINAL:
@@ -109,13 +112,27 @@ def advance(
             return stop
         _step(graph, _command(snapshot, start, resume), config, context, on_event)
         after = graph.get_state(config)
-        if _standing(after) == _standing(snapshot):
-            raise NodeFailed(
-                "the run makes no progress: a node paused without being a gate",
-                node=", ".join(snapshot.next),
-                hint="only nodes made by build_hitl_gate may pause",
-            )
+        # The engine can lose a write of its own in silence (a checkpointer that failed in the
+        # background): once more, then it is not that.
+        stalled = stalled + 1 if _standing(after) == _standing(snapshot) else 0
+        if stalled >= MAX_STALLS:
+            raise _no_progress(snapshot, stop)
         snapshot = after
+
+
+def _no_progress(snapshot: StateSnapshot, stop: Stop) -> NodeFailed:
+    nodes = ", ".join(snapshot.next)
+    if stop.gates:
+        return NodeFailed(
+            f"the run makes no progress: the engine does not take the answer of {nodes}",
+            node=nodes,
+            hint="resume the run",
+        )
+    return NodeFailed(
+        f"the run makes no progress: {nodes or 'a node'} paused without being a gate",
+        node=nodes,
+        hint="only nodes made by build_hitl_gate may pause",
+    )
 
 
 def _standing(snapshot: StateSnapshot) -> tuple[Any, set[str]]:
@@ -126,8 +143,11 @@ def _standing(snapshot: StateSnapshot) -> tuple[Any, set[str]]:
 def _command(snapshot: StateSnapshot, start: Mapping[str, Any], resume: dict[str, Any]) -> Any:
     if resume:
         return Command(resume=resume)
-    if snapshot.created_at is not None and snapshot.next:
-        return None  # a crash left work that the engine knows about
+    if snapshot.created_at is not None and (snapshot.next or snapshot.tasks):
+        # A crash left work that the engine knows about.  `next` alone is not the answer: between a
+        # node's writes and the checkpoint after them it is empty, and the finished task is in
+        # `tasks`; starting anew there would do the node's work, and its calls, a second time.
+        return None
     # A thread that has not begun, or one whose next task was lost: the StartNode begins it, or
     # sends it on to where the cursor stands.
     return start
@@ -162,13 +182,28 @@ def _event(namespace: Any, chunk: Any) -> Event:
     )
 
 
+def decisions_in(snapshot: StateSnapshot) -> Iterator[Mapping[str, Any]]:
+    """The decisions that the state holds, those of subflows that have not ended yet too.
+
+    `snapshot` was taken with `subgraphs=True`.
+    """
+    yield from (snapshot.values or {}).get("decisions") or ()
+    for task in snapshot.tasks:
+        if isinstance(task.state, StateSnapshot):
+            yield from decisions_in(task.state)
+
+
 def stop_of(snapshot: StateSnapshot) -> Stop:
     """What a snapshot says of the run; `running` when work is left that needs no person."""
     values = snapshot.values or {}
     gates = gates_of(snapshot.interrupts)
     status: Any = values.get("status")
+    turn = (values.get("cursor") or {}).get("next")
     if values.get("rejected_at"):
         status = "rejected"
+    elif status == "completed" and turn is not None:
+        # Somebody wrote a status over a run that has not reached its end.
+        status = "waiting" if gates else "running"
     elif status not in TERMINAL:
         status = "waiting" if gates else "running"
     return Stop(

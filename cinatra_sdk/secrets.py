@@ -53,6 +53,11 @@ def find_secret(value: object) -> str:
     return ""
 
 
+def without_secrets(values: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+    """The members of `values` that hold no credential."""
+    return {key: value for key, value in values.items() if not find_secret({key: value})}
+
+
 def redact(text: str, known: Iterable[str] = ()) -> str:
     """`text` without the `known` secrets of the run and without well-known shapes of secrets."""
     for secret in known:

@@ -53,7 +53,7 @@ def json_text(value: object) -> str:
         str(value)  # raises, naming the placeholder
     try:
         return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, RecursionError):
         raise TemplateError("a placeholder's value is not JSON") from None
 
 

@@ -1,6 +1,6 @@
 """Testing a flow: driven from start to end in memory, without a database and without a network.
 
-    result = drive(flow, {"topic": "x"}, answers={"review_gate": False})
+    result = drive(flow, {"topic": "x"}, answers={"review_gate": False})     # or: await adrive(…)
     assert result.status == "rejected"
     assert [call.node for call in result.calls] == ["draft"]
 
@@ -9,22 +9,28 @@ The double is `cinatra_sdk.platform.SimulatedPlatform`; give `stubs` to choose i
 
 from __future__ import annotations
 
+import asyncio
+import copy
 import functools
 import inspect
+import json
 import os
+import queue
 import uuid
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypeAlias
+from urllib.parse import unquote
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.config import get_config
+from langgraph.errors import GraphBubbleUp
 from pydantic import JsonValue
 
 from cinatra_sdk.context import HostContext
 from cinatra_sdk.decisions import Decision
-from cinatra_sdk.errors import AnswerInvalid, FlowError
+from cinatra_sdk.errors import AnswerInvalid, FlowError, ValueRefused
 from cinatra_sdk.gates import Gate
 from cinatra_sdk.platform import (
     Platform,
@@ -34,8 +40,9 @@ from cinatra_sdk.platform import (
     SimulatedPlatform,
 )
 from cinatra_sdk.platform.simulated import recorded_call
-from cinatra_sdk.runs import Graph, OnEvent, advance
+from cinatra_sdk.runs import Graph, OnEvent, advance, stop_of
 from cinatra_sdk.schema_sample import sample
+from cinatra_sdk.secrets import redact
 from cinatra_sdk.state import Status
 
 AnswerLike: TypeAlias = "Decision | JsonValue"
@@ -104,44 +111,125 @@ def drive(
               can supply are sampled where `params` lacks them.
     stubs:    answers of the simulation, by node id, path or url suffix.
 
-    Raises: `InputInvalid` for parameters, `AnswerInvalid` for an answer that does not fit.
+    Raises: `InputInvalid` for parameters, `AnswerInvalid` or `ValueRefused` for an answer that
+    does not fit.
     """
-    if platform is not None and stubs is not None:
-        raise ValueError("give a platform or stubs, not both: stubs are for the simulation")
-    if platform is None:
-        params = {**sampled_inputs(flow), **(params or {})}
-        platform = simulation(flow, stubs)
-    recorder = _Recorder(platform)
-    tools = {name: recorder.tool(name, tool) for name, tool in flow.tools.items()}
-    driven = flow.with_host(platform=recorder, tools=tools)
-    run_id = f"drive-{uuid.uuid4().hex[:12]}"
-    asked: list[Gate] = []
-    answer = _Answering(answers, asked)
-    graph = driven.graph(InMemorySaver())
-    config = driven.config(run_id=run_id)
-    given = driven.input(params)
-    try:
-        stop = advance(
-            graph,
-            given,
-            config,
-            context=context or driven.context(run_id=run_id),
-            answer=answer,
-            on_event=on_event,
+    ready = _Drive.of(flow, params, answers, platform, stubs)
+    return ready.result(ready.graph, context, on_event)
+
+
+async def adrive(
+    flow: DrivableFlow,
+    params: Mapping[str, Any] | None = None,
+    *,
+    answers: Answers | None = None,
+    platform: Platform | None = None,
+    stubs: Mapping[str, JsonValue] | None = None,
+    context: HostContext | None = None,
+    on_event: OnEvent | None = None,
+) -> Result:
+    """As `drive`, through `graph.ainvoke`: the flow's nodes and tools run on the caller's loop.
+
+    `answers` and `on_event`, where they are functions, are called in another thread.
+    """
+    ready = _Drive.of(flow, params, answers, platform, stubs)
+    graph: Any = _OnLoop(ready.graph, asyncio.get_running_loop())
+    return await asyncio.to_thread(ready.result, graph, context, on_event)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Drive:
+    """One driven run, ready to begin."""
+
+    flow: DrivableFlow
+    graph: Graph
+    start: Mapping[str, Any]
+    run_id: str
+    recorder: _Recorder
+    answering: _Answering
+
+    @classmethod
+    def of(
+        cls,
+        flow: DrivableFlow,
+        params: Mapping[str, Any] | None,
+        answers: Answers | None,
+        platform: Platform | None,
+        stubs: Mapping[str, JsonValue] | None,
+    ) -> _Drive:
+        if platform is not None and stubs is not None:
+            raise ValueError("give a platform or stubs, not both: stubs are for the simulation")
+        if platform is None:
+            params = {**sampled_inputs(flow), **(params or {})}
+            platform = simulation(flow, stubs)
+        recorder = _Recorder(platform)
+        tools = {name: recorder.tool(name, tool) for name, tool in flow.tools.items()}
+        driven = flow.with_host(platform=recorder, tools=tools)
+        return cls(
+            flow=driven,
+            graph=driven.graph(InMemorySaver()),
+            start=driven.input(params),
+            run_id=f"drive-{uuid.uuid4().hex[:12]}",
+            recorder=recorder,
+            answering=_Answering(answers),
         )
-    except AnswerInvalid:
-        raise
-    except (FlowError, PlatformError) as error:
-        return Result(status="failed", gates=tuple(asked), calls=tuple(recorder.calls), error=error)
-    return Result(
-        status=stop.status,
-        outputs=stop.outputs,
-        branch=stop.branch,
-        messages=tuple(str(message["content"]) for message in stop.messages),
-        gates=tuple(asked),
-        calls=tuple(recorder.calls),
-        decisions=stop.decisions,
-    )
+
+    def result(self, graph: Graph, context: HostContext | None, on_event: OnEvent | None) -> Result:
+        config = self.flow.config(run_id=self.run_id)
+        failure: FlowError | PlatformError | None = None
+        try:
+            stop = advance(
+                graph,
+                self.start,
+                config,
+                context=context or self.flow.context(run_id=self.run_id),
+                answer=self.answering,
+                on_event=on_event,
+            )
+        except (FlowError, PlatformError) as error:
+            if isinstance(error, AnswerInvalid) or error is self.answering.refused:
+                raise
+            failure, stop = error, stop_of(graph.get_state(config))
+        return Result(
+            status="failed" if failure else stop.status,
+            outputs=None if failure else stop.outputs,
+            branch=None if failure else stop.branch,
+            messages=tuple(str(message["content"]) for message in stop.messages),
+            gates=tuple(self.answering.asked),
+            calls=tuple(self.recorder.calls),
+            decisions=stop.decisions,
+            error=failure,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _OnLoop:
+    """What `advance` needs of a graph, run on an event loop while `advance` waits in a thread."""
+
+    graph: Graph
+    loop: asyncio.AbstractEventLoop
+
+    def get_state(self, config: RunnableConfig) -> Any:
+        return self._wait(self.graph.aget_state(config))
+
+    def invoke(self, *args: Any, **options: Any) -> Any:
+        return self._wait(self.graph.ainvoke(*args, **options))
+
+    def stream(self, *args: Any, **options: Any) -> Iterator[Any]:
+        chunks: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        end = object()
+
+        async def feed() -> None:
+            async for chunk in self.graph.astream(*args, **options):
+                chunks.put(chunk)
+
+        fed = asyncio.run_coroutine_threadsafe(feed(), self.loop)
+        fed.add_done_callback(lambda _: chunks.put(end))
+        yield from iter(chunks.get, end)
+        fed.result()
+
+    def _wait(self, work: Coroutine[Any, Any, Any]) -> Any:
+        return asyncio.run_coroutine_threadsafe(work, self.loop).result()
 
 
 def simulation(
@@ -152,16 +240,10 @@ def simulation(
 ) -> SimulatedPlatform:
     """A simulation of `flow`: every call answered, and led past the gates where it can choose.
 
-    `stubs` win: one for a node, by path, id or url suffix, replaces what would be chosen for it.
+    `stubs` win: one that matches a call, by path, id or url suffix, replaces what would be
+    chosen for it; for every other call the choice stands.
     """
-    given = dict(stubs or {})
-    urls = [key for key in given if key.startswith("/")]
-    steered = {
-        path: answers
-        for path, answers in flow.steering.items()
-        if path not in given and path.rsplit("/", 1)[-1] not in given and not urls
-    }
-    return SimulatedPlatform({**steered, **given}, record=record)
+    return SimulatedPlatform(stubs, record=record, fallback=flow.steering)
 
 
 def sampled_inputs(flow: DrivableFlow) -> dict[str, JsonValue]:
@@ -177,19 +259,26 @@ def sampled_inputs(flow: DrivableFlow) -> dict[str, JsonValue]:
 class _Answering:
     """The answers given to `drive`, one per gate."""
 
-    def __init__(self, answers: Answers | None, asked: list[Gate]) -> None:
+    def __init__(self, answers: Answers | None) -> None:
         self._answers = answers
-        self._asked = asked
         self._used: dict[str, int] = {}
+        self.asked: list[Gate] = []
+        """Every gate, in order."""
+        self.refused: Exception | None = None
+        """Why an answer was refused: the mistake of a test, and no failure of the run."""
 
     def __call__(self, gate: Gate) -> Mapping[str, JsonValue] | None:
-        if not self._asked or self._asked[-1].id != gate.id:
-            self._asked.append(gate)
+        if not self.asked or self.asked[-1].id != gate.id:
+            self.asked.append(gate)
         found, answer = self._find(gate)
         if not found:
             return None
         decision = Decision.of(answer, by="drive")
-        gate.check(decision)
+        try:
+            gate.check(decision)
+        except (AnswerInvalid, ValueRefused) as error:
+            self.refused = error
+            raise
         return decision.wire()
 
     def _find(self, gate: Gate) -> tuple[bool, Any]:
@@ -242,27 +331,70 @@ class _Recorder:
         return self.inner.describe()
 
     def tool(self, name: str, tool: Callable[..., Any]) -> Callable[..., Any]:
-        def keep(values: dict[str, Any]) -> None:
-            node = str(get_config().get("metadata", {}).get("oas_id", name))
-            self.calls.append(
-                RecordedCall(node=node, path=node, method="TOOL", url=name, body=values)
-            )
-
+        """`tool`, with every call of it kept once it has ended."""
         if inspect.iscoroutinefunction(tool):
 
             @functools.wraps(tool)
             async def arecorded(**values: Any) -> Any:
-                keep(values)
-                return await tool(**values)
+                call = _tool_call(name, values)
+                return await self._ended(call, tool(**values))
 
             return arecorded
 
-        @functools.wraps(tool)
+        @functools.wraps(tool, updated=())
         def recorded(**values: Any) -> Any:
-            keep(values)
-            return tool(**values)
+            call = _tool_call(name, values)
+            try:
+                result = tool(**values)
+            except Exception as error:
+                self._keep(call, raised=error)
+                raise
+            if inspect.isawaitable(result):
+                return self._ended(call, result)
+            self._keep(call, result)
+            return result
 
         return recorded
+
+    async def _ended(self, call: RecordedCall, pending: Awaitable[Any]) -> Any:
+        try:
+            result = await pending
+        except Exception as error:
+            self._keep(call, raised=error)
+            raise
+        self._keep(call, result)
+        return result
+
+    def _keep(
+        self, call: RecordedCall, result: Any = None, *, raised: Exception | None = None
+    ) -> None:
+        told: dict[str, JsonValue] | None = None
+        if raised is not None and not isinstance(raised, GraphBubbleUp):  # a pause is no failure
+            code, message = type(raised).__name__, redact(str(raised)[:500])
+            told = {"status": None, "code": code, "message": message}
+        self.calls.append(replace(call, answer=_json_copy(result), error=told))
+
+
+def _tool_call(name: str, values: dict[str, Any]) -> RecordedCall:
+    """The call that begins now; its values are copied, because the tool may change them."""
+    metadata = get_config().get("metadata", {})
+    # LangGraph's namespace of the node: "outer:task|inner:task", each part the name in its graph,
+    # where `:` and `|` are written as %3A and %7C; a part without a task only counts.
+    parts = str(metadata.get("langgraph_checkpoint_ns", "")).split("|")
+    path = "/".join(unquote(part.partition(":")[0]) for part in parts if ":" in part)
+    node = str(metadata.get("oas_id", name))
+    return RecordedCall(
+        node=node, path=path or node, method="TOOL", url=name, body=copy.deepcopy(values)
+    )
+
+
+def _json_copy(result: Any) -> JsonValue:
+    """What a tool returned, as JSON; `None` where it is none, which then fails the node."""
+    try:
+        copied: JsonValue = json.loads(json.dumps(result, allow_nan=False, default=dict))
+    except (TypeError, ValueError, RecursionError):
+        return None
+    return copied
 
 
 def _failed_call(call: PlatformCall, error: PlatformError) -> RecordedCall:

@@ -11,12 +11,19 @@ the outermost flow, breadth first from 1; a FlowNode with `gateSteps` takes one 
 step 0 exists where a person must fill in inputs before the run.  A gate inside a subflow is
 governed by its FlowNode's step: by the entry of `gateSteps` at its position, the last one also
 governing any gates beyond.
+
+A step that stands before a node of a send class guards it: a policy must have an entry for it.
+Control can come from a gate to a send along the control edges, into and out of FlowNodes, and
+around a loop: also one around the FlowNode that both are in.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import islice
 from typing import TypeAlias
 
 from oas_compiler.ir import (
@@ -65,7 +72,7 @@ class GateSpec:
         return self.risk_class
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Approval:
     """Everything that the compiler knows about the human part of a flow."""
 
@@ -74,7 +81,8 @@ class Approval:
     gates: tuple[GateSpec, ...]
     """Every InputMessageNode at any depth, in the order of the steps."""
     guards: tuple[tuple[int, str, str], ...]
-    """(step, gate, send): each gate that can come before a node that acts on the world outside."""
+    """(step, gate, send): each step with a gate that can come before a node that acts on the world
+    outside, with one such gate and node; a gate of a send class is its own send."""
 
     def policy(self) -> dict[str, JsonValue]:
         """`{"steps": […]}`, fresh."""
@@ -83,10 +91,11 @@ class Approval:
 
     def gate(self, path: Path) -> GateSpec:
         """The gate at `path`; `KeyError` if there is none."""
-        for gate in self.gates:
-            if gate.path == path:
-                return gate
-        raise KeyError(path)
+        return self._by_path[path]
+
+    @cached_property
+    def _by_path(self) -> dict[Path, GateSpec]:
+        return {gate.path: gate for gate in self.gates}
 
 
 def visible_required(start: StartNode) -> tuple[str, ...]:
@@ -95,7 +104,42 @@ def visible_required(start: StartNode) -> tuple[str, ...]:
 
 
 def derive_approval(flow: FlowIR, *, send_class: frozenset[Path] | None = None) -> Approval:
-    """The approval part of `flow`; `send_class` are the nodes that act on the world outside."""
+    """The approval part of `flow`; `send_class` are the nodes that act on the world outside.
+
+    They are ApiNodes, ToolNodes, and gates whose own risk class is one: see `acting_nodes`.
+    """
+    steps, gates = _steps_and_gates(flow)
+    return Approval(
+        steps=tuple(tuple(step.items()) for step in steps),
+        gates=tuple(gates),
+        guards=tuple(_guards(flow, gates, send_class or frozenset())),
+    )
+
+
+def walk(flow: FlowIR, around: Path = ()) -> Iterator[tuple[Path, Node]]:
+    """Every node at every depth with its path; a FlowNode before what is inside it."""
+    for node in flow.in_order():
+        path = (*around, node.id)
+        yield path, node
+        if isinstance(node, FlowNode):
+            yield from walk(node.subflow, path)
+
+
+def acting_nodes(flow: FlowIR) -> Iterator[tuple[Path, Node]]:
+    """The nodes that a risk class matters for: those that call something outside, and the gates.
+
+    A gate comes with the risk class that it has in this flow: `gateSteps` may override its own.
+    """
+    _steps, gates = _steps_and_gates(flow)
+    risk = {gate.path: gate.risk_class for gate in gates}
+    for path, node in walk(flow):
+        if isinstance(node, InputMessageNode):
+            yield path, replace(node, risk_class=risk[path])
+        elif isinstance(node, (ApiNode, ToolNode)):
+            yield path, node
+
+
+def _steps_and_gates(flow: FlowIR) -> tuple[list[dict[str, JsonValue]], list[GateSpec]]:
     steps: list[dict[str, JsonValue]] = []
     gates: list[GateSpec] = []
     start = flow.start_node()
@@ -113,30 +157,7 @@ def derive_approval(flow: FlowIR, *, send_class: frozenset[Path] | None = None) 
             steps.extend(new_steps)
             gates.extend(new_gates)
             number += len(new_steps)
-    sends = sorted(send_class or ())
-    guards = tuple(
-        (gate.step, "/".join(gate.path), "/".join(send))
-        for send in sends
-        for gate in gates
-        if _precedes(flow, gate.path, send)
-    )
-    return Approval(
-        steps=tuple(tuple(step.items()) for step in steps), gates=tuple(gates), guards=guards
-    )
-
-
-def walk(flow: FlowIR, around: Path = ()) -> Iterator[tuple[Path, Node]]:
-    """Every node at every depth with its path; a FlowNode before what is inside it."""
-    for node in flow.in_order():
-        path = (*around, node.id)
-        yield path, node
-        if isinstance(node, FlowNode):
-            yield from walk(node.subflow, path)
-
-
-def acting_nodes(flow: FlowIR) -> Iterator[tuple[Path, Node]]:
-    """The nodes that call something outside the flow."""
-    return ((path, node) for path, node in walk(flow) if isinstance(node, (ApiNode, ToolNode)))
+    return steps, gates
 
 
 def _own_gate(node: InputMessageNode, path: Path, step: int) -> GateSpec:
@@ -159,14 +180,17 @@ def _flow_node_steps(
         if isinstance(gate, InputMessageNode)
     ]
     entries = node.gate_steps or (GateStep(gate_count=max(1, len(inner))),)
-    slots = [i for i, entry in enumerate(entries) for _ in range(entry.gate_count)]
+    # No more than are needed: an author may write any gateCount.
+    every_slot = (i for i, entry in enumerate(entries) for _ in range(entry.gate_count))
+    slots = list(islice(every_slot, len(inner)))
     gates = []
     for position, (path, gate) in enumerate(inner):
         slot = slots[min(position, len(slots) - 1)]
         gates.append(_overridden(_own_gate(gate, path, number + slot), entries[slot]))
+    first_of = {gate.step: gate for gate in reversed(gates)}
     steps = []
     for offset, entry in enumerate(entries):
-        first = next((gate for gate in gates if gate.step == number + offset), None)
+        first = first_of.get(number + offset)
         required = entry.requires_approval if entry.requires_approval is not None else bool(inner)
         risk = entry.risk_class or node.risk_class or (first.risk_class if first else "read_only")
         step = _step(
@@ -215,24 +239,55 @@ def _step(
     return step
 
 
-def _precedes(flow: FlowIR, first: Path, second: Path) -> bool:
-    """Whether control can pass from the node at `first` to the node at `second`."""
-    if first[0] == second[0]:
-        node = flow.node(first[0])
-        return (
-            isinstance(node, FlowNode)
-            and len(first) > 1
-            and len(second) > 1
-            and _precedes(node.subflow, first[1:], second[1:])
-        )
-    seen = {first[0]}
-    queue = [first[0]]
+def _guards(
+    flow: FlowIR, gates: Sequence[GateSpec], send_class: frozenset[Path]
+) -> Iterator[tuple[int, str, str]]:
+    own = send_class & {gate.path for gate in gates}
+    ahead = _sends_ahead(flow, send_class - own)
+    named: set[int] = set()
+    for gate in gates:
+        send = gate.path if gate.path in own else ahead.get(gate.path)
+        if send is not None and gate.step not in named:
+            named.add(gate.step)
+            yield gate.step, "/".join(gate.path), "/".join(send)
+
+
+def _sends_ahead(flow: FlowIR, sends: Iterable[Path]) -> dict[Path, Path]:
+    """Gate → one send that control can come to from it."""
+    under: dict[Path, Path] = {}  # node → itself or the first send inside it
+    for send in sorted(sends):
+        for depth in range(1, len(send) + 1):
+            under.setdefault(send[:depth], send)
+    found: dict[Path, Path] = {}
+    # Last: a send that comes after the whole flow, or in a next visit of it.
+    stack: list[tuple[FlowIR, Path, Path | None]] = [(flow, (), None)]
+    while stack:
+        inner, around, beyond = stack.pop()
+        paths = {node.id: (*around, node.id) for node in inner.nodes}
+        sending = {node_id: under[path] for node_id, path in paths.items() if path in under}
+        ahead = _ahead(inner, sending)
+        for node in inner.nodes:
+            following = ahead.get(node.id, beyond)
+            if isinstance(node, FlowNode):
+                stack.append((node.subflow, paths[node.id], following))
+            elif following is not None and isinstance(node, InputMessageNode):
+                found[paths[node.id]] = following
+    return found
+
+
+def _ahead(flow: FlowIR, sending: Mapping[str, Path]) -> dict[str, Path]:
+    """Node → the send of a node in `sending` that comes after it, at least one edge further.
+
+    One closure backwards from all of them at once: each node is visited once.
+    """
+    ahead: dict[str, Path] = {}
+    queue = deque(sending)
     while queue:
-        current = queue.pop()
-        for target in flow.routes_of(current).values():
-            if target == second[0]:
-                return True
-            if target not in seen:
-                seen.add(target)
-                queue.append(target)
-    return False
+        current = queue.popleft()
+        send = sending[current] if current in sending else ahead[current]
+        for source in flow.sources_of(current):
+            if source not in ahead:
+                ahead[source] = send
+                if source not in sending:
+                    queue.append(source)
+    return ahead

@@ -17,10 +17,13 @@ from __future__ import annotations
 
 import json
 from collections import deque
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields
+from functools import cached_property
+from types import MappingProxyType
+from typing import Literal, TypeAlias, TypeVar
 
+T = TypeVar("T")
 JsonValue: TypeAlias = "None | bool | int | float | str | list[JsonValue] | dict[str, JsonValue]"
 
 
@@ -252,9 +255,15 @@ class DataEdge:
     place: Place = Place()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+_NO_ROUTES: Mapping[str, str] = MappingProxyType({})
+
+
+@dataclass(frozen=True, kw_only=True)
 class FlowIR:
-    """One flow, checked or not; subflows hang below their `FlowNode`."""
+    """One flow, checked or not; subflows hang below their `FlowNode`.
+
+    Without slots, so that it can keep what it has arranged for lookup; none of that is a field.
+    """
 
     id: str
     name: str
@@ -271,12 +280,36 @@ class FlowIR:
     package_name: str = ""
     place: Place = Place()
 
+    @cached_property
+    def by_id(self) -> Mapping[str, Node]:
+        """Node id → node; of two with one id the first."""
+        return MappingProxyType({node.id: node for node in reversed(self.nodes)})
+
+    @cached_property
+    def routes_by_source(self) -> Mapping[str, Mapping[str, str]]:
+        """Node id → branch → id of the node that runs next."""
+        found: dict[str, dict[str, str]] = {}
+        for route in self.routes:
+            found.setdefault(route.source, {})[route.branch] = route.target
+        return MappingProxyType({key: MappingProxyType(routes) for key, routes in found.items()})
+
+    @cached_property
+    def sources_by_target(self) -> Mapping[str, tuple[str, ...]]:
+        """Node id → ids of the nodes that control can come from."""
+        return _grouped((route.target, route.source) for route in self.routes)
+
+    @cached_property
+    def data_edges_by_target(self) -> Mapping[str, tuple[DataEdge, ...]]:
+        """Node id → the data edges into it, in order."""
+        return _grouped((edge.target, edge) for edge in self.data_edges)
+
+    def __getstate__(self) -> dict[str, object]:
+        # A copy arranges its own lookups; read-only mappings cannot be pickled.
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
     def node(self, node_id: str) -> Node:
         """The node with this id; `KeyError` if there is none."""
-        for node in self.nodes:
-            if node.id == node_id:
-                return node
-        raise KeyError(node_id)
+        return self.by_id[node_id]
 
     def start_node(self) -> StartNode:
         node = self.node(self.start)
@@ -285,25 +318,28 @@ class FlowIR:
 
     def routes_of(self, node_id: str) -> Mapping[str, str]:
         """Branch → id of the node that runs next."""
-        return {route.branch: route.target for route in self.routes if route.source == node_id}
+        return self.routes_by_source.get(node_id, _NO_ROUTES)
+
+    def sources_of(self, node_id: str) -> tuple[str, ...]:
+        """Ids of the nodes that control can come from."""
+        return self.sources_by_target.get(node_id, ())
+
+    def data_edges_into(self, node_id: str) -> tuple[DataEdge, ...]:
+        """The data edges that feed a node."""
+        return self.data_edges_by_target.get(node_id, ())
 
     def in_order(self) -> Iterator[Node]:
         """Nodes breadth first along the control edges, then those never reached, in author's order.
 
         Source of the rule: Cinatra's compile order, on which step numbers depend.
         """
-        following: dict[str, list[str]] = {}
-        for route in self.routes:
-            targets = following.setdefault(route.source, [])
-            if route.target not in targets:
-                targets.append(route.target)
-        by_id = {node.id: node for node in self.nodes}
+        following = _grouped((route.source, route.target) for route in self.routes)
         queue = deque([self.start])
         seen = {self.start}
         while queue:
             current = queue.popleft()
-            if current in by_id:
-                yield by_id[current]
+            if current in self.by_id:
+                yield self.by_id[current]
             for target in following.get(current, ()):
                 if target not in seen:
                     seen.add(target)
@@ -311,3 +347,11 @@ class FlowIR:
         for node in self.nodes:
             if node.id not in seen:
                 yield node
+
+
+def _grouped(pairs: Iterable[tuple[str, T]]) -> Mapping[str, tuple[T, ...]]:
+    """Each key with its different values, in the order of their first appearance."""
+    found: dict[str, dict[T, None]] = {}
+    for key, value in pairs:
+        found.setdefault(key, {})[value] = None
+    return MappingProxyType({key: tuple(values) for key, values in found.items()})

@@ -22,6 +22,7 @@ from pydantic import JsonValue
 from cinatra_sdk.platform.outputs import declared_outputs
 from cinatra_sdk.platform.protocol import (
     BASE_URL_PLACEHOLDER,
+    SECRET_NAMES,
     Credentials,
     DeclaredOutput,
     Platform,
@@ -58,8 +59,7 @@ __all__ = [
 ]
 
 _HTTP_KEYS = frozenset({"base_url", "allow", "timeout", "retries", "retry_posts"})
-_SECRETS = ("CINATRA_BRIDGE_TOKEN", "CINATRA_CONTEXT_ATTEST_KEY")
-_SIMULATED_KEYS = frozenset({"stubs", "record"})
+_SIMULATED_KEYS = frozenset({"stubs", "record", "fallback"})
 
 
 def __getattr__(name: str) -> Any:
@@ -83,20 +83,34 @@ def platform_from(description: Mapping[str, Any], *, env: Mapping[str, str]) -> 
     kind = description.get("kind")
     if kind == "simulated":
         _only(settings, _SIMULATED_KEYS, kind)
-        return SimulatedPlatform(settings.get("stubs"), record=settings.get("record"))
+        return SimulatedPlatform(
+            settings.get("stubs"),
+            record=settings.get("record"),
+            fallback=settings.get("fallback"),
+        )
     if kind != "http":
-        raise ValueError(f'a platform is of kind "http" or "simulated", not {kind!r}')
+        raise ValueError(
+            f'a platform is of kind "http" or "simulated", not {kind!r}: '
+            "open the store with platform=… for one of your own"
+        )
+    needs = settings.pop("needs", [])
     _only(settings, _HTTP_KEYS, kind)
     base_url = settings.pop("base_url", "") or env.get("CINATRA_BASE_URL", "")
     if not base_url:
         raise ValueError(
             "an http platform needs a base_url, or CINATRA_BASE_URL in the environment"
         )
+    lacking = [name for name in needs if not env.get(name)]
+    if lacking:
+        raise ValueError(
+            f"the platform {base_url} was used with {', '.join(lacking)}, which this process lacks: "
+            "set it in the environment, or open the store with platform=…"
+        )
     own = env.get("CINATRA_BASE_URL", "")
-    if any(env.get(name) for name in _SECRETS) and own.rstrip("/") != str(base_url).rstrip("/"):
+    if any(env.get(name) for name in SECRET_NAMES) and own.rstrip("/") != str(base_url).rstrip("/"):
         raise ValueError(
             f"the platform is {base_url}, but this process holds credentials for "
-            f"{own or 'no named platform'}: set CINATRA_BASE_URL to it, or unset {_SECRETS[0]}"
+            f"{own or 'no named platform'}: set CINATRA_BASE_URL to it, or unset {SECRET_NAMES[0]}"
         )
     from cinatra_sdk.platform.http import HttpPlatform
 

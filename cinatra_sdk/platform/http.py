@@ -36,7 +36,7 @@ from cinatra_sdk.platform.origin import (
     resolve,
     shown,
 )
-from cinatra_sdk.platform.protocol import PlatformCall, PlatformRefused
+from cinatra_sdk.platform.protocol import SECRET_NAMES, PlatformCall, PlatformRefused
 from cinatra_sdk.platform.request import Prepared, RequestRules, prepare
 from cinatra_sdk.platform.response import Answer, Decoded, Failure, Wait, judge
 
@@ -117,6 +117,10 @@ class HttpPlatform:
         }
         if self._rules.retry_posts:
             description["retry_posts"] = True
+        held = (self._rules.bridge_token, self._rules.attestation_key)
+        needs: list[JsonValue] = [n for n, secret in zip(SECRET_NAMES, held, strict=True) if secret]
+        if needs:
+            description["needs"] = needs
         return description
 
     # ------------------------------------------------------------------------ calls

@@ -20,6 +20,10 @@ BASE_URL_PLACEHOLDER = "{{CINATRA_BASE_URL}}"
 """Stands at the start of a flow's urls; each platform puts its own origin there."""
 
 
+SECRET_NAMES = ("CINATRA_BRIDGE_TOKEN", "CINATRA_CONTEXT_ATTEST_KEY")
+"""Environment variables that hold an `HttpPlatform`'s own secrets."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeclaredOutput:
     """One output that the node promises: a top-level key of the response."""

@@ -56,6 +56,8 @@ class SimulatedPlatform:
     that gets one JSON line per call, on disk before the answer is given: it is there after the
     process was killed, and several processes may append to it.
 
+    `fallback` are stubs for the calls that none of `stubs` matches.
+
     Raises: `StubError` (a `ValueError`) for malformed stubs.
     """
 
@@ -64,9 +66,11 @@ class SimulatedPlatform:
         stubs: Mapping[str, JsonValue] | str | os.PathLike[str] | None = None,
         *,
         record: str | os.PathLike[str] | None = None,
+        fallback: Mapping[str, JsonValue] | None = None,
     ) -> None:
         given = read_stubs(stubs) if isinstance(stubs, (str, os.PathLike)) else stubs
         self._stubs = Stubs(given)
+        self._fallback = Stubs(fallback)
         self._record = None if record is None else os.fspath(record)
         self._calls: list[RecordedCall] = []
         self._lock = threading.Lock()
@@ -82,7 +86,7 @@ class SimulatedPlatform:
 
     @property
     def unused_stubs(self) -> list[str]:
-        """Keys of the stubs that no call has matched so far: often a misspelt node id."""
+        """Keys of `stubs` that no call has matched so far: often a misspelt node id."""
         with self._lock:
             return self._stubs.unused()
 
@@ -101,11 +105,19 @@ class SimulatedPlatform:
         return calls[last + 1 :]
 
     def describe(self) -> dict[str, JsonValue]:
-        return {"kind": "simulated", "stubs": self._stubs.written(), "record": self._record}
+        fallback = self._fallback.written()
+        return {
+            "kind": "simulated",
+            "stubs": self._stubs.written(),
+            "record": self._record,
+            **({"fallback": fallback} if fallback else {}),
+        }
 
     def call(self, call: PlatformCall) -> JsonValue:
         with self._lock:
             stub = self._stubs.answer(call)
+            if stub is None:
+                stub = self._fallback.answer(call)
             if isinstance(stub, StubbedError):
                 self._keep(recorded_call(call, error=asdict(stub)))
                 raise _failed(call, stub)

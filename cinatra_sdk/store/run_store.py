@@ -21,9 +21,11 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import logging
 import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
 from types import TracebackType
@@ -51,16 +53,20 @@ from cinatra_sdk.gates import Gate
 from cinatra_sdk.hitl import now
 from cinatra_sdk.platform.protocol import Platform, PlatformError
 from cinatra_sdk.policy import policy_hash
-from cinatra_sdk.runs import OnEvent, Run, Stop, advance
+from cinatra_sdk.runs import OnEvent, Run, Stop, advance, decisions_in, stop_of
 from cinatra_sdk.secrets import cut_out, redact
 from cinatra_sdk.state import Status
 from cinatra_sdk.store.database import Database, Row, Rows, every, one
 from cinatra_sdk.store.database import run as execute
 from cinatra_sdk.store.flows import DurableFlow, load_flow
 
+log = logging.getLogger("oasflow.store")
+
 Runs: TypeAlias = list[Run]
 DecisionRows: TypeAlias = list[dict[str, Any]]
 ENDED: Final = ("completed", "rejected", "stopped")
+KNOWN_FLOWS: Final = 128
+"""Compiled flows that a store keeps, one per run it worked on lately."""
 WAIT_SECONDS: Final = 30.0
 """How long an answer waits for another process that works on the same run."""
 
@@ -80,7 +86,9 @@ class RunStore:
         self._platform = platform
         self._tools = dict(tools or {})
         self._env = dict(env or {})
-        self._flows: dict[str, DurableFlow] = {}
+        # By run and not by file: two tenants' flows may have the same bytes and other placeholder
+        # values, tools and credentials.
+        self._flows: OrderedDict[str, DurableFlow] = OrderedDict()
 
     @classmethod
     def open(
@@ -170,6 +178,10 @@ class RunStore:
         run id is taken.  A node that fails does not raise: the run is `failed`, with its error.
         """
         given = flow.input(params)
+        if not flow.platform_given:
+            log.warning(
+                "flow '%s' was compiled without a platform: its calls are simulated", flow.name
+            )
         host = context or host_context()
         policy = flow.approval_policy if host.approval_policy is DERIVED else host.approval_policy
         flow.check_policy(policy)
@@ -197,7 +209,7 @@ class RunStore:
             )
             if one(connection, "insert_run", row) is None:
                 raise StoreError(f"there is a run '{name}' already", hint="choose another run id")
-        self._flows[flow.digest] = flow
+        self._remember(name, flow)
         return self._activate(name, flow, context, on_event)
 
     def answer(
@@ -223,10 +235,17 @@ class RunStore:
             if not decision.by.strip():
                 raise AnswerInvalid("the decision does not say who decides", hint="give by=…")
             gate.check(decision)
+            _refuse_credentials(decision, context)
             flow = self._flow(connection, row, flow)
-            recorded = _decision_row(row, gate, decision, flow)
-            if one(connection, "insert_decision", recorded) is None:
-                raise _closed(connection, run_id, gate_id)
+            with connection.transaction():
+                # Under the row's lock: nobody stops the run between this look and the record.
+                row = self._row(connection, run_id, query="lock_row")
+                gate = _open_gate(connection, row, gate_id)
+                if (
+                    one(connection, "insert_decision", _decision_row(row, gate, decision, flow))
+                    is None
+                ):
+                    raise _closed(connection, run_id, gate_id)
         return self._activate(run_id, flow, context, on_event, wait=wait)
 
     def resume(
@@ -257,37 +276,117 @@ class RunStore:
 
     # ------------------------------------------------------------------ async twins
 
-    async def astart(self, *args: Any, **kwargs: Any) -> Run:
-        """As `start`."""
-        return await asyncio.to_thread(self.start, *args, **kwargs)
+    @classmethod
+    async def aopen(
+        cls,
+        dsn: str | None = None,
+        *,
+        platform: Platform | None = None,
+        tools: Mapping[str, Callable[..., Any]] | None = None,
+        env: Mapping[str, str] | None = None,
+    ) -> RunStore:
+        """As `open`."""
+        return await asyncio.to_thread(cls.open, dsn, platform=platform, tools=tools, env=env)
 
-    async def aanswer(self, *args: Any, **kwargs: Any) -> Run:
+    async def astart(
+        self,
+        flow: DurableFlow,
+        params: Mapping[str, Any] | None = None,
+        run_id: str | None = None,
+        *,
+        tenant: str = "",
+        context: HostContext | None = None,
+        on_event: OnEvent | None = None,
+    ) -> Run:
+        """As `start`.  Cancelling the caller does not stop the run: see `astop`."""
+        return await asyncio.to_thread(
+            self.start, flow, params, run_id, tenant=tenant, context=context, on_event=on_event
+        )
+
+    async def aanswer(
+        self,
+        run_id: str,
+        gate_id: str,
+        decision: Decision,
+        *,
+        flow: DurableFlow | None = None,
+        context: HostContext | None = None,
+        on_event: OnEvent | None = None,
+        wait: float = WAIT_SECONDS,
+    ) -> Run:
         """As `answer`."""
-        return await asyncio.to_thread(self.answer, *args, **kwargs)
+        return await asyncio.to_thread(
+            self.answer,
+            run_id,
+            gate_id,
+            decision,
+            flow=flow,
+            context=context,
+            on_event=on_event,
+            wait=wait,
+        )
 
-    async def aresume(self, *args: Any, **kwargs: Any) -> Run:
+    async def aresume(
+        self,
+        run_id: str,
+        *,
+        flow: DurableFlow | None = None,
+        context: HostContext | None = None,
+        on_event: OnEvent | None = None,
+        wait: float = WAIT_SECONDS,
+    ) -> Run:
         """As `resume`."""
-        return await asyncio.to_thread(self.resume, *args, **kwargs)
+        return await asyncio.to_thread(
+            self.resume, run_id, flow=flow, context=context, on_event=on_event, wait=wait
+        )
 
     async def aget(self, run_id: str) -> Run:
         """As `get`."""
         return await asyncio.to_thread(self.get, run_id)
 
-    async def alist(self, **kwargs: Any) -> Runs:
+    async def alist(
+        self, *, status: Status | None = None, tenant: str | None = None, limit: int = 100
+    ) -> Runs:
         """As `list`."""
-        return await asyncio.to_thread(self.list, **kwargs)
+        return await asyncio.to_thread(self.list, status=status, tenant=tenant, limit=limit)
+
+    async def adecisions(self, run_id: str) -> DecisionRows:
+        """As `decisions`."""
+        return await asyncio.to_thread(self.decisions, run_id)
 
     async def astop(self, run_id: str) -> Run:
         """As `stop`."""
         return await asyncio.to_thread(self.stop, run_id)
 
+    async def aclose(self) -> None:
+        """As `close`."""
+        await asyncio.to_thread(self.close)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.aclose()
+
     # ------------------------------------------------------------------ inside
 
-    def _row(self, connection: Rows, run_id: str) -> Row:
-        row = one(connection, "load_run", {"run_id": run_id})
+    def _row(self, connection: Rows, run_id: str, *, query: str = "load_run") -> Row:
+        row = one(connection, query, {"run_id": run_id})
         if row is None:
             raise RunNotFound(f"there is no run '{run_id}'", hint="see oasflow runs")
         return row
+
+    def _refuse_effects(self, run_id: str) -> None:
+        """Asked before every call of a run: one that was stopped in the meantime makes none."""
+        with self._database.connection() as connection:
+            row = one(connection, "load_status", {"run_id": run_id})
+        if row is not None and row["status"] in ENDED:
+            raise RunEnded(f"run '{run_id}' is {row['status']}", hint="no further call is made")
 
     def _flow(self, connection: Rows, row: Row, given: DurableFlow | None) -> DurableFlow:
         """The run's flow: the one given, one known here, or the stored bytes compiled again."""
@@ -298,11 +397,17 @@ class RunStore:
                     f"({row['digest'][:12]}…), not with this one ({given.digest[:12]}…)",
                     hint="go on with the file as it was, or start a new run",
                 )
+            if sorted(given.env) != sorted(row["env_names"]):
+                raise FlowChanged(
+                    f"run '{row['run_id']}' was compiled with values for "
+                    f"{', '.join(row['env_names']) or 'no placeholders'}, not for "
+                    f"{', '.join(sorted(given.env)) or 'none'}",
+                    hint="compile the flow with the same names in env=…",
+                )
             _refuse_other_lowering(row, given)
-            self._flows[given.digest] = given
-            return given
-        known = self._flows.get(row["digest"])
-        if known is not None and known.platform.describe() == row["platform"]:
+            return self._remember(row["run_id"], given)
+        known = self._flows.get(row["run_id"])
+        if known is not None:
             return known
         stored = one(connection, "load_flow", {"digest": row["digest"]})
         assert stored is not None  # the run's row refers to it
@@ -321,6 +426,14 @@ class RunStore:
             tools=self._tools,
         )
         _refuse_other_lowering(row, flow)
+        return self._remember(row["run_id"], flow)
+
+    def _remember(self, run_id: str, flow: DurableFlow) -> DurableFlow:
+        """Keep the flow of a run that this process worked on lately; the oldest go first."""
+        self._flows[run_id] = flow
+        self._flows.move_to_end(run_id)
+        while len(self._flows) > KNOWN_FLOWS:
+            self._flows.popitem(last=False)
         return flow
 
     def _activate(
@@ -342,7 +455,12 @@ class RunStore:
                 row = self._row(connection, run_id)
                 # Whoever answered while we held the lock found it taken; the answer is ours to
                 # carry out.
-                if not any(_decided(connection, row, gate) for gate in row["waiting"]):
+                if not any(
+                    _decided(connection, row, Gate.from_json(gate)) for gate in row["waiting"]
+                ):
+                    return _run(row)
+                wait = 0.0  # and where another process has the lock by now, it is theirs
+                if not _is_free(connection, run_id):
                     return _run(row)
 
     def _drive(
@@ -357,28 +475,26 @@ class RunStore:
         begun = one(connection, "begin_activation", {"run_id": run_id})
         if begun is None:
             return
-        host = _host_of(row, context)
+        host = _host_of(row, context, lambda: self._refuse_effects(run_id))
 
         def answer(gate: Gate) -> Mapping[str, JsonValue] | None:
-            key = {"run_id": run_id, "gate_id": gate.id}
-            kept = one(connection, "load_decision", key)
+            kept = _decision(connection, run_id, gate)
             return None if kept is None else kept["answer"]
 
-        ending: dict[str, Any] = {"error": None}
+        graph = flow.graph(PostgresSaver(connection))
+        config = flow.config(run_id=run_id)
+        failed: Exception | None = None
         try:
-            graph = flow.graph(PostgresSaver(connection))
-            config = flow.config(run_id=run_id)
-            stop = advance(
-                graph, row["input"], config, context=host, answer=answer, on_event=on_event
-            )
-            ending |= _ending(stop)
-            _keep_skips(connection, row, stop, host, flow)
-        except (FlowError, PlatformError) as error:
-            ending |= _failure(error, host)
+            advance(graph, row["input"], config, context=host, answer=answer, on_event=on_event)
         except psycopg.Error:
             raise  # the run is not failed: whoever reaches the database again can go on with it
         except Exception as error:  # noqa: BLE001 - a run must not be left as running by a bug
-            ending |= _failure(error, host)
+            failed = error
+        snapshot = graph.get_state(config, subgraphs=True)
+        ending = _ending(stop_of(snapshot))
+        if failed is not None:
+            ending |= _failure(failed, host)
+        _keep_skips(connection, row, decisions_in(snapshot), host, flow)
         execute(
             connection,
             "end_activation",
@@ -417,7 +533,24 @@ def _run_id(text: str) -> str:
     return text
 
 
-def _host_of(row: Row, given: HostContext | None) -> HostContext:
+def _is_free(connection: Rows, run_id: str) -> bool:
+    """Whether nobody holds the run's lock right now."""
+    key = {"run_id": run_id}
+    if not (one(connection, "lock_run", key) or {}).get("locked"):
+        return False
+    execute(connection, "unlock_run", key)
+    return True
+
+
+def _refuse_credentials(decision: Decision, context: HostContext | None) -> None:
+    """A decision is kept: one of the host's own tokens must not be in it."""
+    held = (context or host_context()).credentials
+    wire = decision.wire()
+    if cut_out(wire, (held.run_token, held.bearer_token)) != wire:
+        raise AnswerInvalid("the answer holds a credential of this run", hint="leave it out")
+
+
+def _host_of(row: Row, given: HostContext | None, before_effect: Callable[[], None]) -> HostContext:
     """The context of this activation: identity from the row, credentials from the host."""
     policy = DERIVED if row["policy"] is None else row["policy"]["policy"]
     host = given or host_context()
@@ -428,6 +561,7 @@ def _host_of(row: Row, given: HostContext | None) -> HostContext:
         approval_policy=policy,
         run_token=host.credentials.run_token,
         bearer_token=host.credentials.bearer_token,
+        before_effect=before_effect,
     )
 
 
@@ -439,6 +573,7 @@ def _ending(stop: Stop) -> dict[str, Any]:
         "outputs": outputs,
         "branch": stop.branch,
         "messages": Json([dict(message) for message in stop.messages]),
+        "error": None,
     }
 
 
@@ -453,9 +588,6 @@ def _failure(error: Exception, host: HostContext) -> dict[str, Any]:
     return {
         "status": "failed",
         "waiting": Json([]),
-        "outputs": None,
-        "branch": None,
-        "messages": Json([]),
         "error": Json(cut_out(described, secrets)),
     }
 
@@ -466,12 +598,20 @@ def _storable(text: str) -> str:
 
 
 def _keep_skips(
-    connection: Rows, row: Row, stop: Stop, host: HostContext, flow: DurableFlow
+    connection: Rows,
+    row: Row,
+    decisions: Iterable[Mapping[str, Any]],
+    host: HostContext,
+    flow: DurableFlow,
 ) -> None:
     """An audit row for every gate that the policy skipped: "no human" must be provable."""
+    skipped = [decided for decided in decisions if decided["skipped"]]
+    if not skipped:
+        return
     policy = flow.approval_policy if host.approval_policy is DERIVED else host.approval_policy
-    for decided in stop.decisions:
-        if decided["skipped"]:
+    kept = {row["gate_id"] for row in every(connection, "list_skips", {"run_id": row["run_id"]})}
+    for decided in skipped:
+        if decided["gate"] not in kept:
             execute(
                 connection,
                 "insert_decision",
@@ -503,7 +643,6 @@ def _decision_row(row: Row, gate: Gate, decision: Decision, flow: DurableFlow) -
         at=at,
     )
     policy = flow.approval_policy if row["policy"] is None else row["policy"]["policy"]
-    shown = json.dumps(gate.payload, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     return {
         "run_id": row["run_id"],
         "gate_id": gate.id,
@@ -515,10 +654,22 @@ def _decision_row(row: Row, gate: Gate, decision: Decision, flow: DurableFlow) -
         "answer": Json(stamped.wire()),
         "decided_by": decision.by,
         "reason": decision.reason,
-        "payload_sha256": hashlib.sha256(shown.encode()).hexdigest(),
+        "payload_sha256": _payload_hash(gate),
         "policy_sha256": policy_hash(policy),
         "decided_at": datetime.fromisoformat(at),
     }
+
+
+def _payload_hash(gate: Gate) -> str:
+    """sha256 (hex) of what the gate shows, in canonical JSON."""
+    shown = json.dumps(gate.payload, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return hashlib.sha256(shown.encode()).hexdigest()
+
+
+def _decision(connection: Rows, run_id: str, gate: Gate) -> Row | None:
+    """What was decided on this visit of the gate and on what it shows."""
+    key = {"run_id": run_id, "gate_id": gate.id, "payload_sha256": _payload_hash(gate)}
+    return one(connection, "load_decision", key)
 
 
 def _open_gate(connection: Rows, row: Row, gate_id: str) -> Gate:
@@ -526,10 +677,10 @@ def _open_gate(connection: Rows, row: Row, gate_id: str) -> Gate:
     for data in row["waiting"]:
         gate = Gate.from_json(data)
         if gate.id == gate_id:
-            if _decided(connection, row, data):
+            if _decided(connection, row, gate):
                 raise _closed(connection, row["run_id"], gate_id)
             return gate
-    if one(connection, "load_decision", {"run_id": row["run_id"], "gate_id": gate_id}):
+    if one(connection, "last_decision", {"run_id": row["run_id"], "gate_id": gate_id}):
         raise _closed(connection, row["run_id"], gate_id)
     _refuse_ended(row)
     waiting = ", ".join(Gate.from_json(data).id for data in row["waiting"]) or "none"
@@ -538,13 +689,12 @@ def _open_gate(connection: Rows, row: Row, gate_id: str) -> Gate:
     )
 
 
-def _decided(connection: Rows, row: Row, gate: Mapping[str, Any]) -> bool:
-    key = {"run_id": row["run_id"], "gate_id": Gate.from_json(gate).id}
-    return one(connection, "load_decision", key) is not None
+def _decided(connection: Rows, row: Row, gate: Gate) -> bool:
+    return _decision(connection, row["run_id"], gate) is not None
 
 
 def _closed(connection: Rows, run_id: str, gate_id: str) -> GateClosed:
-    kept = one(connection, "load_decision", {"run_id": run_id, "gate_id": gate_id})
+    kept = one(connection, "last_decision", {"run_id": run_id, "gate_id": gate_id})
     assert kept is not None  # decisions are never removed
     at = kept["decided_at"].isoformat(timespec="seconds")
     return GateClosed(

@@ -6,15 +6,27 @@ In: a value and the type of the input it flows into.  Out: the value as that typ
 
 Source: Agent Spec, type conversion; recursive in lists and objects.  A null stays null, except
 that a string input takes it as an empty string.
+
+A text is read as JSON only where a run could keep what it spells: "NaN", "1e999" or an integer of
+more than 64 bit stay texts, and a text cannot become a number.
 """
 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable
 from typing import Any, Final
 
+from cinatra_sdk.errors import ValueRefused
+from cinatra_sdk.template_language import TemplateError, json_text
+from cinatra_sdk.values import check_value
 from oas_compiler.ir import ANY, ArrayType, ObjectType, ScalarType, Type, UnionType
+
+__all__ = ["CastError", "cast", "caster", "json_text"]
+
+_INTEGERS: Final = range(-(2**63), 2**63)
+"""What a run can keep: signed 64 bit, as `cinatra_sdk.values` has it."""
 
 
 class CastError(ValueError):
@@ -106,30 +118,40 @@ def _kind(value: Any) -> str:
 def _string(value: Any) -> Any:
     if isinstance(value, str):
         return value
-    return "" if value is None else json_text(value)
+    try:
+        return "" if value is None else json_text(value)
+    except TemplateError:
+        raise CastError(f"a {type(value).__name__} cannot become a string: not JSON") from None
 
 
 def _integer(value: Any) -> Any:
     number = _number(value)
-    return int(number) if isinstance(number, float) else number
+    if not isinstance(number, float):
+        return number
+    if int(number) not in _INTEGERS:
+        raise CastError("a number cannot become an integer: it has more than 64 bit")
+    return int(number)
 
 
 def _number(value: Any) -> Any:
     value = _parsed(value)
-    if isinstance(value, bool):
-        return int(value)
-    if value is None or isinstance(value, (int, float)):
-        return value
-    raise _cannot(value, "a number")
+    return value if value is None else _amount(value, "a number")
 
 
 def _boolean(value: Any) -> Any:
     value = _parsed(value)
-    if value is None or isinstance(value, bool):
-        return value
+    return value if value is None else _amount(value, "a boolean") != 0
+
+
+def _amount(value: Any, wanted: str) -> int | float:
+    """`value` as a number that JSON has and a database keeps."""
+    if isinstance(value, float) and not math.isfinite(value):
+        raise CastError(f"a number that is not finite cannot become {wanted}")
+    if isinstance(value, int) and value not in _INTEGERS:
+        raise CastError(f"an integer of more than 64 bit cannot become {wanted}")
     if isinstance(value, (int, float)):
-        return value != 0
-    raise _cannot(value, "a boolean")
+        return int(value) if isinstance(value, bool) else value
+    raise _cannot(value, wanted)
 
 
 def _null(value: Any) -> Any:
@@ -143,14 +165,11 @@ def _parsed(value: Any) -> Any:
     if not isinstance(value, str):
         return value
     try:
-        return json.loads(value)
-    except (ValueError, RecursionError):
+        parsed = json.loads(value)
+        check_value(parsed, where="the text")
+    except (ValueError, RecursionError, ValueRefused):
         return value
-
-
-def json_text(value: Any) -> str:
-    """JSON text as it stands inside strings of a flow: compact, keys in order."""
-    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return parsed
 
 
 def _cannot(value: Any, wanted: str) -> CastError:

@@ -23,23 +23,29 @@ def compile_flow(
 
     source:   path of the file or of its package folder, the bytes of it, or its content as a dict.
     tools:    Python functions by name, for ToolNodes over server tools.
-    platform: who answers the flow's HTTP calls; a `SimulatedPlatform` by default.
+    platform: who answers the flow's HTTP calls.  None simulates them, for tests and for looking
+              at a graph; a durable run that is started so says it in the log.
     model:    kept for LLM nodes, which are refused so far; must be None.
     env:      values for `{{UPPER_CASE}}` placeholders of the file.
 
-    Raises: `CompileError` with every finding, and nothing else, whatever `source` is.
+    Raises: `CompileError` with every finding, whatever `source` is; `TypeError` for a model, and
+    for a tool that cannot be called.
     """
     if model is not None:
         raise TypeError(
             "model is not used yet: flows reach a model through the platform's llm-bridge"
         )
     registered = dict(tools or {})
+    for name, tool in registered.items():
+        if not callable(tool):
+            raise TypeError(f"the tool '{name}' is a {type(tool).__name__}, not a function")
     compiled = compile_ir(source, env=env, tools=registered)
     return Flow(
         compiled=compiled,
         platform=platform if platform is not None else SimulatedPlatform(),
         tools=registered,
         env=dict(env or {}),
+        platform_given=platform is not None,
     )
 
 

@@ -24,7 +24,7 @@ from cinatra_sdk.policy import is_send_class, parse_policy, require_entries
 from oas_compiler.approval import Approval, GateSpec, acting_nodes, derive_approval
 from oas_compiler.ir import FlowIR
 from oas_compiler.lower.graph import lower_flow
-from oas_compiler.lower.inputs import accepted_inputs
+from oas_compiler.lower.inputs import accepted_inputs, require_hidden
 from oas_compiler.lower.names import INPUTS
 from oas_compiler.lower.registry import Wiring
 from oas_compiler.mermaid import mermaid
@@ -40,15 +40,20 @@ MAX_STEPS = 10_000
 """Steps (visits of nodes) of one run on one level of subflows."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Flow:
     """A compiled flow.  Immutable; share it between threads and runs."""
 
-    compiled: Compiled
+    compiled: Compiled = field(repr=False)
     platform: Platform
-    tools: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+    tools: Mapping[str, Callable[..., Any]] = field(default_factory=dict, repr=False)
     env: Mapping[str, str] = field(default_factory=dict, repr=False)
     max_steps: int = MAX_STEPS
+    platform_given: bool = True
+    """False where the host named no platform, so that calls are simulated."""
+
+    def __repr__(self) -> str:
+        return f"Flow({self.name!r}, digest={self.digest[:12]!r}, platform={self.platform!r})"
 
     @property
     def ir(self) -> FlowIR:
@@ -121,11 +126,11 @@ class Flow:
 
     def with_platform(self, platform: Platform) -> Flow:
         """The same flow talking to another platform."""
-        return replace(self, platform=platform)
+        return replace(self, platform=platform, platform_given=True)
 
     def with_host(self, *, platform: Platform, tools: Mapping[str, Callable[..., Any]]) -> Flow:
         """The same flow on another platform and other tools."""
-        return replace(self, platform=platform, tools=tools)
+        return replace(self, platform=platform, tools=tools, platform_given=True)
 
     def graph(
         self, checkpointer: BaseCheckpointSaver[Any] | None = None
@@ -151,9 +156,11 @@ class Flow:
         """What `graph.invoke` takes: the declared inputs of `params`.
 
         Undeclared keys are dropped with a warning in the log, and so are authoritative ones.
-        Raises: `InputInvalid`, `ValueRefused`.
+        Raises: `InputInvalid` also for a required input that only the caller can supply and
+        that is missing; `ValueRefused`.
         """
         accepted = accepted_inputs(self.ir.inputs, params or {})
+        require_hidden(self.ir.start_node(), accepted.values)
         for sentence in accepted.ignored:
             log.warning("input ignored: %s", sentence)
         return {INPUTS: accepted.values}

@@ -93,7 +93,7 @@ class Frame:
                 f"node '{self.where}': the run has taken {self.max_steps} steps without an end",
                 node=self.node.id,
                 path=self.where,
-                hint="a loop has no way out, or raise max_steps",
+                hint="a loop has no way out",
             )
         return True
 

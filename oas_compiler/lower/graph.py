@@ -104,11 +104,10 @@ def _add(graph: StateGraph[Any, Any, Any, Any], site: Site, lowered: Lowered, ke
 
 
 def _runnable(site: Site, lowered: Lowered) -> Runnable[Any, Any]:
-    run, arun = lowered.run, lowered.arun
-    if lowered.takes_turns:
-        run = step(site.frame, run)
-        arun = async_step(site.frame, arun) if arun is not None else None
-    return node_runnable(node_name(site.node.id), run, arun)
+    name = node_name(site.node.id)
+    if lowered.bare:
+        return node_runnable(name, lowered.run, lowered.arun)
+    return node_runnable(name, step(site.frame, lowered), async_step(site.frame, lowered))
 
 
 def _metadata(site: Site) -> dict[str, Any]:

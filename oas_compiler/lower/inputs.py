@@ -16,7 +16,7 @@ from cinatra_sdk.errors import InputInvalid
 from cinatra_sdk.json_schema import first_problem
 from cinatra_sdk.values import check_value
 from oas_compiler.diagnostics import did_you_mean
-from oas_compiler.ir import Port
+from oas_compiler.ir import Port, StartNode
 
 RUN_ID_INPUTS: Final = ("cinatra_run_id", "agent_run_id")
 """Inputs that carry the run's identity: the host's run id wins over whatever a caller sends."""
@@ -57,6 +57,18 @@ def accepted_inputs(ports: Sequence[Port], params: Mapping[str, Any]) -> Accepte
             raise InputInvalid(f"input '{title}': {problem}")
         values[title] = json.loads(json.dumps(value))
     return Accepted(values=values, ignored=tuple(ignored))
+
+
+def require_hidden(start: StartNode, values: Mapping[str, Any]) -> None:
+    """Raise `InputInvalid` for a required input that no person is asked for and nobody supplied."""
+    defaults = {port.title for port in start.inputs if port.default is not None}
+    supplied = {*values, *defaults, *RUN_ID_INPUTS}
+    missing = [title for title in start.required if title in start.hidden and title not in supplied]
+    if missing:
+        raise InputInvalid(
+            f"the flow is missing the required input '{missing[0]}'",
+            hint="the caller supplies it: it is hidden from people",
+        )
 
 
 def _why_ignored(title: str, known: Mapping[str, Port]) -> str:

@@ -53,7 +53,11 @@ class Lowered:
     reads: tuple[str, ...] = ()
     """State keys that the node reads beyond its frame's."""
     takes_turns: bool = True
-    """Whether it runs in its turn only; a node that decides for itself says False."""
+    """Whether it runs in its turn only; a StartNode decides for itself."""
+    acts: bool = False
+    """Whether it does something outside the run: the host is asked before."""
+    bare: bool = False
+    """The engine must see the function itself, because it looks for a subgraph in it."""
     chooses: bool = False
     """Whether it leaves by `Command(goto=…)`; otherwise by the one static edge."""
 

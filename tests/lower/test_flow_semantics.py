@@ -473,7 +473,7 @@ def test_the_grouped_form_asks_for_everything_at_once() -> None:
 
 
 def test_a_setup_answer_of_the_wrong_type_is_refused_before_anything_is_written() -> None:
-    with pytest.raises(ValueError, match="count: 'many' is not of type 'integer'"):
+    with pytest.raises(ValueError, match="count: not of type 'integer', got string"):
         run(setup_flow(), answers=["s", "many"])
 
 
@@ -483,9 +483,9 @@ def test_a_reject_at_setup_ends_the_run_as_rejected() -> None:
 
 def test_a_hidden_required_input_that_the_caller_forgot_is_an_error_and_not_a_question() -> None:
     flow = flow_of(start(port("id"), required=["id"], hidden=["id"]), end(port("id")))
-    result = run(flow, {}, platform=_Silent())
-    assert isinstance(result.error, InputInvalid)
-    assert "missing the required input 'id'" in str(result.error)
+    with pytest.raises(InputInvalid, match="missing the required input 'id'"):
+        run(flow, {}, platform=_Silent())
+    assert run(flow, {"id": "x"}, platform=_Silent()).outputs == {"id": "x"}
 
 
 @pytest.mark.parametrize(

@@ -596,6 +596,7 @@ def test_a_describe_round_trip_holds_no_secret_and_fits_the_protocol(server):
     http = platform(f"{server.url}/", allow=["https://crm.example.com/v1"], retries=1)
     assert isinstance(http, Platform)
     assert http.describe() == {
+        "needs": ["CINATRA_BRIDGE_TOKEN", "CINATRA_CONTEXT_ATTEST_KEY"],
         "kind": "http",
         "base_url": server.url,
         "allow": ["https://crm.example.com/v1"],

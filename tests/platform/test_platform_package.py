@@ -60,7 +60,13 @@ def test_a_simulated_platform_comes_back_from_its_description(tmp_path):
 
 def test_an_http_platform_comes_back_with_its_secrets_from_the_environment():
     platform = HttpPlatform(
-        "http://host:3000/x", allow=["https://h/v1"], timeout=9, retries=1, retry_posts=True
+        "http://host:3000/x",
+        allow=["https://h/v1"],
+        timeout=9,
+        retries=1,
+        retry_posts=True,
+        bridge_token="canary-bridge",
+        attestation_key="canary-attest",
     )
     env = {
         "CINATRA_BRIDGE_TOKEN": "canary-bridge",
@@ -73,6 +79,12 @@ def test_an_http_platform_comes_back_with_its_secrets_from_the_environment():
     assert again._rules.bridge_token == "canary-bridge"
     assert again._rules.attestation_key == "canary-attest"
     assert "canary" not in repr(again)
+
+
+def test_a_platform_that_had_a_secret_is_not_made_again_without_it():
+    platform = HttpPlatform("http://host:3000", bridge_token="canary-bridge")
+    with pytest.raises(ValueError, match="CINATRA_BRIDGE_TOKEN, which this process lacks"):
+        platform_from(platform.describe(), env={"CINATRA_BASE_URL": "http://host:3000"})
 
 
 @pytest.mark.parametrize("own", [{}, {"CINATRA_BASE_URL": "http://other:3000"}])

@@ -333,7 +333,7 @@ def test_a_run_that_another_process_holds_is_busy_and_the_decision_counts(
     flow = compiled()
     store.start(flow, run_id="r1")
     with connect(fresh_database) as holder:
-        holder.execute("select pg_advisory_lock(hashtextextended('oasflow:r1', 0))")
+        holder.execute("select pg_advisory_lock(hashtextextended('oasflow:run:r1', 0))")
         with pytest.raises(RunBusy, match="another process is working on run 'r1'"):
             store.answer("r1", "first", ann(), wait=0.05)
     assert flow.platform.calls == []
@@ -381,3 +381,141 @@ def test_the_store_warns_of_nothing_on_the_way(store: RunStore, caplog: Any) -> 
         store.answer("r1", "first", ann())
         store.answer("r1", "second", ann())
     assert [record.getMessage() for record in caplog.records] == []
+
+
+def test_two_runs_of_one_file_keep_their_own_placeholders_tools_and_platforms(
+    store: RunStore,
+) -> None:
+    file = flow_of(
+        start(),
+        gate("ask"),
+        api("send", url="{{CRM_URL}}/send", outputs=[port("sent")]),
+        end(),
+    )
+    flows = {
+        name: compile_flow(
+            file, env={"CRM_URL": f"https://{name}.example"}, platform=SimulatedPlatform()
+        )
+        for name in ("a", "b")
+    }
+    for name, flow in flows.items():
+        store.start(flow, run_id=name)
+    store.answer("a", "ask", ann())
+    assert [call.url for call in flows["a"].platform.calls] == ["https://a.example/send"]
+    assert flows["b"].platform.calls == []
+
+
+def test_a_process_without_the_placeholders_values_is_told_which(
+    store: RunStore, fresh_database: str
+) -> None:
+    file = flow_of(start(), gate("ask"), api("send", url="{{CRM_URL}}/send"), end())
+    flow = compile_flow(file, env={"CRM_URL": "https://a.example"}, platform=SimulatedPlatform())
+    store.start(flow, run_id="r1")
+    with RunStore.open(fresh_database) as other:
+        with pytest.raises(StoreError, match="compiled with a value for 'CRM_URL'"):
+            other.answer("r1", "ask", ann())
+        with pytest.raises(FlowChanged, match="with values for CRM_URL, not for none"):
+            other.answer("r1", "ask", ann(), flow=compile_flow(file))
+        assert other.decisions("r1") == []
+    with RunStore.open(fresh_database, env={"CRM_URL": "https://a.example"}) as other:
+        assert other.answer("r1", "ask", ann()).status == "completed"
+
+
+def test_a_run_that_is_stopped_inside_a_call_makes_no_further_call(store: RunStore) -> None:
+    class StopsTheRun(SimulatedPlatform):
+        def call(self, call: Any) -> Any:
+            if call.node == "first":
+                store.stop("r1")
+            return super().call(call)
+
+    platform = StopsTheRun()
+    flow = compile_flow(flow_of(start(), api("first"), api("second"), end()), platform=platform)
+    run = store.start(flow, run_id="r1")
+    assert run.status == "stopped"
+    assert [call.node for call in platform.calls] == ["first"]
+    assert store.get("r1").status == "stopped"
+
+
+def test_a_run_that_is_working_shows_no_gate_that_was_decided(store: RunStore) -> None:
+    seen: list[Any] = []
+
+    class Looks(SimulatedPlatform):
+        def call(self, call: Any) -> Any:
+            run = store.get("r1")
+            seen.append((run.status, run.waiting))
+            return super().call(call)
+
+    store.start(compiled(platform=Looks()), run_id="r1")
+    store.answer("r1", "first", ann())
+    assert seen == [("running", ())]
+
+
+def test_what_was_skipped_is_kept_once_also_when_the_run_fails_in_a_subflow(
+    store: RunStore,
+) -> None:
+    inner = flow_of(start(), gate("ask"), api("break"), gate("late"), end(), id_="inner")
+    flow = compile_flow(
+        flow_of(start(), flow_node("sub", inner), end()),
+        platform=SimulatedPlatform({"break": {"$error": {"status": 500, "message": "no"}}}),
+    )
+    waiver = flow.context(approval_policy={"steps": [{"stepNumber": 1, "requiresApproval": False}]})
+    run = store.start(flow, run_id="r1", context=waiver)
+    assert run.status == "failed"
+    assert [(row["gate_id"], row["kind"]) for row in store.decisions("r1")] == [
+        ("sub/ask", "auto_skipped")
+    ]
+    store.resume("r1")
+    assert len(store.decisions("r1")) == 1
+
+
+def test_a_failed_run_keeps_its_messages(store: RunStore) -> None:
+    from tests.flows import message
+
+    flow = compile_flow(
+        flow_of(start(), message("say", "hello"), api("break"), end()),
+        platform=SimulatedPlatform({"break": {"$error": {"status": 500}}}),
+    )
+    run = store.start(flow, run_id="r1")
+    assert (run.status, [m["content"] for m in run.messages]) == ("failed", ["hello"])
+
+
+def test_an_answer_that_fits_the_schema_but_not_the_output_is_refused_before_it_is_kept(
+    store: RunStore,
+) -> None:
+    schema = {"type": "object", "properties": {"n": {}}}
+    flow = compile_flow(
+        flow_of(
+            start(), gate("ask", output=port("n", "integer"), inputMessageSchema=schema), end()
+        ),
+        platform=SimulatedPlatform(),
+    )
+    run = store.start(flow, run_id="r1")
+    with pytest.raises(AnswerInvalid, match="does not fit 'n'"):
+        store.answer("r1", "ask", ann(value={"n": "many"}))
+    assert store.decisions("r1") == []
+    example = run.waiting[0].example()
+    assert store.answer("r1", "ask", ann(value=example)).status == "completed"
+
+
+def test_a_credential_of_the_run_in_an_answer_is_refused(store: RunStore) -> None:
+    flow = compiled()
+    context = flow.context(run_token="tok-123456789")
+    store.start(flow, run_id="r1", context=context)
+    with pytest.raises(AnswerInvalid, match="holds a credential"):
+        store.answer("r1", "first", ann(value="use tok-123456789"), context=context)
+    assert store.decisions("r1") == []
+
+
+def test_a_run_may_be_called_setup(store: RunStore, fresh_database: str) -> None:
+    with connect(fresh_database) as holder:
+        holder.execute("select pg_advisory_lock(hashtextextended('oasflow:run:setup', 0))")
+        with RunStore.open(fresh_database) as other:
+            assert other.list() == []
+
+
+def test_a_flow_compiled_without_a_platform_says_that_it_is_simulated(
+    store: RunStore, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.WARNING, logger="oasflow.store"):
+        store.start(compile_flow(FLOW), run_id="r1")
+    assert "its calls are simulated" in caplog.text

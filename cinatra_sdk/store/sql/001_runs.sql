@@ -49,7 +49,8 @@ create table decisions (
     payload_sha256  text not null,               -- of the payload that was shown
     policy_sha256   text not null,               -- of the policy in force
     decided_at      timestamptz not null default now(),
-    primary key (run_id, gate_id)                -- one decision per visit, whoever is first
+    -- One decision per visit and content, whoever is first: what was approved is what was shown.
+    primary key (run_id, gate_id, payload_sha256)
 );
 
 -- A decision is evidence: nobody changes or removes one, not even by mistake.

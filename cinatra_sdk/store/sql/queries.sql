@@ -22,6 +22,16 @@ select r.*, f.name as flow_name, f.file as flow_file
 from runs r join flows f using (digest)
 where r.run_id = %(run_id)s;
 
+-- name: lock_row
+-- As load_run, and nobody changes the run's status until the transaction ends.
+select r.*, f.name as flow_name, f.file as flow_file
+from runs r join flows f using (digest)
+where r.run_id = %(run_id)s
+for update of r;
+
+-- name: load_status
+select status from runs where run_id = %(run_id)s;
+
 -- name: list_runs
 select r.*, f.name as flow_name, f.file as flow_file
 from runs r join flows f using (digest)
@@ -37,7 +47,8 @@ select run_id from runs where starts_with(run_id, %(prefix)s) order by run_id li
 -- name: begin_activation
 -- Marks the run as worked on, unless it has ended.
 update runs
-set status = 'running', attempts = attempts + 1, fence = fence + 1, updated_at = now()
+set status = 'running', waiting = '[]', attempts = attempts + 1, fence = fence + 1,
+    updated_at = now()
 where run_id = %(run_id)s and status not in ('completed', 'rejected', 'stopped')
 returning fence;
 
@@ -62,21 +73,31 @@ insert into decisions (run_id, gate_id, tenant, node, visit, step, kind, answer,
                        reason, payload_sha256, policy_sha256, decided_at)
 values (%(run_id)s, %(gate_id)s, %(tenant)s, %(node)s, %(visit)s, %(step)s, %(kind)s, %(answer)s,
         %(decided_by)s, %(reason)s, %(payload_sha256)s, %(policy_sha256)s, %(decided_at)s)
-on conflict (run_id, gate_id) do nothing
+on conflict (run_id, gate_id, payload_sha256) do nothing
 returning gate_id;
 
 -- name: load_decision
-select * from decisions where run_id = %(run_id)s and gate_id = %(gate_id)s;
+-- What was decided on this visit of a gate when it showed this payload.
+select * from decisions
+where run_id = %(run_id)s and gate_id = %(gate_id)s and payload_sha256 = %(payload_sha256)s;
+
+-- name: last_decision
+-- What was decided on this visit of a gate, whatever it showed.
+select * from decisions where run_id = %(run_id)s and gate_id = %(gate_id)s
+order by decided_at desc limit 1;
+
+-- name: list_skips
+select gate_id from decisions where run_id = %(run_id)s and kind = 'auto_skipped';
 
 -- name: list_decisions
 select * from decisions where run_id = %(run_id)s order by decided_at, gate_id;
 
 -- name: lock_run
 -- One activation of a run at a time; held by the connection that the checkpoints go through.
-select pg_try_advisory_lock(hashtextextended('oasflow:' || %(run_id)s, 0)) as locked;
+select pg_try_advisory_lock(hashtextextended('oasflow:run:' || %(run_id)s, 0)) as locked;
 
 -- name: unlock_run
-select pg_advisory_unlock(hashtextextended('oasflow:' || %(run_id)s, 0)) as unlocked;
+select pg_advisory_unlock(hashtextextended('oasflow:run:' || %(run_id)s, 0)) as unlocked;
 
 -- name: lock_setup
 -- One process at a time creates tables.

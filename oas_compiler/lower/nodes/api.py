@@ -45,7 +45,7 @@ def lower_api(site: Site) -> Lowered:
         call = prepare(state, runtime.context)
         return finish(state, call, await platform.acall(call))
 
-    return Lowered(run=run, arun=arun, reads=("run",))
+    return Lowered(run=run, arun=arun, reads=("run",), acts=True)
 
 
 def _preparation(node: ApiNode, frame: Frame) -> Any:

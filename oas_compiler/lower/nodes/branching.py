@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from cinatra_sdk.template_language import json_text
 from oas_compiler.ir import BranchingNode
-from oas_compiler.lower.casting import json_text
 from oas_compiler.lower.registry import REGISTRY, Lowered, Site
 
 DEFAULT = "default"

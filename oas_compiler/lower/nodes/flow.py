@@ -63,4 +63,4 @@ def lower_flow_node(site: Site) -> Lowered:
         return leave(state, await subgraph.ainvoke(enter(state), config))
 
     reads = ("run", "bearer_token", "approval_policy")
-    return Lowered(run=run, arun=arun, reads=reads, takes_turns=False, chooses=True)
+    return Lowered(run=run, arun=arun, reads=reads, bare=True, chooses=True)

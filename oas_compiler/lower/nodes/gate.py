@@ -16,7 +16,7 @@ from cinatra_sdk.answers import APPROVAL_SCHEMA, APPROVED_TEXT, AnswerForm
 from cinatra_sdk.errors import LimitExceeded
 from cinatra_sdk.gates import label
 from cinatra_sdk.hitl import Outcome, Question, build_hitl_gate
-from cinatra_sdk.secrets import find_secret
+from cinatra_sdk.secrets import without_secrets
 from oas_compiler.ir import STRING, BranchingNode, InputMessageNode, StartNode
 from oas_compiler.lower.casting import CastError, cast
 from oas_compiler.lower.frame import MISSING, Frame, Index
@@ -76,7 +76,12 @@ def lower_gate(site: Site) -> Lowered:
                 f"gate '{frame.where}' was visited {cap} times, which is its limit",
                 node=node.id,
                 path=frame.where,
-                hint="raise maxGateVisits (at most 100), or give the loop a way out",
+                hint="give the loop a way out"
+                + (
+                    ""
+                    if cap == VISIT_CEILING
+                    else f", or raise maxGateVisits (at most {VISIT_CEILING})"
+                ),
             )
         return gate(state)
 
@@ -95,6 +100,7 @@ def answer_form(node: InputMessageNode) -> AnswerForm:
         output=output.title,
         text_output=output.type == STRING,
         schema=schema,
+        output_schema=None if output.type == STRING else output.schema.mapping(),
         inner=inner if isinstance(inner, dict) else None,
     )
 
@@ -168,7 +174,7 @@ class _Shown:
         for plan in self._frame.inputs:
             value = self._frame.look_up(plan, state)
             own[plan.title] = None if value is MISSING else value
-        return {**{k: v for k, v in extra.items() if not find_secret({k: v})}, **own}
+        return {**without_secrets(extra), **own}
 
     def _last(self, state: Mapping[str, Any]) -> Mapping[str, Any] | None:
         records = [state[c] for c in self._previous if state.get(c) is not None]

@@ -2,28 +2,39 @@
 
 from __future__ import annotations
 
-import re
+import asyncio
 from collections.abc import Mapping
 from typing import Any
 
 from cinatra_sdk.templates import Renderer, TemplateError
 from oas_compiler.ir import RegexNode, TemplateNode
 from oas_compiler.lower.registry import REGISTRY, Lowered, Site
+from oas_compiler.lower.safe_regex import Matcher, MatchStopped
 
 
 @REGISTRY.register(RegexNode)
 def lower_regex(site: Site) -> Lowered:
     node, frame = site.node, site.frame
     assert isinstance(node, RegexNode)
-    pattern = re.compile(node.pattern)
+    matcher = Matcher(node.pattern)
     text_title, output = node.inputs[0].title, node.outputs[0].title
 
     def run(state: Mapping[str, Any], _runtime: object) -> dict[str, Any]:
-        found = [match.group(0) for match in pattern.finditer(frame.gather(state)[text_title])]
-        value: Any = (found[0] if found else "") if node.first_only else found
+        text = frame.gather(state)[text_title]
+        try:
+            value: Any = matcher.first(text) if node.first_only else matcher.all(text)
+        except MatchStopped as error:
+            raise frame.failed(
+                f"regex_pattern: {error}",
+                hint="write the pattern without a repetition inside a repetition",
+            ) from None
         return frame.finish(state, {output: value})
 
-    return Lowered(run=run)
+    async def arun(state: Mapping[str, Any], runtime: object) -> dict[str, Any]:
+        # A search may take its time, and the loop serves other runs meanwhile.
+        return await asyncio.to_thread(run, state, runtime)
+
+    return Lowered(run=run, arun=arun)
 
 
 @REGISTRY.register(TemplateNode)

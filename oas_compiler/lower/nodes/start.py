@@ -18,6 +18,7 @@ from cinatra_sdk.context import HostContext, _Derived, context_of
 from cinatra_sdk.errors import InputInvalid
 from cinatra_sdk.hitl import FALLBACK_RENDERER, Outcome, Question, build_hitl_gate
 from cinatra_sdk.policy import parse_policy, require_entries
+from cinatra_sdk.secrets import without_secrets
 from cinatra_sdk.state import seal
 from oas_compiler.approval import SETUP_STEP, visible_required
 from oas_compiler.ir import Port, StartNode
@@ -41,7 +42,7 @@ def _inner(site: Site) -> Lowered:
     node, frame = site.node, site.frame
     assert isinstance(node, StartNode)
 
-    def run(state: Mapping[str, Any]) -> Any:
+    def run(state: Mapping[str, Any], _runtime: object) -> Any:
         if state.get(CURSOR) is not None:
             return _go_on(state)
         begun = _begin(frame, state)
@@ -149,7 +150,7 @@ def _setup_gate(node: StartNode, frame: Frame) -> Any:
         schema = _form_schema(fields, pending(node, given), ports)
         single = fields[0] if len(fields) == 1 else ""
         return Question(
-            values={k: v for k, v in given.items() if k not in node.hidden},
+            values=without_secrets({k: v for k, v in given.items() if k not in node.hidden}),
             form=AnswerForm(output=single or "form", text_output=False, schema=schema),
             schema=ports[single].schema.mapping() if single else schema,
             renderer=(renderers.get(single) or FALLBACK_RENDERER) if single else GROUPED_RENDERER,

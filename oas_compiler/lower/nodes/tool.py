@@ -1,11 +1,17 @@
-"""ToolNode over a server tool: a plain Python function that the host registered by name."""
+"""ToolNode over a server tool: a Python function that the host registered by name.
+
+Any callable will do.  Whether it is asynchronous shows in what it returns, not in what it is: an
+object may have an async `__call__`, and a plain function may hand back an awaitable.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import copy
 import inspect
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from langgraph.errors import GraphBubbleUp
@@ -28,18 +34,22 @@ def lower_tool(site: Site) -> Lowered:
         # A copy: a tool that changes its arguments must not change the state of the run.
         values = copy.deepcopy(frame.gather(state))
         try:
-            result = asyncio.run(tool(**values)) if is_async else tool(**values)
+            result = tool(**values)
+            if inspect.isawaitable(result):
+                result = _waited_for(result)
         except GraphBubbleUp:
             raise
         except Exception as error:  # noqa: BLE001 - the border to the host's own code
             raise raised(error) from None
         return frame.finish(state, _outputs(frame, node, result))
 
-    async def arun(state: Mapping[str, Any], runtime: object) -> dict[str, Any]:
-        if not is_async:
-            return await asyncio.to_thread(run, state, runtime)
+    async def arun(state: Mapping[str, Any], _runtime: object) -> dict[str, Any]:
+        values = copy.deepcopy(frame.gather(state))
         try:
-            result = await tool(**copy.deepcopy(frame.gather(state)))
+            # A plain tool may block, so it gets a thread; what it hands back is awaited here.
+            result = tool(**values) if is_async else await asyncio.to_thread(tool, **values)
+            if inspect.isawaitable(result):
+                result = await result
         except GraphBubbleUp:
             raise
         except Exception as error:  # noqa: BLE001 - the border to the host's own code
@@ -51,6 +61,22 @@ def lower_tool(site: Site) -> Lowered:
         return frame.failed(f"tool '{node.tool_name}' raised {name}: {str(error)[:500]}")
 
     return Lowered(run=run, arun=arun)
+
+
+def _waited_for(pending: Awaitable[Any]) -> Any:
+    """The result of `pending`, on an event loop of its own."""
+
+    async def wait() -> Any:
+        return await pending
+
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(wait())
+    # The caller's loop runs in this thread and cannot run a second one.  The context goes along:
+    # LangGraph keeps the config of the node in it.
+    with ThreadPoolExecutor(1) as other:
+        return other.submit(contextvars.copy_context().run, asyncio.run, wait()).result()
 
 
 def _outputs(frame: Frame, node: ToolNode, result: Any) -> dict[str, Any]:

@@ -17,7 +17,7 @@ import json
 import os
 import queue
 import uuid
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypeAlias
 from urllib.parse import unquote
@@ -26,6 +26,7 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.config import get_config
 from langgraph.errors import GraphBubbleUp
+from langgraph.types import StateSnapshot
 from pydantic import JsonValue
 
 from cinatra_sdk.context import HostContext
@@ -40,7 +41,7 @@ from cinatra_sdk.platform import (
     SimulatedPlatform,
 )
 from cinatra_sdk.platform.simulated import recorded_call
-from cinatra_sdk.runs import Graph, OnEvent, advance, stop_of
+from cinatra_sdk.runs import Graph, OnEvent, advance
 from cinatra_sdk.schema_sample import sample
 from cinatra_sdk.secrets import redact
 from cinatra_sdk.state import Status
@@ -176,7 +177,6 @@ class _Drive:
 
     def result(self, graph: Graph, context: HostContext | None, on_event: OnEvent | None) -> Result:
         config = self.flow.config(run_id=self.run_id)
-        failure: FlowError | PlatformError | None = None
         try:
             stop = advance(
                 graph,
@@ -189,17 +189,39 @@ class _Drive:
         except (FlowError, PlatformError) as error:
             if isinstance(error, AnswerInvalid) or error is self.answering.refused:
                 raise
-            failure, stop = error, stop_of(graph.get_state(config))
+            return self._failed(graph.get_state(config, subgraphs=True), error)
         return Result(
-            status="failed" if failure else stop.status,
-            outputs=None if failure else stop.outputs,
-            branch=None if failure else stop.branch,
-            messages=tuple(str(message["content"]) for message in stop.messages),
+            status=stop.status,
+            outputs=stop.outputs,
+            branch=stop.branch,
+            messages=_texts(stop.messages),
             gates=tuple(self.answering.asked),
             calls=tuple(self.recorder.calls),
             decisions=stop.decisions,
-            error=failure,
         )
+
+    def _failed(self, snapshot: StateSnapshot, error: Exception) -> Result:
+        """What the run had done until it failed."""
+        return Result(
+            status="failed",
+            messages=_texts(_kept(snapshot, "messages")),
+            gates=tuple(self.answering.asked),
+            calls=tuple(self.recorder.calls),
+            decisions=tuple(_kept(snapshot, "decisions")),
+            error=error,
+        )
+
+
+def _kept(snapshot: StateSnapshot, key: str) -> Iterator[Mapping[str, JsonValue]]:
+    """The entries under `key`, those of a subflow that has not ended last."""
+    yield from (snapshot.values or {}).get(key) or ()
+    for task in snapshot.tasks:
+        if isinstance(task.state, StateSnapshot):
+            yield from _kept(task.state, key)
+
+
+def _texts(messages: Iterable[Mapping[str, JsonValue]]) -> tuple[str, ...]:
+    return tuple(str(message["content"]) for message in messages)
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,8 +231,8 @@ class _OnLoop:
     graph: Graph
     loop: asyncio.AbstractEventLoop
 
-    def get_state(self, config: RunnableConfig) -> Any:
-        return self._wait(self.graph.aget_state(config))
+    def get_state(self, config: RunnableConfig, **options: Any) -> Any:
+        return self._wait(self.graph.aget_state(config, **options))
 
     def invoke(self, *args: Any, **options: Any) -> Any:
         return self._wait(self.graph.ainvoke(*args, **options))

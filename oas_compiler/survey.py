@@ -143,11 +143,10 @@ def _is_readable(document: Document, version: JsonValue, pointer: str) -> bool:
     match = _VERSION.fullmatch(version) if isinstance(version, str) else None
     if match and OLDEST <= tuple(int(part or 0) for part in match.groups()) < NEWEST:
         return True
-    shown = version if isinstance(version, str) else "not a string"
-    document.findings.error(
-        "OAS025",
-        f'Agent Spec version "{shown}" is not known here',
-        document.source.place(pointer),
-        hint='versions from "25.4.1" up to, not including, "27" are read',
-    )
+    hint = 'versions from "25.4.1" up to, not including, "27" are read'
+    problem = f'Agent Spec version "{version}" is not known here'
+    if not isinstance(version, str):
+        problem = "agentspec_version is not a string"
+        hint = f'quote it and write all its parts, such as "26.1.0"; {hint}'
+    document.findings.error("OAS025", problem, document.source.place(pointer), hint=hint)
     return False

@@ -34,11 +34,11 @@ def test_the_host_program_runs_as_shown_but_for_its_platform(
     assert shown in program
     monkeypatch.setenv("DATABASE_URL", fresh_database)
     exec(program.replace(shown, "SimulatedPlatform()"), {"SimulatedPlatform": SimulatedPlatform})
-    assert capsys.readouterr().out.startswith("waiting None")
+    assert capsys.readouterr().out.startswith("completed {")
     with RunStore.open(fresh_database) as store:
-        (run,) = store.list()
-        assert [gate.id for gate in run.waiting] == ["confirm_send"]
-        assert run.tenant == "org1"
+        (run,) = store.list(tenant="org1")
+        decided = [row["gate_id"] for row in store.decisions(run.id)]
+        assert decided == ["review_draft", "confirm_send"]
 
 
 def test_the_graph_runs_as_shown(at_root: None) -> None:

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import random
+from collections.abc import Iterator
 from typing import Any
 
+import pytest
+
+from cinatra_sdk.errors import PolicyInvalid
 from oas_compiler import compile_flow
-from tests.flows import api, end, flow_node, flow_of, gate, port, start
+from oas_compiler.approval import Path, derive_approval, walk
+from oas_compiler.ir import ApiNode, FlowIR, FlowNode, InputMessageNode, Route, StartNode
+from tests.flows import api, branching, end, flow_node, flow_of, gate, port, start
 
 
 def steps(flow: Any) -> list[tuple[int, str, str, bool]]:
@@ -87,8 +94,6 @@ def test_only_gates_before_a_send_guard_it_also_through_subflows() -> None:
 
 
 def test_a_gate_in_a_loop_guards_a_send_that_comes_before_it_in_the_file() -> None:
-    from tests.flows import branching
-
     flow = flow_of(
         start(),
         api("send", risk="email_send", outputs=[port("x")]),
@@ -100,3 +105,173 @@ def test_a_gate_in_a_loop_guards_a_send_that_comes_before_it_in_the_file() -> No
         edges=[("again", "said", "b", "said")],
     )  # fmt: skip
     assert compile_flow(flow).approval.guards == ((1, "again", "send"),)
+
+
+def test_a_step_with_many_gates_before_many_sends_has_one_guard() -> None:
+    sends = [api(id_, risk="email_send") for id_ in ("s", "t")]
+    flow = flow_of(
+        start(), flow_node("sub", inner("i", gate("a"), gate("b"))), gate("c"), *sends, end()
+    )
+    assert compile_flow(flow).approval.guards == ((1, "sub/a", "s"), (2, "c", "s"))
+
+
+def test_the_guard_of_a_step_is_its_first_gate_that_comes_before_a_send() -> None:
+    subflow = flow_of(
+        start(), gate("aside"), api("ask", outputs=[port("x")]), branching("b", port("x"), {"y": "yes"}),
+        api("send", risk="email_send"), gate("before"), end(),
+        id_="i",
+        routes=[("start", None, "ask"), ("ask", None, "b"), ("b", "default", "aside"),
+                ("b", "yes", "before"), ("before", None, "send"), ("send", None, "end"),
+                ("aside", None, "end")],
+        edges=[("ask", "x", "b", "x")],
+    )  # fmt: skip
+    flow = flow_of(start(), flow_node("sub", subflow), end())
+    assert [gate.node for gate in compile_flow(flow).gates] == ["aside", "before"]
+    assert compile_flow(flow).approval.guards == ((1, "sub/before", "sub/send"),)
+
+
+def test_a_gate_guards_a_send_of_the_next_visit_of_the_flow_node_that_both_are_in() -> None:
+    send = api("send", risk="email_send")
+    subflow = inner("i", send, flow_node("deep", inner("d", gate("after"))))
+    nodes = (start(), flow_node("sub", subflow), api("ask", outputs=[port("x")]),
+             branching("b", port("x"), {"y": "more"}), end())  # fmt: skip
+    routes = [("start", None, "sub"), ("sub", None, "ask"), ("ask", None, "b"),
+              ("b", "default", "end")]  # fmt: skip
+    edges = [("ask", "x", "b", "x")]
+    looped = flow_of(*nodes, routes=[*routes, ("b", "more", "sub")], edges=edges)
+    straight = flow_of(*nodes, routes=[*routes, ("b", "more", "end")], edges=edges)
+    assert compile_flow(looped).approval.guards == ((1, "sub/deep/after", "sub/send"),)
+    assert compile_flow(straight).approval.guards == ()
+
+
+def test_a_loop_further_out_joins_a_gate_and_a_send_as_well() -> None:
+    middle = inner("m", flow_node("deep", inner("d", api("send", risk="post"), gate("after"))))
+    flow = flow_of(
+        start(), flow_node("sub", middle), gate("last", output=port("said")),
+        branching("b", port("said"), {"more": "more"}), end(),
+        routes=[("start", None, "sub"), ("sub", None, "last"), ("last", None, "b"),
+                ("b", "more", "sub"), ("b", "default", "end")],
+        edges=[("last", "said", "b", "said")],
+    )  # fmt: skip
+    assert compile_flow(flow).approval.guards == (
+        (1, "sub/deep/after", "sub/deep/send"),
+        (2, "last", "sub/deep/send"),
+    )
+
+
+def test_a_gate_of_a_send_class_guards_itself_and_no_other_gate_guards_it() -> None:
+    flow = flow_of(start(), gate("a"), gate("b", riskClass="test_send"), gate("c"), end())
+    assert compile_flow(flow).approval.guards == ((2, "b", "b"),)
+
+
+def test_a_gate_of_a_send_class_after_a_send_is_a_guard_of_its_own() -> None:
+    flow = flow_of(start(), api("send", risk="email_send"), gate("b", riskClass="post"), end())
+    assert compile_flow(flow).approval.guards == ((1, "b", "b"),)
+
+
+@pytest.mark.parametrize(
+    ("own", "entry", "guards"),
+    [
+        ("read_only", "test_send", ((1, "sub/b", "sub/b"),)),
+        ("test_send", "read_only", ()),
+        ("test_send", "", ((1, "sub/b", "sub/b"),)),
+        ("read_only", "", ()),
+    ],
+)
+def test_what_gate_steps_say_of_a_gate_decides_whether_it_is_of_a_send_class(
+    own: str, entry: str, guards: Any
+) -> None:
+    entries = [{"name": "Check", **({"riskClass": entry} if entry else {})}]
+    sub = flow_node("sub", inner("i", gate("b", riskClass=own)), gateSteps=entries)
+    assert compile_flow(flow_of(start(), sub, end())).approval.guards == guards
+
+
+@pytest.mark.parametrize("policy", [None, {"steps": []}])
+def test_a_policy_without_an_entry_for_a_gate_of_a_send_class_refuses_to_start(policy: Any) -> None:
+    flow = compile_flow(flow_of(start(), gate("b", riskClass="test_send"), end()))
+    with pytest.raises(PolicyInvalid, match="no entry for step 1 \\(gate 'b'\\)"):
+        flow.check_policy(policy)
+    for requires in (True, False):
+        flow.check_policy({"steps": [{"stepNumber": 1, "requiresApproval": requires}]})
+
+
+# ------------------------------------------------------------------ against a plain search
+
+
+def random_flow(rng: random.Random, depth: int, name: str) -> FlowIR:
+    """Gates, calls and FlowNodes with routes to anywhere."""
+    ids = [f"n{i}" for i in range(rng.randint(1, 4))]
+    nodes: list[Any] = [StartNode(id="start", name="")]
+    routes = [Route(source="start", branch="next", target=rng.choice(ids))]
+    for id_ in ids:
+        kind = rng.choice(("gate", "call", "flow") if depth else ("gate", "call"))
+        if kind == "gate":
+            nodes.append(InputMessageNode(id=id_, name=""))
+        elif kind == "call":
+            nodes.append(ApiNode(id=id_, name="", url=""))
+        else:
+            subflow = random_flow(rng, depth - 1, f"{name}-{id_}")
+            nodes.append(FlowNode(id=id_, name="", subflow=subflow))
+        for branch in ("a", "b"):
+            if rng.random() < 0.4:
+                routes.append(Route(source=id_, branch=branch, target=rng.choice(ids)))
+    return FlowIR(id=name, name="", start="start", nodes=tuple(nodes), routes=tuple(routes))
+
+
+def flattened(
+    flow: FlowIR, around: Path = ()
+) -> Iterator[tuple[tuple[Path, str], tuple[Path, str]]]:
+    """Edges between the ways "in" and "out" of all nodes at all depths."""
+    for node in flow.nodes:
+        path = (*around, node.id)
+        if isinstance(node, FlowNode):
+            yield from flattened(node.subflow, path)
+            for inside in node.subflow.nodes:
+                yield (path, "in"), ((*path, inside.id), "in")
+                yield ((*path, inside.id), "out"), (path, "out")
+        yield (path, "in"), (path, "out")
+    for route in flow.routes:
+        yield ((*around, route.source), "out"), ((*around, route.target), "in")
+
+
+def guarding(flow: FlowIR, sends: frozenset[Path]) -> set[tuple[Path, Path]]:
+    """Every (gate, send) of which the gate can come first."""
+    edges = list(flattened(flow))
+    pairs = set()
+    for path, node in walk(flow):
+        if isinstance(node, InputMessageNode):
+            seen = set()
+            stack = [(path, "out")]
+            while stack:
+                current = stack.pop()
+                stack += [b for a, b in edges if a == current and b not in seen]
+                seen |= {b for a, b in edges if a == current}
+            pairs |= {(path, send) for send in sends if (send, "in") in seen}
+    return pairs
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_the_guards_of_a_random_flow_are_one_per_step_that_a_search_finds(seed: int) -> None:
+    rng = random.Random(seed)
+    flow = random_flow(rng, 2, "f")
+    calls = [path for path, node in walk(flow) if isinstance(node, ApiNode)]
+    sends = frozenset(path for path in calls if rng.random() < 0.5)
+    approval = derive_approval(flow, send_class=sends)
+    pairs = guarding(flow, sends)
+    expected = {spec.step for spec in approval.gates if any(g == spec.path for g, _s in pairs)}
+    assert [step for step, _gate, _send in approval.guards] == sorted(expected)
+    steps = {"/".join(spec.path): spec.step for spec in approval.gates}
+    for step, gate_id, send in approval.guards:
+        assert (tuple(gate_id.split("/")), tuple(send.split("/"))) in pairs
+        assert steps[gate_id] == step
+
+
+def test_some_random_flows_have_guards_and_gates_that_guard_nothing() -> None:
+    counts = []
+    for seed in range(150):
+        flow = random_flow(random.Random(seed), 2, "f")
+        sends = frozenset(path for path, node in walk(flow) if isinstance(node, ApiNode))
+        approval = derive_approval(flow, send_class=sends)
+        counts.append((len(approval.guards), len({spec.step for spec in approval.gates})))
+    assert sum(guards > 1 for guards, _steps in counts) > 20
+    assert sum(guards < steps for guards, steps in counts) > 20

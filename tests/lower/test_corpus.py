@@ -8,7 +8,10 @@ from typing import Any
 
 import pytest
 
-from cinatra_sdk.testing import Result, drive
+from cinatra_sdk.errors import PolicyInvalid
+from cinatra_sdk.gates import Gate
+from cinatra_sdk.runs import Event
+from cinatra_sdk.testing import Result, drive, sampled_inputs, simulation
 from oas_compiler import compile_flow
 
 CORPUS = Path(__file__).resolve().parents[2].parent / "shared" / "corpus" / "cinatra"
@@ -57,21 +60,70 @@ def test_a_public_flow_runs_to_its_end_through_its_gates(name: str) -> None:
     ("name", "node"), all_gates() or [pytest.param("", "", marks=pytest.mark.skip(reason=ABSENT))]
 )
 def test_a_reject_at_any_gate_stops_the_flow_there(name: str, node: str) -> None:
-    whole = to_the_end(name)
-    result = drive(
-        compiled(name),
-        answers=lambda gate: False if gate.node == node else gate.example(),
-    )
+    flow = compiled(name)
+    platform = simulation(flow)
+    calls_at: list[int] = []
+    begun: list[tuple[str, ...]] = []
+
+    def answer(gate: Gate) -> Any:
+        if gate.node != node:
+            return gate.example()
+        calls_at.append(len(platform.calls))
+        begun.clear()
+        return False
+
+    def watch(event: Event) -> None:
+        if event.kind == "started":
+            begun.append((*event.path, event.node))
+
+    result = drive(flow, sampled_inputs(flow), answers=answer, platform=platform, on_event=watch)
     assert result.status == "rejected"
     assert (result.outputs, result.branch) == (None, None)
     assert result.gates[-1].node == node
     assert result.decisions[-1]["node"] == node
     assert result.decisions[-1]["approved"] is False
-    # Control: the calls are a strict beginning of what an approved run calls, unless the gate is
-    # behind the last one.
-    made = [call.path for call in result.calls]
-    assert made == [call.path for call in whole.calls][: len(made)]
-    assert len(result.gates) <= len(whole.gates)
+    # After the answer the engine runs the gate again from its top, within its FlowNodes: no more.
+    assert calls_at == [len(platform.calls)]
+    (at,) = [gate.path for gate in flow.gates if gate.node == node] or [(node,)]
+    assert sorted(begun) == [at[:depth] for depth in range(1, len(at) + 1)]
+
+
+def test_most_gates_of_the_public_flows_have_something_behind_them_that_a_reject_stops() -> None:
+    """The control of the test above: approved, nodes start after these gates, and calls are made."""
+    if not FLOWS:
+        pytest.skip(ABSENT)
+    started, called = set(), set()
+    for name in FLOWS:
+        flow = compiled(name)
+        platform = simulation(flow)
+        calls: dict[str, int] = {}
+        begun: list[str] = []
+        asked_at: dict[str, int] = {}
+
+        def answer(gate: Gate) -> Any:
+            calls.setdefault(gate.node, len(platform.calls))
+            asked_at.setdefault(gate.node, len(begun))
+            return gate.example()
+
+        def watch(event: Event) -> None:
+            if event.kind == "started":
+                begun.append(event.node)
+
+        drive(flow, sampled_inputs(flow), answers=answer, platform=platform, on_event=watch)
+        started |= {(name, node) for node, at in asked_at.items() if set(begun[at:]) - {node}}
+        called |= {(name, node) for node, at in calls.items() if at < len(platform.calls)}
+    assert (len(started), len(called)) == (0, 0)
+
+
+def test_a_policy_without_an_entry_for_the_gate_of_a_test_send_refuses_to_start() -> None:
+    if not FLOWS:
+        pytest.skip(ABSENT)
+    flow = compiled("email-test-delivery-agent")
+    (gate,) = flow.gates
+    assert (gate.node, gate.step, gate.risk) == ("test_form_gate", 1, "test_send")
+    assert (1, "test_form_gate", "test_form_gate") in flow.approval.guards
+    with pytest.raises(PolicyInvalid, match="no entry for step 1"):
+        flow.check_policy({"steps": []})
 
 
 def test_outreach_asks_at_its_gates_under_the_steps_of_its_policy() -> None:

@@ -57,6 +57,10 @@ def broken_rule(error: ValidationError) -> str:
         case "additionalProperties" | "unevaluatedProperties" if wanted is False:
             known = ", ".join(_quoted(_properties(error))) or "none"
             return f"has a key that is not allowed; known are {known}"[:_SHOWN]
+        case "minimum":
+            return f"less than the minimum of {_json(wanted)}"
+        case "maximum":
+            return f"more than the maximum of {_json(wanted)}"
         case "None":
             return "no value is allowed here"
     return f"breaks the rule {rule}: {_json(wanted)}"

@@ -31,7 +31,7 @@ from pydantic import JsonValue
 
 from cinatra_sdk.context import HostContext
 from cinatra_sdk.decisions import Decision
-from cinatra_sdk.errors import AnswerInvalid, FlowError, ValueRefused
+from cinatra_sdk.errors import AnswerInvalid, FlowError
 from cinatra_sdk.gates import Gate
 from cinatra_sdk.platform import (
     Platform,
@@ -112,8 +112,7 @@ def drive(
               can supply are sampled where `params` lacks them.
     stubs:    answers of the simulation, by node id, path or url suffix.
 
-    Raises: `InputInvalid` for parameters, `AnswerInvalid` or `ValueRefused` for an answer that
-    does not fit.
+    Raises: `InputInvalid` for parameters, `AnswerInvalid` for an answer that does not fit.
     """
     ready = _Drive.of(flow, params, answers, platform, stubs)
     return ready.result(ready.graph, context, on_event)
@@ -186,9 +185,9 @@ class _Drive:
                 answer=self.answering,
                 on_event=on_event,
             )
+        except AnswerInvalid:
+            raise  # the mistake of a test, and no failure of the run
         except (FlowError, PlatformError) as error:
-            if isinstance(error, AnswerInvalid) or error is self.answering.refused:
-                raise
             return self._failed(graph.get_state(config, subgraphs=True), error)
         return Result(
             status=stop.status,
@@ -286,8 +285,6 @@ class _Answering:
         self._used: dict[str, int] = {}
         self.asked: list[Gate] = []
         """Every gate, in order."""
-        self.refused: Exception | None = None
-        """Why an answer was refused: the mistake of a test, and no failure of the run."""
 
     def __call__(self, gate: Gate) -> Mapping[str, JsonValue] | None:
         if not self.asked or self.asked[-1].id != gate.id:
@@ -296,11 +293,7 @@ class _Answering:
         if not found:
             return None
         decision = Decision.of(answer, by="drive")
-        try:
-            gate.check(decision)
-        except (AnswerInvalid, ValueRefused) as error:
-            self.refused = error
-            raise
+        gate.check(decision)
         return decision.wire()
 
     def _find(self, gate: Gate) -> tuple[bool, Any]:

@@ -246,7 +246,7 @@ def _guards(
     ahead = _sends_ahead(flow, send_class - own)
     named: set[int] = set()
     for gate in gates:
-        send = gate.path if gate.path in own else ahead.get(gate.path)
+        send = ahead.get(gate.path, gate.path if gate.path in own else None)
         if send is not None and gate.step not in named:
             named.add(gate.step)
             yield gate.step, "/".join(gate.path), "/".join(send)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from oas_compiler.cli.exits import Halt
 from oas_compiler.cli.terminal import Terminal
+from oas_compiler.ir import JsonValue
 
 if TYPE_CHECKING:
     from cinatra_sdk import RunStore
@@ -85,8 +86,11 @@ def flow_of_run(opened: RunStore, run_id: str) -> Flow:
     return made
 
 
-def platform(options: PlatformOptions) -> Platform:
-    """Raises: `Halt` naming the option that does not fit."""
+def platform(options: PlatformOptions, fallback: Mapping[str, JsonValue] | None = None) -> Platform:
+    """The platform that the options name; `fallback` steers a simulation past the gates.
+
+    Raises: `Halt` naming the option that does not fit.
+    """
     from cinatra_sdk.platform import SimulatedPlatform
 
     _refuse_mixed(options)
@@ -95,7 +99,7 @@ def platform(options: PlatformOptions) -> Platform:
         if options.simulate or not base_url:
             # Absolute: the process that answers a gate may stand in another folder.
             record = str(Path(options.record).absolute()) if options.record else None
-            return SimulatedPlatform(options.stubs or None, record=record)
+            return SimulatedPlatform(options.stubs or None, record=record, fallback=fallback)
         return _http(options, base_url)
     except ValueError as error:
         raise Halt(str(error)) from None

@@ -81,6 +81,8 @@ def run(
     who = opening.person(by)
     flow = opening.flow(path, platform=opening.platform(chosen), env=inputs.environment(env or []))
     opening.require_platform(flow, chosen)
+    if chosen.simulate:
+        flow = flow.with_platform(opening.platform(chosen, fallback=flow.steering))
     params = inputs.params(flow.input_schema, input_file, settings or [])
     if simulate:
         params = _with_sampled(terminal, flow, params)

@@ -74,7 +74,7 @@ def _check_pattern(site: Site, pattern: str) -> None:
             # a pattern that Python finds odd but compiles is the author's own affair
             warnings.simplefilter("ignore")
             re.compile(pattern)
-    except (re.error, OverflowError, RecursionError) as error:
+    except (re.error, ValueError, OverflowError, RecursionError) as error:
         site.error("OAS033", f"the pattern is not a regular expression: {error}", "regex_pattern")
 
 

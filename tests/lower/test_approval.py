@@ -164,6 +164,12 @@ def test_a_gate_of_a_send_class_guards_itself_and_no_other_gate_guards_it() -> N
     assert compile_flow(flow).approval.guards == ((2, "b", "b"),)
 
 
+def test_a_gate_of_a_send_class_before_a_send_guards_that_send() -> None:
+    gates = (gate("b", riskClass="post"), gate("c", riskClass="post"))
+    flow = flow_of(start(), gates[0], api("send", risk="post"), gates[1], end())
+    assert compile_flow(flow).approval.guards == ((1, "b", "send"), (2, "c", "c"))
+
+
 def test_a_gate_of_a_send_class_after_a_send_is_a_guard_of_its_own() -> None:
     flow = flow_of(start(), api("send", risk="email_send"), gate("b", riskClass="post"), end())
     assert compile_flow(flow).approval.guards == ((1, "b", "b"),)

@@ -110,7 +110,7 @@ def test_the_environment_gives_the_base_url_where_the_description_has_none():
             {"kind": "http", "base_url": "http://h", "bridge_token": "x"},
             'no setting "bridge_token"',
         ),
-        ({"kind": "simulated", "stub": {}}, 'no setting "stub"; known are record, stubs'),
+        ({"kind": "simulated", "stub": {}}, 'no setting "stub"; known are fallback, record, stubs'),
         ({"kind": "simulated", "stubs": {"a": 1}}, "an answer must be an object"),
     ],
 )

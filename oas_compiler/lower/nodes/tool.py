@@ -60,7 +60,7 @@ def lower_tool(site: Site) -> Lowered:
         name = type(error).__name__
         return frame.failed(f"tool '{node.tool_name}' raised {name}: {str(error)[:500]}")
 
-    return Lowered(run=run, arun=arun)
+    return Lowered(run=run, arun=arun, acts=True)
 
 
 def _waited_for(pending: Awaitable[Any]) -> Any:

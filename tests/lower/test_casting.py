@@ -1,0 +1,99 @@
+"""What a value becomes on a data edge, and which values never get into a run."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from oas_compiler.ir import ANY, STRING, ArrayType, ObjectType, ScalarType, Type, UnionType
+from oas_compiler.lower.casting import CastError, cast
+
+NUMBER, INTEGER, BOOLEAN = map(ScalarType, ("number", "integer", "boolean"))
+NAN, INFINITY = float("nan"), float("inf")
+LARGEST, SMALLEST = 2**63 - 1, -(2**63)
+UNKEPT = ["NaN", "Infinity", "-Infinity", "1e999", "-1e999", "9" * 400, "9" * 5000, str(2**63),
+          NAN, INFINITY, -INFINITY, 2**63, SMALLEST - 1, 10**400]  # fmt: skip
+
+
+@pytest.mark.parametrize("value", UNKEPT, ids=lambda value: f"{type(value).__name__}-{value!s:.12}")
+@pytest.mark.parametrize("target", [NUMBER, INTEGER, BOOLEAN], ids=["number", "integer", "boolean"])
+def test_a_number_that_no_run_can_keep_is_refused(value: Any, target: Type) -> None:
+    with pytest.raises(CastError):
+        cast(value, target)
+
+
+@pytest.mark.parametrize("value", [1e30, "1e30", 2.0**63])
+def test_a_float_beyond_64_bit_is_a_number_and_no_integer(value: Any) -> None:
+    assert cast(value, NUMBER) == float(value)
+    with pytest.raises(CastError, match="more than 64 bit"):
+        cast(value, INTEGER)
+
+
+@pytest.mark.parametrize("value", [LARGEST, SMALLEST])
+def test_the_whole_range_of_64_bit_passes(value: int) -> None:
+    assert cast(value, INTEGER) == value
+    assert cast(str(value), INTEGER) == value
+    assert cast(str(value), NUMBER) == value
+    assert cast(value, BOOLEAN) is True
+
+
+@pytest.mark.parametrize(
+    ("value", "target", "expected"),
+    [
+        ("3.7", INTEGER, 3),
+        (-3.7, INTEGER, -3),
+        (True, NUMBER, 1),
+        ("true", BOOLEAN, True),
+        (0.0, BOOLEAN, False),
+        ("0", BOOLEAN, False),
+        (None, NUMBER, None),
+        ("null", BOOLEAN, None),
+        ("[1, 2]", ArrayType(STRING), ["1", "2"]),
+        (["a", 1], STRING, '["a",1]'),
+        (None, STRING, ""),
+    ],
+)
+def test_values_are_converted_as_agent_spec_says(value: Any, target: Type, expected: Any) -> None:
+    found = cast(value, target)
+    assert (found, type(found)) == (expected, type(expected))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[NaN]", "[1e999]", f"[{2**63}]", '["\\u0000"]', '["\\ud800"]',
+     "[" * 65 + "]" * 65, "[" * 100_000 + "]" * 100_000],
+    ids=["nan", "infinity", "integer", "nul", "surrogate", "too deep", "far too deep"],
+)  # fmt: skip
+@pytest.mark.parametrize("target", [ArrayType(ANY), ObjectType(), NUMBER, BOOLEAN])
+def test_a_text_is_no_json_where_no_run_could_keep_what_it_spells(text: str, target: Type) -> None:
+    with pytest.raises(CastError, match="a string cannot become"):
+        cast(text, target)
+
+
+def test_a_text_as_deep_as_values_may_be_is_read() -> None:
+    text = "[" * 64 + "]" * 64
+    assert json.dumps(cast(text, ArrayType(ANY))) == text
+
+
+def deep(levels: int) -> Any:
+    value: Any = []
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
+@pytest.mark.parametrize(
+    "value", [NAN, [INFINITY], {1, 2}, object(), [b"x"], deep(100_000)],
+    ids=["nan", "infinity inside", "set", "object", "bytes inside", "deep"],
+)  # fmt: skip
+def test_what_is_not_json_becomes_no_text(value: Any) -> None:
+    with pytest.raises(CastError, match="cannot become a string"):
+        cast(value, STRING)
+
+
+def test_a_union_goes_on_to_the_type_that_takes_the_value() -> None:
+    assert cast("NaN", UnionType((NUMBER, STRING))) == "NaN"
+    with pytest.raises(CastError):
+        cast("NaN", UnionType((NUMBER, BOOLEAN)))

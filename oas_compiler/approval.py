@@ -42,6 +42,8 @@ Path: TypeAlias = tuple[str, ...]
 """Node ids from the outermost flow inwards: the FlowNodes, then the node itself."""
 
 SETUP_STEP = 0
+FALLBACK_RENDERER = "@cinatra-ai/agent-builder:schema-field-fallback"
+"""The host's screen for a gate whose author named none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,13 +146,15 @@ def _steps_and_gates(flow: FlowIR) -> tuple[list[dict[str, JsonValue]], list[Gat
     gates: list[GateSpec] = []
     start = flow.start_node()
     if visible_required(start):
-        steps.append(_step(SETUP_STEP, start, start.name or "Setup", "read_only", required=True))
+        setup = _step(SETUP_STEP, start, start.name or "Setup", "read_only", required=True)
+        steps.append(setup | {"skipLlm": True})
     number = 1
     for node in flow.in_order():
         if isinstance(node, InputMessageNode):
             spec = _own_gate(node, (node.id,), number)
             gates.append(spec)
-            steps.append(_step(number, node, spec.name, spec.risk_class, required=True, spec=spec))
+            step = _step(number, node, spec.name, spec.risk_class, required=True, spec=spec)
+            steps.append(step | _screen(node, spec))
             number += 1
         elif isinstance(node, FlowNode):
             new_steps, new_gates = _flow_node_steps(node, number)
@@ -169,6 +173,18 @@ def _own_gate(node: InputMessageNode, path: Path, step: int) -> GateSpec:
         risk_class=node.risk_class or "read_only",
         description=node.description,
     )
+
+
+def _screen(node: InputMessageNode, spec: GateSpec) -> dict[str, JsonValue]:
+    """What a host needs to show the step: Cinatra's keys for an input message."""
+    schema = node.answer_schema.mapping() if node.answer_schema is not None else {"type": "object"}
+    return {
+        "nodeType": "input_message",
+        "skipLlm": True,
+        "field": node.outputs[0].title,
+        "schema": schema,
+        "xRenderer": spec.renderer or FALLBACK_RENDERER,
+    }
 
 
 def _flow_node_steps(

@@ -54,8 +54,8 @@ def host_context(
     tenant: str = "",
     context_id: str = "",
     approval_policy: Any = DERIVED,
-    run_token: str = "",
-    bearer_token: str = "",
+    run_token: str | None = "",
+    bearer_token: str | None = "",
     before_effect: Callable[[], None] | None = None,
 ) -> HostContext:
     """The host's word for one activation of one run.
@@ -63,12 +63,19 @@ def host_context(
     `run_token` and `bearer_token` reach the platform's requests and nothing else: no state,
     no checkpoint, no log, no error text.
     """
+    texts = {
+        "run_id": run_id, "tenant": tenant, "context_id": context_id,
+        "run_token": run_token or "", "bearer_token": bearer_token or "",
+    }  # fmt: skip
+    for name, text in texts.items():
+        if not isinstance(text, str):
+            raise TypeError(f"{name} is a {type(text).__name__}, not a string")
     return HostContext(
         run_id=run_id,
         tenant=tenant,
         context_id=context_id,
         approval_policy=approval_policy,
-        credentials=Credentials(run_token=run_token, bearer_token=bearer_token),
+        credentials=Credentials(run_token=texts["run_token"], bearer_token=texts["bearer_token"]),
         before_effect=before_effect,
         mark=_HOST,
     )

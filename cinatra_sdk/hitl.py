@@ -32,6 +32,7 @@ from cinatra_sdk.errors import NodeFailed, PolicyInvalid
 from cinatra_sdk.gates import GATE_KEY, label
 from cinatra_sdk.policy import is_send_class, parse_policy
 from cinatra_sdk.secrets import find_secret
+from cinatra_sdk.tasks import was_sent
 from cinatra_sdk.values import check_value
 
 FALLBACK_RENDERER = "@cinatra-ai/agent-builder:schema-field-fallback"
@@ -136,7 +137,7 @@ def build_hitl_gate(
     update_of = write or default_write
 
     def gate(state: State) -> Update:
-        if state.get("rejected_at"):
+        if state.get("rejected_at") or was_sent():
             return {}
         if not asks(state, step_number, risk_class, node):
             return update_of(state, Outcome(approved=True, skipped=True, at=now()))

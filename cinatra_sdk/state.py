@@ -11,6 +11,8 @@ In: what nodes return.  Out: LangGraph channels that keep the rules below whatev
 | `rejected_at` | `FirstText` | the first rejection stays |
 | `status` | `TerminalWins` | a terminal status stays; a rejection wins over a completion |
 | `cursor` | `Turn` | whose turn it is; sealed, the latest wins |
+| `node.<id>` | `Record` | what a node put out; sealed, the latest wins |
+| `messages`, `decisions` | `Appended` | grow only; sealed |
 
 Why no reducers: measured on LangGraph 1.2.22, ordinary JSON such as
 `{"__overwrite__": …}` replaces the value of any `Annotated[T, reducer]` channel, and the first
@@ -43,6 +45,9 @@ AUTHORITATIVE: Final = ("bearer_token", "approval_policy", "run")
 MISSING: Final[Any] = LastValue(str).checkpoint()
 """The engine's own mark of an empty channel: what a checkpoint leaves out."""
 _MAGIC: Final = b"oasflow-seal:"
+_SEAL_KEY: Final = "seal"
+SEALED: Final = {_SEAL_KEY: _MAGIC}
+"""The seal as a member of a node's record."""
 # Made once: json.dumps with options makes an encoder at each call, and each step seals a cursor.
 _ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 _DECODER: Final = json.JSONDecoder()
@@ -199,13 +204,36 @@ class Turn(_Kept):
         return changed
 
 
-class Appended(_Kept):
-    """A list that only grows; a write is a list of further items, anything else is dropped."""
+class Record(_Kept):
+    """What a node put out: `{"seq", "visits", "out", …}`; the latest wins.
+
+    A write carries the seal as one of its members, so that its values stay readable on the way:
+    `{**record, **SEALED}`.  Without it a client could change, in the request that approves, what
+    is sent afterwards.
+    """
 
     __slots__ = ()
 
     def update(self, values: Sequence[Any]) -> bool:
-        more = [item for value in values if isinstance(value, list) for item in value]
+        changed = False
+        for value in values:
+            if not isinstance(value, dict) or value.get(_SEAL_KEY) != _MAGIC:
+                log.warning("R01_IGNORED: a write to %r that no node made", self.key)
+                continue
+            record = {key: item for key, item in value.items() if key != _SEAL_KEY}
+            if self.value is MISSING or record["seq"] > self.value["seq"]:
+                changed = self._keep(record) or changed
+        return changed
+
+
+class Appended(_Kept):
+    """A list that only grows; a write is a sealed list of further items."""
+
+    __slots__ = ()
+
+    def update(self, values: Sequence[Any]) -> bool:
+        lists = [items for items in map(unseal, values) if isinstance(items, list)]
+        more = [item for items in lists for item in items]
         return (
             self._keep([*(self.value if self.value is not MISSING else []), *more])
             if more

@@ -27,6 +27,7 @@ from cinatra_sdk.platform.outputs import declared_outputs
 from cinatra_sdk.platform.protocol import DeclaredOutput, Platform, PlatformCall
 from cinatra_sdk.secrets import cut_out
 from cinatra_sdk.state import AUTHORITATIVE, TERMINAL, seal
+from cinatra_sdk.tasks import was_sent
 from cinatra_sdk.templates import TemplateError
 from cinatra_sdk.values import check_value
 
@@ -68,7 +69,7 @@ class Step:
 
         Raises: `StateKeyMissing` without `bearer_token`; `NodeFailed` without a needed approval.
         """
-        if has_ended(state):
+        if has_ended(state) or was_sent():
             return False
         if "bearer_token" not in state:
             raise StateKeyMissing(

@@ -177,11 +177,13 @@ def _own_gate(node: InputMessageNode, path: Path, step: int) -> GateSpec:
 
 def _screen(node: InputMessageNode, spec: GateSpec) -> dict[str, JsonValue]:
     """What a host needs to show the step: Cinatra's keys for an input message."""
-    schema = node.answer_schema.mapping() if node.answer_schema is not None else {"type": "object"}
+    schema: JsonValue = {"type": "object"}
+    if node.answer_schema is not None:
+        schema = node.answer_schema.value()
     return {
         "nodeType": "input_message",
         "skipLlm": True,
-        "field": node.outputs[0].title,
+        "field": node.outputs[0].title if node.outputs else node.id,
         "schema": schema,
         "xRenderer": spec.renderer or FALLBACK_RENDERER,
     }

@@ -68,6 +68,8 @@ class Database:
         try:
             with self.pool.connection() as connection:
                 yield connection
+        except UnicodeError:
+            raise StoreError("a name or id holds characters that no database takes") from None
         except (psycopg.Error, PoolTimeout) as error:
             raise store_error(self.dsn, error) from None
 

@@ -23,7 +23,7 @@ from langgraph.types import Command
 
 from cinatra_sdk.errors import LimitExceeded, NodeFailed
 from cinatra_sdk.gates import label
-from cinatra_sdk.state import seal
+from cinatra_sdk.state import SEALED, seal
 from cinatra_sdk.values import check_value
 from oas_compiler.approval import Path
 from oas_compiler.ir import DataEdge, FlowIR, Json, Node, Port
@@ -159,7 +159,7 @@ class Frame:
         """As `finish`, with the whole record and the next node given; None ends the run."""
         seq = state[CURSOR]["seq"] + 1
         return {
-            self.channel: {"seq": seq, "visits": self.visit(state), **record},
+            self.channel: {"seq": seq, "visits": self.visit(state), **record, **SEALED},
             CURSOR: seal({"seq": seq, "next": following}),
             **more,
         }

@@ -17,7 +17,7 @@ from langgraph.graph import END, START, StateGraph
 from typing_extensions import TypedDict
 
 from cinatra_sdk.context import HostContext
-from cinatra_sdk.state import Appended, FirstText, HostOnly, TerminalWins, Turn
+from cinatra_sdk.state import Appended, FirstText, HostOnly, Record, TerminalWins, Turn
 from oas_compiler.approval import Path
 from oas_compiler.ir import EndNode, FlowIR, Node
 from oas_compiler.lower import nodes as _nodes  # noqa: F401 - registers every kind of node
@@ -60,7 +60,8 @@ def lower_flow(
 ) -> StateGraph[Any, HostContext, Any, Any]:
     """The graph of `flow`; a checked flow always lowers."""
     index = Index.of(flow)
-    keys = {**_FIXED, **{channel_of(node.id): dict[str, Any] for node in flow.nodes}}
+    record = Annotated[dict[str, Any], Record]
+    keys = {**_FIXED, **{channel_of(node.id): record for node in flow.nodes}}
     graph = StateGraph(
         _schema("State", keys),
         context_schema=HostContext,

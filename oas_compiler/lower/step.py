@@ -9,7 +9,7 @@ engine writes the text of an exception into the database before anybody can catc
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from langgraph.errors import GraphBubbleUp, is_invalid_resume
@@ -18,45 +18,67 @@ from langgraph.runtime import Runtime
 from cinatra_sdk.context import HostContext, context_of
 from cinatra_sdk.errors import FlowError
 from cinatra_sdk.platform.protocol import PlatformError
-from cinatra_sdk.secrets import redact
+from cinatra_sdk.secrets import cut_out, redact
+from cinatra_sdk.tasks import was_sent
 from oas_compiler.lower.frame import Frame
 from oas_compiler.lower.registry import AsyncNodeFunction, Lowered, NodeFunction
 
 
 def step(frame: Frame, lowered: Lowered) -> NodeFunction:
     """The node's function, only in its turn, raising only clean errors."""
-    run, takes_turns, acts = lowered.run, lowered.takes_turns, lowered.acts
+    run, acts = lowered.run, lowered.acts
+    may_run = _permission(frame, lowered)
 
     def visit(state: Mapping[str, Any], runtime: Runtime[HostContext]) -> Any:
         try:
-            if takes_turns and not frame.has_turn(state):
+            if not may_run(state):
                 return {}
             if acts:
                 _ask_host(runtime)
-            return run(state, runtime)
-        except Exception as error:  # noqa: BLE001 - the border between a node and the engine
-            raise _clean(frame, error, runtime) from None
+            return _kept(run(state, runtime), acts, runtime)
+        except BaseException as error:  # noqa: BLE001 - the border between a node and the engine
+            raised = _clean(frame, error, runtime)
+        # Raised out here: in the handler it would drag the original along, secrets and all.
+        raise raised
 
     return visit
 
 
 def async_step(frame: Frame, lowered: Lowered) -> AsyncNodeFunction | None:
     """As `step`; None where the node only computes."""
-    arun, takes_turns, acts = lowered.arun, lowered.takes_turns, lowered.acts
+    arun, acts = lowered.arun, lowered.acts
     if arun is None:
         return None
+    may_run = _permission(frame, lowered)
 
     async def visit(state: Mapping[str, Any], runtime: Runtime[HostContext]) -> Any:
         try:
-            if takes_turns and not frame.has_turn(state):
+            if not may_run(state):
                 return {}
             if acts:
                 await asyncio.to_thread(_ask_host, runtime)
-            return await arun(state, runtime)
-        except Exception as error:  # noqa: BLE001 - the border between a node and the engine
-            raise _clean(frame, error, runtime) from None
+            return _kept(await arun(state, runtime), acts, runtime)
+        except asyncio.CancelledError:
+            raise
+        except BaseException as error:  # noqa: BLE001 - the border between a node and the engine
+            raised = _clean(frame, error, runtime)
+        raise raised
 
     return visit
+
+
+def _permission(frame: Frame, lowered: Lowered) -> Callable[[Mapping[str, Any]], bool]:
+    if lowered.takes_turns:
+        return lambda state: not was_sent() and frame.has_turn(state)
+    return lambda _state: not was_sent()
+
+
+def _kept(update: Any, acts: bool, runtime: Runtime[HostContext]) -> Any:
+    """What came from outside, without the run's own credentials in it."""
+    if not acts:
+        return update
+    held = context_of(runtime.context).credentials
+    return cut_out(update, (held.run_token, held.bearer_token))
 
 
 def _ask_host(runtime: Runtime[HostContext]) -> None:
@@ -66,15 +88,26 @@ def _ask_host(runtime: Runtime[HostContext]) -> None:
         ask()
 
 
-def _clean(frame: Frame, error: Exception, runtime: Runtime[HostContext]) -> Exception:
+def _clean(frame: Frame, error: BaseException, runtime: Runtime[HostContext]) -> BaseException:
     """`error` as it may be shown and stored."""
     if isinstance(error, GraphBubbleUp) or is_invalid_resume(error):
         return error  # a pause, and an answer that does not fit: the engine's own business
+    if isinstance(error, KeyboardInterrupt):
+        return KeyboardInterrupt()
     held = context_of(runtime.context).credentials
-    text = str(error)
-    safe = redact(text, (held.run_token, held.bearer_token))
+    secrets = (held.run_token, held.bearer_token)
     if isinstance(error, (FlowError, PlatformError)):
+        text = str(error)
+        safe = redact(text, secrets)
         if safe != text:
             error.args = (safe,)
+        error.__cause__ = error.__context__ = None
         return error
-    return frame.failed(f"{type(error).__name__}: {safe[:500]}")
+    return frame.failed(redact(f"{type(error).__name__}: {_text(error)}", secrets)[:500])
+
+
+def _text(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception:  # noqa: BLE001 - a stranger's __str__ may do anything
+        return "(it cannot say what went wrong)"

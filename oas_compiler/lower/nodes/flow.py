@@ -13,6 +13,7 @@ from langchain_core.runnables import RunnableConfig
 
 from cinatra_sdk.gates import label
 from cinatra_sdk.state import seal
+from cinatra_sdk.tasks import was_sent
 from oas_compiler.ir import FlowNode
 from oas_compiler.lower.frame import MISSING
 from oas_compiler.lower.names import BRANCH, DECISIONS, INPUTS, MESSAGES, OUTPUTS
@@ -42,7 +43,7 @@ def lower_flow_node(site: Site) -> Lowered:
         }
 
     def leave(state: Mapping[str, Any], result: Mapping[str, Any]) -> Any:
-        kept = {key: result[key] for key in (MESSAGES, DECISIONS) if result.get(key)}
+        kept = {key: seal(result[key]) for key in (MESSAGES, DECISIONS) if result.get(key)}
         if result.get("rejected_at"):
             more = {**kept, "rejected_at": result["rejected_at"], "status": "rejected"}
             return frame.leave(frame.pass_turn(state, {"out": {}}, None, more), None)
@@ -53,12 +54,12 @@ def lower_flow_node(site: Site) -> Lowered:
         return frame.leave(update, frame.routes.get(branch))
 
     def run(state: Mapping[str, Any], config: RunnableConfig) -> Any:
-        if not frame.has_turn(state):
+        if was_sent() or not frame.has_turn(state):
             return {}
         return leave(state, subgraph.invoke(enter(state), config))
 
     async def arun(state: Mapping[str, Any], config: RunnableConfig) -> Any:
-        if not frame.has_turn(state):
+        if was_sent() or not frame.has_turn(state):
             return {}
         return leave(state, await subgraph.ainvoke(enter(state), config))
 

@@ -17,6 +17,7 @@ from cinatra_sdk.errors import LimitExceeded
 from cinatra_sdk.gates import label
 from cinatra_sdk.hitl import Outcome, Question, build_hitl_gate
 from cinatra_sdk.secrets import without_secrets
+from cinatra_sdk.state import seal
 from oas_compiler.ir import STRING, BranchingNode, InputMessageNode, StartNode
 from oas_compiler.lower.casting import CastError, cast
 from oas_compiler.lower.frame import MISSING, Frame, Index
@@ -58,7 +59,7 @@ def lower_gate(site: Site) -> Lowered:
             out = {output.title: cast(value, output.type)}
         except CastError as error:
             raise frame.failed(f"the answer: {error}") from None
-        update = frame.finish(state, out, more={DECISIONS: [decided]})
+        update = frame.finish(state, out, more={DECISIONS: seal([decided])})
         return frame.leave(update, frame.routes.get("next"))
 
     gate = build_hitl_gate(
@@ -125,7 +126,7 @@ def rejection(
     frame: Frame, state: Mapping[str, Any], outcome: Outcome, decided: dict[str, JsonValue]
 ) -> Any:
     """The update that ends the run as rejected."""
-    ending = {"rejected_at": outcome.at, "status": "rejected", DECISIONS: [decided]}
+    ending = {"rejected_at": outcome.at, "status": "rejected", DECISIONS: seal([decided])}
     return frame.leave(frame.pass_turn(state, {"out": {}}, None, ending), None)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from cinatra_sdk.state import seal
 from cinatra_sdk.templates import Renderer, TemplateError
 from oas_compiler.ir import OutputMessageNode
 from oas_compiler.lower.names import MESSAGES
@@ -27,7 +28,7 @@ def lower_message(site: Site) -> Lowered:
         except TemplateError as error:
             raise frame.failed(f"message: {error}") from None
         message = {"role": "assistant", "content": text, "node": node.id}
-        update = frame.finish(state, {}, more={MESSAGES: [message]})
+        update = frame.finish(state, {}, more={MESSAGES: seal([message])})
         update[frame.channel]["message"] = text
         return update
 

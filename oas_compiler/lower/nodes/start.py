@@ -168,7 +168,7 @@ def _setup_gate(node: StartNode, frame: Frame) -> Any:
         filled = {fields[0]: outcome.value} if len(fields) == 1 else outcome.value
         assert isinstance(filled, dict)
         accepted = accepted_inputs(tuple(ports[title] for title in fields), filled)
-        return _take_in(node, frame, state, given | accepted.values, {DECISIONS: [decided]})
+        return _take_in(node, frame, state, given | accepted.values, {DECISIONS: seal([decided])})
 
     gate = build_hitl_gate(
         step_number=SETUP_STEP, node=node.id, name=node.name or "Setup", ask=ask, write=write

@@ -58,7 +58,7 @@ def lower_tool(site: Site) -> Lowered:
 
     def raised(error: Exception) -> NodeFailed:
         name = type(error).__name__
-        return frame.failed(f"tool '{node.tool_name}' raised {name}: {str(error)[:500]}")
+        return frame.failed(f"tool '{node.tool_name}' raised {name}: {error}")
 
     return Lowered(run=run, arun=arun, acts=True)
 

@@ -75,7 +75,10 @@ class AnswerForm:
 
     def resume_schema(self) -> dict[str, JsonValue]:
         """JSON Schema of what resumes the gate: drives the form that a client shows."""
-        value: JsonValue = dict(self.schema) if self.schema is not None else {}
+        text = json.dumps(self.schema)
+        # A schema with references of its own cannot stand inside another one; it is in the payload.
+        own = self.schema is not None and '"$' not in text
+        value: JsonValue = dict(self.schema or {}) if own else {}
         return {
             "type": "object",
             "properties": {
@@ -148,6 +151,9 @@ class AnswerForm:
         if self.titled and isinstance(value, Mapping):
             value = value.get(self.output)
         if not self.text_output:
+            if isinstance(value, float) and value.is_integer():
+                value = int(value)  # 3.0 is an integer in JSON Schema
+                check_answer_value(value)
             problem = _problems(self.output_schema, value)
             if problem:
                 raise AnswerInvalid(f"the answer does not fit '{self.output}': {problem}")
@@ -175,6 +181,14 @@ class AnswerForm:
 _UNDECODED: Final = object()
 
 
+def check_answer_value(value: Any) -> None:
+    """Raise `AnswerInvalid` for a value that no run can hold."""
+    try:
+        check_value(value, where="the answer")
+    except ValueRefused as refused:
+        raise AnswerInvalid(str(refused)) from None
+
+
 def _envelope(raw: object) -> dict[str, Any]:
     if not isinstance(raw, Mapping):
         raise AnswerInvalid(
@@ -190,10 +204,7 @@ def _envelope(raw: object) -> dict[str, Any]:
             "'approved' is missing or is neither true nor false",
             hint='send {"approved": true} or {"approved": false}',
         )
-    try:
-        check_value(message, where="the answer")
-    except ValueRefused as refused:
-        raise AnswerInvalid(str(refused)) from None
+    check_answer_value(message)
     found = find_secret(message)
     if found:
         raise AnswerInvalid(

@@ -93,8 +93,14 @@ class Gate:
         return self.form.read(decision.wire())
 
     def example(self) -> JsonValue:
-        """A valid answer: True where a plain approval will do, else data that fits the schema."""
-        return example_answer(self.form)
+        """A valid answer: True where a plain approval will do, else data that fits the schema.
+
+        None where no value can be made up that fits.
+        """
+        try:
+            return example_answer(self.form)
+        except ValueError:
+            return None
 
 
 def example_answer(form: AnswerForm) -> JsonValue:
@@ -143,11 +149,15 @@ def gate_of(interrupt: Interrupt) -> Gate | None:
         form=AnswerForm(
             output=about["output"],
             text_output=about["textOutput"],
-            schema=about["answerSchema"],
-            output_schema=about["outputSchema"],
-            inner=about["innerSchema"],
+            schema=_schema(about["answerSchema"]),
+            output_schema=_schema(about["outputSchema"]),
+            inner=_schema(about["innerSchema"]),
         ),
     )
+
+
+def _schema(text: str | None) -> dict[str, JsonValue] | None:
+    return None if text is None else json.loads(text)
 
 
 def gates_of(interrupts: Iterable[Interrupt]) -> tuple[Gate, ...]:

@@ -18,6 +18,7 @@ A rejection is *returned* as an update.  The seed says "writes `state["rejected_
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -203,12 +204,17 @@ def _pause(question: Question, about: dict[str, JsonValue]) -> Answer:
         **about,
         "output": form.output,
         "textOutput": form.text_output,
-        "answerSchema": dict(form.schema) if form.schema is not None else None,
-        "outputSchema": dict(form.output_schema) if form.output_schema is not None else None,
-        "innerSchema": dict(form.inner) if form.inner is not None else None,
+        # As text: pydantic, which hands this on, would take a `$ref` of the author's for its own.
+        "answerSchema": _text(form.schema),
+        "outputSchema": _text(form.output_schema),
+        "innerSchema": _text(form.inner),
     }
     answer: Answer = interrupt(payload, response_schema=_checked_type(form, response))
     return answer
+
+
+def _text(schema: Mapping[str, JsonValue] | None) -> str | None:
+    return None if schema is None else json.dumps(schema, ensure_ascii=False)
 
 
 def _checked_type(form: AnswerForm, response: dict[str, JsonValue]) -> type[Any]:

@@ -40,7 +40,18 @@ from cinatra_sdk.template_language import (
     embedded,
 )
 
-__all__ = ["MAX_OUTPUT", "Renderer", "Template", "TemplateError", "compile_template", "render_tree"]
+__all__ = [
+    "MAX_OUTPUT",
+    "MAX_TREE",
+    "Renderer",
+    "Template",
+    "TemplateError",
+    "compile_template",
+    "render_tree",
+]
+
+MAX_TREE = 8_000_000
+"""Characters of all strings of one rendered tree; a member of a list or object counts as one."""
 
 _ENV_NAME = re.compile(r"[A-Z][A-Z0-9_]*")
 _MARKS = re.compile(r"\{\{|\{%|\{#")
@@ -195,7 +206,7 @@ class Renderer:
 
         Raises: `TemplateError`.
         """
-        return _render(self._tree, values)
+        return _render(self._tree, values, _Budget())
 
     def text(self, values: Mapping[str, Any]) -> str:
         """The tree as text: a lone placeholder too is put in as text.
@@ -225,14 +236,39 @@ def _compile_tree(tree: JsonValue) -> _Node:
     return _Plain(tree)
 
 
-def _render(node: _Node, values: Mapping[str, Any]) -> JsonValue:
+@dataclass(slots=True)
+class _Budget:
+    """What one rendered tree may still hold; a value put in many times counts each time."""
+
+    left: int = MAX_TREE
+
+    def take(self, value: JsonValue) -> JsonValue:
+        """`value`, when there is room for it."""
+        stack = [value]
+        while stack:
+            item = stack.pop()
+            self.left -= len(item) if isinstance(item, (str, list, dict)) else 0
+            if self.left < 0:
+                raise TemplateError(f"the rendered tree has more than {MAX_TREE} characters")
+            if isinstance(item, list):
+                stack.extend(item)
+            elif isinstance(item, dict):
+                stack.extend((*item, *item.values()))
+        return value
+
+
+def _render(node: _Node, values: Mapping[str, Any], budget: _Budget) -> JsonValue:
     if isinstance(node, Template):
-        return node.value(values)
+        return budget.take(node.value(values))
     if isinstance(node, list):
-        return [_render(item, values) for item in node]
+        return [_render(item, values, budget) for item in node]
     if isinstance(node, _Plain):
         return node.value
-    rendered = {key.text(values): _render(item, values) for key, item in node}
+    rendered: dict[str, JsonValue] = {}
+    for key, item in node:
+        name = key.text(values)
+        budget.take(name)
+        rendered[name] = _render(item, values, budget)
     if len(rendered) != len(node):
         raise TemplateError("two keys of one object are rendered to the same text")
     return rendered

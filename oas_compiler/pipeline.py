@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 
 from oas_compiler.build import build
 from oas_compiler.checks import run_checks
+from oas_compiler.checks.answer_schemas import answer_schemas
 from oas_compiler.diagnostics import CompileError, Diagnostics, Finding
 from oas_compiler.ir import FlowIR
 from oas_compiler.load import load
@@ -75,8 +76,15 @@ def check(
     env: Mapping[str, str] | None = None,
     tools: Collection[str] | None = None,
 ) -> Diagnostics:
-    """All findings, errors and warnings, of the same run as `compile_ir`; never raises."""
-    return _run(source, env, tools)[0]
+    """All findings, errors and warnings, of the same run as `compile_ir`; never raises.
+
+    Adds what `compile_ir` leaves to whoever runs the flow: the schemas of answers (OAS093).
+    """
+    findings, read, flow = _run(source, env, tools)
+    if flow is not None and read is not None:
+        answer_schemas(flow, findings)
+        findings = _in_file_order(findings, read.file)
+    return findings
 
 
 def _run(

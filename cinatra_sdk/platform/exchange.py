@@ -30,12 +30,13 @@ def checked(prepared: Prepared, addresses: Sequence[Address]) -> tuple[Address, 
     try:
         return prepared.guard.checked(addresses)
     except RefusalError as refusal:
-        raise PlatformRefused(
-            f'node "{prepared.node}": {prepared.shown_url} was not called: {refusal}; '
-            "put the address itself into `allow` if it is meant",
-            node=prepared.node,
-            url=prepared.shown_url,
-        ) from None
+        problem = str(refusal)
+    raise PlatformRefused(
+        f'node "{prepared.node}": {prepared.shown_url} was not called: {problem}; '
+        "put the address itself into `allow` if it is meant",
+        node=prepared.node,
+        url=prepared.shown_url,
+    )
 
 
 def build_request(prepared: Prepared, addresses: Sequence[Address], attempt: int) -> httpx2.Request:

@@ -13,6 +13,7 @@ module is the loop around them, once with and once without `await`.
 from __future__ import annotations
 
 import asyncio
+import logging
 import random
 import ssl
 import threading
@@ -41,6 +42,14 @@ from cinatra_sdk.platform.request import Prepared, RequestRules, prepare
 from cinatra_sdk.platform.response import Answer, Decoded, Failure, Wait, judge
 
 MAX_BYTES = 16 * 1024 * 1024
+GRACE_SECONDS = 0.5
+"""The client's own timeouts go before the deadline: they know whether anything was sent."""
+
+# The client's loggers quote answers: `httpcore2` every header at DEBUG (Location and Set-Cookie
+# may echo a token), `httpx2` the whole url and the reason phrase at INFO.  A host that logs
+# everything must not store them, so these records are off unless a host turns them on by name.
+logging.getLogger("httpcore2").setLevel(logging.INFO)
+logging.getLogger("httpx2").setLevel(logging.WARNING)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +67,8 @@ class HttpPlatform:
     """Calls a Cinatra platform, and the origins in `allow`; safe to share between threads.
 
     `base_url` may have a path.  `allow` holds `scheme://host[:port][/path-prefix]`.
-    `timeout` is in seconds and bounds one attempt; `retries` counts the attempts after the
+    `timeout` is in seconds and bounds one attempt (without `await`: each wait for a part of its
+    head, and the whole of its body); `retries` counts the attempts after the
     first.  `retry_posts` repeats a POST or PATCH that carries an idempotency key: set it only
     when every receiver honours the key, else an effect may happen twice.
 
@@ -179,14 +189,19 @@ class HttpPlatform:
         request = build_request(prepared, checked(prepared, addresses), attempt)
         reading = self._reading(prepared)
         try:
-            response = await client.send(request, stream=True, auth=None, follow_redirects=False)
-            try:
-                if reading.begin(response):
-                    async for chunk in response.aiter_bytes():
-                        if not reading.add(chunk):
-                            break
-            finally:
-                await response.aclose()
+            async with asyncio.timeout(prepared.timeout + GRACE_SECONDS):
+                response = await client.send(
+                    request, stream=True, auth=None, follow_redirects=False
+                )
+                try:
+                    if reading.begin(response):
+                        async for chunk in response.aiter_bytes():
+                            if not reading.add(chunk):
+                                break
+                finally:
+                    await response.aclose()
+        except TimeoutError:
+            return Failure(kind="timeout")
         except httpx2.RequestError as error:
             return failure_of(error)
         return reading.outcome()
@@ -285,7 +300,8 @@ def _allow_entry(text: str) -> AllowEntry:
     try:
         return AllowEntry.parse(text)
     except RefusalError as refusal:
-        raise ValueError(f"allow entry {shown(text)!r}: {refusal}") from None
+        problem = str(refusal)
+    raise ValueError(f"allow entry {shown(text)!r}: {problem}")
 
 
 def _trusted() -> ssl.SSLContext:

@@ -19,8 +19,9 @@ from __future__ import annotations
 import re
 import socket
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import TypeAlias
 from urllib.parse import SplitResult, unquote, urlsplit
 
@@ -31,6 +32,13 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _HOST_NAME = re.compile(r"[a-z0-9_]([a-z0-9_.-]{0,252})")
 _MAX_DECODINGS = 8
 _NAT64 = IPv6Network("64:ff9b::/96")
+_SPECIAL = tuple(
+    ip_network(text) for text in ("192.0.0.0/24", "192.88.99.0/24", "2620:4f:8000::/48")
+)
+"""Protocol assignments, 6to4 relays and AS112: partly global by name, and no service of anyone's.
+
+192.0.0.192 is a metadata service of one cloud.
+"""
 _CLOUD_METADATA = frozenset({IPv4Address("168.63.129.16"), IPv6Address("fd00:ec2::254")})
 """Metadata services outside the link-local range (which is refused as a whole)."""
 
@@ -73,11 +81,8 @@ def read_url(text: str) -> Target:
         raise RefusalError("the url holds a control character (CR, LF, NUL, …)")
     if text != text.strip() or "\\" in text:
         raise RefusalError("the url holds a backslash, or a space at an end")
-    try:
-        parts = urlsplit(text)
-        port = parts.port
-    except ValueError:
-        raise RefusalError("the url cannot be parsed") from None
+    parts = _split(text)
+    port = parts.port
     if parts.scheme not in DEFAULT_PORTS:
         raise RefusalError("the url's scheme must be http or https")
     if "@" in parts.netloc:
@@ -90,13 +95,22 @@ def read_url(text: str) -> Target:
     return Target(origin=origin, segments=decoded_segments(parts.path), has_query=bool(parts.query))
 
 
+def _split(text: str) -> SplitResult:
+    with suppress(ValueError):
+        parts = urlsplit(text)
+        _ = parts.port  # read here, because it may raise too
+        return parts
+    # Outside of a handler, here and below: the parser's error quotes the url in its text, and
+    # would stay in the context of ours.
+    raise RefusalError("the url cannot be parsed")
+
+
 def _host(parts: SplitResult) -> str:
     host = parts.hostname or ""
     if "[" in parts.netloc:
-        try:
+        with suppress(ValueError):
             return str(IPv6Address(host))
-        except ValueError:
-            raise RefusalError("the url's IPv6 address cannot be read") from None
+        raise RefusalError("the url's IPv6 address cannot be read")
     if not _HOST_NAME.fullmatch(host):
         raise RefusalError("the url has no host, or one that is not a plain ASCII host name")
     return host
@@ -108,7 +122,7 @@ def decoded_segments(path: str) -> tuple[str, ...]:
     A server may decode once or twice; a dot segment must not appear for either.
     """
     for _ in range(_MAX_DECODINGS):
-        decoded = unquote(path)
+        decoded = _unquoted(path)
         if decoded == path:
             break
         path = decoded
@@ -117,9 +131,17 @@ def decoded_segments(path: str) -> tuple[str, ...]:
     if _CONTROL.search(path) or "\\" in path:
         raise RefusalError("the url's path decodes to a control character or a backslash")
     segments = tuple(segment for segment in path.split("/") if segment)
-    if any(segment in {".", ".."} for segment in segments):
+    # Servers with path parameters read `..;x` as `..`.
+    if any(segment.partition(";")[0].strip() in {".", ".."} for segment in segments):
         raise RefusalError("the url's path has a dot segment (`.` or `..`)")
     return segments
+
+
+def _unquoted(path: str) -> str:
+    with suppress(UnicodeDecodeError):
+        return unquote(path, errors="strict")
+    # Over-long forms such as `%c0%ae` are a dot for a lenient server.
+    raise RefusalError("the url's path is percent-encoded, but not as UTF-8")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,6 +196,8 @@ def forbidden(address: Address) -> str:
             return "a private address"
     if address in _CLOUD_METADATA:
         return "a cloud metadata service"
+    if any(address in network for network in _SPECIAL):
+        return "a special-purpose address"
     kinds = (
         (address.is_loopback, "a loopback address"),
         (address.is_link_local, "a link-local address"),

@@ -95,16 +95,22 @@ def prepare(rules: RequestRules, call: PlatformCall, *, now: float) -> Prepared:
     if url.startswith(BASE_URL_PLACEHOLDER):
         url = rules.base_url + url.removeprefix(BASE_URL_PLACEHOLDER)
     try:
-        target, guard = _admitted(rules, call.url, url)
-        method = _method(call.method)
-        headers = _headers(rules, call, target, now=now)
-        content, content_type = _content(call.body, headers.get("content-type", ""))
+        return _prepared(rules, call, url, now=now)
     except RefusalError as refusal:
-        raise PlatformRefused(
-            f'node "{call.node}": {shown(url)} was not called: {refusal}',
-            node=call.node,
-            url=shown(url),
-        ) from None
+        problem = str(refusal)
+    # Raised here, not in the handler: `from None` would keep what was caught in the context.
+    raise PlatformRefused(
+        f'node "{call.node}": {shown(url)} was not called: {problem}',
+        node=call.node,
+        url=shown(url),
+    )
+
+
+def _prepared(rules: RequestRules, call: PlatformCall, url: str, *, now: float) -> Prepared:
+    target, guard = _admitted(rules, call.url, url)
+    method = _method(call.method)
+    headers = _headers(rules, call, target, now=now)
+    content, content_type = _content(call.body, headers.get("content-type", ""))
     if content_type:
         headers["content-type"] = content_type
     keyed = rules.retry_posts and bool(call.idempotency_key)
@@ -174,9 +180,11 @@ def _author_headers(declared: Mapping[str, str]) -> Iterator[tuple[str, str]]:
         name = written.lower()
         if not _TOKEN.fullmatch(name):
             raise RefusalError("a header has a name that is not an HTTP token")
-        if name in _FRAMING:
+        # Servers that hand headers on as variables read `_` and `-` as the same.
+        read_as = name.replace("_", "-")
+        if read_as in _FRAMING:
             raise RefusalError(f'a flow cannot set the header "{name}"')
-        if name == "authorization" or name.startswith("x-cinatra-"):
+        if read_as == "authorization" or read_as.startswith("x-cinatra-"):
             continue
         yield name, value
 
@@ -252,7 +260,8 @@ def _json(value: JsonValue) -> str:
     try:
         return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     except ValueError:
-        raise RefusalError("the body holds NaN or an infinity, which are not JSON") from None
+        problem = "the body holds NaN or an infinity, which are not JSON"
+    raise RefusalError(problem)
 
 
 def _form(body: JsonValue) -> str:

@@ -15,9 +15,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
+from itertools import islice
 from typing import TYPE_CHECKING, Literal, NoReturn
 
 from pydantic import JsonValue
@@ -155,7 +156,7 @@ def decode(prepared: Prepared, answer: Answer) -> JsonValue:
         refused = str(error)
     if refused:
         raise PlatformOutputError(
-            redact(refused, prepared.secrets),
+            safe_line(refused, prepared.secrets),
             node=prepared.node,
             url=prepared.shown_url,
             status=answer.status,
@@ -218,8 +219,8 @@ def _status_error(prepared: Prepared, answer: Answer) -> PlatformResponseError:
         node=prepared.node,
         url=prepared.shown_url,
         status=answer.status,
-        code=redact(code, prepared.secrets),
-        message=redact(message, prepared.secrets),
+        code=safe_line(code, prepared.secrets),
+        message=safe_line(message, prepared.secrets),
     )
 
 
@@ -260,7 +261,30 @@ def platform_error(body: bytes) -> tuple[str, str]:
 
 def one_line(text: str) -> str:
     """`text` on one line, printable, at most `MESSAGE_LENGTH` characters."""
-    # Cut first: an error body may hold megabytes, and only its beginning is shown.
-    line = " ".join(text[: 4 * MESSAGE_LENGTH].split())
-    line = "".join(letter for letter in line if letter.isprintable())
+    return safe_line(text, ())
+
+
+def safe_line(text: str, secrets: Sequence[str]) -> str:
+    """As `one_line`, without the `secrets` and without well-known shapes of secrets.
+
+    Text of an answer reaches an error through this function only.
+    """
+    longest = max(map(len, secrets), default=0)
+    # An error body may hold megabytes, and only its beginning is shown.
+    seen = (letter for letter in text if letter.isprintable() or letter.isspace())
+    kept = "".join(islice(seen, 4 * MESSAGE_LENGTH + longest + 1))
+    cut = len(kept) > 4 * MESSAGE_LENGTH + longest
+    # Cleaned before it is searched: to drop a letter later could join a secret together again.
+    line = " ".join(kept.split())
+    for secret in secrets:
+        line = _scattered(secret).sub("[redacted]", line)
+    line = redact(line)
+    if cut and longest:
+        line = line[:-longest]  # the end may be the first half of a secret
     return line if len(line) <= MESSAGE_LENGTH else line[: MESSAGE_LENGTH - 1] + "…"
+
+
+def _scattered(secret: str) -> re.Pattern[str]:
+    """`secret`, also with blanks and letters nobody sees between its own (U+FE0F is printable)."""
+    letters = [re.escape(letter) for letter in secret if "!" <= letter <= "~"]
+    return re.compile("[^!-~]*".join(letters) or "(?!)")

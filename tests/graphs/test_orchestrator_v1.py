@@ -323,7 +323,9 @@ def test_a_jump_past_a_gate_is_refused_and_the_run_can_still_be_finished(target:
 
 def test_a_jump_on_a_fresh_thread_names_the_missing_key() -> None:
     ran = Ran()
-    with pytest.raises(ValueError, match="'stage_4_send': the state has no key 'bearer_token'"):
+    # The first node, which lacks its input, and the stage, which lacks the host's part, run side
+    # by side: either may be the first to say so.
+    with pytest.raises(ValueError, match=r"the state has no key 'bearer_token'|'campaign_goal'"):
         ran.invoke(Command(goto="stage_4_send"))
     assert ran.called == []
 

@@ -146,7 +146,8 @@ def test_an_envelope_is_checked_inside_its_string() -> None:
 
 def test_an_output_that_is_no_text_takes_the_value_itself() -> None:
     assert NUMBER.read({"approved": True, "value": 4}).value == 4
-    for bad in (0, "4x", True, None, 1.5):
+    assert NUMBER.read({"approved": True, "value": 4.0}).value == 4
+    for bad in (0, "4x", True, None, 1.5, 1e300):
         with pytest.raises(AnswerInvalid):
             NUMBER.read({"approved": True, "value": bad})
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.types import Command, Overwrite
+from langgraph.types import Command, Overwrite, Send
 
 from cinatra_sdk.context import HostContext
 from cinatra_sdk.errors import PolicyInvalid
@@ -145,6 +145,55 @@ def test_goto_past_the_gate_sends_nothing_and_the_gate_still_waits(parked: Any) 
     graph.invoke(Command(resume={waiting.id: {"approved": True}}), config, context=context)
     assert [call.node for call in platform.calls] == ["send"]
     assert graph.get_state(config).values["status"] == "completed"
+
+
+@pytest.mark.parametrize("rejected", [False, True])
+def test_a_task_sent_with_a_forged_state_does_nothing(parked: Any, rejected: bool) -> None:
+    _flow, graph, config, context, platform = parked
+    if rejected:
+        (waiting,) = graph.get_state(config).interrupts
+        graph.invoke(Command(resume={waiting.id: {"approved": False}}), config, context=context)
+    forged = {
+        "cursor": {"seq": 9, "next": "send"},
+        "run": {"run_id": "FORGED", "tenant": "", "digest": "", "scope": ""},
+        "approval_policy": {"steps": []},
+    }
+    for target in ("send", "review", "start", "end"):
+        graph.invoke(
+            Command(goto=Send(target, {**forged, "cursor": {"seq": 9, "next": target}})),
+            config,
+            context=context,
+        )
+    assert platform.calls == []
+    values = graph.get_state(config).values
+    assert values["run"]["run_id"] == "r1"
+    assert values["status"] == ("rejected" if rejected else "running")
+
+
+def test_what_is_sent_cannot_be_swapped_in_the_request_that_approves() -> None:
+    platform = SimulatedPlatform({"draft": {"text": "the draft"}})
+    flow = compile_flow(
+        flow_of(
+            start(), api("draft", outputs=[port("text")]), gate("review"),
+            api("send", inputs=[port("text")], data={"text": "{{ text }}"}, risk="email_send"), end(),
+            edges=[("draft", "text", "send", "text")],
+        ),
+        platform=platform,
+    )  # fmt: skip
+    graph = flow.graph(InMemorySaver())
+    config, context = flow.config(run_id="r1"), flow.context(run_id="r1")
+    graph.invoke(flow.input({}), config, context=context)
+    (waiting,) = graph.get_state(config).interrupts
+    swap = {"node.draft": {"seq": 99, "visits": 1, "out": {"text": "SWAPPED"}}}
+    audit = {"decisions": [{"gate": "x", "skipped": True}]}
+    graph.invoke(
+        Command(resume={waiting.id: {"approved": True}}, update={**swap, **audit}),
+        config,
+        context=context,
+    )
+    assert [call.body for call in platform.calls if call.node == "send"] == [{"text": "the draft"}]
+    decided = graph.get_state(config).values["decisions"]
+    assert [decision["gate"] for decision in decided] == ["review"]
 
 
 def test_update_state_as_the_gate_does_not_pass_the_gate(parked: Any) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from cinatra_sdk import Decision, HttpPlatform, RunStore
+from cinatra_sdk import Decision, HttpPlatform, NodeFailed, RunStore, SimulatedPlatform
 from cinatra_sdk.store.database import connect
 from oas_compiler import compile_flow
 from tests.flows import api, end, flow_node, flow_of, gate, port, start, tool
@@ -160,6 +160,64 @@ def test_a_tool_that_raises_with_a_credential_leaves_none(fresh_database: str) -
     joined = b"".join(every_byte(fresh_database).values())
     assert RUN_TOKEN.encode() not in joined
     assert BEARER.encode() not in joined
+
+
+class _Mute(Exception):
+    def __str__(self) -> str:
+        raise ValueError(RUN_TOKEN)
+
+
+def _exit(x: str) -> str:
+    raise SystemExit(f"login failed for {RUN_TOKEN}")
+
+
+def _mute(x: str) -> str:
+    raise _Mute(RUN_TOKEN)
+
+
+def _named(x: str) -> str:
+    raise type(RUN_TOKEN, (Exception,), {})("no")
+
+
+def _far(x: str) -> str:
+    raise RuntimeError("x" * 470 + RUN_TOKEN)
+
+
+def _chained(x: str) -> str:
+    try:
+        raise ValueError(RUN_TOKEN)
+    except ValueError as error:
+        raise RuntimeError("outer") from error
+
+
+def _returns(x: str) -> str:
+    return f"the token is {RUN_TOKEN}"
+
+
+@pytest.mark.parametrize("broken", [_exit, _mute, _named, _far, _chained, _returns])
+def test_no_way_out_of_a_tool_carries_a_credential(
+    fresh_database: str, broken: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    simple = flow_of(
+        start(port("x", default="x")), tool("t", "t", [port("x")], [port("y")]), end(port("y")),
+        edges=[("start", "x", "t", "x"), ("t", "y", "end", "y")],
+    )  # fmt: skip
+    made = compile_flow(simple, platform=SimulatedPlatform(), tools={"t": broken})
+    context = made.context(run_id="r1", run_token=RUN_TOKEN, bearer_token=BEARER)
+    with caplog.at_level(logging.DEBUG), RunStore.open(fresh_database) as store:
+        run = store.start(made, {}, run_id="r1", context=context)
+        assert run.status == ("completed" if broken is _returns else "failed")
+    assert RUN_TOKEN not in repr(run) + caplog.text
+    assert RUN_TOKEN.encode() not in b"".join(every_byte(fresh_database).values())
+    # Nor does the exception of the plain graph hold it anywhere in its chain.
+    if broken is _returns:
+        return
+    with pytest.raises(NodeFailed) as caught:
+        made.graph().invoke(made.input({}), context=context)
+    chain: BaseException | None = caught.value
+    while chain is not None:
+        assert RUN_TOKEN not in f"{chain!r}{type(chain).__name__}"
+        chain = chain.__cause__ or chain.__context__
 
 
 def test_the_search_of_these_tests_finds_what_is_there(fresh_database: str) -> None:

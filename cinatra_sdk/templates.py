@@ -103,9 +103,11 @@ class Template:
         try:
             return _bounded(self.code.generate({**stand_ins, **values, STEPS: [MAX_STEPS]}))
         except jinja2.TemplateError as error:
-            raise TemplateError(str(error)) from None
+            problem = str(error)
         except (TypeError, ArithmeticError, LookupError, RecursionError):
-            raise TemplateError("an expression of the template does not fit its values") from None
+            problem = "an expression of the template does not fit its values"
+        # Raised here, not in a handler: what was caught may quote a value, and would be kept.
+        raise TemplateError(problem)
 
 
 def _bounded(pieces: Iterator[str] | list[str]) -> str:
@@ -145,9 +147,10 @@ def compile_template(text: str) -> Template:
             return Template(path=path, env_names=names)
         return Template(code=_compiled(tree), env_names=names)
     except jinja2.TemplateSyntaxError as error:
-        raise TemplateError(f"line {error.lineno}: {error.message}") from None
+        problem = f"line {error.lineno}: {error.message}"
     except (SyntaxError, RecursionError, MemoryError, OverflowError):
-        raise TemplateError("the template is nested too deeply") from None
+        problem = "the template is nested too deeply"
+    raise TemplateError(problem)
 
 
 def _lone_path(tree: nodes.Template) -> tuple[str | int, ...]:

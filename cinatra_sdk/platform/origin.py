@@ -33,12 +33,16 @@ _HOST_NAME = re.compile(r"[a-z0-9_]([a-z0-9_.-]{0,252})")
 _MAX_DECODINGS = 8
 _NAT64 = IPv6Network("64:ff9b::/96")
 _SPECIAL = tuple(
-    ip_network(text) for text in ("192.0.0.0/24", "192.88.99.0/24", "2620:4f:8000::/48")
-)
-"""Protocol assignments, 6to4 relays and AS112: partly global by name, and no service of anyone's.
-
-192.0.0.192 is a metadata service of one cloud.
-"""
+    ip_network(text)
+    for text in (
+        "192.0.0.0/24",  # protocol assignments; 192.0.0.192 is a cloud's metadata service
+        "192.88.99.0/24",  # relays of 6to4
+        "192.31.196.0/24", "192.175.48.0/24", "2620:4f:8000::/48",  # AS112
+        "192.52.193.0/24",  # multicast tunnels
+        "3fff::/20",  # documentation
+    )
+)  # fmt: skip
+"""Ranges that count as global in Python, in part or in some versions, and hold no service."""
 _CLOUD_METADATA = frozenset({IPv4Address("168.63.129.16"), IPv6Address("fd00:ec2::254")})
 """Metadata services outside the link-local range (which is refused as a whole)."""
 

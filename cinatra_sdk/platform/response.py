@@ -276,9 +276,9 @@ def safe_line(text: str, secrets: Sequence[str]) -> str:
     cut = len(kept) > 4 * MESSAGE_LENGTH + longest
     # Cleaned before it is searched: to drop a letter later could join a secret together again.
     line = " ".join(kept.split())
-    for secret in secrets:
+    for secret in sorted(secrets, key=len, reverse=True):
         line = _scattered(secret).sub("[redacted]", line)
-    line = redact(line)
+    line = redact(line, secrets)
     if cut and longest:
         line = line[:-longest]  # the end may be the first half of a secret
     return line if len(line) <= MESSAGE_LENGTH else line[: MESSAGE_LENGTH - 1] + "…"
@@ -287,4 +287,5 @@ def safe_line(text: str, secrets: Sequence[str]) -> str:
 def _scattered(secret: str) -> re.Pattern[str]:
     """`secret`, also with blanks and letters nobody sees between its own (U+FE0F is printable)."""
     letters = [re.escape(letter) for letter in secret if "!" <= letter <= "~"]
-    return re.compile("[^!-~]*".join(letters) or "(?!)")
+    # Few plain letters would blank out ordinary words; such a secret is found as it is only.
+    return re.compile("[^!-~]*".join(letters) if len(letters) >= 8 else "(?!)")

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hashlib
 import hmac
 import json
+import logging
+import socket
 import ssl
+import threading
 from ipaddress import ip_address
 
 import httpx2
@@ -23,6 +27,9 @@ from cinatra_sdk.platform import (
     PlatformUnreachable,
 )
 from cinatra_sdk.platform.http import Surroundings
+from cinatra_sdk.platform.protocol import Credentials
+from cinatra_sdk.platform.request import prepare
+from cinatra_sdk.platform.response import Answer, judge
 
 NOW = 1_700_000_000.5
 EXPIRY = 1_700_000_300
@@ -603,3 +610,155 @@ def test_a_describe_round_trip_holds_no_secret_and_fits_the_protocol(server):
         "timeout": 5.0,
         "retries": 1,
     }
+
+
+# ------------------------------------------------------------ attacks that once worked
+
+
+@pytest.mark.parametrize(
+    "between",
+    ["\u200b", "\x07", "\u2060", "\ufe0f", "\u034f", "\u3164", " ", "\n", "\u200b\x07\n"],
+    ids=ascii,
+)
+@pytest.mark.parametrize("member", ["message", "error", "detail"])
+def test_a_secret_with_letters_between_its_own_is_cut_out_of_an_error(
+    server, make_call, between, member
+):
+    with platform(server.url) as http:
+        for secret in CANARIES:
+            echo = {"code": "denied", member: f"you sent {between.join(secret)}, sorry"}
+            server.answers(Reply(status=403, body=json.dumps(echo).encode()))
+            with pytest.raises(PlatformError) as caught:
+                http.call(make_call())
+            assert str(caught.value).endswith("denied: you sent [redacted], sorry")
+
+
+@pytest.mark.parametrize("between", ["\u200b", "\x07"], ids=ascii)
+def test_a_secret_in_the_place_of_a_refused_value_is_cut_out_too(server, make_call, between):
+    echo = {between.join(BRIDGE): {"a": "\x00"}}
+    server.answers(Reply(body=json.dumps(echo).encode()))
+    with platform(server.url) as http, pytest.raises(PlatformOutputError) as caught:
+        http.call(make_call())
+    assert "[redacted]" in str(caught.value)
+    assert BRIDGE not in "".join(letter for letter in str(caught.value) if letter.isprintable())
+
+
+def test_a_secret_cut_in_half_by_the_length_limit_is_not_shown(make_call):
+    """Each echo shrinks to `[redacted]`, so that what was cut at the end moves into sight."""
+    rules = platform("http://base.example.com")._rules
+    call = make_call(credentials=Credentials(run_token="r" * 100 + "-canary-run"))
+    prepared = prepare(rules, call, now=NOW)
+    for shift in range(120):
+        text = "." * shift + "\u200b".join(call.credentials.run_token) * 40
+        answer = Answer(status=400, body=json.dumps({"message": text}).encode())
+        with pytest.raises(PlatformResponseError) as caught:
+            judge(prepared, answer, attempt=0, retries=0, now=NOW)
+        assert "rrr" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        f"http://127.0.0.1:{BRIDGE}/x",
+        f"http://[{BRIDGE}]/x",
+        f"http://[::1{BRIDGE}/x",
+        "https://elsewhere.example.com/x",
+    ],
+)
+def test_a_refused_call_keeps_no_other_exception_in_its_chain(make_call, url):
+    with (
+        platform("http://base.example.com") as http,
+        pytest.raises(PlatformRefused) as caught,
+    ):
+        http.call(make_call(url=url))
+    assert caught.value.__context__ is None
+    assert caught.value.__cause__ is None
+
+
+def test_a_refused_address_body_or_entry_keeps_no_other_exception_in_its_chain(make_call):
+    outside = Surroundings(sleep=no_sleep, resolve=lambda _h, _p: [ip_address("192.0.0.192")])
+    http = platform("http://b.example.com", allow=["http://c.example.com"], surroundings=outside)
+    errors: list[BaseException] = []
+    with http:
+        with pytest.raises(PlatformRefused, match="special-purpose") as by_address:
+            http.call(make_call(url="http://c.example.com/x"))
+        with pytest.raises(PlatformRefused, match="NaN") as by_body:
+            http.call(make_call(body={"x": float("nan")}))
+        with pytest.raises(ValueError, match="allow entry") as by_entry:
+            HttpPlatform("http://b.example.com", allow=[f"http://h:{BRIDGE}/"])
+    errors += [by_address.value, by_body.value, by_entry.value]
+    assert [(error.__context__, error.__cause__) for error in errors] == [(None, None)] * 3
+
+
+def test_the_loggers_of_the_client_write_no_header_url_or_reason_of_an_answer(
+    server, make_call, caplog
+):
+    caplog.set_level(logging.DEBUG)  # of the root: what a host does to see everything
+    server.answers(Reply(headers={"Set-Cookie": BRIDGE, "Location": RUN_TOKEN}))
+    with platform(server.url) as http:
+        http.call(make_call("/api/x?q=query-secret"))
+        asyncio.run(http.acall(make_call("/api/x?q=query-secret")))
+    assert len(server.seen) == 2
+    said = [f"{record.name}: {record.getMessage()}" for record in caplog.records]
+    assert not [line for line in said if line.startswith(("httpcore2", "httpx2"))]
+    assert not [secret for secret in (*CANARIES, "query-secret") if secret in str(said)]
+
+
+@pytest.mark.parametrize(
+    "name", ["X_Cinatra_Run_Token", "x_cinatra-step_node", "X-Cinatra_Bridge_Token"]
+)
+def test_an_underscore_does_not_get_a_reserved_header_past_the_filter(
+    server, other, make_call, name
+):
+    with platform(server.url, allow=[other.url]) as http:
+        for origin in (server.url, other.url):
+            http.call(make_call(url=f"{origin}/x", headers={name: "forged", "X_Own": "kept"}))
+    for seen in (server.last, other.last):
+        assert "forged" not in str(seen.headers)
+        assert seen.headers["x_own"] == "kept"
+
+
+@pytest.mark.parametrize("name", ["Content_Length", "transfer_Encoding", "proxy_authorization"])
+def test_an_underscore_does_not_get_a_framing_header_past_the_filter(server, make_call, name):
+    with platform(server.url) as http, pytest.raises(PlatformRefused, match="cannot set"):
+        http.call(make_call(headers={name: "1"}))
+    assert not server.seen
+
+
+@pytest.mark.parametrize("path", ["/v1/..;/admin", "/v1/%c0%ae%c0%ae/admin"])
+def test_a_disguised_dot_segment_under_an_allowed_prefix_is_not_sent(
+    server, other, make_call, path
+):
+    with platform(server.url, allow=[f"{other.url}/v1"]) as http, pytest.raises(PlatformRefused):
+        http.call(make_call(url=other.url + path))
+    assert not other.seen
+
+
+@pytest.mark.parametrize(
+    "drip", [b"HTTP/1.1 100 Continue\r\n\r\n", b"X"], ids=["100 Continue", "head"]
+)
+def test_an_async_attempt_ends_at_its_deadline_whatever_the_server_drips(make_call, drip):
+    enough = threading.Event()
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def serve() -> None:
+            connection, _ = listening.accept()
+            with connection, contextlib.suppress(OSError):
+                while not enough.wait(0.02):
+                    connection.sendall(drip)
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+
+        async def once() -> None:
+            url = f"http://127.0.0.1:{listening.getsockname()[1]}"
+            async with platform(url, timeout=0.2, retries=0) as http:
+                # Without a deadline nothing ends but this.
+                await asyncio.wait_for(http.acall(make_call()), timeout=10)
+
+        try:
+            with pytest.raises(PlatformUnreachable, match="in time"):
+                asyncio.run(once())
+        finally:
+            enough.set()
+            thread.join()

@@ -135,3 +135,45 @@ def test_what_an_error_shows_of_a_url_has_no_query_and_no_password():
     assert shown("http://user:hidden@h/p?token=hidden#hidden") == "http://h/p"
     assert shown("http://h/a\r\nb") == "http://h/a__b"
     assert len(shown("http://h/" + "x" * 999)) == 200
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "192.0.0.1", "192.0.0.9", "192.0.0.192", "192.0.0.255", "192.88.99.1", "192.31.196.1",
+        "192.52.193.1", "192.175.48.1", "2620:4f:8000::1", "2620:4f:8000:ffff::1", "3fff::1",
+        "::ffff:192.0.0.192", "64:ff9b::c000:c0",
+    ],
+)  # fmt: skip
+def test_a_special_purpose_address_is_forbidden_even_where_it_counts_as_global(address):
+    assert forbidden(ip_address(address)) != ""
+
+
+@pytest.mark.parametrize("address", ["192.0.1.1", "191.255.255.1", "2620:4f:8001::1"])
+def test_the_neighbours_of_a_special_purpose_range_may_be_reached(address):
+    assert forbidden(ip_address(address)) == ""
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/v1/..;/x", "/v1/..;a=b/x", "/v1/.;/x", "/v1/%2e%2e;/x", "/v1/..%3b/x", "/v1/..%253b/x",
+        "/v1/%c0%ae%c0%ae/x", "/v1/%C0%AE./x", "/v1/%25c0%25ae%25c0%25ae/x", "/v1/%e0%80%ae/x",
+        "/v1/..%20/x",
+    ],
+)  # fmt: skip
+def test_a_dot_segment_in_disguise_is_refused(path):
+    with pytest.raises(RefusalError, match=r"dot segment|not as UTF-8"):
+        read_url("https://h" + path)
+
+
+def test_path_parameters_and_utf8_names_are_no_dot_segments():
+    assert read_url("https://h/v1/a;b=..c/%C3%BC").segments == ("v1", "a;b=..c", "ü")
+
+
+@pytest.mark.parametrize("url", ["http://h:canary-port/", "http://[canary-host]/"])
+def test_a_refusal_does_not_carry_the_parsers_error_that_quotes_the_url(url):
+    with pytest.raises(RefusalError) as caught:
+        read_url(url)
+    assert caught.value.__context__ is None
+    assert caught.value.__cause__ is None

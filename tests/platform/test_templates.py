@@ -281,3 +281,37 @@ def test_every_template_of_the_real_flows_compiles():
     for file in files:
         walk(json.loads(file.read_text()))
     assert compiled > 0
+
+
+@pytest.mark.parametrize(
+    "tree",
+    [
+        ["x{{ big }}"] * 9,
+        ["{{ big }}"] * 9,
+        {f"k{i}": {"deep": ["{{ held }}"]} for i in range(9)},
+        {"{{ big }}" + str(i): 1 for i in range(9)},
+    ],
+)
+def test_a_rendered_tree_is_bounded_over_all_its_strings(tree):
+    big = "a" * 900_000
+    values = {"big": big, "held": {"key": [big]}}
+    with pytest.raises(TemplateError, match="the rendered tree has more than 8000000 characters"):
+        Renderer(tree).render(values)
+    with pytest.raises(TemplateError, match="the rendered tree has more than 8000000 characters"):
+        Renderer(tree).text(values)
+
+
+def test_each_rendering_has_the_whole_budget_of_a_tree():
+    big = "a" * 900_000
+    renderer = Renderer(["{{ big }}"] * 8)
+    for _ in range(2):
+        assert renderer.render({"big": big}) == [big] * 8
+
+
+def test_a_template_error_keeps_no_exception_that_quotes_a_value():
+    with pytest.raises(TemplateError, match="does not fit") as caught:
+        render_tree("{{ a - b }}!", {"a": "canary", "b": 1})
+    assert caught.value.__context__ is None
+    with pytest.raises(TemplateError, match="line 1") as unread:
+        render_tree("{{ a b }}", {})
+    assert unread.value.__context__ is None

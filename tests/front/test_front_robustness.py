@@ -88,3 +88,11 @@ def test_the_harness_sees_an_exception_that_escapes(monkeypatch: pytest.MonkeyPa
     escaped, _, _ = escapes(documents(), 60, 1)
     assert escaped
     assert all("LookupError: planted" in line for line in escaped)
+
+
+@pytest.mark.long
+def test_ten_thousand_mutants_raise_nothing_but_compile_error():
+    print(f"seed {SEED}")
+    escaped, compiled, refused = escapes(documents(), 10_000, SEED)
+    print(f"{compiled} compiled, {refused} refused")
+    assert escaped == []

@@ -37,5 +37,7 @@ def crash_at(point: int, dsn: str, record: str, run_id: str, file: str) -> None:
         flow = flow.with_platform(simulation(flow, record=record))
         run = store.start(flow, {}, run_id=run_id)
         while run.waiting:
-            run = store.answer(run_id, run.waiting[0].id, Decision.approve(by="crasher"))
+            gate = run.waiting[0]
+            decision = Decision.approve(by="crasher", value=gate.example())
+            run = store.answer(run_id, gate.id, decision)
         assert run.status == "completed", run

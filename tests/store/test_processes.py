@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.server
 import json
 import multiprocessing
+import random
 import signal
 import subprocess
 import sys
@@ -248,10 +249,50 @@ def test_a_kill_at_every_checkpoint_write_loses_nothing(
         assert len(keys) <= 3, run_id
 
 
+@pytest.mark.long
+@pytest.mark.skipif(
+    not OUTREACH.exists(), reason="the corpus of public flows is not beside the project"
+)
+def test_outreach_survives_kills_at_random_writes_one_after_another(
+    fresh_database: str, tmp_path: Path
+) -> None:
+    """Each run is killed once at a random write, then gone on with by this process."""
+    seed = random.SystemRandom().randrange(2**32)
+    print(f"seed {seed}")
+    dice = random.Random(seed)
+    record = tmp_path / "calls.jsonl"
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["tests.store.crasher"])
+    killed = 0
+    for number in range(60):
+        run_id = f"k{number}"
+        target = (dice.randrange(1, 110), fresh_database, str(record), run_id, str(OUTREACH))
+        child = context.Process(target=crash_at, args=target)
+        child.start()
+        child.join()
+        killed += child.exitcode == -signal.SIGKILL
+        with RunStore.open(fresh_database) as store:
+            if store.get(run_id).status != "completed":
+                _finish_here(store, run_id)
+            assert store.get(run_id).status == "completed", (seed, number)
+            decided = [row["gate_id"] for row in store.decisions(run_id)]
+            assert len(decided) == len(set(decided)) == 8, (seed, number)
+    assert killed >= 30, seed
+    keys: dict[str, Counter[str]] = {}
+    for line in record.read_text().splitlines():
+        call = json.loads(line)
+        keys.setdefault(call["run_id"], Counter())[call["idempotency_key"]] += 1
+    for run_id, counted in keys.items():
+        # Six calls, at most one of them made again by the one kill, under its key.
+        assert len(counted) == 6, (seed, run_id)
+        assert sum(counted.values()) <= 7, (seed, run_id)
+
+
 def _finish_here(store: RunStore, run_id: str) -> None:
     run = store.resume(run_id)
     while run.waiting:
-        run = store.answer(run_id, run.waiting[0].id, Decision.approve(by="test"))
+        asked = run.waiting[0]
+        run = store.answer(run_id, asked.id, Decision.approve(by="test", value=asked.example()))
 
 
 def test_the_worker_of_these_tests_can_fail(fresh_database: str) -> None:

@@ -19,15 +19,10 @@ The `a…` twins run the same code in a thread: the database work is the same ei
 from __future__ import annotations
 
 import asyncio
-import hashlib
-import json
 import logging
-import time
 import uuid
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from datetime import datetime
+from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Any, Final, Self, TypeAlias
 
@@ -41,30 +36,42 @@ from cinatra_sdk.decisions import Decision
 from cinatra_sdk.errors import (
     AnswerInvalid,
     FlowChanged,
-    FlowError,
-    GateClosed,
-    InputInvalid,
-    RunBusy,
     RunEnded,
     RunNotFound,
     StoreError,
 )
 from cinatra_sdk.gates import Gate
-from cinatra_sdk.hitl import now
-from cinatra_sdk.platform.protocol import Platform, PlatformError
-from cinatra_sdk.policy import policy_hash
-from cinatra_sdk.runs import OnEvent, Run, Stop, advance, decisions_in, stop_of
-from cinatra_sdk.secrets import cut_out, redact
+from cinatra_sdk.platform.protocol import Platform
+from cinatra_sdk.runs import OnEvent, Run, advance, decisions_in, stop_of
 from cinatra_sdk.state import Status
 from cinatra_sdk.store.database import Database, Row, Rows, every, one
 from cinatra_sdk.store.database import run as execute
+from cinatra_sdk.store.decisions import (
+    decision_on,
+    decision_row,
+    gate_closed,
+    is_decided,
+    keep_skips,
+    open_gate,
+    refuse_credentials,
+)
 from cinatra_sdk.store.flows import DurableFlow, load_flow
+from cinatra_sdk.store.lock import is_free, locked
+from cinatra_sdk.store.rows import (
+    ENDED,
+    checked_run_id,
+    ending_of,
+    failure_of,
+    host_of,
+    refuse_ended,
+    refuse_other_lowering,
+    run_of,
+)
 
 log = logging.getLogger("oasflow.store")
 
 Runs: TypeAlias = list[Run]
 DecisionRows: TypeAlias = list[dict[str, Any]]
-ENDED: Final = ("completed", "rejected", "stopped")
 KNOWN_FLOWS: Final = 128
 """Compiled flows that a store keeps, one per run it worked on lately."""
 WAIT_SECONDS: Final = 30.0
@@ -130,7 +137,7 @@ class RunStore:
     def get(self, run_id: str) -> Run:
         """Raises: `RunNotFound`."""
         with self._database.connection() as connection:
-            return _run(self._row(connection, run_id))
+            return run_of(self._row(connection, run_id))
 
     def list(
         self, *, status: Status | None = None, tenant: str | None = None, limit: int = 100
@@ -138,7 +145,7 @@ class RunStore:
         """Runs, the latest change first."""
         with self._database.connection() as connection:
             wanted = {"status": status, "tenant": tenant, "limit": limit}
-            return [_run(row) for row in every(connection, "list_runs", wanted)]
+            return [run_of(row) for row in every(connection, "list_runs", wanted)]
 
     def find(self, prefix: str) -> str:
         """The one run id that begins with `prefix`; raises `RunNotFound` when none or several do."""
@@ -185,7 +192,7 @@ class RunStore:
         host = context or host_context()
         policy = flow.approval_policy if host.approval_policy is DERIVED else host.approval_policy
         flow.check_policy(policy)
-        name = _run_id(run_id or host.run_id or uuid.uuid4().hex)
+        name = checked_run_id(run_id or host.run_id or uuid.uuid4().hex)
         row = {
             "run_id": name,
             "tenant": tenant or host.tenant,
@@ -231,21 +238,21 @@ class RunStore:
         """
         with self._database.connection() as connection:
             row = self._row(connection, run_id)
-            gate = _open_gate(connection, row, gate_id)
+            gate = open_gate(connection, row, gate_id)
             if not decision.by.strip():
                 raise AnswerInvalid("the decision does not say who decides", hint="give by=…")
             gate.check(decision)
-            _refuse_credentials(decision, context)
+            refuse_credentials(decision, context)
             flow = self._flow(connection, row, flow)
             with connection.transaction():
                 # Under the row's lock: nobody stops the run between this look and the record.
                 row = self._row(connection, run_id, query="lock_row")
-                gate = _open_gate(connection, row, gate_id)
+                gate = open_gate(connection, row, gate_id)
                 if (
-                    one(connection, "insert_decision", _decision_row(row, gate, decision, flow))
+                    one(connection, "insert_decision", decision_row(row, gate, decision, flow))
                     is None
                 ):
-                    raise _closed(connection, run_id, gate_id)
+                    raise gate_closed(connection, run_id, gate_id)
         return self._activate(run_id, flow, context, on_event, wait=wait)
 
     def resume(
@@ -263,7 +270,7 @@ class RunStore:
         """
         with self._database.connection() as connection:
             row = self._row(connection, run_id)
-            _refuse_ended(row)
+            refuse_ended(row)
             flow = self._flow(connection, row, flow)
         return self._activate(run_id, flow, context, on_event, wait=wait)
 
@@ -271,8 +278,8 @@ class RunStore:
         """End a run for good without a decision; raises `RunEnded` when it has ended."""
         with self._database.connection() as connection:
             if one(connection, "stop_run", {"run_id": run_id}) is None:
-                _refuse_ended(self._row(connection, run_id))
-            return _run(self._row(connection, run_id))
+                refuse_ended(self._row(connection, run_id))
+            return run_of(self._row(connection, run_id))
 
     # ------------------------------------------------------------------ async twins
 
@@ -404,7 +411,7 @@ class RunStore:
                     f"{', '.join(sorted(given.env)) or 'none'}",
                     hint="compile the flow with the same names in env=…",
                 )
-            _refuse_other_lowering(row, given)
+            refuse_other_lowering(row, given)
             return self._remember(row["run_id"], given)
         known = self._flows.get(row["run_id"])
         if known is not None:
@@ -425,7 +432,7 @@ class RunStore:
             platform=self._platform or row["platform"],
             tools=self._tools,
         )
-        _refuse_other_lowering(row, flow)
+        refuse_other_lowering(row, flow)
         return self._remember(row["run_id"], flow)
 
     def _remember(self, run_id: str, flow: DurableFlow) -> DurableFlow:
@@ -448,7 +455,7 @@ class RunStore:
         """Drive the run under its lock, then once more if a decision came in meanwhile."""
         with self._database.own_connection() as connection:
             while True:
-                with _locked(connection, run_id, wait):
+                with locked(connection, run_id, wait):
                     row = self._row(connection, run_id)
                     if row["status"] not in ENDED:
                         self._drive(connection, row, flow, context, on_event)
@@ -456,12 +463,12 @@ class RunStore:
                 # Whoever answered while we held the lock found it taken; the answer is ours to
                 # carry out.
                 if not any(
-                    _decided(connection, row, Gate.from_json(gate)) for gate in row["waiting"]
+                    is_decided(connection, row, Gate.from_json(gate)) for gate in row["waiting"]
                 ):
-                    return _run(row)
+                    return run_of(row)
                 wait = 0.0  # and where another process has the lock by now, it is theirs
-                if not _is_free(connection, run_id):
-                    return _run(row)
+                if not is_free(connection, run_id):
+                    return run_of(row)
 
     def _drive(
         self,
@@ -475,10 +482,10 @@ class RunStore:
         begun = one(connection, "begin_activation", {"run_id": run_id})
         if begun is None:
             return
-        host = _host_of(row, context, lambda: self._refuse_effects(run_id))
+        host = host_of(row, context, lambda: self._refuse_effects(run_id))
 
         def answer(gate: Gate) -> Mapping[str, JsonValue] | None:
-            kept = _decision(connection, run_id, gate)
+            kept = decision_on(connection, run_id, gate)
             return None if kept is None else kept["answer"]
 
         graph = flow.graph(PostgresSaver(connection))
@@ -491,248 +498,12 @@ class RunStore:
         except Exception as error:  # noqa: BLE001 - a run must not be left as running by a bug
             failed = error
         snapshot = graph.get_state(config, subgraphs=True)
-        ending = _ending(stop_of(snapshot))
+        ending = ending_of(stop_of(snapshot))
         if failed is not None:
-            ending |= _failure(failed, host)
-        _keep_skips(connection, row, decisions_in(snapshot), host, flow)
+            ending |= failure_of(failed, host)
+        keep_skips(connection, row, decisions_in(snapshot), host, flow)
         execute(
             connection,
             "end_activation",
             {"run_id": run_id, "fence": begun["fence"], **ending},
         )
-
-
-# ------------------------------------------------------------------------ pieces
-
-
-@contextmanager
-def _locked(connection: Rows, run_id: str, wait: float) -> Iterator[None]:
-    """Hold the run's lock; raises `RunBusy` after `wait` seconds."""
-    deadline = time.monotonic() + wait
-    pause = 0.01
-    while not (one(connection, "lock_run", {"run_id": run_id}) or {}).get("locked"):
-        if time.monotonic() >= deadline:
-            raise RunBusy(
-                f"another process is working on run '{run_id}'",
-                hint="what was decided is kept; try again, or see oasflow show",
-            )
-        time.sleep(pause)
-        pause = min(pause * 2, 0.5)
-    try:
-        yield
-    finally:
-        if not connection.closed and not connection.broken:
-            execute(connection, "unlock_run", {"run_id": run_id})
-
-
-def _run_id(text: str) -> str:
-    if len(text) > 200 or not text.isprintable() or text != text.strip() or "/" in text:
-        raise InputInvalid(
-            "the run id is not usable", hint="up to 200 printable characters, no slash"
-        )
-    return text
-
-
-def _is_free(connection: Rows, run_id: str) -> bool:
-    """Whether nobody holds the run's lock right now."""
-    key = {"run_id": run_id}
-    if not (one(connection, "lock_run", key) or {}).get("locked"):
-        return False
-    execute(connection, "unlock_run", key)
-    return True
-
-
-def _refuse_credentials(decision: Decision, context: HostContext | None) -> None:
-    """A decision is kept: one of the host's own tokens must not be in it."""
-    held = (context or host_context()).credentials
-    wire = decision.wire()
-    if cut_out(wire, (held.run_token, held.bearer_token)) != wire:
-        raise AnswerInvalid("the answer holds a credential of this run", hint="leave it out")
-
-
-def _host_of(row: Row, given: HostContext | None, before_effect: Callable[[], None]) -> HostContext:
-    """The context of this activation: identity from the row, credentials from the host."""
-    policy = DERIVED if row["policy"] is None else row["policy"]["policy"]
-    host = given or host_context()
-    return host_context(
-        run_id=row["run_id"],
-        tenant=row["tenant"],
-        context_id=host.context_id,
-        approval_policy=policy,
-        run_token=host.credentials.run_token,
-        bearer_token=host.credentials.bearer_token,
-        before_effect=before_effect,
-    )
-
-
-def _ending(stop: Stop) -> dict[str, Any]:
-    outputs = None if stop.outputs is None else Json(dict(stop.outputs))
-    return {
-        "status": stop.status,
-        "waiting": Json([gate.to_json() for gate in stop.gates]),
-        "outputs": outputs,
-        "branch": stop.branch,
-        "messages": Json([dict(message) for message in stop.messages]),
-        "error": None,
-    }
-
-
-def _failure(error: Exception, host: HostContext) -> dict[str, Any]:
-    secrets = (host.credentials.run_token, host.credentials.bearer_token)
-    text = str(error) if isinstance(error, (FlowError, PlatformError)) else repr(error)
-    described = {
-        "code": getattr(error, "code", type(error).__name__),
-        "message": redact(_storable(text[:2000]), secrets),
-        "node": getattr(error, "node", ""),
-    }
-    return {
-        "status": "failed",
-        "waiting": Json([]),
-        "error": Json(cut_out(described, secrets)),
-    }
-
-
-def _storable(text: str) -> str:
-    """`text` without what no database takes."""
-    return text.replace("\x00", "").encode("utf-8", "replace").decode("utf-8")
-
-
-def _keep_skips(
-    connection: Rows,
-    row: Row,
-    decisions: Iterable[Mapping[str, Any]],
-    host: HostContext,
-    flow: DurableFlow,
-) -> None:
-    """An audit row for every gate that the policy skipped: "no human" must be provable."""
-    skipped = [decided for decided in decisions if decided["skipped"]]
-    if not skipped:
-        return
-    policy = flow.approval_policy if host.approval_policy is DERIVED else host.approval_policy
-    kept = {row["gate_id"] for row in every(connection, "list_skips", {"run_id": row["run_id"]})}
-    for decided in skipped:
-        if decided["gate"] not in kept:
-            execute(
-                connection,
-                "insert_decision",
-                {
-                    "run_id": row["run_id"],
-                    "gate_id": decided["gate"],
-                    "tenant": row["tenant"],
-                    "node": decided["node"],
-                    "visit": decided["visit"],
-                    "step": decided["step"],
-                    "kind": "auto_skipped",
-                    "answer": Json({}),
-                    "decided_by": "policy",
-                    "reason": "the approval policy asks for no approval at this step",
-                    "payload_sha256": "",
-                    "policy_sha256": policy_hash(policy),
-                    "decided_at": datetime.fromisoformat(str(decided["at"])),
-                },
-            )
-
-
-def _decision_row(row: Row, gate: Gate, decision: Decision, flow: DurableFlow) -> dict[str, Any]:
-    at = now()
-    stamped = Decision(
-        approved=decision.approved,
-        by=decision.by,
-        reason=decision.reason,
-        value=decision.value,
-        at=at,
-    )
-    policy = flow.approval_policy if row["policy"] is None else row["policy"]["policy"]
-    return {
-        "run_id": row["run_id"],
-        "gate_id": gate.id,
-        "tenant": row["tenant"],
-        "node": gate.node,
-        "visit": gate.visit,
-        "step": gate.step,
-        "kind": "approved" if decision.approved else "rejected",
-        "answer": Json(stamped.wire()),
-        "decided_by": decision.by,
-        "reason": decision.reason,
-        "payload_sha256": _payload_hash(gate),
-        "policy_sha256": policy_hash(policy),
-        "decided_at": datetime.fromisoformat(at),
-    }
-
-
-def _payload_hash(gate: Gate) -> str:
-    """sha256 (hex) of what the gate shows, in canonical JSON."""
-    shown = json.dumps(gate.payload, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-    return hashlib.sha256(shown.encode()).hexdigest()
-
-
-def _decision(connection: Rows, run_id: str, gate: Gate) -> Row | None:
-    """What was decided on this visit of the gate and on what it shows."""
-    key = {"run_id": run_id, "gate_id": gate.id, "payload_sha256": _payload_hash(gate)}
-    return one(connection, "load_decision", key)
-
-
-def _open_gate(connection: Rows, row: Row, gate_id: str) -> Gate:
-    """The waiting gate with this id; raises `GateClosed` or `RunEnded`."""
-    for data in row["waiting"]:
-        gate = Gate.from_json(data)
-        if gate.id == gate_id:
-            if _decided(connection, row, gate):
-                raise _closed(connection, row["run_id"], gate_id)
-            return gate
-    if one(connection, "last_decision", {"run_id": row["run_id"], "gate_id": gate_id}):
-        raise _closed(connection, row["run_id"], gate_id)
-    _refuse_ended(row)
-    waiting = ", ".join(Gate.from_json(data).id for data in row["waiting"]) or "none"
-    raise GateClosed(
-        f"gate '{gate_id}' is not waiting in run '{row['run_id']}'; waiting: {waiting}"
-    )
-
-
-def _decided(connection: Rows, row: Row, gate: Gate) -> bool:
-    return _decision(connection, row["run_id"], gate) is not None
-
-
-def _closed(connection: Rows, run_id: str, gate_id: str) -> GateClosed:
-    kept = one(connection, "last_decision", {"run_id": run_id, "gate_id": gate_id})
-    assert kept is not None  # decisions are never removed
-    at = kept["decided_at"].isoformat(timespec="seconds")
-    return GateClosed(
-        f"gate '{gate_id}' of run '{run_id}' was already {kept['kind']} "
-        f"by {kept['decided_by']} at {at}"
-    )
-
-
-def _refuse_other_lowering(row: Row, flow: DurableFlow) -> None:
-    """A parked run resumed on a graph laid out otherwise would end silently as done."""
-    if flow.lowering != row["lowering"]:
-        raise FlowChanged(
-            f"run '{row['run_id']}' was started by another version of the compiler "
-            f"(layout {row['lowering']}, this is {flow.lowering})",
-            hint="finish it with the version that started it",
-        )
-
-
-def _refuse_ended(row: Row) -> None:
-    if row["status"] in ENDED:
-        raise RunEnded(f"run '{row['run_id']}' is {row['status']}", hint="start a new run instead")
-
-
-def _run(row: Row) -> Run:
-    return Run(
-        id=row["run_id"],
-        status=row["status"],
-        tenant=row["tenant"],
-        flow=row["flow_name"],
-        file=row["flow_file"],
-        digest=row["digest"],
-        input=row["input"].get("inputs", {}),
-        outputs=row["outputs"],
-        branch=row["branch"],
-        messages=tuple(row["messages"]),
-        waiting=tuple(Gate.from_json(gate) for gate in row["waiting"]),
-        error=row["error"],
-        attempts=row["attempts"],
-        created_at=row["created_at"],
-        updated_at=row["updated_at"],
-    )

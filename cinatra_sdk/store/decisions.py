@@ -1,0 +1,144 @@
+"""Decisions in the database: which gate is open, the row that is kept, what was skipped.
+
+A decision belongs to one visit of a gate and to what it showed then (`payload_sha256`): the first
+row counts, and nobody changes it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any
+
+from psycopg.types.json import Json
+
+from cinatra_sdk.context import DERIVED, HostContext, host_context
+from cinatra_sdk.decisions import Decision
+from cinatra_sdk.errors import (
+    AnswerInvalid,
+    GateClosed,
+)
+from cinatra_sdk.gates import Gate
+from cinatra_sdk.hitl import now
+from cinatra_sdk.policy import policy_hash
+from cinatra_sdk.secrets import cut_out
+from cinatra_sdk.store.database import Row, Rows, every, one
+from cinatra_sdk.store.database import run as execute
+from cinatra_sdk.store.flows import DurableFlow
+from cinatra_sdk.store.rows import refuse_ended
+
+
+def refuse_credentials(decision: Decision, context: HostContext | None) -> None:
+    """A decision is kept: one of the host's own tokens must not be in it."""
+    held = (context or host_context()).credentials
+    wire = decision.wire()
+    if cut_out(wire, (held.run_token, held.bearer_token)) != wire:
+        raise AnswerInvalid("the answer holds a credential of this run", hint="leave it out")
+
+
+def keep_skips(
+    connection: Rows,
+    row: Row,
+    decisions: Iterable[Mapping[str, Any]],
+    host: HostContext,
+    flow: DurableFlow,
+) -> None:
+    """An audit row for every gate that the policy skipped: "no human" must be provable."""
+    skipped = [decided for decided in decisions if decided["skipped"]]
+    if not skipped:
+        return
+    policy = flow.approval_policy if host.approval_policy is DERIVED else host.approval_policy
+    kept = {row["gate_id"] for row in every(connection, "list_skips", {"run_id": row["run_id"]})}
+    for decided in skipped:
+        if decided["gate"] not in kept:
+            execute(
+                connection,
+                "insert_decision",
+                {
+                    "run_id": row["run_id"],
+                    "gate_id": decided["gate"],
+                    "tenant": row["tenant"],
+                    "node": decided["node"],
+                    "visit": decided["visit"],
+                    "step": decided["step"],
+                    "kind": "auto_skipped",
+                    "answer": Json({}),
+                    "decided_by": "policy",
+                    "reason": "the approval policy asks for no approval at this step",
+                    "payload_sha256": "",
+                    "policy_sha256": policy_hash(policy),
+                    "decided_at": datetime.fromisoformat(str(decided["at"])),
+                },
+            )
+
+
+def decision_row(row: Row, gate: Gate, decision: Decision, flow: DurableFlow) -> dict[str, Any]:
+    at = now()
+    stamped = Decision(
+        approved=decision.approved,
+        by=decision.by,
+        reason=decision.reason,
+        value=decision.value,
+        at=at,
+    )
+    policy = flow.approval_policy if row["policy"] is None else row["policy"]["policy"]
+    return {
+        "run_id": row["run_id"],
+        "gate_id": gate.id,
+        "tenant": row["tenant"],
+        "node": gate.node,
+        "visit": gate.visit,
+        "step": gate.step,
+        "kind": "approved" if decision.approved else "rejected",
+        "answer": Json(stamped.wire()),
+        "decided_by": decision.by,
+        "reason": decision.reason,
+        "payload_sha256": _payload_hash(gate),
+        "policy_sha256": policy_hash(policy),
+        "decided_at": datetime.fromisoformat(at),
+    }
+
+
+def _payload_hash(gate: Gate) -> str:
+    """sha256 (hex) of what the gate shows, in canonical JSON."""
+    shown = json.dumps(gate.payload, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return hashlib.sha256(shown.encode()).hexdigest()
+
+
+def decision_on(connection: Rows, run_id: str, gate: Gate) -> Row | None:
+    """What was decided on this visit of the gate and on what it shows."""
+    key = {"run_id": run_id, "gate_id": gate.id, "payload_sha256": _payload_hash(gate)}
+    return one(connection, "load_decision", key)
+
+
+def open_gate(connection: Rows, row: Row, gate_id: str) -> Gate:
+    """The waiting gate with this id; raises `GateClosed` or `RunEnded`."""
+    for data in row["waiting"]:
+        gate = Gate.from_json(data)
+        if gate.id == gate_id:
+            if is_decided(connection, row, gate):
+                raise gate_closed(connection, row["run_id"], gate_id)
+            return gate
+    if one(connection, "last_decision", {"run_id": row["run_id"], "gate_id": gate_id}):
+        raise gate_closed(connection, row["run_id"], gate_id)
+    refuse_ended(row)
+    waiting = ", ".join(Gate.from_json(data).id for data in row["waiting"]) or "none"
+    raise GateClosed(
+        f"gate '{gate_id}' is not waiting in run '{row['run_id']}'; waiting: {waiting}"
+    )
+
+
+def is_decided(connection: Rows, row: Row, gate: Gate) -> bool:
+    return decision_on(connection, row["run_id"], gate) is not None
+
+
+def gate_closed(connection: Rows, run_id: str, gate_id: str) -> GateClosed:
+    kept = one(connection, "last_decision", {"run_id": run_id, "gate_id": gate_id})
+    assert kept is not None  # decisions are never removed
+    at = kept["decided_at"].isoformat(timespec="seconds")
+    return GateClosed(
+        f"gate '{gate_id}' of run '{run_id}' was already {kept['kind']} "
+        f"by {kept['decided_by']} at {at}"
+    )

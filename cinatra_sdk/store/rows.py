@@ -1,0 +1,114 @@
+"""Rows of the table `runs`: into a `Run`, and from what an activation came to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from psycopg.types.json import Json
+
+from cinatra_sdk.context import DERIVED, HostContext, host_context
+from cinatra_sdk.errors import (
+    FlowChanged,
+    FlowError,
+    InputInvalid,
+    RunEnded,
+)
+from cinatra_sdk.gates import Gate
+from cinatra_sdk.platform.protocol import PlatformError
+from cinatra_sdk.runs import Run, Stop
+from cinatra_sdk.secrets import cut_out, redact
+from cinatra_sdk.store.database import Row
+from cinatra_sdk.store.flows import DurableFlow
+
+ENDED: Final = ("completed", "rejected", "stopped")
+
+
+def checked_run_id(text: str) -> str:
+    if len(text) > 200 or not text.isprintable() or text != text.strip() or "/" in text:
+        raise InputInvalid(
+            "the run id is not usable", hint="up to 200 printable characters, no slash"
+        )
+    return text
+
+
+def host_of(row: Row, given: HostContext | None, before_effect: Callable[[], None]) -> HostContext:
+    """The context of this activation: identity from the row, credentials from the host."""
+    policy = DERIVED if row["policy"] is None else row["policy"]["policy"]
+    host = given or host_context()
+    return host_context(
+        run_id=row["run_id"],
+        tenant=row["tenant"],
+        context_id=host.context_id,
+        approval_policy=policy,
+        run_token=host.credentials.run_token,
+        bearer_token=host.credentials.bearer_token,
+        before_effect=before_effect,
+    )
+
+
+def ending_of(stop: Stop) -> dict[str, Any]:
+    outputs = None if stop.outputs is None else Json(dict(stop.outputs))
+    return {
+        "status": stop.status,
+        "waiting": Json([gate.to_json() for gate in stop.gates]),
+        "outputs": outputs,
+        "branch": stop.branch,
+        "messages": Json([dict(message) for message in stop.messages]),
+        "error": None,
+    }
+
+
+def failure_of(error: Exception, host: HostContext) -> dict[str, Any]:
+    secrets = (host.credentials.run_token, host.credentials.bearer_token)
+    text = str(error) if isinstance(error, (FlowError, PlatformError)) else repr(error)
+    described = {
+        "code": getattr(error, "code", type(error).__name__),
+        "message": redact(_storable(text[:2000]), secrets),
+        "node": getattr(error, "node", ""),
+    }
+    return {
+        "status": "failed",
+        "waiting": Json([]),
+        "error": Json(cut_out(described, secrets)),
+    }
+
+
+def _storable(text: str) -> str:
+    """`text` without what no database takes."""
+    return text.replace("\x00", "").encode("utf-8", "replace").decode("utf-8")
+
+
+def refuse_other_lowering(row: Row, flow: DurableFlow) -> None:
+    """A parked run resumed on a graph laid out otherwise would end silently as done."""
+    if flow.lowering != row["lowering"]:
+        raise FlowChanged(
+            f"run '{row['run_id']}' was started by another version of the compiler "
+            f"(layout {row['lowering']}, this is {flow.lowering})",
+            hint="finish it with the version that started it",
+        )
+
+
+def refuse_ended(row: Row) -> None:
+    if row["status"] in ENDED:
+        raise RunEnded(f"run '{row['run_id']}' is {row['status']}", hint="start a new run instead")
+
+
+def run_of(row: Row) -> Run:
+    return Run(
+        id=row["run_id"],
+        status=row["status"],
+        tenant=row["tenant"],
+        flow=row["flow_name"],
+        file=row["flow_file"],
+        digest=row["digest"],
+        input=row["input"].get("inputs", {}),
+        outputs=row["outputs"],
+        branch=row["branch"],
+        messages=tuple(row["messages"]),
+        waiting=tuple(Gate.from_json(gate) for gate in row["waiting"]),
+        error=row["error"],
+        attempts=row["attempts"],
+        created_at=row["created_at"],
+        updated_at=row["updated_at"],
+    )

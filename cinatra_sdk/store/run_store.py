@@ -361,6 +361,14 @@ class RunStore:
         """As `decisions`."""
         return await asyncio.to_thread(self.decisions, run_id)
 
+    async def afind(self, prefix: str) -> str:
+        """As `find`."""
+        return await asyncio.to_thread(self.find, prefix)
+
+    async def aflow(self, run_id: str) -> DurableFlow:
+        """As `flow`."""
+        return await asyncio.to_thread(self.flow, run_id)
+
     async def astop(self, run_id: str) -> Run:
         """As `stop`."""
         return await asyncio.to_thread(self.stop, run_id)

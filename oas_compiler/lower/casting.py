@@ -23,8 +23,6 @@ from cinatra_sdk.template_language import TemplateError, json_text
 from cinatra_sdk.values import check_value
 from oas_compiler.ir import ANY, ArrayType, ObjectType, ScalarType, Type, UnionType
 
-__all__ = ["CastError", "cast", "caster", "json_text"]
-
 _INTEGERS: Final = range(-(2**63), 2**63)
 """What a run can keep: signed 64 bit, as `cinatra_sdk.values` has it."""
 

@@ -519,3 +519,11 @@ def test_a_flow_compiled_without_a_platform_says_that_it_is_simulated(
     with caplog.at_level(logging.WARNING, logger="oasflow.store"):
         store.start(compile_flow(FLOW), run_id="r1")
     assert "its calls are simulated" in caplog.text
+
+
+def test_every_method_of_the_store_has_an_async_twin() -> None:
+    methods = {name for name in vars(RunStore) if not name.startswith("_")}
+    plain = {name for name in methods if f"a{name}" in methods or not name.startswith("a")}
+    plain -= {name for name in plain if name[0] == "a" and name[1:] in methods}
+    assert "answer" in plain
+    assert {name for name in plain if f"a{name}" not in methods} == set()

@@ -16,6 +16,7 @@ from cinatra_sdk.context import HostContext, context_of
 from cinatra_sdk.platform.outputs import declared_outputs
 from cinatra_sdk.platform.protocol import DeclaredOutput, PlatformCall
 from cinatra_sdk.secrets import cut_out
+from cinatra_sdk.template_language import json_text
 from cinatra_sdk.templates import Renderer, TemplateError
 from oas_compiler.ir import ApiNode, Port
 from oas_compiler.lower.frame import Frame
@@ -83,8 +84,6 @@ def _preparation(node: ApiNode, frame: Frame) -> Any:
 
 
 def _texts(rendered: Any) -> dict[str, str]:
-    from oas_compiler.lower.casting import json_text
-
     return {k: v if isinstance(v, str) else json_text(v) for k, v in rendered.items()}
 
 

@@ -1,14 +1,18 @@
 """A flow as Mermaid text.
 
-In: `FlowIR`.  Out: `flowchart TD …`: gates as hexagons, branches as diamonds, calls as boxes with
-a double side, subflows as frames around their own nodes.  Names are the author's.
+In: `FlowIR`.  Out: `flowchart TD …`: gates as hexagons with their step and risk class, branches as
+diamonds, calls as boxes with a double side, subflows as frames around their own nodes, edges that
+go back to an earlier node dashed.  Names are the author's.
+
+    review gate, step 1, "approval"   ->   n_review{{"Review<br>step 1 · approval"}}:::gate
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from oas_compiler.approval import Path
+from oas_compiler.approval import GateSpec, Path, derive_approval
+from oas_compiler.drawing.ranks import loops
 from oas_compiler.ir import (
     ApiNode,
     BranchingNode,
@@ -18,9 +22,15 @@ from oas_compiler.ir import (
     InputMessageNode,
     Node,
     OutputMessageNode,
+    Route,
     StartNode,
     ToolNode,
 )
+from oas_compiler.risk import sends
+
+MOST_EDGES = 500
+MOST_TEXT = 50_000
+"""Above these, Mermaid's own limits must be raised by whoever shows the text."""
 
 _SHAPES: dict[type[Node], tuple[str, str]] = {
     StartNode: ("([", "])"),
@@ -31,31 +41,87 @@ _SHAPES: dict[type[Node], tuple[str, str]] = {
     ToolNode: ("[[", "]]"),
     OutputMessageNode: (">", "]"),
 }
+# Dark text on a light ground of its own: readable on a light page and on a dark one.
+_CLASSES = {
+    "gate": "fill:#fff1c2,stroke:#b7791f,stroke-width:2px,color:#4a3200",
+    "branch": "fill:#e4eafc,stroke:#4c63b6,color:#1c2a63",
+    "send": "fill:#ffe3e1,stroke:#c22727,stroke-width:3px,color:#5c0b0b",
+}
 
 
 def mermaid(flow: FlowIR) -> str:
     """Mermaid text of `flow` with all its subflows."""
-    lines = ["flowchart TD", *_body(flow, (), "  ")]
-    lines.append("  classDef gate fill:#fff3c4,stroke:#b7791f,color:#5c3d00")
+    drawing = _Drawing(flow)
+    body = list(drawing.body(flow, (), "  "))
+    lines = ["flowchart TD", *body]
+    lines.extend(
+        f"  classDef {name} {style}" for name, style in _CLASSES.items() if name in drawing.used
+    )
     return "\n".join(lines) + "\n"
 
 
-def _body(flow: FlowIR, around: Path, pad: str) -> Iterator[str]:
-    for node in flow.in_order():
-        path = (*around, node.id)
-        if isinstance(node, FlowNode):
-            yield f'{pad}subgraph {_key(path)}["{_text(node.name)}"]'
-            yield f"{pad}  direction TB"
-            yield from _body(node.subflow, path, pad + "  ")
-            yield f"{pad}end"
-            continue
-        left, right = _SHAPES.get(type(node), ("[", "]"))
-        mark = ":::gate" if isinstance(node, InputMessageNode) else ""
-        yield f'{pad}{_key(path)}{left}"{_text(node.name)}"{right}{mark}'
-    for route in flow.routes:
-        shown = "" if route.branch == "next" else f'|"{_text(route.branch)}"|'
-        source, target = _key((*around, route.source)), _key((*around, route.target))
-        yield f"{pad}{source} -->{shown} {target}"
+class _Drawing:
+    def __init__(self, flow: FlowIR) -> None:
+        self._sends = sends(flow)
+        self._gates: dict[Path, GateSpec] = {
+            gate.path: gate for gate in derive_approval(flow).gates
+        }
+        self.used: set[str] = set()
+
+    def body(self, flow: FlowIR, around: Path, pad: str) -> Iterator[str]:
+        for node in flow.in_order():
+            path = (*around, node.id)
+            if isinstance(node, FlowNode):
+                yield f'{pad}subgraph {_key(path)}["{_text(node.name or node.id)}"]'
+                yield f"{pad}  direction TB"
+                yield from self.body(node.subflow, path, pad + "  ")
+                yield f"{pad}end"
+                continue
+            left, right = _SHAPES.get(type(node), ("[", "]"))
+            yield f'{pad}{_key(path)}{left}"{self._label(node, path)}"{right}{self._class(path, node)}'
+        back = _back_routes(flow)
+        for route in flow.routes:
+            shown = f'|"{_text(route.branch)}"|' if _is_named(flow, route) else ""
+            arrow = "-.->" if route in back else "-->"
+            source, target = _key((*around, route.source)), _key((*around, route.target))
+            yield f"{pad}{source} {arrow}{shown} {target}"
+
+    def _label(self, node: Node, path: Path) -> str:
+        gate = self._gates.get(path)
+        risk = gate.risk_class if gate is not None else node.risk_class
+        facts = []
+        if gate is not None:
+            facts += [f"step {gate.step}", risk]
+        if path in self._sends:
+            facts = [*facts[:1], f"sends: {risk}"]
+        about = f"<br>{_text(' · '.join(facts))}" if facts else ""
+        return _text(node.name or node.id) + about
+
+    def _class(self, path: Path, node: Node) -> str:
+        name = ""
+        if path in self._sends:
+            name = "send"
+        elif isinstance(node, InputMessageNode):
+            name = "gate"
+        elif isinstance(node, BranchingNode):
+            name = "branch"
+        self.used.add(name)
+        return f":::{name}" if name else ""
+
+
+def _is_named(flow: FlowIR, route: Route) -> bool:
+    """Whether a picture names the branch: not where it is the only way out, and nameless."""
+    source = flow.by_id.get(route.source)
+    return route.branch != "next" or (source is not None and len(source.branches) > 1)
+
+
+def _back_routes(flow: FlowIR) -> frozenset[Route]:
+    """The control edges that go back to a node on the way to them, walking from the start."""
+    index = {node.id: number for number, node in enumerate(flow.nodes)}
+    known = [route for route in flow.routes if {route.source, route.target} <= index.keys()]
+    pairs = [(index[route.source], index[route.target]) for route in known]
+    found = loops(len(flow.nodes), pairs, index.get(flow.start, 0))
+    return frozenset(known[number] for number in found)
 
 
 def _key(path: Path) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sys
 import tempfile
 from enum import StrEnum
 from pathlib import Path
@@ -15,12 +16,13 @@ from oas_compiler.cli import options
 from oas_compiler.cli.exits import Exit, Halt
 from oas_compiler.cli.inputs import environment
 from oas_compiler.cli.safe import clean
-from oas_compiler.cli.terminal import Terminal
-from oas_compiler.mermaid import mermaid
+from oas_compiler.cli.terminal import Terminal, is_terminal
+from oas_compiler.drawing import Theme, lay_out, svg_text
+from oas_compiler.drawing.html import html_page
+from oas_compiler.drawing.png import DrawingError, ExtraMissing, png_bytes
+from oas_compiler.ir import FlowIR
+from oas_compiler.mermaid import MOST_EDGES, MOST_TEXT, mermaid
 from oas_compiler.pipeline import compile_ir
-
-PLAIN_LABELS: Final = '%%{init: {"htmlLabels": false, "flowchart": {"htmlLabels": false}}}%%\n'
-"""Labels as SVG text: HTML inside SVG is shown by browsers only."""
 
 
 class Format(StrEnum):
@@ -28,60 +30,99 @@ class Format(StrEnum):
 
     mermaid = "mermaid"
     svg = "svg"
+    html = "html"
+    png = "png"
 
 
-def draw(
+class Colours(StrEnum):
+    """For which screen."""
+
+    auto = "auto"
+    light = "light"
+    dark = "dark"
+
+
+_THEMES: Final[dict[Colours, Theme]] = {
+    Colours.auto: "auto",
+    Colours.light: "light",
+    Colours.dark: "dark",
+}
+_ENDINGS: Final = {
+    ".svg": Format.svg,
+    ".html": Format.html,
+    ".htm": Format.html,
+    ".png": Format.png,
+}
+
+
+def draw(  # noqa: PLR0917 - typer passes them by name
     path: options.FlowPath,
     output: Annotated[
         str, typer.Option("--output", "-o", metavar="FILE", help="Write here; default: stdout.")
     ] = "",
     format: Annotated[  # noqa: A002 - the option's name
         Format | None,
-        typer.Option(help="Default: svg for a FILE that ends in .svg, else mermaid."),
+        typer.Option(help="Default: by the ending of FILE (.svg, .html, .png), else mermaid."),
     ] = None,
+    theme: Annotated[
+        Colours, typer.Option(help="auto: dark where the reader's screen is; of a PNG, light.")
+    ] = Colours.auto,
     env: options.Env = None,
     as_json: options.Json = False,
 ) -> Exit:
-    """Draw a flow: Mermaid text, or SVG with the extra `draw`."""
+    """Draw a flow: Mermaid text, SVG, a web page, or PNG (extra `draw`)."""
     terminal = Terminal.open(as_json=as_json)
-    chosen = format or (Format.svg if output.lower().endswith(".svg") else Format.mermaid)
+    chosen = format or _ENDINGS.get(Path(output).suffix.lower(), Format.mermaid)
+    if chosen is Format.png and not output and (as_json or is_terminal(sys.stdout)):
+        raise Halt("a PNG is not text: add -o FILE.png")
     flow = compile_ir(path, env=environment(env or [])).ir
-    picture = clean(mermaid(flow), lines=True)
-    if chosen is Format.svg:
-        picture = _svg(picture, terminal)
+    picture = _picture(flow, chosen, _THEMES[theme])
+    if chosen is Format.mermaid and _too_much_for_mermaid(picture):
+        terminal.note("Mermaid shows no text of this size by itself; svg and html have no limit")
     if output:
         _write(Path(output), picture)
         terminal.say(f"written: {clean(output)}")
         terminal.data({"flow": flow.name, "format": chosen.value, "file": output})
+    elif isinstance(picture, bytes):
+        sys.stdout.buffer.write(picture)
+        sys.stdout.buffer.flush()
     else:
         terminal.show(picture.rstrip("\n"))
         terminal.data({"flow": flow.name, "format": chosen.value, "picture": picture})
     return Exit.OK
 
 
-def _svg(text: str, terminal: Terminal) -> str:
-    """Raises: `Halt` when the extra is not installed or cannot draw this."""
-    try:
-        import mermaidx
-    except ModuleNotFoundError as error:
-        if error.name != "mermaidx":
-            raise
-        raise Halt("SVG needs the extra draw: pip install 'oasflow[draw]'") from None
-    terminal.say("drawing; a large flow takes some seconds …")
-    try:
-        drawn = mermaidx.render(PLAIN_LABELS + text).svg()
-    except RuntimeError:
-        message = "mermaidx cannot draw this flow; without --format svg you get its Mermaid text"
-        raise Halt(message, exit=Exit.FAILED, code="draw_failed") from None
-    return str(drawn)
+def _picture(flow: FlowIR, chosen: Format, theme: Theme) -> str | bytes:
+    """Raises: `Halt` for a PNG that cannot be made here."""
+    match chosen:
+        case Format.mermaid:
+            return clean(mermaid(flow), lines=True)
+        case Format.svg:
+            return svg_text(lay_out(flow), theme=theme)
+        case Format.html:
+            return html_page(flow, theme=theme)
+        case Format.png:
+            try:
+                return png_bytes(lay_out(flow), theme=theme)
+            except ExtraMissing as error:
+                raise Halt(str(error)) from None
+            except DrawingError as error:
+                raise Halt(str(error), exit=Exit.FAILED, code="draw_failed") from None
 
 
-def _write(path: Path, text: str) -> None:
+def _too_much_for_mermaid(picture: str | bytes) -> bool:
+    assert isinstance(picture, str)
+    arrows = picture.count(" --> ") + picture.count(" -->|") + picture.count(" -.->")
+    return len(picture) > MOST_TEXT or arrows > MOST_EDGES
+
+
+def _write(path: Path, picture: str | bytes) -> None:
     """All of it or nothing: an old picture stays until the new one is complete."""
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    raw = picture.encode("utf-8") if isinstance(picture, str) else picture
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:80]}.")
     try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(raw)
         mask = os.umask(0)
         os.umask(mask)
         Path(name).chmod(0o666 & ~mask)

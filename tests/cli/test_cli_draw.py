@@ -1,4 +1,4 @@
-"""`oasflow draw`: Mermaid text, SVG, and where they go."""
+"""`oasflow draw`: Mermaid text, SVG, a page, PNG, and where they go."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.flows import end, flow_of, gate, start
+from tests.flows import api, end, flow_of, gate, start
 
 FLOW = flow_of(start(), gate("review"), end())
 
@@ -19,7 +19,7 @@ def test_the_picture_is_mermaid_text_on_stdout(offline: Any, flow_file: Any) -> 
     result = offline("draw", flow_file(FLOW))
     assert result.exit_code == 0
     assert result.stdout.startswith("flowchart TD\n")
-    assert '{{"The review"}}:::gate' in result.stdout
+    assert '{{"The review<br>step 1 · read_only"}}:::gate' in result.stdout
     document = json.loads(offline("draw", flow_file(FLOW), "--json").stdout)
     assert document == {
         "flow": "The test-flow", "format": "mermaid", "picture": result.stdout,
@@ -32,43 +32,78 @@ def test_a_file_takes_the_picture_and_keeps_the_old_one_when_it_cannot(
     target = tmp_path / "flow.mmd"
     result = offline("draw", flow_file(FLOW), "-o", str(target), "--json")
     assert json.loads(result.stdout)["file"] == str(target)
-    drawn = target.read_text()
+    drawn = target.read_text("utf-8")
     assert drawn.startswith("flowchart TD\n")
     bad = flow_file("{", "bad.json")
     assert offline("draw", bad, "-o", str(target)).exit_code == 2
-    assert target.read_text() == drawn
+    assert target.read_text("utf-8") == drawn
     assert offline("draw", flow_file(FLOW), "-o", str(tmp_path / "no" / "x.mmd")).exit_code == 2
     assert sorted(p.name for p in tmp_path.iterdir()) == ["bad.json", "flow.json", "flow.mmd"]
 
 
-def test_svg_is_drawn_with_the_names_as_text_and_without_a_network(
+def test_svg_and_html_need_no_extra_and_no_network(
     offline: Any, flow_file: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pytest.importorskip("mermaidx", reason="the extra draw is not installed")
     import socket
 
     def refused(*_arguments: Any) -> Any:
         raise AssertionError("a picture is made without a network")
 
     monkeypatch.setattr(socket.socket, "connect", refused)
-    target = tmp_path / "flow.svg"
-    result = offline("draw", flow_file(FLOW), "-o", str(target))
-    assert result.exit_code == 0
-    root = ET.fromstring(target.read_text("utf-8"))
-    words = "".join(root.itertext())
+    monkeypatch.setitem(sys.modules, "resvg_py", None)
+    svg, html = tmp_path / "flow.svg", tmp_path / "flow.HTML"
+    assert offline("draw", flow_file(FLOW), "-o", str(svg)).exit_code == 0
+    assert offline("draw", flow_file(FLOW), "-o", str(html)).exit_code == 0
+    text = "".join(ET.fromstring(svg.read_text("utf-8")).itertext())
     for name in ("The start", "The review", "The end"):
-        assert name in words
-    assert "foreignObject" not in target.read_text("utf-8")
+        assert name in text
+        assert name in html.read_text("utf-8")
+    assert html.read_text("utf-8").startswith("<!doctype html>")
 
 
-def test_svg_without_the_extra_says_what_to_install(
-    offline: Any, flow_file: Any, monkeypatch: pytest.MonkeyPatch
+def test_the_theme_is_auto_unless_one_is_named(offline: Any, flow_file: Any) -> None:
+    def svg(*options: str) -> str:
+        return offline("draw", flow_file(FLOW), "--format", "svg", *options).stdout
+
+    assert "prefers-color-scheme" in svg()
+    assert "prefers-color-scheme" not in svg("--theme", "dark")
+    assert svg("--theme", "dark") != svg("--theme", "light")
+
+
+def test_png_goes_to_a_file(offline: Any, flow_file: Any, tmp_path: Path) -> None:
+    pytest.importorskip("resvg_py", reason="the extra draw is not installed")
+    pytest.importorskip("font_source_sans_pro", reason="the extra draw is not installed")
+    target = tmp_path / "flow.png"
+    assert offline("draw", flow_file(FLOW), "-o", str(target)).exit_code == 0
+    assert target.read_bytes().startswith(b"\x89PNG\r\n")
+    piped = offline("draw", flow_file(FLOW), "--format", "png")
+    assert piped.stdout_bytes == target.read_bytes()
+
+
+def test_png_does_not_go_into_json(offline: Any, flow_file: Any) -> None:
+    result = offline("draw", flow_file(FLOW), "--format", "png", "--json")
+    assert result.exit_code == 2
+    assert "-o FILE.png" in json.loads(result.stdout)["error"]["message"]
+
+
+def test_png_without_the_extra_says_what_to_install(
+    offline: Any, flow_file: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(sys.modules, "mermaidx", None)
-    result = offline("draw", flow_file(FLOW), "--format", "svg")
+    monkeypatch.setitem(sys.modules, "resvg_py", None)
+    result = offline("draw", flow_file(FLOW), "-o", str(tmp_path / "flow.png"))
     assert result.exit_code == 2
     assert "pip install 'oasflow[draw]'" in result.stderr
-    assert result.stdout == ""
+    assert not (tmp_path / "flow.png").exists()
+
+
+def test_a_flow_beyond_the_limits_of_mermaid_is_drawn_with_a_note(
+    offline: Any, flow_file: Any
+) -> None:
+    large = flow_of(start(), *[api(f"n{i}") for i in range(501)], end())
+    result = offline("draw", flow_file(large))
+    assert result.exit_code == 0
+    assert "Mermaid shows no text of this size by itself" in result.stderr
+    assert offline("draw", flow_file(FLOW)).stderr == ""
 
 
 def test_control_characters_in_names_do_not_get_into_the_picture(
@@ -76,4 +111,5 @@ def test_control_characters_in_names_do_not_get_into_the_picture(
 ) -> None:
     flow = json.loads(json.dumps(FLOW))
     flow["$referenced_components"]["review"]["name"] = "a\x1b[2Jb"
-    assert "a␛[2Jb" in offline("draw", flow_file(flow)).stdout
+    for format_ in ("mermaid", "svg", "html"):
+        assert "a␛[2Jb" in offline("draw", flow_file(flow), "--format", format_).stdout

@@ -1,0 +1,281 @@
+"""A directed graph in, its rows out: which box stands in which row, and in what order.
+
+    links (0→1, 1→2, 2→1, 1→3)   ->   rows [0], [1], [2, 3]; 2→1 goes back up
+
+Layered drawing after Sugiyama: links that close a loop are taken out, a row is the longest way from
+a start, a link over several rows gets a lane (an empty cell) in each row between, and the cells of
+a row are ordered so that few links cross.  Links to one box share its lane: they go to the same
+place, so nothing is lost where they join.
+
+A link with a label gets a row for it: no two labels, and no label and box, can ever overlap.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right, insort
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Literal
+
+MOST_STEPS = 100_000
+"""Cells that all links together pass in lanes; links beyond that go around all the rows."""
+_EXACT = 3_000
+"""Segments up to which crossings are counted; beyond, the last order is taken."""
+_SWEEPS = 8
+LANE_WIDTH = 18.0
+
+Path = Literal["down", "up", "around"]
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A box to place."""
+
+    width: float
+    height: float
+    pointed: bool = False
+    """A diamond: its lower edge rises to the sides."""
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """An arrow to draw, between items by their index."""
+
+    source: int
+    target: int
+    label: tuple[float, float] | None = None
+    """Width and height of its label."""
+
+
+@dataclass(slots=True, eq=False)
+class Cell:
+    """Something that stands in a row: an item, a label or a lane."""
+
+    width: float
+    height: float
+    row: int = 0
+    at: int = 0
+    """Position in the row."""
+    item: int = -1
+    """Index of the item; -1 for labels and lanes."""
+    pointed: bool = False
+    lane: bool = False
+    x: float = 0.0
+    """The middle."""
+    y: float = 0.0
+    """The top."""
+    below: list[Cell] = field(default_factory=list)
+    above: list[Cell] = field(default_factory=list)
+
+
+@dataclass(slots=True, eq=False)
+class Way:
+    """The cells that a link passes, from its source to its target."""
+
+    link: int
+    kind: Path
+    cells: list[Cell]
+    """Of an upward or surrounding way: source, label if there is one, target."""
+    label: Cell | None = None
+
+
+@dataclass(slots=True, eq=False)
+class Rows:
+    """All cells in their rows, and the way of every link."""
+
+    cells: list[Cell]
+    rows: list[list[Cell]]
+    ways: list[Way]
+
+
+def arrange_rows(items: Sequence[Item], links: Sequence[Link], start: int) -> Rows:
+    """Rows of all `items`; `start` stands in the first."""
+    backward = loops(len(items), [(link.source, link.target) for link in links], start)
+    row_of = _longest_ways(len(items), links, backward)
+    cells = [
+        Cell(item.width, item.height, row=row_of[index], item=index, pointed=item.pointed)
+        for index, item in enumerate(items)
+    ]
+    ways = list(_ways(cells, links, backward))
+    depth = 1 + max(cell.row for cell in cells)
+    rows: list[list[Cell]] = [[] for _ in range(depth)]
+    for cell in _depth_first(cells, start):
+        cell.at = len(rows[cell.row])
+        rows[cell.row].append(cell)
+    _order(rows)
+    return Rows(cells, rows, ways)
+
+
+# ---------------------------------------------------------------------------- rows
+
+
+def loops(count: int, links: Sequence[tuple[int, int]], start: int) -> set[int]:
+    """Indexes of the (source, target) links that go back to a box on the way to them."""
+    leaving: list[list[int]] = [[] for _ in range(count)]
+    for index, (source, _) in enumerate(links):
+        leaving[source].append(index)
+    found: set[int] = set()
+    state = bytearray(count)  # 0 unseen, 1 on the way, 2 done
+    for root in (start, *range(count)):
+        if state[root]:
+            continue
+        state[root] = 1
+        stack = [(root, iter(leaving[root]))]
+        while stack:
+            box, rest = stack[-1]
+            index = next(rest, -1)
+            if index < 0:
+                state[box] = 2
+                stack.pop()
+                continue
+            target = links[index][1]
+            if state[target] == 1:
+                found.add(index)
+            elif not state[target]:
+                state[target] = 1
+                stack.append((target, iter(leaving[target])))
+    return found
+
+
+def _longest_ways(count: int, links: Sequence[Link], backward: set[int]) -> list[int]:
+    """The row of each box: one below its lowest source, two where a label stands between.
+
+    A label on a link that goes back up needs a row below its source as well; it is a leaf there.
+    """
+    leaving: list[list[Link]] = [[] for _ in range(count)]
+    waiting = [0] * count
+    for index, link in enumerate(links):
+        if index not in backward:
+            leaving[link.source].append(link)
+            waiting[link.target] += 1
+    rows = [0] * count
+    ready = [index for index in range(count) if not waiting[index]]
+    for node in ready:
+        for link in leaving[node]:
+            step = 1 if link.label is None else 2
+            rows[link.target] = max(rows[link.target], rows[node] + step)
+            waiting[link.target] -= 1
+            if not waiting[link.target]:
+                ready.append(link.target)
+    return rows
+
+
+class _Lanes:
+    """The cells between rows, shared by the links to one box."""
+
+    def __init__(self, cells: list[Cell]) -> None:
+        self._cells = cells
+        self._lanes: dict[tuple[int, int], Cell] = {}
+        self._joined: set[tuple[int, int]] = set()
+        self._steps = 0
+
+    def add(self, cell: Cell) -> Cell:
+        self._cells.append(cell)
+        return cell
+
+    def join(self, upper: Cell, lower: Cell) -> None:
+        if (id(upper), id(lower)) not in self._joined:
+            self._joined.add((id(upper), id(lower)))
+            upper.below.append(lower)
+            lower.above.append(upper)
+
+    def between(self, above: Cell, target: Cell) -> list[Cell] | None:
+        """The lane to `target`, one cell per row; `None` where that would be too many cells."""
+        keys = [(target.item, row) for row in range(above.row + 1, target.row)]
+        self._steps += len(keys)
+        if self._steps > MOST_STEPS:
+            self._steps -= len(keys)
+            return None
+        for key in keys:
+            if key not in self._lanes:
+                self._lanes[key] = self.add(Cell(LANE_WIDTH, 0, row=key[1], lane=True))
+        return [self._lanes[key] for key in keys]
+
+
+def _ways(cells: list[Cell], links: Sequence[Link], backward: set[int]) -> Iterator[Way]:
+    """Link by link; labels and lanes join `cells`."""
+    lanes = _Lanes(cells)
+    # Those that go back last: their labels then stand on the side where they go up.
+    for index in sorted(range(len(links)), key=lambda index: (index in backward, index)):
+        link = links[index]
+        source, target = cells[link.source], cells[link.target]
+        path = [source]
+        label = None
+        if link.label is not None:
+            label = lanes.add(Cell(*link.label, row=source.row + 1))
+            lanes.join(source, label)
+            path.append(label)
+        between = lanes.between(path[-1], target) if index not in backward else None
+        if between is None:
+            yield Way(index, "up" if index in backward else "around", [*path, target], label)
+            continue
+        path += [*between, target]
+        for upper, lower in pairwise(path):
+            lanes.join(upper, lower)
+        yield Way(index, "down", path, label)
+
+
+# ---------------------------------------------------------------------------- order
+
+
+def _depth_first(cells: list[Cell], start: int) -> Iterator[Cell]:
+    """Every cell once; what belongs to one branch stays together."""
+    seen: set[int] = set()
+    for root in (cells[start], *cells):
+        stack = [root]
+        while stack:
+            cell = stack.pop()
+            if id(cell) in seen:
+                continue
+            seen.add(id(cell))
+            yield cell
+            stack.extend(reversed(cell.below))
+
+
+def _order(rows: list[list[Cell]]) -> None:
+    """Sort each row by the middle of its neighbours, down and up, and keep the best order seen."""
+    segments = sum(len(cell.below) for row in rows for cell in row)
+    exact = segments <= _EXACT
+    best = _crossings(rows) if exact else 1
+    kept = [list(row) for row in rows]
+    for sweep in range(_SWEEPS):
+        if not best:
+            break
+        downwards = sweep % 2 == 0
+        for row in rows if downwards else reversed(rows):
+            _sort_row(row, downwards=downwards)
+        if exact:
+            crossings = _crossings(rows)
+            if crossings < best:
+                best, kept = crossings, [list(row) for row in rows]
+    if exact:
+        for row, order in zip(rows, kept, strict=True):
+            _set_row(row, order)
+
+
+def _sort_row(row: list[Cell], *, downwards: bool) -> None:
+    def middle(cell: Cell) -> float:
+        near = cell.above if downwards else cell.below
+        return sum(other.at for other in near) / len(near) if near else float(cell.at)
+
+    _set_row(row, sorted(row, key=middle))
+
+
+def _set_row(row: list[Cell], order: list[Cell]) -> None:
+    row[:] = order
+    for at, cell in enumerate(row):
+        cell.at = at
+
+
+def _crossings(rows: list[list[Cell]]) -> int:
+    """How many pairs of segments cross."""
+    total = 0
+    for row in rows:
+        passed: list[int] = []
+        for cell in row:
+            ends = sorted(other.at for other in cell.below)
+            total += sum(len(passed) - bisect_right(passed, end) for end in ends)
+            for end in ends:
+                insort(passed, end)
+    return total

@@ -1,22 +1,32 @@
 """JSON Schemas of a flow's parameters and results (Cinatra's compile rule 6).
 
-input_schema(flow)  -> {"type": "object", "properties": {"topic": {"type": "string"}}, "required": ["topic"]}
+input_schema(flow)   -> {"type": "object", "properties": {"topic": {"type": "string"}}, "required": ["topic"]}
+output_schema(flow)  -> what a completed run gives: the flow's declared outputs
+end_schema(flow)     -> what Cinatra stores: the outputs of the EndNode that comes first
 """
 
 from __future__ import annotations
 
-from oas_compiler.ir import FlowIR, JsonValue, Port
+from typing import Final
+
+from oas_compiler.ir import EndNode, FlowIR, JsonValue, Port
+
+DRAFT: Final = "https://json-schema.org/draft/2020-12/schema"
+"""Names the draft; nothing is fetched from there."""
 
 
 def input_schema(flow: FlowIR) -> dict[str, JsonValue]:
     """Properties from the StartNode; a hidden input is marked `x-hidden: true`."""
     start = flow.start_node()
     renderers = dict(start.renderers)
+    sources = start.cinatra.mapping().get("inputDataSources")
     properties: dict[str, JsonValue] = {}
     for port in start.inputs:
         schema = _described(port)
         if port.title in renderers:
             schema["x-renderer"] = renderers[port.title]
+        if isinstance(sources, dict) and port.title in sources:
+            schema["x-data-source"] = sources[port.title]
         if port.title in start.hidden:
             schema["x-hidden"] = True
         properties[port.title] = schema
@@ -31,6 +41,23 @@ def output_schema(flow: FlowIR) -> dict[str, JsonValue]:
         "properties": properties,
         "required": [port.title for port in flow.outputs],
     }
+
+
+def end_schema(flow: FlowIR) -> dict[str, JsonValue] | None:
+    """Properties from the EndNode that comes first, breadth first; `None` when it has no outputs.
+
+    A flow may give less than its EndNode has, and other EndNodes may give something else: what a
+    run really gives is `output_schema`.
+    """
+    end = next((node for node in flow.in_order() if isinstance(node, EndNode)), None)
+    if end is None or not end.outputs:
+        return None
+    return {"type": "object", "properties": {port.title: _described(port) for port in end.outputs}}
+
+
+def schema_document(schema: dict[str, JsonValue], *, title: str) -> dict[str, JsonValue]:
+    """The schema as a document of its own: it says which draft it is written in."""
+    return {"$schema": DRAFT, "title": title, **schema}
 
 
 def _described(port: Port) -> dict[str, JsonValue]:

@@ -1,0 +1,241 @@
+"""The nodes of an explanation, its gates and its sends, as people read them.
+
+In: an `Explanation`.  Out: something rich prints.
+
+    ◆ review  InputMessageNode  step 1 · read_only
+        then   send
+        reads  draft   write
+        gives  answer  send.note
+
+`reads draft  write` means: the input `draft` comes from the output of that name of the node
+`write`; another output is named, `write.text`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+from rich.tree import Tree
+
+from oas_compiler.cli.explained_pieces import (
+    NOTE,
+    grid,
+    indented,
+    lines_of,
+    name_of,
+    number,
+    risk_style,
+    short,
+    word,
+)
+from oas_compiler.cli.safe import clean
+from oas_compiler.explanation import Explanation
+from oas_compiler.explanation.records import Feed, GateFacts, NodeFacts, Read, Send, Write
+
+MAX_READERS: Final = 12
+
+
+def nodes_view(explained: Explanation) -> RenderableType:
+    top = Tree("", hide_root=True, guide_style="dim")
+    branches = {"": top}
+    for node in explained.nodes:
+        around = branches[node.path.rpartition("/")[0]] if node.depth else top
+        label = Group(title_of(node), Padding(details_of(node), (0, 0, 0, 4)))
+        branches[node.path] = around.add(label)
+    return indented(top, 2)
+
+
+def title_of(node: NodeFacts, *, full: bool = False) -> Text:
+    mark, colour = ("◆", "yellow") if node.gate is not None else ("●", "cyan")
+    title = Text.assemble((mark, colour), " ", (clean(node.path if full else node.id), "bold"))
+    title.append(f"  {node.type}", NOTE)
+    facts = []
+    if node.steps:
+        facts.append(f"step{'s' if len(node.steps) > 1 else ''} {', '.join(map(str, node.steps))}")
+    elif node.gate is not None:
+        facts.append(f"step {node.gate.step}")
+    risk = node.gate.risk_class if node.gate is not None else node.risk_class
+    if risk:
+        facts.append(clean(risk))
+    if facts:
+        title.append("  " + " · ".join(facts), risk_style(risk))
+    if not node.reached:
+        title.append("  never runs", "red")
+    return title
+
+
+def details_of(node: NodeFacts, *, full: bool = False) -> RenderableType:
+    return Group(*(table for table in (_facts(node, full), _ports(node, full)) if table.row_count))
+
+
+def _facts(node: NodeFacts, full: bool) -> Table:
+    """What is said of the node as a whole: a word, and what it is."""
+    table = grid(2)
+    if full and node.gate is None and node.name not in {"", node.id}:
+        table.add_row(word("name"), Text(clean(node.name)))
+    if node.package:
+        table.add_row(word("child"), Text(clean(node.package)))
+    if node.call is not None:
+        table.add_row(word("calls"), _called(node))
+    if len(node.ways) == 1:
+        table.add_row(word("then"), Text(clean(node.ways[0].to) or "nowhere"))
+    return table
+
+
+def _ports(node: NodeFacts, full: bool) -> Table:
+    """Its branches, inputs and outputs: a word, the name, and from or to where."""
+    table = grid(3)
+    for way in node.ways if len(node.ways) > 1 else ():
+        line = Text(clean(way.to) or "nowhere")
+        if way.values:
+            line.append(f"  for {', '.join(map(clean, way.values))}", NOTE)
+        table.add_row(word("on"), Text(name_of(way.branch), style="magenta"), line)
+    # what a subflow is given stands at its FlowNode already
+    for read in node.reads if full or node.type != "StartNode" else ():
+        what = _read(read)
+        if full and read.templates:
+            what.append(f"  in {', '.join(map(clean, read.templates))}", NOTE)
+        table.add_row(word("reads"), name_of(read.input), what)
+    before: list[str] = []
+    for write in node.writes if full or node.type != "EndNode" else ():
+        readers = _bare(write)
+        same = len(readers) > 1 and readers == before
+        before = readers
+        what = Text("the same", NOTE) if same else _written(write, full=full)
+        table.add_row(word("gives"), name_of(write.output), what)
+    return table
+
+
+def _called(node: NodeFacts) -> Text:
+    call = node.call
+    assert call is not None
+    if call.kind == "tool":
+        return Text(f"the function {clean(call.tool)}")
+    line = Text.assemble((clean(call.method), "green"), " ", clean(call.url))
+    if call.tool:
+        line.append(f"  tool {clean(call.tool)}", NOTE)
+    return line
+
+
+def _read(read: Read) -> Text:
+    if read.origin == "run":
+        return Text("the run's input", NOTE)
+    if read.origin == "parent":
+        return Text(_source(read.feeds[0], read.input))
+    if read.origin == "nothing":
+        return Text("nothing", "red")
+    if read.origin == "default":
+        assert read.default is not None
+        return Text(f"default {short(read.default)}", NOTE)
+    line = Text(_sources(read))
+    if read.default_counts and read.default is not None:
+        line.append(f", else default {short(read.default)}", NOTE)
+    return line
+
+
+def _sources(read: Read) -> str:
+    if len(read.feeds) == 1:
+        return _source(read.feeds[0], read.input)
+    names = [_source(feed, read.input) for feed in read.feeds]
+    # the StartNode is always the first to run: it counts until another one has
+    if read.base is not None:
+        base = names.pop(read.feeds.index(read.base))
+        return f"{_either(names)}, else {base}"
+    return _either(names)
+
+
+def _either(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{' or '.join(names)}, the last to run"
+
+
+def _source(feed: Feed, name: str) -> str:
+    return clean(feed.node if feed.output == name else f"{feed.node}.{feed.output}")
+
+
+def _bare(write: Write) -> list[str]:
+    """Its readers; an input of the same name is not repeated."""
+    return [clean(reader.removesuffix(f".{write.output}")) for reader in write.readers]
+
+
+def _written(write: Write, *, full: bool) -> Text:
+    readers = _bare(write)
+    if write.leaves_as:
+        readers.append("the run's result" if write.leaves_as == "result" else write.leaves_as)
+    if not readers:
+        return Text("not used", NOTE)
+    shown = readers if full else readers[:MAX_READERS]
+    line = Text(", ".join(shown))
+    if len(shown) < len(readers):
+        line.append(f" and {len(readers) - len(shown)} more", NOTE)
+    return line
+
+
+# ------------------------------------------------------------------------ gates and sends
+
+
+def gates_view(explained: Explanation) -> RenderableType | None:
+    if not explained.gates:
+        return None
+    blocks: list[RenderableType] = []
+    for gate in explained.gates:
+        title = Text.assemble((f"{gate.step:>2}  ", "yellow"), (clean(gate.path), "bold"))
+        title.append(f"  {clean(gate.risk_class)}", risk_style(gate.risk_class))
+        blocks += [title, indented(gate_lines(gate))]
+    return indented(Group(*blocks), 2)
+
+
+def gate_lines(gate: GateFacts) -> Table:
+    table = grid(2)
+    table.add_row(word("name"), clean(gate.name))
+    table.add_row(word("screen"), clean(gate.renderer))
+    if not gate.asks:
+        table.add_row(word("asks"), Text("nobody: its step says requiresApproval false", "red"))
+    table.add_row(word("answer"), Text.assemble(clean(gate.answer), (_asked(gate), NOTE)))
+    shown = [*gate.shows, *(f"what {node} gave" for node in gate.shows_after)]
+    if shown:
+        table.add_row(word("shows"), clean(", ".join(shown)))
+    if gate.max_visits is not None:
+        table.add_row(word("at most"), number(gate.max_visits, "visit"))
+    if gate.guards:
+        table.add_row(word("guards"), Text(lines_of(gate.guards), "green"))
+    if gate.also_before:
+        sends = lines_of(gate.also_before)
+        table.add_row(word("before"), Text.assemble(sends, ("  on some ways only", NOTE)))
+    return table
+
+
+def _asked(gate: GateFacts) -> str:
+    """The fields that a person fills in, the required ones marked."""
+    schema = gate.answer_schema.mapping() if gate.answer_schema is not None else {}
+    properties, required = schema.get("properties"), schema.get("required")
+    if not isinstance(properties, dict) or not properties:
+        return ""
+    needed = required if isinstance(required, list) else []
+    names = [f"{clean(name)}{'*' if name in needed else ''}" for name in properties]
+    return f"  {', '.join(names)}"
+
+
+def sends_view(explained: Explanation) -> RenderableType | None:
+    if not explained.sends:
+        return None
+    blocks: list[RenderableType] = []
+    for send in explained.sends:
+        title = Text.assemble((clean(send.path), "bold"), (f"  {clean(send.risk_class)}", "red"))
+        blocks += [title, indented(send_lines(send))]
+    return indented(Group(*blocks), 2)
+
+
+def send_lines(send: Send) -> Table:
+    table = grid(2)
+    if not send.guarded:
+        table.add_row(word("guard"), Text("none on at least one way", "bold red"))
+    if send.always:
+        table.add_row(word("always"), Text(lines_of(send.always), "green"))
+    if send.sometimes:
+        table.add_row(word("some ways"), lines_of(send.sometimes))
+    return table

@@ -1,0 +1,64 @@
+"""What the views of an explanation are built of: tables without lines, and short safe texts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from rich.console import RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from oas_compiler.approval import is_send_class
+from oas_compiler.cli.safe import clean, cut
+from oas_compiler.ir import Json
+
+MAX_DEFAULT: Final = 40
+MAX_NAME: Final = 48
+MAX_LINES: Final = 20
+NOTE: Final = "dim"
+
+
+def grid(columns: int) -> Table:
+    """Columns beside each other; only the last one may break, so names stay whole."""
+    table = Table.grid(padding=(0, 2, 0, 0))
+    for index in range(columns):
+        last = index == columns - 1
+        table.add_column(
+            no_wrap=not last, overflow="fold" if last else "ignore", min_width=0 if index else 5
+        )
+    return table
+
+
+def name_of(text: str) -> str:
+    """What stands in a column that never breaks."""
+    return cut(clean(text), MAX_NAME)
+
+
+def word(text: str) -> Text:
+    return Text(clean(text), style=NOTE)
+
+
+def indented(thing: RenderableType, by: int = 4) -> Padding:
+    return Padding(thing, (0, 0, 0, by), expand=False)
+
+
+def lines_of(names: Sequence[str]) -> str:
+    """One below the other; of many the first ones."""
+    shown = [clean(name) for name in names[:MAX_LINES]]
+    if len(shown) < len(names):
+        shown.append(f"… and {len(names) - len(shown)} more; --json has all")
+    return "\n".join(shown)
+
+
+def short(value: Json) -> str:
+    return cut(clean(value.text), MAX_DEFAULT)
+
+
+def risk_style(risk: str) -> str:
+    return "bold red" if is_send_class(risk) else NOTE
+
+
+def number(count: int, noun: str) -> str:
+    return f"{count} {noun}{'s' if count != 1 else ''}"

@@ -1,0 +1,147 @@
+"""What can be wrong with packages that depend on each other, besides a child that is not there.
+
+In: packages and who follows whom.  Out: findings.
+
+    a wants b, b wants a                              ->  DEP003  @x/a@1.0.0 → @x/b@1.0.0 → @x/a@1.0.0
+    @x/b 1.0.0 in two folders                         ->  DEP004
+    a FlowNode with packageName "@x/c", no entry      ->  DEP006
+    map and list name two ranges for one child        ->  DEP007
+    "version": "1.0"                                  ->  DEP008
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+
+from oas_compiler.checks.subject import Subject
+from oas_compiler.deps.packages import AgentPackage, Shelf
+from oas_compiler.deps.ranges import is_version
+from oas_compiler.diagnostics import Diagnostics, Finding
+from oas_compiler.scope import Document
+from oas_compiler.source import read_source
+
+_CHILD_TYPES = ("FlowNode", "AgentNode", "A2AAgent")
+MAX_CYCLES = 100
+"""Circles that are reported; a tree of hundreds of packages can have any number."""
+
+
+def flaws_of(package: AgentPackage, findings: Diagnostics) -> None:
+    """Report a name or version that cannot be used, and ranges that contradict each other."""
+    if not package.name:
+        findings.findings.append(
+            package.finding("DEP008", f"the package in {package.folder} has no name", "")
+        )
+    elif not is_version(package.version):
+        said = f'"{package.version}" is no version' if package.version else "there is no version"
+        findings.findings.append(
+            package.finding(
+                "DEP008",
+                f'{said} of "{package.name}": no range can admit it',
+                "/version",
+                hint='a version has three numbers, as in "1.2.0"',
+            )
+        )
+    for asked in package.wanted:
+        if asked.other_range is not None:
+            findings.findings.append(
+                package.finding(
+                    "DEP007",
+                    f'agentDependencies wants "{asked.name}" {_shown(asked.range)}, '
+                    f"dependencies wants {_shown(asked.other_range)}; the first counts",
+                    asked.pointer,
+                    hint="give both the same range",
+                    severity="warning",
+                )
+            )
+
+
+def used_undeclared(package: AgentPackage, findings: Diagnostics) -> None:
+    """Report child agents that the flow runs and package.json does not declare."""
+    if package.flow_file is None:
+        return
+    declared = {asked.name for asked in package.wanted} | {package.name}
+    source = read_source(package.flow_file, Diagnostics())  # `check` says what is wrong with it
+    if source is None:
+        return
+    subject = Subject(document=Document(source, source.value, Diagnostics()))
+    reported: set[str] = set()
+    for node in subject.of_type(*_CHILD_TYPES):
+        name = node.cinatra.get("packageName")
+        if isinstance(name, str) and name and name not in declared | reported:
+            reported.add(name)
+            findings.findings.append(
+                Finding(
+                    code="DEP006",
+                    severity="error",
+                    message=f'{node.label} runs "{name}", which package.json does not declare',
+                    place=source.place(node.at("metadata", "cinatra", "packageName")),
+                    hint=f'add "{name}" with a version range to cinatra.agentDependencies',
+                    file=source.file,
+                )
+            )
+
+
+def doubles(packages: Iterable[AgentPackage], shelf: Shelf, findings: Diagnostics) -> None:
+    """Report packages that are there twice: which of the two runs would be chance."""
+    for name in dict.fromkeys(package.name for package in packages if package.name):
+        first: dict[str, AgentPackage] = {}
+        for one in shelf.by_name.get(name, ()):
+            other = first.setdefault(one.version, one)
+            if other is not one:
+                findings.findings.append(
+                    one.finding(
+                        "DEP004",
+                        f"{one.label} is there twice, in {other.folder} and in {one.folder}",
+                        "/name",
+                        hint="remove one of the two, or give it another version",
+                    )
+                )
+
+
+def cycles(
+    roots: Iterable[AgentPackage],
+    following: Mapping[AgentPackage, Sequence[AgentPackage]],
+    findings: Diagnostics,
+) -> None:
+    """Report packages that need each other in a circle, each circle once."""
+    for circle in islice(_circles(roots, following), MAX_CYCLES):
+        way = " → ".join(package.label for package in (*circle, circle[0]))
+        asked = next((one for one in circle[-1].wanted if one.name == circle[0].name), None)
+        findings.findings.append(
+            circle[-1].finding(
+                "DEP003",
+                f"agents need each other in a circle: {way}",
+                asked.pointer if asked else "",
+            )
+        )
+
+
+def _circles(
+    roots: Iterable[AgentPackage], following: Mapping[AgentPackage, Sequence[AgentPackage]]
+) -> Iterator[list[AgentPackage]]:
+    """One circle per edge that leads back, by a walk in depth without recursion."""
+    done: set[AgentPackage] = set()
+    for root in roots:
+        if root in done:
+            continue
+        way = [root]
+        position = {root: 0}
+        waiting = [iter(following.get(root, ()))]
+        while waiting:
+            package = next(waiting[-1], None)
+            if package is None:
+                waiting.pop()
+                last = way.pop()
+                del position[last]
+                done.add(last)
+            elif package in position:
+                yield way[position[package] :]
+            elif package not in done:
+                position[package] = len(way)
+                way.append(package)
+                waiting.append(iter(following.get(package, ())))
+
+
+def _shown(value: object) -> str:
+    return f'"{value[:80]}"' if isinstance(value, str) else "something that is no text"

@@ -1,0 +1,180 @@
+"""The lock file: which child agents a package was last resolved to, byte for byte.
+
+In: a `Resolution`.  Out: `oasflow-lock.json`, or what differs from the one that is there.
+
+    {"lockfileVersion": 1,
+     "packages": [{"name": "@x/b", "version": "1.2.0", "path": "../b",
+                   "sha256": "5f0c…", "requiredBy": {"@x/a@1.0.0": "^1.0.0"}}]}
+
+The same packages always give the same text: sorted, without a date and without absolute paths.
+`sha256` is of the bytes of the flow file, `null` for a package without one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from oas_compiler.deps.packages import AgentPackage
+from oas_compiler.deps.resolve import Resolution
+from oas_compiler.diagnostics import Diagnostics, Finding
+from oas_compiler.ir import JsonValue
+from oas_compiler.source import read_source
+
+LOCK_FILE: Final = "oasflow-lock.json"
+VERSION: Final = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """One way in which the packages are not those of the lock file."""
+
+    package: str
+    """The name of the package; empty where the file as a whole is meant."""
+    what: str
+    """One sentence."""
+    pointer: str
+    """Of the place in the lock file."""
+
+
+def lock_path(resolution: Resolution) -> Path:
+    """Where the lock file of these packages is."""
+    return resolution.folder / LOCK_FILE
+
+
+def lock_of(resolution: Resolution) -> dict[str, JsonValue]:
+    """The lock file's content."""
+    asked: dict[AgentPackage, dict[str, JsonValue]] = {}
+    for link in resolution.links:
+        if link.chosen is not None:
+            asked.setdefault(link.chosen, {})[link.dependent.label] = link.wanted.text
+    entries = [_entry(package, by, resolution.folder) for package, by in asked.items()]
+    entries.sort(key=lambda entry: (str(entry["name"]), str(entry["version"]), str(entry["path"])))
+    packages: list[JsonValue] = [*entries]
+    return {"lockfileVersion": VERSION, "packages": packages}
+
+
+def lock_text(lock: Mapping[str, JsonValue]) -> str:
+    """The lock file's text; the same on every machine."""
+    return json.dumps(lock, indent=2, ensure_ascii=False) + "\n"
+
+
+def write_lock(path: Path, lock: Mapping[str, JsonValue]) -> None:
+    """All of it or nothing; raises `OSError`."""
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as file:
+            file.write(lock_text(lock))
+        mask = os.umask(0)
+        os.umask(mask)
+        Path(name).chmod(0o666 & ~mask)
+        Path(name).replace(path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            Path(name).unlink()
+        raise
+
+
+def verify_lock(path: Path, lock: Mapping[str, JsonValue]) -> Diagnostics:
+    """A finding for everything that differs between the file and `lock`."""
+    findings = Diagnostics()
+    source = read_source(path, findings)
+    findings = Diagnostics([finding.in_file(str(path)) for finding in findings])
+    if source is not None:
+        findings.findings += [
+            Finding(
+                code="DEP010",
+                severity="error",
+                message=change.what,
+                place=source.place(change.pointer),
+                hint="oasflow deps … --lock --update takes what is there now",
+                file=str(path),
+            )
+            for change in changes(source.value, lock)
+        ]
+    return findings
+
+
+def changes(old: JsonValue, new: Mapping[str, JsonValue]) -> Iterator[Change]:
+    """What is different now, package by package."""
+    before = _by_key(old)
+    if before is None:
+        yield Change(
+            package="",
+            what=f"this is no lock file of version {VERSION}",
+            pointer="/lockfileVersion",
+        )
+        return
+    after = _by_key(dict(new)) or {}
+    for key in sorted(before.keys() | after.keys()):
+        name = key[0]
+        if key not in after:
+            pointer, entry = before[key]
+            yield Change(
+                package=name,
+                what=f"{name} {entry.get('version')} is locked and no longer needed",
+                pointer=pointer,
+            )
+        elif key not in before:
+            yield Change(
+                package=name,
+                what=f"{name} {after[key][1].get('version')} is needed and not locked",
+                pointer="/packages",
+            )
+        else:
+            yield from _differences(name, before[key], after[key][1])
+
+
+def _differences(
+    name: str, old: tuple[str, Mapping[str, JsonValue]], new: Mapping[str, JsonValue]
+) -> Iterator[Change]:
+    pointer, entry = old
+    told = {
+        "path": f"{name} is now in {new['path']}, it was in {entry.get('path')}",
+        "sha256": f"the flow of {name} {new['version']} is not the one that was locked",
+        "requiredBy": f"{name} {new['version']} is now asked for {_asked(new.get('requiredBy'))}, "
+        f"it was {_asked(entry.get('requiredBy'))}",
+    }
+    for key, what in told.items():
+        if entry.get(key) != new.get(key):
+            yield Change(package=name, what=what, pointer=f"{pointer}/{key}")
+
+
+def _asked(value: JsonValue) -> str:
+    pairs = value.items() if isinstance(value, dict) else ()
+    return ", ".join(f"as {wanted} by {who}" for who, wanted in pairs) or "by nobody"
+
+
+def _by_key(
+    lock: JsonValue,
+) -> dict[tuple[str, str], tuple[str, Mapping[str, JsonValue]]] | None:
+    """(name, version) → pointer and entry; `None` when this is no lock file."""
+    packages = lock.get("packages") if isinstance(lock, dict) else None
+    version = lock.get("lockfileVersion") if isinstance(lock, dict) else None
+    if not isinstance(packages, list) or version != VERSION:
+        return None
+    found: dict[tuple[str, str], tuple[str, Mapping[str, JsonValue]]] = {}
+    for index, entry in enumerate(packages):
+        if not isinstance(entry, dict):
+            return None
+        found[str(entry.get("name")), str(entry.get("version"))] = f"/packages/{index}", entry
+    return found
+
+
+def _entry(
+    package: AgentPackage, asked: Mapping[str, JsonValue], folder: Path
+) -> dict[str, JsonValue]:
+    relative = os.path.relpath(package.folder.resolve(), folder.resolve())
+    return {
+        "name": package.name,
+        "version": package.version,
+        "path": Path(relative).as_posix(),
+        "sha256": package.sha256,
+        "requiredBy": dict(sorted(asked.items())),
+    }

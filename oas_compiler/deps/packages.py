@@ -1,0 +1,165 @@
+"""The agent packages below some folders.
+
+In: root folders.  Out: `Shelf`: every package.json with a `cinatra` object, by name.
+
+    stock(["agents"], findings)
+        ->  Shelf(packages=(AgentPackage(name="@x/a", version="1.0.0", folder=Path("agents/a")), …))
+
+Hidden folders, what is installed or built (`node_modules`, `dist`, …) and links to folders are not
+entered; name such a folder itself as a root to look into it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Final
+
+from oas_compiler.deps.declared import Wanted, wanted
+from oas_compiler.diagnostics import Diagnostics, Finding, Severity
+from oas_compiler.ir import JsonValue
+from oas_compiler.package import MANIFEST, Package
+from oas_compiler.source import FLOW_FILES, read_source
+
+MAX_FOLDERS: Final = 50_000
+"""Folders that are entered below the roots."""
+_SKIPPED: Final = frozenset({"node_modules", "__pycache__", "dist", "build", "venv"})
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class AgentPackage:
+    """One agent package on disk; two objects for one folder are never made."""
+
+    package: Package
+    folder: Path
+    """As it was found: below a root as the user gave it."""
+
+    @cached_property
+    def name(self) -> str:
+        """Empty where package.json has none."""
+        return _text(self.package.manifest.get("name"))
+
+    @cached_property
+    def version(self) -> str:
+        """As written; empty where package.json has none."""
+        return _text(self.package.manifest.get("version"))
+
+    @property
+    def label(self) -> str:
+        """`@x/a@1.0.0`, as npm writes it."""
+        return f"{self.name or self.folder}@{self.version or '?'}"
+
+    def finding(
+        self,
+        code: str,
+        message: str,
+        pointer: str,
+        *,
+        hint: str = "",
+        severity: Severity = "error",
+    ) -> Finding:
+        """A finding at `pointer` of this package.json."""
+        return Finding(
+            code=code,
+            severity=severity,
+            message=message,
+            place=self.package.place(pointer),
+            hint=hint,
+            file=self.package.manifest_file,
+        )
+
+    @cached_property
+    def wanted(self) -> tuple[Wanted, ...]:
+        return wanted(self.package.cinatra)
+
+    @cached_property
+    def flow_file(self) -> Path | None:
+        """The flow that `oasflow run` would take from this folder."""
+        files = (self.folder / name for name in FLOW_FILES)
+        return next((file for file in files if file.is_file()), None)
+
+    @cached_property
+    def sha256(self) -> str | None:
+        """Of the flow file's bytes, in hex; `None` without a readable flow."""
+        if self.flow_file is None:
+            return None
+        try:
+            with self.flow_file.open("rb") as stream:
+                return hashlib.file_digest(stream, "sha256").hexdigest()
+        except OSError:
+            return None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Shelf:
+    """The packages that a child agent can be taken from."""
+
+    packages: tuple[AgentPackage, ...]
+    """In the order of their folders."""
+
+    @cached_property
+    def by_name(self) -> Mapping[str, tuple[AgentPackage, ...]]:
+        found: dict[str, list[AgentPackage]] = {}
+        for package in self.packages:
+            found.setdefault(package.name, []).append(package)
+        return {name: tuple(packages) for name, packages in found.items()}
+
+    def at(self, folder: Path) -> AgentPackage | None:
+        """The package in this folder."""
+        real = folder.resolve()
+        return next((one for one in self.packages if one.folder.resolve() == real), None)
+
+
+def stock(roots: Iterable[Path], findings: Diagnostics) -> Shelf:
+    """Every agent package in and below `roots`, each folder once."""
+    seen: set[Path] = set()
+    found: list[AgentPackage] = []
+    for folder in _folders(roots, findings):
+        real = folder.resolve()
+        if real in seen or not (folder / MANIFEST).is_file():
+            continue
+        seen.add(real)
+        own = Diagnostics()
+        package = open_package(folder, own)
+        # Not the package that was asked about: what cannot be read in it is worth a word only.
+        findings.findings += [replace(finding, severity="warning") for finding in own]
+        if package is not None:
+            found.append(package)
+    return Shelf(packages=tuple(sorted(found, key=lambda one: one.folder.as_posix())))
+
+
+def open_package(folder: Path, findings: Diagnostics) -> AgentPackage | None:
+    """The agent package in `folder`; `None` without one, or with a package.json that is not JSON."""
+    own = Diagnostics()
+    source = read_source(folder / MANIFEST, own)
+    name = str(folder / MANIFEST)
+    findings.findings += [finding.in_file(name) for finding in own]
+    manifest = source.value if source is not None else None
+    if not isinstance(manifest, dict) or not isinstance(manifest.get("cinatra"), dict):
+        return None
+    return AgentPackage(package=Package(root=folder, source=source), folder=folder)
+
+
+def _folders(roots: Iterable[Path], findings: Diagnostics) -> Iterator[Path]:
+    entered = 0
+    for root in roots:
+        for folder, below, _files in os.walk(root):
+            below[:] = sorted(n for n in below if not n.startswith(".") and n not in _SKIPPED)
+            entered += 1
+            if entered > MAX_FOLDERS:
+                findings.error(
+                    "DEP009",
+                    f"there are more than {MAX_FOLDERS:,} folders below {root}; "
+                    "packages in the others were not looked at",
+                    hint="name the folder of the agents with --root",
+                )
+                return
+            yield Path(folder)
+
+
+def _text(value: JsonValue) -> str:
+    return value if isinstance(value, str) else ""

@@ -1,7 +1,9 @@
 """The command line: `oasflow check`, `run`, `gates`, `approve`, …
 
     app.py        the commands and their options, put together
-    check.py run.py gates.py runs.py draw.py db.py      one group of commands each
+    check.py rule.py explain.py draw.py diff.py schema.py deps.py      commands about files
+    run.py gates.py runs.py db.py                                      commands about runs
+    mend.py       the dialogue of `check --fix`;  explained*.py  what `explain` shows
     drive.py      a run from stop to stop, with a person at the terminal
     ask.py        what a person is asked;  progress.py  what runs right now
     opening.py    flows, platforms and the store, as the options name them;  inputs.py  their values

@@ -10,7 +10,20 @@ from typing import Annotated
 
 import typer
 
-from oas_compiler.cli import check, db, draw, gates, options, run, runs
+from oas_compiler.cli import (
+    check,
+    db,
+    deps,
+    diff,
+    draw,
+    explain,
+    gates,
+    options,
+    rule,
+    run,
+    runs,
+    schema,
+)
 from oas_compiler.cli.exits import DEBUG_VARIABLE, MEANINGS, Exit, bounded
 from oas_compiler.cli.terminal import Terminal
 
@@ -30,6 +43,15 @@ app = typer.Typer(
 _db = typer.Typer(
     name="db",
     help="The local PostgreSQL server.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    context_settings=_SETTINGS,
+)
+
+
+_schema = typer.Typer(
+    name="schema",
+    help="JSON Schemas of flow files, and of what one flow takes and gives.",
     no_args_is_help=True,
     rich_markup_mode=None,
     context_settings=_SETTINGS,
@@ -66,6 +88,7 @@ def _version_of(distribution: str) -> str:
 
 _COMMANDS: tuple[Callable[..., Exit], ...] = (
     check.check,
+    rule.rule,
     run.run,
     gates.gates,
     gates.approve,
@@ -75,10 +98,16 @@ _COMMANDS: tuple[Callable[..., Exit], ...] = (
     runs.show,
     run.resume,
     draw.draw,
+    diff.diff,
+    explain.explain,
+    deps.deps,
 )
 for command in _COMMANDS:
     app.command()(bounded(command))
 for action in (db.start, db.stop, db.status, db.url):
     _db.command()(bounded(action))
 app.add_typer(_db)
+for made in (schema.oas, schema.input, schema.output):
+    _schema.command()(bounded(made))
+app.add_typer(_schema)
 app.command()(bounded(version))

@@ -2,63 +2,192 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
 from typing import Annotated, Any
 
 import typer
 
 from oas_compiler.cli import options
-from oas_compiler.cli.exits import Exit
-from oas_compiler.cli.findings import exit_of_findings, finding_record, view_of_findings
+from oas_compiler.cli.exits import Exit, Halt
+from oas_compiler.cli.findings import exit_of_findings, view_of_findings
 from oas_compiler.cli.inputs import environment
+from oas_compiler.cli.mend import Mender
 from oas_compiler.cli.safe import clean
 from oas_compiler.cli.terminal import Terminal
 from oas_compiler.diagnostics import Finding
+from oas_compiler.fixing.planning import Mending
 from oas_compiler.pipeline import check as findings_of
+from oas_compiler.reports.github import github
+from oas_compiler.reports.json_report import counts, is_fixable, record
+from oas_compiler.reports.sarif import sarif
+from oas_compiler.reports.selection import Selection, UnknownRule
+from oas_compiler.tree import flows_of
 
 
-def check(
+class Format(StrEnum):
+    """What a report is written as."""
+
+    text = "text"
+    json = "json"
+    sarif = "sarif"
+    github = "github"
+
+
+Select = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--select",
+        metavar="RULES",
+        help="Only these rules: codes, beginnings (OAS15), names or aliases, with commas.",
+    ),
+]
+Ignore = Annotated[
+    list[str] | None,
+    typer.Option("--ignore", metavar="RULES", help="All rules but these; as --select."),
+]
+
+
+def check(  # noqa: PLR0917 - typer reads the options from the signature
     paths: Annotated[
-        list[str], typer.Argument(metavar="PATH…", help="Flow files, or folders of agents.")
+        list[str],
+        typer.Argument(metavar="PATH…", help="Flow files, folders of agents, or whole trees."),
     ],
+    format: Annotated[  # noqa: A002 - the option's name
+        Format | None, typer.Option(help="How to report; default: text.")
+    ] = None,
+    select: Select = None,
+    ignore: Ignore = None,
+    fix: Annotated[
+        bool, typer.Option("--fix", help="Mend what is safe to mend: shows a diff, then asks.")
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="With --fix: do not ask.")] = False,
     env: options.Env = None,
     as_json: options.Json = False,
 ) -> Exit:
     """Say everything that is wrong with flow files.
 
-    Exit code 0: no errors (there may be warnings); 1: errors; 2: a file could not be read.
+    Exit code 0: no errors (there may be warnings); 1: errors; 2: a file could not be read, or
+    there is no flow in a folder.
     """
-    terminal = Terminal.open(as_json=as_json)
-    values = environment(env or [])
-    checked = [(path, list(findings_of(path, env=values))) for path in paths]
-    for path, findings in checked:
-        if findings:
-            terminal.show(view_of_findings(findings))
-        else:
-            terminal.show(f"{clean(path)}: ok")
-    every = [finding for _, findings in checked for finding in findings]
-    terminal.data({**_counts(every), "files": [_file(*pair) for pair in checked]})
-    if every and not as_json:
-        counts = _counts(every)
-        terminal.say(
-            f"{_number(counts['errors'], 'error')} and {_number(counts['warnings'], 'warning')} "
-            f"in {_number(len(checked), 'file')}"
-        )
-    return Exit(max((exit_of_findings(findings) for _, findings in checked), default=0))
+    chosen = _format(format, as_json=as_json)
+    terminal = Terminal.open(as_json=chosen is Format.json)
+    try:
+        _refuse(paths, fix=fix, yes=yes)
+        wanted = _selection(select or (), ignore or ())
+        run = _Run(terminal=terminal, format=chosen, selection=wanted, env=environment(env or []))
+        return run.check(paths, fix=fix, yes=yes)
+    except Halt as halt:
+        if not as_json:
+            # As --json does it: with --format json, too, an error is a document on stdout.
+            described = {"code": halt.code, "message": str(halt), "exit": int(halt.exit)}
+            terminal.data({"error": described})
+        raise
 
 
-def _file(path: str, findings: list[Finding]) -> dict[str, Any]:
-    counts = _counts(findings)
+def _format(chosen: Format | None, *, as_json: bool) -> Format:
+    if as_json and chosen not in {None, Format.json}:
+        raise Halt("--json and --format name different formats")
+    return Format.json if as_json else chosen or Format.text
+
+
+def _refuse(paths: Sequence[str], *, fix: bool, yes: bool) -> None:
+    if yes and not fix:
+        raise Halt("--yes goes with --fix")
+    if not all(paths):
+        raise Halt("a PATH is empty")
+
+
+def _selection(select: Sequence[str], ignore: Sequence[str]) -> Selection:
+    try:
+        return Selection.of(select, ignore)
+    except UnknownRule as error:
+        raise Halt(str(error), code="unknown_rule") from None
+
+
+@dataclass(frozen=True, slots=True)
+class _Checked:
+    file: str
+    findings: list[Finding]
+    """Those that are wanted and were not told before."""
+    known: list[Finding]
+    """All of the file."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Run:
+    """One run over all paths."""
+
+    terminal: Terminal
+    format: Format
+    selection: Selection
+    env: dict[str, str]
+
+    def check(self, paths: Sequence[str], *, fix: bool, yes: bool) -> Exit:
+        found = flows_of(paths)
+        fixed: dict[str, Any] = {}
+        if fix:
+            shown = self.format is Format.text
+            mender = Mender(terminal=self.terminal, yes=yes, diff_is_the_result=shown)
+            work = Mending(env=self.env, wanted=self.selection.wants)
+            fixed = {"fix": mender.mend(work, found.files)}
+        checked = self._checked(found.files)
+        for folder in found.unreadable:
+            self.terminal.error(f"the folder {folder} cannot be read")
+        self._report(checked, {**fixed, "unreadable": list(found.unreadable)})
+        codes = [exit_of_findings(one.findings) for one in checked]
+        return Exit.USAGE if found.unreadable else Exit(max(codes, default=0))
+
+    def _checked(self, files: Sequence[str]) -> list[_Checked]:
+        checked, seen = [], set[Finding]()
+        for file in files:
+            # Two flows of one package share the findings of its package.json.
+            known = list(findings_of(file, env=self.env))
+            wanted = [one for one in known if one not in seen and self.selection.wants(one)]
+            seen.update(known)
+            checked.append(_Checked(file, wanted, known))
+        return checked
+
+    def _report(self, checked: list[_Checked], more: dict[str, Any]) -> None:
+        every = [finding for one in checked for finding in one.findings]
+        match self.format:
+            case Format.json:
+                files = [_file(one) for one in checked]
+                self.terminal.data({**counts(every), "files": files, **more})
+            case Format.sarif:
+                Terminal(self.terminal.out, self.terminal.err, as_json=True).data(sarif(every))
+            case Format.github:
+                if every:
+                    self.terminal.show(github(every).rstrip("\n"))
+            case Format.text:
+                for one in checked:
+                    view = view_of_findings(one.findings, known=one.known)
+                    self.terminal.show(view if one.findings else f"{clean(one.file)}: ok")
+        if self.format is not Format.json and (every or len(checked) > 1):
+            self.terminal.say(_summary(every, len(checked)))
+
+
+def _file(one: _Checked) -> dict[str, Any]:
+    numbers = counts(one.findings)
     return {
-        "path": path,
-        "ok": not counts["errors"],
-        **counts,
-        "findings": [finding_record(finding) for finding in findings],
+        "path": one.file,
+        "ok": not numbers["errors"],
+        **numbers,
+        "findings": [record(finding) for finding in one.findings],
     }
 
 
-def _counts(findings: list[Finding]) -> dict[str, int]:
-    errors = sum(finding.severity == "error" for finding in findings)
-    return {"errors": errors, "warnings": len(findings) - errors}
+def _summary(every: list[Finding], files: int) -> str:
+    if not every:
+        return f"no findings in {_number(files, 'file')}"
+    errors = sum(finding.severity == "error" for finding in every)
+    said = (
+        f"{_number(errors, 'error')} and {_number(len(every) - errors, 'warning')} "
+        f"in {_number(files, 'file')}"
+    )
+    fixable = sum(map(is_fixable, every))
+    return f"{said}; {fixable} can be fixed with --fix" if fixable else said
 
 
 def _number(count: int, noun: str) -> str:

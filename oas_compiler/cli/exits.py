@@ -53,9 +53,9 @@ class Exit(IntEnum):
 
 MEANINGS: Final[Mapping[Exit, str]] = {
     Exit.OK: "done; the run completed",
-    Exit.FINDINGS: "the flow has errors",
+    Exit.FINDINGS: "the flow has errors; diff: the flows differ",
     Exit.USAGE: "a file could not be read, or what was given does not fit",
-    Exit.WAITING: "the run waits at a gate",
+    Exit.WAITING: "the run waits at a gate; diff: a gate is weaker",
     Exit.CONFLICT: "the gate is closed, the run has ended, or somebody else holds it",
     Exit.REJECTED: "the run was rejected",
     Exit.FAILED: "the run failed or was stopped",

@@ -1,8 +1,8 @@
-"""Findings as people and as programs read them.
+"""Findings as people read them.  (As programs read them: reports/.)
 
-In: `Finding`s.  Out: text with the offending line underlined, or JSON records.
+In: `Finding`s.  Out: text with the offending line underlined.
 
-    oas.json:12:17 error OAS031 the gate "confirm" has no …
+    oas.json:12:17 error OAS031 the gate "confirm" has no …  [gate-without-policy]
       12 |       "id": "confirm",
          |       ^^^^
          hint: …
@@ -10,23 +10,25 @@ In: `Finding`s.  Out: text with the offending line underlined, or JSON records.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
-from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from rich.cells import cell_len
 from rich.text import Text
 
+from oas_compiler.catalog import find
 from oas_compiler.cli.safe import clean
 from oas_compiler.diagnostics import Finding
+from oas_compiler.reports.json_report import record as finding_record
+from oas_compiler.reports.masking import without_secrets
+from oas_compiler.reports.source_text import SourceTexts, width
+
+__all__ = ["excerpt", "exit_of_findings", "finding_record", "finding_view", "view_of_findings"]
 
 UNREADABLE: Final = ("OAS001", "OAS002", "OAS003", "OAS004")
 """Findings that say that there is no document at all: not found, too large, not UTF-8, not JSON."""
 WINDOW: Final = 100
 """Characters of a source line that are shown."""
-MAX_SOURCE: Final = 32 * 1024 * 1024
-_TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[^\s,:\[\]{}"]+')
 
 
 def exit_of_findings(findings: Iterable[Finding]) -> int:
@@ -37,43 +39,27 @@ def exit_of_findings(findings: Iterable[Finding]) -> int:
     return 1 if errors else 0
 
 
-def finding_record(finding: Finding) -> dict[str, Any]:
-    """One finding as JSON."""
-    return {
-        "code": finding.code,
-        "severity": finding.severity,
-        "message": finding.message,
-        "hint": finding.hint,
-        "file": finding.file,
-        "line": finding.place.line,
-        "column": finding.place.column,
-        "pointer": finding.place.pointer,
-    }
+def view_of_findings(findings: Iterable[Finding], *, known: Iterable[Finding] = ()) -> Text:
+    """All findings, each with its line of the file.
 
-
-def view_of_findings(findings: Iterable[Finding]) -> Text:
-    """All findings, each with its line of the file."""
-    sources: dict[str, list[str]] = {}
-    parts = []
-    for finding in findings:
-        if finding.file not in sources:
-            sources[finding.file] = _lines(finding.file)
-        lines = sources[finding.file]
-        number = finding.place.line
-        line = lines[number - 1] if 0 < number <= len(lines) else None
-        parts.append(finding_view(finding, line))
-    return Text("\n").join(parts)
+    `known` are findings that are not shown: they, too, say which values must not be.
+    """
+    listed = list(findings)
+    texts = SourceTexts([*listed, *known])
+    return Text("\n").join(finding_view(finding, texts.line(finding)) for finding in listed)
 
 
 def finding_view(finding: Finding, line: str | None) -> Text:
-    """One finding; `line` is the line of the file that it points at."""
+    """One finding; `line` is the line of the file that it points at, credentials starred."""
     colour = "red" if finding.severity == "error" else "yellow"
+    card = find(finding.code)
     view = Text.assemble(
         (clean(finding.where.removesuffix("#")), "bold"),
         " ",
         (finding.severity, f"bold {colour}"),
         f" {finding.code} ",
-        clean(finding.message),
+        clean(without_secrets(finding.message)),
+        (f"  [{card.name}]" if card is not None else "", "dim"),
     )
     margin = " " * (len(str(finding.place.line)) + 2)
     if line is not None:
@@ -81,15 +67,14 @@ def finding_view(finding: Finding, line: str | None) -> Text:
         view.append(f"\n  {finding.place.line} | {shown}\n{margin} | {before}")
         view.append(under, f"bold {colour}")
     if finding.hint:
-        view.append(f"\n{margin}   hint: {clean(finding.hint)}")
+        view.append(f"\n{margin}   hint: {clean(without_secrets(finding.hint))}")
     return view
 
 
 def excerpt(line: str, column: int) -> tuple[str, str, str]:
     """The part of `line` around `column` (1-based), the blanks before the place, the underline."""
     at = min(max(column - 1, 0), len(line))
-    token = _TOKEN.match(line, at)
-    length = max(1, token.end() - at if token else 1)
+    length = width(line, at + 1)
     first = 0 if len(line) <= WINDOW else max(0, at - WINDOW // 3)
     shown = _one_to_one(line[first : first + WINDOW])
     left = "…" if first else ""
@@ -102,14 +87,3 @@ def excerpt(line: str, column: int) -> tuple[str, str, str]:
 def _one_to_one(text: str) -> str:
     """Safe text in which every character kept its position."""
     return "".join(clean(character) for character in text.rstrip("\r"))
-
-
-def _lines(file: str) -> list[str]:
-    if not file:
-        return []
-    try:
-        with Path(file).open("rb") as stream:
-            raw = stream.read(MAX_SOURCE)
-    except (OSError, ValueError):
-        return []  # the finding itself says what is wrong with the file
-    return raw.decode("utf-8-sig", errors="replace").split("\n")

@@ -10,7 +10,7 @@ import pytest
 
 from tests.flows import end, flow_of, gate, port, start
 
-GOOD = flow_of(start(port("topic")), gate("review"), end())
+GOOD = flow_of(start(port("topic"), required=["topic"]), gate("review"), end())
 TYPO = json.dumps(flow_of(start(), gate("review"), end()), indent=2).replace(
     '"component_type": "EndNode"', '"component_type": "EnNode"'
 )
@@ -58,7 +58,8 @@ def test_the_document_of_check_has_counts_and_the_findings_of_each_file(
     assert document["errors"] == len(document["files"][1]["findings"]) > 0
     finding = next(f for f in document["files"][1]["findings"] if f["code"] == "OAS026")
     assert set(finding) == {
-        "code", "severity", "message", "hint", "file", "line", "column", "pointer",
+        "code", "rule", "severity", "message", "hint", "file", "line", "column", "pointer",
+        "aliases", "fixable",
     }  # fmt: skip
     assert (finding["file"], finding["column"], finding["severity"]) == (typo, 7, "error")
 

@@ -172,7 +172,7 @@ def test_a_locale_without_unicode_loses_no_command(oasflow: Oasflow, flow_file: 
     assert "The first" in ended.out
 
 
-HEAVY = ("langgraph", "psycopg", "httpx2", "mermaidx", "langchain_core")
+HEAVY = ("langgraph", "psycopg", "httpx2", "langchain_core", "resvg_py", "nodesemver")
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,137 @@
+"""`oasflow diff`: what differs between two versions of a flow, and whether a gate got weaker."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import StrEnum
+from itertools import groupby
+from typing import Annotated, Final
+
+import typer
+from rich.text import Text
+
+from oas_compiler.cli import options
+from oas_compiler.cli.exits import Exit
+from oas_compiler.cli.findings import finding_record, view_of_findings
+from oas_compiler.cli.safe import clean
+from oas_compiler.cli.terminal import Terminal
+from oas_compiler.diagnostics import CompileError
+from oas_compiler.diff import Change, Difference
+from oas_compiler.diff import diff as differences
+from oas_compiler.pipeline import Compiled, compile_ir
+
+WEAKER: Final = Exit(3)
+"""Of this command, exit code 3 says that a gate is weaker or a send is newly without one."""
+_COLOURS: Final = {"!": "bold red", "-": "red", "+": "green", "~": "yellow"}
+
+
+class Format(StrEnum):
+    """How the differences are written."""
+
+    text = "text"
+    json = "json"
+    github = "github"
+
+
+def diff(
+    first: Annotated[str, typer.Argument(metavar="A", help="The flow as it was.")],
+    second: Annotated[str, typer.Argument(metavar="B", help="The flow as it is now.")],
+    format: Annotated[  # noqa: A002 - the option's name
+        Format, typer.Option(help="github: annotations for a workflow on GitHub.")
+    ] = Format.text,
+    as_json: options.Json = False,
+) -> Exit:
+    """Compare two versions of a flow: nodes, edges, types, and gates that got weaker.
+
+    Exit code 0: nothing differs; 1: something does; 3: a gate is weaker, or a node can act on the
+    world outside without a gate and could not before; 2: a file has errors or cannot be read.
+    """
+    terminal = Terminal.open(as_json=as_json or format is Format.json)
+    flows = []
+    for path in (first, second):
+        compiled = _compiled(path, terminal)
+        if compiled is None:
+            return Exit.USAGE
+        flows.append(compiled)
+    found = differences(flows[0].ir, flows[1].ir)
+    if format is Format.github:
+        for line in _annotations(found, flows[0].file, flows[1].file):
+            terminal.show(line)
+    else:
+        terminal.show(_view(found))
+    terminal.data({"first": flows[0].file, "second": flows[1].file, **found.to_json()})
+    if found.weakened:
+        return WEAKER
+    return Exit.OK if found.equal else Exit.FINDINGS
+
+
+def _compiled(path: str, terminal: Terminal) -> Compiled | None:
+    """The flow at `path`; `None` after saying what is wrong with it."""
+    try:
+        return compile_ir(path)
+    except CompileError as error:
+        findings = list(error.diagnostics)
+    terminal.say(view_of_findings(findings))
+    message = f"{clean(path)} cannot be compared: it has errors"
+    terminal.error(message)
+    records = [finding_record(finding) for finding in findings]
+    described = {"code": "compile_error", "message": message, "exit": 2, "findings": records}
+    terminal.data({"error": described})
+    return None
+
+
+# ---------------------------------------------------------------------------- text
+
+
+def _view(found: Difference) -> Text:
+    if found.equal:
+        return Text("the two flows are equal")
+    lines = [_line(change, "") for change in found.weakened]
+    rest = [change for change in found if change.sign != "!"]
+    for flow, changes in groupby(rest, key=lambda change: change.flow):
+        where = f'subflow "{clean("/".join(flow))}"' if flow else "flow"
+        lines.append(Text(where, style="bold"))
+        lines += [_line(change, "  ") for change in changes]
+    lines.append(Text(_sum(found)))
+    return Text("\n").join(lines)
+
+
+def _line(change: Change, pad: str) -> Text:
+    return Text.assemble(
+        pad, (change.sign, _COLOURS[change.sign]), f" {clean(change.message)}{clean(_values(change))}"
+    )  # fmt: skip
+
+
+def _values(change: Change) -> str:
+    if not change.before and not change.after:
+        return ""
+    return f": {change.before or 'nothing'} -> {change.after or 'nothing'}"
+
+
+def _sum(found: Difference) -> str:
+    weaker = len(found.weakened)
+    every = f"{len(found)} difference{'s' if len(found) != 1 else ''}"
+    return f"{every}, {weaker} of them weaken{'s' if weaker == 1 else ''} what people decide"
+
+
+# ---------------------------------------------------------------------------- GitHub
+
+
+def _annotations(found: Difference, first: str, second: str) -> Iterator[str]:
+    """Workflow commands; what is gone is shown at the top of the file as it is now."""
+    from oas_compiler.reports.file_names import path_from_here
+
+    file = path_from_here(second or first)
+    for change in found:
+        kind = "error" if change.sign == "!" else "notice"
+        line = 1 if change.gone else max(1, change.place.line)
+        message = change.message + _values(change)
+        yield f"::{kind} file={_property(file)},line={line},title={change.code}::{_data(message)}"
+
+
+def _data(text: str) -> str:
+    return clean(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

@@ -1,0 +1,95 @@
+"""The dialogue of `oasflow check --fix`: the diff, the question, the writing.
+
+--- a/cinatra/oas.json                 on a terminal:  apply? [y/N]
++++ a/cinatra/oas.json                 --yes:          written without a question
+@@ -3,4 +3,3 @@                        otherwise:      shown, nothing is written
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rich.text import Text
+
+from oas_compiler.cli.exits import Halt
+from oas_compiler.cli.safe import clean
+from oas_compiler.cli.terminal import Terminal
+from oas_compiler.fixing.planning import Mending
+from oas_compiler.fixing.writing import CannotWrite, write
+from oas_compiler.reports.diff import unified
+from oas_compiler.reports.json_report import record
+from oas_compiler.reports.masking import without_secrets
+
+_COLOURS = {"+": "green", "-": "red", "@": "cyan"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mender:
+    """Makes fixes with the consent of whoever sits at the terminal, or of `--yes`."""
+
+    terminal: Terminal
+    yes: bool
+    diff_is_the_result: bool
+    """Whether the diff goes to stdout; else a program reads stdout, and it goes to stderr."""
+
+    def mend(self, work: Mending, flows: Sequence[str]) -> dict[str, Any]:
+        """Try all fixes, show them, and write them; what was done comes back as JSON."""
+        before = [finding for flow in flows for finding in work.check(flow)]
+        for flow in flows:
+            work.mend(flow)
+        changes = work.changes()
+        after = [finding for flow in flows for finding in work.check(flow)] if changes else []
+        diffs = {change.file: unified(change, before, after) for change in changes}
+        applied = False
+        if changes:
+            for lines in diffs.values():
+                self._show(Text("\n").join(_diff_line(line) for line in lines))
+        for left in dict.fromkeys(work.left_out):
+            where, why = left.finding.where, without_secrets(left.why)
+            self.terminal.note(f"not mended: {where} {left.finding.code}: {why}")
+        if not changes:
+            self.terminal.say("nothing that --fix can mend")
+        elif self._may(len(changes)):
+            try:
+                write(changes)
+            except CannotWrite as reason:
+                raise Halt(f"{reason}; check it again", code="not_written") from None
+            applied = True
+            for change in changes:
+                self.terminal.say(f"written: {clean(change.file)}")
+        return {
+            "applied": applied,
+            "files": [{"file": file, "diff": "\n".join(lines)} for file, lines in diffs.items()],
+            "mended": [record(finding) for finding in work.mended],
+            "left_out": [{**record(left.finding), "why": left.why} for left in work.left_out],
+        }
+
+    def _may(self, files: int) -> bool:
+        if self.yes:
+            return True
+        if not self.terminal.asks:
+            self.terminal.say("nothing was written; --yes applies this")
+            return False
+        noun = "this file" if files == 1 else f"these {files} files"
+        self.terminal.prompt(f"apply to {noun}? [y/N] ")
+        answer = sys.stdin.readline()
+        if not answer.endswith("\n"):
+            self.terminal.say("")  # Ctrl-D leaves the cursor behind the question
+        if answer.strip().lower() in {"y", "yes"}:
+            return True
+        self.terminal.say("nothing was written")
+        return False
+
+    def _show(self, diff: Text) -> None:
+        if self.diff_is_the_result:
+            self.terminal.show(diff)
+        else:
+            self.terminal.say(diff)
+
+
+def _diff_line(line: str) -> Text:
+    bold = line.startswith(("--- ", "+++ "))
+    return Text(clean(line), "bold" if bold else _COLOURS.get(line[:1], ""))

@@ -1,0 +1,90 @@
+"""`oasflow rule`: what a rule asks for, with an example; without a name, all rules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from oas_compiler.catalog import all_rules, find
+from oas_compiler.cli import options
+from oas_compiler.cli.exits import Exit, Halt
+from oas_compiler.cli.safe import clean
+from oas_compiler.cli.terminal import Terminal
+from oas_compiler.reports.rule_card import GROUPS, card_record, group_of
+from oas_compiler.reports.selection import nearest_rule
+from oas_compiler.rules import Rule
+
+_COLOURS = {"error": "red", "warning": "yellow"}
+
+
+def rule(
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="[RULE]",
+            help="A code, the name of a rule, or one of its aliases; default: all.",
+        ),
+    ] = "",
+    as_json: options.Json = False,
+) -> Exit:
+    """Explain a rule of `oasflow check`, with example and source; or list all rules."""
+    terminal = Terminal.open(as_json=as_json)
+    if not name.strip():
+        cards = [card for group in GROUPS for card in _of(group)]
+        terminal.data({"rules": [card_record(card) for card in cards]})
+        terminal.show(Text("\n").join(_list()))
+        return Exit.OK
+    card = find(name.strip())
+    if card is None:
+        advice = nearest_rule(name.strip()) or "`oasflow rule` lists all"
+        raise Halt(f'no rule is called "{name}"; {advice}', code="unknown_rule")
+    terminal.data(card_record(card))
+    terminal.show(Text("\n").join(_card(card)))
+    return Exit.OK
+
+
+def _of(group: str) -> list[Rule]:
+    return [card for card in all_rules() if group_of(card) == group]
+
+
+def _list() -> Iterator[Text]:
+    widest = max((len(card.name) for card in all_rules()), default=0)
+    for group, title in GROUPS.items():
+        cards = _of(group)
+        if cards:
+            yield Text(title, "bold")
+        for card in cards:
+            yield Text.assemble(
+                f"  {card.code}  ",
+                (f"{card.severity:7}", _COLOURS[card.severity]),
+                f"  {card.name:{widest}}  ",
+                (", ".join(card.aliases[:1]), "dim"),
+            )
+        if cards:
+            yield Text("")
+    yield Text("oasflow rule CODE explains one of them")
+
+
+def _card(card: Rule) -> Iterator[Text]:
+    colour = f"bold {_COLOURS[card.severity]}"
+    yield Text.assemble((f"{card.code} {card.name}", "bold"), "  ", (card.severity, colour))
+    yield Text(card.summary)
+    yield Text("")
+    yield _row("fix", card.fix)
+    mends = "mends what is safe to mend" if card.fixable else "cannot mend it"
+    yield _row("--fix", mends)
+    yield _row("source", card.source)
+    if card.aliases:
+        yield _row("also called", ", ".join(card.aliases))
+    for title, text in (("bad", card.bad), ("good", card.good)):
+        if text:
+            yield Text("")
+            yield Text(title, "bold red" if title == "bad" else "bold green")
+            yield Text("\n").join(Text(f"    {clean(line)}") for line in text.split("\n"))
+
+
+def _row(title: str, text: str) -> Text:
+    return Text.assemble((f"{title:12}", "bold"), clean(text))

@@ -45,6 +45,9 @@ SETUP_STEP = 0
 FALLBACK_RENDERER = "@cinatra-ai/agent-builder:schema-field-fallback"
 """The host's screen for a gate whose author named none."""
 
+_SEND_SUFFIXES = ("_send", "_publish", "_post", "_delete")
+_SEND_CLASSES = frozenset({"send_external_message", "send", "publish", "post", "delete"})
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateSpec:
@@ -98,6 +101,24 @@ class Approval:
     @cached_property
     def _by_path(self) -> dict[Path, GateSpec]:
         return {gate.path: gate for gate in self.gates}
+
+
+def is_send_class(risk_class: str) -> bool:
+    """Whether a node of this risk class acts on the world outside and cannot be undone.
+
+    The runtime decides by a rule of its own in cinatra_sdk/policy.py; a test compares the two.
+    """
+    return risk_class in _SEND_CLASSES or risk_class.endswith(_SEND_SUFFIXES)
+
+
+def waived_gates(flow: FlowIR) -> frozenset[Path]:
+    """The gates that never ask: their `gateSteps` entry says `requiresApproval: false`."""
+    nodes = [node for node in flow.nodes if isinstance(node, FlowNode)]
+    if not any(step.requires_approval is False for node in nodes for step in node.gate_steps):
+        return frozenset()
+    steps, gates = _steps_and_gates(flow)
+    waived = {step["stepNumber"] for step in steps if step["requiresApproval"] is False}
+    return frozenset(gate.path for gate in gates if gate.step in waived)
 
 
 def visible_required(start: StartNode) -> tuple[str, ...]:

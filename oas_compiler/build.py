@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from oas_compiler import ir
 from oas_compiler.bounds import MAX_DATA_EDGES
-from oas_compiler.ir import DataEdge, FlowIR, Json, Node, Port, Route
+from oas_compiler.ir import DataEdge, FlowIR, Gap, Json, Node, Port, Route
 from oas_compiler.nodes import Site, build_node
 from oas_compiler.ports import PortReader
 from oas_compiler.scope import Document
@@ -42,6 +42,7 @@ class _Builder:
         start = flow.start.id if flow.start is not None else ""
         start_node = next((node for node in nodes if node.id == start), None)
         package = component.cinatra.get("packageName")
+        gaps = list(flow.gaps)
         return FlowIR(
             id=component.id,
             name=component.name,
@@ -59,20 +60,21 @@ class _Builder:
                 )
                 for edge in flow.control
             ),
-            data_edges=self._data_edges(flow, nodes, start_node),
+            data_edges=self._data_edges(flow, nodes, start_node, gaps),
             cinatra=Json.of(component.cinatra),
             package_name=package if isinstance(package, str) else "",
             place=self._source.place(component.pointer),
+            gaps=tuple(gaps),
         )
 
     def _node(self, flow: Flow, index: int) -> Node:
         component = flow.nodes[index]
-        subflow = flow.subflows.get(component.id)
         return build_node(
             Site(
                 component=component,
                 flow=flow,
-                subflow=self.flow(subflow) if subflow is not None else None,
+                subflows=tuple(map(self.flow, flow.subflows.get(component.id, ()))),
+                is_cinatra=self._document.is_cinatra,
                 reader=self._reader,
                 source=self._source,
                 findings=self._findings,
@@ -102,10 +104,13 @@ class _Builder:
     # ------------------------------------------------------------------ data edges
 
     def _data_edges(
-        self, flow: Flow, nodes: tuple[Node, ...], start: Node | None
+        self, flow: Flow, nodes: tuple[Node, ...], start: Node | None, gaps: list[Gap]
     ) -> tuple[DataEdge, ...]:
+        unread = any(gap.kind == "node" for gap in gaps)
         if flow.data is None:
-            return self._by_name(flow, nodes)
+            if unread:
+                gaps.append(Gap(kind="data"))  # a node that cannot be read may feed any name
+            return self._by_name(flow, nodes, gaps)
         edges = [
             DataEdge(
                 source=link.source,
@@ -116,9 +121,15 @@ class _Builder:
             )
             for link in flow.data
         ]
+        if not isinstance(start, ir.StartNode):
+            # its finding says so; the edges that it would imply are not missing
+            ends = [node for node in nodes if isinstance(node, ir.EndNode)]
+            gaps += [Gap(kind="data", target=end.id) for end in ends]
         return (*edges, *self._implicit(nodes, start, edges))
 
-    def _by_name(self, flow: Flow, nodes: tuple[Node, ...]) -> tuple[DataEdge, ...]:
+    def _by_name(
+        self, flow: Flow, nodes: tuple[Node, ...], gaps: list[Gap]
+    ) -> tuple[DataEdge, ...]:
         """Agent Spec's null: outputs and inputs of one name are one variable."""
         place = self._source.place(flow.component.pointer)
         takers: dict[str, list[Node]] = {}
@@ -139,6 +150,7 @@ class _Builder:
                 place,
                 hint="list the data edges in data_flow_connections",
             )
+            gaps.append(Gap(kind="data"))
             return ()
         return tuple(
             DataEdge(

@@ -2,29 +2,47 @@
 
     castable(integer, string)            True     any value has a text
     castable(string, integer)            False    the text is not known to be a number
-    castable(any, integer)               True     checked when the value is there
-    castable(array<object>, array<object{id: string}>)   True, for the same reason
+    castable(any, integer)               False    declare what the output is
+    castable(array<object>, array<object{id: string}>)   True     looked at when the value is there
 
-Agent Spec's castability, with one difference on purpose: a type that says nothing (`any`, an
-object with undeclared members) may feed a type that says more, because real flows do so and
-the value is validated at run time.  Refused is only what no value could survive.
+Agent Spec's castability.  Two things are wider, on purpose: an object that allows undeclared
+members may feed named ones, because real flows do so and the value is cast at run time; and a
+closed object may feed an open one, because nothing is lost.
 """
 
 from __future__ import annotations
 
-from oas_compiler.ir import ANY, ArrayType, JsonValue, ObjectType, ScalarType, Type, UnionType
+from typing import Final
 
+from oas_compiler.ir import (
+    ANY,
+    STRING,
+    ArrayType,
+    JsonValue,
+    ObjectType,
+    ScalarType,
+    Type,
+    UnionType,
+)
+
+UNREADABLE: Final = UnionType(())
+"""A type that could not be read, which a finding says: it goes with everything, unreported."""
+
+_BRIEF: Final = 200
+"""Characters of a type in a message."""
 _NUMERIC = frozenset({"integer", "number", "boolean"})
 
 
 def castable(source: Type, target: Type) -> bool:
     """Whether a value of type `source` can become one of type `target`."""
-    if ANY in (source, target) or source == target:
+    if target in (source, ANY) or UNREADABLE in (source, target):
         return True
     if isinstance(source, UnionType):
         return all(castable(option, target) for option in source.options)
     if isinstance(target, UnionType):
         return any(castable(source, option) for option in target.options)
+    if source == ANY:
+        return target == STRING
     if isinstance(target, ScalarType):
         return _to_scalar(source, target)
     if isinstance(source, ArrayType) and isinstance(target, ArrayType):
@@ -44,17 +62,40 @@ def _object(source: ObjectType, target: ObjectType) -> bool:
     has, wants = dict(source.properties), dict(target.properties)
     for name, wanted in wants.items():
         found = has.get(name, source.additional)
-        if found is not None and not castable(found, wanted):
-            return False
         # a closed object that lacks a member can never gain it
-        if found is None and name in target.required:
+        if found is None:
             return False
-    extra = [kind for name, kind in has.items() if name not in wants]
+        # what an open object says nothing about is looked at when the value is there
+        if not (name not in has and found == ANY) and not castable(found, wanted):
+            return False
     if target.additional is None:
-        return not extra
+        return source.additional is None
+    if target.additional == ANY:
+        return True
+    extra = [kind for name, kind in has.items() if name not in wants]
     if source.additional is not None:
         extra.append(source.additional)
     return all(castable(kind, target.additional) for kind in extra)
+
+
+def fits(value: JsonValue, kind: Type) -> bool:
+    """Whether a default is of its type, as loosely as Agent Spec takes it: 2.5 is an integer too.
+
+    Null stands for "nothing yet" in real flows, whatever the type.
+    """
+    if value is None or kind in (ANY, UNREADABLE):
+        return True
+    if isinstance(kind, UnionType):
+        return any(fits(value, option) for option in kind.options)
+    if isinstance(kind, ArrayType):
+        return isinstance(value, list) and all(fits(item, kind.items) for item in value)
+    if isinstance(kind, ObjectType):
+        return isinstance(value, dict) and all(
+            fits(member, wanted)
+            for name, wanted in kind.properties
+            if (member := value.get(name)) is not None
+        )
+    return castable(type_of(value), kind)
 
 
 def type_of(value: JsonValue) -> Type:
@@ -68,7 +109,7 @@ def type_of(value: JsonValue) -> Type:
     if isinstance(value, float):
         return ScalarType("number")
     if isinstance(value, str):
-        return ScalarType("string")
+        return STRING
     if isinstance(value, list):
         kinds = tuple(dict.fromkeys(type_of(item) for item in value))
         if not kinds:
@@ -78,6 +119,24 @@ def type_of(value: JsonValue) -> Type:
     return ObjectType(properties=members, additional=None)
 
 
+def brief(kind: Type) -> str:
+    """A type as messages name it: the beginning of what `shown` says."""
+    text = shown(kind)
+    return text if len(text) <= _BRIEF else f"{text[:_BRIEF]}…"
+
+
+def breadth(kind: Type) -> int:
+    """How many types a type is made of."""
+    if isinstance(kind, ArrayType):
+        return 1 + breadth(kind.items)
+    if isinstance(kind, UnionType):
+        return 1 + sum(map(breadth, kind.options))
+    if isinstance(kind, ObjectType):
+        own = 1 + sum(breadth(member) for _, member in kind.properties)
+        return own if kind.additional is None else own + breadth(kind.additional)
+    return 1
+
+
 def shown(kind: Type) -> str:
     """A type as people write it: `array<string>`, `object{id: string}`, `integer | null`."""
     if isinstance(kind, ScalarType):
@@ -85,6 +144,6 @@ def shown(kind: Type) -> str:
     if isinstance(kind, ArrayType):
         return f"array<{shown(kind.items)}>"
     if isinstance(kind, UnionType):
-        return " | ".join(shown(option) for option in kind.options)
+        return " | ".join(shown(option) for option in kind.options) or "any"
     members = ", ".join(f"{name}: {shown(member)}" for name, member in kind.properties)
     return f"object{{{members}}}" if members else "object"

@@ -103,6 +103,13 @@ class ComponentReader:
         )
 
     def _unknown_field(self, located: Located, name: str) -> None:
+        root = self._document.root
+        if (
+            name == "componentType"
+            and self._document.is_cinatra
+            and located.value is (root.value if root is not None else None)
+        ):
+            return  # an error of Cinatra's own (V1)
         self._findings.warning(
             "OAS024",
             f'a {located.component_type} has no field "{name[:80]}"; it is ignored',

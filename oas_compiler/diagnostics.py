@@ -8,13 +8,23 @@ Error tree
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from typing import Literal
 
-from oas_compiler.ir import Place
+from oas_compiler.ir import Json, JsonValue, Place
 
 Severity = Literal["error", "warning"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edit:
+    """One change of a document that mends a finding; `oasflow check --fix` makes it in the text."""
+
+    pointer: str
+    """What changes.  `…/-` is the place after the last element of a list (RFC 6902)."""
+    value: Json | None
+    """What stands there afterwards, replaced or added; `None` removes it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +41,23 @@ class Finding:
     """What to write instead; empty where there is nothing better to say than the message."""
     file: str = ""
     """The file's name as the user gave it; empty for bytes and dicts."""
+    fix: tuple[Edit, ...] = ()
+    """Changes of `file` that mend this without a decision of the author; mostly there are none."""
+
+    @property
+    def line(self) -> int:
+        """1-based; 0 where there is no text."""
+        return self.place.line
+
+    @property
+    def column(self) -> int:
+        """1-based, in characters; 0 where there is no text."""
+        return self.place.column
+
+    @property
+    def pointer(self) -> str:
+        """JSON Pointer (RFC 6901) of the place."""
+        return self.place.pointer
 
     @property
     def where(self) -> str:
@@ -39,6 +66,10 @@ class Finding:
         if self.place.line:
             return f"{name}:{self.place.line}:{self.place.column}"
         return f"{name}#{self.place.pointer}"
+
+    def in_file(self, name: str) -> Finding:
+        """The same finding, named after a file unless it already is."""
+        return self if self.file else replace(self, file=name)
 
     def __str__(self) -> str:
         hint = f" (hint: {self.hint})" if self.hint else ""
@@ -64,6 +95,18 @@ class Diagnostics:
     @property
     def warnings(self) -> list[Finding]:
         return [finding for finding in self.findings if finding.severity == "warning"]
+
+    def to_json(self) -> dict[str, JsonValue]:
+        """`{"errors": 1, "warnings": 0, "findings": [{"code": …, "line": …}]}`, ready for JSON."""
+        from oas_compiler.reports.json_report import json_report
+
+        return json_report(self.findings)
+
+    def to_sarif(self) -> dict[str, JsonValue]:
+        """The findings as a SARIF 2.1.0 log, ready for JSON."""
+        from oas_compiler.reports.sarif import sarif
+
+        return sarif(self.findings)
 
     def error(self, code: str, message: str, place: Place = Place(), *, hint: str = "") -> None:
         self.findings.append(

@@ -18,7 +18,7 @@ from __future__ import annotations
 import json
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from types import MappingProxyType
 from typing import Literal, TypeAlias, TypeVar
@@ -255,6 +255,21 @@ class DataEdge:
     place: Place = Place()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gap:
+    """Something of the file that could not be read, which an error says; an empty id is unknown.
+
+    What a gap hides is not missing: rules about something that is absent keep silent about it.
+    """
+
+    kind: Literal["node", "route", "data"]
+    """A node of `nodes`, a control edge or a data edge."""
+    source: str = ""
+    branch: str = ""
+    target: str = ""
+    input: str = ""
+
+
 _NO_ROUTES: Mapping[str, str] = MappingProxyType({})
 
 
@@ -279,6 +294,8 @@ class FlowIR:
     cinatra: Json = NOTHING
     package_name: str = ""
     place: Place = Place()
+    gaps: tuple[Gap, ...] = field(default=(), compare=False)
+    """What could not be read of it; empty in every flow that compiles."""
 
     @cached_property
     def by_id(self) -> Mapping[str, Node]:
@@ -303,9 +320,20 @@ class FlowIR:
         """Node id → the data edges into it, in order."""
         return _grouped((edge.target, edge) for edge in self.data_edges)
 
+    @property
+    def lacks_nodes(self) -> bool:
+        """Whether an entry of its nodes could not be read."""
+        return any(gap.kind == "node" for gap in self.gaps)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether its inputs, outputs and branches are known: every node, a way in and a way out."""
+        kinds = {type(node) for node in self.nodes}
+        return kinds >= {StartNode, EndNode} and not self.lacks_nodes
+
     def __getstate__(self) -> dict[str, object]:
         # A copy arranges its own lookups; read-only mappings cannot be pickled.
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        return {member.name: getattr(self, member.name) for member in fields(self)}
 
     def node(self, node_id: str) -> Node:
         """The node with this id; `KeyError` if there is none."""

@@ -3,18 +3,22 @@
     {"component_type": "Flow", "nodes": [{"$component_ref": "start"}], …}
         ->  spec.Flow(nodes=(Component(type="StartNode", id="start", …),), control=(…), …)
 
-Flows are followed through their FlowNodes; one that several of them run is loaded once.
+Flows are followed through the nodes that run them; one that several of them run is loaded once.
+What cannot be read is reported and leaves a gap, so that nothing else is said about it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from oas_compiler.bounds import MAX_DEPTH, MAX_NODES
 from oas_compiler.components import ComponentReader, describe
+from oas_compiler.ir import Gap
 from oas_compiler.scope import Document, Located
 from oas_compiler.spec import (
+    AGENT_TYPES,
     FIELDS,
+    KNOWN_TYPES,
     NODE_TYPES,
     UNSUPPORTED_NODES,
     UNSUPPORTED_RUNNERS,
@@ -24,6 +28,8 @@ from oas_compiler.spec import (
     Flow,
     is_plugin_type,
 )
+
+_OVER_ONE_FLOW = frozenset({"FlowNode", "MapNode", "ParallelMapNode", "CatchExceptionNode"})
 
 
 def load(document: Document) -> Flow | None:
@@ -51,7 +57,7 @@ def _fits(flow: Flow, document: Document) -> bool:
 
     def size(current: Flow) -> int:
         if id(current) not in sizes:
-            below = sum(size(subflow) for subflow in current.subflows.values())
+            below = sum(size(flow) for flows in current.subflows.values() for flow in flows)
             sizes[id(current)] = len(current.nodes) + below
         return sizes[id(current)]
 
@@ -84,46 +90,76 @@ class _Loader:
             return self._flows[located.pointer]
         located = self._document.enter(located)
         component = self._components.read(located)
-        nodes = self._nodes(component, located)
+        gaps: list[Gap] = []
+        nodes = self._nodes(component, located, gaps)
         if len(nodes) > MAX_NODES:
             _report_size(self._document, component.pointer, len(nodes))
             return None
         start = self._child(component, "start_node", located)
-        subflows: dict[str, Flow] = {}
-        tools: dict[str, Component] = {}
-        for node, at in nodes:
-            if node.type == "FlowNode":
-                subflow = self._subflow(node, at, (*around, located.pointer))
-                if subflow is not None:
-                    subflows[node.id] = subflow
-            elif node.type == "ToolNode":
-                tool = self._tool(node, at)
-                if tool is not None:
-                    tools[node.id] = tool
+        inside = (*around, located.pointer)
+        control = tuple(self._control(component, located, gaps))
+        data = self._data(component, located, gaps)
         flow = Flow(
             component=component,
             start=start,
             nodes=tuple(node for node, _ in nodes),
-            control=tuple(self._control(component, located)),
-            data=self._data(component, located),
-            subflows=subflows,
-            tools=tools,
+            control=control,
+            data=data,
+            subflows={
+                node.id: flows for node, at in nodes if (flows := self._subflows(node, at, inside))
+            },
+            tools=self._those("ToolNode", nodes, self._tool),
+            agents=self._those("AgentNode", nodes, self._agent),
+            gaps=tuple(gaps),
         )
         self._flows[located.pointer] = flow
         return flow
 
-    def _subflow(self, node: Component, at: Located, around: tuple[str, ...]) -> Flow | None:
-        target = self._target(node, "subflow", at)
-        if target is None:
-            return None
-        place = self._document.source.place(f"{node.pointer}/subflow")
-        if target.component_type != "Flow":
-            self._wrong_type(
-                f"{node.pointer}/subflow", "a subflow", "a Flow", target.component_type
+    def _those(
+        self,
+        kind: str,
+        nodes: list[tuple[Component, Located]],
+        find: Callable[[Component, Located], Component | None],
+    ) -> dict[str, Component]:
+        """What `find` finds for the nodes of one type, by node id."""
+        return {
+            node.id: found
+            for node, at in nodes
+            if node.type == kind and (found := find(node, at)) is not None
+        }
+
+    def _subflows(self, node: Component, at: Located, around: tuple[str, ...]) -> tuple[Flow, ...]:
+        """The flows that a node runs; empty where there are none or one cannot be loaded."""
+        flows = [self._subflow(node, field, around) for field in self._flow_fields(node, at)]
+        return tuple(flow for flow in flows if flow is not None) if None not in flows else ()
+
+    def _flow_fields(self, node: Component, at: Located) -> Iterator[Located | None]:
+        """Where a node names the flows that it runs; `None` for what was reported."""
+        if not isinstance(at.value, dict):
+            return
+        if node.type in _OVER_ONE_FLOW and node.has("subflow"):
+            yield Located(at.value["subflow"], f"{node.pointer}/subflow", at.scope)
+        elif node.type == "ParallelFlowNode":
+            yield from self._list(node, "subflows", at)
+        elif node.type == "AgentNode" and node.has("agent"):
+            target = self._document.locate(
+                Located(at.value["agent"], f"{node.pointer}/agent", at.scope)
             )
+            if target is not None and target.component_type == "Flow":
+                yield Located(at.value["agent"], f"{node.pointer}/agent", at.scope)
+
+    def _subflow(
+        self, node: Component, field: Located | None, around: tuple[str, ...]
+    ) -> Flow | None:
+        target = self._document.locate(field) if field is not None else None
+        if field is None or target is None:
+            return None
+        place = self._document.source.place(field.pointer)
+        if target.component_type != "Flow":
+            self._wrong_type(field.pointer, "a subflow", "a Flow", target.component_type)
         elif target.pointer in around:
             self._findings.error(
-                "OAS015", f'the FlowNode "{node.id}" runs the flow that it stands in', place
+                "OAS015", f'the {node.type} "{node.id}" runs the flow that it stands in', place
             )
         elif len(around) >= MAX_DEPTH:
             self._findings.error(
@@ -132,6 +168,15 @@ class _Loader:
         else:
             return self.flow(target, around)
         return None
+
+    def _agent(self, node: Component, at: Located) -> Component | None:
+        target = self._target(node, "agent", at)
+        if target is None or target.component_type == "Flow":
+            return None
+        kind = target.component_type
+        if kind not in AGENT_TYPES and kind in KNOWN_TYPES:
+            self._wrong_type(f"{node.pointer}/agent", "an agent", "an Agent or a Flow", kind)
+        return self._components.read(target) if kind == "Agent" else None
 
     def _tool(self, node: Component, at: Located) -> Component | None:
         target = self._target(node, "tool", at)
@@ -144,24 +189,29 @@ class _Loader:
             self._wrong_type(f"{node.pointer}/tool", "a tool", "a ServerTool", kind)
         return None
 
-    def _nodes(self, flow: Component, located: Located) -> list[tuple[Component, Located]]:
+    def _nodes(
+        self, flow: Component, located: Located, gaps: list[Gap]
+    ) -> list[tuple[Component, Located]]:
         nodes: list[tuple[Component, Located]] = []
         seen: set[str] = set()
         for item in self._list(flow, "nodes", located):
-            target = self._document.locate(item)
-            if target is None:
+            target = self._document.locate(item) if item is not None else None
+            if item is None or target is None:
+                gaps.append(Gap(kind="node"))
                 continue
             if not _is_node(target):
                 self._wrong_type(item.pointer, "an entry of nodes", "a node", target.component_type)
+                gaps.append(Gap(kind="node"))
                 continue
             component = self._components.read(self._document.enter(target))
             if target.pointer in seen:
-                self._findings.warning(
-                    "OAS028",
-                    f'the node "{component.id}" is listed twice',
-                    self._document.source.place(item.pointer),
-                    hint="remove the second entry",
-                )
+                if not self._document.is_cinatra:  # a rule of Cinatra's own refuses it there
+                    self._findings.warning(
+                        "OAS028",
+                        f'the node "{component.id}" is listed twice; it counts once',
+                        self._document.source.place(item.pointer),
+                        hint="remove the second entry",
+                    )
                 continue
             seen.add(target.pointer)
             nodes.append((component, self._document.enter(target)))
@@ -169,50 +219,70 @@ class _Loader:
 
     # ------------------------------------------------------------------ edges
 
-    def _control(self, flow: Component, located: Located) -> Iterator[ControlEdge]:
-        for edge, at in self._edges(flow, "control_flow_connections", "ControlFlowEdge", located):
+    def _control(self, flow: Component, located: Located, gaps: list[Gap]) -> Iterator[ControlEdge]:
+        for found in self._edges(flow, "control_flow_connections", "ControlFlowEdge", located):
+            if found is None:
+                gaps.append(Gap(kind="route"))
+                continue
+            edge, at = found
             source = self._child(edge, "from_node", at)
             target = self._child(edge, "to_node", at)
-            if source is not None and target is not None:
+            readable = _is_read(edge, "from_branch", at)
+            branch = edge.text("from_branch", "next") if readable else ""
+            if source is not None and target is not None and readable:
                 yield ControlEdge(
-                    source=source.id,
-                    branch=edge.text("from_branch", "next"),
-                    target=target.id,
-                    pointer=edge.pointer,
+                    source=source.id, branch=branch, target=target.id, pointer=edge.pointer
+                )
+            else:
+                gaps.append(
+                    Gap(kind="route", source=_id(source), branch=branch, target=_id(target))
                 )
 
-    def _data(self, flow: Component, located: Located) -> tuple[DataLink, ...] | None:
+    def _data(
+        self, flow: Component, located: Located, gaps: list[Gap]
+    ) -> tuple[DataLink, ...] | None:
         if not flow.has("data_flow_connections"):
+            if not _is_read(flow, "data_flow_connections", located):
+                gaps.append(Gap(kind="data"))
             return None
         links: list[DataLink] = []
-        for edge, at in self._edges(flow, "data_flow_connections", "DataFlowEdge", located):
+        for found in self._edges(flow, "data_flow_connections", "DataFlowEdge", located):
+            if found is None:
+                gaps.append(Gap(kind="data"))
+                continue
+            edge, at = found
             source = self._child(edge, "source_node", at)
             target = self._child(edge, "destination_node", at)
             named = edge.has("source_output") and edge.has("destination_input")
+            into = edge.text("destination_input")
             if source is not None and target is not None and named:
                 links.append(
                     DataLink(
                         source=source.id,
                         output=edge.text("source_output"),
                         target=target.id,
-                        input=edge.text("destination_input"),
+                        input=into,
                         pointer=edge.pointer,
                     )
                 )
+            else:
+                gaps.append(Gap(kind="data", target=_id(target), input=into))
         return tuple(links)
 
     def _edges(
         self, flow: Component, field: str, kind: str, located: Located
-    ) -> Iterator[tuple[Component, Located]]:
+    ) -> Iterator[tuple[Component, Located] | None]:
+        """The edges of a list; `None` for each that cannot be read, which was reported."""
         for item in self._list(flow, field, located):
-            target = self._document.locate(item)
-            if target is None:
-                continue
-            if target.component_type != kind:
+            target = self._document.locate(item) if item is not None else None
+            if item is None or target is None:
+                yield None
+            elif target.component_type != kind:
                 where = f"an entry of {field}"
                 self._wrong_type(item.pointer, where, f"a {kind}", target.component_type)
-                continue
-            yield self._components.read(target), target
+                yield None
+            else:
+                yield self._components.read(target), target
 
     # ------------------------------------------------------------------ members
 
@@ -235,19 +305,23 @@ class _Loader:
         opened = self._components.read(target)
         return opened if opened.id else None
 
-    def _list(self, component: Component, name: str, at: Located) -> Iterator[Located]:
-        """Entries of a list field that are objects; others are reported."""
+    def _list(self, component: Component, name: str, at: Located) -> Iterator[Located | None]:
+        """Entries of a list field; `None` for one that is no object, or for a missing list."""
         pointer = component.at(name)
-        for index, entry in enumerate(component.items(name) or ()):
+        entries = component.items(name)
+        if entries is None:
+            yield None
+        for index, entry in enumerate(entries or ()):
             if isinstance(entry, dict):
                 yield Located(entry, f"{pointer}/{index}", at.scope)
-            else:
-                self._findings.error(
-                    "OAS022",
-                    f"an entry of {name} must be a component or a $component_ref, "
-                    f"not {describe(entry)}",
-                    self._document.source.place(f"{pointer}/{index}"),
-                )
+                continue
+            self._findings.error(
+                "OAS022",
+                f"an entry of {name} must be a component or a $component_ref, "
+                f"not {describe(entry)}",
+                self._document.source.place(f"{pointer}/{index}"),
+            )
+            yield None
 
     def _wrong_type(self, pointer: str, what: str, wanted: str, found: str) -> None:
         self._findings.error(
@@ -255,6 +329,16 @@ class _Loader:
             f"{what} must be {wanted}, not {f'a {found}' if found else 'a plain object'}",
             self._document.source.place(pointer),
         )
+
+
+def _id(node: Component | None) -> str:
+    return node.id if node is not None else ""
+
+
+def _is_read(component: Component, name: str, at: Located) -> bool:
+    """Whether a field is as written: it may be absent or null, but was not refused."""
+    written = at.value.get(name) if isinstance(at.value, dict) else None
+    return written is None or component.has(name)
 
 
 def _is_node(located: Located) -> bool:

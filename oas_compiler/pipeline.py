@@ -4,7 +4,8 @@
         -> Compiled(ir=FlowIR(…), digest="5f0c…", warnings=(…))
 
 The steps, in order: read_source, fill_environment, Document, survey, refuse_unsupported, load,
-build, run_checks.  Each adds its findings; only reading stops the ones after it.
+build, run_rules.  Each adds its findings; only reading stops the ones after it.
+`compile_ir` applies the rules that a flow needs to run, `check` all of them.
 """
 
 from __future__ import annotations
@@ -12,18 +13,23 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Final
 
 from oas_compiler.build import build
-from oas_compiler.checks import run_checks
-from oas_compiler.checks.answer_schemas import answer_schemas
+from oas_compiler.checks import STRUCTURE, run_rules
+from oas_compiler.checks.subject import Subject
 from oas_compiler.diagnostics import CompileError, Diagnostics, Finding
 from oas_compiler.ir import FlowIR
 from oas_compiler.load import load
+from oas_compiler.package import Package, find_package
 from oas_compiler.scope import Document
 from oas_compiler.source import Source, SourceInput, file_name, read_source
 from oas_compiler.survey import survey
 from oas_compiler.templates import fill_environment
 from oas_compiler.unsupported import refuse_unsupported
+
+_ALL_SAVED: Final[Mapping[str, bytes]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,11 +64,14 @@ def compile_ir(
         CompileError: with every finding of the run, whatever was wrong with the input.
 
     """
-    findings, read, flow = _run(source, env, tools)
-    if findings.errors or read is None or flow is None:
+    findings, read, subject = _run(source, env, tools)
+    if read is not None and subject is not None:
+        run_rules(subject, findings, STRUCTURE)
+        findings = _in_file_order(findings, read.file)
+    if findings.errors or read is None or subject is None or subject.flow is None:
         raise CompileError(findings)
     return Compiled(
-        ir=flow,
+        ir=subject.flow,
         digest=hashlib.sha256(read.raw).hexdigest(),
         source_bytes=read.raw,
         file=read.file,
@@ -75,47 +84,76 @@ def check(
     *,
     env: Mapping[str, str] | None = None,
     tools: Collection[str] | None = None,
+    unsaved: Mapping[str, bytes] = _ALL_SAVED,
 ) -> Diagnostics:
-    """All findings, errors and warnings, of the same run as `compile_ir`; never raises.
+    """All findings, errors and warnings, of every rule; never raises.
 
-    Adds what `compile_ir` leaves to whoever runs the flow: the schemas of answers (OAS093).
+    A path inside a package folder (`<package>/cinatra/oas.json` beside a package.json, or the
+    folder itself) is checked together with its package; findings name the file they are in.
+    `unsaved` holds bytes that count instead of what is on disk, by the name that findings give
+    the file: of a flow file (not of its folder) and of its package.json.
     """
-    findings, read, flow = _run(source, env, tools)
-    if flow is not None and read is not None:
-        answer_schemas(flow, findings)
+    findings, read, subject = _run(source, env, tools, unsaved)
+    if read is not None and subject is not None:
+        if read.file:
+            subject = replace(subject, package=_package(read.file, findings, unsaved))
+        run_rules(subject, findings)
         findings = _in_file_order(findings, read.file)
     return findings
 
 
 def _run(
-    source: SourceInput, env: Mapping[str, str] | None, tools: Collection[str] | None
-) -> tuple[Diagnostics, Source | None, FlowIR | None]:
+    source: SourceInput,
+    env: Mapping[str, str] | None,
+    tools: Collection[str] | None,
+    unsaved: Mapping[str, bytes] = _ALL_SAVED,
+) -> tuple[Diagnostics, Source | None, Subject | None]:
+    """Everything before the rules."""
     findings = Diagnostics()
-    read = read_source(source, findings)
-    flow = None if read is None else _compile(read, findings, env, tools)
-    name = read.file if read is not None else file_name(source)
-    return _in_file_order(findings, name), read, flow
+    name = file_name(source)
+    read = read_source(unsaved.get(name, source), findings)
+    if read is not None:
+        name = read.file or name
+        read = replace(read, file=name)
+    subject = None if read is None else _subject(read, findings, env, tools)
+    return _in_file_order(findings, name), read, subject
 
 
-def _compile(
+def _subject(
     read: Source,
     findings: Diagnostics,
     env: Mapping[str, str] | None,
     tools: Collection[str] | None,
-) -> FlowIR | None:
+) -> Subject:
     value = fill_environment(read.value, env) if env else read.value
     document = Document(read, value, findings)
     survey(document)
     refuse_unsupported(document)
     flow = load(document)
-    if flow is None:
-        return None
-    built = build(flow, document)
-    run_checks(built, findings, tools)
-    return built
+    built = build(flow, document) if flow is not None else None
+    return Subject(document=document, flow=built, tools=tools)
+
+
+def _package(flow_file: str, findings: Diagnostics, unsaved: Mapping[str, bytes]) -> Package | None:
+    saved = Diagnostics()
+    package = find_package(flow_file, saved)
+    if package is None or package.manifest_file not in unsaved:
+        findings.findings += saved
+        return package
+    own = Diagnostics()
+    name = package.manifest_file
+    source = read_source(unsaved[name], own)
+    findings.findings += [finding.in_file(name) for finding in own]
+    return replace(package, source=replace(source, file=name) if source is not None else None)
 
 
 def _in_file_order(findings: Diagnostics, file: str) -> Diagnostics:
     """The same findings, each once, named after the file and sorted by their place in it."""
-    named = dict.fromkeys(replace(finding, file=file) for finding in findings)
-    return Diagnostics(sorted(named, key=lambda f: (f.place.line, f.place.column)))
+    named = dict.fromkeys(finding.in_file(file) for finding in findings)
+    own = [finding for finding in named if finding.file == file]
+    others = [finding for finding in named if finding.file != file]
+    return Diagnostics(sorted(own, key=_order) + sorted(others, key=_order))
+
+
+def _order(finding: Finding) -> tuple[str, int, int]:
+    return finding.file, finding.place.line, finding.place.column

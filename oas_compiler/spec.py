@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from oas_compiler.ir import JsonValue
+from oas_compiler.ir import Gap, JsonValue
 
 Kind = Literal["text", "flag", "list", "object", "any", "component"]
 """`component` is a component or a reference to one; `list` may hold either."""
@@ -41,6 +41,7 @@ _COMMON = {
 _PORTS = {"inputs": Field("list"), "outputs": Field("list")}
 _NODE = _COMMON | _PORTS | {"id": Field("text", required=True), "branches": Field("list")}
 _EDGE = _COMMON
+_MAP = _NODE | {"subflow": Field("component", required=True), "reducers": Field("object")}
 _PLUGIN = _NODE | {"input_mapping": Field("object"), "output_mapping": Field("object")}
 
 FIELDS: Mapping[str, Mapping[str, Field]] = {
@@ -96,8 +97,18 @@ FIELDS: Mapping[str, Mapping[str, Field]] = {
         "return_first_match_only": Field("flag"),
     },
     "PluginTemplateNode": _PLUGIN | {"template": Field("text", required=True)},
+    "LlmNode": _NODE
+    | {
+        "llm_config": Field("component", required=True),
+        "prompt_template": Field("text", required=True),
+    },
+    "AgentNode": _NODE | {"agent": Field("component", required=True)},
+    "MapNode": _MAP,
+    "ParallelMapNode": _MAP,
+    "ParallelFlowNode": _NODE | {"subflows": Field("list", required=True)},
+    "CatchExceptionNode": _NODE | {"subflow": Field("component", required=True)},
 }
-"""Fields of every component type that runs."""
+"""Fields of every component type that can be built; nodes of the last six do not run yet."""
 
 NODE_TYPES = frozenset(
     {
@@ -143,6 +154,19 @@ UNSUPPORTED_RUNNERS = UNSUPPORTED_NODES | frozenset(
     }
 )
 """Known component types that would do something at run time, which is not implemented."""
+
+AGENT_TYPES = frozenset(
+    {
+        "A2AAgent",
+        "Agent",
+        "ManagerWorkers",
+        "OciAgent",
+        "RemoteAgent",
+        "SpecializedAgent",
+        "Swarm",
+    }
+)
+"""What an AgentNode may run, besides a Flow."""
 
 UNSUPPORTED_PARTS = frozenset(
     {
@@ -271,7 +295,11 @@ class Flow:
     control: tuple[ControlEdge, ...]
     data: tuple[DataLink, ...] | None
     """`None`: outputs feed inputs of the same name (Agent Spec's null)."""
-    subflows: Mapping[str, Flow]
-    """By the id of a FlowNode in `nodes`."""
+    subflows: Mapping[str, tuple[Flow, ...]]
+    """By the id of a node that runs flows, all of which could be loaded."""
     tools: Mapping[str, Component]
     """By the id of a ToolNode in `nodes`."""
+    agents: Mapping[str, Component]
+    """By the id of an AgentNode in `nodes`: what it runs, if that is no flow."""
+    gaps: tuple[Gap, ...]
+    """Nodes and edges that could not be read."""

@@ -4,6 +4,8 @@ In: a `Document`.  Out: findings about every component of the file, used or not.
 
     {"component_type": "StartNod", …}        ->  OAS026 did you mean "StartNode"?
     {"agentspec_version": "20.99.99", …}     ->  OAS025
+    a CatchExceptionNode in a "26.1.0" file  ->  OAS032
+    two components with one id that differ   ->  OAS017 (in a Cinatra file every flow has its own ids)
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from oas_compiler.features import Version, missing_features, published
 from oas_compiler.ir import JsonValue
 from oas_compiler.marks import child
 from oas_compiler.scope import DEFINITIONS, Document, Located, is_reference
@@ -27,8 +30,10 @@ _VERSION = re.compile(r"(\d{1,4})\.(\d{1,4})(?:\.(\d{1,4}))?")
 def survey(document: Document) -> None:
     """Report what is wrong with components as such, wherever they stand."""
     version = _document_version(document)
+    numbers = _numbers(version)
     waiting = [document.top]
     blocks: dict[str, str] = {}
+    ids: dict[str, Located] = {}
     while waiting:
         found = document.enter(waiting.pop())
         value = found.value
@@ -41,6 +46,10 @@ def survey(document: Document) -> None:
             document.locate(found)
         elif "component_type" in value:
             _check_type(document, found)
+            if numbers is not None:
+                _check_features(document, found, numbers)
+            if not document.is_cinatra:
+                _check_ids(document, found, ids)
         if "agentspec_version" in value and found.pointer:
             _check_nested_version(document, found, version)
         waiting.extend(reversed(list(_members(found))))
@@ -106,6 +115,55 @@ def _check_names(document: Document, found: Located, blocks: dict[str, str]) -> 
                 document.source.place(pointer),
                 hint="give one of the two another name, or refer to the first",
             )
+
+
+def _check_ids(document: Document, found: Located, ids: dict[str, Located]) -> None:
+    """Agent Spec: what is used twice is a reference, so one id is one component.
+
+    Copies that say the same are let through, as SDKs write them.
+    """
+    assert isinstance(found.value, dict)
+    name = found.value.get("id")
+    if not isinstance(name, str) or not name:
+        return
+    first = ids.setdefault(name, found)
+    # two definitions under one name are OAS012's
+    if first.value != found.value and _entry(first) != _entry(found):
+        line = document.source.place(first.pointer).line
+        document.findings.error(
+            "OAS017",
+            f'two different components have the id "{name[:80]}"'
+            + (f", the first at line {line}" if line else ""),
+            document.source.place(f"{found.pointer}/id"),
+            hint="give one of the two another id, or refer to the first",
+        )
+
+
+def _entry(found: Located) -> str:
+    """The name under which something is defined in a block; its pointer when it is not."""
+    above, _, name = found.pointer.rpartition("/")
+    return name if above.endswith(f"/{DEFINITIONS}") else found.pointer
+
+
+def _check_features(document: Document, found: Located, version: Version) -> None:
+    assert isinstance(found.value, dict)
+    for missing in missing_features(found.value, version):
+        since = published(missing.since)
+        document.findings.error(
+            "OAS032",
+            f'{missing.what} exists since Agent Spec "{since}", the document is written for '
+            f'"{".".join(map(str, version))}"',
+            document.source.place(f"{found.pointer}/{missing.field}"),
+            hint=f'write "agentspec_version": "{since}", or do without it',
+        )
+
+
+def _numbers(version: str | None) -> Version | None:
+    match = _VERSION.fullmatch(version) if version is not None else None
+    if match is None:
+        return None
+    major, minor, patch = (int(part or 0) for part in match.groups())
+    return major, minor, patch
 
 
 def _document_version(document: Document) -> str | None:

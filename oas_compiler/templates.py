@@ -1,4 +1,4 @@
-"""Which names a template needs: found in Jinja's syntax tree, never by a pattern.
+"""Which names a template needs: those that Jinja's syntax tree has.
 
     "{{CINATRA_BASE_URL}}/api/{{ path|tojson }}"   ->  {"path"}
     "{% for r in refs %}{{ r.id }}{% endfor %}"    ->  {"refs"}
@@ -6,17 +6,19 @@
 
 Upper-case names belong to the environment: the platform fills them in, a flow never feeds them.
 Nothing of a template is evaluated here, not even a constant such as `9 ** 9 ** 9`.
+Templates of the common kind are read by template_names.py, which says the same without Jinja.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from oas_compiler.ir import JsonValue
 from oas_compiler.marks import child
+from oas_compiler.template_names import common_names
 
 if TYPE_CHECKING:
     from jinja2.sandbox import ImmutableSandboxedEnvironment
@@ -74,6 +76,12 @@ def placeholders(template: str) -> tuple[str, ...]:
         TemplateError: the template is not valid, or needs another template.
 
     """
+    common = common_names(template)
+    names = _names_by_jinja(template) if common is None else common
+    return tuple(sorted(name for name in names if not is_environment_name(name)))
+
+
+def _names_by_jinja(template: str) -> Collection[str]:
     from jinja2 import TemplateSyntaxError
     from jinja2.meta import TrackingCodeGenerator, find_referenced_templates
 
@@ -100,8 +108,7 @@ def placeholders(template: str) -> tuple[str, ...]:
         if isinstance(error, TemplateError):
             raise
         raise TemplateError("it contains a number that cannot be read") from error
-    names = tracker.undeclared_identifiers
-    return tuple(sorted(name for name in names if not is_environment_name(name)))
+    return tracker.undeclared_identifiers
 
 
 @cache

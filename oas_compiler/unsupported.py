@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from oas_compiler.ir import JsonValue, Node, Place
+from oas_compiler.ir import FlowIR, JsonValue, Node, Place
 from oas_compiler.marks import child
 from oas_compiler.scope import DEFINITIONS, Document, Located
 from oas_compiler.spec import KNOWN_TYPES, NODE_TYPES, UNSUPPORTED_RUNNERS, is_plugin_type
@@ -101,3 +101,8 @@ class UnsupportedNode(Node):
 
     Never lowered: the finding that put it here is an error.
     """
+
+    inferred: bool = False
+    """Whether ports and branches are those that the node would have, and not just declared ones."""
+    subflows: tuple[FlowIR, ...] = ()
+    """The flows that it would run; empty where they are not known."""

@@ -1,59 +1,45 @@
-"""The IR in, findings out: what lowering relies on, one module per concern.
+"""All rules, in groups: a subject in, findings out.
 
-Every rule looks at one flow; `run_checks` shows it every flow, subflows first met included.
+    structure/  what lowering relies on: control edges, data edges, types, ports
+    cinatra/    what Cinatra's validator and compiler refuse (S, V, W, P and C rules)
+    context/    context slots and their selection
+    guide/      the agent development guide, over a package folder
+    safety/     sends without a gate, literal credentials, foreign addresses, endless loops
 
-    RULES = (ids, entry, branches, reach, data_edges, required_inputs, outputs, authority)
+One rule, one file, one test file.  `compile_ir` applies `structure` alone: a flow that passes it
+runs.  `check` applies all: a file that passes it is also one that a host and a reviewer take.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Iterable
 
-from oas_compiler.checks.authority import authority
-from oas_compiler.checks.branches import branches
-from oas_compiler.checks.data_edges import data_edges
-from oas_compiler.checks.entry import entry
-from oas_compiler.checks.ids import ids
-from oas_compiler.checks.outputs import outputs
-from oas_compiler.checks.reach import reach
-from oas_compiler.checks.required_inputs import required_inputs
-from oas_compiler.checks.tools import registered_tools
+from oas_compiler.checks import cinatra, context, guide, safety, structure
+from oas_compiler.checks.subject import Subject
 from oas_compiler.diagnostics import Diagnostics
-from oas_compiler.ir import FlowIR, FlowNode
+from oas_compiler.rules import CheckRule
 
-Rule = Callable[[FlowIR, Diagnostics], None]
+STRUCTURE: tuple[CheckRule, ...] = structure.RULES
+"""The rules that keep a flow from compiling."""
 
-RULES: tuple[Rule, ...] = (
-    ids,
-    entry,
-    branches,
-    reach,
-    data_edges,
-    required_inputs,
-    outputs,
-    authority,
+RULES: tuple[CheckRule, ...] = (
+    *structure.RULES,
+    *cinatra.RULES,
+    *context.RULES,
+    *guide.RULES,
+    *safety.RULES,
 )
-"""In the order in which a reader would ask; findings are sorted by place afterwards."""
+"""Every rule, in the order in which a reader would ask; findings are sorted by place afterwards."""
 
 
-def run_checks(flow: FlowIR, findings: Diagnostics, tools: Collection[str] | None = None) -> None:
-    """Apply every rule to the flow and to each of its subflows once.
-
-    `tools`: names of the registered server tools, `None` when they are not known.
-    """
-    for current in _flows(flow):
-        for rule in RULES:
-            rule(current, findings)
-        if tools is not None:
-            registered_tools(current, findings, tools)
-
-
-def _flows(flow: FlowIR) -> Iterator[FlowIR]:
-    waiting, seen = [flow], {id(flow)}
-    while waiting:
-        current = waiting.pop()
-        yield current
-        for node in current.nodes:
-            if isinstance(node, FlowNode) and id(node.subflow) not in seen:
-                seen.add(id(node.subflow))
-                waiting.append(node.subflow)
+def run_rules(subject: Subject, findings: Diagnostics, rules: Iterable[CheckRule] = RULES) -> None:
+    """Apply each rule that the subject has enough for."""
+    there = {
+        "document": True,
+        "flow": subject.flow is not None,
+        "cinatra": subject.is_cinatra,
+        "package": subject.package is not None,
+    }
+    for rule in rules:
+        if there[rule.needs]:
+            rule(subject, findings)

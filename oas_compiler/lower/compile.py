@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any
 
 from cinatra_sdk.platform import Platform, SimulatedPlatform, platform_from
-from oas_compiler.checks.answer_schemas import answer_schemas
-from oas_compiler.diagnostics import CompileError, Diagnostics
 from oas_compiler.lower.flow import Flow
 from oas_compiler.pipeline import compile_ir
 
@@ -43,12 +40,6 @@ def compile_flow(
         if not callable(tool):
             raise TypeError(f"the tool '{name}' is a {type(tool).__name__}, not a function")
     compiled = compile_ir(source, env=env, tools=registered)
-    schemas = Diagnostics()
-    answer_schemas(compiled.ir, schemas)
-    if schemas.errors:
-        raise CompileError(
-            Diagnostics([replace(finding, file=compiled.file) for finding in schemas])
-        )
     return Flow(
         compiled=compiled,
         platform=platform if platform is not None else SimulatedPlatform(),

@@ -9,6 +9,11 @@ ends.py        StartNode, EndNode
 calls.py       ApiNode, ToolNode, FlowNode, and the stand-in for unsupported nodes
 messages.py    InputMessageNode, OutputMessageNode
 decisions.py   BranchingNode, PluginRegexNode, PluginTemplateNode
+models.py      LlmNode, AgentNode
+maps.py        MapNode, ParallelMapNode
+containers.py  ParallelFlowNode, CatchExceptionNode
+
+Nodes of the last three modules do not run yet: they become an `UnsupportedNode` with known ports.
 """
 
 from __future__ import annotations
@@ -17,16 +22,19 @@ from collections.abc import Callable, Mapping
 
 from oas_compiler import ir
 from oas_compiler.nodes.calls import build_api, build_flow, build_tool, build_unsupported
+from oas_compiler.nodes.containers import build_catch, build_parallel
 from oas_compiler.nodes.decisions import build_branching, build_regex, build_template
 from oas_compiler.nodes.ends import build_end, build_start
+from oas_compiler.nodes.maps import build_map
 from oas_compiler.nodes.messages import build_input_message, build_output_message
+from oas_compiler.nodes.models import build_agent, build_llm
 from oas_compiler.nodes.site import Site
 
 __all__ = ["Site", "build_node"]
 
 
 def build_node(site: Site) -> ir.Node:
-    """Build any node; one of an unsupported type becomes an `UnsupportedNode`."""
+    """Build any node; one of a type that cannot run becomes an `UnsupportedNode`."""
     return _BUILDERS.get(site.component.type, build_unsupported)(site)
 
 
@@ -41,4 +49,10 @@ _BUILDERS: Mapping[str, Callable[[Site], ir.Node]] = {
     "BranchingNode": build_branching,
     "PluginRegexNode": build_regex,
     "PluginTemplateNode": build_template,
+    "LlmNode": build_llm,
+    "AgentNode": build_agent,
+    "MapNode": build_map,
+    "ParallelMapNode": build_map,
+    "ParallelFlowNode": build_parallel,
+    "CatchExceptionNode": build_catch,
 }

@@ -8,7 +8,13 @@ from __future__ import annotations
 
 from oas_compiler import ir
 from oas_compiler.ir import Json, JsonValue, Port
-from oas_compiler.nodes.inference import checked_branches, next_only, specialised, template_inputs
+from oas_compiler.nodes.inference import (
+    branches_of,
+    checked_branches,
+    next_only,
+    specialised,
+    template_inputs,
+)
 from oas_compiler.nodes.site import Site, cinatra_error, cinatra_text, common
 from oas_compiler.unsupported import UnsupportedNode
 
@@ -16,6 +22,7 @@ from oas_compiler.unsupported import UnsupportedNode
 def build_api(site: Site) -> ir.Node:
     component = site.component
     fields = ("url", "http_method", "data", "query_params", "headers")
+    also = ("api_spec_uri", "sensitive_headers", "json_spec_filter")
     method = component.text("http_method", "POST")
     data = component.fields.get("data")
     # SDKs write `data: {}` when there is no body at all
@@ -23,7 +30,8 @@ def build_api(site: Site) -> ir.Node:
     outputs = site.declared("outputs")
     return ir.ApiNode(
         **common(site),
-        inputs=template_inputs(site, *fields),
+        # in Cinatra files Cinatra's own rule compares them, both ways
+        inputs=template_inputs(site, *fields, also=None if site.is_cinatra else also),
         outputs=(Port(title="response", place=site.place()),) if outputs is None else outputs,
         branches=next_only(site),
         url=component.text("url"),
@@ -50,15 +58,19 @@ def build_tool(site: Site) -> ir.Node:
 
 
 def build_flow(site: Site) -> ir.Node:
-    subflow = site.subflow
-    if subflow is None:
+    if not site.subflows:
         return build_unsupported(site)
-    ends = [node for node in subflow.nodes if isinstance(node, ir.EndNode)]
+    subflow, branches = site.subflows[0], branches_of(site.subflows[0])
+    inputs, outputs = subflow.inputs, subflow.outputs
+    if subflow.is_whole:
+        inputs = specialised(site, "inputs", inputs, "subflow")
+        outputs = specialised(site, "outputs", outputs, "subflow")
+        branches = checked_branches(site, branches)
     return ir.FlowNode(
         **common(site),
-        inputs=specialised(site, "inputs", subflow.inputs, "subflow"),
-        outputs=specialised(site, "outputs", subflow.outputs, "subflow"),
-        branches=checked_branches(site, tuple(dict.fromkeys(end.branch_name for end in ends))),
+        inputs=inputs,
+        outputs=outputs,
+        branches=branches,
         subflow=subflow,
         gate_steps=_gate_steps(site),
         package_name=cinatra_text(site, "packageName"),
@@ -96,6 +108,7 @@ def _gate_step(site: Site, step: dict[str, JsonValue]) -> ir.GateStep:
 
 
 def build_unsupported(site: Site) -> ir.Node:
+    """A stand-in that knows what the file declares and nothing else."""
     declared = site.component.items("branches")
     branches = tuple(name for name in declared or () if isinstance(name, str))
     return UnsupportedNode(

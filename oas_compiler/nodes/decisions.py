@@ -13,7 +13,13 @@ from oas_compiler import ir
 from oas_compiler.casting import castable, shown
 from oas_compiler.ir import Port
 from oas_compiler.marks import child
-from oas_compiler.nodes.inference import checked_branches, exactly_one, next_only, template_inputs
+from oas_compiler.nodes.inference import (
+    checked_branches,
+    exactly_one,
+    next_only,
+    none_declared,
+    template_inputs,
+)
 from oas_compiler.nodes.site import Site, common
 
 
@@ -34,7 +40,7 @@ def build_branching(site: Site) -> ir.Node:
     return ir.BranchingNode(
         **common(site),
         inputs=exactly_one(site, inputs, "inputs", "input, the value to branch on"),
-        outputs=(),
+        outputs=none_declared(site, "outputs"),
         branches=checked_branches(site, real),
         mapping=tuple(mapping),
     )

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from oas_compiler import ir
 from oas_compiler.ir import Json, Port
-from oas_compiler.nodes.inference import checked_branches, next_only, same_ports
+from oas_compiler.nodes.inference import checked_branches, differ, next_only, same_ports
 from oas_compiler.nodes.site import Site, cinatra_text_map, cinatra_texts, common
 from oas_compiler.spelling import nearest
 
@@ -57,15 +57,16 @@ def _start_port(port: Port, defaults: Mapping[str, Json | None], titles: Mapping
 
 
 def _compare_with_flow(site: Site, ports: tuple[Port, ...], flow: tuple[Port, ...]) -> None:
-    if site.flow.component.items("inputs") is None:
+    is_start = site.flow.start is None or site.flow.start.id == site.component.id
+    if site.flow.component.items("inputs") is None or not is_start or differ(site):
         return
     different = {port.title for port in ports} ^ {port.title for port in flow}
     if different:
-        site.findings.warning(
+        site.findings.error(
             "OAS068",
             f"the inputs of the flow and of its StartNode differ: {', '.join(sorted(different))}",
             site.place(),
-            hint="declare the same inputs in both; the StartNode's are asked for",
+            hint="declare the same inputs in both, or in one of them",
         )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from oas_compiler import ir
 from oas_compiler.ir import Json, JsonValue, Port
-from oas_compiler.nodes.inference import exactly_one, next_only, template_inputs
+from oas_compiler.nodes.inference import exactly_one, next_only, none_declared, template_inputs
 from oas_compiler.nodes.site import Site, cinatra_error, cinatra_text, cinatra_text_map, common
 
 MAX_VISITS = 100
@@ -35,7 +35,7 @@ def build_input_message(site: Site) -> ir.Node:
     message = site.component.fields.get("message")
     return ir.InputMessageNode(
         **common(site),
-        inputs=template_inputs(site, "message"),
+        inputs=template_inputs(site, "message", also=() if _is_plain(site) else None),
         outputs=outputs,
         branches=next_only(site),
         message=message if isinstance(message, str) else None,
@@ -43,6 +43,12 @@ def build_input_message(site: Site) -> ir.Node:
         renderer=_renderer(site, outputs, form),
         max_visits=_max_visits(site),
     )
+
+
+def _is_plain(site: Site) -> bool:
+    """Whether a gate shows its inputs by its message alone, and not as values on a screen."""
+    shown = site.component.cinatra.get("surfaceGateInputs") is True
+    return site.component.has("message") and not shown and not site.component.cinatra
 
 
 def _answer_schema(outputs: tuple[Port, ...], form: dict[str, JsonValue] | None) -> Json | None:
@@ -82,7 +88,7 @@ def build_output_message(site: Site) -> ir.Node:
     return ir.OutputMessageNode(
         **common(site),
         inputs=template_inputs(site, "message"),
-        outputs=site.declared("outputs") or (),
+        outputs=none_declared(site, "outputs"),
         branches=next_only(site),
         message=site.component.text("message"),
     )

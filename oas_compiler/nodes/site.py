@@ -26,8 +26,10 @@ class Site:
     component: Component
     flow: Flow
     """The flow it stands in."""
-    subflow: ir.FlowIR | None = None
-    """Of a FlowNode, already built; `None` when that was not possible."""
+    subflows: tuple[ir.FlowIR, ...] = ()
+    """What a node over flows runs, already built; empty when that was not possible."""
+    is_cinatra: bool = False
+    """Whether the document is of the Cinatra dialect."""
     reader: PortReader
     source: Source
     findings: Diagnostics
@@ -47,7 +49,16 @@ class Site:
 
     @property
     def label(self) -> str:
-        return f'the {self.component.type} "{self.component.id}"'
+        return label_of(self.component)
+
+    @property
+    def subflows_are_whole(self) -> bool:
+        """Whether the ports and branches of what the node runs are known."""
+        return bool(self.subflows) and all(flow.is_whole for flow in self.subflows)
+
+
+def label_of(component: Component) -> str:
+    return f'the {component.type} "{component.id}"'
 
 
 def common(site: Site) -> dict[str, Any]:

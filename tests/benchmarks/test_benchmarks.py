@@ -9,8 +9,9 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.postgres import PostgresSaver
 
 from benchmarks import __main__ as command
-from benchmarks import compiling, database, steps
+from benchmarks import checking, compiling, database, steps
 from benchmarks.chain import TOPIC
+from oas_compiler.checks import RULES
 
 EXAMPLE = sorted(compiling.EXAMPLES.glob("**/oas.json"))[:1]
 VARIANTS = {"compiled", "hand", "strings", "merged"}
@@ -65,6 +66,44 @@ def test_the_command_measures_a_file_and_writes_json(tmp_path: Path) -> None:
     assert result["compile"]["import"]["langgraph_after_check"] is False
     assert {"file", "bytes", "check_ms", "lower_ms"} <= set(result["compile"]["files"][0])
     assert result["compile"]["largest"]["limit_ms"] == 60.0
+
+
+def test_the_check_benchmark_says_where_the_time_of_a_file_goes(tmp_path: Path) -> None:
+    target = tmp_path / "figures.json"
+    asked = ["check", "--repeat", "1", "--corpus", str(EXAMPLE[0].parent), "--json", str(target)]
+    assert command.main([*asked, "--slowest", "3", "--peer", str(tmp_path / "none")]) == 0
+    result = json.loads(target.read_text(encoding="utf-8"))["check"]
+    assert result["largest"]["heavy_after_import"] == []
+    assert (result["largest"]["import_limit_ms"], result["largest"]["first_check_limit_ms"]) == (
+        250,
+        60,
+    )
+    parts = [row["part"].partition(" (")[0] for row in result["parts"]]
+    assert parts == ["read, load and build", "walks", *checking.GROUPS]
+    assert len(result["rules"]) == 3
+    assert {"file", "bytes", "errors", "warnings", "check_ms"} <= set(result["files"][0])
+    assert "there is no interpreter" in result["peer"]["skipped"]
+
+
+def test_every_rule_is_in_a_group_of_the_check_benchmark() -> None:
+    assert [rule for group in checking.GROUPS.values() for rule in group] == list(RULES)
+
+
+def test_a_peer_is_compared_only_where_it_loads_and_we_find_no_error(tmp_path: Path) -> None:
+    files = [Path("a/cinatra/oas.json"), Path("b/cinatra/oas.json"), Path("c/cinatra/oas.json")]
+    for path in files:
+        (tmp_path / path).parent.mkdir(parents=True)
+        (tmp_path / path).write_bytes(b"{}")
+    first, second, third = (str(tmp_path / path) for path in files)
+    ours = {name: {"ms": 2.0, "codes": []} for name in (first, second)}
+    ours[third] = {"ms": 1.0, "codes": ["OAS090"]}
+    theirs = {first: {"ms": 8.0}, second: {"failed": "ValueError"}, third: {"ms": 9.0}}
+    rounds = [{"ours": {"files": ours}, "theirs": {"files": theirs}}]
+    rows = [checking._beside_row(tmp_path / path, rounds) for path in files]
+    assert [row.get("ratio") for row in rows] == [4.0, None, 9.0]
+    summary = checking._summary(rows)
+    assert (summary["pyagentspec_loads"], summary["compared"]) == (2, 1)
+    assert summary["ratio_median"] == 4.0
 
 
 def test_a_missing_corpus_is_named_and_the_examples_are_measured_all_the_same(

@@ -139,24 +139,30 @@ def as_bytes(flow: dict[str, Any]) -> bytes:
     return json.dumps(flow, indent=2).encode()
 
 
+def found_in(source: Any, **options: Any) -> list[Any]:
+    """The findings that compiling makes: those of reading, of building and of checks/structure."""
+    from oas_compiler.diagnostics import CompileError
+    from oas_compiler.pipeline import compile_ir
+
+    try:
+        return list(compile_ir(source, **options).warnings)
+    except CompileError as error:
+        return list(error.diagnostics)
+
+
 def errors(source: Any, **options: Any) -> list[tuple[str, str]]:
     """(code, pointer) of every error, in file order."""
-    from oas_compiler.pipeline import check
-
-    return [(found.code, found.place.pointer) for found in check(source, **options).errors]
+    found = found_in(source, **options)
+    return [(each.code, each.place.pointer) for each in found if each.severity == "error"]
 
 
 def codes(source: Any, **options: Any) -> set[str]:
     """Codes of all findings, warnings included."""
-    from oas_compiler.pipeline import check
-
-    return {found.code for found in check(source, **options)}
+    return {found.code for found in found_in(source, **options)}
 
 
 def only(source: Any, code: str, **options: Any) -> Any:
     """The one finding of a run, which has this code."""
-    from oas_compiler.pipeline import check
-
-    found = list(check(source, **options))
+    found = found_in(source, **options)
     assert [finding.code for finding in found] == [code], [str(finding) for finding in found[:5]]
     return found[0]

@@ -76,8 +76,10 @@ class TestPorts:
                 {"allOf": [{"properties": {"a": {}}}, {"properties": {"b": {"type": "null"}}}]},
                 "object{a: any, b: null}",
             ),
-            ({"allOf": [{"type": "string"}, {"minLength": 1}]}, "any"),
-            ({"enum": [1, 2]}, "any"),
+            ({"allOf": [{"type": "string"}, {"minLength": 1}]}, "string"),
+            ({"enum": [1, 2]}, "integer"),
+            ({"const": "x"}, "string"),
+            ({"minLength": 1}, "any"),
         ],
     )
     def test_a_property_has_the_type_its_schema_says(self, property_, kind):
@@ -187,9 +189,10 @@ class TestStart:
             ("OAS038", f"/{BLOCK}/start/metadata/cinatra/required")
         ]
 
-    def test_differing_inputs_of_flow_and_start_are_a_warning(self):
+    def test_differing_inputs_of_flow_and_start_are_refused(self):
         flow = small(flow={"inputs": [text("topic"), text("other")]})
-        assert codes(flow) == {"OAS068"}
+        assert errors(flow) == [("OAS068", f"/{BLOCK}/start")]
+        assert not codes(small(flow={"inputs": ...}))
 
 
 class TestEnd:
@@ -207,10 +210,11 @@ class TestEnd:
         assert titles(end.inputs) == titles(end.outputs) == ["draft"]
         assert end.branches == ()
 
-    def test_a_difference_between_them_is_a_warning_and_both_are_taken(self):
+    def test_a_difference_between_them_is_refused(self):
         flow = small(end={"inputs": [text("topic")], "outputs": [text("draft")]})
-        assert codes(flow) == {"OAS065"}
-        assert titles(built(flow).node("end").inputs) == ["topic", "draft"]
+        assert errors(flow) == [("OAS065", f"/{BLOCK}/end/inputs")]
+        flow = small(end={"inputs": [text("draft")], "outputs": [text("draft")]})
+        assert not codes(flow)
 
     def test_an_unfed_output_takes_the_start_nodes_value(self):
         flow = small(end={"outputs": [text("draft"), text("topic", default="x")]})
@@ -349,6 +353,70 @@ class TestMessages:
         say = {"component_type": "OutputMessageNode", "id": "say", "message": "{{ topic }}!"}
         node = node_of(say, data("start", "topic", "say", "topic"))
         assert (node.message, titles(node.inputs), node.outputs) == ("{{ topic }}!", ["topic"], ())
+
+
+class TestUnusedInputs:
+    """An input that no template uses; each twin uses it or has another way to show it."""
+
+    def say(self, **fields: Any) -> dict[str, Any]:
+        say = {"component_type": "OutputMessageNode", "id": "say", "message": "{{ topic }}!"}
+        edges = [data("start", "topic", "say", "topic")]
+        return with_node(
+            say | {"inputs": [text("topic"), text("tone", default="")]} | fields, *edges
+        )
+
+    def test_an_input_that_the_message_does_not_use_is_refused(self):
+        assert errors(self.say()) == [("OAS082", f"/{BLOCK}/say/inputs/1")]
+
+    @pytest.mark.parametrize(
+        "message",
+        [
+            "{{ topic }} {{ tone }}",
+            "{{ topic }} {{ tone | upper }}",
+            "{% if tone %}{{ topic }}{% endif %}",
+            "{{ topic }} {# hint: {{ tone }} #}",
+        ],
+    )
+    def test_every_way_to_use_it_counts(self, message):
+        assert not errors(self.say(message=message))
+
+    def test_a_placeholder_in_upper_case_counts(self):
+        inputs = [text("topic"), text("TONE", default="")]
+        assert not errors(self.say(inputs=inputs, message="{{ topic }} {{ TONE }}"))
+        assert errors(self.say(inputs=inputs)) == [("OAS082", f"/{BLOCK}/say/inputs/1")]
+
+    def test_a_misspelt_placeholder_is_one_finding(self):
+        found = only(self.say(message="{{ topic }} {{ tune }}"), "OAS081")
+        assert found.hint == 'did you mean "tone"?'
+
+    def test_a_broken_template_is_one_finding(self):
+        only(self.say(message="{{ topic }} {% if %}"), "OAS080")
+
+    @pytest.mark.parametrize(
+        "fields",
+        [
+            {},
+            {"message": None},
+            {"message": "Fine?", "metadata": {"cinatra": {"surfaceGateInputs": True}}},
+        ],
+    )
+    def test_a_gate_shows_its_inputs_without_a_message(self, fields):
+        gate = {
+            "component_type": "InputMessageNode",
+            "id": "say",
+            "inputs": [text("a", default="")],
+        }
+        assert not errors(with_node(gate | fields))
+        assert errors(with_node(gate | {"message": "Fine?"})) == [
+            ("OAS082", f"/{BLOCK}/say/inputs/0")
+        ]
+
+    def test_an_api_node_is_compared_in_plain_files_only(self):
+        more = {"inputs": [text("topic"), text("tone", default="")]}
+        assert not errors(small(write=more))
+        assert errors(plain(write=more)) == [("OAS082", f"/{BLOCK}/write/inputs/1")]
+        headers = {"sensitive_headers": {"X-Tone": "{{ tone }}"}}
+        assert ("OAS082", f"/{BLOCK}/write/inputs/1") not in errors(plain(write=more | headers))
 
 
 class TestBranching:

@@ -1,27 +1,43 @@
-"""Codes: each stands for one rule, is documented once, and nothing is documented that is not."""
+"""Codes: each stands for one rule, has one card, and docs/diagnostics.md is made of the cards."""
 
 from __future__ import annotations
 
 import ast
+import importlib
+import pkgutil
 import re
-from collections import defaultdict
+import subprocess
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 
-PACKAGE = Path(__file__).resolve().parents[2] / "oas_compiler"
-DOCUMENT = PACKAGE.parent / "docs" / "diagnostics.md"
+import pytest
+
+from oas_compiler import checks
+from oas_compiler.catalog import READER_RULES, all_rules, document, find
+from oas_compiler.checks import RULES
+from oas_compiler.rules import CheckRule, Rule
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = ROOT / "oas_compiler"
 CODE = re.compile(r"OAS\d{3}")
+GROUPS = ("structure", "cinatra", "context", "guide", "safety")
+CARDS = pytest.mark.parametrize("card", all_rules(), ids=lambda card: card.code)
 
 
-def is_front_end(file: Path) -> bool:
-    return not {"lower", "cli"} & set(file.relative_to(PACKAGE).parts)
+def reading_files() -> Iterator[Path]:
+    """Modules that record findings without being rules."""
+    elsewhere = {"lower", "cli", "checks", "catalog"}
+    for file in sorted(PACKAGE.rglob("*.py")):
+        if not elsewhere & set(file.relative_to(PACKAGE).parts):
+            yield file
 
 
-def used() -> dict[str, set[str]]:
-    """code -> severities with which the front end records it."""
+def recorded() -> dict[str, set[str]]:
+    """code -> severities with which it is recorded outside checks/."""
     found: dict[str, set[str]] = defaultdict(set)
-    for file in PACKAGE.rglob("*.py"):
-        if not is_front_end(file):
-            continue
+    for file in reading_files():
         for call in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
                 continue
@@ -32,28 +48,148 @@ def used() -> dict[str, set[str]]:
     return found
 
 
-def documented() -> dict[str, str]:
+def rule_modules() -> list[tuple[str, str, list[CheckRule]]]:
+    """(group, module, the rules that the module makes) of every module of the groups."""
+    found = []
+    for group in GROUPS:
+        package = importlib.import_module(f"{checks.__name__}.{group}")
+        for info in pkgutil.iter_modules(package.__path__):
+            module = importlib.import_module(f"{package.__name__}.{info.name}")
+            own = [
+                value
+                for value in vars(module).values()
+                if isinstance(value, CheckRule) and value.look.__module__ == module.__name__
+            ]
+            found.append((group, info.name, own))
+    return found
+
+
+MODULES = [entry for entry in rule_modules() if entry[2]]
+
+
+def test_what_reading_and_building_record_has_exactly_the_cards_of_the_catalog():
+    assert {code: {card.severity} for code, card in by_code(READER_RULES).items()} == recorded()
+
+
+def by_code(cards: tuple[Rule, ...]) -> dict[str, Rule]:
+    return {card.code: card for card in cards}
+
+
+def test_every_code_has_one_card():
+    assert [code for code, n in Counter(card.code for card in all_rules()).items() if n > 1] == []
+    assert all(CODE.fullmatch(card.code) for card in all_rules())
+
+
+def test_every_name_and_alias_means_one_rule_whatever_its_case():
+    names = Counter(name.casefold() for card in all_rules() for name in card.names)
+    assert [name for name, n in names.items() if n > 1] == []
+
+
+@CARDS
+def test_a_card_says_what_is_wrong_what_to_do_where_it_comes_from_and_how_it_looks(card: Rule):
+    assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)+|syntax", card.name)
+    assert card.summary.strip()
+    assert card.summary.endswith(".")
+    assert card.fix.strip()
+    assert card.fix.endswith((".", ")"))
+    assert card.source.strip()
+    assert card.bad.strip()
+    assert card.good.strip()
+    assert card.bad != card.good
+
+
+@CARDS
+def test_a_rule_is_found_by_each_of_its_names(card: Rule):
+    assert [find(name.swapcase()) for name in card.names] == [card] * len(card.names)
+
+
+def test_an_unknown_name_is_no_rule():
+    assert find("OAS000") is None
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_the_order_of_a_group_lists_every_rule_of_its_folder_once(group: str):
+    listed = importlib.import_module(f"{checks.__name__}.{group}").RULES
+    made = [rule for at, _, rules in MODULES if at == group for rule in rules]
+    assert sorted(rule.card.code for rule in listed) == sorted(rule.card.code for rule in made)
+
+
+def test_a_module_makes_one_rule_that_is_named_like_it():
+    assert [
+        name for _, name, (first, *more) in MODULES if more or first.look.__name__ != name
+    ] == []
+
+
+def test_no_two_modules_of_any_group_share_a_name():
+    names = Counter(name for _, name, _ in rule_modules())
+    assert [name for name, n in names.items() if n > 1] == []
+
+
+def test_every_rule_has_its_own_test_file():
+    missing = [
+        f"{group}/test_{name}.py"
+        for group, name, _ in MODULES
+        if not (ROOT / "tests" / "checks" / group / f"test_{name}.py").is_file()
+    ]
+    assert missing == []
+
+
+def test_every_rule_of_checks_is_in_a_group():
+    assert {rule.card.code for rule in RULES} == {
+        rule.card.code for _, _, rules in MODULES for rule in rules
+    }
+
+
+def test_the_document_is_what_the_script_would_write():
+    written = (ROOT / "docs" / "diagnostics.md").read_text(encoding="utf-8")
+    assert written == document.rules_document()
+
+
+def test_the_script_compares_and_writes(tmp_path: Path):
+    """In a copy, so that nothing of the checkout changes."""
+    (tmp_path / "scripts").mkdir()
+    (tmp_path / "docs").mkdir()
+    script = tmp_path / "scripts" / "rules-doc"
+    script.write_bytes((ROOT / "scripts" / "rules-doc").read_bytes())
+    (tmp_path / "oas_compiler").symlink_to(PACKAGE, target_is_directory=True)
+
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, str(script), *arguments]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+    stale = run("--check")
+    assert stale.returncode == 1
+    assert "run scripts/rules-doc" in stale.stderr
+    assert run().returncode == 0
+    assert (tmp_path / "docs" / "diagnostics.md").read_text("utf-8") == document.rules_document()
+    assert run("--check").returncode == 0
+
+
+def test_the_table_has_one_row_for_each_card():
     rows = re.findall(
-        r"^\| (OAS\d{3}) \| (error|warning) \|", DOCUMENT.read_text("utf-8"), re.MULTILINE
+        r"^\| (OAS\d{3}) \| (error|warning) \|", document.rules_document(), re.MULTILINE
     )
-    assert len(rows) == len(dict(rows)), "a code is documented twice"
-    return dict(rows)
+    assert rows == [(card.code, card.severity) for card in all_rules()]
 
 
-def test_every_code_has_one_severity():
-    assert {code: kinds for code, kinds in used().items() if len(kinds) != 1} == {}
+def test_a_code_without_a_section_is_refused(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(document, "SECTIONS", document.SECTIONS[1:])
+    with pytest.raises(LookupError, match="OAS001"):
+        document.rules_document()
 
 
-def test_the_table_lists_exactly_the_codes_in_use_with_their_severity():
-    assert documented() == {code: kinds.pop() for code, kinds in used().items()}
-
-
-def test_reading_codes_are_used_by_reading_alone():
-    readers = {"source.py", "json_text.py", "yaml_text.py", "python_value.py", "bounds.py"}
-    for file in filter(is_front_end, PACKAGE.rglob("*.py")):
-        codes = set(re.findall(r'"(OAS\d{3})"', file.read_text(encoding="utf-8")))
-        reading = {code for code in codes if code < "OAS010"}
-        if file.name in readers:
-            assert codes == reading, file
-        else:
-            assert not reading, file
+def test_the_stages_after_reading_record_no_code_of_reading():
+    """Exit code 2 of the command line means that the document could not be read."""
+    stages = [
+        "survey",
+        "load",
+        "build",
+        "components",
+        "scope",
+        "ports",
+        "schema_types",
+        "unsupported",
+    ]
+    files = [PACKAGE / f"{stage}.py" for stage in stages]
+    for file in (*files, *PACKAGE.glob("nodes/*.py"), *PACKAGE.glob("checks/**/*.py")):
+        assert not re.search(r'"OAS00\d"', file.read_text(encoding="utf-8")), file

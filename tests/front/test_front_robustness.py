@@ -9,17 +9,17 @@ from __future__ import annotations
 import json
 import os
 import random
-from collections.abc import Callable
 
 import pytest
 from front_mutation import mutant
 from front_samples import AGENTSPEC, CINATRA, as_bytes, plain, small
 
-from oas_compiler import checks
+from oas_compiler import pipeline
+from oas_compiler.checks.subject import Subject
 from oas_compiler.diagnostics import CompileError, Diagnostics
-from oas_compiler.ir import FlowIR
 from oas_compiler.pipeline import check, compile_ir
 from oas_compiler.printer import print_ir
+from oas_compiler.rules import Report, rule
 from oas_compiler.source import read_source
 
 COUNT = int(os.environ.get("OASFLOW_MUTANTS", "400"))
@@ -79,12 +79,14 @@ def test_no_mutant_of_a_real_flow_raises_anything_but_compile_error():
 
 
 def test_the_harness_sees_an_exception_that_escapes(monkeypatch: pytest.MonkeyPatch):
-    def faulty(flow: FlowIR, findings: Diagnostics) -> None:
-        if any(node.description == "" for node in flow.nodes):
+    @rule(
+        code="OAS000", name="faulty", severity="error", summary="", fix="", source="", needs="flow"
+    )
+    def faulty(subject: Subject, report: Report) -> None:
+        if any(node.description == "" for flow in subject.flows for node in flow.nodes):
             raise LookupError("planted")
 
-    rules: tuple[Callable[[FlowIR, Diagnostics], None], ...] = (*checks.RULES, faulty)
-    monkeypatch.setattr(checks, "RULES", rules)
+    monkeypatch.setattr(pipeline, "STRUCTURE", (*pipeline.STRUCTURE, faulty))
     escaped, _, _ = escapes(documents(), 60, 1)
     assert escaped
     assert all("LookupError: planted" in line for line in escaped)

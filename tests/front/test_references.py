@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from front_samples import (
@@ -12,6 +12,7 @@ from front_samples import (
     control,
     data,
     errors,
+    found_in,
     only,
     plain,
     ref,
@@ -311,6 +312,121 @@ class TestSurvey:
         assert lines == sorted(lines)
 
 
+class TestFeatures:
+    """What is newer than the version that a document declares."""
+
+    CATCH: ClassVar[dict[str, Any]] = {"component_type": "CatchExceptionNode", "id": "spare"}
+
+    def flow(self, version: Any, **spare: Any) -> dict[str, Any]:
+        return small(flow={"agentspec_version": version}, spare=spare)
+
+    @pytest.mark.parametrize(
+        ("spare", "since", "before"),
+        [
+            ({"component_type": "CatchExceptionNode"}, "26.1.2", "26.1.0"),
+            ({"component_type": "RetryPolicy"}, "26.1.2", "26.1.1"),
+            ({"component_type": "ParallelMapNode"}, "25.4.2", "25.4.1"),
+            ({"component_type": "ParallelFlowNode"}, "26.1.0", "25.4.1"),
+            ({"component_type": "Swarm"}, "26.1.0", "25.4.1"),
+            ({"component_type": "ManagerWorkers"}, "26.1.0", "25.4.1"),
+            ({"component_type": "SpecializedAgent"}, "26.1.0", "25.4.1"),
+            ({"component_type": "A2AAgent"}, "26.1.0", "25.4.1"),
+            ({"component_type": "MCPToolBox"}, "26.1.0", "25.4.1"),
+            ({"component_type": "DbmsVectorChainLlmConfig"}, "26.3.1", "26.2.0"),
+        ],
+    )
+    def test_a_component_type_needs_its_version(self, spare, since, before):
+        assert errors(self.flow(before, **spare, id="spare")) == [
+            ("OAS032", f"/{BLOCK}/spare/component_type")
+        ]
+        assert not errors(self.flow(since, **spare, id="spare"))
+        assert not errors(self.flow("26.9.9", **spare, id="spare"))
+
+    @pytest.mark.parametrize(
+        ("kind", "field", "value", "since", "before"),
+        [
+            ("RemoteTool", "retry_policy", {"max_attempts": 1}, "26.1.2", "26.1.0"),
+            ("RemoteTool", "url_allow_list", ["https://a"], "26.1.2", "26.1.0"),
+            ("RemoteTool", "sensitive_headers", {"A": "b"}, "26.1.0", "25.4.1"),
+            ("ServerTool", "requires_confirmation", True, "26.1.0", "25.4.1"),
+            ("MCPToolBox", "requires_confirmation", True, "26.1.2", "26.1.0"),
+            ("MCPTool", "retry_policy", {"max_attempts": 1}, "26.3.1", "26.1.2"),
+            ("Agent", "human_in_the_loop", False, "26.1.0", "25.4.1"),
+            ("Agent", "toolboxes", [{}], "26.1.0", "25.4.1"),
+            ("Agent", "transforms", [{}], "26.1.2", "26.1.0"),
+        ],
+    )
+    def test_a_field_needs_its_version(self, kind, field, value, since, before):
+        spare = {"component_type": kind, "id": "spare", field: value}
+        (found,) = found_in(self.flow(before, **spare))
+        assert (found.code, found.pointer) == ("OAS032", f"/{BLOCK}/spare/{field}")
+        assert since in found.hint
+        assert not errors(self.flow(since, **spare))
+        assert not errors(self.flow(before, **spare | {field: None}))
+
+    @pytest.mark.parametrize("value", [None, False, [], {}, True])
+    def test_what_an_sdk_writes_out_without_need_is_no_feature(self, value):
+        field = "human_in_the_loop" if value is True else "requires_confirmation"
+        kind = "Agent" if value is True else "ServerTool"
+        assert not errors(self.flow("25.4.1", component_type=kind, id="spare", **{field: value}))
+
+    def test_structured_outputs_of_an_llm_node_are_a_feature(self):
+        ask = {
+            "component_type": "LlmNode",
+            "id": "spare",
+            "outputs": [{"title": "a", "type": "integer"}],
+        }
+        assert errors(self.flow("25.4.1", **ask)) == [("OAS032", f"/{BLOCK}/spare/outputs")]
+        assert not errors(self.flow("26.1.0", **ask))
+        assert not errors(self.flow("25.4.1", **ask | {"outputs": [text("a")]}))
+
+    @pytest.mark.parametrize("version", [None, ...])
+    def test_without_a_version_everything_is_there(self, version):
+        assert not errors(self.flow(version, **self.CATCH))
+
+    def test_a_version_that_is_not_known_is_one_finding(self):
+        assert [code for code, _ in errors(self.flow("20.1.1", **self.CATCH))] == ["OAS025"]
+
+
+class TestIds:
+    def config(self, model: str) -> dict[str, Any]:
+        return {"component_type": "VllmConfig", "id": "llm", "name": "llm", "model_id": model}
+
+    def flow(self, first: str, second: str) -> dict[str, Any]:
+        """A plain flow with two inline components of one id, that nothing uses."""
+        return plain(
+            one={"component_type": "Agent", "id": "one", "llm_config": self.config(first)},
+            two={"component_type": "Agent", "id": "two", "llm_config": self.config(second)},
+        )
+
+    def test_two_different_components_with_one_id_are_refused_at_the_second(self):
+        assert errors(self.flow("a", "b")) == [("OAS017", f"/{BLOCK}/two/llm_config/id")]
+
+    def test_copies_that_say_the_same_are_let_through(self):
+        assert not errors(self.flow("a", "a"))
+
+    def test_in_a_cinatra_file_every_flow_has_its_own_ids(self):
+        flow = self.flow("a", "b") | {"metadata": {"cinatra": {"type": "flow"}}}
+        assert not errors(flow)
+
+    def test_two_definitions_of_one_name_are_one_finding(self):
+        inner = plain(flow={"id": "inner"})
+        inner[BLOCK]["end"]["name"] = "another"
+        flow = plain()
+        flow[BLOCK]["inner"] = inner
+        found = [pair for pair in errors(flow) if pair[1].endswith(("/end", "/end/id"))]
+        assert found == [("OAS012", f"/{BLOCK}/inner/{BLOCK}/end")]
+
+    def test_a_node_listed_twice_counts_once_and_is_warned_of(self):
+        flow = plain()
+        flow["nodes"].append(ref("write"))
+        finding = only(flow, "OAS028")
+        assert (finding.severity, finding.pointer) == ("warning", "/nodes/3")
+        assert not errors(flow)
+        flow["nodes"].pop()
+        assert not codes(flow)
+
+
 class TestUnsupported:
     def test_one_finding_lists_every_component_that_cannot_run(self):
         flow = with_node(
@@ -333,7 +449,8 @@ class TestUnsupported:
     def test_lines_are_given_where_there_are_lines(self):
         raw = as_bytes(with_node({"component_type": "LlmNode", "id": "ask"}))
         line = raw[: raw.index(b'"ask": {')].count(b"\n") + 1
-        assert f'LlmNode "ask" (line {line})' in check(raw).errors[0].message
+        (found,) = [found for found in found_in(raw) if found.code == "OAS090"]
+        assert f'LlmNode "ask" (line {line})' in found.message
 
     @pytest.mark.parametrize("kind", ["Agent", "Swarm", "OciGenAiConfig", "ServerTool"])
     def test_a_document_whose_root_is_no_flow_gets_exactly_one_error(self, kind):

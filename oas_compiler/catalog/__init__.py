@@ -1,0 +1,39 @@
+"""Every rule's card by code, name or alias: what `oasflow rule` and docs/diagnostics.md show.
+
+    find("OAS044"), find("one-edge-per-branch")     -> the card of that rule
+    find("V17")                                     -> the card of the rule that has this alias
+
+Rules of checks/ carry their card themselves.  Findings that are recorded while a file is read,
+loaded or built have theirs in the tables beside this module.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from oas_compiler.catalog.building import BUILDING
+from oas_compiler.catalog.fields import FIELDS
+from oas_compiler.catalog.reading import READING
+from oas_compiler.catalog.references import REFERENCES
+from oas_compiler.checks import RULES
+from oas_compiler.rules import Rule
+
+READER_RULES: tuple[Rule, ...] = (*READING, *REFERENCES, *FIELDS, *BUILDING)
+"""Cards of the findings that are not recorded by a rule of checks/."""
+
+
+@cache
+def all_rules() -> tuple[Rule, ...]:
+    """Every card, by code."""
+    cards = (*READER_RULES, *(rule.card for rule in RULES))
+    return tuple(sorted(cards, key=lambda card: card.code))
+
+
+def find(name: str) -> Rule | None:
+    """The rule with this code, name or alias, whatever its case."""
+    return _by_name().get(name.casefold())
+
+
+@cache
+def _by_name() -> dict[str, Rule]:
+    return {name.casefold(): card for card in reversed(all_rules()) for name in card.names}

@@ -1,0 +1,78 @@
+"""docs/diagnostics.md, made of the cards: `rules_document()` -> its whole text.
+
+    Rule(code="OAS044", name="one-edge-per-branch", …)
+        ->  | OAS044 | error | one-edge-per-branch | Two control edges … | Choose … | Agent Spec … |
+
+Written by `scripts/rules-doc`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from oas_compiler.catalog import all_rules
+from oas_compiler.rules import Rule
+
+_INTRODUCTION: Final = """\
+# Diagnostics
+
+<!-- Written by scripts/rules-doc from the cards of the rules; change those. -->
+
+Every finding has a code, a severity, a place (line and column, or a JSON Pointer when the input was a Python mapping) and mostly a hint.
+An error keeps the flow from compiling when its code is below OAS100; a warning does not.
+From OAS100 on the rules say what a host and a reviewer refuse: `oasflow check` applies them, compiling does not.
+All findings of a file come in one run, in file order; one flaw makes one finding: what cannot be read hides what would follow from it.
+Codes OAS001 to OAS009 mean that the document could not be read. Where there is no document at all (OAS001 to OAS004) the command line exits with 2, for all other errors with 1.
+A code stands for one rule and is never reused for another.
+`oasflow rule CODE` shows a rule with an example; it also takes the rule's name and the names that the rule has elsewhere, which stand in the last column.
+"""
+
+SECTIONS: Final[tuple[tuple[str, int, int], ...]] = (
+    ("Reading", 1, 9),
+    ("References", 10, 19),
+    ("Structure and fields", 20, 39),
+    ("Control flow", 40, 59),
+    ("Data flow and types", 60, 79),
+    ("Templates", 80, 89),
+    ("Unsupported and policy", 90, 99),
+    ("Cinatra", 100, 149),
+    ("Context slots", 150, 169),
+    ("Agent guide", 170, 199),
+    ("Safety", 200, 299),
+)
+"""Title, first and last number of each group of codes."""
+
+_HEAD: Final = """\
+| code | severity | name | meaning | example fix | source and other names |
+|---|---|---|---|---|---|"""
+
+
+def rules_document() -> str:
+    """The text of docs/diagnostics.md; raises `LookupError` for a code of no section."""
+    cards = all_rules()
+    homeless = [card.code for card in cards if not any(_is_in(card, *s[1:]) for s in SECTIONS)]
+    if homeless:
+        raise LookupError(f"no section has {', '.join(homeless)}: see SECTIONS")
+    parts = [_INTRODUCTION]
+    for title, first, last in SECTIONS:
+        rows = [_row(card) for card in cards if _is_in(card, first, last)]
+        if rows:
+            head = f"## {title} (OAS{first:03} to OAS{last:03})"
+            parts.append("\n".join((head, "", _HEAD, *rows)) + "\n")
+    return "\n".join(parts)
+
+
+def _is_in(card: Rule, first: int, last: int) -> bool:
+    return first <= int(card.code.removeprefix("OAS")) <= last
+
+
+def _row(card: Rule) -> str:
+    names = ", ".join(f"`{name}`" for name in card.aliases)
+    source = f"{card.source} ({names})" if names else card.source
+    return _cells((card.code, card.severity, card.name, card.summary, card.fix, source))
+
+
+def _cells(texts: Iterable[str]) -> str:
+    shown = (" ".join(text.split()).replace("|", "\\|") for text in texts)
+    return f"| {' | '.join(shown)} |"

@@ -1,0 +1,102 @@
+"""Where a templated address leads: to the platform, to a host that is written out, or to no one knows where.
+
+    "{{CINATRA_BASE_URL}}/api/x"        ->  platform
+    "/api/x", ""                        ->  path: the host it is taken from
+    "https://api.example.com/x"         ->  host "api.example.com"
+    "https://{{ tenant }}.example.com"  ->  templated: data of the run decides
+
+An `{{UPPER_CASE}}` name is filled in by whoever installs the flow, not by its data.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from oas_compiler.checks.subject import Subject, Written
+from oas_compiler.templates import is_environment_name
+
+PLATFORM = "CINATRA_BASE_URL"
+_PLATFORM_MARK, _ENVIRONMENT_MARK, _DATA_MARK = "\x01", "\x02", "\x03"
+_LOOPBACK = frozenset({"localhost", "0.0.0.0", "[::1]", "host.docker.internal"})  # noqa: S104
+_AUTHORITY = re.compile(r"[^/?#\\]*")
+_PLATFORM_AUTHORITY = re.compile(_PLATFORM_MARK + r"(:[0-9]+)?")
+
+CALLERS = ("ApiNode", "RemoteTool")
+"""Components whose `url` is called by a flow itself."""
+TRANSPORTS = (
+    "SSETransport",
+    "SSEmTLSTransport",
+    "StreamableHTTPTransport",
+    "StreamableHTTPmTLSTransport",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Address:
+    """What can be said of an address before anything runs."""
+
+    scheme: str = ""
+    host: str = ""
+    """Of an address that is written out; empty otherwise."""
+    platform: bool = False
+    path: bool = False
+    """Only a path on the host that it is used with, or nothing at all."""
+    templated: bool = False
+    """Whether values of the run decide on its host."""
+
+    @property
+    def is_loopback(self) -> bool:
+        return self.host in _LOOPBACK or self.host.startswith("127.")
+
+
+def read_address(text: str) -> Address:
+    marked = "".join(_marked(text.strip()))
+    if marked == "" or (marked.startswith("/") and marked[1:2] not in {"/", "\\"}):
+        return Address(path=True)
+    scheme, separator, rest = marked.partition("://")
+    if not separator or not scheme.replace(_DATA_MARK, "x").isalpha():
+        scheme, rest = "", marked.lstrip("/\\")
+    authority = _authority(rest)
+    if _DATA_MARK in scheme or _DATA_MARK in authority:
+        return Address(scheme=scheme.lower(), templated=True)
+    if scheme == "" and _PLATFORM_AUTHORITY.fullmatch(authority):
+        return Address(platform=True)
+    if _PLATFORM_MARK in authority or _ENVIRONMENT_MARK in authority:
+        return Address(scheme=scheme.lower())
+    if scheme == "" and not marked.startswith(("//", "/\\")):
+        return Address()
+    host = authority.rpartition("@")[2].lower()
+    # an IPv6 host stands in brackets and has colons of its own
+    inside, bracket, _ = host.partition("]")
+    host = inside + bracket if bracket else host.partition(":")[0]
+    return Address(scheme=scheme.lower(), host=host)
+
+
+def addresses(subject: Subject, *types: str) -> Iterator[tuple[Written, str, Address]]:
+    """Each component of these types that has an address: the component, the field, the address."""
+    for component in subject.of_type(*types):
+        field = "agent_url" if component.type == "A2AAgent" else "url"
+        text = component.value.get(field)
+        if isinstance(text, str):
+            yield component, field, read_address(text)
+
+
+def _authority(rest: str) -> str:
+    found = _AUTHORITY.match(rest)
+    return found[0] if found is not None else ""
+
+
+def _marked(text: str) -> Iterator[str]:
+    """The text with one character for each placeholder."""
+    at = 0
+    while (start := text.find("{{", at)) >= 0 and (stop := text.find("}}", start)) >= 0:
+        yield text[at:start]
+        name = text[start + 2 : stop].strip()
+        if name == PLATFORM:
+            yield _PLATFORM_MARK
+        else:
+            yield _ENVIRONMENT_MARK if is_environment_name(name) else _DATA_MARK
+        at = stop + 2
+    yield text[at:]

@@ -1,0 +1,102 @@
+"""What an ApiNode declares as inputs and what the host's pattern sees in its texts are the same.
+
+    inputs [refs], data {"refs": "{{ refs|tojson }}"}             ->   OAS117 not seen
+    inputs [], data {"x": "{% raw %}{{ name }}{% endraw %}"}      ->   OAS117 not declared
+    inputs [refs], data {"refs": "{# {{ refs }} #}{{ refs|tojson }}"}   ->   fine
+
+A name that the template really looks up and that is no input is OAS081; an ApiNode without
+`inputs` has them inferred and is not looked at.
+"""
+
+from __future__ import annotations
+
+import re
+
+from oas_compiler.checks.cinatra.bare_placeholders import (
+    PARSED,
+    bare_names,
+    templates,
+    used_names,
+)
+from oas_compiler.checks.subject import Subject, Written
+from oas_compiler.rules import Report, rule
+from oas_compiler.templates import is_environment_name
+
+WORD = re.compile(r"\w+")
+HINT_COMMENT = "{# pyagentspec-input-hint (do not remove): {{ %s }} #}"
+
+
+@rule(
+    code="OAS117",
+    name="bare-inputs",
+    severity="error",
+    summary="The inputs of an ApiNode are not the bare placeholders {{ name }} of its url, data, headers and so on.",
+    fix="Use each input as {{ name }} or, where it has a filter, name it in a hint comment; declare every name that stands in one.",
+    source="Cinatra V24",
+    needs="cinatra",
+    aliases=("V24", "OAS-RUNTIME-001"),
+    bad='"inputs": [{"title": "refs", "type": "array"}],\n"data": {"refs": "{{ refs | tojson }}"}',
+    good='"inputs": [{"title": "refs", "type": "array"}],\n"data": {"refs": "{# pyagentspec-input-hint (do not remove): {{ refs }} #}{{ refs | tojson }}"}',
+)
+def bare_inputs(subject: Subject, report: Report) -> None:
+    for node in subject.of_type("ApiNode"):
+        if isinstance(node.value.get("inputs"), list):
+            texts = list(templates(node))
+            _unseen(node, texts, subject, report)
+            _undeclared(node, texts, subject, report)
+
+
+def _unseen(node: Written, texts: list[tuple[str, str]], subject: Subject, report: Report) -> None:
+    """Inputs that the pattern finds nowhere."""
+    seen = {name for text, _ in texts for name in bare_names(text)}
+    unseen = set(node.titles("inputs")) - seen
+    if not unseen:
+        return
+    mentioned = {word for text, _ in texts for word in WORD.findall(text)}
+    for index, item in enumerate(node.items("inputs")):
+        title = item.get("title") if isinstance(item, dict) else None
+        if not isinstance(title, str) or title not in unseen:
+            continue
+        unseen.discard(title)  # a title that is declared twice is OAS030
+        name = title[:80]
+        if is_environment_name(title):
+            problem = "has an upper-case name, and those belong to the environment"
+            hint = "rename it in lower case"
+        elif title in mentioned:
+            problem = f"stands nowhere as a bare {{{{ {name} }}}}, which is all the host sees"
+            hint = (
+                f"write {HINT_COMMENT % name} before the text: it is seen, and renders to nothing"
+            )
+        else:
+            problem = "is declared and stands in none of its texts"
+            hint = f"use it as {{{{ {name} }}}}, or remove the input"
+        report(
+            f'the input "{name}" of {node.label} {problem}',
+            subject.place(node.at("inputs", index)),
+            hint=hint,
+        )
+
+
+def _undeclared(
+    node: Written, texts: list[tuple[str, str]], subject: Subject, report: Report
+) -> None:
+    """Names that the pattern finds where the template looks up nothing."""
+    titles = node.titles("inputs")
+    known = set(titles)
+    parsed = tuple(node.at(field) for field in PARSED)
+    found: dict[str, str] = {}
+    told: set[str] = set()
+    for text, pointer in texts:
+        unknown = bare_names(text) - known
+        for name in unknown:
+            found.setdefault(name, pointer)
+        if unknown and pointer.startswith(parsed):
+            used = used_names(text)
+            told |= unknown if used is None else unknown & used  # OAS080, OAS081
+    for name in sorted(found.keys() - told):
+        report(
+            f"the host sees {{{{ {name[:80]} }}}} in {node.label}, which is not one of its inputs",
+            subject.place(found[name]),
+            hint=report.nearest(name[:80], titles)
+            or "it looks at comments, raw text and names of loops too: add an input, or take it out",
+        )

@@ -1,0 +1,48 @@
+"""Which inputs the host's pattern finds in the texts of an ApiNode; no rule itself.
+
+    "{{ a }} {{ b|tojson }} {# {{ c }} #} {{BASE_URL}}"    ->   {"a", "c"}
+
+The host (and the runtime behind it) looks for names by this pattern, not by parsing the template:
+a name with a filter is not seen, a name in a comment is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from oas_compiler.checks.subject import Written
+from oas_compiler.templates import TemplateError, is_environment_name, placeholders, strings
+
+PARSED = ("url", "http_method", "data", "query_params", "headers")
+"""Fields whose templates are parsed while a flow is built (OAS080, OAS081)."""
+SEARCHED = (*PARSED, "api_spec_uri")
+"""Fields that the host's pattern is applied to."""
+
+_HIDING = ("{#", "{%", "'", '"')
+"""Only in comments, blocks and quotes can a name stand that is not looked up."""
+_BARE = re.compile(r"\{\{\s*(\w+)\s*\}\}")
+
+
+def templates(node: Written, fields: tuple[str, ...] = SEARCHED) -> Iterator[tuple[str, str]]:
+    """Every text of these fields that could be a template, keys included, with its pointer."""
+    for field in fields:
+        yield from strings(node.value.get(field), node.at(field))
+
+
+def bare_names(text: str) -> set[str]:
+    """The names that the pattern finds; those of the environment are no inputs."""
+    return {name for name in _BARE.findall(text) if not is_environment_name(name)}
+
+
+def used_names(text: str) -> frozenset[str] | None:
+    """Of the names that the pattern finds, those that rendering looks up, and maybe others.
+
+    `None` when the text is no valid template.
+    """
+    if not any(mark in text for mark in _HIDING):
+        return frozenset(bare_names(text))  # the common case, without parsing
+    try:
+        return frozenset(placeholders(text))
+    except TemplateError:
+        return None

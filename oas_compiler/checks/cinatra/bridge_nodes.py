@@ -1,0 +1,48 @@
+"""Which ApiNodes call the host's model bridge; read by the rules about them, no rule itself.
+
+{"url": "{{CINATRA_BASE_URL}}/api/llm-bridge"}     a bridge node
+{"url": "{{CINATRA_BASE_URL}}/api/llm-bridge/v2"}  none: the url must end there
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from oas_compiler.checks.subject import Subject, Written
+from oas_compiler.diagnostics import Edit
+from oas_compiler.ir import Json, JsonValue
+
+BRIDGE = "/api/llm-bridge"
+BODIES = ("data", "body", "config")
+"""Where a node may keep what it sends, whatever the tool that wrote the file called it."""
+
+
+def bridge_nodes(subject: Subject) -> Iterator[Written]:
+    """The ApiNodes of all flows that post to the bridge."""
+    return (node for node in subject.of_type("ApiNode") if node.text("url").endswith(BRIDGE))
+
+
+def lacks(node: Written, key: str) -> bool:
+    """Whether `data` of the node is without `key`: the place where the loader looks for it."""
+    data = node.value.get("data")
+    return not isinstance(data, dict) or key not in data
+
+
+class Addition:
+    """Puts one value under one key of `data`, as the loader's own pass over a file does.
+
+    The value is written out once, however many nodes it goes to.
+    """
+
+    def __init__(self, key: str, value: JsonValue) -> None:
+        self._key = key
+        self._value = Json.of(value)
+        self._body = Json.of({key: value})
+
+    def to(self, node: Written) -> tuple[Edit, ...]:
+        """The edit of this node; none where `data` is there and no object."""
+        if isinstance(node.value.get("data"), dict):
+            return (Edit(pointer=node.at("data", self._key), value=self._value),)
+        if "data" in node.value:
+            return ()
+        return (Edit(pointer=node.at("data"), value=self._body),)

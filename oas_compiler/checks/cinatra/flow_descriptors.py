@@ -1,0 +1,77 @@
+"""The root flow lists its inputs and outputs in the one form that the host reads.
+
+    no "outputs" at all                         ->   OAS103
+    {"title": "topic"}                          ->   OAS103 the type is missing
+    {"title": "topic", "type": ["string"]}      ->   OAS103 the type is one string
+
+What is wrong for Agent Spec too (no list, no title, an unknown type) is OAS022, OAS029, OAS037.
+"""
+
+from __future__ import annotations
+
+from oas_compiler.checks.subject import Subject, Written
+from oas_compiler.components import describe
+from oas_compiler.ir import JsonValue
+from oas_compiler.rules import Report, rule
+
+CATEGORIES = ("profile", "content", "project", "idea", "report")
+
+
+@rule(
+    code="OAS103",
+    name="flow-descriptor",
+    severity="error",
+    summary="An input or output of the root flow is not described in the form that the host reads.",
+    fix="List inputs and outputs (an empty list where there are none), each with a title and one type as a string.",
+    source="Cinatra S5",
+    needs="cinatra",
+    aliases=("S5",),
+    bad='"inputs": [{"title": "topic", "type": ["string", "null"]}]',
+    good='"inputs": [{"title": "topic", "type": "string", "default": ""}]',
+)
+def flow_descriptors(subject: Subject, report: Report) -> None:
+    root = subject.root
+    if root is None:
+        return
+    for field in ("inputs", "outputs"):
+        if root.value.get(field) is None:
+            report(
+                f'{root.label} does not list its "{field}"',
+                subject.place(root.pointer),
+                hint=f'write "{field}": [] when there are none',
+            )
+        for index, item in enumerate(root.items(field)):
+            if isinstance(item, dict):
+                for key, problem, hint in _problems(item):
+                    title = item.get("title")
+                    name = f'"{title[:80]}"' if isinstance(title, str) else f"entry {index}"
+                    place = subject.place(_below(root, field, index, key))
+                    report(f"{name} of the flow's {field}: {problem}", place, hint=hint)
+
+
+def _problems(item: dict[str, JsonValue]) -> list[tuple[str, str, str]]:
+    """What is wrong with one descriptor: the keys to it, the sentence, a hint."""
+    found: list[tuple[str, str, str]] = []
+    kind = item.get("type")
+    if kind is None:
+        found.append(("", "it has no type", 'add "type": the host has no default for it'))
+    elif not isinstance(kind, str):
+        hint = "describe what is allowed in json_schema, and give the one type here"
+        found.append(("type", f"its type must be one string, not {describe(kind)}", hint))
+    found += [
+        (key, f"its {key} must be a string, not {describe(item[key])}", "")
+        for key in ("description", "format")
+        if key in item and not isinstance(item[key], str)
+    ]
+    about = item.get("cinatra")
+    if about is not None and not isinstance(about, dict):
+        found.append(("cinatra", f"cinatra must be an object, not {describe(about)}", ""))
+    category = about.get("category") if isinstance(about, dict) else None
+    if category is not None and not (isinstance(category, str) and category in CATEGORIES):
+        hint = f"it is one of {', '.join(CATEGORIES)}"
+        found.append(("cinatra/category", "its category is not one of the host's", hint))
+    return found
+
+
+def _below(root: Written, field: str, index: int, keys: str) -> str:
+    return "/".join((root.at(field, index), *keys.split("/"))) if keys else root.at(field, index)

@@ -1,0 +1,44 @@
+"""The root flow names its nodes: `start_node` and `nodes` hold references only.
+
+"nodes": [{"component_type": "StartNode", …}]   ->   OAS104; Agent Spec itself allows it
+"""
+
+from __future__ import annotations
+
+from oas_compiler.checks.subject import Subject, Written
+from oas_compiler.rules import Report, rule
+from oas_compiler.scope import REFERENCE, is_reference
+
+
+@rule(
+    code="OAS104",
+    name="nodes-by-reference",
+    severity="error",
+    summary="A node is written out in nodes or start_node of a Cinatra flow instead of being named.",
+    fix="Move the node to $referenced_components and name it with a $component_ref.",
+    source="Cinatra S6",
+    needs="cinatra",
+    aliases=("S6",),
+    bad='"nodes": [{"component_type": "StartNode", "id": "start", …}]',
+    good='"nodes": [{"$component_ref": "start"}],\n"$referenced_components": {"start": {…}}',
+)
+def nodes_by_reference(subject: Subject, report: Report) -> None:
+    root = subject.root
+    if root is None:
+        return
+    start = root.value.get("start_node")
+    places = [("start_node",)] if isinstance(start, dict) and not is_reference(start) else []
+    listed = [
+        ("nodes", index)
+        for index, node in enumerate(root.items("nodes"))
+        if isinstance(node, dict) and not is_reference(node)
+    ]
+    for keys in (*places, *listed):
+        report(
+            f"{_what(root, keys)} must be a {REFERENCE} to an entry of $referenced_components",
+            subject.place(root.at(*keys)),
+        )
+
+
+def _what(root: Written, keys: tuple[str | int, ...]) -> str:
+    return "start_node" if len(keys) == 1 else f"entry {keys[1]} of the nodes of {root.label}"

@@ -1,0 +1,37 @@
+"""The package.json of an agent names a license.
+
+{"name": "@acme/mail-agent", "version": "0.1.0"}   ->   OAS127 in package.json
+"""
+
+from __future__ import annotations
+
+from oas_compiler.checks.subject import Subject
+from oas_compiler.rules import Report, rule
+
+
+@rule(
+    code="OAS127",
+    name="package-license",
+    severity="error",
+    summary="The package.json of an agent has no license.",
+    fix='Add "license" with an SPDX identifier, or "UNLICENSED".',
+    source="Cinatra P2",
+    needs="package",
+    aliases=("P2", "agent_package_missing_license"),
+    bad='{"name": "@acme/mail-agent", "version": "0.1.0"}',
+    good='{"name": "@acme/mail-agent", "version": "0.1.0", "license": "Apache-2.0"}',
+)
+def package_license(subject: Subject, report: Report) -> None:
+    package = subject.package
+    # a manifest that could not be read was reported
+    if package is None or package.source is None or not subject.is_cinatra:
+        return
+    stated = package.manifest.get("license")
+    if isinstance(stated, str) and stated.strip():
+        return
+    report(
+        "the package names no license",
+        package.place("/license" if "license" in package.manifest else ""),
+        file=package.manifest_file,
+        hint='add "license": "Apache-2.0", or whatever it is',
+    )

@@ -1,0 +1,63 @@
+"""A ParallelFlowNode names itself and at least one flow to run.
+
+{"component_type": "ParallelFlowNode", "name": "both", "subflows": []}   ->   OAS106
+
+Of a node that the flow lists, a field that is missing or of the wrong kind is OAS022 or OAS023;
+the host looks at those that no flow lists, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from oas_compiler.checks.subject import Subject, Written
+from oas_compiler.components import describe
+from oas_compiler.rules import Report, rule
+
+
+@rule(
+    code="OAS106",
+    name="parallel-flow-form",
+    severity="error",
+    summary="A ParallelFlowNode has no name, no subflows, or ports that are no list.",
+    fix="Give it a name and a non-empty list of subflows, each a $component_ref or a Flow.",
+    source="Cinatra S10",
+    needs="cinatra",
+    aliases=("S10",),
+    bad='{"component_type": "ParallelFlowNode", "name": "both", "subflows": []}',
+    good='{"component_type": "ParallelFlowNode", "name": "both",\n "subflows": [{"$component_ref": "first"}, {"$component_ref": "second"}]}',
+)
+def parallel_flows(subject: Subject, report: Report) -> None:
+    told = {
+        (finding.code, finding.pointer)
+        for finding in subject.document.findings
+        if finding.code in {"OAS022", "OAS023"}
+    }
+    for node in subject.of_type("ParallelFlowNode"):
+        for pointer, problem, code in _problems(node):
+            if (code, pointer) not in told:
+                report(f"{node.label} {problem}", subject.place(pointer))
+
+
+def _problems(node: Written) -> Iterator[tuple[str, str, str]]:
+    """Pointer, sentence, and the code under which a node that is read has it already."""
+    name, subflows = node.value.get("name"), node.value.get("subflows")
+    if name is None:
+        yield node.pointer, "needs a name", ""
+    elif not isinstance(name, str):
+        yield node.at("name"), f"must have a string as its name, not {describe(name)}", "OAS022"
+    if subflows is None:
+        yield node.pointer, "needs a list of subflows", "OAS023"
+    elif not isinstance(subflows, list):
+        yield node.at("subflows"), "must have a list of subflows", "OAS022"
+    elif not subflows:
+        yield node.at("subflows"), "needs at least one subflow", ""
+    for index, subflow in enumerate(node.items("subflows")):
+        if not isinstance(subflow, dict):
+            what = f"lists {describe(subflow)} as a subflow; it is a $component_ref or a Flow"
+            yield node.at("subflows", index), what, "OAS022"
+    for field in ("inputs", "outputs"):
+        ports = node.value.get(field)
+        if ports is not None and not isinstance(ports, list):
+            what = f"must have a list or null as {field}, not {describe(ports)}"
+            yield node.at(field), what, "OAS022"

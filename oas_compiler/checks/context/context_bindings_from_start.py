@@ -1,0 +1,54 @@
+"""A flow that declares context slots selects for itself and takes no selection from its caller.
+
+    start.contextSlotBindings → write.contextSlotBindings, start.contextRefs → end.contextRefs   ->  OAS160
+    context_brand.contextSlotBindings → write.contextSlotBindings
+
+A subflow that declares no slots may well be handed a selection by its parent.
+"""
+
+from __future__ import annotations
+
+from oas_compiler.checks.slots import BINDINGS, REFS, SlotFlow
+from oas_compiler.checks.subject import Subject
+from oas_compiler.ir import DataEdge, EndNode
+from oas_compiler.rules import Report, rule
+
+
+@rule(
+    code="OAS160",
+    name="context-bindings-from-start",
+    severity="error",
+    summary="A flow with context slots takes a selection from its own inputs instead of from the slot's FlowNode.",
+    fix="Feed the consumer from the FlowNode that selects for the slot and drop the input.",
+    source="Cinatra, conformance test of flows with context slots",
+    needs="cinatra",
+    bad=(
+        "source_node: {$component_ref: start}\n"
+        "source_output: contextSlotBindings\n"
+        "destination_node: {$component_ref: write}\n"
+        "destination_input: contextSlotBindings"
+    ),
+    good=(
+        "source_node: {$component_ref: context_brand}\n"
+        "source_output: contextSlotBindings\n"
+        "destination_node: {$component_ref: write}\n"
+        "destination_input: contextSlotBindings"
+    ),
+)
+def context_bindings_from_start(subject: Subject, report: Report) -> None:
+    for found in subject.slot_flows:
+        names = {BINDINGS, *(slot.binding_names[1] for slot in found.slots)}
+        for edge in found.flow.data_edges:
+            if edge.source == found.flow.start and _is_forbidden(found, edge, names):
+                report(
+                    f"the flow declares context slots, but {edge.target[:80]}.{edge.input[:80]} "
+                    f"comes from its own input {edge.output[:80]}",
+                    edge.place,
+                    hint="feed it from the FlowNode that selects for the slot",
+                )
+
+
+def _is_forbidden(found: SlotFlow, edge: DataEdge, names: set[str]) -> bool:
+    if isinstance(found.flow.by_id.get(edge.target), EndNode):
+        return edge.output == REFS == edge.input
+    return edge.output in names and edge.input in names

@@ -1,0 +1,40 @@
+"""A package with context slots has a version, so that a host notices the change.
+
+    {"name": "@x/writer"}                            ->  OAS163 in package.json
+    {"name": "@x/writer", "version": "0.2.0"}
+
+A host does not read a package again whose version is the one it has.
+"""
+
+from __future__ import annotations
+
+from oas_compiler.checks.subject import Subject
+from oas_compiler.rules import Report, rule
+
+
+@rule(
+    code="OAS163",
+    name="context-package-version",
+    severity="error",
+    summary="A package whose flow declares context slots has no version.",
+    fix="Write a version into package.json, and raise it with every change of the slots.",
+    source="context slots (seed 000), adoption checklist 9",
+    needs="package",
+    bad='{"name": "@x/writer"}',
+    good='{"name": "@x/writer", "version": "0.2.0"}',
+)
+def context_package_version(subject: Subject, report: Report) -> None:
+    package = subject.package
+    if package is None or package.source is None:
+        return
+    if not any(found.flow is subject.flow for found in subject.slot_flows):
+        return
+    version = package.manifest.get("version")
+    if not (isinstance(version, str) and version.strip()):
+        report(
+            "the flow declares context slots and its package has no version: a host would not "
+            "read the change",
+            package.place("/version"),
+            hint='write "version": "0.1.0" and raise it with every change',
+            file=package.manifest_file,
+        )

@@ -1,0 +1,80 @@
+"""Each agent selects its own context: one selection is not handed out to several child agents.
+
+    context_brand.contextSlotBindings → drafts_flow (@x/drafts) and → posts_flow (@x/posts)   ->  OAS161
+    … → drafts_flow alone, and posts_flow selects inside itself
+
+The parent's own subflows, which name no package of their own, may share; so may children that
+`parentSatisfiedContextSlots` lists.
+"""
+
+from __future__ import annotations
+
+from oas_compiler.checks.slots import Slot, SlotFlow
+from oas_compiler.checks.subject import Subject
+from oas_compiler.ir import DataEdge, FlowNode, JsonValue
+from oas_compiler.rules import Report, rule
+
+
+@rule(
+    code="OAS161",
+    name="context-selection-shared",
+    severity="error",
+    summary="One selection of a context slot is handed out to several child agents.",
+    fix="Let each child agent declare the slot and select for itself.",
+    source="context slots (seed 000): child-local only",
+    needs="cinatra",
+    bad=(
+        "source_node: {$component_ref: context_brand}\n"
+        "source_output: contextSlotBindings\n"
+        "destination_node: {$component_ref: drafts_flow}\n"
+        "destination_input: contextSlotBindings\n"
+        "---\n"
+        "source_node: {$component_ref: context_brand}\n"
+        "source_output: contextSlotBindings\n"
+        "destination_node: {$component_ref: posts_flow}\n"
+        "destination_input: contextSlotBindings"
+    ),
+    good=(
+        "# posts_flow declares the slot and selects for itself\n"
+        "source_node: {$component_ref: context_brand}\n"
+        "source_output: contextSlotBindings\n"
+        "destination_node: {$component_ref: drafts_flow}\n"
+        "destination_input: contextSlotBindings"
+    ),
+)
+def context_selection_shared(subject: Subject, report: Report) -> None:
+    for found in subject.slot_flows:
+        agreed = found.flow.cinatra.mapping().get("parentSatisfiedContextSlots")
+        for slot in found.slots:
+            children = _children(found, slot, _satisfied(agreed, slot.id))
+            first, *others = children or [("", None)]
+            for package, edge in others:
+                if edge is not None and slot.node is not None:
+                    report(
+                        f'"{slot.node.id[:90]}" selects for "{first[0][:80]}" and for '
+                        f'"{package[:80]}" too: a selection belongs to one agent',
+                        edge.place,
+                        hint=f'let "{package[:80]}" declare the slot and select for itself',
+                    )
+
+
+def _children(found: SlotFlow, slot: Slot, agreed: set[str]) -> list[tuple[str, DataEdge | None]]:
+    """The child agents that the selection is handed to, each with the first edge."""
+    children: dict[str, tuple[str, DataEdge | None]] = {}
+    for edge in slot.bindings:
+        node = found.flow.by_id[edge.target]
+        if isinstance(node, FlowNode):
+            package = node.package_name or node.subflow.package_name
+            if package and package != found.flow.package_name and package not in agreed:
+                children.setdefault(node.id, (package, edge))
+    return list(children.values())
+
+
+def _satisfied(agreed: JsonValue, slot_id: str) -> set[str]:
+    """Packages of the children that take this slot from their parent by agreement."""
+    found: set[str] = set()
+    for entry in agreed if isinstance(agreed, list) else ():
+        if isinstance(entry, dict) and entry.get("parentSlotId") == slot_id:
+            package = entry.get("childPackage")
+            found |= {package} if isinstance(package, str) else set()
+    return found

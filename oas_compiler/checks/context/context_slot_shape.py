@@ -1,0 +1,122 @@
+"""A context slot is written exactly as the host reads it.
+
+    {"slotId": "", "selectionmode": "auto"}     ->  OAS150, one finding for each flaw
+    {"slotId": "brand", "acceptedArtifactExtensions": ["@x/brand-artifact"],
+     "selectionMode": "autonomous", "resolutionMode": "override"}
+
+The host's reader of the chat side drops a slot that it cannot read without a word; its loader
+refuses the whole flow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from oas_compiler.checks.slots import KEY
+from oas_compiler.checks.subject import Subject
+from oas_compiler.ir import JsonValue
+from oas_compiler.marks import child
+from oas_compiler.rules import Report, rule
+
+_MODES = {
+    "selectionMode": ("interactive", "autonomous"),
+    "resolutionMode": ("override", "accumulate"),
+}
+_REQUIRED = ("slotId", "acceptedArtifactExtensions", *_MODES)
+_KEYS = (*_REQUIRED, "minItems", "maxItems", "readableOnly")
+_BOUNDS = (("minItems", 0), ("maxItems", 1))
+
+
+@rule(
+    code="OAS150",
+    name="context-slot-shape",
+    severity="error",
+    summary="A context slot is not written as the host reads it.",
+    fix="Write slotId, acceptedArtifactExtensions, selectionMode and resolutionMode, and no other keys than minItems, maxItems and readableOnly.",
+    source="Cinatra, context-slot rules; context slots (seed 000), slot schema",
+    needs="cinatra",
+    bad='"contextSlots": [{"slotId": "brand", "selectionMode": "auto"}]',
+    good='"contextSlots": [{"slotId": "brand", "acceptedArtifactExtensions": ["@x/brand-artifact"], "selectionMode": "autonomous", "resolutionMode": "override"}]',
+)
+def context_slot_shape(subject: Subject, report: Report) -> None:
+    for flow in subject.of_type("Flow"):
+        slots = flow.cinatra.get(KEY)
+        if slots is None:
+            continue
+        pointer = flow.at("metadata", "cinatra", KEY)
+        if not isinstance(slots, list):
+            report(f"{KEY} must be a list of slots", subject.place(pointer))
+            continue
+        for index, slot in enumerate(slots):
+            _Look(subject, report, f"{pointer}/{index}").at_slot(slot)
+
+
+class _Look:
+    def __init__(self, subject: Subject, report: Report, pointer: str) -> None:
+        self._subject = subject
+        self._report = report
+        self._pointer = pointer
+        self._name = "a context slot"
+
+    def at_slot(self, slot: JsonValue) -> None:
+        if not isinstance(slot, dict):
+            self._found("must be an object")
+            return
+        slot_id = slot.get("slotId")
+        if isinstance(slot_id, str) and slot_id.strip():
+            self._name = f'the context slot "{slot_id[:80]}"'
+        self._keys(slot)
+        if "slotId" in slot and not _is_name(slot_id):
+            self._found("needs a slotId that is not empty", "slotId")
+        if "acceptedArtifactExtensions" in slot:
+            self._extensions(slot["acceptedArtifactExtensions"])
+        for key, modes in _MODES.items():
+            if key in slot and slot[key] not in modes:
+                self._mode(key, slot[key], modes)
+        self._bounds(slot)
+        if not isinstance(slot.get("readableOnly", False), bool):
+            self._found("needs true or false for readableOnly", "readableOnly")
+
+    def _keys(self, slot: dict[str, JsonValue]) -> None:
+        for key in slot:
+            if key not in _KEYS:
+                hint = self._report.nearest(key, _KEYS)
+                self._found(f'has an unknown key "{key[:80]}"', key, hint=hint)
+        for key in _REQUIRED:
+            if key not in slot:
+                self._found(f"has no {key}")
+
+    def _extensions(self, value: JsonValue) -> None:
+        key = "acceptedArtifactExtensions"
+        if not isinstance(value, list) or not value:
+            self._found(f"needs a list with at least one package name for {key}", key)
+            return
+        for index, name in enumerate(value):
+            if not _is_name(name):
+                self._found(f"needs package names in {key}", key, index)
+
+    def _mode(self, key: str, value: JsonValue, modes: Collection[str]) -> None:
+        hint = self._report.nearest(value, modes) if isinstance(value, str) else ""
+        choice = " or ".join(f'"{mode}"' for mode in modes)
+        self._found(f"needs {choice} for {key}", key, hint=hint)
+
+    def _bounds(self, slot: dict[str, JsonValue]) -> None:
+        counts: list[int] = []
+        for key, least in _BOUNDS:
+            value = slot.get(key, least)
+            if isinstance(value, int) and not isinstance(value, bool) and value >= least:
+                counts += [value] if key in slot else []
+            else:
+                self._found(f"needs a whole number from {least} for {key}", key)
+        if len(counts) == len(_BOUNDS) and counts[0] > counts[1]:
+            self._found("has a minItems above its maxItems", "minItems")
+
+    def _found(self, problem: str, *keys: str | int, hint: str = "") -> None:
+        pointer = self._pointer
+        for key in keys:
+            pointer = child(pointer, str(key))
+        self._report(f"{self._name} {problem}", self._subject.place(pointer), hint=hint)
+
+
+def _is_name(value: JsonValue) -> bool:
+    return isinstance(value, str) and bool(value.strip())

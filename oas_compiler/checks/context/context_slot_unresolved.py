@@ -1,0 +1,50 @@
+"""Every context slot has a FlowNode that selects for it: nothing is wired by itself.
+
+"contextSlots": [{"slotId": "brand", …}], no FlowNode that calls /api/context-resolve   ->  OAS154
+a FlowNode "context_brand" whose subflow has an ApiNode on {{CINATRA_BASE_URL}}/api/context-resolve
+"""
+
+from __future__ import annotations
+
+from oas_compiler.checks.slots import MARKERS, RESOLVE
+from oas_compiler.checks.subject import Subject
+from oas_compiler.rules import Report, rule
+
+
+@rule(
+    code="OAS154",
+    name="context-slot-unresolved",
+    severity="error",
+    summary="A context slot is declared and no FlowNode selects anything for it.",
+    fix="Add a FlowNode context_<slotId> to the same flow whose subflow calls /api/context-resolve.",
+    source="context slots (seed 000), adoption checklist 8",
+    needs="cinatra",
+    bad=(
+        "contextSlots: [{slotId: brand}]\n"
+        "nodes: [{$component_ref: start}, {$component_ref: write}, {$component_ref: end}]"
+    ),
+    good=(
+        "contextSlots: [{slotId: brand}]\n"
+        "nodes: [{$component_ref: start}, {$component_ref: context_brand}, {$component_ref: write}, {$component_ref: end}]"
+    ),
+)
+def context_slot_unresolved(subject: Subject, report: Report) -> None:
+    for found in subject.slot_flows:
+        for slot in found.slots:
+            if slot.node is not None or not found.is_whole:
+                continue
+            if slot.pretender is not None:
+                report(
+                    f'"{slot.pretender.id[:90]}" is to select for the context slot '
+                    f'"{slot.id[:80]}", but its subflow does not call {RESOLVE}',
+                    slot.pretender.place,
+                    hint=f'its subflow needs an ApiNode on "{{{{CINATRA_BASE_URL}}}}{RESOLVE}"',
+                )
+            else:
+                report(
+                    f'nothing selects for the context slot "{slot.id[:80]}": no FlowNode of '
+                    f"this flow calls {RESOLVE} for it",
+                    subject.place(slot.pointer),
+                    hint=f'add a FlowNode "context_{slot.id[:80]}" with the purpose '
+                    f'"{MARKERS[0]}{slot.id[:80]}"',
+                )

@@ -1,0 +1,194 @@
+"""The control flow of a document as written: nodes, control edges, and the flows inside the nodes.
+
+    {"component_type": "MapNode", "id": "each", "subflow": {"$component_ref": "mail"}}
+        -> Step(id="each", type="MapNode", inner=(ControlFlow(pointer="/…/mail", …),))
+
+Read from the document and not from the IR, so that maps, catch branches and parallel flows count
+also where nothing can run them yet.  control_paths.py and control_loops.py walk over it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from oas_compiler.approval import is_send_class
+from oas_compiler.bounds import MAX_DEPTH
+from oas_compiler.ir import JsonValue
+from oas_compiler.marks import child
+from oas_compiler.scope import Document, Located
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Step:
+    """One node."""
+
+    pointer: str
+    id: str
+    type: str
+    cinatra: Mapping[str, JsonValue]
+    """`metadata.cinatra`; empty where there is none."""
+    risk_class: str
+    """Its own, or that of the tool or agent behind it."""
+    confirmed: bool
+    """Whether a person is asked about this very node: a tool that requires confirmation, an
+    AgentNode that requires approval."""
+    branch: str
+    """Of an EndNode the branch by which the flow is left."""
+    inner: tuple[ControlFlow, ...] = ()
+    """The flows that it runs."""
+
+    @property
+    def is_gate(self) -> bool:
+        return self.type == "InputMessageNode"
+
+    @property
+    def sends(self) -> bool:
+        return not self.is_gate and is_send_class(self.risk_class)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edge:
+    branch: str
+    target: str
+    """Pointer of a node."""
+    pointer: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ControlFlow:
+    """One flow; its nodes are named by their pointers."""
+
+    pointer: str
+    start: str
+    """Empty where the flow has no start that could be found."""
+    steps: Mapping[str, Step]
+    edges: Mapping[str, tuple[Edge, ...]]
+
+    @property
+    def branches(self) -> frozenset[str]:
+        """The ways out of the flow."""
+        return frozenset(step.branch for step in self.steps.values() if step.type == "EndNode")
+
+    def edges_of(self, pointer: str) -> tuple[Edge, ...]:
+        return self.edges.get(pointer, ())
+
+
+# ---------------------------------------------------------------------------- reading
+
+
+def read_control(document: Document) -> ControlFlow | None:
+    """The root flow; `None` where the document's root is none."""
+    root = document.root
+    if root is None or root.component_type != "Flow":
+        return None
+    return _Reader(document).flow(root, ())
+
+
+class _Reader:
+    def __init__(self, document: Document) -> None:
+        self._document = document
+        self._flows: dict[str, ControlFlow] = {}
+
+    def flow(self, located: Located, around: tuple[str, ...]) -> ControlFlow:
+        """Read a flow, each once; `around` are the pointers of the flows that it stands in."""
+        if located.pointer in self._flows:
+            return self._flows[located.pointer]
+        located = self._document.enter(located)
+        steps: dict[str, Step] = {}
+        for entry in _entries(located, "nodes"):
+            node = self._document.locate(entry)
+            if node is not None and node.component_type and node.pointer not in steps:
+                steps[node.pointer] = self._step(node, (*around, located.pointer))
+        edges: dict[str, list[Edge]] = {}
+        for entry in _entries(located, "control_flow_connections"):
+            edge = self._document.locate(entry)
+            if edge is None:
+                continue
+            source, target = self._end(edge, "from_node"), self._end(edge, "to_node")
+            if source in steps and target in steps:
+                branch = _text(edge, "from_branch") or "next"
+                made = Edge(branch=branch, target=target, pointer=edge.pointer)
+                edges.setdefault(source, []).append(made)
+        start = self._end(located, "start_node")
+        flow = ControlFlow(
+            pointer=located.pointer,
+            start=start if start in steps else "",
+            steps=steps,
+            edges={source: tuple(found) for source, found in edges.items()},
+        )
+        self._flows[located.pointer] = flow
+        return flow
+
+    def _step(self, node: Located, around: tuple[str, ...]) -> Step:
+        node = self._document.enter(node)
+        own = _cinatra(node)
+        behind = self._behind(node)
+        risk = own.get("riskClass") or _cinatra(behind).get("riskClass")
+        runs = behind.value if behind is not None else None
+        asks = isinstance(runs, dict) and runs.get("requires_confirmation") is True
+        if node.component_type == "AgentNode":
+            approval = own.get("requiresApproval", _cinatra(behind).get("requiresApproval"))
+            asks = asks or approval is True
+        return Step(
+            pointer=node.pointer,
+            id=_text(node, "id"),
+            type=node.component_type,
+            cinatra=own,
+            risk_class=risk if isinstance(risk, str) else "",
+            confirmed=asks,
+            branch=_text(node, "branch_name") or "next",
+            inner=tuple(self._inner(node, around)),
+        )
+
+    def _inner(self, node: Located, around: tuple[str, ...]) -> Iterator[ControlFlow]:
+        members = [_member(node, "subflow"), _member(node, "agent")]
+        members += _entries(node, "subflows")
+        for member in members:
+            found = self._document.locate(member) if member is not None else None
+            if found is None or found.component_type != "Flow":
+                continue
+            # a flow inside itself, or too deep, was reported where it was read
+            if found.pointer not in around and len(around) <= MAX_DEPTH:
+                yield self.flow(found, around)
+
+    def _behind(self, node: Located) -> Located | None:
+        """The tool or agent that the node runs."""
+        member = _member(node, "tool") or _member(node, "agent")
+        return self._document.locate(member) if member is not None else None
+
+    def _end(self, located: Located, name: str) -> str:
+        """Pointer of the node that a member leads to; empty if it leads nowhere."""
+        member = _member(located, name)
+        found = self._document.locate(member) if member is not None else None
+        return found.pointer if found is not None else ""
+
+
+def _member(located: Located, name: str) -> Located | None:
+    value = located.value.get(name) if isinstance(located.value, dict) else None
+    if not isinstance(value, dict):
+        return None
+    return Located(value, child(located.pointer, name), located.scope)
+
+
+def _entries(located: Located, name: str) -> list[Located]:
+    value = located.value.get(name) if isinstance(located.value, dict) else None
+    if not isinstance(value, list):
+        return []
+    return [
+        Located(item, f"{located.pointer}/{name}/{index}", located.scope)
+        for index, item in enumerate(value)
+        if isinstance(item, dict)
+    ]
+
+
+def _text(located: Located, name: str) -> str:
+    value = located.value.get(name) if isinstance(located.value, dict) else None
+    return value if isinstance(value, str) else ""
+
+
+def _cinatra(located: Located | None) -> dict[str, JsonValue]:
+    value = located.value if located is not None else None
+    metadata = value.get("metadata") if isinstance(value, dict) else None
+    found = metadata.get("cinatra") if isinstance(metadata, dict) else None
+    return found if isinstance(found, dict) else {}

@@ -1,0 +1,133 @@
+"""Where control leads without a person asked, through every container.
+
+    start → draft → mail_flow(start → gate → send)
+        open from the start: start, draft, mail_flow, and in mail_flow its start; not its send
+
+Every question is one walk over nodes and edges: take the gates away and see what is left.
+An unknown container is taken at its worst: what is inside it may never have run when control
+leaves it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import TypeAlias
+
+from oas_compiler.checks.control_flow import ControlFlow, Edge, Step
+
+Waived: TypeAlias = frozenset[tuple[str, ...]]
+"""Gates that never ask, as paths of node ids from the flow in question inwards."""
+
+NONE_WAIVED: Waived = frozenset()
+CAUGHT = "caught_exception_branch"
+_NAME = 80
+"""Characters of a node's name in a path."""
+_FIRST_AND_LAST = 4
+"""Node names at each end of a long path; what is between them is left out."""
+
+
+def asks_a_person(step: Step) -> bool:
+    """A gate; its own `requiresApproval` says nothing (Cinatra: an InputMessageNode always asks)."""
+    return step.is_gate
+
+
+def has_limit(step: Step) -> bool:
+    """A gate with a bound on its visits."""
+    return step.is_gate and "maxGateVisits" in step.cinatra
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opening:
+    """What can be come to in one flow without passing a stop."""
+
+    trails: Mapping[str, tuple[str, ...]]
+    """Node → the ids on a shortest way to it, the middle of a long one left out."""
+    exits: frozenset[str]
+    """Branches by which the flow can be left."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Openings:
+    """The openings of flows; `stops` says which nodes let nothing through unless waived."""
+
+    stops: Callable[[Step], bool]
+    _known: dict[tuple[str, Waived], Opening] = field(default_factory=dict)
+
+    def of(self, flow: ControlFlow, waived: Waived = NONE_WAIVED) -> Opening:
+        key = (flow.pointer, waived)
+        if key not in self._known:
+            self._known[key] = self._walk(flow, waived)
+        return self._known[key]
+
+    def _walk(self, flow: ControlFlow, waived: Waived) -> Opening:
+        # breadth first, so that the first way to a node is a shortest one
+        trails: dict[str, tuple[str, ...]] = {}
+        exits: set[str] = set()
+        if flow.start:
+            trails[flow.start] = longer((), flow.steps[flow.start].id)
+        waiting = list(trails)
+        for pointer in waiting:
+            step = flow.steps[pointer]
+            if step.type == "EndNode":
+                exits.add(step.branch)
+            for edge in self.edges(flow, step, waived):
+                if edge.target not in trails:
+                    trails[edge.target] = longer(trails[pointer], flow.steps[edge.target].id)
+                    waiting.append(edge.target)
+        return Opening(trails=trails, exits=frozenset(exits))
+
+    def edges(self, flow: ControlFlow, step: Step, waived: Waived) -> Iterator[Edge]:
+        """The edges out of a node by which control can go on without having passed a stop."""
+        if self.stops(step) and (step.id,) not in waived:
+            return
+        shut = self._shut(step, below(waived, step))
+        for edge in flow.edges_of(step.pointer):
+            if shut is None or edge.branch not in shut:
+                yield edge
+
+    def passes(self, step: Step, waived: Waived) -> bool:
+        """Whether control can run a container whole without passing a stop inside it."""
+        return any(self.of(flow, below(waived, step)).exits for flow in step.inner)
+
+    def _shut(self, step: Step, waived: Waived) -> frozenset[str] | None:
+        """Branches of a container that lead out past a stop only; `None`: none of them."""
+        if not step.inner:
+            return None
+        openings = [(flow, self.of(flow, waived)) for flow in step.inner]
+        if step.type in {"FlowNode", "CatchExceptionNode"}:
+            flow, opening = openings[0]
+            shut = flow.branches - opening.exits
+            # an exception may come before the gate, so that its branch is never shut
+            return shut - {CAUGHT} if step.type == "CatchExceptionNode" else shut
+        if step.type.endswith("ParallelFlowNode") or step.type == "AgentNode":
+            # all of the flows run, so that a stop in one of them stops all
+            passed = all(opening.exits for _, opening in openings)
+            return None if passed else frozenset({"next"})
+        return None  # a map over nothing runs nothing
+
+
+def below(waived: Waived, step: Step) -> Waived:
+    """The waived gates inside a container, named from there."""
+    if not waived or not step.inner:
+        return NONE_WAIVED
+    return _by_first(waived).get(step.id, NONE_WAIVED)
+
+
+@lru_cache(maxsize=256)
+def _by_first(waived: Waived) -> Mapping[str, Waived]:
+    """Paths that begin with one id, without it; made once, as a flow may have thousands of nodes."""
+    found: dict[str, set[tuple[str, ...]]] = {}
+    for first, *rest in waived:
+        if rest:
+            found.setdefault(first, set()).add(tuple(rest))
+    return {first: frozenset(paths) for first, paths in found.items()}
+
+
+def longer(trail: tuple[str, ...], name: str) -> tuple[str, ...]:
+    """`trail` and one more node; of a long one the two ends."""
+    trail = (*trail, name if len(name) <= _NAME else f"…{name[-_NAME:]}")
+    if len(trail) <= 2 * _FIRST_AND_LAST + 1:
+        return trail
+    return (*trail[:_FIRST_AND_LAST], "…", *trail[-_FIRST_AND_LAST:])

@@ -1,0 +1,88 @@
+"""Recognising a credential that somebody wrote down.
+
+In: a text.  Out: what kind of credential it holds, never the credential itself.
+
+    "Bearer sk-proj-4f0…"      ->  "an API key (sk-…)"
+    "{{ api_key }}", "<KEY>"   ->  ""
+
+Linear in the length of the text: every pattern begins with a fixed text, and none repeats a
+repetition.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from typing import Final
+
+_KNOWN: Final = (
+    ("sk-", "an API key (sk-…)", re.compile(r"(?<![A-Za-z0-9])sk-[A-Za-z0-9_-]{16,}")),
+    ("gh", "a GitHub token (gh?_…)", re.compile(r"(?<![A-Za-z0-9])gh[opusr]_[A-Za-z0-9]{20,}")),
+    ("ya29.", "a Google access token (ya29.…)", re.compile(r"ya29\.[A-Za-z0-9_-]{8,}")),
+    ("xox", "a Slack token (xox?-…)", re.compile(r"xox[bpars]-[A-Za-z0-9-]{8,}")),
+    ("AKIA", "an AWS access key (AKIA…)", re.compile(r"(?<![A-Za-z0-9])AKIA[0-9A-Z]{16}")),
+    ("ASIA", "an AWS access key (ASIA…)", re.compile(r"(?<![A-Za-z0-9])ASIA[0-9A-Z]{16}")),
+    # a look behind, so that one run of characters is entered at its beginning only
+    (
+        "eyJ",
+        "a JSON web token (eyJ…)",
+        re.compile(r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]+\.eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+"),
+    ),
+)
+_SHORTEST = 13
+"""Characters of the shortest text that any pattern can match."""
+_RUN = re.compile(r"[A-Za-z0-9+/=_-]+")
+_STAND_INS = ("example", "redacted", "placeholder")
+_LONGEST_STAND_IN = 200
+_MIN_LENGTH: Final = 24
+_MIN_ENTROPY: Final = 4.5
+"""Bits per character (Shannon)."""
+
+
+def known_credential(text: str) -> tuple[str, int]:
+    """The kind of the first credential of a well-known shape, and where it begins; `("", 0)` for none."""
+    hits = (
+        (found.start(), kind)
+        for prefix, kind, pattern in _KNOWN
+        if prefix in text and (found := pattern.search(text)) is not None
+    )
+    start, kind = min(hits, default=(0, ""))
+    return kind, start
+
+
+def credential(text: str) -> str:
+    """The kind of credential, by shape or by looking random; empty for none (Cinatra V17)."""
+    if len(text) < _SHORTEST or is_stand_in(text):
+        return ""
+    kind, _ = known_credential(text)
+    return kind or _random(text)
+
+
+def is_stand_in(text: str) -> bool:
+    """Whether the whole text stands for a value that comes later: `{{ key }}`, `${KEY}`, `<KEY>`."""
+    text = text.strip()
+    if text.startswith("{{") and text.find("}}") == len(text) - 2:
+        return True
+    if len(text) > _LONGEST_STAND_IN:
+        return False
+    inner = text.removeprefix("$").removeprefix("{").removesuffix("}")
+    if text.startswith("$") and inner.isidentifier():
+        return True
+    in_brackets = text.startswith("<") and text.find(">") == len(text) - 1
+    return in_brackets or text.upper() == "REDACTED" or (bool(text) and not text.strip("*"))
+
+
+def _random(text: str) -> str:
+    for found in _RUN.finditer(text):
+        word = found[0]
+        if len(word) < _MIN_LENGTH or any(name in word.lower() for name in _STAND_INS):
+            continue
+        if _entropy(word) >= _MIN_ENTROPY:
+            return f"a random text of {len(word)} characters"
+    return ""
+
+
+def _entropy(word: str) -> float:
+    total = len(word)
+    return -sum(n / total * math.log2(n / total) for n in Counter(word).values())

@@ -1,0 +1,48 @@
+"""A package that others install has a name and a version.
+
+package.json {"name": "@x/mail-agent"}                       ->   OAS170: no version
+package.json {"name": "@x/mail-agent", "version": "1.0.0"}   ->   fine; the flow's metadata counts too
+"""
+
+from __future__ import annotations
+
+from oas_compiler.checks.subject import Subject
+from oas_compiler.rules import Report, rule
+
+
+@rule(
+    code="OAS170",
+    name="package-name-and-version",
+    severity="warning",
+    summary="Neither package.json nor the flow says what the package is called, or its version.",
+    fix='Give package.json a "name" and a "version".',
+    source="agent guide (seed 003), rule 1",
+    needs="package",
+    aliases=("guide-rule-1",),
+    bad='{"name": "@acme/mail-agent", "cinatra": {"kind": "agent"}}',
+    good='{"name": "@acme/mail-agent", "version": "1.0.0", "cinatra": {"kind": "agent"}}',
+)
+def package_name_and_version(subject: Subject, report: Report) -> None:
+    package = subject.agent
+    # a package.json that could not be read was reported; what it says is not known
+    if package is None or package.source is None:
+        return
+    about = subject.root.cinatra if subject.root is not None else {}
+    pairs = (
+        ("name", "packageName", "an orchestrator cannot find the agent"),
+        ("version", "packageVersion", "nobody can ask for a range of it"),
+    )
+    for key, in_flow, why in pairs:
+        if _is_text(package.manifest.get(key)) or _is_text(about.get(in_flow)):
+            continue
+        pointer = f"/{key}" if key in package.manifest else ""
+        report(
+            f"the package has no {key}: {why}",
+            package.place(pointer),
+            hint=f'write "{key}": "…" into package.json',
+            file=package.manifest_file,
+        )
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and bool(value.strip())

@@ -1,0 +1,51 @@
+"""A script of an agent does not call HTTP services by itself.
+
+import requests                       ->   OAS186
+const page = await fetch(address)     ->   OAS186
+curl -s https://example.org           ->   OAS186
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from oas_compiler.checks.script_calls import Wanted, uses, words
+from oas_compiler.checks.subject import Subject
+from oas_compiler.rules import Report, rule
+
+_HTTP: Final = Wanted(
+    python=words(
+        "requests httpx httpx2 aiohttp urllib3 urllib.request http.client pycurl httplib2 treq grequests "
+        "requests_html niquests"
+    ),
+    javascript=words(
+        "axios node-fetch cross-fetch isomorphic-fetch undici got ky superagent needle request "
+        "request-promise ofetch http https http2 node:http node:https node:http2 wretch"
+    ),
+    commands=words("curl wget http https xh httpie"),
+    calls=frozenset({"fetch", "XMLHttpRequest", "EventSource", "WebSocket", "axios"}),
+)
+
+
+@rule(
+    code="OAS186",
+    name="script-http-call",
+    severity="warning",
+    summary="A script of the package calls an HTTP service by itself.",
+    fix="Call an MCP tool instead; if there is none, the platform needs one.",
+    source="agent guide (seed 003), rule 14",
+    needs="package",
+    aliases=("guide-rule-14",),
+    bad='const page = await fetch("https://api.example.org/contacts")',
+    good='console.log("the flow fetches contacts with the MCP tool contacts_list")',
+)
+def script_http_call(subject: Subject, report: Report) -> None:
+    package = subject.agent
+    for script in package.scripts if package is not None else ():
+        for use in uses(script, _HTTP, package.files if package is not None else ()):
+            report(
+                f"the script {script.file} calls out with {use.name}",
+                use.place,
+                hint="integrations belong to the platform: call its MCP tool, or ask for one",
+                file=package.name_of(script.file) if package is not None else "",
+            )

@@ -1,0 +1,117 @@
+"""What a person is shown holds no credential of the run.
+
+interrupt({"values": {"bearer_token": state["bearer_token"]}})   ->   OAS194
+interrupt({"values": {"campaignId": state["campaignId"]}})       ->   fine
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+
+from oas_compiler.checks.interrupt_calls import Pause, interrupts
+from oas_compiler.checks.subject import Subject
+from oas_compiler.rules import Report, rule
+
+_TOKENS = frozenset({"bearer_token", "a2a_bearer_token"})
+_Place = ast.expr | ast.keyword
+
+
+@rule(
+    code="OAS194",
+    name="token-in-interrupt",
+    severity="error",
+    summary="A bearer token is put into the payload of an interrupt.",
+    fix="Take the token out: it never goes to a browser.",
+    source="agent guide (seed 003), pitfall P2",
+    needs="package",
+    aliases=("pitfall-P2",),
+    bad='interrupt({"values": {"bearer_token": state["bearer_token"]}})',
+    good='interrupt({"values": {"campaignId": state["campaignId"]}})',
+)
+def token_in_interrupt(subject: Subject, report: Report) -> None:
+    package = subject.agent
+    for script in package.scripts if package is not None else ():
+        for name, node in _tokens(interrupts(script)):
+            report(
+                f"{name} is in the payload of an interrupt, which goes to a browser",
+                script.at_node(node),
+                hint="leave it out of the values that a person is shown",
+                file=package.name_of(script.file) if package is not None else "",
+            )
+
+
+def _tokens(pauses: Iterable[Pause]) -> Iterator[tuple[str, _Place]]:
+    """The first token in what each call is given, also through a variable of its function."""
+    told: set[int] = set()
+    assigned: dict[int, dict[str, list[ast.AST]]] = {}
+    for pause in pauses:
+        given: list[ast.AST] = [*pause.call.args, *pause.call.keywords]
+        if pause.function is not None:
+            key = id(pause.function)
+            if key not in assigned:
+                assigned[key] = _assigned(pause.function)
+            # each variable is looked through once, however often it is shown
+            for name in _variables(pause.call):
+                given += assigned[key].pop(name, [])
+        found = next(
+            (token for value in given for node in ast.walk(value) for token in _token(node)), None
+        )
+        if found is not None and id(found[1]) not in told:
+            told.add(id(found[1]))
+            yield found
+
+
+def _variables(call: ast.Call) -> Iterator[str]:
+    for value in (*call.args, *(keyword.value for keyword in call.keywords)):
+        for node in ast.walk(value):
+            if isinstance(node, ast.Name):
+                yield node.id
+
+
+def _assigned(function: ast.AST) -> dict[str, list[ast.AST]]:
+    """What each variable of a function is made of: its values, and what is put into it."""
+    found: dict[str, list[ast.AST]] = {}
+    for node in ast.walk(function):
+        if isinstance(node, ast.Assign):
+            targets = node.targets
+        elif isinstance(node, ast.AnnAssign):
+            targets = [node.target]
+        else:
+            continue
+        for target in targets:
+            parts = found.setdefault(_name_of(target), [])
+            parts += [node.value] if node.value is not None else []
+            # payload["bearer_token"] = … puts it in as a key of a literal would
+            parts += [target] if isinstance(target, ast.Subscript) else []
+    return found
+
+
+def _name_of(target: ast.expr) -> str:
+    while isinstance(target, (ast.Subscript, ast.Attribute)):
+        target = target.value
+    return target.id if isinstance(target, ast.Name) else ""
+
+
+def _token(node: ast.AST) -> Iterator[tuple[str, _Place]]:
+    """A key of a dict, a value read by its name, or a variable; not a comparison with the name."""
+    if isinstance(node, ast.Dict):
+        for key in node.keys:
+            yield from _constant(key)
+    elif isinstance(node, ast.Subscript):
+        yield from _constant(node.slice)
+    elif isinstance(node, ast.Call):
+        if isinstance(node.func, ast.Attribute) and node.func.attr in {"get", "pop"} and node.args:
+            yield from _constant(node.args[0])
+        for keyword in node.keywords:
+            if keyword.arg in _TOKENS:
+                yield str(keyword.arg), keyword
+    elif isinstance(node, ast.Name) and node.id in _TOKENS:
+        yield node.id, node
+    elif isinstance(node, ast.Attribute) and node.attr in _TOKENS:
+        yield node.attr, node
+
+
+def _constant(node: ast.AST | None) -> Iterator[tuple[str, _Place]]:
+    if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in _TOKENS:
+        yield node.value, node

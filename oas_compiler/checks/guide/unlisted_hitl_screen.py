@@ -1,0 +1,85 @@
+"""hitlScreens lists every renderer that a run can pause with.
+
+a gate with renderer "@x/mail:review", hitlScreens []   ->   OAS177
+hitlScreens ["@x/mail:review"]                         ->   fine
+"""
+
+from __future__ import annotations
+
+from difflib import SequenceMatcher, get_close_matches
+
+from oas_compiler.checks.renderers import Named, named_renderers
+from oas_compiler.checks.subject import Subject, Written
+from oas_compiler.diagnostics import Edit
+from oas_compiler.ir import Json
+from oas_compiler.rules import Report, rule
+
+_OF_THE_HOST = ("@cinatra-ai/agent-builder:", "@cinatra/agent-builder:")
+"""Renderers that every host brings along."""
+
+
+@rule(
+    code="OAS177",
+    name="unlisted-hitl-screen",
+    severity="warning",
+    summary="The flow can pause with a renderer that hitlScreens does not list.",
+    fix="Add the renderer to metadata.cinatra.hitlScreens of the root flow.",
+    source="agent guide (seed 003), rule 5",
+    needs="cinatra",
+    fixable=True,
+    aliases=("guide-rule-5",),
+    bad='"hitlScreens": []                      (and a gate with "renderer": "@acme/mail:review")',
+    good='"hitlScreens": ["@acme/mail:review"]   (and a gate with "renderer": "@acme/mail:review")',
+)
+def unlisted_hitl_screen(subject: Subject, report: Report) -> None:
+    root = subject.root
+    if root is None or "cinatra" not in _metadata(root):
+        return
+    screens = root.cinatra.get("hitlScreens", [])
+    if not isinstance(screens, list):
+        return
+    listed = [screen for screen in screens if isinstance(screen, str)]
+    emitted: dict[str, Named] = {}
+    for one in named_renderers(subject):
+        if one.emitted and isinstance(one.value, str):
+            emitted.setdefault(one.value, one)
+    missing = [one for value, one in emitted.items() if _must_be_listed(value, listed)]
+    unused = [screen for screen in listed if screen not in emitted]
+    listing = Json.of([str(one.value) for one in missing])
+    for index, one in enumerate(missing):
+        value = str(one.value)
+        meant = _meant(value, unused)
+        report(
+            f'{one.by} names the renderer "{value[:120]}", which is not in hitlScreens',
+            subject.place(one.pointer),
+            hint=f'hitlScreens lists "{meant[:120]}", which nothing emits: is that the one?'
+            if meant
+            else "add it to metadata.cinatra.hitlScreens of the root flow",
+            fix=() if meant else _added(root, value, listing, is_first=index == 0),
+        )
+
+
+def _meant(value: str, unused: list[str]) -> str:
+    """The listed id that is spelt almost so, also behind the colon; the front is often the same."""
+    for near in get_close_matches(value, unused[:50], n=3, cutoff=0.85):
+        names = (near.rpartition(":")[2], value.rpartition(":")[2])
+        if SequenceMatcher(None, *names).ratio() >= 0.75:
+            return near
+    return ""
+
+
+def _must_be_listed(value: str, listed: list[str]) -> bool:
+    return value not in listed and not value.startswith(_OF_THE_HOST) and "{{" not in value
+
+
+def _added(root: Written, value: str, listing: Json, *, is_first: bool) -> tuple[Edit, ...]:
+    """Append to the list; where there is none, the first finding writes the whole of it."""
+    at = root.at("metadata", "cinatra", "hitlScreens")
+    if "hitlScreens" in root.cinatra:
+        return (Edit(pointer=f"{at}/-", value=Json.of(value)),)
+    return (Edit(pointer=at, value=listing),) if is_first else ()
+
+
+def _metadata(root: Written) -> dict[str, object]:
+    found = root.value.get("metadata")
+    return dict(found) if isinstance(found, dict) else {}

@@ -1,0 +1,87 @@
+"""Where a Python program calls LangGraph's interrupt; read by rules, no rule itself.
+
+    from langgraph.types import interrupt as ask
+    def gate(state):
+        return ask({"approved": True})        ->   Pause(function="gate", call=…)
+
+A function of that name which the program defines itself, or imports from elsewhere, is another.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from oas_compiler.scripts import Script
+
+_Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pause:
+    """One call of interrupt, in the innermost function around it."""
+
+    function: ast.AST | None
+    """`None` at the top of the module."""
+    call: ast.Call
+
+    @property
+    def function_name(self) -> str:
+        return getattr(self.function, "name", "") or "a lambda"
+
+
+def interrupts(script: Script) -> tuple[Pause, ...]:
+    """Every call, in the order of the syntax tree, outermost functions first."""
+    names, modules = _names(script)
+    if not names and not modules:
+        return ()
+    return tuple(
+        Pause(function=function, call=node)
+        for function, node in _with_function(script)
+        if isinstance(node, ast.Call) and _is_interrupt(node.func, names, modules)
+    )
+
+
+def _with_function(script: Script) -> Iterator[tuple[ast.AST | None, ast.AST]]:
+    """Every node with the function that it stands in; without recursion, whatever the depth."""
+    stack: list[tuple[ast.AST | None, ast.AST]] = [(None, node) for node in script.nodes[:1]]
+    while stack:
+        function, node = stack.pop()
+        yield function, node
+        inner = node if isinstance(node, _Function) else function
+        stack += [(inner, below) for below in reversed(list(ast.iter_child_nodes(node)))]
+
+
+def _names(script: Script) -> tuple[set[str], set[str]]:
+    """Names that mean interrupt, and names of modules of LangGraph."""
+    names, modules, others = {"interrupt"}, set(), set()
+    for node in script.nodes:
+        if isinstance(node, ast.ImportFrom):
+            of_langgraph = (node.module or "").partition(".")[0] == "langgraph"
+            for alias in node.names:
+                own = alias.asname or alias.name
+                if not of_langgraph:
+                    others.add(own)
+                elif alias.name == "interrupt":
+                    names.add(own)
+                else:
+                    modules.add(own)
+        elif isinstance(node, ast.Import):
+            for alias in node.names:
+                if alias.name.partition(".")[0] == "langgraph":
+                    modules.add(alias.asname or "langgraph")
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            others.add(node.name)
+    return names - others, modules
+
+
+def _is_interrupt(called: ast.expr, names: set[str], modules: set[str]) -> bool:
+    if isinstance(called, ast.Name):
+        return called.id in names
+    if not isinstance(called, ast.Attribute) or called.attr != "interrupt":
+        return False
+    owner = called.value
+    while isinstance(owner, ast.Attribute):
+        owner = owner.value
+    return isinstance(owner, ast.Name) and owner.id in modules

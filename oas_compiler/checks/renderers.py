@@ -1,0 +1,81 @@
+"""Which renderers a flow names, and which of them it can put in front of a person.
+
+    InputMessageNode metadata.cinatra.renderer "@x/mail:review"   ->   emitted
+    StartNode inputRenderers, gateSteps, x-renderer of an input   ->   emitted
+    ApiNode metadata.cinatra.renderer                             ->   named only: it never pauses
+
+Read by the rules about hitlScreens and about renderer ids, no rule itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from oas_compiler.checks.subject import Subject, Text, Written
+from oas_compiler.ir import JsonValue
+from oas_compiler.scope import DEFINITIONS
+
+_PAUSING = frozenset({"InputMessageNode", "AgentNode", "FlowNode", "StartNode", "TriggerWaitNode"})
+_NO_INPUT = frozenset({"data", "body", "config", "default", "enum", "examples", "const"})
+"""Members below which an `x-renderer` is part of a message or a value, not of a schema."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Named:
+    """One place where a renderer is named."""
+
+    value: JsonValue
+    """A renderer id, if the author wrote it as one."""
+    pointer: str
+    by: str
+    """Who names it, for messages: `the InputMessageNode "review"`."""
+    emitted: bool
+    """Whether a run can pause with it."""
+
+
+def named_renderers(subject: Subject) -> tuple[Named, ...]:
+    """Every renderer of every flow of the document; empty strings mean the host's own form."""
+    found = [one for component in subject.components for one in _of_component(component)]
+    found += [
+        Named(value=text.value, pointer=text.pointer, by=_field(text), emitted=True)
+        for text in subject.texts
+        if text.keys[-1:] == ("x-renderer",) and not _NO_INPUT & set(_inside(text))
+    ]
+    return tuple(one for one in found if one.value is not None and one.value != "")
+
+
+def _of_component(component: Written) -> Iterator[Named]:
+    about, pauses = component.cinatra, component.type in _PAUSING
+    if "renderer" in about:
+        yield _named(component, pauses, "renderer")
+    by_input = about.get("inputRenderers")
+    for title in by_input if isinstance(by_input, dict) else ():
+        yield _named(component, pauses, "inputRenderers", title)
+    steps = about.get("gateSteps")
+    for index, step in enumerate(steps if isinstance(steps, list) else ()):
+        if isinstance(step, dict) and "renderer" in step:
+            yield _named(component, pauses, "gateSteps", index, "renderer")
+
+
+def _named(component: Written, emitted: bool, *keys: str | int) -> Named:
+    value: JsonValue = component.cinatra
+    for key in keys:
+        value = value[key]  # type: ignore[index]
+    pointer = component.at("metadata", "cinatra", *keys)
+    return Named(value=value, pointer=pointer, by=component.label, emitted=emitted)
+
+
+def _field(text: Text) -> str:
+    """Who carries an `x-renderer`: a property of a schema by its name, an input of a list."""
+    owner = text.keys[-2] if len(text.keys) > 1 else "inputs"
+    is_list = owner in {"inputs", "outputs", "json_schema", "items"}
+    return "an input" if is_list else f'the field "{owner[:80]}"'
+
+
+def _inside(text: Text) -> tuple[str, ...]:
+    """The members on the way from the innermost component: a component may be called `data`."""
+    for index in range(len(text.keys) - 1, -1, -1):
+        if text.keys[index] == DEFINITIONS:
+            return text.keys[index + 2 :]
+    return text.keys

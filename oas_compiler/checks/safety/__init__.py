@@ -1,0 +1,32 @@
+"""What must not happen whatever the author meant: sends without a gate, leaked secrets, endless loops."""
+
+from __future__ import annotations
+
+from oas_compiler.checks.safety.endless_loop import endless_loop
+from oas_compiler.checks.safety.foreign_host import foreign_host
+from oas_compiler.checks.safety.gate_without_limit import gate_without_limit
+from oas_compiler.checks.safety.literal_credential import literal_credential
+from oas_compiler.checks.safety.packaged_credential import packaged_credential
+from oas_compiler.checks.safety.plain_http import plain_http
+from oas_compiler.checks.safety.secret_at_gate import secret_at_gate
+from oas_compiler.checks.safety.stray_credential import stray_credential
+from oas_compiler.checks.safety.templated_host import templated_host
+from oas_compiler.checks.safety.ungated_loop import ungated_loop
+from oas_compiler.checks.safety.ungated_send import ungated_send
+from oas_compiler.checks.safety.untrusted_url import untrusted_url
+from oas_compiler.rules import CheckRule
+
+RULES: tuple[CheckRule, ...] = (
+    ungated_send,
+    endless_loop,
+    ungated_loop,
+    gate_without_limit,
+    literal_credential,
+    stray_credential,
+    packaged_credential,
+    untrusted_url,
+    foreign_host,
+    plain_http,
+    templated_host,
+    secret_at_gate,
+)

@@ -1,0 +1,64 @@
+"""A loop of a Cinatra flow stops for a person, or it is none.
+
+    fetch → check → fetch, no gate on the way      ->  OAS201 at the edge that closes it
+    ask → send → ask, where "ask" is a gate
+
+In Cinatra only a gate counts its visits (`maxGateVisits`), so that nothing else bounds a loop.
+A send in a loop is held to the same: what a person agreed to once is not done again and again.
+A loop that cannot be left at all is OAS049's finding.
+"""
+
+from __future__ import annotations
+
+from oas_compiler.approval import waived_gates
+from oas_compiler.checks.control_loops import Loop, every_flow, loops
+from oas_compiler.checks.control_paths import Openings, asks_a_person
+from oas_compiler.checks.subject import Subject
+from oas_compiler.rules import Report, rule
+
+
+@rule(
+    code="OAS201",
+    name="endless-loop",
+    severity="error",
+    summary="A loop of a Cinatra flow has no gate in it, so nothing bounds how often it goes round.",
+    fix="Let the loop lead back to an InputMessageNode with maxGateVisits, as a re-entrant gate does.",
+    source="Cinatra, re-entrant gates (maxGateVisits)",
+    needs="cinatra",
+    bad=(
+        "from_node: {$component_ref: check}\n"
+        "from_branch: again\n"
+        "to_node: {$component_ref: call}  # which leads to check"
+    ),
+    good=(
+        "from_node: {$component_ref: check}\n"
+        "from_branch: again\n"
+        "to_node: {$component_ref: gate}  # which leads to call"
+    ),
+)
+def endless_loop(subject: Subject, report: Report) -> None:
+    if subject.control is None or subject.flow is None:
+        return
+    openings = Openings(stops=asks_a_person)
+    reported: set[str] = set()
+    for flow, waived in every_flow(subject.control, waived_gates(subject.flow)):
+        for loop in loops(flow, openings, waived):
+            if loop.can_end and loop.back not in reported:
+                reported.add(loop.back)
+                report(
+                    f"{described(loop)} goes round without a gate{_sending(loop)}",
+                    subject.place(loop.back),
+                    hint="lead it through an InputMessageNode with maxGateVisits",
+                )
+
+
+def described(loop: Loop) -> str:
+    """`the loop a → b → a`."""
+    return f"the loop {' → '.join((*loop.way, loop.way[0]))}"
+
+
+def _sending(loop: Loop) -> str:
+    for step in loop.members:
+        if step.sends and not step.confirmed:
+            return f', and "{step.id[:80]}" ({step.risk_class[:80]}) is in it'
+    return ""

@@ -1,0 +1,57 @@
+"""A gate that a loop comes back to says how often it may ask.
+
+ask → send → ask, "ask" without maxGateVisits     ->  OAS203 (warning) at "ask"
+"metadata": {"cinatra": {"maxGateVisits": 25}}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from oas_compiler.checks.control_flow import Step
+from oas_compiler.checks.control_loops import every_flow, loops
+from oas_compiler.checks.control_paths import Openings, has_limit
+from oas_compiler.checks.subject import Subject
+from oas_compiler.rules import Report, rule
+
+
+@rule(
+    code="OAS203",
+    name="gate-without-limit",
+    severity="warning",
+    summary="A gate in a loop has no maxGateVisits, so that a run fails at the host's own limit of 100 visits.",
+    fix="Write how often the gate may ask into metadata.cinatra.maxGateVisits.",
+    source="Cinatra, re-entrant gates (maxGateVisits)",
+    needs="cinatra",
+    bad='"ask": {"component_type": "InputMessageNode", "metadata": {"cinatra": {}}}',
+    good='"ask": {"component_type": "InputMessageNode", "metadata": {"cinatra": {"maxGateVisits": 25}}}',
+)
+def gate_without_limit(subject: Subject, report: Report) -> None:
+    if subject.control is None:
+        return
+    openings = Openings(stops=has_limit)
+    reported: set[str] = set()
+    for flow, _ in every_flow(subject.control):
+        for loop in loops(flow, openings):
+            gate = next(_gates(loop.members), None)
+            if gate is not None and gate.pointer not in reported:
+                reported.add(gate.pointer)
+                report(
+                    f'the gate "{gate.id[:80]}" is in a loop and has no maxGateVisits: a run '
+                    "fails when it asks more than 100 times",
+                    subject.place(gate.pointer),
+                    hint='say how many rounds are meant: "maxGateVisits": 25',
+                )
+
+
+def _gates(steps: tuple[Step, ...]) -> Iterator[Step]:
+    """The gates without a limit among the steps and in the flows that they run, outermost first."""
+    waiting = list(steps)
+    seen: set[str] = set()
+    for step in waiting:
+        if step.is_gate and not has_limit(step):
+            yield step
+        for flow in step.inner:
+            if flow.pointer not in seen:
+                seen.add(flow.pointer)
+                waiting.extend(flow.steps.values())

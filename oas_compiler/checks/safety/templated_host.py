@@ -1,0 +1,32 @@
+"""Values of a run decide what is asked, not whom.
+
+"url": "https://{{ tenant }}.example.com/items", "url": "{{ url }}"      ->  OAS210 (warning)
+"url": "https://example.com/items/{{ tenant }}", "url": "{{TENANT_URL}}/items"
+"""
+
+from __future__ import annotations
+
+from oas_compiler.checks.addresses import CALLERS, TRANSPORTS, addresses
+from oas_compiler.checks.subject import Subject
+from oas_compiler.rules import Report, rule
+
+
+@rule(
+    code="OAS210",
+    name="templated-host",
+    severity="warning",
+    summary="Values of the run decide which host a call goes to.",
+    fix="Write the host out, or name it by an {{UPPER_CASE}} placeholder that whoever installs the flow fills in.",
+    source="this project",
+    needs="document",
+    bad='"url": "https://{{ tenant }}.example.com/items"',
+    good='"url": "https://example.com/items/{{ tenant }}"',
+)
+def templated_host(subject: Subject, report: Report) -> None:
+    for component, field, address in addresses(subject, *CALLERS, *TRANSPORTS, "A2AAgent", "MCPToolBox"):  # fmt: skip
+        if address.templated:
+            report(
+                f"values of the run decide which host {component.label} calls",
+                subject.place(component.at(field)),
+                hint="keep placeholders behind the host; {{UPPER_CASE}} names are filled in before a run",
+            )

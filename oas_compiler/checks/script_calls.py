@@ -1,0 +1,186 @@
+"""Which libraries and commands a script uses, and where; read by rules, no rule itself.
+
+    uses(Script("a.py", "import psycopg"), Wanted(python=frozenset({"psycopg"})), ())
+        -> Use(name="psycopg", place=Place("", 1, 8))
+
+What stands in a comment or a string is no use.  Python is parsed; what does not parse, and
+other languages, are searched with linear patterns over the code without comments and strings.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from oas_compiler.ir import Place
+from oas_compiler.scripts import Script
+
+_JS_MODULE: Final = re.compile(r"""\b(?:from|import|require)\s*(?:\(\s*)?(["'`])( *)\1""")
+_JS_SPAWN: Final = re.compile(
+    r"""\b(?:exec|execSync|spawn|spawnSync|execFile|execFileSync|execa|execaSync)\s*\(\s*["'`]( *)"""
+)
+_PY_IMPORT: Final = re.compile(r"^[ \t]*(?:from|import)[ \t]+([\w.]+)", re.MULTILINE)
+_SHELL_COMMAND: Final = re.compile(
+    r"(?:^|[;&|({`!]|\b(?:then|do|else|elif|if|while|until|exec|sudo|env|time|nohup|xargs)[ \t])"
+    r"[ \t]*(?:[A-Za-z_]\w*=[^\s\"';&|(]*[ \t]+)*+(?=([\w./-]+))",
+    re.MULTILINE,
+)
+_COMMAND: Final = re.compile(r"\s*(?:sudo\s+)?([\w./-]+)")
+
+
+def words(text: str) -> frozenset[str]:
+    """`"a b"` as a set: long lists of names stay readable."""
+    return frozenset(text.split())
+
+
+_RUNNERS: Final = words(
+    "run call check_call check_output Popen system popen getoutput getstatusoutput "
+    "create_subprocess_exec create_subprocess_shell"
+)
+"""Functions of Python that start another program."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What to look for."""
+
+    python: frozenset[str] = frozenset()
+    """Modules; `django.db` also means `django.db.models`."""
+    javascript: frozenset[str] = frozenset()
+    """Packages; `pg` also means `pg/lib/x` and `npm:pg@8`."""
+    commands: frozenset[str] = frozenset()
+    """Programs that a shell starts."""
+    calls: frozenset[str] = frozenset()
+    """Global functions and classes of JavaScript."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Use:
+    """One library or command in one script."""
+
+    name: str
+    place: Place
+
+
+def uses(script: Script, wanted: Wanted, files: Collection[str]) -> Iterator[Use]:
+    """Each library and command once, where it first stands.
+
+    `files` of the package: a module that lies beside the script is not the library of that name.
+    """
+    search = {"python": _python, "javascript": _javascript, "shell": _shell}[script.language]
+    told: set[str] = set()
+    for name, place in search(script, wanted):
+        if name not in told and not (
+            script.language == "python" and _is_local(name, script, files)
+        ):
+            told.add(name)
+            yield Use(name=name, place=place)
+
+
+def _python(script: Script, wanted: Wanted) -> Iterator[tuple[str, Place]]:
+    if not script.nodes:
+        for match in _PY_IMPORT.finditer(script.code):
+            if name := _module(match[1], wanted.python):
+                yield name, script.at(match.start(1))
+    for node in script.nodes:
+        for module, at in _imported(node):
+            if name := _module(module, wanted.python):
+                yield name, script.at_node(at)
+        if isinstance(node, ast.Call) and (command := _started(node)):
+            program = _program(command.value, wanted) if isinstance(command.value, str) else ""
+            if program:
+                yield program, script.at_node(command)
+
+
+def _imported(node: ast.AST) -> Iterator[tuple[str, ast.alias | ast.stmt | ast.expr]]:
+    if isinstance(node, ast.Import):
+        for alias in node.names:
+            yield alias.name, alias
+    elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+        for alias in node.names:
+            yield f"{node.module}.{alias.name}", node
+    elif isinstance(node, ast.Call) and _called(node) in {"import_module", "__import__"}:
+        first = node.args[0] if node.args else None
+        if isinstance(first, ast.Constant) and isinstance(first.value, str):
+            yield first.value, first
+
+
+def _called(node: ast.Call) -> str:
+    """The last part of the name that is called: `run` of `subprocess.run(…)`."""
+    if isinstance(node.func, ast.Attribute):
+        return node.func.attr
+    return node.func.id if isinstance(node.func, ast.Name) else ""
+
+
+def _started(node: ast.Call) -> ast.Constant | None:
+    """The text that names the program, when the call starts one."""
+    if _called(node) not in _RUNNERS or not node.args:
+        return None
+    first = node.args[0]
+    if isinstance(first, (ast.List, ast.Tuple)) and first.elts:
+        first = first.elts[0]
+    if isinstance(first, ast.JoinedStr) and first.values:
+        first = first.values[0]
+    return first if isinstance(first, ast.Constant) else None
+
+
+def _module(module: str, wanted: frozenset[str]) -> str:
+    """The wanted module that this one is, or is a part of."""
+    parts = module.split(".")[:4]
+    heads = (".".join(parts[:count]) for count in range(1, len(parts) + 1))
+    return next((head for head in heads if head in wanted), "")
+
+
+def _is_local(name: str, script: Script, files: Collection[str]) -> bool:
+    top = name.partition(".")[0]
+    folder = script.file.rpartition("/")[0]
+    at = f"{folder}/{top}" if folder else top
+    return f"{at}.py" in files or f"{at}/__init__.py" in files
+
+
+def _javascript(script: Script, wanted: Wanted) -> Iterator[tuple[str, Place]]:
+    for match in _JS_MODULE.finditer(script.code):
+        name = _package(script.text[match.start(2) : match.end(2)], wanted.javascript)
+        if name:
+            yield name, script.at(match.start(1))
+    for match in _JS_SPAWN.finditer(script.code):
+        if program := _program(script.text[match.start(1) : match.end(1)], wanted):
+            yield program, script.at(match.start(1))
+    if wanted.calls:
+        names = "|".join(sorted(wanted.calls))
+        for match in re.finditer(rf"(?<![\w$.#])({names})\s*\(", script.code):
+            if not _is_defined(script.code, match):
+                yield match[1], script.at(match.start(1))
+
+
+def _is_defined(code: str, match: re.Match[str]) -> bool:
+    """`function fetch(` and `async fetch(` of a class define what they name."""
+    before = code[max(0, match.start() - 20) : match.start()].rstrip()
+    return before.endswith("function")
+
+
+def _package(module: str, wanted: frozenset[str]) -> str:
+    """`pg` of `pg`, `pg/lib/x` and `npm:pg@8`; `@x/y` of `@x/y/z`."""
+    name = module.removeprefix("npm:")
+    scope = "@" if name.startswith("@") else ""
+    parts = name.removeprefix("@").split("/")
+    count = 2 if scope else 1
+    parts[count - 1 : count] = [part.partition("@")[0] for part in parts[count - 1 : count]]
+    package = scope + "/".join(parts[:count])
+    return package if package in wanted else ""
+
+
+def _shell(script: Script, wanted: Wanted) -> Iterator[tuple[str, Place]]:
+    for match in _SHELL_COMMAND.finditer(script.code):
+        if program := _program(match[1], wanted):
+            yield program, script.at(match.start(1))
+
+
+def _program(command: str, wanted: Wanted) -> str:
+    """The wanted program that a command line starts with, whatever folder it is in."""
+    match = _COMMAND.match(command[:200])
+    name = match[1].rpartition("/")[2] if match else ""
+    return name if name in wanted.commands else ""

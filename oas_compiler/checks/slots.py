@@ -1,0 +1,196 @@
+"""The context slots that a flow declares, each with the FlowNode that selects for it and what it feeds.
+
+    "contextSlots": [{"slotId": "brand", …}], a FlowNode "context_brand" whose subflow calls
+    /api/context-resolve, an edge from it into write.contextSlotBindings
+        -> Slot(id="brand", node=context_brand, bindings=(that edge,))
+
+In: flows that could be built.  Out: one `SlotFlow` per flow that declares slots.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from oas_compiler.ir import ApiNode, DataEdge, EndNode, FlowIR, FlowNode, JsonValue
+from oas_compiler.package import Package
+
+SELECTION_AGENT: Final = "@cinatra-ai/context-selection-agent"
+KEY: Final = "contextSlots"
+RESOLVE: Final = "/api/context-resolve"
+BINDINGS: Final = "contextSlotBindings"
+REFS: Final = "contextRefs"
+SELECTION_INPUTS: Final = ("parentRunId", "parentPackageName", "slotId", "projectId")
+MARKERS: Final = (
+    "author-placed-context-resolution-for-",
+    "loader-injected-context-resolution-for-",
+)
+"""What `metadata.cinatra.purpose` of a selecting FlowNode says before the slot's id."""
+MAX_SLOTS: Final = 64
+"""Slots of one flow that are followed through it; real flows have one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Slot:
+    """One declared slot."""
+
+    id: str
+    pointer: str
+    """Of its declaration."""
+    node: FlowNode | None
+    """The FlowNode that selects for it; `None` when there is none."""
+    pretender: FlowNode | None
+    """One that carries the slot's name and selects nothing."""
+    bindings: tuple[DataEdge, ...]
+    """The edges that carry the selection to a consumer."""
+
+    @property
+    def binding_names(self) -> tuple[str, str]:
+        return BINDINGS, f"{self.id}ContextSlotBindings"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SlotFlow:
+    """A flow that declares slots."""
+
+    flow: FlowIR
+    slots: tuple[Slot, ...]
+    """Those with a usable id, each id once, at most MAX_SLOTS."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether everything of the flow could be read; what a gap hides is not missing."""
+        return not self.flow.gaps
+
+
+def read_slots(flows: Iterable[FlowIR]) -> tuple[SlotFlow, ...]:
+    return tuple(found for flow in flows if (found := _slot_flow(flow)) is not None)
+
+
+def marked_slot(node: FlowNode) -> str:
+    """The slot that a FlowNode's `purpose` names; empty where it names none."""
+    purpose = node.cinatra.mapping().get("purpose")
+    if isinstance(purpose, str):
+        for marker in MARKERS:
+            if purpose.startswith(marker):
+                return purpose.removeprefix(marker)
+    return ""
+
+
+def dependency_pointers(package: Package) -> Iterator[tuple[str, JsonValue]]:
+    """Where package.json depends on the selection agent, with the range written there.
+
+    Both forms count: the map `cinatra.agentDependencies` and the list `cinatra.dependencies`.
+    """
+    declared = package.cinatra.get("agentDependencies")
+    if isinstance(declared, dict) and SELECTION_AGENT in declared:
+        name = SELECTION_AGENT.replace("/", "~1")
+        yield f"/cinatra/agentDependencies/{name}", declared[SELECTION_AGENT]
+    listed = package.cinatra.get("dependencies")
+    for index, entry in enumerate(listed if isinstance(listed, list) else ()):
+        if isinstance(entry, dict) and entry.get("packageName") == SELECTION_AGENT:
+            constraint = entry.get("versionConstraint")
+            found = constraint.get("range") if isinstance(constraint, dict) else constraint
+            yield f"/cinatra/dependencies/{index}", found
+
+
+def is_selection_agent(package: Package, own_name: JsonValue) -> bool:
+    """Whether this is the selection agent's own package; it needs no entry for itself."""
+    return SELECTION_AGENT in {package.manifest.get("name"), own_name}
+
+
+# ---------------------------------------------------------------------------- finding
+
+
+def _slot_flow(flow: FlowIR) -> SlotFlow | None:
+    # a flow without the word declares nothing; its metadata need not be decoded
+    if KEY not in flow.cinatra.text:
+        return None
+    listed = flow.cinatra.mapping().get(KEY)
+    pointers: dict[str, str] = {}
+    for index, entry in enumerate(listed if isinstance(listed, list) else ()):
+        slot_id = entry.get("slotId") if isinstance(entry, dict) else None
+        if isinstance(slot_id, str) and slot_id.strip() and len(pointers) < MAX_SLOTS:
+            pointers.setdefault(slot_id, f"{flow.place.pointer}/metadata/cinatra/{KEY}/{index}")
+    if not pointers:
+        return None
+    named = {node.id: node for node in flow.nodes if isinstance(node, FlowNode)}
+    selecting = {node.id: node for node in named.values() if _selects(node.subflow)}
+    chosen = _chosen(flow, selecting, pointers)
+    edges: dict[str, list[DataEdge]] = {}
+    for edge in flow.data_edges:
+        if edge.source in selecting:
+            edges.setdefault(edge.source, []).append(edge)
+    slots = tuple(
+        Slot(
+            id=slot_id,
+            pointer=pointer,
+            node=chosen.get(slot_id),
+            pretender=_pretender(slot_id, named, selecting),
+            bindings=_bindings(flow, slot_id, chosen.get(slot_id), edges),
+        )
+        for slot_id, pointer in pointers.items()
+    )
+    return SlotFlow(flow=flow, slots=slots)
+
+
+def _selects(flow: FlowIR) -> bool:
+    return any(
+        isinstance(node, ApiNode) and node.url.rstrip("/").endswith(RESOLVE) for node in flow.nodes
+    )
+
+
+def _chosen(
+    flow: FlowIR, selecting: Mapping[str, FlowNode], slots: Collection[str]
+) -> dict[str, FlowNode]:
+    """Slot → the FlowNode that selects for it: by its marker, its id, its `slotId`, else by elimination."""
+    found: dict[str, FlowNode] = {}
+    free = dict(selecting)
+    for names in (marked_slot, _conventional, lambda node: _given_slot(flow, node)):
+        for node in list(free.values()):
+            slot_id = names(node)
+            if slot_id in slots and slot_id not in found:
+                found[slot_id] = free.pop(node.id)
+    left = [slot_id for slot_id in slots if slot_id not in found]
+    found.update(zip(left, free.values(), strict=False))
+    return found
+
+
+def _conventional(node: FlowNode) -> str:
+    return node.id.removeprefix("context_") if node.id.startswith("context_") else ""
+
+
+def _given_slot(flow: FlowIR, node: FlowNode) -> str:
+    """The slot id that a FlowNode is fed: the default of the StartNode's input behind `slotId`."""
+    start = flow.by_id.get(flow.start)
+    fed = {edge.output for edge in flow.data_edges_into(node.id) if edge.input == "slotId"}
+    ports = [port for port in (start.outputs if start else ()) if port.title in fed]
+    ports += [port for port in node.inputs if port.title == "slotId"]
+    for port in ports:
+        value = port.default.value() if port.default is not None else None
+        if isinstance(value, str) and value:
+            return value
+    return ""
+
+
+def _pretender(
+    slot_id: str, named: Mapping[str, FlowNode], selecting: Mapping[str, FlowNode]
+) -> FlowNode | None:
+    node = named.get(f"context_{slot_id}")
+    return node if node is not None and node.id not in selecting else None
+
+
+def _bindings(
+    flow: FlowIR, slot_id: str, node: FlowNode | None, edges: Mapping[str, list[DataEdge]]
+) -> tuple[DataEdge, ...]:
+    into = {BINDINGS, f"{slot_id}ContextSlotBindings"}
+    out_of = into | {REFS, f"{slot_id}ContextRefs"}
+    return tuple(
+        edge
+        for edge in (edges.get(node.id, ()) if node is not None else ())
+        if edge.input in into
+        and edge.output in out_of
+        and edge.target in flow.by_id
+        and not isinstance(flow.by_id[edge.target], EndNode)
+    )

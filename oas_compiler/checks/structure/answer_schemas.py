@@ -1,0 +1,89 @@
+"""Every schema that a person's answer is checked against is a JSON Schema that can be checked.
+
+an inputMessageSchema with "type": "strng", a broken pattern or a remote $ref   ->   OAS093
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from oas_compiler.checks.schema_flaws import TYPES, Flaw, Path, Unusual, first_flaw
+from oas_compiler.checks.subject import Subject
+from oas_compiler.ir import InputMessageNode, JsonValue
+from oas_compiler.marks import child
+from oas_compiler.rules import Report, rule
+
+
+@rule(
+    code="OAS093",
+    name="answer-schemas",
+    severity="error",
+    summary="The schema of a gate's answer cannot be checked: it is no JSON Schema, or refers to "
+    "something outside.",
+    fix="Correct the schema, or leave it out: the gate then asks for approval or text.",
+    source="JSON Schema, draft 2020-12",
+    needs="flow",
+    bad='"inputMessageSchema": {"type": "object", "properties": "name"}',
+    good='"inputMessageSchema": {"type": "object", "properties": {"name": {"type": "string"}}}',
+)
+def answer_schemas(subject: Subject, report: Report) -> None:
+    for flow in subject.flows:
+        for node in flow.nodes:
+            if not isinstance(node, InputMessageNode):
+                continue
+            for given in _schemas(node):
+                flaw = _flaw(given.schema)
+                if flaw is None:
+                    continue
+                where = "".join(child("", str(key)) for key in flaw.path)
+                report(
+                    f'the {given.name} of "{node.id}" is no JSON Schema that can be checked: '
+                    f"{f'at {where[:200]}, ' if where else ''}{flaw.text}",
+                    subject.place(
+                        f"{given.pointer}{where}" if given.pointer else node.place.pointer
+                    ),
+                    hint=_meant(given.schema, flaw.path, report)
+                    or "correct it, or leave it out: the gate then asks for approval or text",
+                )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Given:
+    name: str
+    schema: JsonValue
+    pointer: str
+    """Where it is written; empty where it is put together from several places."""
+
+
+def _schemas(node: InputMessageNode) -> Iterator[_Given]:
+    about = node.cinatra.mapping()
+    written = f"{node.place.pointer}/metadata/cinatra"
+    if isinstance(about.get("inputMessageSchema"), dict):
+        name = "inputMessageSchema"
+        yield _Given(name=name, schema=about[name], pointer=f"{written}/{name}")
+    elif node.answer_schema is not None:
+        yield _Given(name="output", schema=node.answer_schema.value(), pointer="")
+    if about.get("formSchema") is not None:
+        name = "formSchema"
+        yield _Given(name=name, schema=about[name], pointer=f"{written}/{name}")
+
+
+def _flaw(schema: JsonValue) -> Flaw | None:
+    try:
+        return first_flaw(schema)
+    except Unusual:
+        from oas_compiler.checks.schema_library import flaw_by_library
+
+        return flaw_by_library(schema) if isinstance(schema, (dict, bool)) else None
+
+
+def _meant(schema: JsonValue, path: Path, report: Report) -> str:
+    """The type that was probably meant by a misspelt one."""
+    for key in path:
+        if isinstance(schema, dict):
+            schema = schema.get(str(key))
+        elif isinstance(schema, list):
+            schema = schema[int(key)]
+    is_type = path[-1:] == ("type",) and isinstance(schema, str)
+    return report.nearest(str(schema), TYPES) if is_type else ""

@@ -1,0 +1,61 @@
+"""What the unreadable parts of a flow explain, so that one flaw makes one finding.
+
+    an edge whose "to_node" names nothing      ->  its branch does lead somewhere
+    an entry of `nodes` that names nothing     ->  an edge to a node that is not listed is no news
+
+Not a rule.  In: a flow.  Out: questions that the rules about something absent ask first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from difflib import get_close_matches
+from typing import Final
+
+from oas_compiler.ir import FlowIR, FlowNode, Node
+from oas_compiler.unsupported import UnsupportedNode
+
+_MOST_PAIRS: Final = 100
+"""Names that are compared with each other."""
+
+
+class Gaps:
+    """The gaps of one flow, arranged for lookup."""
+
+    def __init__(self, flow: FlowIR) -> None:
+        self.nodes = flow.lacks_nodes
+        """Whether an entry of `nodes` could not be read."""
+        routes = [gap for gap in flow.gaps if gap.kind == "route"]
+        self.route_sources = frozenset(gap.source for gap in routes)
+        """Ids that an unreadable control edge leaves from; "" where any node may be meant."""
+        self.route_targets = frozenset(gap.target for gap in routes)
+        self._branches = frozenset((gap.source, gap.branch) for gap in routes)
+        self._fed = frozenset((gap.target, gap.input) for gap in flow.gaps if gap.kind == "data")
+
+    def may_leave(self, node: str, branch: str) -> bool:
+        """Whether an unreadable control edge may leave `node` by `branch`."""
+        return not self._branches.isdisjoint({(node, branch), ("", branch), (node, ""), ("", "")})
+
+    def may_feed(self, node: str, title: str) -> bool:
+        """Whether an unreadable data edge may end at the input `title` of `node`."""
+        return not self._fed.isdisjoint({(node, title), ("", title), (node, ""), ("", "")})
+
+
+def meant_by(wrong: Collection[str], known: Collection[str]) -> frozenset[str]:
+    """The names among `known` that misspelt ones mean: what they lack has its finding."""
+    # a handful of wrong names is worth a comparison, hundreds are not
+    if not wrong or len(wrong) * len(known) > _MOST_PAIRS:
+        return frozenset()
+    folded = {name.casefold() for name in wrong}
+    near = {found for word in wrong for found in get_close_matches(word, known, n=1)}
+    return frozenset(name for name in known if name in near or name.casefold() in folded)
+
+
+def is_vague(node: Node) -> bool:
+    """Whether the ports and branches of a node are not known, for a reason that has its finding.
+
+    A node of a type that cannot be built, or one over a flow that is not all there.
+    """
+    if isinstance(node, UnsupportedNode):
+        return not node.inferred
+    return isinstance(node, FlowNode) and not node.subflow.is_whole

@@ -1,0 +1,30 @@
+"""A flow has at least one EndNode.
+
+nodes without an EndNode   ->   OAS041
+"""
+
+from __future__ import annotations
+
+from oas_compiler.checks.subject import Subject
+from oas_compiler.ir import EndNode
+from oas_compiler.rules import Report, rule
+
+
+@rule(
+    code="OAS041",
+    name="has-end-node",
+    severity="error",
+    summary="A flow has no EndNode.",
+    fix="Add an EndNode to nodes and lead the last node to it.",
+    source="Agent Spec, control flow; Cinatra V16 (no EndNode) and C2",
+    needs="flow",
+    aliases=("C2",),
+    bad='"nodes": [{"$component_ref": "start"}, {"$component_ref": "write"}]',
+    good='"nodes": [{"$component_ref": "start"}, {"$component_ref": "write"}, '
+    '{"$component_ref": "end"}]',
+)
+def has_end_node(subject: Subject, report: Report) -> None:
+    for flow in subject.flows:
+        if not flow.lacks_nodes and not any(isinstance(node, EndNode) for node in flow.nodes):
+            place = subject.place(f"{flow.place.pointer}/nodes")
+            report(f'the flow "{flow.id}" has no EndNode', place)

@@ -1,0 +1,80 @@
+"""Every input without a default is fed by a data edge.
+
+an ApiNode input "topic" without default and edge   ->   OAS063
+
+A StartNode is fed by whoever starts the flow.  An EndNode's value may also come from the
+default of the flow's output of that name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from oas_compiler.checks.structure.gaps import Gaps, is_vague, meant_by
+from oas_compiler.checks.subject import Subject
+from oas_compiler.ir import EndNode, FlowIR, Node, Port, StartNode
+from oas_compiler.rules import Report, rule
+
+_RUN: Final = frozenset({"subflow", "subflows", "tool", "agent"})
+"""Fields that hold what a node runs."""
+
+
+@rule(
+    code="OAS063",
+    name="inputs-are-fed",
+    severity="error",
+    summary="An input has neither a data edge nor a default.",
+    fix="Connect an output to the input, or give it a default.",
+    source="Agent Spec, data flow",
+    needs="flow",
+    bad='"inputs": [{"title": "tone", "type": "string"}]   and no edge to   "tone"',
+    good='"inputs": [{"title": "tone", "type": "string", "default": "plain"}]',
+)
+def inputs_are_fed(subject: Subject, report: Report) -> None:
+    for flow in subject.flows:
+        gaps = Gaps(flow)
+        fed = _fed(flow)
+        fallback = {port.title for port in flow.outputs if port.default is not None}
+        for node in flow.nodes:
+            if isinstance(node, StartNode) or is_vague(node):
+                continue
+            for port in _hungry(node, fed.get(node.id, set()), fallback):
+                if not gaps.may_feed(node.id, port.title):
+                    report(
+                        f'the input "{port.title}" of "{node.id}" has no data edge and no default',
+                        port.place if _is_own(node, port) else node.place,
+                        hint=f'connect an output to it, or give "{port.title}" a default',
+                    )
+
+
+def _fed(flow: FlowIR) -> Mapping[str, set[str]]:
+    """Node id -> names of the inputs that data edges lead to, existing or not."""
+    found: dict[str, set[str]] = {}
+    for edge in flow.data_edges:
+        found.setdefault(edge.target, set()).add(edge.input)
+    return found
+
+
+def _hungry(node: Node, fed: set[str], fallback: set[str]) -> list[Port]:
+    """Ports that nothing feeds, but not those that a misspelt edge means."""
+    unfed = [
+        port
+        for port in node.inputs
+        if port.default is None
+        and port.title not in fed
+        and not (isinstance(node, EndNode) and port.title in fallback)
+    ]
+    if not unfed:
+        return []
+    wrong = fed.difference(port.title for port in node.inputs)
+    meant = meant_by(wrong, [port.title for port in unfed])
+    return [port for port in unfed if port.title not in meant]
+
+
+def _is_own(node: Node, port: Port) -> bool:
+    """Whether the port stands at the node itself, and not in the flow or tool that it runs."""
+    above = f"{node.place.pointer}/"
+    if not port.place.pointer.startswith(above):
+        return False
+    return port.place.pointer[len(above) :].split("/", 1)[0] not in _RUN

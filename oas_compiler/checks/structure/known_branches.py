@@ -1,0 +1,62 @@
+"""A control edge leaves by a branch that its node has.
+
+"from_branch": "yes" where the branch is "Yes"   ->   OAS043 did you mean "Yes"?
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from oas_compiler.checks.structure.edges import part_of
+from oas_compiler.checks.structure.gaps import is_vague
+from oas_compiler.checks.subject import Subject
+from oas_compiler.ir import EndNode
+from oas_compiler.rules import Report, rule
+
+_MOST_SHOWN: Final = 10
+"""Branches in a message."""
+_MOST_COMPARED: Final = 100
+"""Branches among which one that differs in case only is looked for."""
+
+
+@rule(
+    code="OAS043",
+    name="known-branches",
+    severity="error",
+    summary="A control edge leaves by a branch that its node does not have.",
+    fix="Name one of the node's branches in from_branch.",
+    source="Agent Spec, control flow",
+    needs="flow",
+    bad='"mapping": {"yes": "Yes"}   with   "from_branch": "yes"',
+    good='"mapping": {"yes": "Yes"}   with   "from_branch": "Yes"',
+)
+def known_branches(subject: Subject, report: Report) -> None:
+    for flow in subject.flows:
+        known: dict[str, Mapping[str, str]] = {}
+        for route in flow.routes:
+            node = flow.by_id.get(route.source)
+            if node is None or isinstance(node, EndNode) or is_vague(node):
+                continue
+            if node.id not in known:
+                known[node.id] = {branch: branch.casefold() for branch in node.branches}
+            if route.branch not in known[node.id]:
+                place = part_of(subject, route.place, "from_branch")
+                report(
+                    f'"{node.id}" has no branch "{route.branch}", it has {_listed(node.branches)}',
+                    route.place if route.branch == "next" else place,
+                    hint=_meant(route.branch, known[node.id], report),
+                )
+
+
+def _listed(branches: tuple[str, ...]) -> str:
+    shown = ", ".join(f'"{branch}"' for branch in branches[:_MOST_SHOWN])
+    return f"{shown}, …" if len(branches) > _MOST_SHOWN else shown or "none"
+
+
+def _meant(branch: str, known: Mapping[str, str], report: Report) -> str:
+    """The branch that differs in case only, else the nearest spelling."""
+    folded = branch.casefold()
+    if len(known) <= _MOST_COMPARED and folded in known.values():
+        return f'did you mean "{next(name for name in known if known[name] == folded)}"?'
+    return report.nearest(branch, known)

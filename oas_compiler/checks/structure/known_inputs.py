@@ -1,0 +1,37 @@
+"""A data edge ends at an input that its node has.
+
+"destination_input": "topc" where the input is "topic"   ->   OAS062 did you mean "topic"?
+"""
+
+from __future__ import annotations
+
+from oas_compiler.checks.structure.edges import part_of
+from oas_compiler.checks.structure.gaps import is_vague
+from oas_compiler.checks.structure.ports_of import Titles
+from oas_compiler.checks.subject import Subject
+from oas_compiler.rules import Report, rule
+
+
+@rule(
+    code="OAS062",
+    name="known-inputs",
+    severity="error",
+    summary="A data edge ends at an input that its node does not have.",
+    fix="Correct destination_input, or declare the input at the node.",
+    source="Agent Spec, data flow",
+    needs="flow",
+    bad='"inputs": [{"title": "topic"}]   with   "destination_input": "topc"',
+    good='"inputs": [{"title": "topic"}]   with   "destination_input": "topic"',
+)
+def known_inputs(subject: Subject, report: Report) -> None:
+    for flow in subject.flows:
+        titles = Titles(flow)
+        for edge in flow.data_edges:
+            node = flow.by_id.get(edge.target)
+            if node is None or is_vague(node) or edge.input in titles.inputs(node):
+                continue
+            report(
+                f'"{node.id}" has no input "{edge.input}"',
+                part_of(subject, edge.place, "destination_input"),
+                hint=report.nearest(edge.input, titles.inputs(node)),
+            )

@@ -1,0 +1,37 @@
+"""A data edge starts at an output that its node has.
+
+"source_output": "drafd" where the output is "draft"   ->   OAS061 did you mean "draft"?
+"""
+
+from __future__ import annotations
+
+from oas_compiler.checks.structure.edges import part_of
+from oas_compiler.checks.structure.gaps import is_vague
+from oas_compiler.checks.structure.ports_of import Titles
+from oas_compiler.checks.subject import Subject
+from oas_compiler.rules import Report, rule
+
+
+@rule(
+    code="OAS061",
+    name="known-outputs",
+    severity="error",
+    summary="A data edge starts at an output that its node does not have.",
+    fix="Correct source_output, or declare the output at the node.",
+    source="Agent Spec, data flow",
+    needs="flow",
+    bad='"outputs": [{"title": "draft"}]   with   "source_output": "drafd"',
+    good='"outputs": [{"title": "draft"}]   with   "source_output": "draft"',
+)
+def known_outputs(subject: Subject, report: Report) -> None:
+    for flow in subject.flows:
+        titles = Titles(flow)
+        for edge in flow.data_edges:
+            node = flow.by_id.get(edge.source)
+            if node is None or is_vague(node) or edge.output in titles.outputs(node):
+                continue
+            report(
+                f'"{node.id}" has no output "{edge.output}"',
+                part_of(subject, edge.place, "source_output"),
+                hint=report.nearest(edge.output, titles.outputs(node)),
+            )

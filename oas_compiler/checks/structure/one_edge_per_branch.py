@@ -1,0 +1,35 @@
+"""One branch leads to one node: flows do not fan out by control edges.
+
+two edges from the branch "next" of "write"   ->   OAS044 at the second
+"""
+
+from __future__ import annotations
+
+from oas_compiler.checks.subject import Subject
+from oas_compiler.rules import Report, rule
+
+
+@rule(
+    code="OAS044",
+    name="one-edge-per-branch",
+    severity="error",
+    summary="Two control edges leave by one branch.",
+    fix="Choose with a BranchingNode, or run the nodes one after the other.",
+    source="Agent Spec, control flow",
+    needs="flow",
+    bad='{…, "from_node": {"$component_ref": "start"}, "to_node": {"$component_ref": "a"}},\n'
+    '{…, "from_node": {"$component_ref": "start"}, "to_node": {"$component_ref": "b"}}',
+    good='{…, "from_node": {"$component_ref": "start"}, "to_node": {"$component_ref": "a"}},\n'
+    '{…, "from_node": {"$component_ref": "a"}, "to_node": {"$component_ref": "b"}}',
+)
+def one_edge_per_branch(subject: Subject, report: Report) -> None:
+    for flow in subject.flows:
+        taken: set[tuple[str, str]] = set()
+        for route in flow.routes:
+            if (route.source, route.branch) in taken:
+                report(
+                    f'the branch "{route.branch}" of "{route.source}" has two control edges',
+                    route.place,
+                    hint="a branch leads to one node; use a BranchingNode to choose",
+                )
+            taken.add((route.source, route.branch))

@@ -1,0 +1,35 @@
+"""A flow has one StartNode.
+
+nodes without a StartNode, or with two   ->   OAS040
+"""
+
+from __future__ import annotations
+
+from oas_compiler.checks.subject import Subject
+from oas_compiler.ir import StartNode
+from oas_compiler.rules import Report, rule
+
+
+@rule(
+    code="OAS040",
+    name="one-start-node",
+    severity="error",
+    summary="A flow has no StartNode, or more than one, in its nodes.",
+    fix="List exactly one StartNode.",
+    source="Agent Spec, control flow; Cinatra V15",
+    needs="flow",
+    aliases=("V15",),
+    bad='"nodes": [{"$component_ref": "write"}, {"$component_ref": "end"}]',
+    good='"nodes": [{"$component_ref": "start"}, {"$component_ref": "write"}, '
+    '{"$component_ref": "end"}]',
+)
+def one_start_node(subject: Subject, report: Report) -> None:
+    for flow in subject.flows:
+        starts = [node for node in flow.nodes if isinstance(node, StartNode)]
+        # the entry that cannot be read may be the StartNode
+        if len(starts) == 1 or (not starts and flow.lacks_nodes):
+            continue
+        report(
+            f'the flow "{flow.id}" has {len(starts)} StartNodes in its nodes, it needs one',
+            starts[1].place if starts else subject.place(f"{flow.place.pointer}/nodes"),
+        )

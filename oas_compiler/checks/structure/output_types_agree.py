@@ -1,0 +1,39 @@
+"""An EndNode's value can become a value of the flow's output of that name.
+
+flow output "count": integer, EndNode output "count": string   ->   OAS069
+"""
+
+from __future__ import annotations
+
+from oas_compiler.casting import brief, castable
+from oas_compiler.checks.subject import Subject
+from oas_compiler.ir import EndNode
+from oas_compiler.rules import Report, rule
+
+
+@rule(
+    code="OAS069",
+    name="output-types-agree",
+    severity="error",
+    summary="An EndNode gives an output that could never be of the flow's type.",
+    fix="Make the two types agree.",
+    source="Agent Spec, data flow",
+    needs="flow",
+    bad='flow: {"title": "count", "type": "integer"}   EndNode: {"title": "count", "type": "string"}',
+    good='flow: {"title": "count", "type": "string"}   EndNode: {"title": "count", "type": "string"}',
+)
+def output_types_agree(subject: Subject, report: Report) -> None:
+    for flow in subject.flows:
+        wanted = {port.title: port for port in flow.outputs}
+        for end in flow.nodes:
+            if not isinstance(end, EndNode):
+                continue
+            for out in end.outputs:
+                port = wanted.get(out.title)
+                if port is None or castable(out.type, port.type):
+                    continue
+                report(
+                    f'the flow\'s output "{port.title}" is {brief(port.type)}, '
+                    f'"{end.id}" gives {brief(out.type)}',
+                    out.place,
+                )

@@ -1,0 +1,36 @@
+"""Every output of a flow comes from an EndNode, or has a default.
+
+"outputs": [{"title": "drafd"}] where the EndNode has "draft"   ->   OAS066 did you mean "draft"?
+"""
+
+from __future__ import annotations
+
+from oas_compiler.checks.subject import Subject
+from oas_compiler.ir import EndNode
+from oas_compiler.rules import Report, rule
+
+
+@rule(
+    code="OAS066",
+    name="outputs-are-produced",
+    severity="error",
+    summary="No EndNode has an output that the flow declares, and it has no default.",
+    fix="Add the output to an EndNode, or give it a default.",
+    source="Agent Spec, data flow",
+    needs="flow",
+    bad='flow: "outputs": [{"title": "summary"}]   EndNode: "outputs": [{"title": "draft"}]',
+    good='flow: "outputs": [{"title": "draft"}]   EndNode: "outputs": [{"title": "draft"}]',
+)
+def outputs_are_produced(subject: Subject, report: Report) -> None:
+    for flow in subject.flows:
+        ends = [node for node in flow.nodes if isinstance(node, EndNode)]
+        if not ends or flow.lacks_nodes:
+            continue  # the EndNode that has it may be the entry that cannot be read
+        titles = {port.title for end in ends for port in end.outputs}
+        for port in flow.outputs:
+            if port.title not in titles and port.default is None:
+                report(
+                    f'no EndNode of the flow "{flow.id}" has the output "{port.title}"',
+                    port.place,
+                    hint=report.nearest(port.title, titles),
+                )

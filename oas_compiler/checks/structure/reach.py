@@ -1,0 +1,55 @@
+"""Which nodes control can come to, and from which it can come to an end.
+
+    start -> a -> end, b -> end      Reach(flow).reached == {"start", "a", "end"}
+
+Not a rule; `node_is_reachable` and `end_is_reachable` ask it.  A node that edges name and `nodes`
+does not list has its finding and is passed through.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from oas_compiler.checks.structure.gaps import Gaps, is_vague
+from oas_compiler.ir import EndNode, FlowIR
+
+
+class Reach:
+    """What the control edges of a flow connect."""
+
+    def __init__(self, flow: FlowIR) -> None:
+        gaps = Gaps(flow)
+        forward: dict[str, list[str]] = {}
+        backward: dict[str, list[str]] = {}
+        for route in flow.routes:
+            forward.setdefault(route.source, []).append(route.target)
+            backward.setdefault(route.target, []).append(route.source)
+        ends = {route.source for route in flow.routes} | {route.target for route in flow.routes}
+        unlisted = ends.difference(flow.by_id)
+        has_start = flow.start in flow.by_id or (gaps.nodes and flow.start != "")
+        self.knows_reached = has_start and not unlisted and "" not in gaps.route_targets
+        """Whether it can be said that a node is not reached."""
+        self.reached = _closure([flow.start, *gaps.route_targets], forward)
+        self.knows_ending = has_start and "" not in gaps.route_sources
+        """Whether it can be said that a run cannot end."""
+        used = {(route.source, route.branch) for route in flow.routes}
+        # a node with a branch that leads nowhere has its finding: those before it have none
+        stops = [
+            node.id
+            for node in flow.nodes
+            if isinstance(node, EndNode)
+            or is_vague(node)
+            or any((node.id, branch) not in used for branch in node.branches)
+        ]
+        self.ending = _closure([*stops, *unlisted, *gaps.route_sources], backward)
+
+
+def _closure(start: Iterable[str], following: Mapping[str, list[str]]) -> set[str]:
+    seen = set(start)
+    waiting = list(seen)
+    while waiting:
+        for target in following.get(waiting.pop(), ()):
+            if target not in seen:
+                seen.add(target)
+                waiting.append(target)
+    return seen

@@ -1,0 +1,39 @@
+"""An output that several EndNodes give has one type.
+
+"count": integer at the EndNode "done", string at "stopped"   ->   OAS072 at the second
+"""
+
+from __future__ import annotations
+
+from oas_compiler.casting import brief
+from oas_compiler.checks.subject import Subject
+from oas_compiler.ir import EndNode, Port
+from oas_compiler.rules import Report, rule
+
+
+@rule(
+    code="OAS072",
+    name="same-output-same-type",
+    severity="error",
+    summary="Two EndNodes of a flow give one output with different types.",
+    fix="Give the output the same type at both EndNodes.",
+    source="Agent Spec, data flow",
+    needs="flow",
+    bad='done: {"title": "count", "type": "integer"}   stopped: {"title": "count", "type": "string"}',
+    good='done: {"title": "count", "type": "integer"}   '
+    'stopped: {"title": "count", "type": "integer"}',
+)
+def same_output_same_type(subject: Subject, report: Report) -> None:
+    for flow in subject.flows:
+        first: dict[str, tuple[str, Port]] = {}
+        for end in flow.nodes:
+            if not isinstance(end, EndNode):
+                continue
+            for out in end.outputs:
+                other, port = first.setdefault(out.title, (end.id, out))
+                if port.type != out.type:
+                    report(
+                        f'the output "{out.title}" is {brief(out.type)} at "{end.id}" and '
+                        f'{brief(port.type)} at "{other}"',
+                        out.place,
+                    )

@@ -1,0 +1,228 @@
+"""What one run of the rules looks at: the document as written, the flows built from it, the package.
+
+    Subject(document=…, flow=FlowIR(…), package=Package(…))
+        .flows          the root flow and every subflow, each once
+        .components     every component of the document as the author wrote it
+        .texts          every string of the document, with where it stands
+
+Rules about what a flow does read `flows`; rules about how a file is written read `components` and
+`texts`, which are also there when the flow could not be built.  Each is worked out once.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from oas_compiler.checks.control_flow import ControlFlow, read_control
+from oas_compiler.checks.slots import SlotFlow, read_slots
+from oas_compiler.ir import FlowIR, FlowNode, JsonValue, Node, Place
+from oas_compiler.marks import child
+from oas_compiler.package import Package
+from oas_compiler.scope import Document
+from oas_compiler.unsupported import UnsupportedNode
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Written:
+    """A component as the author wrote it; nothing of it has been checked."""
+
+    value: dict[str, JsonValue]
+    pointer: str
+    flow: str
+    """Pointer of the Flow that it stands in; of a Flow its own."""
+    depth: int
+    """How many Flows stand around that Flow: 0 for the root flow and its components."""
+
+    @property
+    def type(self) -> str:
+        return self.text("component_type")
+
+    @property
+    def id(self) -> str:
+        return self.text("id")
+
+    @property
+    def label(self) -> str:
+        """As messages name it: `the ApiNode "draft"`."""
+        name = self.id or self.text("name")
+        return f'the {self.type} "{name[:80]}"' if name else f"a {self.type}"
+
+    @property
+    def cinatra(self) -> dict[str, JsonValue]:
+        """`metadata.cinatra`; empty where there is none."""
+        metadata = self.value.get("metadata")
+        found = metadata.get("cinatra") if isinstance(metadata, dict) else None
+        return found if isinstance(found, dict) else {}
+
+    def text(self, key: str) -> str:
+        found = self.value.get(key)
+        return found if isinstance(found, str) else ""
+
+    def items(self, key: str) -> list[JsonValue]:
+        found = self.value.get(key)
+        return found if isinstance(found, list) else []
+
+    def titles(self, key: str) -> tuple[str, ...]:
+        """Titles of the properties listed under `inputs` or `outputs`."""
+        return tuple(
+            title
+            for item in self.items(key)
+            if isinstance(item, dict) and isinstance(title := item.get("title"), str)
+        )
+
+    def at(self, *keys: str | int) -> str:
+        """Pointer of something below: `at("outputs", 0, "type")`."""
+        pointer = self.pointer
+        for key in keys:
+            pointer = child(pointer, str(key))
+        return pointer
+
+
+class Text(NamedTuple):
+    """One string value of the document."""
+
+    value: str
+    pointer: str
+    keys: tuple[str, ...]
+    """Names of the object members on the way to it, outermost first; indexes are left out."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Subject:
+    """Everything that rules may look at."""
+
+    document: Document
+    flow: FlowIR | None = None
+    """The root flow; `None` when there is none or it could not be built."""
+    package: Package | None = None
+    """The folder around the file; `None` for bytes, mappings and files that stand alone."""
+    tools: Collection[str] | None = None
+    """Names of the registered server tools; `None` when they are not known."""
+
+    def place(self, pointer: str) -> Place:
+        """Where a pointer of the document stands in its text."""
+        return self.document.source.place(pointer)
+
+    @property
+    def is_cinatra(self) -> bool:
+        """Whether the file is meant for Cinatra: its own metadata or its package says so."""
+        return self.document.is_cinatra or (
+            self.package is not None and "cinatra" in self.package.manifest
+        )
+
+    @property
+    def agent(self) -> Package | None:
+        """The package, where it is one of a Cinatra agent; not any folder with a package.json."""
+        return self.package if self.is_cinatra else None
+
+    @cached_property
+    def manifest_texts(self) -> tuple[Text, ...]:
+        """Every string value of package.json, as `texts` of the document."""
+        source = self.package.source if self.package is not None else None
+        return _texts(source.value) if source is not None else ()
+
+    @cached_property
+    def flows(self) -> tuple[FlowIR, ...]:
+        """The root flow, then every subflow, also of nodes that do not run yet; each once."""
+        if self.flow is None:
+            return ()
+        found, seen = [self.flow], {id(self.flow)}
+        for current in found:
+            for subflow in (inner for node in current.nodes for inner in _subflows(node)):
+                if id(subflow) not in seen:
+                    seen.add(id(subflow))
+                    found.append(subflow)
+        return tuple(found)
+
+    @cached_property
+    def root(self) -> Written | None:
+        """The root flow as written; `None` when the document's root is none."""
+        root = self.document.root
+        if root is None or root.component_type != "Flow":
+            return None
+        return next((found for found in self.components if found.pointer == root.pointer), None)
+
+    @cached_property
+    def control(self) -> ControlFlow | None:
+        """Nodes and control edges of the root flow and of every flow inside it, supported or not."""
+        return read_control(self.document)
+
+    @cached_property
+    def slot_flows(self) -> tuple[SlotFlow, ...]:
+        """The flows that declare context slots."""
+        return read_slots(self.flows)
+
+    @cached_property
+    def components(self) -> tuple[Written, ...]:
+        """Every object with a `component_type`, outermost first, in file order.
+
+        As written: placeholders of the environment are not filled in.
+        """
+        return tuple(_components(self.document.source.value, "", ("", -1)))
+
+    def of_type(self, *types: str) -> Iterator[Written]:
+        """The components of these types, in file order."""
+        numbered = heapq.merge(*(self._by_type.get(name, ()) for name in dict.fromkeys(types)))
+        return (found for _, found in numbered)
+
+    @cached_property
+    def _by_type(self) -> dict[str, list[tuple[int, Written]]]:
+        """Number in `components` and component, by type: many rules ask for one type of many."""
+        found: dict[str, list[tuple[int, Written]]] = {}
+        for number, component in enumerate(self.components):
+            found.setdefault(component.type, []).append((number, component))
+        return found
+
+    @cached_property
+    def texts(self) -> tuple[Text, ...]:
+        """Every string value of the document as written, in file order; keys are no values."""
+        return _texts(self.document.source.value)
+
+
+def _subflows(node: Node) -> tuple[FlowIR, ...]:
+    if isinstance(node, FlowNode):
+        return (node.subflow,)
+    return node.subflows if isinstance(node, UnsupportedNode) else ()
+
+
+def _components(value: JsonValue, pointer: str, flow: tuple[str, int]) -> Iterator[Written]:
+    # the depth is bounded: reading refuses documents that nest deeper than 64 levels
+    if isinstance(value, list):
+        for index, item in enumerate(value):
+            if isinstance(item, (dict, list)):
+                yield from _components(item, f"{pointer}/{index}", flow)
+    elif isinstance(value, dict):
+        kind = value.get("component_type")
+        if kind == "Flow":
+            flow = (pointer, flow[1] + 1)
+        if isinstance(kind, str):
+            yield Written(value=value, pointer=pointer, flow=flow[0], depth=max(flow[1], 0))
+        for key, member in value.items():
+            if isinstance(member, (dict, list)):
+                yield from _components(member, child(pointer, key), flow)
+
+
+def _texts(value: JsonValue) -> tuple[Text, ...]:
+    found = [Text(value, "", ())] if isinstance(value, str) else []
+    _add_texts(value, "", (), found)
+    return tuple(found)
+
+
+def _add_texts(value: JsonValue, pointer: str, keys: tuple[str, ...], found: list[Text]) -> None:
+    """The strings below `value`; adds to a list because generators inside each other cost more."""
+    if isinstance(value, dict):
+        for key, member in value.items():
+            if isinstance(member, str):
+                found.append(Text(member, child(pointer, key), (*keys, key)))
+            elif isinstance(member, (dict, list)):
+                _add_texts(member, child(pointer, key), (*keys, key), found)
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            if isinstance(item, str):
+                found.append(Text(item, f"{pointer}/{index}", keys))
+            elif isinstance(item, (dict, list)):
+                _add_texts(item, f"{pointer}/{index}", keys, found)

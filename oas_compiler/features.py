@@ -1,0 +1,147 @@
+"""Since which version of Agent Spec a component type or a field exists.
+
+    missing_features({"component_type": "CatchExceptionNode", …}, (26, 1, 0))
+        ->  "CatchExceptionNode" is there since "26.1.2"
+
+Compared as numbers, never by a list of versions: "26.2.0" has everything that "26.1.2" has.
+What was published in 26.1.0 counts since its drafts, which say "25.4.2".
+Source: Agent Spec, changes between versions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from oas_compiler.ir import JsonValue
+
+Version: TypeAlias = tuple[int, int, int]
+
+_DRAFT: Final = (25, 4, 2)
+"""Drafts of 26.1.0."""
+_2612: Final = (26, 1, 2)
+_2631: Final = (26, 3, 1)
+
+_TYPES: Final[Mapping[str, Version]] = {
+    **dict.fromkeys(
+        (
+            "A2AAgent",
+            "A2AConnectionConfig",
+            "AgentSpecializationParameters",
+            "BuiltinTool",
+            "MCPToolBox",
+            "MCPToolSpec",
+            "ManagerWorkers",
+            "ParallelFlowNode",
+            "ParallelMapNode",
+            "SpecializedAgent",
+            "Swarm",
+        ),
+        _DRAFT,
+    ),
+    **dict.fromkeys(
+        (
+            "CatchExceptionNode",
+            "ConversationSummarizationTransform",
+            "GeminiAIStudioAuthConfig",
+            "GeminiConfig",
+            "GeminiVertexAIAuthConfig",
+            "InMemoryCollectionDatastore",
+            "LlmConfig",
+            "MTlsOracleDatabaseConnectionConfig",
+            "MessageSummarizationTransform",
+            "OAuthClientConfig",
+            "OAuthConfig",
+            "OracleDatabaseDatastore",
+            "PKCEPolicy",
+            "PostgresDatabaseDatastore",
+            "RetryPolicy",
+            "TlsOracleDatabaseConnectionConfig",
+            "TlsPostgresDatabaseConnectionConfig",
+        ),
+        _2612,
+    ),
+    "DbmsVectorChainLlmConfig": _2631,
+}
+
+
+def _is_used(value: JsonValue) -> bool:
+    """Whether a field says anything; SDKs write out what is empty."""
+    return value is not None and value is not False and value not in ([], {}, "")
+
+
+def _is_off(value: JsonValue) -> bool:
+    return value is False
+
+
+def _is_structured(value: JsonValue) -> bool:
+    """Whether outputs of an LlmNode ask for more than one text."""
+    if not isinstance(value, list) or not value:
+        return False
+    first = value[0]
+    return len(value) > 1 or (isinstance(first, dict) and first.get("type", "string") != "string")
+
+
+@dataclass(frozen=True, slots=True)
+class _Field:
+    name: str
+    since: Version
+    types: frozenset[str] = frozenset()
+    """Component types that it is new for; empty for all."""
+    counts: Callable[[JsonValue], bool] = _is_used
+
+
+_MCP: Final = frozenset({"MCPTool", "MCPToolBox"})
+_FIELDS: Final = (
+    _Field("sensitive_headers", _DRAFT),
+    _Field("requires_confirmation", _2612, frozenset({"MCPToolBox"})),
+    _Field("requires_confirmation", _DRAFT),
+    _Field("toolboxes", _DRAFT, frozenset({"Agent"})),
+    _Field("human_in_the_loop", _DRAFT, frozenset({"Agent"}), _is_off),
+    _Field("outputs", _DRAFT, frozenset({"LlmNode"}), _is_structured),
+    _Field("transforms", _2612, frozenset({"Agent"})),
+    _Field("url_allow_list", _2612),
+    _Field("retry_policy", _2631, _MCP),
+    _Field("retry_policy", _2612),
+)
+"""Of several for one name the first that fits the component decides."""
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """Something that a component uses and the declared version does not have."""
+
+    what: str
+    field: str
+    """Its field; `component_type` when it is the component itself."""
+    since: Version
+
+
+def missing_features(component: Mapping[str, JsonValue], version: Version) -> Iterator[Missing]:
+    """What `component` uses although `version` does not have it."""
+    kind = component.get("component_type")
+    if not isinstance(kind, str):
+        return
+    since = _TYPES.get(kind)
+    if since is not None and since > version:
+        yield Missing(kind, "component_type", since)
+        return
+    seen: set[str] = set()
+    for field in _FIELDS:
+        if field.name not in component or field.name in seen:
+            continue
+        if field.types and kind not in field.types:
+            continue
+        seen.add(field.name)
+        if field.since > version and field.counts(component[field.name]):
+            yield Missing(f"{field.name} of {_article(kind)}", field.name, field.since)
+
+
+def published(version: Version) -> str:
+    """The version to write: drafts are named by what they became."""
+    return "26.1.0" if version == _DRAFT else ".".join(map(str, version))
+
+
+def _article(kind: str) -> str:
+    return f"{'an' if kind[0] in 'AEIOU' else 'a'} {kind[:80]}" if kind else "a component"

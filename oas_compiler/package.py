@@ -1,0 +1,203 @@
+"""The folder around a flow file: its package.json and the other files of the agent.
+
+    find_package("agents/email/cinatra/oas.json", findings)
+        -> Package(root=Path("agents/email"), manifest={"name": "@x/email", …})
+
+Read, never run: a script of a package is text here.  What lies outside of the folder is not the
+agent's: a link that leads there is not followed.
+"""
+
+from __future__ import annotations
+
+import os
+import posixpath
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+from oas_compiler.diagnostics import Diagnostics
+from oas_compiler.ir import JsonValue, Place
+from oas_compiler.scripts import Script, read_scripts
+from oas_compiler.skill import Skill, read_skill
+from oas_compiler.source import Source, read_source
+
+MANIFEST: Final = "package.json"
+MAX_FILES: Final = 5_000
+"""Files of a package that are looked at."""
+MAX_FOLDERS: Final = 5_000
+"""Folders of a package that are looked into."""
+MAX_SKILLS: Final = 200
+"""SKILL.md files of a package that are read."""
+MAX_TEXT_BYTES: Final = 512 * 1024
+"""A file that is larger is not looked at; what people write is smaller."""
+_NOT_THE_AUTHORS: Final = frozenset({"node_modules", "__pycache__", "dist", "build", "venv"})
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Package:
+    """One agent package."""
+
+    root: Path
+    source: Source | None
+    """package.json with its positions; `None` when it could not be read, which was reported."""
+
+    @property
+    def manifest(self) -> Mapping[str, JsonValue]:
+        """package.json; empty when it could not be read or is no object."""
+        value = self.source.value if self.source is not None else None
+        return value if isinstance(value, dict) else {}
+
+    @property
+    def cinatra(self) -> Mapping[str, JsonValue]:
+        """The `cinatra` object of package.json; empty where there is none."""
+        value = self.manifest.get("cinatra")
+        return value if isinstance(value, dict) else {}
+
+    @property
+    def manifest_file(self) -> str:
+        """How findings name package.json."""
+        return self.name_of(MANIFEST)
+
+    def name_of(self, file: str) -> str:
+        """How findings name a file of the package; bytes that are no UTF-8 are shown as �."""
+        return str(self.root / file.encode("utf-8", "replace").decode("utf-8"))
+
+    def place(self, pointer: str) -> Place:
+        """Where a pointer of package.json stands in its text."""
+        return self.source.place(pointer) if self.source is not None else Place(pointer)
+
+    @cached_property
+    def files(self) -> tuple[str, ...]:
+        """Names of the author's files, relative and with `/`, sorted; at most MAX_FILES.
+
+        Hidden files, what is installed or built, symbolic links to folders, and links that lead
+        out of the package are left out.
+        """
+        return tuple(sorted(_files(self.root)))
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether there may be more files than `files` names."""
+        return len(self.files) >= MAX_FILES
+
+    @cached_property
+    def skills(self) -> tuple[Skill, ...]:
+        """Every SKILL.md of the package that is text, in order of `files`."""
+        named = [file for file in self.files if file.rpartition("/")[2] == "SKILL.md"]
+        read = [(file, self.text(file)) for file in named[:MAX_SKILLS]]
+        return tuple(read_skill(file, text) for file, text in read if text is not None)
+
+    @cached_property
+    def own_skill(self) -> Skill | None:
+        """The SKILL.md that says what this agent does; `None` where there is none.
+
+        It is `SKILL.md`, else the one of the folder in `skills/` that is named after the package,
+        else the one whose frontmatter is; other skills are tools of the agent, not its description.
+        """
+        found = {skill.file: skill for skill in self.skills}
+        at = ("SKILL.md", *(f"skills/{name}/SKILL.md" for name in self.own_names))
+        by_place = next((found[file] for file in at if file in found), None)
+        if by_place is not None:
+            return by_place
+        own = (skill for skill in self.skills if skill.front.get("name") in self.own_names)
+        return next(own, None)
+
+    @property
+    def own_names(self) -> tuple[str, ...]:
+        """What the agent may be called in its own package.
+
+        `@x/email-agent` is `email-agent`, `email`, `agent-email-agent` and `agent-email`.
+        """
+        name = self.manifest.get("name")
+        slug = name.rpartition("/")[2] if isinstance(name, str) else ""
+        slug = slug or self.root.absolute().name
+        names = dict.fromkeys((slug, slug.removesuffix("-agent")))
+        return (*names, *(f"agent-{one}" for one in names))
+
+    @property
+    def scripts(self) -> tuple[Script, ...]:
+        """The programs of the agent, in order of `files`; tests are none of them."""
+        return self._programs[0]
+
+    @property
+    def unread_scripts(self) -> tuple[str, ...]:
+        """Names of the programs that were not looked at: no text, or too much of it."""
+        return self._programs[1]
+
+    @cached_property
+    def _programs(self) -> tuple[tuple[Script, ...], tuple[str, ...]]:
+        return read_scripts(self.files, self.text)
+
+    def has(self, file: str) -> bool:
+        """Whether the package holds this file or folder, which may also be a hidden one."""
+        path = PurePosixPath(posixpath.normpath(file))
+        if path.is_absolute() or path.parts[:1] == ("..",):
+            return False
+        try:
+            return (self.root / path).exists()
+        except (OSError, ValueError):
+            return False
+
+    def text(self, file: str) -> str | None:
+        """The text of one of `files`; `None` when it is no text, too large or not there."""
+        try:
+            with (self.root / file).open("rb") as stream:
+                raw = stream.read(MAX_TEXT_BYTES + 1)
+            return None if len(raw) > MAX_TEXT_BYTES else raw.decode("utf-8-sig")
+        except (OSError, ValueError):
+            return None
+
+
+def find_package(flow_file: str, findings: Diagnostics) -> Package | None:
+    """The package whose flow this file is: its folder, or the one above, has a package.json.
+
+    Only the two places where Cinatra keeps a flow count: `<package>/cinatra/<file>` and
+    `<package>/<file>`.
+    """
+    folder = Path(flow_file).parent
+    above = Path(os.path.normpath(folder / ".."))
+    name = Path(os.path.normpath(folder.absolute())).name
+    candidates = [above, folder] if name == "cinatra" else [folder]
+    for root in candidates:
+        if _is_file(root / MANIFEST):
+            own = Diagnostics()
+            source = read_source(root / MANIFEST, own)
+            name = str(root / MANIFEST)
+            findings.findings += [finding.in_file(name) for finding in own]
+            return Package(root=root, source=source)
+    return None
+
+
+def _files(root: Path) -> Iterator[str]:
+    found = folders = 0
+    home = root.resolve()
+    for folder, below, names in os.walk(root):
+        below[:] = sorted(n for n in below if not n.startswith(".") and n not in _NOT_THE_AUTHORS)
+        folders += 1
+        for name in sorted(names):
+            path = Path(folder, name)
+            if name.startswith(".") or not _is_own(path, home):
+                continue
+            found += 1
+            if found > MAX_FILES:
+                return
+            yield path.relative_to(root).as_posix()
+        if folders >= MAX_FOLDERS:
+            return
+
+
+def _is_own(path: Path, home: Path) -> bool:
+    """Whether this is a file, and no link that leads out of `home`."""
+    if not _is_file(path):
+        return False
+    return not path.is_symlink() or path.resolve().is_relative_to(home)
+
+
+def _is_file(path: Path) -> bool:
+    """`Path.is_file`, which raises in a folder that may not be entered."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False

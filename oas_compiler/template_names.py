@@ -1,0 +1,183 @@
+"""The names in a template of the common kind, found without importing a template engine.
+
+    "{{ name }}, {{ refs | tojson }}"                    ->  {"name", "refs"}
+    "{% if a.b and n > 0 %}{{ a }}{% endif %}"           ->  {"a", "n"}
+    "{% for r in refs %}…", "{{ a ~ b }}", "{{ a"        ->  None: Jinja decides
+
+`None` where anything is out of the ordinary, so that one reading of a template counts: Jinja's.
+The engine takes longer to import than a flow takes to check, and most flows need it for nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_MAX_TOKENS: Final = 60
+"""In one tag; Jinja recurses where operators and parentheses pile up, and may refuse them."""
+_MAX_BLOCKS: Final = 10
+"""`if` inside `if`."""
+
+FILTERS: Final = frozenset(
+    {"tojson", "string", "upper", "lower", "trim", "length", "count", "first", "last", "items"}
+)
+"""Filters that need no argument."""
+_JOINS: Final = frozenset({"and", "or"})
+_COMPARES: Final = frozenset({"==", "!=", "<", "<=", ">", ">="})
+_NOT_PLAIN: Final = frozenset(
+    {
+        "true", "false", "none", "True", "False", "None", "and", "or", "not", "in", "is", "if",
+        "else", "elif", "for", "self", "super", "loop", "caller", "varargs", "kwargs", "import",
+        "set", "block", "extends", "include", "macro", "call", "filter", "with", "context",
+    }
+)  # fmt: skip
+"""Words that mean something else than the value of that name, at least somewhere."""
+
+_TAG: Final = re.compile(r"\{([{%#])")
+_BARE: Final = re.compile(
+    r"[ \t\r\n]*([A-Za-z_][A-Za-z0-9_]*)[ \t\r\n]*(?:\|[ \t\r\n]*tojson[ \t\r\n]*)?\}\}"
+)
+"""What follows `{{` nearly always."""
+_TOKEN: Final = re.compile(
+    r"[ \t\r\n]*(?:"
+    r"(?P<end>-?[}%]\})"
+    r"|(?P<name>[A-Za-z_][A-Za-z0-9_]*)"
+    r"|(?P<constant>(?:0|[1-9][0-9]{0,8})(?![0-9A-Za-z_.])|'[^'\\\n]*'|\"[^\"\\\n]*\")"
+    r"|(?P<mark>[<>=!]=|[|.()\[\]<>])"
+    r")"
+)
+
+
+class _Unusual(Exception):
+    """Something that is left to Jinja."""
+
+
+def common_names(template: str) -> frozenset[str] | None:
+    """The names that `template` looks up; `None` when it takes Jinja to know."""
+    names: set[str] = set()
+    try:
+        _collect(template, names)
+    except _Unusual:
+        return None
+    return frozenset(names)
+
+
+def _collect(template: str, names: set[str]) -> None:
+    at = 0
+    blocks: list[bool] = []  # whether each open `if` has had its `else`
+    while (found := _TAG.search(template, at)) is not None:
+        kind, at = found[1], found.end()
+        if kind == "#":
+            at = template.find("#}", at) + 2
+            if at < 2:
+                raise _Unusual
+            continue
+        bare = _BARE.match(template, at) if kind == "{" else None
+        if bare is not None and bare[1] not in _NOT_PLAIN:
+            names.add(bare[1])
+            at = bare.end()
+            continue
+        if template.startswith("-", at):
+            at += 1
+        tokens, at = _tokens(template, at, "}}" if kind == "{" else "%}")
+        if kind == "{":
+            _Expression(tokens, names).read()
+        else:
+            _statement(tokens, names, blocks)
+    if blocks:
+        raise _Unusual
+
+
+def _tokens(template: str, at: int, end: str) -> tuple[list[tuple[str, str]], int]:
+    """Kind and text of everything up to the end of the tag, and where that is."""
+    tokens: list[tuple[str, str]] = []
+    while len(tokens) < _MAX_TOKENS:
+        found = _TOKEN.match(template, at)
+        if found is None:
+            raise _Unusual
+        at = found.end()
+        kind = str(found.lastgroup)
+        if kind == "end":
+            if not found["end"].endswith(end):
+                raise _Unusual
+            return tokens, at
+        tokens.append((kind, found[kind]))
+    raise _Unusual
+
+
+def _statement(tokens: list[tuple[str, str]], names: set[str], blocks: list[bool]) -> None:
+    word = tokens[0][1] if tokens else ""
+    if word == "if" and len(blocks) < _MAX_BLOCKS:
+        blocks.append(False)
+        _Expression(tokens[1:], names).read()
+    elif word == "elif" and blocks and not blocks[-1]:
+        _Expression(tokens[1:], names).read()
+    elif word == "else" and len(tokens) == 1 and blocks and not blocks[-1]:
+        blocks[-1] = True
+    elif word == "endif" and len(tokens) == 1 and blocks:
+        blocks.pop()
+    else:
+        raise _Unusual
+
+
+class _Expression:
+    """Comparisons, `and`, `or`, `not`, paths and filters; precedence does not matter for names."""
+
+    def __init__(self, tokens: list[tuple[str, str]], names: set[str]) -> None:
+        self._tokens = [*tokens, ("end", "")]
+        self._names = names
+        self._at = 0
+
+    def read(self) -> None:
+        self._condition()
+        if self._next()[0] != "end":
+            raise _Unusual
+
+    def _next(self) -> tuple[str, str]:
+        self._at += 1
+        return self._tokens[self._at - 1]
+
+    def _peek(self) -> str:
+        return self._tokens[self._at][1]
+
+    def _condition(self) -> None:
+        self._comparison()
+        while self._peek() in _JOINS:
+            self._next()
+            self._comparison()
+
+    def _comparison(self) -> None:
+        while self._peek() == "not":
+            self._next()
+        self._operand()
+        while self._peek() in _COMPARES:
+            self._next()
+            self._operand()
+
+    def _operand(self) -> None:
+        kind, text = self._next()
+        if kind == "name" and text not in _NOT_PLAIN:
+            self._names.add(text)
+            self._path()
+        elif kind == "mark" and text == "(":
+            self._condition()
+            if self._next()[1] != ")":
+                raise _Unusual
+        elif kind != "constant":
+            raise _Unusual
+        while self._peek() == "|":
+            self._next()
+            if self._next() not in _FILTER_TOKENS:
+                raise _Unusual
+
+    def _path(self) -> None:
+        while self._peek() in {".", "["}:
+            _, mark = self._next()
+            kind, _ = self._next()
+            if kind != ("name" if mark == "." else "constant"):
+                raise _Unusual
+            if mark == "[" and self._next() != ("mark", "]"):
+                raise _Unusual
+
+
+_FILTER_TOKENS: Final = frozenset(("name", name) for name in FILTERS)

@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+import pytest
+
+from tests.checks.cinatra.cinatra_case import INNER, PARTS, about, around, mail_agent, parts
+from tests.checks.rule_case import findings, found
+
+TOPIC = f"{PARTS}/start/inputs/0"
+
+
+def with_roles(**roles):
+    flow = mail_agent()
+    about(parts(flow)["start"]).update(roles)
+    return flow
+
+
+def test_an_input_without_a_role_is_a_warning():
+    (finding,) = findings(with_roles(required=[]), "OAS125")
+    assert (finding.pointer, finding.severity) == (TOPIC, "warning")
+    assert finding.message == (
+        'the input "topic" of the StartNode "start" is neither required nor hidden'
+    )
+    assert found(with_roles(), "OAS125") == []
+
+
+def test_hidden_is_a_role_as_good_as_required():
+    assert found(with_roles(required=[], hidden=["topic", "cinatra_run_id"]), "OAS125") == []
+
+
+@pytest.mark.parametrize("roles", [None, "topic", {"topic": True}, [["topic"]]])
+def test_lists_of_another_form_name_nothing(roles):
+    assert found(with_roles(required=roles), "OAS125") == [TOPIC]
+
+
+def test_ports_that_are_listed_as_outputs_count_once():
+    flow = with_roles(required=[])
+    start = parts(flow)["start"]
+    start["outputs"] = start["inputs"]
+    assert found(flow, "OAS125") == [TOPIC]
+    del start["inputs"]
+    assert found(flow, "OAS125") == [f"{PARTS}/start/outputs/0"]
+
+
+def test_subflows_are_looked_at_too():
+    assert found(around(with_roles(required=[])), "OAS125") == [INNER + TOPIC]

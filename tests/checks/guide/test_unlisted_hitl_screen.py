@@ -1,0 +1,127 @@
+from __future__ import annotations
+
+import pytest
+
+from oas_compiler import ir
+from tests.checks.guide.guide_case import flow
+from tests.checks.rule_case import findings, found
+from tests.flows import api, end, flow_node, gate, node, port, start
+
+CODE = "OAS177"
+ID = "@test/agent:review"
+OTHER = "@test/agent:picker"
+AT = "/$referenced_components/review/metadata/cinatra/renderer"
+
+
+def screens(*listed, made=None):
+    made = made or flow(start(), gate("review", renderer=ID), end())
+    made["metadata"]["cinatra"]["hitlScreens"] = list(listed)
+    return made
+
+
+def test_the_renderer_of_a_gate_is_listed():
+    assert found(screens(ID), CODE) == []
+    assert found(screens(), CODE) == [AT]
+    assert findings(screens(), CODE)[0].severity == "warning"
+
+
+def test_the_fix_appends_to_the_list():
+    (finding,) = findings(screens(OTHER), CODE)
+    (edit,) = finding.fix
+    assert edit.pointer == "/metadata/cinatra/hitlScreens/-"
+    assert edit.value == ir.Json(f'"{ID}"')
+
+
+def test_without_a_list_the_first_finding_writes_the_whole_of_it():
+    made = flow(start(), gate("review", renderer=ID), gate("pick", renderer=OTHER), end())
+    first, second = findings(made, CODE)
+    (edit,) = first.fix
+    assert edit.pointer == "/metadata/cinatra/hitlScreens"
+    assert edit.value == ir.Json(f'["{ID}","{OTHER}"]')
+    assert second.fix == ()
+
+
+def test_a_listed_id_that_nothing_emits_and_that_looks_alike_is_named_and_not_added_to():
+    (finding,) = findings(screens("@test/agent:reveiw"), CODE)
+    assert '"@test/agent:reveiw"' in finding.hint
+    assert finding.fix == ()
+
+
+def test_another_screen_of_the_same_package_is_no_misspelling():
+    (finding,) = findings(screens("@test/agent:confirm-delivery"), CODE)
+    assert finding.hint == "add it to metadata.cinatra.hitlScreens of the root flow"
+    assert finding.fix != ()
+
+
+def test_a_listed_id_that_a_gate_emits_is_no_misspelling_of_another():
+    made = screens("@test/agent:review2", made=flow(
+        start(), gate("review", renderer=ID), gate("again", renderer="@test/agent:review2"), end()
+    ))  # fmt: skip
+    (finding,) = findings(made, CODE)
+    assert finding.fix != ()
+
+
+def test_the_same_renderer_is_told_once():
+    made = flow(start(), gate("review", renderer=ID), gate("again", renderer=ID), end())
+    assert found(screens(made=made), CODE) == [AT]
+
+
+@pytest.mark.parametrize(
+    ("nodes", "pointer"),
+    [
+        (
+            (start(port("a"), inputRenderers={"a": ID}), end()),
+            "/$referenced_components/start/metadata/cinatra/inputRenderers/a",
+        ),
+        (
+            (start(port("a", **{"x-renderer": ID})), end()),
+            "/inputs/0/x-renderer",
+        ),
+        (
+            (start(), gate("g", inputMessageSchema={"properties": {"a": {"x-renderer": ID}}}), end()),
+            "/$referenced_components/g/metadata/cinatra/inputMessageSchema/properties/a/x-renderer",
+        ),
+        (
+            (start(), flow_node("sub", flow(id_="inner"), gateSteps=[{"renderer": ID}]), end()),
+            "/$referenced_components/sub/metadata/cinatra/gateSteps/0/renderer",
+        ),
+        (
+            (start(), flow_node("sub", flow(start(), gate("in", renderer=ID), end(), id_="inner")), end()),
+            "/$referenced_components/inner/$referenced_components/in/metadata/cinatra/renderer",
+        ),
+    ],
+    ids=["inputRenderers", "x-renderer", "answer schema", "gateSteps", "subflow"],
+)  # fmt: skip
+def test_every_place_that_can_emit_a_renderer_counts(nodes, pointer):
+    assert found(screens(made=flow(*nodes)), CODE) == [pointer]
+    assert found(screens(ID, made=flow(*nodes)), CODE) == []
+
+
+def test_what_never_pauses_emits_nothing():
+    calling = api("fetch", data={"schema": {"x-renderer": ID}})
+    calling["metadata"]["cinatra"]["renderer"] = ID
+    assert found(screens(made=flow(start(), calling, end())), CODE) == []
+
+
+def test_renderers_of_the_host_and_the_empty_one_need_no_entry():
+    fallback = gate("review", renderer="@cinatra-ai/agent-builder:schema-field-fallback")
+    assert found(screens(made=flow(start(), fallback, end())), CODE) == []
+    assert found(screens(made=flow(start(), gate("review", renderer=""), end())), CODE) == []
+
+
+def test_a_component_that_is_called_data_is_a_component():
+    made = flow(start(), gate("data", inputMessageSchema={"x-renderer": ID}), end())
+    at = "/$referenced_components/data/metadata/cinatra/inputMessageSchema/x-renderer"
+    assert found(screens(made=made), CODE) == [at]
+
+
+def test_screens_that_are_no_list_are_left_to_the_rule_about_metadata():
+    made = screens()
+    made["metadata"]["cinatra"]["hitlScreens"] = ID
+    assert found(made, CODE) == []
+
+
+def test_an_agent_node_emits_its_renderer():
+    calling = node("AgentNode", "ask", cinatra={"renderer": ID}, inputs=[], outputs=[])
+    at = "/$referenced_components/ask/metadata/cinatra/renderer"
+    assert found(screens(made=flow(start(), calling, end())), CODE) == [at]

@@ -1,0 +1,281 @@
+from __future__ import annotations
+
+import copy
+
+import pytest
+
+from cinatra_sdk import policy
+from oas_compiler import approval
+from tests.checks.rule_case import findings, found
+from tests.flows import api, branching, end, flow_node, flow_of, gate, node, port, start
+
+CODE = "OAS200"
+SEND = api("send", risk="email_send")
+SEND_AT = "/$referenced_components/send"
+
+
+def choice(id_="check"):
+    return branching(id_, port("answer", default="x"), {"yes": "yes"})
+
+
+def messages(flow):
+    return [finding.message for finding in findings(flow, CODE)]
+
+
+def test_a_send_behind_the_start_alone_is_found_and_one_behind_a_gate_is_not():
+    bad = flow_of(start(), api("draft"), SEND, end())
+    good = flow_of(start(), api("draft"), gate("ask"), SEND, end())
+    assert found(bad, CODE) == [SEND_AT]
+    assert messages(bad) == [
+        '"send" (email_send) can run before any person was asked: start → draft → send'
+    ]
+    assert found(good, CODE) == []
+
+
+def test_a_gate_that_comes_after_the_send_does_not_guard_it():
+    assert found(flow_of(start(), SEND, gate("ask"), end()), CODE) == [SEND_AT]
+
+
+def test_a_branch_around_the_gate_is_named():
+    nodes = (start(), choice(), gate("ask"), api("other"), SEND, end())
+    bad = flow_of(
+        *nodes,
+        routes=[
+            ("start", None, "check"), ("check", "yes", "ask"), ("check", "default", "other"),
+            ("ask", None, "send"), ("other", None, "send"), ("send", None, "end"),
+        ],
+    )  # fmt: skip
+    good = flow_of(
+        *nodes,
+        routes=[
+            ("start", None, "check"), ("check", "yes", "ask"), ("check", "default", "other"),
+            ("ask", None, "send"), ("other", None, "ask"), ("send", None, "end"),
+        ],
+    )  # fmt: skip
+    assert messages(bad) == [
+        '"send" (email_send) can run before any person was asked: start → check → other → send'
+    ]
+    assert found(good, CODE) == []
+
+
+@pytest.mark.parametrize(
+    ("risk", "count"),
+    [("email_send", 1), ("send_external_message", 1), ("refund_post", 1), ("write", 0), ("", 0), ("resend", 0)],
+)  # fmt: skip
+def test_only_send_classes_need_a_gate(risk, count):
+    assert len(found(flow_of(start(), api("call", risk=risk), end()), CODE)) == count
+
+
+@pytest.mark.parametrize(
+    "risk",
+    ["email_send", "blog_publish", "a_post", "x_delete", "send_external_message", "send", "publish",
+     "post", "delete", "test_send", "sender", "write", "", "send_email", "_send", "SEND"],
+)  # fmt: skip
+def test_the_compiler_and_the_runtime_mean_the_same_by_a_send_class(risk):
+    assert approval.is_send_class(risk) == policy.is_send_class(risk)
+
+
+def test_a_gate_with_the_risk_of_a_send_is_its_own_gate():
+    assert found(flow_of(start(), gate("ask", riskClass="test_send"), end()), CODE) == []
+
+
+def test_a_gate_counts_whatever_its_own_requires_approval_says():
+    assert found(flow_of(start(), gate("ask", requiresApproval=False), SEND, end()), CODE) == []
+
+
+# ---------------------------------------------------------------------------- subflows
+
+
+def inner(*nodes, id_="inner", **more):
+    return flow_of(start(), *nodes, end(), id_=id_, **more)
+
+
+def test_a_send_inside_a_subflow_is_guarded_by_a_gate_before_the_flow_node():
+    bad = flow_of(start(), flow_node("mail", inner(SEND)), end())
+    good = flow_of(start(), gate("ask"), flow_node("mail", inner(SEND)), end())
+    assert found(bad, CODE) == ["/$referenced_components/inner/$referenced_components/send"]
+    assert messages(bad) == [
+        '"send" (email_send) can run before any person was asked: start → mail → mail/send'
+    ]
+    assert found(good, CODE) == []
+
+
+def test_a_gate_inside_a_subflow_guards_what_comes_after_it_only_when_no_branch_leads_around_it():
+    asks = inner(gate("ask"))
+    around = inner(
+        choice(),
+        gate("ask"),
+        routes=[
+            ("start", None, "check"), ("check", "yes", "ask"), ("check", "default", "end"),
+            ("ask", None, "end"),
+        ],
+    )  # fmt: skip
+    assert found(flow_of(start(), flow_node("talk", asks), SEND, end()), CODE) == []
+    assert found(flow_of(start(), flow_node("talk", around), SEND, end()), CODE) == [SEND_AT]
+
+
+def test_the_branch_by_which_a_subflow_is_left_decides():
+    def talk(sending_branch):
+        subflow = flow_of(
+            start(), choice(), gate("ask"), end(id_="asked", branch_name="asked"),
+            end(id_="unasked", branch_name="unasked"), id_="inner",
+            routes=[
+                ("start", None, "check"), ("check", "yes", "ask"), ("ask", None, "asked"),
+                ("check", "default", "unasked"),
+            ],
+        )  # fmt: skip
+        other = {"asked": "unasked", "unasked": "asked"}[sending_branch]
+        return flow_of(
+            start(), flow_node("talk", subflow), SEND, end(),
+            routes=[
+                ("start", None, "talk"), ("talk", sending_branch, "send"), ("talk", other, "end"),
+                ("send", None, "end"),
+            ],
+        )  # fmt: skip
+
+    assert found(talk("unasked"), CODE) == [SEND_AT]
+    assert found(talk("asked"), CODE) == []
+
+
+def test_a_subflow_marked_as_a_send_must_have_a_gate_on_its_way_through():
+    bad = flow_of(start(), flow_node("mail", inner(api("go")), riskClass="email_send"), end())
+    good = flow_of(
+        start(), flow_node("mail", inner(gate("ask"), api("go")), riskClass="email_send"), end()
+    )
+    assert found(bad, CODE) == ["/$referenced_components/mail"]
+    assert found(good, CODE) == []
+
+
+@pytest.mark.parametrize(("asks", "count"), [(False, 1), (True, 0)])
+def test_a_gate_that_the_parent_waives_asks_nobody(asks, count):
+    steps = [{"name": "a", "requiresApproval": asks}]
+    flow = flow_of(start(), flow_node("talk", inner(gate("ask")), gateSteps=steps), SEND, end())
+    every = findings(flow, CODE)
+    assert len(every) == count
+    assert all("gateSteps" in finding.hint for finding in every)
+
+
+def test_a_waiver_counts_for_the_flow_node_that_gives_it_and_not_for_another_use_of_the_subflow():
+    shared = inner(gate("ask"), SEND)
+    waives = flow_node("first", shared, gateSteps=[{"requiresApproval": False}])
+    flow = flow_of(start(), waives, flow_node("second", shared), end())
+    (message,) = messages(flow)
+    assert message.endswith(": start → first → first/ask → first/send")
+    del waives["metadata"]["cinatra"]["gateSteps"]
+    assert messages(flow_of(start(), waives, flow_node("second", shared), end())) == []
+
+
+# ------------------------------------------------------------ containers nothing can run yet
+
+
+def container(kind, subflow, **fields):
+    return node(kind, "box", subflow=subflow, inputs=[], outputs=[], **fields)
+
+
+@pytest.mark.parametrize(
+    "kind", ["MapNode", "ParallelMapNode", "CatchExceptionNode", "PluginRepeatNode"]
+)
+def test_a_send_inside_a_container_is_found_and_a_gate_inside_it_guards_it(kind):
+    at = "/$referenced_components/inner/$referenced_components/send"
+    bad = flow_of(start(), container(kind, inner(SEND)), end())
+    assert found(bad, CODE) == [at]
+    assert found(flow_of(start(), container(kind, inner(gate("ask"), SEND)), end()), CODE) == []
+    assert found(flow_of(start(), gate("ask"), container(kind, inner(SEND)), end()), CODE) == []
+
+
+def test_a_gate_inside_a_map_guards_nothing_after_it_because_a_list_may_be_empty():
+    after_map = flow_of(start(), container("MapNode", inner(gate("ask"))), SEND, end())
+    after_flow = flow_of(start(), flow_node("box", inner(gate("ask"))), SEND, end())
+    assert found(after_map, CODE) == [SEND_AT]
+    assert found(after_flow, CODE) == []
+
+
+def test_the_branch_of_a_caught_exception_may_be_taken_before_the_gate_was_met():
+    def caught(branch):
+        routes = [("start", None, "box"), ("box", branch, "send"), ("send", None, "end")]
+        routes.append(("box", {"next": "caught_exception_branch"}.get(branch, "next"), "end"))
+        box = container("CatchExceptionNode", inner(gate("ask")))
+        return flow_of(start(), box, SEND, end(), routes=routes)
+
+    assert found(caught("caught_exception_branch"), CODE) == [SEND_AT]
+    assert found(caught("next"), CODE) == []
+
+
+def test_an_end_node_named_like_that_branch_does_not_make_it_safe():
+    subflow = flow_of(start(), gate("ask"), end(branch_name="caught_exception_branch"), id_="inner")
+    for kind, at in (("CatchExceptionNode", [SEND_AT]), ("FlowNode", [])):
+        flow = flow_of(
+            start(), container(kind, subflow), SEND, end(),
+            routes=[
+                ("start", None, "box"), ("box", "caught_exception_branch", "send"),
+                ("send", None, "end"),
+            ],
+        )  # fmt: skip
+        assert found(flow, CODE) == at
+
+
+def test_parallel_flows_all_run_so_that_one_gate_guards_what_follows_but_not_the_flow_beside_it():
+    asks, sends = inner(gate("ask"), id_="asks"), inner(SEND, id_="sends")
+    box = node("ParallelFlowNode", "box", subflows=[asks, sends], inputs=[], outputs=[])
+    flow = flow_of(start(), box, api("publish", risk="blog_publish"), end())
+    assert found(flow, CODE) == [
+        "/$referenced_components/box/subflows/1/$referenced_components/send"
+    ]
+
+
+def test_a_tool_that_requires_confirmation_and_an_agent_that_requires_approval_ask_themselves():
+    def tool(confirmed):
+        made = {
+            "component_type": "ServerTool", "id": "t", "name": "refund", "inputs": [],
+            "outputs": [], "requires_confirmation": confirmed,
+        }  # fmt: skip
+        return node("ToolNode", "pay", tool=made, cinatra={"riskClass": "refund_post"})
+
+    def agent(approval_):
+        made = {"component_type": "Agent", "id": "a", "name": "a", "system_prompt": ""}
+        about = {"riskClass": "email_send", "requiresApproval": approval_}
+        return node("AgentNode", "work", agent=made, cinatra=about)
+
+    assert found(flow_of(start(), tool(False), end()), CODE) == ["/$referenced_components/pay"]
+    assert found(flow_of(start(), tool(True), end()), CODE) == []
+    assert found(flow_of(start(), agent(False), end()), CODE) == ["/$referenced_components/work"]
+    assert found(flow_of(start(), agent(True), end()), CODE) == []
+
+
+# ---------------------------------------------------------------------------- odd input
+
+
+def test_every_unguarded_send_of_a_long_flow_is_found_once_and_its_path_is_kept_short():
+    sends = [api(f"send{i}", risk="email_send") for i in range(1_000)]
+    every = findings(flow_of(start(), *sends, end()), CODE)
+    assert len(every) == 1_000
+    assert every[-1].message.endswith(
+        "start → send0 → send1 → send2 → … → send996 → send997 → send998 → send999"
+    )
+
+
+def test_flows_inside_each_other_in_a_circle_end_the_walk():
+    # names are looked up outwards in a plain Agent Spec document only
+    flow = flow_of(start(), SEND, end(), metadata={})
+    box = container("MapNode", {"$component_ref": "again"})
+    outer = flow_of(start(), box, SEND, end(), metadata={})
+    again = copy.deepcopy(flow)
+    again["id"] = "again"
+    # with several circles, a walk that went round each again would never end
+    for name in ("more1", "more2", "more3"):
+        again["nodes"].insert(1, {"$component_ref": name})
+        again["$referenced_components"][name] = {**copy.deepcopy(box), "id": name}
+    outer["$referenced_components"]["again"] = again
+    assert found(outer, CODE) == [
+        "/$referenced_components/send",
+        "/$referenced_components/again/$referenced_components/send",
+    ]
+
+
+@pytest.mark.parametrize("odd", [None, 7, "text", [], {}, [[]], {"$component_ref": 3}])
+@pytest.mark.parametrize(
+    "key", ["start_node", "nodes", "control_flow_connections", "$referenced_components"]
+)
+def test_odd_values_are_no_sends(key, odd):
+    flow = {**flow_of(start(), gate("ask"), SEND, end()), key: odd}
+    assert found(flow, CODE) == []

@@ -1,0 +1,18 @@
+from __future__ import annotations
+
+from tests.checks.rule_case import findings, found
+from tests.checks.structure.structure_samples import data, draft_flow
+
+
+def test_an_edge_starts_at_an_output_of_its_node():
+    flow = draft_flow()
+    flow["data_flow_connections"][1] = data("write", "drafd", "end", "draft")
+    assert found(flow, "OAS061") == ["/data_flow_connections/1/source_output"]
+    assert findings(flow, "OAS061")[0].hint == 'did you mean "draft"?'
+    assert found(draft_flow(), "OAS061") == []
+
+
+def test_an_input_of_a_node_is_no_output_of_it():
+    flow = draft_flow()
+    flow["data_flow_connections"].append(data("write", "topic", "end", "draft"))
+    assert found(flow, "OAS061") == ["/data_flow_connections/2/source_output"]

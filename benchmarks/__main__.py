@@ -1,4 +1,4 @@
-"""`python -m benchmarks compile|steps|all`: the tables on stdout, the same as JSON in a file."""
+"""`python -m benchmarks check|compile|steps|all`: the tables on stdout, the same as JSON in a file."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from benchmarks import compiling, database, peer, steps
+from benchmarks import checking, compiling, database, peer, steps
 from benchmarks.figures import table
 
 
@@ -19,6 +19,8 @@ def main(arguments: list[str] | None = None) -> int:
     result: dict[str, Any] = {
         "machine": {"cores": os.cpu_count(), "python": platform.python_version()}
     }
+    if asked.what in {"check", "all"}:
+        result["check"] = _check(asked)
     if asked.what in {"compile", "all"}:
         result["compile"] = _compile(asked)
     if asked.what in {"steps", "all"}:
@@ -31,13 +33,20 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="benchmarks", description=__doc__)
-    parser.add_argument("what", choices=["compile", "steps", "all"])
-    parser.add_argument("--repeat", type=int, help="rounds (compile: 15, steps: by size)")
+    parser.add_argument("what", choices=["check", "compile", "steps", "all"])
+    parser.add_argument("--repeat", type=int, help="rounds (check and compile: 15, steps: by size)")
     parser.add_argument("--json", type=Path, help="also write the figures to this file")
     parser.add_argument(
         "--corpus", type=Path, default=compiling.CORPUS, help="folder of flow files"
     )
-    parser.add_argument("--peer", action="store_true", help="also pyagentspec and wayflowcore")
+    parser.add_argument(
+        "--peer",
+        nargs="?",
+        const="",
+        metavar="PYTHON",
+        help="also the peers: of this interpreter, or installed by pip into a temporary folder",
+    )
+    parser.add_argument("--slowest", type=int, default=15, help="check: how many rules to show")
     parser.add_argument("--nodes", type=int, nargs="+", default=[10, 100, 300])
     parser.add_argument("--sizes", type=int, nargs="+", default=[1000, 10000], help="of one output")
     parser.add_argument("--where", nargs="+", choices=_PLACES, default=_PLACES)
@@ -50,6 +59,33 @@ def _parser() -> argparse.ArgumentParser:
 _PLACES = ["none", "memory", "postgres"]
 
 
+def _check(asked: argparse.Namespace) -> dict[str, Any]:
+    repeat = asked.repeat or 15
+    files, absent = compiling.flow_files(asked.corpus)
+    if absent:
+        print(absent)
+    if not files:
+        return {"skipped": absent}
+    result = checking.measure(files, repeat=repeat, slowest=asked.slowest)
+    print(f"largest file: {result['largest']}\n")
+    print(table("check: where the time goes (largest file)", result["parts"]), "\n")
+    print(table("check: the slowest rules (largest file)", result["rules"]), "\n")
+    print(table("check: every file, cold caches", result["files"]), "\n", flush=True)
+    if asked.peer is not None:
+        with peer.interpreter(asked.peer, peer.PACKAGES[:1]) as python:
+            shown = (
+                {"skipped": python}
+                if isinstance(python, str)
+                else checking.beside(
+                    checking.peer_files(asked.corpus), python, repeat=min(repeat, 9)
+                )
+            )
+        result["peer"] = shown
+        print(shown.get("skipped") or table("beside pyagentspec: check, load", shown["files"]))
+        print(f"\nimport: {shown.get('import')}\nsummary: {shown.get('summary')}\n")
+    return result
+
+
 def _compile(asked: argparse.Namespace) -> dict[str, Any]:
     repeat = asked.repeat or 15
     files, absent = compiling.flow_files(asked.corpus)
@@ -60,8 +96,10 @@ def _compile(asked: argparse.Namespace) -> dict[str, Any]:
     result = compiling.measure(files, repeat=repeat)
     print(table("compile: load + check, then lower (ms)", result["files"]))
     print(f"\nlargest file: {result['largest']}\nimport: {result['import']}\n")
-    if asked.peer:
-        result["peer"] = peer.measure(files, result["files"], repeat=min(repeat, 5))
+    if asked.peer is not None:
+        result["peer"] = peer.measure(
+            files, result["files"], repeat=min(repeat, 5), python=asked.peer
+        )
         shown = result["peer"]
         print(shown.get("skipped") or table("peers: load (ms)", shown["files"]))
     return result

@@ -1,7 +1,8 @@
 """The same files in the reference implementations: never a dependency, an environment of their own.
 
 In: flow files.  Out: one row per file with our time, theirs and the ratio, or why theirs failed.
-pyagentspec and wayflowcore are installed by pip into a temporary folder, which goes afterwards.
+pyagentspec and wayflowcore are those of a given interpreter, or are installed by pip into a
+temporary folder, which goes afterwards.
 They cannot read `{{CINATRA_BASE_URL}}` in a url, so it is replaced for them by an address.
 """
 
@@ -11,7 +12,8 @@ import json
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -45,15 +47,14 @@ print(json.dumps(rows))
 
 
 def measure(
-    files: Sequence[Path], ours: Sequence[dict[str, Any]], *, repeat: int
+    files: Sequence[Path], ours: Sequence[dict[str, Any]], *, repeat: int, python: str = ""
 ) -> dict[str, Any]:
     """Rows of figures; `{"skipped": why}` when the peers cannot be installed."""
-    with tempfile.TemporaryDirectory(prefix="oasflow-peer-") as folder:
-        python = _install(Path(folder))
-        if isinstance(python, str):
-            return {"skipped": python}
+    with interpreter(python, PACKAGES) as found:
+        if isinstance(found, str):
+            return {"skipped": found}
         theirs = {
-            name: _load(python, name, files, repeat) for name in ("pyagentspec", "wayflowcore")
+            name: _load(found, name, files, repeat) for name in ("pyagentspec", "wayflowcore")
         }
     rows = []
     for path, own in zip(files, ours, strict=True):
@@ -73,12 +74,22 @@ def _beside(name: str, found: Any, own: dict[str, Any]) -> dict[str, Any]:
     return {f"{name}_ms": took, f"{name}_ratio": round(took / own["check_ms"], 1)}
 
 
-def _install(folder: Path) -> Path | str:
-    """The interpreter of the new environment, or why there is none."""
+@contextmanager
+def interpreter(given: str, packages: Sequence[str]) -> Iterator[Path | str]:
+    """The interpreter at `given`, or of a new environment with these packages, or why there is none."""
+    if given:
+        python = Path(given).absolute()
+        yield python if python.is_file() else f"skipped: there is no interpreter {given}"
+        return
+    with tempfile.TemporaryDirectory(prefix="oasflow-peer-") as folder:
+        yield _install(Path(folder), packages)
+
+
+def _install(folder: Path, packages: Sequence[str]) -> Path | str:
     python = folder / "bin" / "python"
     steps = [
         [sys.executable, "-m", "venv", str(folder)],
-        [str(python), "-m", "pip", "install", "--quiet", *PACKAGES],
+        [str(python), "-m", "pip", "install", "--quiet", *packages],
     ]
     for step in steps:
         done = subprocess.run(step, capture_output=True, text=True, check=False)

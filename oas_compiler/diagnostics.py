@@ -7,6 +7,7 @@ Error tree
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
@@ -109,14 +110,17 @@ class Diagnostics:
         return sarif(self.findings)
 
     def error(self, code: str, message: str, place: Place = Place(), *, hint: str = "") -> None:
-        self.findings.append(
-            Finding(code=code, severity="error", message=message, place=place, hint=hint)
-        )
+        self.add(Finding(code=code, severity="error", message=message, place=place, hint=hint))
 
     def warning(self, code: str, message: str, place: Place = Place(), *, hint: str = "") -> None:
-        self.findings.append(
-            Finding(code=code, severity="warning", message=message, place=place, hint=hint)
-        )
+        self.add(Finding(code=code, severity="warning", message=message, place=place, hint=hint))
+
+    def add(self, finding: Finding) -> None:
+        """Record a finding, its texts on one line and of a length that people read."""
+        texts = (finding.message, finding.hint)
+        if any(len(text) > _USUAL_LENGTH or "\n" in text or "\r" in text for text in texts):
+            finding = replace(finding, message=_line(texts[0]), hint=_line(texts[1]))
+        self.findings.append(finding)
 
 
 class CompileError(Exception):
@@ -128,6 +132,17 @@ class CompileError(Exception):
         first = "\n".join(str(finding) for finding in errors[:20])
         more = f"\n… and {len(errors) - 20} more" if len(errors) > 20 else ""
         super().__init__(f"{len(errors)} error{'s' if len(errors) != 1 else ''}\n{first}{more}")
+
+
+_USUAL_LENGTH = 200
+_LONGEST = 1_000
+_LONG_NAME = re.compile(r'"([^"]{100})[^"]*"')
+
+
+def _line(text: str) -> str:
+    """One line in which a name takes 100 characters at most, and all of it 1,000."""
+    text = _LONG_NAME.sub(r'"\1…"', " ".join(text.splitlines()))
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

@@ -65,7 +65,7 @@ class PortReader:
         kind = self._types.read(schema, At(pointer=pointer, wrapped=wrapped, roots=roots))
         default = Json.of(merged["default"]) if "default" in merged else None
         port = Port(title=title, type=kind, schema=Json.of(schema), default=default, place=place)
-        self._check_default(port, pointer)
+        self._check_default(port, pointer if "default" in value else f"{pointer}/json_schema")
         return port
 
     def _check_default(self, port: Port, pointer: str) -> None:

@@ -49,6 +49,8 @@ class Rule:
     """Where the rule comes from: `Agent Spec, control flow`, `Cinatra V17`, `agent guide, rule 5`."""
     aliases: tuple[str, ...] = ()
     """Names that the rule has elsewhere: `V17`, `literal_credential_detected`, `OAS-LLM-001`."""
+    also: tuple[str, ...] = ()
+    """Names of another rule's aliases, part of whose cases this rule finds; `--select` takes both."""
     bad: str = ""
     """The smallest text that breaks the rule."""
     good: str = ""
@@ -82,7 +84,7 @@ class Report:
     ) -> None:
         """One finding; `file` names another file of the package than the flow's own."""
         assert self._card.fixable or not fix, f"{self._card.code} promises no fix"
-        self._findings.findings.append(
+        self._findings.add(
             Finding(
                 code=self._card.code,
                 severity=self._card.severity,
@@ -124,6 +126,7 @@ def rule(
     source: str,
     needs: Needs,
     aliases: tuple[str, ...] = (),
+    also: tuple[str, ...] = (),
     bad: str = "",
     good: str = "",
     fixable: bool = False,
@@ -138,6 +141,7 @@ def rule(
         fix=fix,
         source=source,
         aliases=aliases,
+        also=also,
         bad=bad,
         good=good,
         fixable=fixable,

@@ -98,7 +98,11 @@ def _read_path(source: str | os.PathLike[str], findings: Diagnostics) -> Source 
         return None
     if path.suffix.lower() not in {".json", ".yaml", ".yml"}:
         is_yaml = not _looks_like_json(raw)
-    return _read_text(raw, str(path), not is_yaml, findings)
+    own = Diagnostics()
+    read = _read_text(raw, str(path), not is_yaml, own)
+    # named after the file that was read, which is another one than a folder that was given
+    findings.findings += [finding.in_file(str(path)) for finding in own]
+    return read
 
 
 def _looks_like_json(raw: bytes) -> bool:

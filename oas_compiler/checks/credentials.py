@@ -42,6 +42,8 @@ _MIN_ENTROPY: Final = 4.5
 
 def known_credential(text: str) -> tuple[str, int]:
     """The kind of the first credential of a well-known shape, and where it begins; `("", 0)` for none."""
+    if len(text) < _SHORTEST:
+        return "", 0
     hits = (
         (found.start(), kind)
         for prefix, kind, pattern in _KNOWN

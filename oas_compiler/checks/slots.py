@@ -97,7 +97,7 @@ def dependency_pointers(package: Package) -> Iterator[tuple[str, JsonValue]]:
 
 def is_selection_agent(package: Package, own_name: JsonValue) -> bool:
     """Whether this is the selection agent's own package; it needs no entry for itself."""
-    return SELECTION_AGENT in {package.manifest.get("name"), own_name}
+    return SELECTION_AGENT in (package.manifest.get("name"), own_name)
 
 
 # ---------------------------------------------------------------------------- finding

@@ -25,6 +25,8 @@ MAX_LENGTH: Final = 256
 """Characters of a version or a range; npm's own limit, and what keeps matching fast."""
 _LARGEST: Final = 2**53 - 1
 """Largest number in a version: npm counts in doubles."""
+_USUAL: Final = re.compile(r"[~^]?(?:0|[1-9][0-9]{0,8})(?:\.(?:0|[1-9][0-9]{0,8})){2}")
+"""What nearly every range looks like; that it is one needs no library."""
 _FOREIGN: Final = re.compile(r"[^\t\n\r -~]")
 """npm's digits and blanks are ASCII; Python's patterns would take others for them."""
 _NUMBER: Final = re.compile(r"[0-9]+")
@@ -38,7 +40,7 @@ _BUILD: Final = re.compile(r"(?<=[0-9xX*])\+[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*")
 
 def is_range(text: object) -> bool:
     """Whether this is a version range of npm; tags (`latest`) and places (`file:…`) are none."""
-    return isinstance(text, str) and _range(text) is not None
+    return isinstance(text, str) and (bool(_USUAL.fullmatch(text)) or _range(text) is not None)
 
 
 def is_version(text: object) -> bool:
@@ -74,7 +76,7 @@ def refusal(text: object) -> str:
     """What `text` is instead of a range, for a message; empty for a range."""
     if not isinstance(text, str):
         return "no text"
-    if _range(text) is not None:
+    if is_range(text):
         return ""
     word = text.strip()
     if len(text) > MAX_LENGTH:

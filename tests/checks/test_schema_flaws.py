@@ -19,6 +19,9 @@ from referencing.jsonschema import DRAFT202012
 from oas_compiler.checks.schema_flaws import MAX_STEPS, Flaw, Unusual, first_flaw
 from oas_compiler.checks.schema_library import MAX_VALUES, flaw_by_library
 
+# the library compiles patterns that read oddly, which Python warns about
+pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning")
+
 ENDLESS = ("it refers to itself without end", "its references multiply or go on too far")
 
 words = st.sampled_from(["a", "b", "x", "", "a/b", "~", "type", "$ref", "["])

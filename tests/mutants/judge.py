@@ -4,6 +4,7 @@
 
 What must hold of every document, whatever is in it:
 * `check` returns Diagnostics and raises nothing; `compile_ir` raises nothing but CompileError;
+* a flow that compiles can be printed, drawn and compared;
 * each finding has a code with a card, the card's severity, and a message that a line can hold;
 * its place is inside the text that it names, and its pointer leads to a value;
 * the document was read, or a finding OAS001 to OAS009 says why not;
@@ -23,6 +24,10 @@ from typing import Any, Final, TypeAlias
 
 from oas_compiler import CompileError, Diagnostics, Finding, compile_ir
 from oas_compiler.catalog import all_rules
+from oas_compiler.diff import diff
+from oas_compiler.drawing import lay_out, svg_text
+from oas_compiler.mermaid import mermaid
+from oas_compiler.printer import print_ir
 from oas_compiler.source import read_source
 from tests.mutants.mutations import Mutant
 
@@ -192,9 +197,15 @@ def _of_reports(found: Diagnostics) -> Iterator[str]:
 
 def _of_compiling(source: Any) -> Iterator[str]:
     try:
-        compile_ir(source)
+        flow = compile_ir(source).ir
     except CompileError as error:
         if not error.diagnostics.errors:
             yield "compile_ir raises a CompileError without an error |"
     except Exception as error:
         yield _raised("compile_ir raises", error)
+    else:
+        for show in (print_ir, mermaid, lambda it: svg_text(lay_out(it)), lambda it: diff(it, it)):
+            try:
+                show(flow)
+            except Exception as error:
+                yield _raised("showing the compiled flow raises", error)

@@ -14,7 +14,7 @@ from oas_compiler.checks.subject import Subject, Written
 from oas_compiler.rules import Report, rule
 
 _PASSTHROUGH: Final = "/api/agents/passthrough"
-_WORD: Final = re.compile(r"[\w.-]*\w")
+_WORD: Final = re.compile(r"\w+(?:[.-]+\w+)*")
 
 
 @rule(

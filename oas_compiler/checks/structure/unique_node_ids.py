@@ -26,7 +26,7 @@ def unique_node_ids(subject: Subject, report: Report) -> None:
     for flow in subject.flows:
         seen: set[str] = set()
         for node in flow.nodes:
-            if node.id in seen:
+            if node.id and node.id in seen:
                 message = f'the flow "{flow.id}" has two nodes with the id "{node.id}"'
                 report(message, subject.place(f"{node.place.pointer}/id"))
             seen.add(node.id)

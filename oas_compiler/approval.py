@@ -20,7 +20,7 @@ around a loop: also one around the FlowNode that both are in.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
@@ -129,7 +129,7 @@ def visible_required(start: StartNode) -> tuple[str, ...]:
 def derive_approval(flow: FlowIR, *, send_class: frozenset[Path] | None = None) -> Approval:
     """The approval part of `flow`; `send_class` are the nodes that act on the world outside.
 
-    They are ApiNodes, ToolNodes, and gates whose own risk class is one: see `acting_nodes`.
+    Which nodes can be among them, `acting_nodes` says.
     """
     steps, gates = _steps_and_gates(flow)
     return Approval(
@@ -148,8 +148,16 @@ def walk(flow: FlowIR, around: Path = ()) -> Iterator[tuple[Path, Node]]:
             yield from walk(node.subflow, path)
 
 
+def is_send(node: Node) -> bool:
+    """Whether the node itself acts on the world outside: any node that its author says it of.
+
+    A gate does not: its class says what it guards.  A FlowNode acts when its subflow has run.
+    """
+    return not isinstance(node, InputMessageNode) and is_send_class(node.risk_class)
+
+
 def acting_nodes(flow: FlowIR) -> Iterator[tuple[Path, Node]]:
-    """The nodes that a risk class matters for: those that call something outside, and the gates.
+    """The nodes that a risk class matters for: calls, whatever is a send, and the gates.
 
     A gate comes with the risk class that it has in this flow: `gateSteps` may override its own.
     """
@@ -158,7 +166,7 @@ def acting_nodes(flow: FlowIR) -> Iterator[tuple[Path, Node]]:
     for path, node in walk(flow):
         if isinstance(node, InputMessageNode):
             yield path, replace(node, risk_class=risk[path])
-        elif isinstance(node, (ApiNode, ToolNode)):
+        elif isinstance(node, (ApiNode, ToolNode)) or is_send(node):
             yield path, node
 
 
@@ -282,7 +290,7 @@ def _guards(
     flow: FlowIR, gates: Sequence[GateSpec], send_class: frozenset[Path]
 ) -> Iterator[tuple[int, str, str]]:
     own = send_class & {gate.path for gate in gates}
-    ahead = _sends_ahead(flow, send_class - own)
+    ahead = _sends_ahead(flow, frozenset(send_class - own))
     named: set[int] = set()
     for gate in gates:
         send = ahead.get(gate.path, gate.path if gate.path in own else None)
@@ -291,7 +299,7 @@ def _guards(
             yield gate.step, "/".join(gate.path), "/".join(send)
 
 
-def _sends_ahead(flow: FlowIR, sends: Iterable[Path]) -> dict[Path, Path]:
+def _sends_ahead(flow: FlowIR, sends: frozenset[Path]) -> dict[Path, Path]:
     """Gate → one send that control can come to from it."""
     under: dict[Path, Path] = {}  # node → itself or the first send inside it
     for send in sorted(sends):
@@ -308,7 +316,9 @@ def _sends_ahead(flow: FlowIR, sends: Iterable[Path]) -> dict[Path, Path]:
         for node in inner.nodes:
             following = ahead.get(node.id, beyond)
             if isinstance(node, FlowNode):
-                stack.append((node.subflow, paths[node.id], following))
+                # a FlowNode that is a send itself acts when all inside it has run
+                own = paths[node.id] if paths[node.id] in sends else following
+                stack.append((node.subflow, paths[node.id], own))
             elif following is not None and isinstance(node, InputMessageNode):
                 found[paths[node.id]] = following
     return found

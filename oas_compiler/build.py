@@ -14,7 +14,7 @@ from oas_compiler.ir import DataEdge, FlowIR, Gap, Json, Node, Port, Route
 from oas_compiler.nodes import Site, build_node
 from oas_compiler.ports import PortReader
 from oas_compiler.scope import Document
-from oas_compiler.spec import Flow
+from oas_compiler.spec import Component, Flow
 
 
 def build(flow: Flow, document: Document) -> FlowIR:
@@ -37,18 +37,23 @@ class _Builder:
         return self._flows[id(flow)]
 
     def _flow(self, flow: Flow) -> FlowIR:
-        nodes = tuple(self._node(flow, index) for index in range(len(flow.nodes)))
+        gaps = list(flow.gaps)
+        unread: set[str] = set()
+        nodes = tuple(self._node(flow, index, unread) for index in range(len(flow.nodes)))
         component = flow.component
         start = flow.start.id if flow.start is not None else ""
         start_node = next((node for node in nodes if node.id == start), None)
         package = component.cinatra.get("packageName")
-        gaps = list(flow.gaps)
+        inputs, outputs = self._inputs(flow, start_node), self._outputs(flow, nodes)
+        if any(self._is_flawed(component, field) for field in ("inputs", "outputs")):
+            unread.add("")
+        gaps += [Gap(kind="ports", source=node) for node in sorted(unread)]
         return FlowIR(
             id=component.id,
             name=component.name,
             description=component.text("description"),
-            inputs=self._inputs(flow, start_node),
-            outputs=self._outputs(flow, nodes),
+            inputs=inputs,
+            outputs=outputs,
             start=start,
             nodes=nodes,
             routes=tuple(
@@ -67,7 +72,10 @@ class _Builder:
             gaps=tuple(gaps),
         )
 
-    def _node(self, flow: Flow, index: int) -> Node:
+    def _is_flawed(self, component: Component, field: str) -> bool:
+        return field in component.unread or component.at(field) in self._reader.flawed
+
+    def _node(self, flow: Flow, index: int, unread: set[str]) -> Node:
         component = flow.nodes[index]
         return build_node(
             Site(
@@ -76,6 +84,7 @@ class _Builder:
                 subflows=tuple(map(self.flow, flow.subflows.get(component.id, ()))),
                 is_cinatra=self._document.is_cinatra,
                 reader=self._reader,
+                unread=unread,
                 source=self._source,
                 findings=self._findings,
             )

@@ -6,8 +6,9 @@
     castable(array<object>, array<object{id: string}>)   True     looked at when the value is there
 
 Agent Spec's castability.  Two things are wider, on purpose: an object that allows undeclared
-members may feed named ones, because real flows do so and the value is cast at run time; and a
-closed object may feed an open one, because nothing is lost.
+members may feed named ones, and an array that says nothing of its items (`items` absent or `{}`)
+any array, because real flows do so and the value is cast at run time; and a closed object may
+feed an open one, because nothing is lost.
 """
 
 from __future__ import annotations
@@ -46,7 +47,8 @@ def castable(source: Type, target: Type) -> bool:
     if isinstance(target, ScalarType):
         return _to_scalar(source, target)
     if isinstance(source, ArrayType) and isinstance(target, ArrayType):
-        return castable(source.items, target.items)
+        # like an open object: what it says nothing about is looked at when the value is there
+        return source.items == ANY or castable(source.items, target.items)
     if isinstance(source, ObjectType) and isinstance(target, ObjectType):
         return _object(source, target)
     return False
@@ -125,6 +127,14 @@ def brief(kind: Type) -> str:
     return text if len(text) <= _BRIEF else f"{text[:_BRIEF]}…"
 
 
+def contrast(one: Type, other: Type) -> tuple[str, str]:
+    """Two types as one message names them: with what `shown` leaves out where they look the same."""
+    if brief(one) != brief(other):
+        return brief(one), brief(other)
+    exact = shown(one, exact=True), shown(other, exact=True)
+    return exact[0][:_BRIEF], exact[1][:_BRIEF]
+
+
 def breadth(kind: Type) -> int:
     """How many types a type is made of."""
     if isinstance(kind, ArrayType):
@@ -137,13 +147,21 @@ def breadth(kind: Type) -> int:
     return 1
 
 
-def shown(kind: Type) -> str:
-    """A type as people write it: `array<string>`, `object{id: string}`, `integer | null`."""
+def shown(kind: Type, *, exact: bool = False) -> str:
+    """A type as people write it: `array<string>`, `object{id: string}`, `integer | null`.
+
+    `exact` adds what an object says of members without a name: `object{id: string, …: integer}`,
+    and `object{id: string, nothing else}` where it has no others.
+    """
     if isinstance(kind, ScalarType):
         return kind.kind
     if isinstance(kind, ArrayType):
-        return f"array<{shown(kind.items)}>"
+        return f"array<{shown(kind.items, exact=exact)}>"
     if isinstance(kind, UnionType):
-        return " | ".join(shown(option) for option in kind.options) or "any"
-    members = ", ".join(f"{name}: {shown(member)}" for name, member in kind.properties)
-    return f"object{{{members}}}" if members else "object"
+        return " | ".join(shown(option, exact=exact) for option in kind.options) or "any"
+    members = [f"{name}: {shown(member, exact=exact)}" for name, member in kind.properties]
+    if exact and kind.additional is None:
+        members.append("nothing else")
+    elif exact and kind.additional != ANY and kind.additional is not None:
+        members.append(f"…: {shown(kind.additional, exact=exact)}")
+    return f"object{{{', '.join(members)}}}" if members else "object"

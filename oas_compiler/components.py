@@ -1,7 +1,7 @@
 """One located component in, a `spec.Component` out, with its fields checked.
 
-    {"component_type": "ApiNode", "id": "a", "url": 7, "http_metod": "GET"}
-        ->  OAS022 for "url", OAS024 for "http_metod", OAS023 for the missing "http_method",
+    {"component_type": "ApiNode", "id": "a", "url": 7, "http_metod": "GET", "note": ""}
+        ->  OAS022 for "url", OAS024 for "note", OAS023 for "http_metod": the missing "http_method",
             and a Component(type="ApiNode", id="a") without them
 
 A component is opened once, however many references lead to it.
@@ -10,11 +10,13 @@ A component is opened once, however many references lead to it.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from difflib import get_close_matches
+from typing import Final
 
 from oas_compiler.ir import JsonValue
 from oas_compiler.marks import child
-from oas_compiler.scope import DEFINITIONS, Document, Located, is_reference
-from oas_compiler.spec import FIELDS, Component, Field, Kind
+from oas_compiler.scope import DEFINITIONS, Document, Located, Scope, is_reference
+from oas_compiler.spec import FIELDS, Component, Field, Kind, with_article
 from oas_compiler.spelling import nearest
 
 _SHAPES: dict[Kind, tuple[type, str]] = {
@@ -25,6 +27,16 @@ _SHAPES: dict[Kind, tuple[type, str]] = {
     "component": (dict, "a component or a $component_ref"),
 }
 _NOT_RESOLVED = frozenset({"metadata", DEFINITIONS})
+_MOST_COMPARED: Final = 20
+"""Unknown fields of a component among which a missing one is looked for."""
+_LONGEST_COMPARED: Final = 80
+LEGACY_FIELDS: Final = frozenset(
+    {
+        "formatVersion", "executionMode", "approvalPolicy", "compiledPlan", "inputSchema",
+        "outputSchema", "prompt", "taskSpec",
+    }
+)  # fmt: skip
+"""What older formats of Cinatra kept at the flow, or in its metadata, and nothing reads now."""
 
 
 class ComponentReader:
@@ -47,22 +59,27 @@ class ComponentReader:
         table = FIELDS.get(located.component_type)
         fields: dict[str, JsonValue] = {}
         places: dict[str, str] = {}
+        unread: set[str] = set()
+        missing = _missing(value, table or {})
+        misspelt = self._misspelt(value, missing, table or {})
         for name, member in value.items():
             pointer = child(located.pointer, name)
             if table is not None and name not in table:
-                self._unknown_field(located, name)
+                if name not in misspelt.values():
+                    self._unknown_field(located, name)
                 continue
             if name not in _NOT_RESOLVED and is_reference(member):
                 target = self._document.locate(Located(member, pointer, located.scope))
                 if target is None:
+                    unread.add(name)
                     continue
                 member, places[name] = target.value, target.pointer  # noqa: PLW2901 - resolved
             if member is not None and self._has_shape(located, name, member, table):
                 fields[name] = member
-        for name, field in (table or {}).items():
-            # an empty text is a text, but no node can be addressed by an empty id
-            if field.required and (value.get(name) is None or (name, value[name]) == ("id", "")):
-                self._missing(located, name)
+            elif member is not None:
+                unread.add(name)
+        for name in missing:
+            self._missing(located, name, misspelt.get(name, ""))
         return Component(
             type=located.component_type,
             id=_text(fields.get("id")),
@@ -70,7 +87,24 @@ class ComponentReader:
             pointer=located.pointer,
             fields=fields,
             places=places,
+            unread=frozenset(unread.union(missing)),
         )
+
+    def _misspelt(
+        self, value: Mapping[str, JsonValue], missing: list[str], table: Mapping[str, Field]
+    ) -> dict[str, str]:
+        """For a missing field the unknown one that was surely meant: one flaw, not two."""
+        if not missing:
+            return {}
+        unknown = [name for name in value if name not in table and len(name) <= _LONGEST_COMPARED][
+            :_MOST_COMPARED
+        ]
+        found: dict[str, str] = {}
+        for name in missing:
+            near = get_close_matches(name, unknown, n=1, cutoff=0.75)
+            if near and near[0] not in found.values():
+                found[name] = near[0]
+        return found
 
     def _has_shape(
         self, located: Located, name: str, member: JsonValue, table: Mapping[str, Field] | None
@@ -83,23 +117,39 @@ class ComponentReader:
             return True
         self._findings.error(
             "OAS022",
-            f'"{name}" of a {located.component_type} must be {wanted}, not {describe(member)}',
+            f'"{name}" of {with_article(located.component_type)} must be {wanted}, '
+            f"not {describe(member)}",
             self._document.source.place(child(located.pointer, name)),
+            hint=self._cure(located, kind, member),
         )
         return False
 
-    def _missing(self, located: Located, name: str) -> None:
+    def _cure(self, located: Located, kind: Kind, member: JsonValue) -> str:
+        """How a value of the wrong kind is written rightly, where that is known."""
+        if kind == "component" and isinstance(member, str):
+            return reference_hint(member, located.scope)
+        if kind == "text" and isinstance(member, (int, float)):
+            return f'quote it: "{str(member).lower() if isinstance(member, bool) else member}"'
+        if kind == "flag" and isinstance(member, str) and member.casefold() in {"true", "false"}:
+            return f"write {member.casefold()} without quotes"
+        if kind == "list" and isinstance(member, (dict, str)):
+            return "put it between [ and ]"
+        return ""
+
+    def _missing(self, located: Located, name: str, misspelt: str) -> None:
         assert isinstance(located.value, dict)
         label = located.value.get("id") or located.value.get("name")
         of = (
             f'the {located.component_type} "{label}"'
             if isinstance(label, str)
-            else (f"a {located.component_type}")
+            else with_article(located.component_type)
         )
+        pointer = child(located.pointer, misspelt) if misspelt else located.pointer
         self._findings.error(
             "OAS023",
-            f'{of} has no "{name}"',
-            self._document.source.place(located.pointer),
+            f'{of} has no "{name}"' + (f', it has "{misspelt[:80]}"' if misspelt else ""),
+            self._document.source.place(pointer),
+            hint=f'did you mean "{name}"?' if misspelt else "",
         )
 
     def _unknown_field(self, located: Located, name: str) -> None:
@@ -112,10 +162,32 @@ class ComponentReader:
             return  # an error of Cinatra's own (V1)
         self._findings.warning(
             "OAS024",
-            f'a {located.component_type} has no field "{name[:80]}"; it is ignored',
+            f'{with_article(located.component_type)} has no field "{name[:80]}"; it is ignored',
             self._document.source.place(child(located.pointer, name)),
-            hint=nearest(name[:80], FIELDS[located.component_type], self._findings),
+            hint=self._instead(located, name[:80]),
         )
+
+    def _instead(self, located: Located, name: str) -> str:
+        if located.component_type == "Flow" and name in LEGACY_FIELDS:
+            return "a legacy key of older agent formats: what it said now follows from the nodes; remove it"
+        return nearest(name, FIELDS[located.component_type], self._findings)
+
+
+def _missing(value: Mapping[str, JsonValue], table: Mapping[str, Field]) -> list[str]:
+    """The required fields that are not there; null counts as absent."""
+    # an empty text is a text, but no node can be addressed by an empty id
+    return [
+        name
+        for name, field in table.items()
+        if field.required and (value.get(name) is None or (name, value[name]) == ("id", ""))
+    ]
+
+
+def reference_hint(name: str, scope: Scope) -> str:
+    """How a node that was named by a plain string is written."""
+    if scope.find(name) is not None:
+        return f'write {{"$component_ref": "{name[:80]}"}}'
+    return 'write {"$component_ref": "…"} with the name of a component'
 
 
 def _text(value: JsonValue) -> str:

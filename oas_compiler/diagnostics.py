@@ -82,6 +82,7 @@ class Diagnostics:
     """The findings of one run over one file."""
 
     findings: list[Finding] = field(default_factory=list)
+    _counts: dict[str, int] = field(default_factory=dict, repr=False, compare=False)
 
     def __iter__(self) -> Iterator[Finding]:
         return iter(self.findings)
@@ -116,7 +117,17 @@ class Diagnostics:
         self.add(Finding(code=code, severity="warning", message=message, place=place, hint=hint))
 
     def add(self, finding: Finding) -> None:
-        """Record a finding, its texts on one line and of a length that people read."""
+        """Record a finding, its texts on one line and of a length that people read.
+
+        At most MAX_PER_CODE with one code; one more says that there are others.
+        """
+        number = self._counts[finding.code] = self._counts.get(finding.code, 0) + 1
+        if number > MAX_PER_CODE:
+            if number == MAX_PER_CODE + 1:
+                message = f"there are more than {MAX_PER_CODE} findings of this kind"
+                hint = "mend those that are listed, and check again"
+                self.findings.append(replace(finding, message=message, hint=hint, fix=()))
+            return
         texts = (finding.message, finding.hint)
         if any(len(text) > _USUAL_LENGTH or "\n" in text or "\r" in text for text in texts):
             finding = replace(finding, message=_line(texts[0]), hint=_line(texts[1]))
@@ -134,6 +145,8 @@ class CompileError(Exception):
         super().__init__(f"{len(errors)} error{'s' if len(errors) != 1 else ''}\n{first}{more}")
 
 
+MAX_PER_CODE = 500
+"""Findings of one code that are listed; nobody reads more, and a hostile file has any number."""
 _USUAL_LENGTH = 200
 _LONGEST = 1_000
 _LONG_NAME = re.compile(r'"([^"]{100})[^"]*"')

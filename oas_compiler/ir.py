@@ -262,8 +262,12 @@ class Gap:
     What a gap hides is not missing: rules about something that is absent keep silent about it.
     """
 
-    kind: Literal["node", "route", "data"]
-    """A node of `nodes`, a control edge or a data edge."""
+    kind: Literal["node", "route", "data", "ports"]
+    """A node of `nodes`, a control edge, a data edge, or inputs or outputs.
+
+    Of a "node" that is listed but of an unknown type, `source` is the id.  Of "ports" it is the
+    id of the node that has them; empty means the flow's own.
+    """
     source: str = ""
     branch: str = ""
     target: str = ""
@@ -325,11 +329,26 @@ class FlowIR:
         """Whether an entry of its nodes could not be read."""
         return any(gap.kind == "node" for gap in self.gaps)
 
+    @cached_property
+    def unread_ports(self) -> frozenset[str]:
+        """Ids of the nodes whose inputs or outputs could not all be read; "" for the flow's own."""
+        return frozenset(gap.source for gap in self.gaps if gap.kind == "ports")
+
+    @property
+    def start_is_unread(self) -> bool:
+        """Whether what `start` names could not be read: nothing can be said about the StartNode."""
+        if not self.start:
+            return True
+        broken = {gap.source for gap in self.gaps if gap.kind == "node"}
+        return self.start in broken or (self.start not in self.by_id and self.lacks_nodes)
+
     @property
     def is_whole(self) -> bool:
         """Whether its inputs, outputs and branches are known: every node, a way in and a way out."""
         kinds = {type(node) for node in self.nodes}
-        return kinds >= {StartNode, EndNode} and not self.lacks_nodes
+        ends = {node.id for node in self.nodes if isinstance(node, (StartNode, EndNode))}
+        unread = not self.unread_ports.isdisjoint({"", *ends})
+        return kinds >= {StartNode, EndNode} and not self.lacks_nodes and not unread
 
     def __getstate__(self) -> dict[str, object]:
         # A copy arranges its own lookups; read-only mappings cannot be pickled.

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from oas_compiler.bounds import MAX_DEPTH, MAX_NODES
-from oas_compiler.components import ComponentReader, describe
+from oas_compiler.components import ComponentReader, describe, reference_hint
 from oas_compiler.ir import Gap
 from oas_compiler.scope import Document, Located
 from oas_compiler.spec import (
@@ -27,6 +27,7 @@ from oas_compiler.spec import (
     DataLink,
     Flow,
     is_plugin_type,
+    with_article,
 )
 
 _OVER_ONE_FLOW = frozenset({"FlowNode", "MapNode", "ParallelMapNode", "CatchExceptionNode"})
@@ -204,6 +205,8 @@ class _Loader:
                 gaps.append(Gap(kind="node"))
                 continue
             component = self._components.read(self._document.enter(target))
+            if _is_unknown(target):
+                gaps.append(Gap(kind="node", source=component.id))
             if target.pointer in seen:
                 if not self._document.is_cinatra:  # a rule of Cinatra's own refuses it there
                     self._findings.warning(
@@ -279,7 +282,7 @@ class _Loader:
                 yield None
             elif target.component_type != kind:
                 where = f"an entry of {field}"
-                self._wrong_type(item.pointer, where, f"a {kind}", target.component_type)
+                self._wrong_type(item.pointer, where, with_article(kind), target.component_type)
                 yield None
             else:
                 yield self._components.read(target), target
@@ -320,13 +323,14 @@ class _Loader:
                 f"an entry of {name} must be a component or a $component_ref, "
                 f"not {describe(entry)}",
                 self._document.source.place(f"{pointer}/{index}"),
+                hint=reference_hint(entry, at.scope) if isinstance(entry, str) else "",
             )
             yield None
 
     def _wrong_type(self, pointer: str, what: str, wanted: str, found: str) -> None:
         self._findings.error(
             "OAS014",
-            f"{what} must be {wanted}, not {f'a {found}' if found else 'a plain object'}",
+            f"{what} must be {wanted}, not {with_article(found) if found else 'a plain object'}",
             self._document.source.place(pointer),
         )
 
@@ -347,3 +351,10 @@ def _is_node(located: Located) -> bool:
     if kind in NODE_TYPES or kind in UNSUPPORTED_NODES or is_plugin_type(kind):
         return True
     return bool(kind) and kind not in FIELDS and kind not in UNSUPPORTED_RUNNERS
+
+
+def _is_unknown(located: Located) -> bool:
+    """Whether a node's type is misspelt: it may be a StartNode, an EndNode or a gate."""
+    foreign = isinstance(located.value, dict) and "component_plugin_name" in located.value
+    kind = located.component_type
+    return kind not in KNOWN_TYPES and not is_plugin_type(kind) and not foreign

@@ -26,6 +26,7 @@ from oas_compiler.ir import (
     StartNode,
     ToolNode,
 )
+from oas_compiler.reports.masking import without_secrets
 from oas_compiler.risk import sends
 
 MOST_EDGES = 500
@@ -72,10 +73,13 @@ class _Drawing:
         for node in flow.in_order():
             path = (*around, node.id)
             if isinstance(node, FlowNode):
-                yield f'{pad}subgraph {_key(path)}["{_text(node.name or node.id)}"]'
+                yield f'{pad}subgraph {_key(path)}["{self._label(node, path)}"]'
                 yield f"{pad}  direction TB"
                 yield from self.body(node.subflow, path, pad + "  ")
                 yield f"{pad}end"
+                if path in self._sends:
+                    self.used.add("send")
+                    yield f"{pad}class {_key(path)} send"
                 continue
             left, right = _SHAPES.get(type(node), ("[", "]"))
             yield f'{pad}{_key(path)}{left}"{self._label(node, path)}"{right}{self._class(path, node)}'
@@ -93,7 +97,7 @@ class _Drawing:
         if gate is not None:
             facts += [f"step {gate.step}", risk]
         if path in self._sends:
-            facts = [*facts[:1], f"sends: {risk}"]
+            facts.append(f"sends: {risk}")
         about = f"<br>{_text(' · '.join(facts))}" if facts else ""
         return _text(node.name or node.id) + about
 
@@ -134,5 +138,5 @@ def _key(path: Path) -> str:
 
 def _text(name: str) -> str:
     """A label: Mermaid reads entities, so that no name can end its own quotes."""
-    safe = name.replace("&", "#amp;").replace('"', "#quot;").replace("<", "#lt;")
+    safe = without_secrets(name).replace("&", "#amp;").replace('"', "#quot;").replace("<", "#lt;")
     return safe.replace(">", "#gt;").replace("\n", " ").replace("`", "#96;")

@@ -11,14 +11,22 @@ from __future__ import annotations
 
 import os
 import posixpath
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from oas_compiler.diagnostics import Diagnostics
+from oas_compiler.diagnostics import Diagnostics, Finding
 from oas_compiler.ir import JsonValue, Place
+from oas_compiler.package_files import (
+    Listing,
+    ScanPlan,
+    is_file,
+    list_folder,
+    plan_scan,
+    read_part,
+)
 from oas_compiler.scripts import Script, read_scripts
 from oas_compiler.skill import Skill, read_skill
 from oas_compiler.source import Source, read_source
@@ -32,7 +40,9 @@ MAX_SKILLS: Final = 200
 """SKILL.md files of a package that are read."""
 MAX_TEXT_BYTES: Final = 512 * 1024
 """A file that is larger is not looked at; what people write is smaller."""
-_NOT_THE_AUTHORS: Final = frozenset({"node_modules", "__pycache__", "dist", "build", "venv"})
+MAX_SKILL_CHARACTERS: Final = 1024 * 1024
+"""Of all SKILL.md files of a package together."""
+_TESTS: Final = frozenset({"test", "tests", "__tests__"})
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -69,25 +79,63 @@ class Package:
         return self.source.place(pointer) if self.source is not None else Place(pointer)
 
     @cached_property
+    def _listing(self) -> Listing:
+        return list_folder(self.root, MAX_FILES, MAX_FOLDERS)
+
+    @property
     def files(self) -> tuple[str, ...]:
         """Names of the author's files, relative and with `/`, sorted; at most MAX_FILES.
 
         Hidden files, what is installed or built, symbolic links to folders, and links that lead
         out of the package are left out.
         """
-        return tuple(sorted(_files(self.root)))
+        return self._listing.files
+
+    @property
+    def closed_folders(self) -> tuple[str, ...]:
+        """Folders that could not be listed."""
+        return self._listing.closed
+
+    @cached_property
+    def scan(self) -> ScanPlan:
+        """What is looked through for credentials: `files` but tests, and files like `.env`."""
+        files = (*self.files, *self._listing.secret_files)
+        return plan_scan(self.root, (file for file in files if not _is_test(file)))
+
+    def part(self, file: str, size: int) -> str:
+        """The first bytes of a file as text, whatever they are."""
+        return read_part(self.root / file, size)
 
     @property
     def is_cut(self) -> bool:
         """Whether there may be more files than `files` names."""
         return len(self.files) >= MAX_FILES
 
-    @cached_property
+    @property
     def skills(self) -> tuple[Skill, ...]:
-        """Every SKILL.md of the package that is text, in order of `files`."""
+        """The SKILL.md files of the package that are text, in order of `files`."""
+        return self._read_skills[0]
+
+    @property
+    def unread_skills(self) -> tuple[str, ...]:
+        """Names of the SKILL.md files that were not looked at: no text, or too much of it."""
+        return self._read_skills[1]
+
+    @cached_property
+    def _read_skills(self) -> tuple[tuple[Skill, ...], tuple[str, ...]]:
         named = [file for file in self.files if file.rpartition("/")[2] == "SKILL.md"]
-        read = [(file, self.text(file)) for file in named[:MAX_SKILLS]]
-        return tuple(read_skill(file, text) for file, text in read if text is not None)
+        left = MAX_SKILL_CHARACTERS
+        found: dict[str, Skill] = {}
+        # the agent's own one first: no other one takes its place
+        for file in sorted(named, key=lambda file: file not in self._own_places)[:MAX_SKILLS]:
+            text = self.text(file) if left > 0 else None
+            if text is None:
+                continue
+            left -= len(text)
+            if left >= 0:
+                found[file] = read_skill(file, text)
+        skills = tuple(found[file] for file in named if file in found)
+        return skills, tuple(file for file in named if file not in found)
 
     @cached_property
     def own_skill(self) -> Skill | None:
@@ -97,12 +145,15 @@ class Package:
         else the one whose frontmatter is; other skills are tools of the agent, not its description.
         """
         found = {skill.file: skill for skill in self.skills}
-        at = ("SKILL.md", *(f"skills/{name}/SKILL.md" for name in self.own_names))
-        by_place = next((found[file] for file in at if file in found), None)
+        by_place = next((found[file] for file in self._own_places if file in found), None)
         if by_place is not None:
             return by_place
         own = (skill for skill in self.skills if skill.front.get("name") in self.own_names)
         return next(own, None)
+
+    @property
+    def _own_places(self) -> tuple[str, ...]:
+        return ("SKILL.md", *(f"skills/{name}/SKILL.md" for name in self.own_names))
 
     @property
     def own_names(self) -> tuple[str, ...]:
@@ -161,43 +212,22 @@ def find_package(flow_file: str, findings: Diagnostics) -> Package | None:
     name = Path(os.path.normpath(folder.absolute())).name
     candidates = [above, folder] if name == "cinatra" else [folder]
     for root in candidates:
-        if _is_file(root / MANIFEST):
+        if is_file(root / MANIFEST):
             own = Diagnostics()
             source = read_source(root / MANIFEST, own)
             name = str(root / MANIFEST)
             findings.findings += [finding.in_file(name) for finding in own]
             return Package(root=root, source=source)
+        if os.path.lexists(root / MANIFEST) and not (root / MANIFEST).is_dir():
+            name = str(root / MANIFEST)
+            broken = Finding(
+                code="OAS001", severity="error", message=f"cannot read {name}: it is no file"
+            )
+            findings.add(broken.in_file(name))
+            return Package(root=root, source=None)
     return None
 
 
-def _files(root: Path) -> Iterator[str]:
-    found = folders = 0
-    home = root.resolve()
-    for folder, below, names in os.walk(root):
-        below[:] = sorted(n for n in below if not n.startswith(".") and n not in _NOT_THE_AUTHORS)
-        folders += 1
-        for name in sorted(names):
-            path = Path(folder, name)
-            if name.startswith(".") or not _is_own(path, home):
-                continue
-            found += 1
-            if found > MAX_FILES:
-                return
-            yield path.relative_to(root).as_posix()
-        if folders >= MAX_FOLDERS:
-            return
-
-
-def _is_own(path: Path, home: Path) -> bool:
-    """Whether this is a file, and no link that leads out of `home`."""
-    if not _is_file(path):
-        return False
-    return not path.is_symlink() or path.resolve().is_relative_to(home)
-
-
-def _is_file(path: Path) -> bool:
-    """`Path.is_file`, which raises in a folder that may not be entered."""
-    try:
-        return path.is_file()
-    except (OSError, ValueError):
-        return False
+def _is_test(file: str) -> bool:
+    *folders, name = file.split("/")
+    return not _TESTS.isdisjoint(folders) or ".test." in name or name.startswith("test_")

@@ -9,7 +9,7 @@ Cinatra's wrapper `json_schema` is merged in; what stands beside it wins.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from oas_compiler.casting import brief, fits, type_of
 from oas_compiler.diagnostics import Diagnostics
@@ -23,17 +23,33 @@ _NOT_SCHEMA = frozenset({"title", "default", "cinatra", "json_schema"})
 class PortReader:
     """Reads the ports of one document."""
 
-    def __init__(self, source: Source, findings: Diagnostics) -> None:
+    def __init__(self, source: Source, findings: Diagnostics, *, is_silent: bool = False) -> None:
         self._source = source
         self._findings = findings
         self._types = TypeReader(source, findings)
+        self.flawed: set[str] = set()
+        """Pointers of the lists with an entry that could not be read."""
+        self._silent: PortReader | None = None
+        if not is_silent:
+            self._silent = PortReader(source, Diagnostics(), is_silent=True)
 
-    def ports(self, properties: Iterable[JsonValue], pointer: str) -> tuple[Port, ...]:
-        """The list of properties at `pointer`; a flawed one is reported and left out."""
+    def ports(
+        self, properties: Iterable[JsonValue], pointer: str, *, told: Sequence[JsonValue] = ()
+    ) -> tuple[Port, ...]:
+        """The list of properties at `pointer`; a flawed one is reported and left out.
+
+        `told`: properties that are read elsewhere too; what is wrong with an equal one is said
+        there, and not again here.
+        """
         ports: dict[str, Port] = {}
+        others = {_title(value): value for value in told if _title(value)}
         for index, value in enumerate(properties):
-            port = self._port(value, f"{pointer}/{index}")
+            other = others.get(_title(value), told[index] if index < len(told) else None)
+            is_told = other is not None and other == value
+            reader = self._silent if is_told and self._silent is not None else self
+            port = reader._port(value, f"{pointer}/{index}")  # noqa: SLF001 - of the same kind
             if port is None:
+                self.flawed.add(pointer)
                 continue
             if port.title in ports:
                 self._findings.error(
@@ -77,3 +93,8 @@ class PortReader:
                 f"its type is {brief(port.type)}",
                 self._source.place(f"{pointer}/default"),
             )
+
+
+def _title(value: JsonValue) -> str:
+    title = value.get("title") if isinstance(value, dict) else None
+    return title if isinstance(title, str) else ""

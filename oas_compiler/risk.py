@@ -8,7 +8,7 @@ In: a `riskClass` as an author wrote it, or a flow.  Out: its weight; the nodes 
 
 from __future__ import annotations
 
-from oas_compiler.approval import Path, acting_nodes, is_send_class
+from oas_compiler.approval import Path, is_send, is_send_class, walk
 from oas_compiler.ir import FlowIR
 
 READ, WRITE, APPROVAL, SEND = range(4)
@@ -28,5 +28,5 @@ def weight(risk_class: str) -> int:
 
 
 def sends(flow: FlowIR) -> frozenset[Path]:
-    """The nodes of `flow`, at any depth, that act on the world outside."""
-    return frozenset(path for path, node in acting_nodes(flow) if is_send_class(node.risk_class))
+    """The nodes of `flow`, at any depth, that act on the world outside; never a gate."""
+    return frozenset(path for path, node in walk(flow) if is_send(node))

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from oas_compiler.casting import UNREADABLE, shown, type_of
+from oas_compiler.components import describe
 from oas_compiler.diagnostics import Diagnostics
 from oas_compiler.ir import ANY, STRING, ArrayType, JsonValue, ObjectType, ScalarType, Type
 from oas_compiler.local_refs import definition, definition_names, is_local
@@ -81,7 +82,9 @@ class TypeReader:
     def read(self, schema: JsonValue, at: At) -> Type:
         """The type of a schema; what cannot be read is reported and goes with everything."""
         if not isinstance(schema, dict):
-            return ANY
+            return (
+                ANY if schema is None or isinstance(schema, bool) else self._no_schema(schema, at)
+            )
         if at.references:
             self._left -= 1
             if self._left <= 0 or at.depth > _MOST_DEPTH:
@@ -92,6 +95,15 @@ class TypeReader:
         if schema.get("nullable") is True and kind != ANY:
             kind = union([kind, _NULL])
         return kind
+
+    def _no_schema(self, value: JsonValue, at: At) -> Type:
+        self._findings.error(
+            "OAS022",
+            f"a schema must be an object or a boolean, not {describe(value)}",
+            self._source.place(at.pointer),
+            hint=f'write {{"type": "{value}"}}' if value in _TYPE_NAMES else "",
+        )
+        return UNREADABLE
 
     def _combined(self, schema: dict[str, JsonValue], at: At) -> Type:
         """What the keywords that name or combine types say together."""
@@ -187,6 +199,13 @@ class TypeReader:
 
     def _object(self, schema: dict[str, JsonValue], at: At) -> ObjectType:
         properties = schema.get("properties")
+        if properties is not None and not isinstance(properties, dict):
+            self._findings.error(
+                "OAS022",
+                f"properties must be an object of schemas, not {describe(properties)}",
+                self._source.place(at.below("properties").pointer),
+                hint='write {"name": {"type": "string"}} for a member "name"',
+            )
         required = schema.get("required")
         more = schema.get("additionalProperties")
         if schema.get("patternProperties"):
@@ -205,7 +224,7 @@ class TypeReader:
 
     def _additional(self, schema: JsonValue, at: At) -> Type | None:
         """The type of members that are not named; `None` where there can be none."""
-        if isinstance(schema, dict):
+        if schema is not None and not isinstance(schema, bool):
             return self.read(schema, at.below("additionalProperties"))
         return None if schema is False else ANY
 

@@ -13,7 +13,7 @@ Two kinds of file, one rule each:
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from oas_compiler.diagnostics import Diagnostics
 from oas_compiler.ir import JsonValue
@@ -79,6 +79,8 @@ class Document:
         self.source = source
         self.findings = findings
         self._targets: dict[str, Located | None] = {}
+        self._undefined: dict[tuple[str, str], tuple[int, int]] = {}
+        """Name and the block it was looked up in -> number of its finding, and of references."""
         self.is_cinatra = False
         top = self.enter(Located(value, "", Scope({}, "")))
         self.top = top
@@ -139,11 +141,25 @@ class Document:
         return target
 
     def _unknown(self, name: str, at: Located) -> None:
+        """One finding for a name that a scope lacks, however many references have it."""
+        number, count = self._undefined.get((name, at.scope.pointer), (-1, 0))
+        self._undefined[name, at.scope.pointer] = number, count + 1
+        if count:
+            self._found_again(number, count + 1)
+            return
+        self._undefined[name, at.scope.pointer] = len(self.findings), 1
         place = self.source.place(f"{at.pointer}/{REFERENCE}")
         hint = nearest(name, at.scope.names(), self.findings)
         if not hint and self.is_cinatra:
             hint = "a flow with its own $referenced_components sees only those"
         self.findings.error("OAS010", f'no component "{name}" is defined here', place, hint=hint)
+
+    def _found_again(self, number: int, count: int) -> None:
+        """Count one more reference to a name that has its finding, at the first of them."""
+        found = self.findings.findings[number]
+        counted = f" ({count - 1} references)" if count > 2 else ""
+        message = f"{found.message.removesuffix(counted)} ({count} references)"
+        self.findings.findings[number] = replace(found, message=message)
 
 
 def _has_cinatra(value: JsonValue) -> bool:

@@ -209,7 +209,15 @@ UNSUPPORTED_PARTS = frozenset(
 )
 """Known component types that only configure one of the runners above."""
 
+_VOWELS = ("A", "E", "I", "O", "Llm", "MCP", "MTls", "SSE")
+"""How names of types begin that are spoken with a vowel."""
+
 KNOWN_TYPES = frozenset(FIELDS) | UNSUPPORTED_RUNNERS | UNSUPPORTED_PARTS
+
+
+def with_article(component_type: str) -> str:
+    """`an ApiNode`, `a FlowNode`: as the name is spoken."""
+    return f"{'an' if component_type.startswith(_VOWELS) else 'a'} {component_type}"
 
 
 def is_plugin_type(component_type: str) -> bool:
@@ -233,6 +241,8 @@ class Component:
     """References are resolved in the field itself, not inside its value."""
     places: Mapping[str, str] = field(default_factory=dict)
     """Pointer of a field's value where it stands behind a reference."""
+    unread: frozenset[str] = frozenset()
+    """Fields that an error is about: missing, misspelt, of the wrong kind, a reference to nothing."""
 
     def has(self, name: str) -> bool:
         """Whether the field is there and is not null."""

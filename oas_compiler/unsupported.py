@@ -21,6 +21,12 @@ _API_FIELDS = ("retry_policy", "sensitive_headers", "url_allow_list", "json_spec
 """Fields of an ApiNode whose promise would be broken if they were ignored."""
 
 
+_CURE = (
+    "write an ApiNode, a ToolNode over a ServerTool or a FlowNode in its place; "
+    "`check` still looks at the rest of the flow"
+)
+
+
 def refuse_unsupported(document: Document) -> None:
     """Report what the root leads to and no part of this compiler can run."""
     if document.root is None:
@@ -34,7 +40,7 @@ def refuse_unsupported(document: Document) -> None:
     if listed:
         listed.sort(key=lambda entry: (entry[0].line, entry[0].column))
         names = ", ".join(label for _, label in listed)
-        document.findings.error("OAS090", f"not supported yet: {names}", listed[0][0])
+        document.findings.error("OAS090", f"not supported yet: {names}", listed[0][0], hint=_CURE)
 
 
 def _reachable(document: Document, root: Located) -> Iterator[Located]:

@@ -146,3 +146,18 @@ def flow_of(
         "$referenced_components": components,
         **fields,
     }  # fmt: skip
+
+
+def plain(made: Any) -> Any:
+    """The same without a sign of Cinatra: no `metadata.cinatra`, no call of the platform."""
+    if isinstance(made, dict):
+        return {
+            key: plain(member)
+            for key, member in made.items()
+            if not (key == "metadata" and isinstance(member, dict) and "cinatra" in member)
+        }
+    if isinstance(made, list):
+        return [plain(item) for item in made]
+    if isinstance(made, str):
+        return made.replace("{{CINATRA_BASE_URL}}", "https://api.example.com")
+    return made

@@ -12,6 +12,7 @@ from __future__ import annotations
 from functools import cache
 
 from oas_compiler.catalog.building import BUILDING
+from oas_compiler.catalog.dependencies import DEPENDENCIES
 from oas_compiler.catalog.fields import FIELDS
 from oas_compiler.catalog.reading import READING
 from oas_compiler.catalog.references import REFERENCES
@@ -24,9 +25,10 @@ READER_RULES: tuple[Rule, ...] = (*READING, *REFERENCES, *FIELDS, *BUILDING)
 
 @cache
 def all_rules() -> tuple[Rule, ...]:
-    """Every card, by code."""
+    """Every card, by code; those of `oasflow deps` stand last."""
     cards = (*READER_RULES, *(rule.card for rule in RULES))
-    return tuple(sorted(cards, key=lambda card: card.code))
+    children = sorted(DEPENDENCIES, key=lambda card: card.code)
+    return (*sorted(cards, key=lambda card: card.code), *children)
 
 
 def find(name: str) -> Rule | None:

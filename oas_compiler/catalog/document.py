@@ -42,6 +42,8 @@ SECTIONS: Final[tuple[tuple[str, int, int], ...]] = (
     ("Safety", 200, 299),
 )
 """Title, first and last number of each group of codes."""
+CHILD_AGENTS: Final = ("Child agents", 1, 99)
+"""The codes DEP…, which `oasflow deps` finds."""
 
 _HEAD: Final = """\
 | code | severity | name | meaning | example fix | source and other names |
@@ -51,20 +53,22 @@ _HEAD: Final = """\
 def rules_document() -> str:
     """The text of docs/diagnostics.md; raises `LookupError` for a code of no section."""
     cards = all_rules()
-    homeless = [card.code for card in cards if not any(_is_in(card, *s[1:]) for s in SECTIONS)]
+    sections = [(*section, "OAS") for section in SECTIONS] + [(*CHILD_AGENTS, "DEP")]
+    homeless = [card.code for card in cards if not any(_is_in(card, *s[1:]) for s in sections)]
     if homeless:
         raise LookupError(f"no section has {', '.join(homeless)}: see SECTIONS")
     parts = [_INTRODUCTION]
-    for title, first, last in SECTIONS:
-        rows = [_row(card) for card in cards if _is_in(card, first, last)]
+    for title, first, last, letters in sections:
+        rows = [_row(card) for card in cards if _is_in(card, first, last, letters)]
         if rows:
-            head = f"## {title} (OAS{first:03} to OAS{last:03})"
+            head = f"## {title} ({letters}{first:03} to {letters}{last:03})"
             parts.append("\n".join((head, "", _HEAD, *rows)) + "\n")
     return "\n".join(parts)
 
 
-def _is_in(card: Rule, first: int, last: int) -> bool:
-    return first <= int(card.code.removeprefix("OAS")) <= last
+def _is_in(card: Rule, first: int, last: int, letters: str) -> bool:
+    number = card.code.removeprefix(letters)
+    return number != card.code and first <= int(number) <= last
 
 
 def _row(card: Rule) -> str:

@@ -12,11 +12,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from oas_compiler.approval import is_send_class
 from oas_compiler.bounds import MAX_DEPTH
+from oas_compiler.checks.risk_words import means_send
 from oas_compiler.ir import JsonValue
 from oas_compiler.marks import child
 from oas_compiler.scope import Document, Located
+from oas_compiler.spec import KNOWN_TYPES, is_plugin_type
+
+_CONTAINERS = ("FlowNode", "MapNode", "ParallelMapNode", "CatchExceptionNode")
+"""Nodes that always run a subflow."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -29,14 +33,16 @@ class Step:
     cinatra: Mapping[str, JsonValue]
     """`metadata.cinatra`; empty where there is none."""
     risk_class: str
-    """Its own, or that of the tool or agent behind it."""
+    """Its own, or that of the tool or agent behind it where only that one is a send."""
     confirmed: bool
     """Whether a person is asked about this very node: a tool that requires confirmation, an
-    AgentNode that requires approval."""
+    AgentNode that requires approval; one that could not be read may be such a tool."""
     branch: str
     """Of an EndNode the branch by which the flow is left."""
     inner: tuple[ControlFlow, ...] = ()
     """The flows that it runs."""
+    is_gap: bool = False
+    """Whether an error says that it, or what it runs, could not be read: a gate may be there."""
 
     @property
     def is_gate(self) -> bool:
@@ -44,7 +50,8 @@ class Step:
 
     @property
     def sends(self) -> bool:
-        return not self.is_gate and is_send_class(self.risk_class)
+        """As `approval.is_send`, and however its risk class is spelt."""
+        return not self.is_gate and means_send(self.risk_class)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,24 +103,26 @@ class _Reader:
             return self._flows[located.pointer]
         located = self._document.enter(located)
         steps: dict[str, Step] = {}
+        by_id: dict[str, str] = {}
         for entry in _entries(located, "nodes"):
             node = self._document.locate(entry)
             if node is not None and node.component_type and node.pointer not in steps:
                 steps[node.pointer] = self._step(node, (*around, located.pointer))
+                by_id.setdefault(steps[node.pointer].id, node.pointer)
         edges: dict[str, list[Edge]] = {}
         for entry in _entries(located, "control_flow_connections"):
             edge = self._document.locate(entry)
             if edge is None:
                 continue
-            source, target = self._end(edge, "from_node"), self._end(edge, "to_node")
-            if source in steps and target in steps:
+            source = self._end(edge, "from_node", by_id)
+            target = self._end(edge, "to_node", by_id)
+            if source and target:
                 branch = _text(edge, "from_branch") or "next"
                 made = Edge(branch=branch, target=target, pointer=edge.pointer)
                 edges.setdefault(source, []).append(made)
-        start = self._end(located, "start_node")
         flow = ControlFlow(
             pointer=located.pointer,
-            start=start if start in steps else "",
+            start=self._end(located, "start_node", by_id),
             steps=steps,
             edges={source: tuple(found) for source, found in edges.items()},
         )
@@ -124,9 +133,10 @@ class _Reader:
         node = self._document.enter(node)
         own = _cinatra(node)
         behind = self._behind(node)
-        risk = own.get("riskClass") or _cinatra(behind).get("riskClass")
+        risk = _heavier(own.get("riskClass"), _cinatra(behind).get("riskClass"))
         runs = behind.value if behind is not None else None
         asks = isinstance(runs, dict) and runs.get("requires_confirmation") is True
+        asks = asks or (behind is None and _member(node, "tool") is not None)
         if node.component_type == "AgentNode":
             approval = own.get("requiresApproval", _cinatra(behind).get("requiresApproval"))
             asks = asks or approval is True
@@ -135,17 +145,26 @@ class _Reader:
             id=_text(node, "id"),
             type=node.component_type,
             cinatra=own,
-            risk_class=risk if isinstance(risk, str) else "",
+            risk_class=risk,
             confirmed=asks,
             branch=_text(node, "branch_name") or "next",
             inner=tuple(self._inner(node, around)),
+            is_gap=self._is_gap(node),
         )
 
+    def _is_gap(self, node: Located) -> bool:
+        lacks_flow = node.component_type in _CONTAINERS and _member(node, "subflow") is None
+        if lacks_flow or _is_misspelt(node):
+            return True
+        located = [self._document.locate(member) for member in _run(node)]
+        if any(found is None or _is_misspelt(found) for found in located):
+            return True
+        wrong = {found.component_type for found in located if found is not None} & KNOWN_TYPES
+        return node.component_type in _CONTAINERS and not wrong <= {"Flow"}
+
     def _inner(self, node: Located, around: tuple[str, ...]) -> Iterator[ControlFlow]:
-        members = [_member(node, "subflow"), _member(node, "agent")]
-        members += _entries(node, "subflows")
-        for member in members:
-            found = self._document.locate(member) if member is not None else None
+        for member in _run(node):
+            found = self._document.locate(member)
             if found is None or found.component_type != "Flow":
                 continue
             # a flow inside itself, or too deep, was reported where it was read
@@ -157,11 +176,34 @@ class _Reader:
         member = _member(node, "tool") or _member(node, "agent")
         return self._document.locate(member) if member is not None else None
 
-    def _end(self, located: Located, name: str) -> str:
-        """Pointer of the node that a member leads to; empty if it leads nowhere."""
+    def _end(self, located: Located, name: str, by_id: Mapping[str, str]) -> str:
+        """Pointer of the node of the flow that a member means; empty if it means none.
+
+        By its id, as load.py reads it: a copy of a node, written out in place of a reference to
+        it, means the node that the flow lists.
+        """
         member = _member(located, name)
         found = self._document.locate(member) if member is not None else None
-        return found.pointer if found is not None else ""
+        return by_id.get(_text(found, "id"), "") if found is not None else ""
+
+
+def _heavier(own: JsonValue, behind: JsonValue) -> str:
+    """The risk class that counts: a node does what its tool does, whatever it says of itself."""
+    classes = [risk for risk in (own, behind) if isinstance(risk, str) and risk.strip()]
+    return next(filter(means_send, classes), classes[0] if classes else "")
+
+
+def _is_misspelt(located: Located) -> bool:
+    """Whether nobody knows the component's type; types of plugins are merely foreign."""
+    kind, value = located.component_type, located.value
+    foreign = isinstance(value, dict) and "component_plugin_name" in value
+    return kind not in KNOWN_TYPES and not foreign and not is_plugin_type(kind)
+
+
+def _run(node: Located) -> list[Located]:
+    """The members that hold what a node runs, a flow or an agent."""
+    members = [_member(node, "subflow"), _member(node, "agent")]
+    return [*(member for member in members if member is not None), *_entries(node, "subflows")]
 
 
 def _member(located: Located, name: str) -> Located | None:

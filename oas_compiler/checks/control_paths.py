@@ -5,7 +5,8 @@
 
 Every question is one walk over nodes and edges: take the gates away and see what is left.
 An unknown container is taken at its worst: what is inside it may never have run when control
-leaves it.
+leaves it.  What could not be read at all lets nothing through: it may be the gate, and its own
+error is there already.
 """
 
 from __future__ import annotations
@@ -80,6 +81,8 @@ class Openings:
 
     def edges(self, flow: ControlFlow, step: Step, waived: Waived) -> Iterator[Edge]:
         """The edges out of a node by which control can go on without having passed a stop."""
+        if step.is_gap:
+            return
         if self.stops(step) and (step.id,) not in waived:
             return
         shut = self._shut(step, below(waived, step))
@@ -89,7 +92,9 @@ class Openings:
 
     def passes(self, step: Step, waived: Waived) -> bool:
         """Whether control can run a container whole without passing a stop inside it."""
-        return any(self.of(flow, below(waived, step)).exits for flow in step.inner)
+        return not step.is_gap and any(
+            self.of(flow, below(waived, step)).exits for flow in step.inner
+        )
 
     def _shut(self, step: Step, waived: Waived) -> frozenset[str] | None:
         """Branches of a container that lead out past a stop only; `None`: none of them."""

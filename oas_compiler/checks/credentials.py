@@ -3,7 +3,8 @@
 In: a text.  Out: what kind of credential it holds, never the credential itself.
 
     "Bearer sk-proj-4f0…"      ->  "an API key (sk-…)"
-    "{{ api_key }}", "<KEY>"   ->  ""
+    "{{ api_key }}", "<KEY>"   ->  "", but "<sk-proj-4f0…>" and "{{ 'sk-proj-4f0…' }}" are
+    "postgres://app:s3cr3t-pw@db.internal/app"   ->  "an address with its password"
 
 Linear in the length of the text: every pattern begins with a fixed text, and none repeats a
 repetition.
@@ -16,6 +17,11 @@ import re
 from collections import Counter
 from typing import Final
 
+_SCHEMES: Final = (
+    "postgres", "postgresql", "mysql", "mariadb", "mongodb", r"mongodb\+srv", "redis", "rediss",
+    "amqp", "amqps", "mssql", "ftp", "psycopg", "psycopg2", "asyncpg", "pymysql",
+)  # fmt: skip
+"""Of addresses that are used with a password; the last ones as in `postgresql+asyncpg`."""
 _KNOWN: Final = (
     ("sk-", "an API key (sk-…)", re.compile(r"(?<![A-Za-z0-9])sk-[A-Za-z0-9_-]{16,}")),
     ("gh", "a GitHub token (gh?_…)", re.compile(r"(?<![A-Za-z0-9])gh[opusr]_[A-Za-z0-9]{20,}")),
@@ -29,7 +35,38 @@ _KNOWN: Final = (
         "a JSON web token (eyJ…)",
         re.compile(r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]+\.eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+"),
     ),
+    (
+        "-----BEGIN ",
+        "a private key (PEM)",
+        re.compile(
+            r"-----BEGIN (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----"
+            r"[\\rn\s\"'+,]{0,60}(?:[A-Za-z0-9+/]{16}|Proc-Type:|Version:)"
+        ),
+    ),
+    (
+        "hooks.slack.com/",
+        "a Slack webhook address",
+        # made of X alone it is the one of Slack's own documents
+        re.compile(
+            r"hooks\.slack\.com/(?:services|workflows|triggers)/[A-Za-z0-9]{6,40}/[A-Za-z0-9]{6,40}/"
+            r"(?![Xx]{8})[A-Za-z0-9]{16,}"
+        ),
+    ),
+    (
+        "://",
+        "an address with its password",
+        # with a digit, and of no host of one's own: what documents show as an example has neither
+        re.compile(
+            # the schemes are looked back for, so that the search begins with a fixed text
+            r"://(?:" + "|".join(rf"(?<={scheme}://)" for scheme in _SCHEMES) + ")"
+            r"[^\s:/@\"'{}$<>]{0,80}:"
+            r"(?=[^\s@]{0,120}[0-9])[^\s@/\"'{}$<>*]{6,120}@"
+            r"(?!localhost|127\.|0\.0\.0\.0|\[::1\]|host\.docker\.|example\.|host[:/])",
+        ),
+    ),
 )
+_CONSTANT = re.compile(r"'([^']*)'|\"([^\"]*)\"")
+"""A text that is written out inside a placeholder."""
 _SHORTEST = 13
 """Characters of the shortest text that any pattern can match."""
 _RUN = re.compile(r"[A-Za-z0-9+/=_-]+")
@@ -55,10 +92,25 @@ def known_credential(text: str) -> tuple[str, int]:
 
 def credential(text: str) -> str:
     """The kind of credential, by shape or by looking random; empty for none (Cinatra V17)."""
-    if len(text) < _SHORTEST or is_stand_in(text):
+    if len(text) < _SHORTEST:
         return ""
-    kind, _ = known_credential(text)
-    return kind or _random(text)
+    kind, start = known_credential(text)
+    if is_stand_in(text):
+        # "<sk-live0123…>" is a key in brackets, "<sk-your-api-key-goes-here>" is words
+        if kind and any(map(str.isdigit, text[start:])):
+            return kind
+        return _constant(text) if text.lstrip().startswith("{{") else ""
+    return kind or random_text(text)
+
+
+def _constant(text: str) -> str:
+    """The kind of credential that a text inside the placeholder is: `{{ 'sk-…' }}`."""
+    kinds = (
+        known_credential(constant)[0] or random_text(constant)
+        for found in _CONSTANT.finditer(text)
+        for constant in found.groups("")
+    )
+    return next(filter(None, kinds), "")
 
 
 def is_stand_in(text: str) -> bool:
@@ -75,7 +127,8 @@ def is_stand_in(text: str) -> bool:
     return in_brackets or text.upper() == "REDACTED" or (bool(text) and not text.strip("*"))
 
 
-def _random(text: str) -> str:
+def random_text(text: str) -> str:
+    """What a part of the text is that looks random; empty for none."""
     for found in _RUN.finditer(text):
         word = found[0]
         if len(word) < _MIN_LENGTH or any(name in word.lower() for name in _STAND_INS):

@@ -3,20 +3,24 @@
     InputMessageNode metadata.cinatra.renderer "@x/mail:review"   ->   emitted
     StartNode inputRenderers, gateSteps, x-renderer of an input   ->   emitted
     ApiNode metadata.cinatra.renderer                             ->   named only: it never pauses
+    InputMessageNode renderer beside inputRenderers[<its output>] ->   named only: the latter wins
 
 Read by the rules about hitlScreens and about renderer ids, no rule itself.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Final
 
 from oas_compiler.checks.subject import Subject, Text, Written
 from oas_compiler.ir import JsonValue
 from oas_compiler.scope import DEFINITIONS
 
 _PAUSING = frozenset({"InputMessageNode", "AgentNode", "FlowNode", "StartNode", "TriggerWaitNode"})
+_FORM: Final = re.compile(r"@[\w-]+/[\w-]+:[\w-]+", re.ASCII)
 _NO_INPUT = frozenset({"data", "body", "config", "default", "enum", "examples", "const"})
 """Members below which an `x-renderer` is part of a message or a value, not of a schema."""
 
@@ -34,6 +38,11 @@ class Named:
     """Whether a run can pause with it."""
 
 
+def is_renderer_id(value: JsonValue) -> bool:
+    """Whether this is `@scope/package:name`, or a template that may become one."""
+    return isinstance(value, str) and ("{{" in value or _FORM.fullmatch(value) is not None)
+
+
 def named_renderers(subject: Subject) -> tuple[Named, ...]:
     """Every renderer of every flow of the document; empty strings mean the host's own form."""
     found = [one for component in subject.components for one in _of_component(component)]
@@ -47,15 +56,26 @@ def named_renderers(subject: Subject) -> tuple[Named, ...]:
 
 def _of_component(component: Written) -> Iterator[Named]:
     about, pauses = component.cinatra, component.type in _PAUSING
-    if "renderer" in about:
-        yield _named(component, pauses, "renderer")
     by_input = about.get("inputRenderers")
-    for title in by_input if isinstance(by_input, dict) else ():
-        yield _named(component, pauses, "inputRenderers", title)
+    titles = by_input if isinstance(by_input, dict) else {}
+    is_gate = component.type == "InputMessageNode"
+    answer = _answer(component) if is_gate else ""
+    overridden = is_gate and bool(titles.get(answer))
+    if "renderer" in about:
+        yield _named(component, pauses and not overridden, "renderer")
+    for title in titles:
+        # a gate has one answer, and is shown with the renderer of that
+        shown = pauses and (not is_gate or title == answer)
+        yield _named(component, shown, "inputRenderers", title)
     steps = about.get("gateSteps")
     for index, step in enumerate(steps if isinstance(steps, list) else ()):
         if isinstance(step, dict) and "renderer" in step:
             yield _named(component, pauses, "gateSteps", index, "renderer")
+
+
+def _answer(gate: Written) -> str:
+    """What the host calls the answer of a gate: its output, else the gate itself."""
+    return next(iter(gate.titles("outputs")), gate.id)
 
 
 def _named(component: Written, emitted: bool, *keys: str | int) -> Named:

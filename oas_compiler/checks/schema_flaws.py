@@ -37,6 +37,8 @@ class Flaw:
     """Where in the schema, outermost first."""
     text: str
     """What is wrong there, a part of a sentence."""
+    hint: str = ""
+    """What to write instead; empty where the text says it."""
 
 
 class Unusual(Exception):
@@ -274,8 +276,8 @@ _SHAPES: Final[Mapping[str, Callable[[JsonValue], str]]] = {
 
 
 class _WrongShapeError(Exception):
-    def __init__(self, path: Path, text: str) -> None:
-        self.flaw = Flaw(path, text)
+    def __init__(self, path: Path, text: str, hint: str = "") -> None:
+        self.flaw = Flaw(path, text, hint)
 
 
 _Below: TypeAlias = Iterator[tuple[Schema, Path]]
@@ -285,6 +287,16 @@ def _one(value: JsonValue, path: Path) -> _Below:
     if not isinstance(value, (dict, bool)):
         raise _WrongShapeError(path, "it is no schema: neither an object nor a boolean")
     yield value, path
+
+
+def _items(value: JsonValue, path: Path) -> _Below:
+    if isinstance(value, list):
+        raise _WrongShapeError(
+            path,
+            "Draft 2020-12 is read, in which a list of schemas stands under prefixItems",
+            "rename items to prefixItems, and additionalItems to items",
+        )
+    yield from _one(value, path)
 
 
 def _several(value: JsonValue, path: Path) -> _Below:
@@ -328,8 +340,9 @@ _SUBSCHEMAS: Final[Mapping[str, tuple[Callable[[JsonValue, Path], _Below], bool]
     "dependentSchemas": (_table, True),
     "dependencies": (_table_or_names, True),
     "prefixItems": (_several, False),
+    "items": (_items, False),
     **dict.fromkeys(
-        ("items", "contains", "additionalProperties", "propertyNames", "contentSchema"),
+        ("contains", "additionalProperties", "propertyNames", "contentSchema"),
         (_one, False),
     ),
     **dict.fromkeys(("properties", "$defs", "definitions"), (_table, False)),

@@ -18,6 +18,7 @@ from oas_compiler.package import Package
 
 SELECTION_AGENT: Final = "@cinatra-ai/context-selection-agent"
 KEY: Final = "contextSlots"
+AGREED: Final = "parentSatisfiedContextSlots"
 RESOLVE: Final = "/api/context-resolve"
 BINDINGS: Final = "contextSlotBindings"
 REFS: Final = "contextRefs"
@@ -44,10 +45,14 @@ class Slot:
     """One that carries the slot's name and selects nothing."""
     bindings: tuple[DataEdge, ...]
     """The edges that carry the selection to a consumer."""
+    from_parent: bool
+    """Whether every flow around it hands it a selection: `parentSatisfiedContextSlots`."""
+    astray: FlowNode | None
+    """Where nothing selects for the slot: a FlowNode that selects for one nobody declared."""
 
     @property
     def binding_names(self) -> tuple[str, str]:
-        return BINDINGS, f"{self.id}ContextSlotBindings"
+        return BINDINGS, own_name(self.id)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -65,7 +70,35 @@ class SlotFlow:
 
 
 def read_slots(flows: Iterable[FlowIR]) -> tuple[SlotFlow, ...]:
-    return tuple(found for flow in flows if (found := _slot_flow(flow)) is not None)
+    flows = tuple(flows)
+    agreed = _agreed(flows)
+    made = (_slot_flow(flow, agreed.get(id(flow), frozenset())) for flow in flows)
+    return tuple(found for found in made if found is not None)
+
+
+def package_of(node: FlowNode) -> str:
+    """The child agent that a FlowNode runs; empty for a part of the flow itself."""
+    return node.package_name or node.subflow.package_name
+
+
+def handed_on(flow: FlowIR) -> tuple[tuple[str, str, str], ...]:
+    """(slot of this flow, child package, slot of the child): selections handed on by agreement."""
+    if AGREED not in flow.cinatra.text:
+        return ()
+    listed = flow.cinatra.mapping().get(AGREED)
+    found: dict[tuple[str, str, str], None] = {}
+    for entry in listed if isinstance(listed, list) else ():
+        if isinstance(entry, dict) and len(found) < MAX_SLOTS:
+            own, package = entry.get("parentSlotId"), entry.get("childPackage")
+            theirs = entry.get("childSlotId", own)
+            if isinstance(own, str) and isinstance(package, str) and isinstance(theirs, str):
+                found[(own, package, theirs)] = None
+    return tuple(found)
+
+
+def own_name(slot_id: str) -> str:
+    """The input of a consumer that stands for one slot of several."""
+    return f"{slot_id}ContextSlotBindings"
 
 
 def marked_slot(node: FlowNode) -> str:
@@ -103,7 +136,21 @@ def is_selection_agent(package: Package, own_name: JsonValue) -> bool:
 # ---------------------------------------------------------------------------- finding
 
 
-def _slot_flow(flow: FlowIR) -> SlotFlow | None:
+def _agreed(flows: Iterable[FlowIR]) -> dict[int, frozenset[str]]:
+    """Flow by its `id()` → slots that every FlowNode around it says its parent fills."""
+    agreed: dict[int, frozenset[str]] = {}
+    for flow in flows:
+        by_package: dict[str, set[str]] = {}
+        for _, package, theirs in handed_on(flow):
+            by_package.setdefault(package, set()).add(theirs)
+        for node in flow.nodes:
+            if isinstance(node, FlowNode):
+                filled = frozenset(by_package.get(package_of(node), ()))
+                agreed[id(node.subflow)] = agreed.get(id(node.subflow), filled) & filled
+    return agreed
+
+
+def _slot_flow(flow: FlowIR, agreed: frozenset[str]) -> SlotFlow | None:
     # a flow without the word declares nothing; its metadata need not be decoded
     if KEY not in flow.cinatra.text:
         return None
@@ -122,13 +169,22 @@ def _slot_flow(flow: FlowIR) -> SlotFlow | None:
     for edge in flow.data_edges:
         if edge.source in selecting:
             edges.setdefault(edge.source, []).append(edge)
+    used = {node.id for node in chosen.values()}
+    astray = next((node for node in selecting.values() if node.id not in used), None)
+    handed = handed_on(flow)
     slots = tuple(
         Slot(
             id=slot_id,
             pointer=pointer,
             node=chosen.get(slot_id),
             pretender=_pretender(slot_id, named, selecting),
-            bindings=_bindings(flow, slot_id, chosen.get(slot_id), edges),
+            bindings=_bindings(
+                flow,
+                {slot_id, *(theirs for own, _, theirs in handed if own == slot_id)},
+                edges.get(chosen[slot_id].id, ()) if slot_id in chosen else (),
+            ),
+            from_parent=slot_id in agreed,
+            astray=astray if slot_id not in chosen else None,
         )
         for slot_id, pointer in pointers.items()
     )
@@ -144,16 +200,23 @@ def _selects(flow: FlowIR) -> bool:
 def _chosen(
     flow: FlowIR, selecting: Mapping[str, FlowNode], slots: Collection[str]
 ) -> dict[str, FlowNode]:
-    """Slot → the FlowNode that selects for it: by its marker, its id, its `slotId`, else by elimination."""
+    """Slot → the FlowNode that selects for it: by its marker, its id, its `slotId`.
+
+    A FlowNode that names no slot by any of them selects for one that is left over.
+    """
     found: dict[str, FlowNode] = {}
     free = dict(selecting)
+    naming: set[str] = set()
     for names in (marked_slot, _conventional, lambda node: _given_slot(flow, node)):
         for node in list(free.values()):
             slot_id = names(node)
+            if slot_id:
+                naming.add(node.id)
             if slot_id in slots and slot_id not in found:
                 found[slot_id] = free.pop(node.id)
     left = [slot_id for slot_id in slots if slot_id not in found]
-    found.update(zip(left, free.values(), strict=False))
+    nameless = [node for node in free.values() if node.id not in naming]
+    found.update(zip(left, nameless, strict=False))
     return found
 
 
@@ -182,13 +245,14 @@ def _pretender(
 
 
 def _bindings(
-    flow: FlowIR, slot_id: str, node: FlowNode | None, edges: Mapping[str, list[DataEdge]]
+    flow: FlowIR, slot_ids: Collection[str], edges: Iterable[DataEdge]
 ) -> tuple[DataEdge, ...]:
-    into = {BINDINGS, f"{slot_id}ContextSlotBindings"}
-    out_of = into | {REFS, f"{slot_id}ContextRefs"}
+    """The edges that carry a selection on, under the slot's id or under the one of a child."""
+    into = {BINDINGS, *(own_name(slot_id) for slot_id in slot_ids)}
+    out_of = into | {REFS, *(f"{slot_id}ContextRefs" for slot_id in slot_ids)}
     return tuple(
         edge
-        for edge in (edges.get(node.id, ()) if node is not None else ())
+        for edge in edges
         if edge.input in into
         and edge.output in out_of
         and edge.target in flow.by_id

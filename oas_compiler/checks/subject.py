@@ -12,10 +12,12 @@ Rules about what a flow does read `flows`; rules about how a file is written rea
 from __future__ import annotations
 
 import heapq
+import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from pathlib import PurePath
+from typing import Final, NamedTuple
 
 from oas_compiler.checks.control_flow import ControlFlow, read_control
 from oas_compiler.checks.slots import SlotFlow, read_slots
@@ -23,7 +25,14 @@ from oas_compiler.ir import FlowIR, FlowNode, JsonValue, Node, Place
 from oas_compiler.marks import child
 from oas_compiler.package import Package
 from oas_compiler.scope import Document
+from oas_compiler.spec import with_article
 from oas_compiler.unsupported import UnsupportedNode
+
+_FLOW_NAMES: Final = frozenset(
+    f"{stem}{suffix}" for stem in ("oas", "agent") for suffix in (".json", ".yaml", ".yml")
+)
+_PLATFORM: Final = re.compile(r"\{\{\s*CINATRA_BASE_URL\s*\}\}")
+"""How calls name the platform that they run on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -49,7 +58,7 @@ class Written:
     def label(self) -> str:
         """As messages name it: `the ApiNode "draft"`."""
         name = self.id or self.text("name")
-        return f'the {self.type} "{name[:80]}"' if name else f"a {self.type}"
+        return f'the {self.type} "{name[:80]}"' if name else with_article(self.type)
 
     @property
     def cinatra(self) -> dict[str, JsonValue]:
@@ -107,12 +116,21 @@ class Subject:
         """Where a pointer of the document stands in its text."""
         return self.document.source.place(pointer)
 
-    @property
+    @cached_property
     def is_cinatra(self) -> bool:
-        """Whether the file is meant for Cinatra: its own metadata or its package says so."""
-        return self.document.is_cinatra or (
-            self.package is not None and "cinatra" in self.package.manifest
-        )
+        """Whether the file is meant for Cinatra, also where what should say so is lost.
+
+        Wider than `document.is_cinatra`, by which references are read: a file whose root has lost
+        `metadata.cinatra` is still read as a plain one, and here told that it is none.
+        """
+        if self.document.is_cinatra:
+            return True
+        if self.package is not None and "cinatra" in self.package.manifest:
+            return True
+        name = PurePath(self.document.source.file)
+        if name.parts[-2:-1] == ("cinatra",) and name.name in _FLOW_NAMES:
+            return True
+        return any(map(_is_of_cinatra, self.components))
 
     @property
     def agent(self) -> Package | None:
@@ -181,6 +199,13 @@ class Subject:
     def texts(self) -> tuple[Text, ...]:
         """Every string value of the document as written, in file order; keys are no values."""
         return _texts(self.document.source.value)
+
+
+def _is_of_cinatra(found: Written) -> bool:
+    metadata = found.value.get("metadata")
+    if isinstance(metadata, dict) and "cinatra" in metadata:
+        return True
+    return found.type == "ApiNode" and _PLATFORM.search(found.text("url")) is not None
 
 
 def _subflows(node: Node) -> tuple[FlowIR, ...]:

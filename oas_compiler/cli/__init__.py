@@ -39,6 +39,8 @@ def _usable_streams() -> None:
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if stream is None:
-            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115, PTH123 - lives as long as the process
+            # Nobody misses words, but a result that goes nowhere is an error: writing it fails.
+            mode = "r" if name == "stdout" else "w"
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115, PTH123 - lives as long as the process
         elif hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias
 
 import typer
 
 from oas_compiler.cli import options
 from oas_compiler.cli.exits import Exit, Halt
-from oas_compiler.cli.findings import exit_of_findings, view_of_findings
+from oas_compiler.cli.findings import UNREADABLE, exit_of_findings, view_of_findings
 from oas_compiler.cli.inputs import environment
-from oas_compiler.cli.mend import Mender
+from oas_compiler.cli.mend import NOT_WRITTEN, Mender
 from oas_compiler.cli.safe import clean
 from oas_compiler.cli.terminal import Terminal
-from oas_compiler.diagnostics import Finding
+from oas_compiler.diagnostics import Finding, did_you_mean
 from oas_compiler.fixing.planning import Mending
 from oas_compiler.pipeline import check as findings_of
 from oas_compiler.reports.github import github
@@ -55,8 +55,9 @@ def check(  # noqa: PLR0917 - typer reads the options from the signature
         typer.Argument(metavar="PATH…", help="Flow files, folders of agents, or whole trees."),
     ],
     format: Annotated[  # noqa: A002 - the option's name
-        Format | None, typer.Option(help="How to report; default: text.")
-    ] = None,
+        str,
+        typer.Option(metavar=f"[{'|'.join(Format)}]", help="How to report; default: text."),
+    ] = "",
     select: Select = None,
     ignore: Ignore = None,
     fix: Annotated[
@@ -71,7 +72,7 @@ def check(  # noqa: PLR0917 - typer reads the options from the signature
     Exit code 0: no errors (there may be warnings); 1: errors; 2: a file could not be read, or
     there is no flow in a folder.
     """
-    chosen = _format(format, as_json=as_json)
+    chosen = _format(format.strip().lower(), as_json=as_json)
     terminal = Terminal.open(as_json=chosen is Format.json)
     try:
         _refuse(paths, fix=fix, yes=yes)
@@ -86,10 +87,13 @@ def check(  # noqa: PLR0917 - typer reads the options from the signature
         raise
 
 
-def _format(chosen: Format | None, *, as_json: bool) -> Format:
-    if as_json and chosen not in {None, Format.json}:
+def _format(chosen: str, *, as_json: bool) -> Format:
+    if chosen and chosen not in set(Format):
+        advice = did_you_mean(chosen[:80], Format) or f"there are {', '.join(Format)}"
+        raise Halt(f'there is no format "{chosen[:80]}"; {advice}')
+    if as_json and chosen not in {"", Format.json}:
         raise Halt("--json and --format name different formats")
-    return Format.json if as_json else chosen or Format.text
+    return Format.json if as_json else Format(chosen or Format.text)
 
 
 def _refuse(paths: Sequence[str], *, fix: bool, yes: bool) -> None:
@@ -104,6 +108,9 @@ def _selection(select: Sequence[str], ignore: Sequence[str]) -> Selection:
         return Selection.of(select, ignore)
     except UnknownRule as error:
         raise Halt(str(error), code="unknown_rule") from None
+
+
+Same: TypeAlias = tuple[str, str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,25 +134,35 @@ class _Run:
     def check(self, paths: Sequence[str], *, fix: bool, yes: bool) -> Exit:
         found = flows_of(paths)
         fixed: dict[str, Any] = {}
+        left: frozenset[Same] = frozenset()
+        refused = ""
         if fix:
             shown = self.format is Format.text
             mender = Mender(terminal=self.terminal, yes=yes, diff_is_the_result=shown)
             work = Mending(env=self.env, wanted=self.selection.wants)
             fixed = {"fix": mender.mend(work, found.files)}
-        checked = self._checked(found.files)
+            refused = fixed["fix"].get(NOT_WRITTEN)
+            left = frozenset(_same(one.finding) for one in work.left_out)
+        checked = self._checked(found.files, left)
         for folder in found.unreadable:
             self.terminal.error(f"the folder {folder} cannot be read")
-        self._report(checked, {**fixed, "unreadable": list(found.unreadable)})
+        unreadable = dict.fromkeys((*found.unreadable, *_unreadable(checked)))
+        if refused:
+            # The report comes all the same: what is wrong with the files is still wrong.
+            fixed["error"] = {"code": NOT_WRITTEN, "message": refused, "exit": int(Exit.USAGE)}
+        self._report(checked, {**fixed, "unreadable": list(unreadable)})
         codes = [exit_of_findings(one.findings) for one in checked]
-        return Exit.USAGE if found.unreadable else Exit(max(codes, default=0))
+        return Exit.USAGE if found.unreadable or refused else Exit(max(codes, default=0))
 
-    def _checked(self, files: Sequence[str]) -> list[_Checked]:
+    def _checked(self, files: Sequence[str], left: frozenset[Same]) -> list[_Checked]:
+        """`left`: findings whose fix was tried and did not help; it is not offered again."""
         checked, seen = [], set[Finding]()
         for file in files:
             # Two flows of one package share the findings of its package.json.
             known = list(findings_of(file, env=self.env))
             wanted = [one for one in known if one not in seen and self.selection.wants(one)]
             seen.update(known)
+            wanted = [replace(one, fix=()) if _same(one) in left else one for one in wanted]
             checked.append(_Checked(file, wanted, known))
         return checked
 
@@ -166,6 +183,21 @@ class _Run:
                     self.terminal.show(view if one.findings else f"{clean(one.file)}: ok")
         if self.format is not Format.json and (every or len(checked) > 1):
             self.terminal.say(_summary(every, len(checked)))
+
+
+def _same(finding: Finding) -> Same:
+    """What stays of a finding when the file around it changes."""
+    return finding.file, finding.code, finding.message
+
+
+def _unreadable(checked: Sequence[_Checked]) -> list[str]:
+    """The files that were named, or belong to one, and of which nothing could be read."""
+    return [
+        finding.file or one.file
+        for one in checked
+        for finding in one.known
+        if finding.severity == "error" and finding.code in UNREADABLE
+    ]
 
 
 def _file(one: _Checked) -> dict[str, Any]:

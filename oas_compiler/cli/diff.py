@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from enum import StrEnum
 from itertools import groupby
 from typing import Annotated, Final
@@ -15,10 +16,12 @@ from oas_compiler.cli.exits import Exit
 from oas_compiler.cli.findings import finding_record, view_of_findings
 from oas_compiler.cli.safe import clean
 from oas_compiler.cli.terminal import Terminal
-from oas_compiler.diagnostics import CompileError
+from oas_compiler.diagnostics import CompileError, Diagnostics
 from oas_compiler.diff import Change, Difference
 from oas_compiler.diff import diff as differences
 from oas_compiler.pipeline import Compiled, compile_ir
+from oas_compiler.reports.masking import without_secrets
+from oas_compiler.source import read_source
 
 WEAKER: Final = Exit(3)
 """Of this command, exit code 3 says that a gate is weaker or a send is newly without one."""
@@ -53,7 +56,7 @@ def diff(
         if compiled is None:
             return Exit.USAGE
         flows.append(compiled)
-    found = differences(flows[0].ir, flows[1].ir)
+    found = _placed(differences(flows[0].ir, flows[1].ir), flows[1])
     if format is Format.github:
         for line in _annotations(found, flows[0].file, flows[1].file):
             terminal.show(line)
@@ -80,6 +83,23 @@ def _compiled(path: str, terminal: Terminal) -> Compiled | None:
     return None
 
 
+def _placed(found: Difference, second: Compiled) -> Difference:
+    """The changes of flows at the lines of the fields that changed."""
+    if not any(change.code == "flow_changed" for change in found):
+        return found
+    source = read_source(second.source_bytes, Diagnostics())
+    if source is None:
+        return found
+    return Difference(
+        tuple(
+            replace(change, place=source.place(change.place.pointer))
+            if change.code == "flow_changed"
+            else change
+            for change in found
+        )
+    )
+
+
 # ---------------------------------------------------------------------------- text
 
 
@@ -98,7 +118,7 @@ def _view(found: Difference) -> Text:
 
 def _line(change: Change, pad: str) -> Text:
     return Text.assemble(
-        pad, (change.sign, _COLOURS[change.sign]), f" {clean(change.message)}{clean(_values(change))}"
+        pad, (change.sign, _COLOURS[change.sign]), f" {clean(without_secrets(change.message))}{clean(_values(change))}"
     )  # fmt: skip
 
 
@@ -125,7 +145,7 @@ def _annotations(found: Difference, first: str, second: str) -> Iterator[str]:
     for change in found:
         kind = "error" if change.sign == "!" else "notice"
         line = 1 if change.gone else max(1, change.place.line)
-        message = change.message + _values(change)
+        message = without_secrets(change.message) + _values(change)
         yield f"::{kind} file={_property(file)},line={line},title={change.code}::{_data(message)}"
 
 

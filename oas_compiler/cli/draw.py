@@ -48,11 +48,17 @@ _THEMES: Final[dict[Colours, Theme]] = {
     Colours.dark: "dark",
 }
 _ENDINGS: Final = {
+    ".mmd": Format.mermaid,
+    ".mermaid": Format.mermaid,
+    ".md": Format.mermaid,
+    ".txt": Format.mermaid,
     ".svg": Format.svg,
     ".html": Format.html,
     ".htm": Format.html,
     ".png": Format.png,
 }
+_OTHER_PICTURES: Final = frozenset({".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".pdf"})
+"""Endings that say what this command cannot write, whatever the format."""
 
 
 def draw(  # noqa: PLR0917 - typer passes them by name
@@ -62,7 +68,9 @@ def draw(  # noqa: PLR0917 - typer passes them by name
     ] = "",
     format: Annotated[  # noqa: A002 - the option's name
         Format | None,
-        typer.Option(help="Default: by the ending of FILE (.svg, .html, .png), else mermaid."),
+        typer.Option(
+            help="Default: by the ending of FILE (.mmd, .svg, .html, .png), else mermaid."
+        ),
     ] = None,
     theme: Annotated[
         Colours, typer.Option(help="auto: dark where the reader's screen is; of a PNG, light.")
@@ -72,13 +80,15 @@ def draw(  # noqa: PLR0917 - typer passes them by name
 ) -> Exit:
     """Draw a flow: Mermaid text, SVG, a web page, or PNG (extra `draw`)."""
     terminal = Terminal.open(as_json=as_json)
-    chosen = format or _ENDINGS.get(Path(output).suffix.lower(), Format.mermaid)
+    chosen = _chosen(output, format)
     if chosen is Format.png and not output and (as_json or is_terminal(sys.stdout)):
         raise Halt("a PNG is not text: add -o FILE.png")
     flow = compile_ir(path, env=environment(env or [])).ir
     picture = _picture(flow, chosen, _THEMES[theme])
     if chosen is Format.mermaid and _too_much_for_mermaid(picture):
         terminal.note("Mermaid shows no text of this size by itself; svg and html have no limit")
+    if Path(output).suffix.lower() == ".md":
+        picture = f"```mermaid\n{picture!s}```\n"
     if output:
         _write(Path(output), picture)
         terminal.say(f"written: {clean(output)}")
@@ -90,6 +100,22 @@ def draw(  # noqa: PLR0917 - typer passes them by name
         terminal.show(picture.rstrip("\n"))
         terminal.data({"flow": flow.name, "format": chosen.value, "picture": picture})
     return Exit.OK
+
+
+def _chosen(output: str, wanted: Format | None) -> Format:
+    """What to write; a file must be what its name says.
+
+    Raises: `Halt` where the ending says something else, or nothing that is known.
+    """
+    ending = Path(output).suffix.lower()
+    said = _ENDINGS.get(ending)
+    shown = clean(ending)[:20]
+    if said is None and (ending in _OTHER_PICTURES or (ending and wanted is None)):
+        known = ", ".join(_ENDINGS)
+        raise Halt(f"no picture is written as {shown}: the endings of -o are {known}")
+    if said is not None and wanted not in {None, said}:
+        raise Halt(f"-o {shown} says {said}, --format says {wanted}: leave one of them out")
+    return wanted or said or Format.mermaid
 
 
 def _picture(flow: FlowIR, chosen: Format, theme: Theme) -> str | bytes:

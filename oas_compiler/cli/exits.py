@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Final, ParamSpec
 import typer
 
 from oas_compiler.cli.safe import clean
-from oas_compiler.cli.terminal import Terminal, notes_of_the_log
+from oas_compiler.cli.terminal import OutputLost, Terminal, notes_of_the_log, why_lost
 
 if TYPE_CHECKING:
     from cinatra_sdk.errors import FlowError
@@ -47,6 +47,7 @@ class Exit(IntEnum):
     FAILED = 6
     UNREACHABLE = 7
     BUG = 70
+    UNWRITTEN = 74
     INTERRUPTED = 130
     PIPE = 141
 
@@ -61,6 +62,7 @@ MEANINGS: Final[Mapping[Exit, str]] = {
     Exit.FAILED: "the run failed or was stopped",
     Exit.UNREACHABLE: "the database or the platform cannot be reached",
     Exit.BUG: "an error in oasflow itself",
+    Exit.UNWRITTEN: "the output could not be written: the disk is full, or stdout is closed",
     Exit.INTERRUPTED: "interrupted; the run is kept",
     Exit.PIPE: "the reader of the output went away",
 }
@@ -113,16 +115,25 @@ def leave(app: Callable[[], Any]) -> None:
         code = ended.code
     except KeyboardInterrupt:
         code = Exit.INTERRUPTED
+    except OSError as error:  # the text of --help or --version
+        code = _lost(error)
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
-        except OSError:
-            if stream is sys.stdout:
-                code = code or Exit.PIPE
+        except OSError as error:
+            if stream is sys.stdout and code != Exit.UNWRITTEN:
+                code = (code or Exit.PIPE) if isinstance(error, BrokenPipeError) else _lost(error)
             # The interpreter flushes once more at its end, and would complain about the pipe.
             with open(os.devnull, "wb") as nothing:  # noqa: PTH123 - a device, not a path of ours
                 os.dup2(nothing.fileno(), stream.fileno())
     raise SystemExit(code)
+
+
+def _lost(error: OSError) -> Exit:
+    if isinstance(error, BrokenPipeError):
+        return Exit.PIPE
+    Terminal.open().error(why_lost(error))
+    return Exit.UNWRITTEN
 
 
 def _outcome(terminal: Terminal, work: Callable[[], Exit]) -> Exit:
@@ -133,8 +144,14 @@ def _outcome(terminal: Terminal, work: Callable[[], Exit]) -> Exit:
         return Exit.INTERRUPTED
     except BrokenPipeError:
         raise
+    except OutputLost as lost:
+        terminal.error(str(lost))
+        return Exit.UNWRITTEN
     except Exception as error:  # noqa: BLE001 - the edge of the process: reported, with its code
-        return _report(terminal, error)
+        try:
+            return _report(terminal, error)
+        except OutputLost:  # on stderr it was said
+            return Exit.UNWRITTEN
 
 
 def _report(terminal: Terminal, error: Exception) -> Exit:

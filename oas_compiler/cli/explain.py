@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Mapping
 from typing import Annotated
 
 import typer
@@ -16,6 +18,7 @@ from oas_compiler.diagnostics import did_you_mean
 from oas_compiler.explanation import Explanation
 from oas_compiler.explanation import explain as explanation_of
 from oas_compiler.explanation.records import NodeFacts
+from oas_compiler.pipeline import check
 
 
 def explain(
@@ -33,7 +36,9 @@ def explain(
     from oas_compiler.cli.explained import explanation_view, node_view
 
     terminal = Terminal.open(as_json=as_json)
-    explained = explanation_of(path, env=environment(env or []))
+    values = environment(env or [])
+    explained = explanation_of(path, env=values)
+    _say_errors(terminal, path, explained.file, values)
     if node:
         chosen = _chosen(explained, node)
         for one in chosen:
@@ -49,6 +54,14 @@ def explain(
     if explained.findings and not as_json:
         terminal.say(view_of_findings(explained.findings))
     return Exit.OK
+
+
+def _say_errors(terminal: Terminal, path: str, file: str, env: Mapping[str, str]) -> None:
+    """A flow can be told although rules beyond those of its structure forbid it: say that they do."""
+    errors = sum(finding.file == file for finding in check(path, env=env).errors)
+    if errors:
+        found = f"{errors} error{'s' if errors != 1 else ''}"
+        terminal.note(f"check finds {found} in this file (oasflow check {shlex.quote(path)})")
 
 
 def _chosen(explained: Explanation, name: str) -> tuple[NodeFacts, ...]:

@@ -23,6 +23,7 @@ from oas_compiler.cli.explained_nodes import (
 )
 from oas_compiler.cli.explained_pieces import (
     NOTE,
+    clean,
     grid,
     indented,
     lines_of,
@@ -31,7 +32,6 @@ from oas_compiler.cli.explained_pieces import (
     short,
     word,
 )
-from oas_compiler.cli.safe import clean
 from oas_compiler.explanation import Explanation
 from oas_compiler.explanation.records import NodeFacts
 from oas_compiler.ir import Json, JsonValue
@@ -170,8 +170,7 @@ def _derived(explained: Explanation) -> RenderableType:
     table.add_row(word("inputSchema"), _schema_line(derived.input_schema))
     table.add_row(word("outputSchema"), _schema_line(derived.output_schema))
     table.add_row(word("triggerMode"), clean(derived.trigger_mode))
-    gated = ", ".join(map(str, derived.gated_steps)) or "none"
-    table.add_row(word("gatedSteps"), gated)
+    table.add_row(word("gatedSteps"), _gated(explained))
     agents = derived.agent_dependencies.mapping()
     ranges = [
         f"{name} {wanted if isinstance(wanted, str) else '?'}" for name, wanted in agents.items()
@@ -191,6 +190,14 @@ def _derived(explained: Explanation) -> RenderableType:
             seen.add(node)
             parts.append(_mapping(step, node, mapping.mapping()))
     return indented(Group(*parts), 2)
+
+
+def _gated(explained: Explanation) -> Text:
+    """The steps that a trigger holds back: another thing than the gates, which hold back every run."""
+    line = Text(", ".join(map(str, explained.derived.gated_steps)) or "none")
+    if explained.gates and not explained.derived.gated_steps:
+        line.append("; no step has side effects of its own, and the gates ask all the same", NOTE)
+    return line
 
 
 def _mapping(step: int, node: str, mapping: dict[str, JsonValue]) -> RenderableType:

@@ -22,8 +22,10 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
+from oas_compiler.approval import is_send_class
 from oas_compiler.cli.explained_pieces import (
     NOTE,
+    clean,
     grid,
     indented,
     lines_of,
@@ -33,7 +35,6 @@ from oas_compiler.cli.explained_pieces import (
     short,
     word,
 )
-from oas_compiler.cli.safe import clean
 from oas_compiler.explanation import Explanation
 from oas_compiler.explanation.records import Feed, GateFacts, NodeFacts, Read, Send, Write
 
@@ -63,7 +64,9 @@ def title_of(node: NodeFacts, *, full: bool = False) -> Text:
     if risk:
         facts.append(clean(risk))
     if facts:
-        title.append("  " + " · ".join(facts), risk_style(risk))
+        # a gate does not send: its class says what it guards
+        style = NOTE if node.gate is not None else risk_style(risk)
+        title.append("  " + " · ".join(facts), style)
     if not node.reached:
         title.append("  never runs", "red")
     return title
@@ -184,7 +187,7 @@ def gates_view(explained: Explanation) -> RenderableType | None:
     blocks: list[RenderableType] = []
     for gate in explained.gates:
         title = Text.assemble((f"{gate.step:>2}  ", "yellow"), (clean(gate.path), "bold"))
-        title.append(f"  {clean(gate.risk_class)}", risk_style(gate.risk_class))
+        title.append(f"  {clean(gate.risk_class)}", NOTE)
         blocks += [title, indented(gate_lines(gate))]
     return indented(Group(*blocks), 2)
 
@@ -201,6 +204,8 @@ def gate_lines(gate: GateFacts) -> Table:
         table.add_row(word("shows"), clean(", ".join(shown)))
     if gate.max_visits is not None:
         table.add_row(word("at most"), number(gate.max_visits, "visit"))
+    if is_send_class(gate.risk_class) and not gate.guards and not gate.also_before:
+        table.add_row(word("guards"), Text("nothing that sends, in spite of its class", NOTE))
     if gate.guards:
         table.add_row(word("guards"), Text(lines_of(gate.guards), "green"))
     if gate.also_before:

@@ -11,13 +11,20 @@ from rich.table import Table
 from rich.text import Text
 
 from oas_compiler.approval import is_send_class
-from oas_compiler.cli.safe import clean, cut
+from oas_compiler.cli.safe import clean as _clean
+from oas_compiler.cli.safe import cut
 from oas_compiler.ir import Json
+from oas_compiler.reports.masking import without_secrets
 
 MAX_DEFAULT: Final = 40
 MAX_NAME: Final = 48
 MAX_LINES: Final = 20
 NOTE: Final = "dim"
+
+
+def clean(text: str, *, lines: bool = False) -> str:
+    """What a flow says, safe for a terminal and without what looks like a credential."""
+    return _clean(without_secrets(text), lines=lines)
 
 
 def grid(columns: int) -> Table:

@@ -54,7 +54,7 @@ def finding_view(finding: Finding, line: str | None) -> Text:
     colour = "red" if finding.severity == "error" else "yellow"
     card = find(finding.code)
     view = Text.assemble(
-        (clean(finding.where.removesuffix("#")), "bold"),
+        (clean(without_secrets(finding.where.removesuffix("#"))), "bold"),
         " ",
         (finding.severity, f"bold {colour}"),
         f" {finding.code} ",

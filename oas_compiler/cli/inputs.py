@@ -62,7 +62,8 @@ def pairs(option: str, given: Sequence[str]) -> dict[str, str]:
     for text in given:
         key, equals, value = text.partition("=")
         if not equals or not key:
-            raise Halt(f"{option} {text!r}: write {option} key=value")
+            # Not said again: without the sign, nobody knows where a secret in it begins.
+            raise Halt(f"{option}: write {option} key=value; there is no name or no = in one")
         if key in found:
             raise Halt(f"{option} {key}: given twice")
         found[key] = value

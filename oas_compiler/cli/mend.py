@@ -10,19 +10,20 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from rich.text import Text
 
-from oas_compiler.cli.exits import Halt
 from oas_compiler.cli.safe import clean
 from oas_compiler.cli.terminal import Terminal
-from oas_compiler.fixing.planning import Mending
+from oas_compiler.fixing.planning import Change, Mending
 from oas_compiler.fixing.writing import CannotWrite, write
 from oas_compiler.reports.diff import unified
 from oas_compiler.reports.json_report import record
 from oas_compiler.reports.masking import without_secrets
 
+NOT_WRITTEN: Final = "not_written"
+"""What was done holds this where writing failed, and why."""
 _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 
 
@@ -43,7 +44,7 @@ class Mender:
         changes = work.changes()
         after = [finding for flow in flows for finding in work.check(flow)] if changes else []
         diffs = {change.file: unified(change, before, after) for change in changes}
-        applied = False
+        applied, refused = False, ""
         if changes:
             for lines in diffs.values():
                 self._show(Text("\n").join(_diff_line(line) for line in lines))
@@ -53,19 +54,23 @@ class Mender:
         if not changes:
             self.terminal.say("nothing that --fix can mend")
         elif self._may(len(changes)):
-            try:
-                write(changes)
-            except CannotWrite as reason:
-                raise Halt(f"{reason}; check it again", code="not_written") from None
-            applied = True
-            for change in changes:
+            refused = _written(changes)
+            applied = not refused
+            if refused:
+                self.terminal.error(refused)
+            for change in changes if applied else ():
                 self.terminal.say(f"written: {clean(change.file)}")
-        return {
+        mended = [record(finding) for finding in work.mended]
+        done = {
             "applied": applied,
             "files": [{"file": file, "diff": "\n".join(lines)} for file, lines in diffs.items()],
-            "mended": [record(finding) for finding in work.mended],
-            "left_out": [{**record(left.finding), "why": left.why} for left in work.left_out],
+            "mended": mended if applied else [],
+            "would_mend": [] if applied else mended,
+            "left_out": [
+                {**record(left.finding), "why": without_secrets(left.why)} for left in work.left_out
+            ],
         }
+        return {**done, NOT_WRITTEN: refused} if refused else done
 
     def _may(self, files: int) -> bool:
         if self.yes:
@@ -88,6 +93,18 @@ class Mender:
             self.terminal.show(diff)
         else:
             self.terminal.say(diff)
+
+
+def _written(changes: Sequence[Change]) -> str:
+    """Write the files; what kept them from being written, if anything did."""
+    try:
+        write(changes)
+    except CannotWrite as reason:
+        return f"{reason}; check it again"
+    except OSError as error:
+        why = error.strerror or type(error).__name__
+        return f"{error.filename or 'a file'}: {why}; not all files are written, check them again"
+    return ""
 
 
 def _diff_line(line: str) -> Text:

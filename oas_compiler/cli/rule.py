@@ -8,13 +8,13 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from oas_compiler.catalog import all_rules, find
+from oas_compiler.catalog import all_rules
 from oas_compiler.cli import options
 from oas_compiler.cli.exits import Exit, Halt
 from oas_compiler.cli.safe import clean
 from oas_compiler.cli.terminal import Terminal
 from oas_compiler.reports.rule_card import GROUPS, card_record, group_of
-from oas_compiler.reports.selection import nearest_rule
+from oas_compiler.reports.selection import begins_with, nearest_rule, rules_called
 from oas_compiler.rules import Rule
 
 _COLOURS = {"error": "red", "warning": "yellow"}
@@ -37,13 +37,22 @@ def rule(
         terminal.data({"rules": [card_record(card) for card in cards]})
         terminal.show(Text("\n").join(_list()))
         return Exit.OK
-    card = find(name.strip())
-    if card is None:
-        advice = nearest_rule(name.strip()) or "`oasflow rule` lists all"
-        raise Halt(f'no rule is called "{name}"; {advice}', code="unknown_rule")
-    terminal.data(card_record(card))
-    terminal.show(Text("\n").join(_card(card)))
+    called = rules_called(name.strip())
+    if not called:
+        raise Halt(f'no rule is called "{name}"; {_advice(name.strip())}', code="unknown_rule")
+    terminal.data({**card_record(called[0]), "others": [card.code for card in called[1:]]})
+    terminal.show(Text("\n").join(_card(called[0])))
+    for card in called[1:]:
+        terminal.show(f"\n{card.code} {card.name} finds other cases of {name.strip()}")
     return Exit.OK
+
+
+def _advice(name: str) -> str:
+    codes = [card.code for card in begins_with(name)]
+    if not codes:
+        return nearest_rule(name) or "`oasflow rule` lists all"
+    shown = ", ".join(codes[:10]) + (", …" if len(codes) > 10 else "")
+    return f"it is the beginning of {shown}"
 
 
 def _of(group: str) -> list[Rule]:
@@ -79,6 +88,8 @@ def _card(card: Rule) -> Iterator[Text]:
     yield _row("source", card.source)
     if card.aliases:
         yield _row("also called", ", ".join(card.aliases))
+    if card.also:
+        yield _row("also finds", f"cases of {', '.join(card.also)}")
     for title, text in (("bad", card.bad), ("good", card.good)):
         if text:
             yield Text("")

@@ -7,15 +7,19 @@
 
 Colour and control sequences go to a terminal only, and never with `NO_COLOR`.  Markup in data is
 never interpreted: text is printed as it is, made safe by `safe.clean` where it is made.
+
+Error tree
+    OutputLost(Exception)   stdout takes nothing more: the disk is full, or it was closed
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TextIO
 
@@ -26,6 +30,10 @@ from oas_compiler.cli.safe import clean
 
 WIDE: Final = 4000
 """Columns of what is no terminal: one record stays on one line, whoever reads it."""
+
+
+class OutputLost(Exception):
+    """A result could not be written to stdout; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,15 +56,17 @@ class Terminal:
     def show(self, *things: RenderableType | str) -> None:
         """The result for people; nothing with `--json`."""
         if not self.as_json:
-            _print(self.out, things)
+            with _output():
+                _print(self.out, things)
 
     def data(self, document: Any) -> None:
         """The result as one JSON document; nothing without `--json`."""
         if self.as_json:
             # ASCII only: safe in every locale, on every terminal, and with lone surrogates.
             text = json.dumps(document, indent=2).replace("\x7f", "\\u007f")
-            self.out.file.write(text + "\n")
-            self.out.file.flush()
+            with _output():
+                self.out.file.write(text + "\n")
+                self.out.file.flush()
 
     def say(self, *things: RenderableType | str) -> None:
         """Words for people.  They are dropped when nobody can read them: a run goes on without."""
@@ -84,6 +94,21 @@ class Terminal:
         self.say(Text.assemble(("note: ", "bold"), clean(message, lines=True)))
 
 
+@contextlib.contextmanager
+def _output() -> Iterator[None]:
+    try:
+        yield
+    except BrokenPipeError:
+        raise  # the reader has seen enough, which is no failure
+    except OSError as error:
+        raise OutputLost(why_lost(error)) from None
+
+
+def why_lost(error: OSError) -> str:
+    """The sentence about an output that failed."""
+    return f"stdout cannot be written to: {error.strerror or 'it is closed'}"
+
+
 def notes_of_the_log(terminal: Terminal) -> None:
     """Warnings of the flow's own log become notes, made safe like every other text."""
 
@@ -102,12 +127,20 @@ def _print(console: Console, things: Sequence[RenderableType | str]) -> None:
         if console.is_terminal:
             console.print(thing, crop=False, soft_wrap=soft_wrap)
             continue
-        with console.capture() as captured:
-            console.print(thing, crop=False, soft_wrap=soft_wrap)
         # Tables are padded to their width, which a file or a pipe has no use for.
-        lines = captured.get().split("\n")
+        lines = _uncoloured(console, thing).split("\n")
         console.file.write("\n".join(line.rstrip() for line in lines))
         console.file.flush()
+
+
+def _uncoloured(console: Console, thing: RenderableType | str) -> str:
+    if isinstance(thing, (str, Text)):
+        # As the console would write it, which takes seconds for thousands of findings.
+        text = thing if isinstance(thing, Text) else Text(thing)
+        return text.plain.expandtabs() + "\n"
+    with console.capture() as captured:
+        console.print(thing, crop=False)
+    return captured.get()
 
 
 class _Console(Console):

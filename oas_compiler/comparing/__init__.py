@@ -3,7 +3,9 @@
 matching.py      which node of one is which of the other: by path, renamed, or moved
 content.py       what a node says, apart from its id; where two JSON values differ
 strictness.py    whether one answer schema is as strict as another
-changes.py       nodes, edges and ports that were added, removed or changed
-weakening.py     gates and sends: what got less guarded
+changes.py       nodes and ports that were added, removed or changed
+edges.py         control edges and data edges that were
+guarded.py       one of the two flows: its gates, what acts, which gate is on every way to which
+weakening.py     gates, sends and other calls: what got less guarded
 difference.py    the result
 """

@@ -5,12 +5,14 @@ Edges are compared between matched nodes, so that a renamed node changes no edge
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from dataclasses import replace
 from itertools import islice
 
 from oas_compiler.approval import Path, derive_approval
 from oas_compiler.casting import shown
 from oas_compiler.comparing.content import (
+    MISSING,
     MOST_LEAVES,
     brief,
     content,
@@ -19,11 +21,14 @@ from oas_compiler.comparing.content import (
     port_content,
 )
 from oas_compiler.comparing.difference import Change, Code
+from oas_compiler.comparing.edges import control_edges, data_edges
 from oas_compiler.comparing.matching import Level, Matching
-from oas_compiler.ir import FlowIR, FlowNode, Node, Place, Port, StartNode
+from oas_compiler.explanation.wiring import without_query
+from oas_compiler.ir import FlowNode, Node, Place, Port, StartNode
+from oas_compiler.marks import child
 
-_NEVER_SHOWN = "headers"
-"""A field whose values may be credentials."""
+_NEVER_SHOWN = frozenset({"headers", "query_params"})
+"""Fields whose values may be credentials."""
 
 
 def plain_changes(made: Matching) -> Iterator[Change]:
@@ -44,8 +49,8 @@ def plain_changes(made: Matching) -> Iterator[Change]:
                 yield from _identity(level, old, path, node)
                 yield from _node(made.nodes[0][old], node, path)
                 yield from _step(steps[0].get(old), steps[1].get(path), path, node)
-        yield from _control_edges(made, level)
-        yield from _data_edges(made, level)
+        yield from control_edges(made, level)
+        yield from data_edges(made, level)
     yield from _moved_into_new_flows(made)
 
 
@@ -69,7 +74,12 @@ def called(path: Path, node: Node) -> str:
 
 def _flow(level: Level) -> Iterator[Change]:
     before, after = flow_content(level.first), flow_content(level.second)
-    for at, one, other in islice(leaves(dict(before), dict(after)), MOST_LEAVES):
+    differing = (
+        (key, *leaf)
+        for key in {**before, **after}
+        for leaf in leaves(before.get(key, MISSING), after.get(key, MISSING), key)
+    )
+    for key, at, one, other in islice(differing, MOST_LEAVES):
         yield Change(
             sign="~",
             code="flow_changed",
@@ -77,9 +87,16 @@ def _flow(level: Level) -> Iterator[Change]:
             flow=level.beside,
             before=brief(one),
             after=brief(other),
-            place=level.second.place,
+            place=_place_of(key, level.second.place),
         )
     yield from _ports(level.first.outputs, level.second.outputs, "output", level.beside, None)
+
+
+def _place_of(key: str, flow: Place) -> Place:
+    """Where a field of a flow stands; the line is that of the flow, which alone is known here."""
+    group = "metadata.cinatra."
+    around = f"{flow.pointer}/metadata/cinatra" if key.startswith(group) else flow.pointer
+    return replace(flow, pointer=child(around, key.removeprefix(group)))
 
 
 def _gone_and_new(level: Level, gone: set[Path], new: set[Path]) -> Iterator[Change]:
@@ -159,7 +176,10 @@ def _node(old: Node, new: Node, path: Path) -> Iterator[Change]:
             place=place,
         )
     for at, one, other in islice(leaves(dict(content(old)), dict(content(new))), MOST_LEAVES):
-        hidden = at.split("/")[0] == _NEVER_SHOWN
+        field = at.split("/")[0]
+        hidden = field in _NEVER_SHOWN
+        if field == "url":
+            one, other = _address(one), _address(other)  # noqa: PLW2901
         yield Change(
             sign="~",
             code="node_changed",
@@ -175,6 +195,14 @@ def _node(old: Node, new: Node, path: Path) -> Iterator[Change]:
     yield from _ports(old.inputs, new.inputs, "input", around, (path, new))
     if not isinstance(new, StartNode):  # its outputs are its inputs
         yield from _ports(old.outputs, new.outputs, "output", around, (path, new))
+
+
+def _address(url: object) -> object:
+    """A URL without user, query and fragment; where there was a query, that is still to be seen."""
+    if not isinstance(url, str):
+        return url
+    bare = without_query(url)
+    return bare if "?" not in url else f"{bare}?…"
 
 
 def _step(before: int | None, after: int | None, path: Path, node: Node) -> Iterator[Change]:
@@ -254,104 +282,5 @@ def _port(code: Code, message: str, port: Port, flow: Path, node: Path) -> Chang
         flow=flow,
         node=node,
         place=port.place,
-        gone=gone,
-    )
-
-
-# ---------------------------------------------------------------------------- edges
-
-
-def _control_edges(made: Matching, level: Level) -> Iterator[Change]:
-    before = _routes(level.first, level.around, made.to_second)
-    after = _routes(level.second, level.beside, None)
-    for (source, branch), (target, place) in before.items():
-        where = f"control edge {_named(source)}{_branch(branch)}"
-        now = after.get((source, branch))
-        if now is None:
-            yield _edge(
-                "control_edge_removed", f"{where} -> {_named(target)} is gone", level, place
-            )
-        elif now[0] != target:
-            yield Change(
-                sign="~",
-                code="control_edge_changed",
-                message=f"{where} leads to another node",
-                flow=level.beside,
-                node=source,
-                before=_named(target),
-                after=_named(now[0]),
-                place=now[1],
-            )
-    for (source, branch), (target, place) in after.items():
-        if (source, branch) not in before:
-            message = f"control edge {_named(source)}{_branch(branch)} -> {_named(target)} is new"
-            yield _edge("control_edge_added", message, level, place)
-
-
-def _routes(
-    flow: FlowIR, around: Path, names: Mapping[Path, Path] | None
-) -> dict[tuple[Path, str], tuple[Path, Place]]:
-    """(source, branch) → target and place, under the names of the second flow."""
-    return {
-        (_called_now((*around, route.source), names), route.branch): (
-            _called_now((*around, route.target), names),
-            route.place,
-        )
-        for route in flow.routes
-    }
-
-
-def _called_now(path: Path, names: Mapping[Path, Path] | None) -> Path:
-    """The node's path in the second flow; what is gone can be no node of it."""
-    return path if names is None else names.get(path, ("", *path))
-
-
-def _data_edges(made: Matching, level: Level) -> Iterator[Change]:
-    before = _links(level.first, level.around, made.to_second)
-    after = _links(level.second, level.beside, None)
-    for link, place in before.items():
-        if link not in after:
-            yield _edge("data_edge_removed", f"data edge {_link(link)} is gone", level, place)
-    for link, place in after.items():
-        if link not in before:
-            yield _edge("data_edge_added", f"data edge {_link(link)} is new", level, place)
-
-
-_Link = tuple[Path, str, Path, str]
-
-
-def _links(flow: FlowIR, around: Path, names: Mapping[Path, Path] | None) -> dict[_Link, Place]:
-    return {
-        (
-            _called_now((*around, edge.source), names),
-            edge.output,
-            _called_now((*around, edge.target), names),
-            edge.input,
-        ): edge.place
-        for edge in flow.data_edges
-    }
-
-
-def _link(link: _Link) -> str:
-    source, output, target, into = link
-    return f"{_named(source)}.{output} -> {_named(target)}.{into}"
-
-
-def _named(path: Path) -> str:
-    return path[-1] if path else ""
-
-
-def _branch(branch: str) -> str:
-    return "" if branch == "next" else f' by "{branch}"'
-
-
-def _edge(code: Code, message: str, level: Level, place: Place) -> Change:
-    gone = code.endswith("_removed")
-    return Change(
-        sign="-" if gone else "+",
-        code=code,
-        message=message,
-        flow=level.beside,
-        place=place,
         gone=gone,
     )

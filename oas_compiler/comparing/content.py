@@ -11,6 +11,7 @@ from dataclasses import fields
 from functools import lru_cache
 from typing import Final
 
+from oas_compiler.checks.credentials import credential
 from oas_compiler.ir import FlowIR, FlowNode, GateStep, Json, JsonValue, Node, Port
 from oas_compiler.reports.masking import without_secrets
 
@@ -119,9 +120,22 @@ def leaves(before: object, after: object, at: str = "") -> Iterator[tuple[str, o
         yield at, before, after
 
 
+def _covered(value: object) -> object:
+    """The same with every text starred that looks like a credential, known or random."""
+    if isinstance(value, str):
+        text = without_secrets(value)
+        kind = credential(text)
+        return f"({kind})" if kind else text
+    if isinstance(value, list):
+        return [_covered(entry) for entry in value]
+    if isinstance(value, dict):
+        return {without_secrets(key): _covered(entry) for key, entry in value.items()}
+    return value
+
+
 def brief(value: object) -> str:
     """A value on one line, shortened, without what looks like a credential."""
     if value is MISSING:
         return ""
-    text = without_secrets(Json.of(value).text)
+    text = Json.of(_covered(value)).text
     return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"

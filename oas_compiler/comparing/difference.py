@@ -14,6 +14,7 @@ from typing import Literal
 
 from oas_compiler.approval import Path
 from oas_compiler.ir import JsonValue, Place
+from oas_compiler.reports.masking import without_secrets
 
 Sign = Literal["!", "-", "+", "~"]
 Code = Literal[
@@ -23,6 +24,7 @@ Code = Literal[
     "gate_risk_lowered",
     "gate_answer_widened",
     "gate_visits_raised",
+    "node_unguarded",
     "send_unguarded",
     "send_hidden",
     "send_repeats",
@@ -99,7 +101,7 @@ def _record(change: Change) -> dict[str, JsonValue]:
     return {
         "sign": change.sign,
         "code": change.code,
-        "message": change.message,
+        "message": without_secrets(change.message),
         "flow": "/".join(change.flow),
         "node": "/".join(change.node),
         "before": change.before,

@@ -5,19 +5,26 @@
 
 `False` where it cannot be shown: whoever reviews should look then.  Words that only describe
 (`title`, `x-renderer`) do not count.
+
+Two questions: does the new schema keep every rule of the old one, and has it a word that takes
+something out of the reach of a rule (`patternProperties` beside `additionalProperties`,
+`minContains: 0` beside `contains`)?  A word that is not known here may do that, too.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
-from typing import Final
+from typing import Final, TypeAlias
 
 from oas_compiler.ir import JsonValue
 
+_Schema: TypeAlias = Mapping[str, JsonValue]
+
 _DESCRIBING: Final = frozenset(
     {
-        "$schema", "$id", "$comment", "title", "description", "default", "examples", "deprecated",
-        "readOnly", "writeOnly", "x-renderer", "x-envelope-shape",
+        "$comment", "title", "description", "default", "examples", "deprecated", "readOnly",
+        "writeOnly", "x-renderer", "x-envelope-shape",
     }
 )  # fmt: skip
 _FLOORS: Final = frozenset(
@@ -26,95 +33,218 @@ _FLOORS: Final = frozenset(
 _CEILINGS: Final = frozenset(
     {"maxLength", "maxItems", "maxProperties", "maximum", "exclusiveMaximum", "maxContains"}
 )
+_NARROWING: Final = _FLOORS | _CEILINGS | {
+    "type", "enum", "const", "required", "properties", "patternProperties", "additionalProperties",
+    "propertyNames", "unevaluatedProperties", "dependencies", "dependentRequired",
+    "dependentSchemas", "items", "prefixItems", "additionalItems", "unevaluatedItems", "contains",
+    "uniqueItems", "pattern", "multipleOf", "format", "contentEncoding", "contentMediaType",
+    "contentSchema", "allOf", "anyOf", "oneOf", "not", "if", "then", "else",
+}  # fmt: skip
+"""Words that refuse something, or nothing.  What they take from other words, the judges know."""
+_REFERENCES: Final = frozenset({"$ref", "$dynamicRef", "$recursiveRef"})
+"""Words that lead anywhere in the whole schema: with one of these in it, nothing may differ."""
+_LEFT_OVER: Final = ("unevaluatedProperties", "unevaluatedItems")
+"""Words that look at what no other word looked at: beside one of these, nothing may differ."""
 
 
 def as_strict(new: JsonValue, old: JsonValue) -> bool:
-    """Whether `new` surely accepts nothing that `old` refuses."""
-    if new == old or new is False or old is True or old == {}:
+    """Whether `new` surely accepts nothing that `old` refuses; both are whole schemas."""
+    if isinstance(new, dict) and isinstance(old, dict) and (_refers(new) or _refers(old)):
+        return same(_rules(new), _rules(old))
+    return _as_strict(new, old)
+
+
+def _refers(value: JsonValue) -> bool:
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, dict):
+            if not _REFERENCES.isdisjoint(one):
+                return True
+            waiting += one.values()
+        elif isinstance(one, list):
+            waiting += one
+    return False
+
+
+def _as_strict(new: JsonValue, old: JsonValue) -> bool:
+    if new is False or _accepts_all(old) or same(new, old):
         return True
     if not isinstance(new, dict) or not isinstance(old, dict):
         return False
-    return all(_keeps(word, new, old) for word in old if word not in _DESCRIBING)
+    if any(word in schema for word in _LEFT_OVER for schema in (new, old)):
+        return same(_rules(new), _rules(old))
+    return all(_keeps(word, new, old) for word in _rules(old)) and not any(
+        _may_loosen(word, new, old) for word in new
+    )
 
 
-def _keeps(word: str, new: Mapping[str, JsonValue], old: Mapping[str, JsonValue]) -> bool:
+def same(one: JsonValue, other: JsonValue) -> bool:
+    """Equality as JSON has it: `true` is not 1, and 1 is 1.0."""
+    if isinstance(one, bool) or isinstance(other, bool):
+        return one is other
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(same, one, other))
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
+    return one == other
+
+
+def _rules(schema: _Schema) -> dict[str, JsonValue]:
+    return {word: value for word, value in schema.items() if word not in _DESCRIBING}
+
+
+def _accepts_all(schema: JsonValue) -> bool:
+    return schema is True or (isinstance(schema, dict) and not _rules(schema))
+
+
+def _may_loosen(word: str, new: _Schema, old: _Schema) -> bool:
+    """Whether a word of the new schema may make rules mean less than they say."""
+    if word in _DESCRIBING or word in _NARROWING:
+        return False
+    # other dialects and engines have words of their own: `nullable`, `$schema`, `discriminator`
+    note = word.startswith("x-") and not word.startswith("x-envelope")
+    return not note and not (word in old and same(new[word], old[word]))
+
+
+def _keeps(word: str, new: _Schema, old: _Schema) -> bool:
     """Whether `new` keeps the rule that `word` makes in `old`."""
     if word in _FLOORS or word in _CEILINGS:
-        one, other = new.get(word), old[word]
-        if not _is_number(one) or not _is_number(other):
-            return one == other
-        assert isinstance(one, (int, float))
-        assert isinstance(other, (int, float))
-        return one >= other if word in _FLOORS else one <= other
+        return _keeps_limit(word, new, old)
     judge = _JUDGES.get(word)
-    if judge is not None:
-        return judge(new, old)
-    return word in new and new[word] == old[word]
+    return judge(new, old) if judge is not None else _unchanged(word, new, old)
+
+
+def _unchanged(word: str, new: _Schema, old: _Schema) -> bool:
+    """Both have it and it is equal, or neither has it."""
+    if word in new and word in old:
+        return same(new[word], old[word])
+    return word not in new and word not in old
+
+
+def _keeps_limit(word: str, new: _Schema, old: _Schema) -> bool:
+    if word not in new:
+        return False
+    one, other = new[word], old[word]
+    if not _is_number(one) or not _is_number(other):
+        return same(one, other)
+    assert isinstance(one, (int, float))
+    assert isinstance(other, (int, float))
+    return one >= other if word in _FLOORS else one <= other
 
 
 def _is_number(value: JsonValue) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-def _types(new: Mapping[str, JsonValue], old: Mapping[str, JsonValue]) -> bool:
-    allowed = {str(kind) for kind in _listed(old["type"])}
+def _types(new: _Schema, old: _Schema) -> bool:
+    allowed = _listed(old["type"])
     if "number" in allowed:
-        allowed.add("integer")
-    return "type" in new and {str(kind) for kind in _listed(new["type"])} <= allowed
+        allowed = [*allowed, "integer"]
+    return "type" in new and all(_is_in(kind, allowed) for kind in _listed(new["type"]))
 
 
 def _listed(value: JsonValue) -> list[JsonValue]:
     return value if isinstance(value, list) else [value]
 
 
-def _values(new: Mapping[str, JsonValue], old: Mapping[str, JsonValue]) -> bool:
-    allowed = _listed(old["enum"]) if "enum" in old else [old["const"]]
-    if "const" in new:
-        return _is_in(new["const"], allowed)
+def _enum(new: _Schema, old: _Schema) -> bool:
+    allowed = old["enum"]
+    return isinstance(allowed, list) and _is_one_of(new, allowed)
+
+
+def _const(new: _Schema, old: _Schema) -> bool:
+    return _is_one_of(new, [old["const"]])
+
+
+def _is_one_of(new: _Schema, allowed: list[JsonValue]) -> bool:
+    """Whether every value that `new` lists is allowed."""
+    known = {_key(value) for value in allowed}
+    if "const" in new and _key(new["const"]) in known:
+        return True
     given = new.get("enum")
-    return isinstance(given, list) and all(_is_in(value, allowed) for value in given)
+    return isinstance(given, list) and all(_key(value) in known for value in given)
+
+
+def _key(value: JsonValue) -> str:
+    """Equal for two values that are the same."""
+    return json.dumps(_whole(value), sort_keys=True)
+
+
+def _whole(value: JsonValue) -> JsonValue:
+    if isinstance(value, list):
+        return [_whole(entry) for entry in value]
+    if isinstance(value, dict):
+        return {key: _whole(entry) for key, entry in value.items()}
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _is_in(value: JsonValue, allowed: list[JsonValue]) -> bool:
-    """Membership as JSON has it: `true` is not 1."""
-    return any(type(value) is type(other) and value == other for other in allowed)
+    return any(same(value, other) for other in allowed)
 
 
-def _required(new: Mapping[str, JsonValue], old: Mapping[str, JsonValue]) -> bool:
-    names = [str(name) for name in _listed(new.get("required", []))]
-    return all(str(name) in names for name in _listed(old["required"]))
-
-
-def _properties(new: Mapping[str, JsonValue], old: Mapping[str, JsonValue]) -> bool:
-    given, known = new.get("properties", {}), old["properties"]
-    if not isinstance(given, dict) or not isinstance(known, dict):
-        return given == known
-    # A property that `new` does not name is checked by its additionalProperties, if at all.
-    rest = new.get("additionalProperties", True)
-    return all(as_strict(given.get(name, rest), schema) for name, schema in known.items())
-
-
-def _additional(new: Mapping[str, JsonValue], old: Mapping[str, JsonValue]) -> bool:
-    given, known = new.get("properties", {}), old.get("properties", {})
-    allowed = old["additionalProperties"]
-    if not isinstance(given, dict) or not isinstance(known, dict):
-        return new.get("additionalProperties") == allowed
-    extra = [schema for name, schema in given.items() if name not in known]
-    return all(
-        as_strict(schema, allowed) for schema in [new.get("additionalProperties", True), *extra]
+def _required(new: _Schema, old: _Schema) -> bool:
+    return "required" in new and all(
+        _is_in(name, _listed(new["required"])) for name in _listed(old["required"])
     )
 
 
-def _items(new: Mapping[str, JsonValue], old: Mapping[str, JsonValue]) -> bool:
-    return as_strict(new.get("items", True), old["items"])
+def _properties(new: _Schema, old: _Schema) -> bool:
+    given, known = new.get("properties", {}), old["properties"]
+    if not isinstance(given, dict) or not isinstance(known, dict):
+        return same(given, known)
+    # A property that `new` does not name is checked by its additionalProperties, if at all: not
+    # where a pattern matches its name.
+    rest = True if "patternProperties" in new else new.get("additionalProperties", True)
+    return all(_as_strict(given.get(name, rest), schema) for name, schema in known.items())
 
 
-_JUDGES: Final[Mapping[str, Callable[[Mapping[str, JsonValue], Mapping[str, JsonValue]], bool]]] = {
+def _additional(new: _Schema, old: _Schema) -> bool:
+    given, known = new.get("properties", {}), old.get("properties", {})
+    allowed = old["additionalProperties"]
+    if not isinstance(given, dict) or not isinstance(known, dict):
+        return False
+    # what a pattern matches, additionalProperties does not look at
+    if not _unchanged("patternProperties", new, old) and not _accepts_all(allowed):
+        return False
+    extra = [schema for name, schema in given.items() if name not in known]
+    return all(
+        _as_strict(schema, allowed) for schema in [new.get("additionalProperties", True), *extra]
+    )
+
+
+def _items(new: _Schema, old: _Schema) -> bool:
+    # what stands at a position of its own, items does not look at
+    if not _unchanged("prefixItems", new, old) and not _accepts_all(old["items"]):
+        return False
+    return _as_strict(new.get("items", True), old["items"])
+
+
+def _additional_items(new: _Schema, old: _Schema) -> bool:
+    """It looks at what is behind the positions of `items`."""
+    return _unchanged("items", new, old) and _unchanged("additionalItems", new, old)
+
+
+def _contains(new: _Schema, old: _Schema) -> bool:
+    one, other = new.get("minContains", 1), old.get("minContains", 1)
+    if not same(one, other):
+        if not _is_number(one) or not _is_number(other):
+            return False
+        assert isinstance(one, (int, float))
+        assert isinstance(other, (int, float))
+        if one < other:
+            return False
+    return _unchanged("contains", new, old)
+
+
+_JUDGES: Final[Mapping[str, Callable[[_Schema, _Schema], bool]]] = {
     "type": _types,
-    "enum": _values,
-    "const": _values,
+    "enum": _enum,
+    "const": _const,
     "required": _required,
     "properties": _properties,
     "additionalProperties": _additional,
     "items": _items,
+    "additionalItems": _additional_items,
+    "contains": _contains,
 }

@@ -1,8 +1,8 @@
 """What got less guarded between two flows: gates and the nodes that act on the world outside.
 
-    a gate is gone; no longer on every way to a send that it stood before; waived by
-    `requiresApproval: false`; of a lower risk class; with an answer schema that accepts more; with
-    more visits
+    a gate is gone; on no way any more, or no longer on every way to a node that acts and that it
+    stood before (a call, a tool, a subflow: sends or not); waived by `requiresApproval: false` in
+    `gateSteps`; of a lower risk class; with an answer schema that accepts more; with more visits
     a send can be reached, or reached again, without any gate; or is no send any more by its risk
     class
 
@@ -12,115 +12,48 @@ subflow changes nothing by itself.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 
-from oas_compiler.approval import (
-    GateSpec,
-    Path,
-    acting_nodes,
-    derive_approval,
-    is_send_class,
-    waived_gates,
-)
+from oas_compiler.approval import GateSpec, Path
 from oas_compiler.comparing.changes import called
 from oas_compiler.comparing.content import brief
 from oas_compiler.comparing.difference import Change, Code
+from oas_compiler.comparing.guarded import GatesBefore, Guarding, bits
 from oas_compiler.comparing.matching import Matching
 from oas_compiler.comparing.strictness import as_strict
-from oas_compiler.explanation.passage import Passage
-from oas_compiler.ir import STRING, FlowIR, InputMessageNode, JsonValue, Node
+from oas_compiler.ir import STRING, InputMessageNode, JsonValue
 from oas_compiler.risk import weight
 
 _MOST_LOOPS = 200
 """Sends that are looked at for loops; each is a walk over the flow."""
 _NAMED = 3
-"""Sends that one message names."""
+"""Nodes that one message names."""
 _VISITS = 100
 """Visits of one gate in one run where the author gave no `maxGateVisits`, or a higher one."""
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _Guarding:
-    """One flow: its gates, its sends, and the ways between them."""
-
-    flow: FlowIR
-    nodes: dict[Path, Node]
-
-    @cached_property
-    def passage(self) -> Passage:
-        return Passage.of(self.flow)
-
-    @cached_property
-    def gates(self) -> dict[Path, GateSpec]:
-        return {gate.path: gate for gate in derive_approval(self.flow).gates}
-
-    @cached_property
-    def waived(self) -> frozenset[Path]:
-        own = {
-            path
-            for path in self.gates
-            if self.nodes[path].cinatra.mapping().get("requiresApproval") is False
-        }
-        return waived_gates(self.flow) | own
-
-    @cached_property
-    def asking(self) -> frozenset[Path]:
-        """The gates that stop a run; the author's own `requiresApproval` is a remark only."""
-        return frozenset(self.gates) - waived_gates(self.flow)
-
-    @cached_property
-    def sends(self) -> frozenset[Path]:
-        return frozenset(
-            path
-            for path, node in acting_nodes(self.flow)
-            if is_send_class(node.risk_class) and path not in self.gates
-        )
-
-    @cached_property
-    def open(self) -> set[Path]:
-        """What can be come to without any gate."""
-        return self.passage.reached(without=self.asking)
-
-    def repeats(self, send: Path) -> bool:
-        """Whether a loop leads from the send to itself without any gate."""
-        stack = list(self.passage.following.get(send, ()))
-        seen = set(stack)
-        while stack:
-            current = stack.pop()
-            if current == send:
-                return True
-            if current in self.asking:
-                continue
-            for target in self.passage.following.get(current, ()):
-                if target not in seen:
-                    seen.add(target)
-                    stack.append(target)
-        return False
-
-
 def weakenings(made: Matching) -> Iterator[Change]:
     """Everything that got weaker from the first flow to the second."""
-    old = _Guarding(flow=made.first, nodes=made.nodes[0])
-    new = _Guarding(flow=made.second, nodes=made.nodes[1])
-    lost = _lost_guards(made, old, new)
+    old = Guarding(flow=made.first, nodes=made.nodes[0])
+    new = Guarding(flow=made.second, nodes=made.nodes[1])
+    guards = _compare_guards(made, old, new)
     for path, gate in old.gates.items():
         now = made.to_second.get(path)
         if now is None or now not in new.gates:
-            yield _removed(path, old, now is not None)
+            yield _removed(path, old, guards.stood_before.get(path, []), retyped=now is not None)
             continue
         yield from _gate(gate, old, new.gates[now], new)
-        if path in lost:
-            yield _weaker(
-                "gate_bypassed", f"is no longer on every way to {_list(lost[path])}", now, new
-            )
+        what = _bypassed(path, now, guards, old, new)
+        if what:
+            yield _weaker("gate_bypassed", what, now, new)
     yield from _sends(made, old, new)
+    for path in guards.bare:
+        yield _weaker("node_unguarded", "can act without any gate before it", path, new)
 
 
 def _weaker(
-    code: Code, what: str, path: Path, new: _Guarding, values: tuple[str, str] = ("", "")
+    code: Code, what: str, path: Path, new: Guarding, values: tuple[str, str] = ("", "")
 ) -> Change:
     """values: before and after."""
     node = new.nodes[path]
@@ -140,9 +73,8 @@ def _weaker(
 # ---------------------------------------------------------------------------- gates
 
 
-def _removed(path: Path, old: _Guarding, retyped: bool) -> Change:
-    before = [send for send in sorted(old.sends) if old.passage.always_before(path, send)]
-    guarded = f"; it stood before {_list(before)}" if before and path in old.asking else ""
+def _removed(path: Path, old: Guarding, before: list[Path], *, retyped: bool) -> Change:
+    guarded = f"; it stood before {_list(before)}" if before else ""
     node = old.nodes[path]
     what = "is no gate any more" if retyped else "is gone"
     return Change(
@@ -156,24 +88,95 @@ def _removed(path: Path, old: _Guarding, retyped: bool) -> Change:
     )
 
 
-def _lost_guards(made: Matching, old: _Guarding, new: _Guarding) -> dict[Path, list[Path]]:
-    """Gate, as the first flow calls it → sends, as the second does, that it guards no more."""
-    lost: dict[Path, list[Path]] = defaultdict(list)
-    reached = new.passage.reached()
-    for send in sorted(old.sends):
-        now = made.to_second.get(send)
-        if now is None or now not in reached:
+def _bypassed(path: Path, now: Path, guards: _Guards, old: Guarding, new: Guarding) -> str:
+    """What the message says of a gate that guards less; empty for one that does not."""
+    lost = guards.lost.get(path, [])
+    if path in old.asking and path in old.reached and now not in new.reached:
+        return "is on no way any more" + (f"; it stood before {_list(lost)}" if lost else "")
+    if lost:
+        return f"is no longer on every way to {_list(lost)}"
+    if path in guards.idle:
+        before = _list(guards.stood_before[path])
+        return f"is before nothing that acts any more; it stood before {before}"
+    return ""
+
+
+@dataclass(slots=True)
+class _Guards:
+    """What the gates of the first flow, named as there, guarded and guard no more.
+
+    Of many nodes only so many as a message names, and one.
+    """
+
+    lost: dict[Path, list[Path]] = field(default_factory=dict)
+    """Gates that are still there → nodes, as the second flow calls them."""
+    stood_before: dict[Path, list[Path]] = field(default_factory=dict)
+    """Every gate → nodes, as the first flow calls them."""
+    idle: set[Path] = field(default_factory=set)
+    """Gates that stood before something that acts, and stand before nothing that does."""
+    bare: list[Path] = field(default_factory=list)
+    """Nodes of the second flow that no gate is before, and that several guarded together."""
+
+
+def _compare_guards(made: Matching, old: Guarding, new: Guarding) -> _Guards:
+    """All gates are compared at once for each node, as bits of one number: near linear work."""
+    asking = [path for path in old.gates if path in old.asking]
+    beside = [made.to_second.get(path) for path in asking]
+    stays = [now if now in new.gates else None for now in beside]
+    gone = sum(1 << number for number, now in enumerate(stays) if now is None)
+    was_before = GatesBefore(old, {path: number for number, path in enumerate(asking)})
+    is_before = GatesBefore(
+        new, {now: number for number, now in enumerate(stays) if now is not None}
+    )
+    lost, stood_before = _Named(), _Named()
+    found = _Guards()
+    for path in _telling(old):
+        was = was_before.of(path)
+        stood_before.add(was, path)
+        now = made.to_second.get(path)
+        if now is None or not new.acts(now) or not (now in new.acting or path in old.sends):
             continue
-        for gate in old.passage.before(send):
-            beyond = made.to_second.get(gate)
-            if gate in old.asking and beyond in new.gates:
-                assert beyond is not None
-                if not new.passage.always_before(beyond, now):
-                    lost[gate].append(now)
-    return lost
+        lost.add(was & ~gone & ~is_before.of(now), now)
+        together = not was and old.acts(path) and not old.is_open(path)
+        if together and new.is_open(now) and now not in new.sends and path not in old.sends:
+            found.bare.append(now)
+    if any(new.acts(path) and path not in made.to_first for path in new.acting):
+        # what it stood before is gone, and something new acts without it
+        still = 0
+        for path in new.acting:
+            still |= is_before.of(path)
+        found.idle = {asking[n] for n in stood_before.by_number if not (still | gone) >> n & 1}
+    found.lost = {asking[number]: paths for number, paths in lost.by_number.items()}
+    found.stood_before = {asking[number]: paths for number, paths in stood_before.by_number.items()}
+    return found
 
 
-def _gate(was: GateSpec, old: _Guarding, now: GateSpec, new: _Guarding) -> Iterator[Change]:
+def _telling(guarding: Guarding) -> list[Path]:
+    """What acts, in the order in which a message names it: sends, then nodes inside others first."""
+    return sorted(
+        guarding.acting,
+        key=lambda path: (path not in guarding.sends, path in guarding.passage.flow_nodes, path),
+    )
+
+
+class _Named:
+    """Gate → the first few nodes, for many gates at a time."""
+
+    def __init__(self) -> None:
+        self.by_number: dict[int, list[Path]] = {}
+        self._full = 0
+
+    def add(self, gates: int, node: Path) -> None:
+        for number in bits(gates & ~self._full):
+            named = self.by_number.setdefault(number, [])
+            if any(inner[: len(node)] == node for inner in named):
+                continue  # a FlowNode of which something inside is named
+            named.append(node)
+            if len(named) > _NAMED:
+                self._full |= 1 << number
+
+
+def _gate(was: GateSpec, old: Guarding, now: GateSpec, new: Guarding) -> Iterator[Change]:
     path = now.path
     one, other = old.nodes[was.path], new.nodes[path]
     assert isinstance(one, InputMessageNode)
@@ -227,7 +230,7 @@ def _forms(node: InputMessageNode) -> dict[str, JsonValue]:
 # ---------------------------------------------------------------------------- sends
 
 
-def _sends(made: Matching, old: _Guarding, new: _Guarding) -> Iterator[Change]:
+def _sends(made: Matching, old: Guarding, new: Guarding) -> Iterator[Change]:
     once = {made.to_second[path] for path in old.sends if path in made.to_second}
     for path in sorted(once - new.sends):
         values = old.nodes[made.to_first[path]].risk_class, new.nodes[path].risk_class
@@ -235,8 +238,8 @@ def _sends(made: Matching, old: _Guarding, new: _Guarding) -> Iterator[Change]:
     for number, path in enumerate(sorted(once | new.sends)):
         was = made.to_first.get(path)
         before = was if was in old.sends else None
-        if path in new.open:
-            if before is None or before not in old.open:
+        if new.is_open(path):
+            if before is None or not old.is_open(before):
                 yield _weaker("send_unguarded", "can act without any gate before it", path, new)
             continue
         repeated = before is not None and old.repeats(before)
@@ -244,7 +247,6 @@ def _sends(made: Matching, old: _Guarding, new: _Guarding) -> Iterator[Change]:
             yield _weaker("send_repeats", "can act again in a loop without a gate", path, new)
 
 
-def _list(paths: list[Path]) -> str:
-    named = ", ".join(f'"{"/".join(path)}"' for path in paths[:_NAMED])
-    more = len(paths) - _NAMED
-    return f"{named} and {more} more" if more > 0 else named
+def _list(paths: Iterable[Path]) -> str:
+    names = [f'"{"/".join(path)}"' for path in paths]
+    return ", ".join(names[:_NAMED]) + (" and more" if len(names) > _NAMED else "")

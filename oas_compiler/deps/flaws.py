@@ -3,7 +3,7 @@
 In: packages and who follows whom.  Out: findings.
 
     a wants b, b wants a                              ->  DEP003  @x/a@1.0.0 → @x/b@1.0.0 → @x/a@1.0.0
-    @x/b 1.0.0 in two folders                         ->  DEP004
+    @x/b 1.0.0 is taken and in two folders            ->  DEP004
     a FlowNode with packageName "@x/c", no entry      ->  DEP006
     map and list name two ranges for one child        ->  DEP007
     "version": "1.0"                                  ->  DEP008
@@ -22,6 +22,8 @@ from oas_compiler.scope import Document
 from oas_compiler.source import read_source
 
 _CHILD_TYPES = ("FlowNode", "AgentNode", "A2AAgent")
+MAX_FOLDERS_TOLD = 5
+"""Folders of one package that a finding names."""
 MAX_CYCLES = 100
 """Circles that are reported; a tree of hundreds of packages can have any number."""
 
@@ -82,21 +84,29 @@ def used_undeclared(package: AgentPackage, findings: Diagnostics) -> None:
             )
 
 
-def doubles(packages: Iterable[AgentPackage], shelf: Shelf, findings: Diagnostics) -> None:
-    """Report packages that are there twice: which of the two runs would be chance."""
-    for name in dict.fromkeys(package.name for package in packages if package.name):
-        first: dict[str, AgentPackage] = {}
-        for one in shelf.by_name.get(name, ()):
-            other = first.setdefault(one.version, one)
-            if other is not one:
-                findings.findings.append(
-                    one.finding(
-                        "DEP004",
-                        f"{one.label} is there twice, in {other.folder} and in {one.folder}",
-                        "/name",
-                        hint="remove one of the two, or give it another version",
-                    )
+def doubles(chosen: Iterable[AgentPackage], shelf: Shelf, findings: Diagnostics) -> None:
+    """Report child agents that are there more than once: which of them runs would be chance.
+
+    One finding for each, however many there are; what no link takes may be there as often as it is.
+    """
+    for package in dict.fromkeys(chosen):
+        others = [
+            str(one.folder)
+            for one in shelf.by_name.get(package.name, ())
+            if one.version == package.version and one is not package
+        ]
+        if others:
+            more = f" and {len(others) - MAX_FOLDERS_TOLD} more" * (len(others) > MAX_FOLDERS_TOLD)
+            often = "twice" if len(others) == 1 else f"{len(others) + 1} times"
+            findings.findings.append(
+                package.finding(
+                    "DEP004",
+                    f"{package.label} is there {often}, in {package.folder} and in "
+                    f"{', '.join(others[:MAX_FOLDERS_TOLD])}{more}",
+                    "/name",
+                    hint="remove all but one, or give them different versions",
                 )
+            )
 
 
 def cycles(

@@ -16,10 +16,10 @@ import contextlib
 import json
 import os
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 from oas_compiler.deps.packages import AgentPackage
 from oas_compiler.deps.resolve import Resolution
@@ -27,6 +27,8 @@ from oas_compiler.diagnostics import Diagnostics, Finding
 from oas_compiler.ir import JsonValue
 from oas_compiler.source import read_source
 
+Key: TypeAlias = tuple[str, str]
+"""Name and version of a package."""
 LOCK_FILE: Final = "oasflow-lock.json"
 VERSION: Final = 1
 
@@ -112,9 +114,17 @@ def changes(old: JsonValue, new: Mapping[str, JsonValue]) -> Iterator[Change]:
         )
         return
     after = _by_key(dict(new)) or {}
-    for key in sorted(before.keys() | after.keys()):
+    others = _other_versions(before, after)
+    labels = {"@".join(old): "@".join(now) for old, now in others.items()}
+    for key in sorted((before.keys() | after.keys()) - set(others.values())):
         name = key[0]
-        if key not in after:
+        if key in others:
+            yield Change(
+                package=name,
+                what=f"{name} {key[1]} is locked, {others[key][1]} is needed now",
+                pointer=before[key][0],
+            )
+        elif key not in after:
             pointer, entry = before[key]
             yield Change(
                 package=name,
@@ -128,13 +138,44 @@ def changes(old: JsonValue, new: Mapping[str, JsonValue]) -> Iterator[Change]:
                 pointer="/packages",
             )
         else:
-            yield from _differences(name, before[key], after[key][1])
+            pointer, entry = before[key]
+            yield from _differences((pointer, _relabelled(entry, labels)), after[key][1])
+
+
+def _other_versions(before: Collection[Key], after: Collection[Key]) -> dict[Key, Key]:
+    """Locked package → the same one as it is now, where only its version is another."""
+    gone, come = _by_name(before, after), _by_name(after, before)
+    return {
+        (name, versions[0]): (name, come[name][0])
+        for name, versions in gone.items()
+        if len(versions) == 1 == len(come.get(name, ()))
+    }
+
+
+def _by_name(keys: Collection[Key], others: Collection[Key]) -> dict[str, list[str]]:
+    """Name → versions, of what is not among the others."""
+    found: dict[str, list[str]] = {}
+    for name, version in keys:
+        if (name, version) not in others:
+            found.setdefault(name, []).append(version)
+    return found
+
+
+def _relabelled(
+    entry: Mapping[str, JsonValue], labels: Mapping[str, str]
+) -> Mapping[str, JsonValue]:
+    """The entry with the present versions of those that ask: that they changed is told already."""
+    asked = entry.get("requiredBy")
+    if not isinstance(asked, dict):
+        return entry
+    return {**entry, "requiredBy": {labels.get(who, who): what for who, what in asked.items()}}
 
 
 def _differences(
-    name: str, old: tuple[str, Mapping[str, JsonValue]], new: Mapping[str, JsonValue]
+    old: tuple[str, Mapping[str, JsonValue]], new: Mapping[str, JsonValue]
 ) -> Iterator[Change]:
     pointer, entry = old
+    name = str(new["name"])
     told = {
         "path": f"{name} is now in {new['path']}, it was in {entry.get('path')}",
         "sha256": f"the flow of {name} {new['version']} is not the one that was locked",
@@ -153,13 +194,13 @@ def _asked(value: JsonValue) -> str:
 
 def _by_key(
     lock: JsonValue,
-) -> dict[tuple[str, str], tuple[str, Mapping[str, JsonValue]]] | None:
+) -> dict[Key, tuple[str, Mapping[str, JsonValue]]] | None:
     """(name, version) → pointer and entry; `None` when this is no lock file."""
     packages = lock.get("packages") if isinstance(lock, dict) else None
     version = lock.get("lockfileVersion") if isinstance(lock, dict) else None
     if not isinstance(packages, list) or version != VERSION:
         return None
-    found: dict[tuple[str, str], tuple[str, Mapping[str, JsonValue]]] = {}
+    found: dict[Key, tuple[str, Mapping[str, JsonValue]]] = {}
     for index, entry in enumerate(packages):
         if not isinstance(entry, dict):
             return None

@@ -27,6 +27,7 @@ _LARGEST: Final = 2**53 - 1
 """Largest number in a version: npm counts in doubles."""
 _USUAL: Final = re.compile(r"[~^]?(?:0|[1-9][0-9]{0,8})(?:\.(?:0|[1-9][0-9]{0,8})){2}")
 """What nearly every range looks like; that it is one needs no library."""
+_THREE_NUMBERS: Final = re.compile(r"(?:0|[1-9][0-9]{0,8})(?:\.(?:0|[1-9][0-9]{0,8})){2}")
 _FOREIGN: Final = re.compile(r"[^\t\n\r -~]")
 """npm's digits and blanks are ASCII; Python's patterns would take others for them."""
 _NUMBER: Final = re.compile(r"[0-9]+")
@@ -45,7 +46,9 @@ def is_range(text: object) -> bool:
 
 def is_version(text: object) -> bool:
     """Whether this is one exact version, `1.2.3`, `1.2.3-rc.1` or `1.2.3+build`."""
-    return isinstance(text, str) and _version(text) is not None
+    return isinstance(text, str) and (
+        bool(_THREE_NUMBERS.fullmatch(text)) or _version(text) is not None
+    )
 
 
 def satisfies(version: str, text: str) -> bool:

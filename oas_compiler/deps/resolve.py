@@ -114,7 +114,7 @@ def resolve(
         return _resolve(given, [Path(root) for root in roots], findings)
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or "it is not a file name"
-        findings.error("OAS001", f"cannot read {given}: {why}")
+        _unreadable(given, f"cannot read {given}: {why}", findings)
         return Resolution(folder=given, roots=(), links=(), findings=findings)
 
 
@@ -122,7 +122,7 @@ def _resolve(given: Path, roots: Sequence[Path], findings: Diagnostics) -> Resol
     folder, package = _subject(given, findings)
     for root in roots:
         if not root.is_dir():
-            findings.error("OAS001", f"cannot read {root}: it is not a folder")
+            _unreadable(root, f"cannot read {root}: it is not a folder", findings)
     if findings.errors or folder is None:
         return Resolution(folder=given, roots=(), links=(), findings=findings)
     around = Path(os.path.normpath(folder / "..")) if package else folder
@@ -133,18 +133,21 @@ def _resolve(given: Path, roots: Sequence[Path], findings: Diagnostics) -> Resol
         own = shelf.at(folder)
         subjects = (own,) if own is not None else ()
     if not subjects:
-        findings.error(
-            "OAS001",
-            f"{given} holds no agent package",
-            hint='an agent package has a package.json with a "cinatra" object',
-        )
+        hint = 'an agent package has a package.json with a "cinatra" object'
+        _unreadable(given, f"{given} holds no agent package", findings, hint)
     return _closure(folder, subjects, shelf, findings)
+
+
+def _unreadable(path: Path, message: str, findings: Diagnostics, hint: str = "") -> None:
+    own = Diagnostics()
+    own.error("OAS001", message, hint=hint)
+    findings.findings += [finding.in_file(str(path)) for finding in own]
 
 
 def _subject(given: Path, findings: Diagnostics) -> tuple[Path | None, AgentPackage | None]:
     """The package folder with its package; for a folder with many the folder alone."""
     if not given.exists():
-        findings.error("OAS001", f"cannot read {given}: No such file or directory")
+        _unreadable(given, f"cannot read {given}: No such file or directory", findings)
         return None, None
     start = given if given.is_dir() else given.parent
     candidates = [start]
@@ -183,7 +186,7 @@ def _closure(
     for package in waiting:
         flaws_of(package, findings)
         used_undeclared(package, findings)
-    doubles(waiting, shelf, findings)
+    doubles((link.chosen for link in links if link.chosen is not None), shelf, findings)
     cycles(subjects, following, findings)
     return Resolution(folder=folder, roots=subjects, links=tuple(links), findings=findings)
 
@@ -264,7 +267,7 @@ def _report_mismatch(
     hint = f"{unasked[-1]} is a prerelease: a range admits it only by naming it" if unasked else ""
     findings.findings.append(
         package.finding(
-            "DEP002",
+            "DEP011" if asked.optional else "DEP002",
             f'no version of "{asked.name}" is in the range {asked.text or "(empty)"}; there is {there}',
             asked.pointer,
             hint=hint,

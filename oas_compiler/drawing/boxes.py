@@ -130,7 +130,7 @@ class Boxes:
     def _about(self, node: Node, path: Path) -> str:
         facts = {"": safe(node.name), "node": safe("/".join(path)), "type": type(node).__name__}
         if isinstance(node, ApiNode):
-            facts["calls"] = address(node.method, node.url)
+            facts["calls"] = safe(address(node.method, node.url))
         risk = self.risk(node, path)
         if risk:
             facts["risk class"] = safe(risk)

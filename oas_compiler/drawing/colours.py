@@ -28,6 +28,7 @@ _LIGHT: Mapping[str, tuple[str, str, str]] = {
     "loop-label": ("#f6ecff", "#8a2be2", "#5b1a99"),
     "frame": ("#f5f7fa", "#8696a7", "#243b53"),
     "frame-odd": ("#e9eef4", "#8696a7", "#243b53"),
+    "frame-send": ("#f5f7fa", "#c22727", "#243b53"),
     "start": ("#e3f5e6", "#3a8a4a", "#123d1b"),
     "end": ("#e3f5e6", "#3a8a4a", "#123d1b"),
     "gate": ("#fff1c2", "#b7791f", "#4a3200"),
@@ -36,7 +37,6 @@ _LIGHT: Mapping[str, tuple[str, str, str]] = {
     "message": ("#def4f5", "#2c8a90", "#0d4347"),
     "step": ("#ffffff", "#9aa5b1", "#16202b"),
     "send": ("#ffe3e1", "#c22727", "#5c0b0b"),
-    "gate-send": ("#fff1c2", "#c22727", "#4a3200"),
     "mark-plain": ("#ffffff", "#9aa5b1", "#3e4c59"),
     "mark-gate": ("#8f5a0a", "", "#ffffff"),
     "mark-send": ("#b91c1c", "", "#ffffff"),
@@ -53,6 +53,7 @@ _DARK: Mapping[str, tuple[str, str, str]] = {
     "loop-label": ("#2b1740", "#c792ff", "#e9d5ff"),
     "frame": ("#18212b", "#56677a", "#d9e2ec"),
     "frame-odd": ("#212d3a", "#56677a", "#d9e2ec"),
+    "frame-send": ("#18212b", "#ff7b72", "#d9e2ec"),
     "start": ("#12301a", "#57b36a", "#c9f2d1"),
     "end": ("#12301a", "#57b36a", "#c9f2d1"),
     "gate": ("#3f2f06", "#f0b429", "#ffe9ad"),
@@ -61,7 +62,6 @@ _DARK: Mapping[str, tuple[str, str, str]] = {
     "message": ("#0d3336", "#4cc3cb", "#c9f3f5"),
     "step": ("#1c2733", "#5b6977", "#eef2f6"),
     "send": ("#4a1313", "#ff7b72", "#ffdad7"),
-    "gate-send": ("#3f2f06", "#ff7b72", "#ffe9ad"),
     "mark-plain": ("#10161d", "#5b6977", "#d9e2ec"),
     "mark-gate": ("#f0b429", "", "#2b1d00"),
     "mark-send": ("#ff7b72", "", "#330404"),
@@ -74,7 +74,7 @@ _SHAPES = """\
 .oas .oas-bold{font-weight:600}
 .oas .oas-line,.oas .oas-loop{fill:none;stroke-width:1.6}
 .oas .oas-loop{stroke-dasharray:6 4}
-.oas .oas-gate,.oas .oas-send,.oas .oas-gate-send{stroke-width:2}
+.oas .oas-gate,.oas .oas-send,.oas .oas-frame-send{stroke-width:2}
 """
 
 

@@ -12,7 +12,7 @@ import hashlib
 import re
 from collections.abc import Iterator, Sequence
 
-from oas_compiler.approval import Approval, Path
+from oas_compiler.approval import Approval, Path, is_send_class
 from oas_compiler.drawing.boxes import Boxes
 from oas_compiler.drawing.colours import FONTS, Theme
 from oas_compiler.drawing.layout import lay_out
@@ -113,7 +113,7 @@ def _gates(approval: Approval) -> Iterator[str]:
                 _code(gate.path),
                 gate.risk_class,
                 gate.renderer or "the field fallback",
-                f"{guarded[gate.step]}" if gate.step in guarded else "",
+                guarded.get(gate.step, "nothing that sends" * is_send_class(gate.risk_class)),
             )
             for gate in approval.gates
         ],

@@ -14,7 +14,15 @@ from dataclasses import dataclass, field, replace
 
 from oas_compiler.approval import Path
 from oas_compiler.drawing.arrange import Arrangement, Point, arrange
-from oas_compiler.drawing.boxes import NAME_LINE, SMALL_LINE, SMALL_SIZE, Box, Boxes, Kind
+from oas_compiler.drawing.boxes import (
+    MARK_HEIGHT,
+    NAME_LINE,
+    SMALL_LINE,
+    SMALL_SIZE,
+    Box,
+    Boxes,
+    Kind,
+)
 from oas_compiler.drawing.ranks import Item, Link
 from oas_compiler.drawing.words import width, wrap
 from oas_compiler.ir import FlowIR, FlowNode, Route
@@ -166,7 +174,8 @@ def _label(flow: FlowIR, route: Route) -> str:
 
 
 def _head(box: Box) -> float:
-    return NAME_LINE * len(box.lines) + SMALL_LINE * bool(box.caption) + 10
+    marks = (MARK_HEIGHT + 6) * box.sends
+    return NAME_LINE * len(box.lines) + SMALL_LINE * bool(box.caption) + marks + 10
 
 
 def _frame(box: Box, inner: _Level) -> Box:

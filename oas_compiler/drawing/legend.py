@@ -46,7 +46,7 @@ def entries(picture: Picture) -> tuple[Entry, ...]:
         for kind, words in _WORDS
         if kind in picture.kinds or (kind == "start" and "end" in picture.kinds)
     ]
-    if any(placed.box.sends for placed in picture.boxes):
+    if any(placed.box.sends for placed in (*picture.boxes, *picture.frames)):
         found.append(Entry("step", "send", "sends: acts on the world outside"))
     if any(wire.loop for wire in picture.wires):
         found.append(Entry(None, "loop", "back to an earlier node"))

@@ -99,9 +99,7 @@ def _polygon(classes: str, *points: Point) -> str:
 def node(placed: Placed) -> Iterator[str]:
     """A box with all that is written in it."""
     box = placed.box
-    style: str = box.kind
-    if box.sends:
-        style = "gate-send" if box.kind == "gate" else "send"
+    style = "send" if box.sends else box.kind
     yield _group(box, "oas-node")
     yield shape(box.kind, f"oas-{style}", placed.x, placed.y, (placed.width, placed.height))
     written = (
@@ -118,10 +116,14 @@ def node(placed: Placed) -> Iterator[str]:
 
 def frame(placed: Placed) -> Iterator[str]:
     """The frame of a subflow with its head; what is inside is drawn over it."""
-    style = "frame-odd" if placed.depth % 2 else "frame"
+    style = "frame-send" if placed.box.sends else "frame-odd" if placed.depth % 2 else "frame"
     yield _group(placed.box, "oas-subflow")
     yield rectangle(f"oas-{style}", placed.x, placed.y, (placed.width, placed.height), 10)
-    yield from _head(placed.box, placed.x + placed.width / 2, placed.y + 8, style)
+    box, middle, y = placed.box, placed.x + placed.width / 2, placed.y + 8
+    yield from _head(box, middle, y, style)
+    if box.sends:
+        below = y + NAME_LINE * len(box.lines) + SMALL_LINE * bool(box.caption) + 6
+        yield from _marks(tuple(mark for mark in box.marks if mark.kind == "send"), middle, below)
     yield "</g>"
 
 

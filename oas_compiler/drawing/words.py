@@ -14,6 +14,8 @@ from __future__ import annotations
 import unicodedata
 from functools import lru_cache
 
+from oas_compiler.reports.masking import without_secrets
+
 _PICTURES = 0x2400
 _UNKNOWN = "\ufffd"
 _DIRECTIONS = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
@@ -36,7 +38,8 @@ _BOLD = bytes.fromhex(
 
 
 def safe(text: str) -> str:
-    """`text` on one line without a character that XML forbids or that reorders other text."""
+    """`text` on one line without a credential, or a character that XML forbids or that reorders."""
+    text = without_secrets(text)
     if text.isprintable():
         return text
     return "".join(map(_safe, text))

@@ -5,7 +5,7 @@
                                gate comes before send on some ways;  send is not guarded
 
 A gate that the policy waives (`requiresApproval: false` in `gateSteps`) asks nobody and guards
-nothing.
+nothing.  A gate is never a send: its risk class says what it guards.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from oas_compiler.approval import (
     Approval,
     GateSpec,
     Path,
-    acting_nodes,
-    is_send_class,
+    is_send,
     waived_gates,
+    walk,
 )
 from oas_compiler.explanation.passage import Passage
 from oas_compiler.explanation.records import GateFacts, Send
@@ -49,20 +49,19 @@ def sends_of(flow: FlowIR, passage: Passage, approval: Approval) -> tuple[_Guard
     open_to_all = passage.reached(without=asking)
     reached = passage.reached()
     found: list[_Guarded] = []
-    for path, node in acting_nodes(flow):
-        if path not in reached or not is_send_class(node.risk_class):
+    for path, node in walk(flow):
+        if not is_send(node) or passage.done(path) not in reached:
             continue
-        # A gate of a send class asks about itself.
-        own = (path,) if path in asking else ()
-        always = tuple(islice((one for one in passage.before(path) if one in asking), MAX_GUARDS))
-        before = passage.sources(path) & asking if len(found) < MAX_WALKS else set()
+        acts = passage.done(path)
+        always = tuple(islice((one for one in passage.before(acts) if one in asking), MAX_GUARDS))
+        before = passage.sources(acts) & asking if len(found) < MAX_WALKS else set()
         found.append(
             _Guarded(
                 path=path,
                 risk_class=node.risk_class,
-                guarded=bool(own) or path not in open_to_all,
-                always=(*own, *always),
-                sometimes=tuple(sorted(before - {*always, *own})[:MAX_GUARDS]),
+                guarded=acts not in open_to_all,
+                always=always,
+                sometimes=tuple(sorted(before - {*always})[:MAX_GUARDS]),
             )
         )
     return tuple(found)

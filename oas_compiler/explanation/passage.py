@@ -6,6 +6,9 @@
 One graph of paths: a FlowNode leads into its subflow's StartNode, and the EndNodes that leave by a
 branch lead on to where that branch of the FlowNode leads.  What must have run before a node are
 its dominators, found for all nodes at once (Cooper, Harvey and Kennedy's algorithm).
+
+A FlowNode's own path is where control enters it; `done(path)` is where it has run whole, whatever
+branch it leaves by.  That is when a FlowNode of a send class acts.
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from oas_compiler.approval import Path
+from oas_compiler.approval import Path, walk
 from oas_compiler.ir import EndNode, FlowIR, FlowNode
 
 
@@ -24,10 +27,17 @@ class Passage:
 
     start: Path
     following: Mapping[Path, tuple[Path, ...]]
+    flow_nodes: frozenset[Path]
+    """The FlowNodes."""
 
     @classmethod
     def of(cls, flow: FlowIR) -> Passage:
-        return cls(start=(flow.start,), following=dict(_edges(flow)))
+        flow_nodes = frozenset(path for path, node in walk(flow) if isinstance(node, FlowNode))
+        return cls(start=(flow.start,), following=dict(_edges(flow)), flow_nodes=flow_nodes)
+
+    def done(self, path: Path) -> Path:
+        """Where a node has acted: of a FlowNode behind all that is inside it, else the node."""
+        return _done(path) if path in self.flow_nodes else path
 
     def before(self, path: Path) -> Iterator[Path]:
         """The nodes that have run whenever `path` runs, nearest first; none if it is never reached."""
@@ -128,6 +138,11 @@ def _meeting(
     return one
 
 
+def _done(path: Path) -> Path:
+    """A point of the graph that is no node: no id has this character in a file that anybody wrote."""
+    return ("\0", *path)
+
+
 def _closure(
     starts: Iterable[Path],
     following: Mapping[Path, tuple[Path, ...]],
@@ -158,6 +173,7 @@ def _edges(
             yield from _edges(node.subflow, path, targets)
         elif isinstance(node, EndNode):
             target = (leaving or {}).get(node.branch_name)
-            yield path, (target,) if target is not None else ()
+            next_node = (target,) if target is not None else ()
+            yield path, (*next_node, _done(around)) if around else next_node
         else:
             yield path, tuple(dict.fromkeys(targets.values()))

@@ -15,6 +15,7 @@ from typing import Literal, cast
 
 from oas_compiler.diagnostics import Finding
 from oas_compiler.ir import NOTHING, Json, JsonValue
+from oas_compiler.reports.masking import without_secrets
 
 Role = Literal["asked", "caller", "optional", "host"]
 """Who gives a run's input: a person at setup, the caller, nobody has to, or the host alone."""
@@ -100,6 +101,7 @@ class Call:
     kind: Literal["http", "tool"]
     method: str = ""
     url: str = ""
+    """Without user, query and fragment."""
     tool: str = ""
     """Name of the function, or the `tool` in the body of a call."""
 
@@ -258,12 +260,27 @@ class Explanation:
         return exact or tuple(node for node in self.nodes if node.id == name)
 
     def to_json(self) -> dict[str, JsonValue]:
-        """Ready for JSON; keys are the fields' names, those of `derived` Cinatra's."""
+        """Ready for JSON; keys are the fields' names, those of `derived` Cinatra's.
+
+        What looks like a credential is starred.
+        """
         described = _json(self)
         assert isinstance(described, dict)
         described.pop("findings")
+        described = _masked(described)
+        assert isinstance(described, dict)
         described["warnings"] = len(self.findings)
         return described
+
+
+def _masked(value: JsonValue) -> JsonValue:
+    if isinstance(value, str):
+        return without_secrets(value)
+    if isinstance(value, list):
+        return [_masked(entry) for entry in value]
+    if isinstance(value, dict):
+        return {without_secrets(key): _masked(entry) for key, entry in value.items()}
+    return value
 
 
 def _json(value: object) -> JsonValue:

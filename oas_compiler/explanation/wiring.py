@@ -11,6 +11,7 @@ value is what counts while no other source has run.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -25,6 +26,7 @@ from oas_compiler.templates import TemplateError, placeholders, strings
 
 RESULT = "result"
 """What an EndNode of the outermost flow writes to."""
+_QUERY = re.compile("[?#]")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -175,9 +177,19 @@ def call_of(node: Node) -> Call | None:
     return Call(
         kind="http",
         method=node.method,
-        url=node.url,
+        url=without_query(node.url),
         tool=tool if isinstance(tool, str) else "",
     )
+
+
+def without_query(url: str) -> str:
+    """An address without what may be secret: user, query and fragment."""
+    bare = _QUERY.split(url, maxsplit=1)[0]
+    scheme, mark, rest = bare.partition("://")
+    if not mark:
+        scheme, rest = "", bare
+    host, slash, path = rest.partition("/")
+    return scheme + mark + host.rpartition("@")[2] + slash + path
 
 
 def _used(node: Node) -> Mapping[str, tuple[str, ...]]:

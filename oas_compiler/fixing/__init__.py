@@ -4,6 +4,7 @@
     rewriting.py    edits -> the smallest changes of the text that make them
     planning.py     which fixes of a file help, found out by checking the result
     writing.py      all of the new text on disk, or none of it
+    disk.py         which file a name stands for, and whether it may be written
 
     {"url": "x",            Edit(pointer="/url", value=None)            {
      "id": "a"}             ------------------------------->             "id": "a"}

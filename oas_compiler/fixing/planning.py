@@ -9,18 +9,20 @@ was mended, what was left out and why, and what remains to be found.
 
 A fix is left out unless the file is read as before, every finding that it was made for is gone,
 and no rule finds more than it did.  Flows of one package share its package.json: a `Mending`
-builds each change on the ones before it.
+builds each change on the ones before it.  A file that has several names is mended under the first
+of them, and one that must not be written not at all.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
 from oas_compiler.diagnostics import Finding
+from oas_compiler.fixing.disk import Identity, identity, refusal
 from oas_compiler.fixing.rewriting import CannotEdit, Rewriting, applied
 from oas_compiler.pipeline import check
 
@@ -57,6 +59,9 @@ class Mending:
     left_out: list[LeftOut] = field(default_factory=list)
     _found: dict[str, bytes] = field(default_factory=dict)
     _after: dict[str, bytes] = field(default_factory=dict)
+    _names: dict[Identity, str] = field(default_factory=dict)
+    """The first name of every file that was met."""
+    _tried: set[tuple[str, str, str]] = field(default_factory=set)
 
     def check(self, flow: str) -> list[Finding]:
         """The findings of a flow as it would be after all changes so far."""
@@ -67,9 +72,16 @@ class Mending:
         findings = self.check(flow)
         fixes = [finding for finding in findings if finding.fix and self.wanted(finding)]
         for file in dict.fromkeys(finding.file for finding in fixes):
-            if not is_fixable_file(file) or not self._read(file):
+            first = self._first_name(file)
+            if first != file:
+                self._leave_to(first, [one for one in fixes if one.file == file])
+            elif not is_fixable_file(file) or not self._read(file):
                 self._leave(fixes, file, NOT_JSON)
+            elif why := refusal(file):
+                del self._after[file]
+                self._leave(fixes, file, why)
         tried = [finding for finding in fixes if finding.file in self._after]
+        self._tried |= {_key(one) for one in tried}
         if tried:
             self._mend(flow, tried)
 
@@ -93,6 +105,19 @@ class Mending:
             return False
         self._found[file] = self._after[file] = raw
         return True
+
+    def _first_name(self, file: str) -> str:
+        known = identity(file)
+        return file if known is None else self._names.setdefault(known, file)
+
+    def _leave_to(self, first: str, findings: Sequence[Finding]) -> None:
+        """The fixes of a second name of a file; those that the first name has, too, are made."""
+        why = f"it is the same file as {first}; check it alone"
+        known = [replace(one, file=first) for one in findings]
+        left = [
+            one for one, same in zip(findings, known, strict=True) if _key(same) not in self._tried
+        ]
+        self.left_out += [LeftOut(one, why) for one in left]
 
     def _leave(self, findings: Sequence[Finding], file: str, why: str) -> None:
         self.left_out += [LeftOut(one, why) for one in findings if one.file == file]
@@ -176,6 +201,10 @@ class _Trial:
         after = _counts(list(check(self._flow, env=self._work.env, unsaved=texts)))
         left = self._before - _counts(fixes)
         return not after - left
+
+
+def _key(finding: Finding) -> tuple[str, str, str]:
+    return finding.file, finding.code, finding.pointer
 
 
 def _counts(findings: Sequence[Finding]) -> Counter[tuple[str, str]]:

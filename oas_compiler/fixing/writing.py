@@ -2,18 +2,23 @@
 
     write([Change(file="oas.json", before=b"…", after=b"…")])
 
-The file keeps its mode; where its name is a symbolic link, the link stays and its target changes.
+A file is replaced by another one that is complete, with the same owner, group, mode and extended
+attributes.  Where that would make it another file than it was (it has several names, or its owner
+cannot be kept), it is written in place, and a copy of the old text lies beside it meanwhile.
+Where its name is a symbolic link, the link stays and its target changes.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import stat
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
+from oas_compiler.fixing.disk import refusal
 from oas_compiler.fixing.planning import Change
 
 
@@ -33,8 +38,9 @@ def write(changes: Iterable[Change]) -> None:
     files = [(Path(os.path.realpath(change.file)), change) for change in changes]
     for path, change in files:
         _refuse_if_changed(path, change)
-        if not os.access(path, os.W_OK):
-            raise CannotWrite(f"{change.file} is read-only")
+        why = refusal(change.file)
+        if why:
+            raise CannotWrite(why)
     for path, change in files:
         _write(path, change)
 
@@ -49,19 +55,68 @@ def _refuse_if_changed(path: Path, change: Change) -> None:
 
 
 def _write(path: Path, change: Change) -> None:
-    mode = stat.S_IMODE(path.stat().st_mode)
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=".oasflow-")
-    written = Path(name)
+    about = path.stat()
+    written = _beside(path, change.after)
     try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(change.after)
-            file.flush()
-            os.fsync(file.fileno())
-        written.chmod(mode)
-        # Once more, as late as can be: nothing but the rename comes after.
-        _refuse_if_changed(path, change)
-        written.replace(path)
-    except BaseException:
+        if about.st_nlink == 1 and _looks_like(written, path, about):
+            # Once more, as late as can be: nothing but the rename comes after.
+            _refuse_if_changed(path, change)
+            written.replace(path)
+            return
+    finally:
         with contextlib.suppress(OSError):
             written.unlink()
+    _write_in_place(path, change, about)
+
+
+def _beside(path: Path, text: bytes) -> Path:
+    """A new file in the same folder, on disk; only its owner may read it."""
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=".oasflow-")
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+    except BaseException:
+        with contextlib.suppress(OSError):
+            Path(name).unlink()
         raise
+    return Path(name)
+
+
+def _looks_like(written: Path, path: Path, about: os.stat_result) -> bool:
+    """Give `written` the owner, mode and attributes of `path`; False when that is not allowed."""
+    own = written.stat()
+    try:
+        if (own.st_uid, own.st_gid) != (about.st_uid, about.st_gid):
+            os.chown(written, about.st_uid, about.st_gid)
+        # After the owner: a change of owner takes the bits for set-user-id away.
+        shutil.copystat(path, written)
+        os.utime(written)
+    except OSError:
+        return False
+    return stat.S_IMODE(written.stat().st_mode) == stat.S_IMODE(about.st_mode)
+
+
+def _write_in_place(path: Path, change: Change, about: os.stat_result) -> None:
+    """The same file with new text; what it held comes back if the disk refuses."""
+    _refuse_if_changed(path, change)
+    kept = _beside(path, change.before)
+    try:
+        _overwrite(path, change.after)
+    except BaseException:
+        _overwrite(path, change.before)  # where this fails, too, the copy stays
+        kept.unlink()
+        raise
+    kept.unlink()
+    if stat.S_IMODE(path.stat().st_mode) != stat.S_IMODE(about.st_mode):
+        with contextlib.suppress(OSError):  # not the owner: the system took a bit away
+            path.chmod(stat.S_IMODE(about.st_mode))
+
+
+def _overwrite(path: Path, text: bytes) -> None:
+    with path.open("r+b") as file:
+        file.write(text)
+        file.truncate()
+        file.flush()
+        os.fsync(file.fileno())

@@ -13,6 +13,7 @@ from oas_compiler import ir
 from oas_compiler.casting import castable, shown
 from oas_compiler.ir import Port
 from oas_compiler.marks import child
+from oas_compiler.nodes.calls import build_unsupported
 from oas_compiler.nodes.inference import (
     checked_branches,
     exactly_one,
@@ -24,6 +25,8 @@ from oas_compiler.nodes.site import Site, common
 
 
 def build_branching(site: Site) -> ir.Node:
+    if "mapping" in site.component.unread:
+        return build_unsupported(site)  # its branches are not known, which has its finding
     mapping: list[tuple[str, str]] = []
     for key, branch in site.component.mapping("mapping").items():
         if isinstance(branch, str):
@@ -33,6 +36,8 @@ def build_branching(site: Site) -> ir.Node:
             site.findings.error(
                 "OAS039", f'the branch for "{key}" must be a string', site.place(pointer)
             )
+    if len(mapping) < len(site.component.mapping("mapping")):
+        return build_unsupported(site)
     real = tuple(dict.fromkeys([*(branch for _, branch in mapping), "default"]))
     inputs = site.declared("inputs")
     if inputs is None:

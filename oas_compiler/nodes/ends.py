@@ -57,8 +57,12 @@ def _start_port(port: Port, defaults: Mapping[str, Json | None], titles: Mapping
 
 
 def _compare_with_flow(site: Site, ports: tuple[Port, ...], flow: tuple[Port, ...]) -> None:
+    component = site.flow.component
+    unread = site.has_unread_ports or site.is_flawed("inputs", component)
+    if unread:
+        return
     is_start = site.flow.start is None or site.flow.start.id == site.component.id
-    if site.flow.component.items("inputs") is None or not is_start or differ(site):
+    if component.items("inputs") is None or not is_start or differ(site):
         return
     different = {port.title for port in ports} ^ {port.title for port in flow}
     if different:
@@ -75,7 +79,7 @@ def _known(site: Site, key: str, ports: tuple[Port, ...]) -> tuple[str, ...]:
     titles = [port.title for port in ports]
     names = cinatra_texts(site, key)
     for name in names:
-        if name not in titles:
+        if name not in titles and not site.has_unread_ports:
             site.findings.warning(
                 "OAS034",
                 f'metadata.cinatra.{key} names "{name}", which is not an input of {site.label}',

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 
 from oas_compiler.ir import EndNode, FlowIR, JsonValue, Port
 from oas_compiler.nodes.site import Site, label_of
+from oas_compiler.script_words import cure
 from oas_compiler.spec import Component
 from oas_compiler.spelling import nearest
 from oas_compiler.templates import TemplateError, placeholders, strings
@@ -34,6 +35,8 @@ def same_ports(site: Site) -> tuple[Port, ...] | None:
     inputs, outputs = site.declared("inputs"), site.declared("outputs")
     if inputs is None or outputs is None:
         return inputs if inputs is not None else outputs
+    if site.is_flawed("inputs") or site.is_flawed("outputs"):
+        return _union(inputs, outputs)
     different = {port.title for port in inputs} ^ {port.title for port in outputs}
     if different:
         names = ", ".join(sorted(different))
@@ -60,7 +63,7 @@ def _title(item: JsonValue) -> str:
 
 def exactly_one(site: Site, ports: tuple[Port, ...], field: str, rule: str) -> tuple[Port, ...]:
     """`ports` when there is exactly one of them."""
-    if len(ports) != 1:
+    if len(ports) != 1 and not site.is_flawed(field):
         site.error("OAS035", f"{site.label} needs exactly one {rule}, it has {len(ports)}", field)
     return ports
 
@@ -101,6 +104,8 @@ def specialised(site: Site, field: str, inherited: tuple[Port, ...], what: str) 
     own = site.declared(field)
     declared = {port.title: port for port in own or ()}
     known = {port.title for port in inherited}
+    if site.has_unread_ports:
+        return tuple(declared.get(port.title, port) for port in inherited)
     for title, port in declared.items():
         if title not in known:
             site.findings.error(
@@ -150,8 +155,8 @@ def template_inputs(
     known = {port.title for port in declared or ()}
     read = _read_templates(site, component, fields)
     inferred = {name: port for name, port in read.names.items() if name not in known}
-    if declared is None:
-        return tuple(inferred.values())
+    if declared is None or site.is_flawed("inputs", component):
+        return (*(declared or ()), *inferred.values())
     label = label_of(component)
     for name, port in inferred.items():
         site.findings.error(
@@ -214,6 +219,7 @@ def _placeholders(site: Site, text: str, pointer: str) -> tuple[str, ...] | None
             "OAS080",
             f"the template is not valid: {error}",
             site.place(pointer),
-            hint="text that is not a template goes between {% raw %} and {% endraw %}",
+            hint=cure(text)
+            or "text that is not a template goes between {% raw %} and {% endraw %}",
         )
         return None

@@ -8,15 +8,20 @@ In: a component and its flow.  Out: the pieces that every node type reads the sa
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from oas_compiler import ir
+from oas_compiler.components import describe
 from oas_compiler.diagnostics import Diagnostics
-from oas_compiler.ir import Json, Place, Port
+from oas_compiler.ir import Json, JsonValue, Place, Port
 from oas_compiler.ports import PortReader
 from oas_compiler.source import Source
 from oas_compiler.spec import Component, Flow
+
+_SAME: Final[Mapping[str, str]] = {"StartNode": "inputs", "EndNode": "outputs"}
+"""The ports of the flow that a node repeats: a flaw of an equal one is said at the flow."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +36,8 @@ class Site:
     is_cinatra: bool = False
     """Whether the document is of the Cinatra dialect."""
     reader: PortReader
+    unread: set[str]
+    """Ids of the nodes of the flow whose ports are not all known; "" for the flow's own."""
     source: Source
     findings: Diagnostics
 
@@ -44,8 +51,34 @@ class Site:
     def declared(self, field: str, of: Component | None = None) -> tuple[Port, ...] | None:
         """The ports listed under `field`; `None` when the file leaves them to inference."""
         component = of or self.component
+        if self.is_flawed(field, component):
+            self._miss(component)
         items = component.items(field)
-        return None if items is None else self.reader.ports(items, component.at(field))
+        if items is None:
+            return None
+        same = _SAME.get(component.type, "")
+        told = self.flow.component.items(same) or () if same else ()
+        ports = self.reader.ports(items, component.at(field), told=told)
+        if self.is_flawed(field, component):
+            self._miss(component)
+        return ports
+
+    def is_flawed(self, field: str, of: Component | None = None) -> bool:
+        """Whether the list of ports under `field` could not be read whole, which was reported.
+
+        Of a list that holds flawed entries this is known once it was read.
+        """
+        component = of or self.component
+        return field in component.unread or component.at(field) in self.reader.flawed
+
+    def _miss(self, component: Component) -> None:
+        """The ports that this node has are not known."""
+        self.unread.add("" if component is self.flow.component else self.component.id)
+
+    @property
+    def has_unread_ports(self) -> bool:
+        """Whether ports of the node, or of what it runs, are known not to be known."""
+        return self.component.id in self.unread
 
     @property
     def label(self) -> str:
@@ -106,8 +139,26 @@ def cinatra_text(site: Site, key: str) -> str:
 
 
 def cinatra_error(site: Site, key: str, wanted: str) -> None:
+    value = site.component.cinatra.get(key)
     site.findings.error(
         "OAS038",
-        f"metadata.cinatra.{key} of {site.label} must be {wanted}",
+        f"metadata.cinatra.{key} of {site.label} must be {wanted}, not {describe(value)}",
         site.place(f"{site.component.pointer}/metadata/cinatra/{key}"),
+        hint=_cure(key, value, wanted),
     )
+
+
+def _cure(key: str, value: JsonValue, wanted: str) -> str:
+    """The value as it was surely meant, else an example of the form."""
+    if wanted == "a list of strings" and isinstance(value, str):
+        return f'write "{key}": ["{value[:80]}"]'
+    if wanted.startswith("a whole number") and isinstance(value, str) and value.isdecimal():
+        return f'write "{key}": {value[:20]}, without quotes'
+    forms = {
+        "a string": f'write "{key}": "…"',
+        "a list of strings": f'write "{key}": ["…"]',
+        "an object of strings": f'write "{key}": {{"…": "…"}}',
+        "a list of objects": f'write "{key}": [{{…}}]',
+        "a JSON Schema object": f'write "{key}": {{"type": "object", …}}',
+    }
+    return forms.get(wanted, f"write {wanted}, or leave it out")

@@ -13,6 +13,7 @@ from oas_compiler.catalog import find
 from oas_compiler.diagnostics import Finding
 from oas_compiler.reports.file_names import path_from_here
 from oas_compiler.reports.masking import without_secrets
+from oas_compiler.reports.plain_text import plain
 
 
 def github(findings: Iterable[Finding]) -> str:
@@ -38,7 +39,7 @@ def _data(text: str) -> str:
     # A log is read at terminals, too: nothing in it may command one.
     return "".join(
         character if character.isprintable() else " " if character.isspace() else "\ufffd"
-        for character in text
+        for character in plain(text)
     )
 
 

@@ -11,7 +11,7 @@ from oas_compiler.catalog import find
 from oas_compiler.diagnostics import Finding
 from oas_compiler.fixing.planning import is_fixable_file
 from oas_compiler.ir import JsonValue
-from oas_compiler.reports.masking import without_secrets
+from oas_compiler.reports.masking import pointer_without_secrets, without_secrets
 
 
 def json_report(findings: Sequence[Finding]) -> dict[str, JsonValue]:
@@ -38,7 +38,7 @@ def record(finding: Finding) -> dict[str, JsonValue]:
         "file": finding.file,
         "line": finding.line,
         "column": finding.column,
-        "pointer": finding.pointer,
+        "pointer": pointer_without_secrets(finding.pointer),
         "aliases": aliases,
         "fixable": is_fixable(finding),
     }

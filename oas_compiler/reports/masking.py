@@ -1,6 +1,7 @@
 """A literal credential as its kind and stars, in everything that a report shows.
 
     without_secrets('"key": "sk-live0123456789abcdef"')    ->    '"key": "sk-********************"'
+    without_secrets("https://bob:hunter2@host/x")          ->    "https://bob:*******@host/x"
 
 Every character keeps its position, so that columns and underlines stay right.
 """
@@ -8,11 +9,13 @@ Every character keeps its position, so that columns and underlines stay right.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from functools import cached_property
 from itertools import accumulate
 from typing import Final
 
-from oas_compiler.diagnostics import Finding
+from oas_compiler.diagnostics import MAX_PER_CODE, Finding
 from oas_compiler.fixing.spans import Span, spans
 
 _WORD: Final = r"[A-Za-z0-9_\-./+=]"
@@ -22,34 +25,117 @@ _SECRET: Final = re.compile(
     rf"|(?:gh[a-z]_|github_pat_|ya29\.|xox[a-z]-|AKIA|ASIA|eyJ)(?={_WORD}{{8}})){_WORD}+"
 )
 """What the credentials of well-known services begin with, and what follows."""
+_USER: Final = re.compile(
+    r"""(?:(?<=://)|(?<=:\\/\\/))(?P<user>[^\s"'<>@/\\?\#:\[]*):"""
+    r"""(?P<password>[^\s"'<>/\\?\#]*@|[^\s"'<>@/\\?\#]*)"""
+)
+"""What stands before the host of a URL, whose slashes may be escaped as in JSON."""
+_PORT: Final = re.compile(r"\d{0,5}")
+_LATER: Final = re.compile(r"\{\{[^{}]*(?:\}\})?|\{\w*\}|\$\{[^{}]*\}|\$[A-Z_][A-Z0-9_]*", re.ASCII)
+"""What stands for a value that comes later."""
 _KEY: Final = re.compile(r"""(?:"[^"\n]*"|'[^'\n]*'|[^\s:"'\n][^:\n]*):(?=\s)""")
 """The key of a YAML mapping."""
+_NAME: Final = re.compile(r"""(?<![\w-])(?P<name>[\w-]{5,80}+)["']?\s*+:\s*+""")
+"""A name and its colon, in a text that may be neither JSON nor YAML."""
+_VALUE: Final = re.compile(
+    r"""[|>][^\n]*+(?:\n[ \t]++[^\n]*+)*+"""
+    r"""|"(?:[^"\\]|\\.)*+"?|'[^']*+'?|[^\s"',{}\[\]][^\n,{}\[\]]*+""",
+    re.DOTALL,
+)
+_RUN: Final = re.compile(r"[A-Za-z0-9+/=_-]{24,}+")
+_HEX: Final = re.compile(r"[0-9a-fA-F]{24,}+")
+_FIRST_READ: Final = "OAS010"
+"""Findings with codes below say that a document could not be read: no rule looked at it."""
 
 
 def without_secrets(text: str) -> str:
-    """`text` with what looks like a well-known credential starred."""
+    """`text` with what looks like a well-known credential, and every password of a URL, starred."""
+    if ":" in text and "/" in text:
+        text = _USER.sub(_without_password, text)
     return _SECRET.sub(lambda found: found["kind"].ljust(len(found[0]), "*"), text)
 
 
+def pointer_without_secrets(pointer: str) -> str:
+    """A JSON Pointer in which no key is a credential; the other keys stay as they are."""
+    return "/".join(map(_safe_key, pointer.split("/")))
+
+
+def _safe_key(key: str) -> str:
+    plain = key.replace("~1", "/").replace("~0", "~")
+    safe = without_secrets(plain)
+    return key if safe == plain else safe.replace("~", "~0").replace("/", "~1")
+
+
+def _without_password(found: re.Match[str]) -> str:
+    password = found["password"]
+    word = password.removesuffix("@")
+    # Without the `@` it may be a text that was cut: no host has a port that is no number.
+    if _LATER.fullmatch(word) or (word == password and _PORT.fullmatch(word)):
+        return found[0]
+    return f"{found['user']}:{'*' * len(word)}{password[len(word) :]}"
+
+
 def masked(text: str, findings: Iterable[Finding]) -> str:
-    """The text of a file with every value starred that a finding calls a credential."""
-    secrets = [finding for finding in findings if is_about_a_secret(finding)]
+    """The text of a file with every value starred that a finding calls a credential.
+
+    Of a document that could not be read nobody said what is a credential: what could be is.
+    """
+    listed = list(findings)
+    secrets = [finding for finding in listed if is_about_a_secret(finding)]
+    if _is_half_known(listed, secrets):
+        text = _without_likely_secrets(text)
     if not secrets:
         return text
     root, lines = _json(text), _Lines(text)
-    places = []
-    for finding in secrets:
-        # Without a pointer it is a place in a text, not the whole document.
-        span = root.find(finding.pointer) if root is not None and finding.pointer else None
-        places.append((span.start, span.end) if span is not None else lines.below(finding))
-    return _starred(text, places)
+    return _starred(text, [_range(finding, root, lines) for finding in secrets])
+
+
+def _range(finding: Finding, root: Span | None, lines: _Lines) -> tuple[int, int]:
+    # Without a pointer it is a place in a text, not in a document.
+    if not finding.pointer:
+        return lines.below(finding)
+    span = root.find(finding.pointer) if root is not None else None
+    if span is not None:
+        return span.start, span.end
+    return (lines.values or {}).get((finding.line, finding.column)) or lines.below(finding)
+
+
+def _is_half_known(findings: Sequence[Finding], secrets: Sequence[Finding]) -> bool:
+    """Whether there may be credentials that no finding is about."""
+    if any(finding.code < _FIRST_READ for finding in findings):
+        return True
+    return any(number > MAX_PER_CODE for number in Counter(one.code for one in secrets).values())
+
+
+def _without_likely_secrets(text: str) -> str:
+    """`text` with the values of names like "password" starred, and every word that looks random."""
+    # imported late: reports have mostly no need of it
+    from oas_compiler.checks.credential_names import is_credential_name
+
+    parts, at = [], 0
+    for found in _NAME.finditer(text):
+        if found.end() < at or not is_credential_name(found["name"]):
+            continue
+        value = _VALUE.match(text, found.end())
+        if value is not None:
+            parts += [text[at : value.start()], _stars(value[0])]
+            at = value.end()
+    return _RUN.sub(_without_random, "".join([*parts, text[at:]]))
+
+
+def _without_random(found: re.Match[str]) -> str:
+    from oas_compiler.checks.credentials import credential  # imported late, as above
+
+    word = found[0]
+    looks_hex = any(not (one.isdigit() or one.isalpha()) for one in _HEX.findall(word))
+    return _stars(word) if looks_hex or credential(word) else word
 
 
 def _json(text: str) -> Span | None:
     try:
         return spans(text) if text.lstrip().startswith(("{", "[")) else None
     except (ValueError, IndexError):
-        return None  # the file became another one in between
+        return None  # YAML in brackets, or the file became another one in between
 
 
 def is_about_a_secret(finding: Finding) -> bool:
@@ -68,6 +154,13 @@ class _Lines:
         self._text = text
         self._lines = text.split("\n")
         self._starts = list(accumulate((len(line) + 1 for line in self._lines), initial=0))
+
+    @cached_property
+    def values(self) -> dict[tuple[int, int], tuple[int, int]] | None:
+        """Of a YAML document: where the value of each place stands."""
+        from oas_compiler.reports.yaml_places import values_of  # needs YAML, which most do not
+
+        return values_of(self._text)
 
     def below(self, finding: Finding) -> tuple[int, int]:
         """From behind the key at the place to the first line that is not further in."""

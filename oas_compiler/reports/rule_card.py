@@ -10,6 +10,7 @@ from functools import cache
 from types import MappingProxyType
 from typing import Final
 
+from oas_compiler.catalog.dependencies import DEPENDENCIES
 from oas_compiler.checks import RULES
 from oas_compiler.ir import JsonValue
 from oas_compiler.rules import CheckRule, Rule
@@ -23,6 +24,7 @@ GROUPS: Final[Mapping[str, str]] = MappingProxyType(
         "context": "Context slots",
         "guide": "Agent guide: the package around a flow",
         "safety": "Safety: sends, credentials, foreign addresses, endless loops",
+        "deps": "Child agents: what `oasflow deps` finds",
     }
 )
 """Groups in the order in which they are listed."""
@@ -34,6 +36,8 @@ def group_of(card: Rule) -> str:
     rule = _rules().get(card.code)
     if rule is not None:
         return rule.look.__module__.split(".")[-2]
+    if card in DEPENDENCIES:
+        return "deps"
     return "reading" if card.code < _FIRST_AFTER_READING else "building"
 
 
@@ -45,6 +49,7 @@ def card_record(card: Rule) -> dict[str, JsonValue]:
         "severity": card.severity,
         "group": group_of(card),
         "aliases": list(card.aliases),
+        "also": list(card.also),
         "summary": card.summary,
         "fix": card.fix,
         "source": card.source,

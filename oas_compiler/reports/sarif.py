@@ -23,7 +23,8 @@ from oas_compiler.fixing.rewriting import CannotEdit, Replacement, Rewriting
 from oas_compiler.ir import JsonValue
 from oas_compiler.reports.file_names import uri
 from oas_compiler.reports.json_report import is_fixable
-from oas_compiler.reports.masking import without_secrets
+from oas_compiler.reports.masking import pointer_without_secrets, without_secrets
+from oas_compiler.reports.plain_text import plain
 from oas_compiler.reports.source_text import SourceTexts, width
 from oas_compiler.rules import Rule
 
@@ -49,6 +50,15 @@ def sarif(findings: Sequence[Finding]) -> Node:
         "results": [results.result(finding) for finding in findings],
     }
     return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
+
+
+_ESCAPED: Final = str.maketrans({"\\": r"\\", "[": r"\[", "]": r"\]", "{": "{{", "}": "}}"})
+"""Else `[text](address)` is a link, and `{0}` is replaced (SARIF 3.11.5 and 3.11.6)."""
+
+
+def _message(text: str) -> str:
+    """A plain text message that says exactly `text`."""
+    return plain(without_secrets(text)).translate(_ESCAPED)
 
 
 @cache
@@ -108,7 +118,7 @@ class _Results:
             "ruleId": finding.code,
             "ruleIndex": self._rules[finding.code],
             "level": finding.severity,
-            "message": {"text": without_secrets(finding.message + hint)},
+            "message": {"text": _message(finding.message + hint)},
             "locations": [self._location(finding)],
             "partialFingerprints": {FINGERPRINT: self._fingerprint(finding)},
         }
@@ -118,9 +128,8 @@ class _Results:
         return found
 
     def _location(self, finding: Finding) -> Node:
-        location: Node = {
-            "logicalLocations": [{"fullyQualifiedName": finding.pointer, "kind": "value"}]
-        }
+        name = pointer_without_secrets(finding.pointer)
+        location: Node = {"logicalLocations": [{"fullyQualifiedName": name, "kind": "value"}]}
         if finding.file:
             physical: Node = {"artifactLocation": {"uri": uri(finding.file)}}
             if finding.line:

@@ -3,7 +3,9 @@
     Selection.of(select=["OAS15"], ignore=["unreachable-node"]).wants(finding)
 
 A word is a code, the beginning of one (`OAS15`), the name of a rule, or one of its aliases; case
-does not matter.  What is ignored is ignored, selected or not.  Findings that say that a file could
+does not matter.  Where several rules find the cases of one name (`V25`: OAS118, and OAS080 among
+others), selecting it selects all of them, and ignoring it ignores the one that bears it: the others
+find more than that.  What is ignored is ignored, selected or not.  Findings that say that a file could
 not be read are always wanted: a run that was blind to a file must not look like a clean one.
 """
 
@@ -15,9 +17,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from oas_compiler.catalog import all_rules, find
+from oas_compiler.catalog.dependencies import DEPENDENCIES
 from oas_compiler.diagnostics import Finding, did_you_mean
+from oas_compiler.rules import Rule
 
-_PREFIX: Final = re.compile(r"OAS\d{0,3}", re.IGNORECASE)
+_PREFIX: Final = re.compile(r"OAS\d{0,3}", re.IGNORECASE | re.ASCII)
 FIRST_IGNORABLE: Final = "OAS010"
 """Codes below are about reading a file at all."""
 
@@ -45,11 +49,11 @@ class Selection:
         selected, ignored = _words(select), _words(ignore)
         for word in ignored:
             card = find(word)
-            if card is not None and card.code < FIRST_IGNORABLE:
+            if card is not None and card not in DEPENDENCIES and card.code < FIRST_IGNORABLE:
                 raise UnknownRule(f"{card.code} cannot be ignored: the file could not be read")
         return cls(
             selected=_codes(selected) if selected else None,
-            ignored=_codes(ignored),
+            ignored=_codes(ignored, all_cases=False),
         )
 
     def wants(self, finding: Finding) -> bool:
@@ -58,6 +62,20 @@ class Selection:
         if self.selected is not None and finding.code not in self.selected:
             return False
         return finding.code not in self.ignored
+
+
+def rules_called(word: str) -> tuple[Rule, ...]:
+    """The rule of this code, name or alias, then those that find other cases of that alias."""
+    card, folded = find(word), word.casefold()
+    also = [one for one in all_rules() if folded in map(str.casefold, one.also)]
+    return tuple(dict.fromkeys((*((card,) if card is not None else ()), *also)))
+
+
+def begins_with(word: str) -> tuple[Rule, ...]:
+    """The rules whose codes begin with this word (`OAS15`); none where it is no such beginning."""
+    if not _PREFIX.fullmatch(word):
+        return ()
+    return tuple(card for card in all_rules() if card.code.startswith(word.upper()))
 
 
 def nearest_rule(word: str) -> str:
@@ -72,21 +90,19 @@ def _words(given: Iterable[str]) -> list[str]:
     return [word for text in given for part in text.split(",") if (word := part.strip())]
 
 
-def _codes(words: Iterable[str]) -> frozenset[str]:
+def _codes(words: Iterable[str], *, all_cases: bool = True) -> frozenset[str]:
+    """`all_cases`: also the rules that find only some cases of a name."""
     found: set[str] = set()
     for word in words:
-        card = find(word)
-        codes = {card.code} if card is not None else _beginning_with(word)
-        if not codes:
+        cards = rules_called(word) or begins_with(word)
+        if not all_cases and find(word) is not None:
+            cards = cards[:1]
+        if not cards:
             raise UnknownRule(f'no rule is called "{word}"; {_advice(word)}')
-        found |= codes
+        if any(card in DEPENDENCIES for card in cards):
+            raise UnknownRule(f'"{word}" is a rule of `oasflow deps`, which `check` does not apply')
+        found |= {card.code for card in cards}
     return frozenset(found)
-
-
-def _beginning_with(word: str) -> set[str]:
-    if not _PREFIX.fullmatch(word):
-        return set()
-    return {card.code for card in all_rules() if card.code.startswith(word.upper())}
 
 
 def _advice(word: str) -> str:

@@ -93,6 +93,29 @@ def test_a_path_that_holds_no_flow_is_exit_2(offline: Any, tmp_path: Path, comma
         assert "\x1b" not in result.output
 
 
+def test_what_could_not_be_read_is_listed(offline: Any, flow_file: Any, tmp_path: Path) -> None:
+    def unreadable(*paths: str) -> Any:
+        return json.loads(offline("check", *paths, "--json").stdout)["unreadable"]
+
+    good, gone, empty = flow_file(GOOD), str(tmp_path / "gone"), tmp_path / "empty"
+    empty.mkdir()
+    assert unreadable(good) == []
+    assert unreadable(good, gone, str(empty)) == [gone, str(empty)]
+    package = tmp_path / "agent"
+    (package / "cinatra").mkdir(parents=True)
+    (package / "cinatra" / "oas.json").write_text(json.dumps(GOOD), "utf-8")
+    (package / "package.json").write_text("{", "utf-8")
+    assert unreadable(str(package)) == [str(package / "package.json")]
+
+
+def test_an_unknown_format_is_refused_with_the_nearest(offline: Any, flow_file: Any) -> None:
+    path = flow_file(GOOD)
+    result = offline("check", path, "--format", "sariff")
+    assert result.exit_code == 2
+    assert result.stderr == 'error: there is no format "sariff"; did you mean "sarif"?\n'
+    assert offline("check", path, "--format", "SARIF").exit_code == 0
+
+
 def test_a_finding_in_a_very_long_line_is_shown_with_what_is_around_it(
     offline: Any, flow_file: Any
 ) -> None:
@@ -129,3 +152,11 @@ def test_placeholders_are_filled_from_env(offline: Any, flow_file: Any) -> None:
     refused = offline("check", path, "--env", "CINATRA_RUN_TOKEN=secret-word")
     assert refused.exit_code == 2
     assert "secret-word" not in refused.output
+
+
+@pytest.mark.parametrize("given", ["NAMEsk-live-word", "=sk-live-word"])
+def test_a_value_without_a_name_is_not_said_again(offline: Any, flow_file: Any, given: str) -> None:
+    result = offline("check", flow_file(), "--env", given)
+    assert result.exit_code == 2
+    assert "--env key=value" in result.stderr
+    assert "sk-live-word" not in result.output

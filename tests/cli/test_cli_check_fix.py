@@ -102,9 +102,25 @@ def test_the_document_of_a_fix_holds_the_diff_and_stdout_nothing_else(
     (file,) = shown["fix"]["files"]
     assert file["file"] == str(old)
     assert '-            "executionMode": "auto"\n' in file["diff"]
-    assert [one["code"] for one in shown["fix"]["mended"]] == ["OAS107"]
+    assert [one["code"] for one in shown["fix"]["would_mend"]] == ["OAS107"]
+    assert shown["fix"]["mended"] == []
     done = json.loads(offline("check", str(old), "--fix", "--yes", "--json", *ONLY).stdout)
     assert (done["fix"]["applied"], done["errors"]) == (True, 0)
+    assert [one["code"] for one in done["fix"]["mended"]] == ["OAS107"]
+    assert done["fix"]["would_mend"] == []
+
+
+def test_a_fix_that_did_not_help_is_not_offered_again(
+    offline: Any, old: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "1 can be fixed" in offline("check", str(old), *ONLY).stderr
+    from oas_compiler.fixing import planning
+
+    monkeypatch.setattr(planning._Trial, "_helps", lambda *_: False)
+    result = offline("check", str(old), "--fix", "--yes", *ONLY)
+    assert "not mended" in result.stderr
+    assert "1 error and 0 warnings" in result.stderr
+    assert "can be fixed" not in result.stderr
 
 
 def test_a_fix_in_yaml_is_left_to_the_author(offline: Any, tmp_path: Path) -> None:
@@ -156,9 +172,46 @@ def test_a_file_that_changes_while_the_diff_is_read_is_not_written(
     monkeypatch.setattr(mend, "unified", somebody_saves)
     result = offline("check", str(old), "--fix", "--yes", "--json", *ONLY)
     assert result.exit_code == 2
-    assert json.loads(result.stdout)["error"]["code"] == "not_written"
+    document = json.loads(result.stdout)
+    assert document["error"]["code"] == "not_written"
+    assert document["error"]["message"] == document["fix"]["not_written"]
+    assert (document["fix"]["applied"], document["fix"]["mended"]) == (False, [])
+    assert [one["path"] for one in document["files"]] == [str(old)], "the report comes all the same"
     assert "has changed since it was checked" in result.stderr
     assert old.read_bytes() == NEW.encode() + b"\n"
+
+
+@pytest.mark.parametrize("link", ["symlink_to", "hardlink_to"])
+def test_a_file_with_two_names_is_shown_and_written_once(
+    offline: Any, old: Path, link: str
+) -> None:
+    (getattr(old.with_name("same.json"), link))(old)
+    last = old.with_name("z.json")
+    last.write_bytes(OLD.encode())
+    result = offline("check", str(old.parent), "--fix", "--yes", *ONLY)
+    assert result.exit_code == 0
+    assert result.stdout.count("\n--- ") + result.stdout.startswith("--- ") == 2
+    assert old.read_bytes() == last.read_bytes() == NEW.encode()
+    assert old.samefile(old.with_name("same.json"))
+    assert "not mended" not in result.stderr
+    assert result.stdout.splitlines()[-3:] == [
+        f"{old.with_name(name)}: ok" for name in ("flow.json", "same.json", "z.json")
+    ]
+
+
+def test_a_disk_that_refuses_is_said_and_the_report_comes(
+    offline: Any, old: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_descriptor: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", refuse)
+    result = offline("check", str(old), "--fix", "--yes", *ONLY)
+    assert result.exit_code == 2
+    assert "No space left on device" in result.stderr
+    assert "written:" not in result.stderr
+    assert "OAS107" in result.stdout
+    assert old.read_bytes() == OLD.encode()
 
 
 def test_yes_without_fix_is_refused(offline: Any, old: Path) -> None:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from oasflow_process import PATIENCE
 
 from tests.flows import api, end, flow_of, gate, port, start
 
@@ -189,3 +192,28 @@ def test_findings_of_a_shared_package_json_are_told_once(offline: Any, tree: Pat
     document = json.loads(offline("check", *files, "--json").stdout)
     told = [f["code"] for file in document["files"] for f in file["findings"]]
     assert told.count("OAS004") == 1
+
+
+@pytest.mark.parametrize("redirect", [">/dev/full", ">&-"])
+@pytest.mark.parametrize(
+    "arguments", [("check",), ("check", "--json"), ("check", "--format", "sarif")]
+)
+def test_a_report_that_cannot_be_written_is_one_sentence_and_exit_74(
+    flow_file: Any, redirect: str, arguments: tuple[str, ...]
+) -> None:
+    if redirect == ">/dev/full" and not Path("/dev/full").exists():
+        pytest.skip("there is no /dev/full here")
+    program = Path(sys.executable).with_name("oasflow")
+    if not program.exists():
+        pytest.skip("the program oasflow is not installed beside this Python")
+    command = ["sh", "-c", f'exec "$@" {redirect}', "sh", str(program), *arguments]
+    for flow in (flow_file("[1, 2]"), flow_file()):
+        done = subprocess.run(
+            [*command, flow], capture_output=True, text=True, timeout=PATIENCE, check=False
+        )
+        assert done.returncode == 74
+        assert [line for line in done.stderr.splitlines() if line.startswith("error: ")] == [
+            line for line in done.stderr.splitlines() if "stdout cannot be written to" in line
+        ]
+        assert done.stderr.count("stdout cannot be written to") == 1
+        assert "Traceback" not in done.stderr

@@ -145,3 +145,9 @@ def test_control_characters_of_a_package_become_pictures(offline: Any, tmp_path:
         result = offline("deps", str(tmp_path / "a"), *arguments)
         assert "\x1b" not in result.output
         assert "\x9b" not in result.output
+
+
+def test_a_path_that_is_not_there_is_named(offline: Any, tmp_path: Path) -> None:
+    result = offline("deps", str(tmp_path / "none"))
+    assert result.exit_code == 2
+    assert result.stdout.startswith(f"{tmp_path}/none error OAS001 cannot read {tmp_path}/none: ")

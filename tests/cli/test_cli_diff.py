@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 from tests.flows import api, end, flow_of, gate, start
@@ -65,6 +66,47 @@ def test_json_is_the_difference_with_the_files(offline: Any, flow_file: Any) -> 
     assert result.exit_code == 3
     assert (document["first"], document["second"], document["weakened"]) == (a, b, 2)
     assert offline("diff", a, b, "--format", "json").stdout == result.stdout
+
+
+def test_a_change_of_the_flow_itself_is_at_its_field(
+    offline: Any, flow_file: Any, tmp_path: Path
+) -> None:
+    base = {**WITH, "description": "Old"}
+    cases = [
+        ({**base, "name": "Other"}, "/name", '"name"'),
+        ({**base, "description": "New"}, "/description", '"description"'),
+        ({**base, "metadata": {"cinatra": {**base["metadata"]["cinatra"], "a/b": 1}}},
+         "/metadata/cinatra/a~1b", '"a/b"'),
+    ]  # fmt: skip
+    first = tmp_path / "a.json"
+    first.write_text(json.dumps(base, indent=1), "utf-8")
+    for changed, pointer, key in cases:
+        second = tmp_path / "b.json"
+        second.write_text(json.dumps(changed, indent=1), "utf-8")
+        (change,) = json.loads(offline("diff", str(first), str(second), "--json").stdout)["changes"]
+        assert (change["code"], change["pointer"]) == ("flow_changed", pointer)
+        assert key in second.read_text("utf-8").split("\n")[change["line"] - 1]
+
+
+def test_no_value_that_may_be_a_credential_is_shown(offline: Any, flow_file: Any) -> None:
+    def flow(secret: str) -> dict[str, Any]:
+        return flow_of(
+            start(),
+            api("work", url=f"https://me:{secret}@host.example/a?key={secret}",
+                data={"key": secret, "bare": f"Bearer sk-{secret}"}, query_params={"k": secret},
+                headers={"k": secret}),
+            {**gate("review"), "name": f"sk-{secret}"}, end(),
+        )  # fmt: skip
+
+    one, other = "q7Zp2LmX9vKc4RtB8nWd3HsY6jGf", "Yw5TgV1xQe8ZbN4mKr7PdS2hLc9J"
+    files = flow_file(flow(one), "a.json"), flow_file(flow(other), "b.json")
+    for options in ((), ("--json",), ("--format", "github")):
+        result = offline("diff", *files, *options)
+        assert result.exit_code == 1
+        assert "data/key" in result.stdout
+        assert "https://host.example/a?" in result.stdout
+        assert one not in result.output
+        assert other not in result.output
 
 
 def test_annotations_are_errors_for_what_got_weaker(offline: Any, flow_file: Any) -> None:

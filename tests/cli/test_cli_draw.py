@@ -80,6 +80,46 @@ def test_png_goes_to_a_file(offline: Any, flow_file: Any, tmp_path: Path) -> Non
     assert piped.stdout_bytes == target.read_bytes()
 
 
+@pytest.mark.parametrize(
+    ("name", "format_", "said"),
+    [
+        ("x.svg", "png", "-o .svg says svg, --format says png"),
+        ("x.png", "mermaid", "-o .png says png, --format says mermaid"),
+        ("x.mmd", "svg", "-o .mmd says mermaid, --format says svg"),
+        ("x.jpg", None, "no picture is written as .jpg: the endings of -o are .mmd, "),
+        ("x.jpg", "png", "no picture is written as .jpg"),
+        ("x.dat", None, "no picture is written as .dat"),
+    ],
+)
+def test_a_file_that_would_not_be_what_its_name_says_is_refused(
+    offline: Any, flow_file: Any, tmp_path: Path, name: str, format_: str | None, said: str
+) -> None:
+    options = ["--format", format_] if format_ else []
+    result = offline("draw", flow_file(FLOW), "-o", str(tmp_path / name), *options)
+    assert result.exit_code == 2
+    assert said in result.stderr
+    assert not (tmp_path / name).exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "format_", "begins"),
+    [
+        ("x.svg", "svg", "<svg"), ("x.MMD", None, "flowchart TD"), ("x.txt", None, "flowchart TD"),
+        ("x.md", None, "```mermaid\nflowchart TD"), ("x", None, "flowchart TD"),
+        ("x", "svg", "<svg"), ("x.svg.new", "svg", "<svg"),
+    ],
+)  # fmt: skip
+def test_endings_that_are_known_or_none_are_written(
+    offline: Any, flow_file: Any, tmp_path: Path, name: str, format_: str | None, begins: str
+) -> None:
+    options = ["--format", format_] if format_ else []
+    result = offline("draw", flow_file(FLOW), "-o", str(tmp_path / name), *options)
+    assert result.exit_code == 0, result.stderr
+    written = (tmp_path / name).read_text("utf-8")
+    assert written.startswith(begins)
+    assert written.count("```") == (2 if name.endswith(".md") else 0)
+
+
 def test_png_does_not_go_into_json(offline: Any, flow_file: Any) -> None:
     result = offline("draw", flow_file(FLOW), "--format", "png", "--json")
     assert result.exit_code == 2

@@ -135,6 +135,54 @@ def test_warnings_are_told_on_stderr_and_do_not_fail(offline: Any, flow_file: An
     assert "● lonely  ApiNode  read_only  never runs" in result.stdout
 
 
+def test_errors_that_do_not_stop_it_are_told_on_stderr(offline: Any, flow_file: Any) -> None:
+    open_ = flow_file(flow_of(start(), api("send", risk="email_send"), end()))
+    for options in ((), ("--json",)):
+        result = offline("explain", open_, *options)
+        assert result.exit_code == 0
+        assert f"check finds 1 error in this file (oasflow check {open_})" in result.stderr
+        assert "check finds" not in result.stdout
+    assert "check finds" not in offline("explain", flow_file(FLOW)).stderr
+
+
+def test_a_gate_of_a_send_class_is_not_counted_or_listed_as_a_send(
+    offline: Any, flow_file: Any
+) -> None:
+    risky = {"riskClass": "send_external_message"}
+    both = flow_of(start(), gate("review", **risky), api("send", risk="email_send"), end())
+    lines = shown(offline, flow_file(both))
+    assert "4 nodes · 1 gate · 1 call · 1 send" in lines
+    text = "\n".join(lines)
+    assert "sends\n  send  email_send\n      always  review\n\ncalls" in text
+    assert "   1  review  send_external_message\n" in text
+    alone = "\n".join(shown(offline, flow_file(flow_of(start(), gate("review", **risky), end()))))
+    assert "0 sends" in alone
+    assert "guards  nothing that sends, in spite of its class" in alone
+    assert "in spite" not in text
+
+
+def test_no_gated_steps_beside_gates_is_explained(offline: Any, flow_file: Any) -> None:
+    def gated(*nodes: Any) -> str:
+        lines = shown(offline, flow_file(flow_of(start(), *nodes, end())))
+        return next(line for line in lines if "gatedSteps" in line)
+
+    reason = "no step has side effects of its own, and the gates ask all the same"
+    assert reason in gated(gate("review"))
+    assert gated().split() == ["gatedSteps", "none"]
+    assert gated(gate("review", riskClass="x_post")).split() == ["gatedSteps", "1"]
+
+
+def test_credentials_are_starred_in_what_people_read(offline: Any, flow_file: Any) -> None:
+    flow = flow_of(
+        start(port("key", default="sk-live0123456789abcdef")),
+        api("work", url="https://host.example/sk-live0123456789abcdef?key=hidden"), end(),
+    )  # fmt: skip
+    for arguments in ((), ("--node", "work"), ("--node", "start")):
+        text = offline("explain", flow_file(flow), *arguments).stdout
+        assert "0123456789" not in text
+        assert "hidden" not in text
+
+
 def test_control_characters_of_a_flow_become_pictures(offline: Any, flow_file: Any) -> None:
     text = (
         json.dumps(FLOW)

@@ -32,16 +32,37 @@ def test_a_rule_that_nothing_can_mend_says_so(offline: Any) -> None:
 def test_the_document_of_a_rule_is_its_card(offline: Any) -> None:
     card = json.loads(offline("rule", "V3", "--json").stdout)
     assert set(card) == {
-        "code", "name", "severity", "group", "aliases", "summary", "fix", "source", "bad", "good",
-        "fixable",
+        "code", "name", "severity", "group", "aliases", "also", "summary", "fix", "source", "bad", "good",
+        "fixable", "others",
     }  # fmt: skip
     assert (card["code"], card["group"], card["fixable"]) == ("OAS107", "cinatra", True)
+
+
+def test_a_name_whose_cases_several_rules_find_names_the_others(offline: Any) -> None:
+    shown = offline("rule", "V21").stdout
+    assert shown.startswith("OAS114 llm-model  error\n")
+    assert shown.endswith("\nOAS134 llm-model-family finds other cases of V21\n")
+    card = json.loads(offline("rule", "V21", "--json").stdout)
+    assert (card["code"], card["also"], card["others"]) == ("OAS114", [], ["OAS134"])
+    other = json.loads(offline("rule", "OAS134", "--json").stdout)
+    assert (other["also"], other["others"]) == (["V21", "OAS-LLM-002"], [])
+
+
+def test_the_beginning_of_codes_is_said_to_be_one(offline: Any) -> None:
+    result = offline("rule", "oas13")
+    assert result.exit_code == 2
+    assert "it is the beginning of OAS130, OAS131, OAS132, OAS133" in result.stderr
+
+
+def test_what_deps_finds_has_cards_too(offline: Any) -> None:
+    card = json.loads(offline("rule", "dep004", "--json").stdout)
+    assert (card["name"], card["group"]) == ("child-agent-double", "deps")
 
 
 def test_without_a_name_all_rules_are_listed_in_groups(offline: Any) -> None:
     shown = offline("rule").stdout
     listed = json.loads(offline("rule", "--json").stdout)["rules"]
-    assert sorted(card["code"] for card in listed) == [card.code for card in all_rules()]
+    assert sorted(card["code"] for card in listed) == sorted(card.code for card in all_rules())
     assert [card["group"] for card in listed] == sorted(
         (card["group"] for card in listed), key=list(GROUPS).index
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import subprocess
 import sys
@@ -10,6 +11,8 @@ from pathlib import Path
 import pytest
 from package_tree import listed, write_packages
 
+from oas_compiler import deps
+from oas_compiler.catalog.dependencies import DEPENDENCIES
 from oas_compiler.deps import Resolution, resolve
 from tests.flows import end, flow_node, flow_of, start
 
@@ -160,7 +163,7 @@ def test_two_ways_to_one_child_are_no_circle(tmp_path: Path) -> None:
 def test_one_version_in_two_folders_is_an_error_and_two_versions_are_not(tmp_path: Path) -> None:
     tree = {
         "a": {"wants": {"b": "*"}}, "b": {}, "copy/b": {},
-        "unrelated": {}, "copy/unrelated": {},
+        "unrelated": {}, "copy/unrelated": {}, "copy/a": {"wants": {"b": "*"}},
     }  # fmt: skip
     write_packages(tmp_path, tree)
     (finding,) = resolve(tmp_path / "a").findings
@@ -169,6 +172,38 @@ def test_one_version_in_two_folders_is_an_error_and_two_versions_are_not(tmp_pat
     assert str(tmp_path / "copy/b") in finding.message
     write_packages(tmp_path, {"copy/b": {"version": "1.0.1"}})
     assert codes(resolve(tmp_path / "a")) == []
+
+
+def test_many_copies_of_one_child_are_one_finding(tmp_path: Path) -> None:
+    copies: dict[str, dict[str, object]] = {f"copy{i}/b": {} for i in range(8)}
+    write_packages(tmp_path, {"a": {"wants": {"b": "*"}}, "b": {}, **copies})
+    (finding,) = resolve(tmp_path / "a").findings
+    assert finding.message.startswith(f"@x/b@1.0.0 is there 9 times, in {tmp_path}/b and in ")
+    assert finding.message.endswith(f"{tmp_path}/copy4/b and 3 more")
+
+
+def test_an_optional_child_in_no_fitting_version_is_a_warning_of_its_own(tmp_path: Path) -> None:
+    entry = listed("b", "^2.0.0", requirement="optional")
+    write_packages(tmp_path, {"a": {"listed": [entry]}, "b": {}})
+    (finding,) = resolve(tmp_path / "a").findings
+    assert (finding.code, finding.severity) == ("DEP011", "warning")
+    write_packages(tmp_path, {"b": {"version": "2.0.0"}})
+    assert codes(resolve(tmp_path / "a")) == []
+
+
+def test_every_code_that_is_recorded_has_a_card_of_its_severity() -> None:
+    recorded: dict[str, str] = {}
+    for file in Path(deps.__file__).parent.glob("*.py"):
+        for call in ast.walk(ast.parse(file.read_text("utf-8"))):
+            if isinstance(call, ast.Call):
+                codes = [
+                    str(node.value)
+                    for given in (*call.args[:1], *(k.value for k in call.keywords[:1]))
+                    for node in ast.walk(given)
+                    if isinstance(node, ast.Constant) and str(node.value).startswith("DEP")
+                ]
+                recorded |= dict.fromkeys(codes, "")
+    assert set(recorded) == {card.code for card in DEPENDENCIES}
 
 
 def test_a_link_to_a_package_is_not_a_second_one(tmp_path: Path) -> None:
@@ -279,6 +314,7 @@ def test_a_path_that_cannot_be_read_is_a_finding(
     monkeypatch.chdir(tmp_path)
     resolution = resolve(path)
     assert codes(resolution) == ["OAS001"]
+    assert [finding.file for finding in resolution.findings] == [str(Path(path))]
     assert resolution.roots == ()
 
 

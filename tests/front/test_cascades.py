@@ -167,7 +167,149 @@ def test_a_gap_hides_nothing_that_it_does_not_explain():
 
 def test_two_flaws_are_two_findings():
     broken = misspelt(misspelt(flow(), "/start_node"), "/control_flow_connections/1/to_node")
+    (finding,) = found_in(broken)  # one name, which may be one missing definition
+    assert finding.message == f'no component "{WRONG}" is defined here (2 references)'
+    broken["control_flow_connections"][1]["to_node"] = ref("another_one")
     assert [code for code, _ in errors(broken)] == ["OAS010", "OAS010"]
+
+
+def test_a_misspelt_definition_is_one_finding_that_counts_its_references():
+    broken = flow()
+    broken[BLOCK]["wrte"] = broken[BLOCK].pop("write")
+    (finding,) = found_in(broken)
+    assert (finding.code, finding.pointer) == ("OAS010", "/nodes/1/$component_ref")
+    # one in nodes, three in control edges, three in data edges
+    assert finding.message == 'no component "write" is defined here (7 references)'
+    assert finding.hint == 'did you mean "wrte"?'
+
+
+def test_the_same_name_missing_in_two_flows_is_two_findings():
+    broken = flow()
+    broken[BLOCK]["wrte"] = broken[BLOCK].pop("write")
+    inner = broken[BLOCK]["inner"]
+    inner[BLOCK]["wrte"] = inner[BLOCK].pop("write")
+    assert [code for code, _ in errors(broken)] == ["OAS010", "OAS010"]
+
+
+def start_of(broken: Json) -> Json:
+    return broken[BLOCK]["start"]
+
+
+def one_flaw(change: Any) -> list[str]:
+    """Codes after one change of the flow without findings."""
+    broken = flow()
+    change(broken)
+    return [found.code for found in found_in(broken)]
+
+
+def put(*path: Any, value: Any = ...) -> Any:
+    """A change that writes one value, or removes it."""
+
+    def change(broken: Any) -> None:
+        for key in path[:-1]:
+            broken = broken[key]
+        if value is ...:
+            del broken[path[-1]]
+        else:
+            broken[path[-1]] = value
+
+    return change
+
+
+def renamed(*path: Any, to: str) -> Any:
+    def change(broken: Any) -> None:
+        for key in path[:-1]:
+            broken = broken[key]
+        broken[to] = broken.pop(path[-1])
+
+    return change
+
+
+UNTITLED = {"type": "string"}
+ONE_FLAW: dict[str, tuple[Any, str]] = {
+    "type of the end": (put(BLOCK, "end", "component_type", value="EnNode"), "OAS026"),
+    "type of the start": (put(BLOCK, "start", "component_type", value="Start"), "OAS026"),
+    "type of a branching node": (
+        put(BLOCK, "choose", "component_type", value="BranchNode"),
+        "OAS026",
+    ),
+    "type of a flow's end": (
+        put(BLOCK, "inner", BLOCK, "end", "component_type", value="EnNode"),
+        "OAS026",
+    ),
+    "no from_branch": (put("control_flow_connections", 2, "from_branch"), "OAS043"),
+    "mapping as a list": (put(BLOCK, "choose", "mapping", value=["retry"]), "OAS022"),
+    "no mapping": (put(BLOCK, "choose", "mapping"), "OAS023"),
+    "mapping to a number": (put(BLOCK, "choose", "mapping", "again", value=1), "OAS039"),
+    "misspelt field": (renamed(BLOCK, "write", "http_method", to="http_metod"), "OAS023"),
+    "misspelt mapping": (renamed(BLOCK, "choose", "mapping", to="maping"), "OAS023"),
+    "misspelt list of nodes": (renamed("nodes", to="node"), "OAS023"),
+    "input without a title": (put(BLOCK, "write", "inputs", 0, value=UNTITLED), "OAS029"),
+    "output without a title": (put(BLOCK, "write", "outputs", 0, value=UNTITLED), "OAS029"),
+    "start without a title": (put(BLOCK, "start", "inputs", 0, value=UNTITLED), "OAS029"),
+    "end without a title": (put(BLOCK, "end", "outputs", 0, value=UNTITLED), "OAS029"),
+    "value to branch on without a title": (
+        put(BLOCK, "choose", "inputs", 0, value=UNTITLED),
+        "OAS029",
+    ),
+    "flow's input without a title": (put("inputs", 0, value=UNTITLED), "OAS029"),
+    "inner input without a title": (
+        put(BLOCK, "inner", BLOCK, "start", "inputs", 0, value=UNTITLED),
+        "OAS029",
+    ),
+    "inputs that are no list": (put(BLOCK, "write", "inputs", value="topic"), "OAS022"),
+    "outputs that are no list": (put(BLOCK, "write", "outputs", value={}), "OAS022"),
+    "a node as a plain string": (put("nodes", 1, value="write"), "OAS022"),
+    "an end of an edge as a plain string": (
+        put("control_flow_connections", 1, "to_node", value="choose"),
+        "OAS022",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ONE_FLAW)
+def test_one_flaw_makes_one_finding(name: str):
+    change, code = ONE_FLAW[name]
+    assert one_flaw(change) == [code]
+
+
+def test_a_default_of_another_type_is_said_once_where_the_flow_repeats_it():
+    broken = flow()
+    for ports in (broken["inputs"], start_of(broken)["inputs"]):
+        ports[0]["default"] = ["x"]
+        ports[0]["type"] = "boolean"
+    assert [(each.code, each.pointer) for each in found_in(broken)].count(
+        ("OAS031", "/inputs/0/default")
+    ) == 1
+    assert [each.code for each in found_in(broken)].count("OAS031") == 1
+    start_of(broken)["inputs"][0]["default"] = ["y"]
+    assert [each.code for each in found_in(broken)].count("OAS031") == 2
+
+
+def test_a_node_without_any_edge_is_one_finding():
+    broken = flow()
+    spare = {"component_type": "OutputMessageNode", "id": "spare", "message": "x"}
+    broken[BLOCK]["spare"] = spare
+    broken["nodes"].append(ref("spare"))
+    (finding,) = found_in(broken)
+    assert (finding.code, finding.pointer) == ("OAS045", f"/{BLOCK}/spare")
+    assert finding.message == 'no control edge leads to "spare" or away from it'
+    broken["control_flow_connections"].append(control("spare", "end"))
+    assert codes(broken) == {"OAS048"}
+
+
+def test_two_edges_without_a_branch_are_not_also_two_edges_of_one_branch():
+    broken = flow()
+    for edge in broken["control_flow_connections"][2:4]:
+        del edge["from_branch"]
+    assert [code for code, _ in errors(broken)] == ["OAS043", "OAS043"]
+
+
+def test_the_type_of_a_gate_s_output_is_said_once():
+    gate = {"component_type": "InputMessageNode", "id": "ask", "outputs": [text("a")]}
+    assert codes(with_node(gate)) == set()
+    gate["outputs"][0]["type"] = "strng"
+    assert [found.code for found in found_in(with_node(gate))] == ["OAS037"]
 
 
 def test_all_findings_of_a_file_come_in_one_run():

@@ -8,9 +8,22 @@ from typing import Any
 import pytest
 from front_samples import agent, needs_corpus
 
+from oas_compiler.comparing.guarded import GatesBefore
 from oas_compiler.diff import Difference, diff
 from oas_compiler.pipeline import compile_ir
-from tests.flows import api, branching, end, flow_node, flow_of, gate, node, port, start
+from tests.flows import (
+    api,
+    branching,
+    end,
+    flow_node,
+    flow_of,
+    gate,
+    message,
+    node,
+    port,
+    start,
+    tool,
+)
 
 FORM = {
     "type": "object",
@@ -125,9 +138,19 @@ def test_a_step_that_asks_nobody_any_more_is_weaker() -> None:
     assert weaker(flow(False), flow(False)) == []
 
 
-def test_a_gate_that_requires_no_approval_any_more_is_weaker() -> None:
-    assert weaker(guarded(), guarded(requiresApproval=False)) == [("gate_waived", "review")]
-    assert weaker(guarded(requiresApproval=False), guarded()) == []
+def test_what_a_gate_says_itself_of_requiring_approval_is_a_remark_and_waives_nothing() -> None:
+    """The runtime and the compile rule ask at every InputMessageNode; only gateSteps waive."""
+    found = compare(guarded(), guarded(requiresApproval=False))
+    assert [(change.sign, change.code, change.after) for change in found] == [
+        ("~", "node_changed", "false")
+    ]
+    unguarded = flow_of(
+        start(), api("draft"), send(),
+        guarded(requiresApproval=False)["$referenced_components"]["review"], end(),
+    )  # fmt: skip
+    assert weaker(guarded(requiresApproval=False), unguarded) == [
+        ("gate_bypassed", "review"), ("send_unguarded", "send"),
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -297,7 +320,167 @@ def test_a_loop_that_sends_again_without_asking_is_found_and_one_through_the_gat
     assert weaker(flow("send"), flow("send")) == []
 
 
+# ---------------------------------------------------------------------------- any node that acts
+
+
+def drafting(*order: str, **more: Any) -> dict[str, Any]:
+    """start → draft → review → apply → end, or another order; nothing in it is a send."""
+    made = {
+        "draft": api("draft"), "review": gate("review"), "apply": api("apply", risk="draft_update"),
+    }  # fmt: skip
+    nodes = [made[name] for name in order or ("draft", "review", "apply")]
+    return flow_of(start(), *nodes, end(), **more)
+
+
+def test_a_gate_that_no_way_leads_to_any_more_is_bypassed_though_nothing_sends() -> None:
+    around = drafting(
+        routes=[("start", None, "draft"), ("draft", None, "apply"), ("apply", None, "end"),
+                ("review", None, "apply")],
+    )  # fmt: skip
+    (change,) = compare(drafting(), around).weakened
+    assert change.code == "gate_bypassed"
+    assert change.message == (
+        'the gate "review" (The review) is on no way any more; it stood before "apply"'
+    )
+    assert weaker(around, drafting()) == []
+    assert weaker(around, around) == []
+
+
+def test_a_gate_before_nothing_that_no_way_leads_to_any_more_is_bypassed_as_well() -> None:
+    last = drafting("draft", "apply", "review")
+    skipped = drafting(
+        "draft", "apply", "review",
+        routes=[("start", None, "draft"), ("draft", None, "apply"), ("apply", None, "end"),
+                ("review", None, "end")],
+    )  # fmt: skip
+    assert weaker(last, skipped) == [("gate_bypassed", "review")]
+    assert weaker(skipped, last) == []
+
+
+def test_a_gate_that_moved_behind_a_call_is_bypassed_and_one_that_moved_ahead_is_not() -> None:
+    behind = drafting("draft", "apply", "review")
+    (change,) = compare(drafting(), behind).weakened
+    assert change.message == ('the gate "review" (The review) is no longer on every way to "apply"')
+    assert weaker(behind, drafting()) == []
+    assert weaker(drafting(), drafting("review", "draft", "apply")) == []
+
+
+def test_a_branch_around_a_gate_is_found_before_any_call_and_one_that_rejoins_is_not() -> None:
+    def flow(bypass: str, acts: dict[str, Any]) -> dict[str, Any]:
+        return flow_of(
+            start(port("x", default="")), branching("choose", port("value"), {"a": "fast"}),
+            gate("review"), acts, end(),
+            edges=[("start", "x", "choose", "value")],
+            routes=[
+                ("start", None, "choose"), ("choose", "default", "review"),
+                ("choose", "fast", bypass), ("review", None, acts["id"]), (acts["id"], None, "end"),
+            ],
+        )  # fmt: skip
+
+    inner = flow_of(node("StartNode", "start", inputs=[]), end(), id_="inner")
+    for acts in (api("apply"), tool("apply", "apply_it", [], []), flow_node("apply", inner)):
+        assert weaker(flow("review", acts), flow("apply", acts)) == [("gate_bypassed", "review")]
+        assert weaker(flow("apply", acts), flow("review", acts)) == []
+        assert weaker(flow("review", acts), flow("end", acts)) == []
+    quiet = message("apply", "done")
+    assert weaker(flow("review", quiet), flow("apply", quiet)) == []
+
+
+def test_a_gate_that_moved_into_the_subflow_before_its_call_still_guards_it() -> None:
+    first_node = node("StartNode", "start", inputs=[])
+    work, review = api("work"), gate("review")
+    outside = flow_of(start(), review, flow_node("sub", flow_of(first_node, work, end(), id_="i")), end())  # fmt: skip
+    ahead = flow_of(start(), flow_node("sub", flow_of(first_node, review, work, end(), id_="i")), end())  # fmt: skip
+    behind = flow_of(start(), flow_node("sub", flow_of(first_node, work, review, end(), id_="i")), end())  # fmt: skip
+    assert weaker(outside, ahead) == []
+    (change,) = compare(outside, behind).weakened
+    assert change.message.endswith('is no longer on every way to "sub/work"')
+
+
+def test_a_call_that_two_gates_guarded_together_is_named_when_one_of_them_is_passed_by() -> None:
+    def flow(other: str) -> dict[str, Any]:
+        return flow_of(
+            start(port("x", default="")), branching("choose", port("value"), {"a": "a"}),
+            gate("one"), gate("two"), api("apply"), end(),
+            edges=[("start", "x", "choose", "value")],
+            routes=[
+                ("start", None, "choose"), ("choose", "a", "one"), ("choose", "default", other),
+                ("one", None, "apply"), ("two", None, "apply"), ("apply", None, "end"),
+            ],
+        )  # fmt: skip
+
+    assert ("node_unguarded", "apply") in weaker(flow("two"), flow("apply"))
+    assert weaker(flow("apply"), flow("two")) == []
+    assert weaker(flow("two"), flow("one")) == [("gate_bypassed", "two")]
+
+
+def test_a_call_that_is_replaced_by_another_one_before_the_gate_is_found() -> None:
+    other = {**api("store", data={"other": 1}), "name": "Store it"}
+    ahead = flow_of(start(), api("draft"), other, gate("review"), end())
+    behind = flow_of(start(), api("draft"), gate("review"), other, end())
+    gone = drafting("draft", "review")
+    (change,) = compare(drafting(), ahead).weakened
+    assert change.message == (
+        'the gate "review" (The review) is before nothing that acts any more; '
+        'it stood before "apply"'
+    )
+    assert weaker(drafting(), behind) == []
+    assert weaker(drafting(), gone) == []
+
+
+def test_a_message_names_sends_first_and_not_more_than_three_nodes() -> None:
+    acts = [api(f"a{number}") for number in range(5)]
+    first = flow_of(start(), gate("review"), *acts, send("zend"), end())
+    (removed, _) = compare(first, flow_of(start(), *acts, send("zend"), end())).weakened
+    assert removed.message.endswith('it stood before "zend", "a0", "a1" and more')
+
+
+def test_a_subflow_that_is_a_send_itself_acts_when_it_has_run_whole() -> None:
+    first_node = node("StartNode", "start", inputs=[])
+    plain = flow_of(first_node, end(), id_="inner")
+    asking = flow_of(first_node, gate("ask"), end(), id_="inner")
+    deliver = flow_node("deliver", plain, riskClass="email_send")
+    first = flow_of(start(), gate("review"), deliver, end())
+    behind = flow_of(start(), deliver, gate("review"), end())
+    assert weaker(first, behind) == [("gate_bypassed", "review"), ("send_unguarded", "deliver")]
+    assert weaker(behind, first) == []
+    within = flow_of(start(), flow_node("deliver", asking, riskClass="email_send"), end())
+    assert weaker(within, within) == []
+    assert weaker(flow_of(start(), end()), within) == []
+    alone = flow_of(start(), deliver, end())
+    assert weaker(within, alone) == [("gate_removed", "deliver/ask"), ("send_unguarded", "deliver")]
+
+
+def test_five_thousand_nodes_are_compared_one_node_at_a_time(monkeypatch: Any) -> None:
+    """Every gate before every call: pairs of them would be six million."""
+    gates = [gate(f"g{number}") for number in range(2_400)]
+    calls = [api(f"a{number}") for number in range(2_400)]
+    asked = []
+    real = GatesBefore.of
+    monkeypatch.setattr(
+        GatesBefore, "of", lambda self, path: asked.append(path) or real(self, path)
+    )
+    found = compare(
+        flow_of(start(), *gates, *calls, end()), flow_of(start(), *calls, *gates, end())
+    )
+    assert len(found.weakened) == 2_400
+    assert len(asked) < 3 * 2_400
+
+
 # ---------------------------------------------------------------------------- real flows
+
+
+@needs_corpus
+def test_the_one_edge_around_the_only_gate_of_a_real_flow_without_sends_is_found() -> None:
+    import json
+
+    document = json.loads(agent("email-drafting-agent").read_text("utf-8"))
+    edge = next(
+        e for e in document["control_flow_connections"]
+        if e["to_node"]["$component_ref"] == "approval_gate"
+    )  # fmt: skip
+    edge["to_node"] = {"$component_ref": "apply"}
+    assert weaker(agent("email-drafting-agent"), document) == [("gate_bypassed", "approval_gate")]
 
 
 @needs_corpus

@@ -64,6 +64,26 @@ def test_gates_branches_subflows_sends_and_loops_are_all_there() -> None:
     assert mermaid(compile_ir(flow).ir) == GOLDEN
 
 
+def test_a_gate_of_a_send_class_stays_a_gate_and_a_subflow_can_be_a_send() -> None:
+    inner = flow_of(node("StartNode", "start", inputs=[]), end(), id_="inner")
+    flow = flow_of(
+        start(), gate("ask", riskClass="email_send"),
+        flow_node("sub", inner, riskClass="x_publish"), end(),
+    )  # fmt: skip
+    text = mermaid(compile_ir(flow).ir)
+    assert 'n_ask{{"The ask<br>step 1 · email_send"}}:::gate' in text
+    assert 'subgraph n_sub["The sub<br>sends: x_publish"]' in text
+    assert "\n  class n_sub send\n" in text
+    assert text.count("sends:") == 1
+    alone = mermaid(compile_ir(flow_of(start(), gate("ask", riskClass="email_send"), end())).ir)
+    assert "classDef send" not in alone
+
+
+def test_a_credential_in_a_name_is_starred() -> None:
+    named = {**gate("ask"), "name": "Use sk-live0123456789abcdef"}
+    assert "Use sk-*****" in mermaid(compile_ir(flow_of(start(), named, end())).ir)
+
+
 @pytest.mark.parametrize("name", ['"]; click x', "a<script>b", "end", "```", "a\nb", "#quot;&"])
 def test_no_name_ends_its_own_quotes(name: str) -> None:
     flow = compile_ir(flow_of(start(), {**gate("ask"), "name": name}, end())).ir

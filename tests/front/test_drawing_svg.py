@@ -203,6 +203,39 @@ def test_an_address_is_shown_without_what_may_be_secret() -> None:
     assert "hidden" not in page
 
 
+def test_a_credential_is_starred_in_names_tooltips_and_tables() -> None:
+    key = "sk-live0123456789abcdef"
+    ask = {**gate("ask"), "name": f"Ask {key}", "description": f"Describe {key}"}
+    work = api("work", url=f"https://host.example/{key}/x")
+    page = html_page(ir(flow_of(start(), ask, work, end(), description=key)))
+    assert "0123456789" not in page
+    assert "sk-***" in page
+
+
+def test_a_gate_of_a_send_class_is_drawn_as_a_gate_and_a_subflow_can_be_a_send() -> None:
+    inner = flow_of(node("StartNode", "start", inputs=[]), end(), id_="inner")
+    flow = ir(
+        flow_of(
+            start(), gate("ask", riskClass="email_send"),
+            flow_node("sub", inner, riskClass="x_publish"), end(),
+        )
+    )  # fmt: skip
+    root = parsed(flow)
+    drawn = groups(root)
+    assert words(drawn["ask"])[-2:] == ["step 1", "email_send"]
+    assert [path for path, g in drawn.items() if g.attrib.get("data-sends")] == ["sub"]
+    assert "sends: x_publish" in words(drawn["sub"])
+    outline = drawn["ask"].find(f"{SVG}polygon")
+    assert outline is not None
+    assert outline.attrib["class"] == "oas-gate"
+    assert "acts on the world outside" in "".join(root.itertext())
+    cells = _Page(html_page(flow)).cells
+    assert cells[-2:] == ["sub", "sub"]  # the gate stands before it, and it is the only send
+    alone = ir(flow_of(start(), gate("ask", riskClass="email_send"), end()))
+    assert "acts on the world outside" not in "".join(parsed(alone).itertext())
+    assert _Page(html_page(alone)).cells[-1] == "nothing that sends"
+
+
 # ---------------------------------------------------------------------------- themes
 
 

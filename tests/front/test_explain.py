@@ -18,7 +18,7 @@ from oas_compiler.explanation import Explanation, explain
 from oas_compiler.explanation.explaining import RUN_ID_INPUTS
 from oas_compiler.explanation.records import NodeFacts
 from oas_compiler.lower.inputs import RUN_ID_INPUTS as LOWERED_RUN_ID_INPUTS
-from oas_compiler.pipeline import compile_ir
+from oas_compiler.pipeline import check, compile_ir
 from oas_compiler.schemas import input_schema
 from tests.flows import (
     api,
@@ -286,11 +286,53 @@ def test_a_gate_that_its_step_waives_guards_nothing() -> None:
     assert of(False).gates[0].guards == ()
 
 
-def test_a_gate_of_a_send_class_asks_about_itself() -> None:
+def test_a_gate_of_a_send_class_is_no_send_and_guards_only_what_comes_after_it() -> None:
     explained = explain(flow_of(start(), gate("try", riskClass="test_send"), end()))
-    (send,) = explained.sends
-    assert (send.path, send.guarded, send.always) == ("try", True, ("try",))
-    assert explained.gates[0].guards == ("try",)
+    assert explained.sends == ()
+    assert (explained.gates[0].risk_class, explained.gates[0].guards) == ("test_send", ())
+    both = explain(line_flow(before=gate("review", riskClass="send_external_message")))
+    (send,) = both.sends
+    assert (send.path, send.always) == ("send", ("review",))
+    assert both.gates[0].guards == ("send",)
+
+
+def test_a_subflow_with_a_send_class_of_its_own_is_a_send_when_it_has_run_whole() -> None:
+    """As `check` has it: OAS200 says nothing of one whose own gate is on every way through it."""
+
+    def of(inside: Json, *before: Json) -> Explanation:
+        deliver = flow_node("deliver", inside, riskClass="email_send")
+        return explain(flow_of(start(), *before, deliver, end()))
+
+    plain = flow_of(start(), api("work"), end(), id_="sub")
+    asking = flow_of(start(), gate("ask"), end(), id_="sub")
+    (send,) = of(plain).sends
+    assert (send.path, send.risk_class, send.guarded) == ("deliver", "email_send", False)
+    (send,) = of(plain, gate("review")).sends
+    assert (send.guarded, send.always) == (True, ("review",))
+    (send,) = of(asking).sends
+    assert (send.guarded, send.always) == (True, ("deliver/ask",))
+    for inside in (plain, asking):
+        document = flow_of(start(), flow_node("deliver", inside, riskClass="email_send"), end())
+        open_ = any(finding.code == "OAS200" for finding in check(document))
+        assert open_ is not of(inside).sends[0].guarded
+
+
+def test_a_credential_and_the_query_of_an_address_are_not_told() -> None:
+    flow = flow_of(
+        start(port("key", default="sk-live0123456789abcdef")),
+        api("work", url="https://user:conceal@host.example/a/b?key=conceal#conceal",
+            data={"k": "{{ key }}"}, inputs=[port("key")]),
+        end(),
+        edges=[("start", "key", "work", "key")],
+    )  # fmt: skip
+    explained = explain({**flow, "description": "with ghp_0123456789abcdef0123456789abcdef0123"})
+    call = facts(explained, "work").call
+    assert call is not None
+    assert call.url == "https://host.example/a/b"
+    text = json.dumps(explained.to_json())
+    assert "conceal" not in text
+    assert "0123456789" not in text
+    assert "sk-***" in text
 
 
 def test_a_loop_does_not_make_a_gate_guard_the_first_round() -> None:

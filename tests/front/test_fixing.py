@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import os
+import shutil
 import stat
 from pathlib import Path
 from typing import Any
@@ -456,6 +457,44 @@ def test_a_flow_and_its_package_are_checked_as_they_would_be(tmp_path):
     assert [(one.code, one.file) for one in broken] == [("OAS004", path)]
 
 
+@pytest.mark.parametrize("link", ["symlink_to", "hardlink_to"])
+def test_a_file_with_two_names_is_mended_under_the_first(rules, tmp_path, link):
+    path, other = tmp_path / "a.json", tmp_path / "b.json"
+    path.write_text('{"old1": 1, "keep": 2}', encoding="utf-8")
+    getattr(other, link)(path)
+    work = Mending()
+    for flow in (path, other):
+        work.mend(str(flow))
+    assert [(one.file, one.after) for one in work.changes()] == [(str(path), b'{"keep": 2}')]
+    assert [one.file for one in work.mended] == [str(path)]
+    assert work.left_out == []
+
+
+def test_a_fix_that_only_the_second_name_of_a_file_needs_is_left_out_and_said(rules, tmp_path):
+    path, other = tmp_path / "a.json", tmp_path / "b.json"
+    path.write_text('{"old1": 1, "keep": 2}', encoding="utf-8")
+    other.symlink_to(path)
+    work = Mending(wanted=lambda one: one.file == str(other) or one.pointer == "/none")
+    work.mend(str(path))
+    work.mend(str(other))
+    assert work.changes() == []
+    (left,) = work.left_out
+    assert left.finding.file == str(other)
+    assert "the same file as" in left.why
+
+
+def test_a_read_only_file_is_left_out_and_the_others_are_mended(rules, tmp_path):
+    names = [tmp_path / "a.json", tmp_path / "b.json"]
+    for path in names:
+        path.write_text('{"old1": 1, "keep": 2}', encoding="utf-8")
+    names[0].chmod(0o444)
+    work = Mending()
+    for path in names:
+        work.mend(str(path))
+    assert [one.file for one in work.changes()] == [str(names[1])]
+    assert [one.why for one in work.left_out] == [f"{names[0]} is read-only"]
+
+
 # ------------------------------------------------------------------------------------- writing
 
 
@@ -498,6 +537,76 @@ def test_a_read_only_file_is_not_written(tmp_path, monkeypatch):
     with pytest.raises(CannotWrite, match="read-only"):
         write([Change(file=str(path), before=b"1", after=b"2")])
     assert path.read_bytes() == b"1"
+
+
+def test_nobody_writes_what_nobody_may_write(tmp_path):
+    path = tmp_path / "a"
+    path.write_bytes(b"1")
+    path.chmod(0o444)
+    with pytest.raises(CannotWrite, match="read-only"):
+        write([Change(file=str(path), before=b"1", after=b"2")])
+    assert path.read_bytes() == b"1"
+    path.chmod(0o644)
+    write([Change(file=str(path), before=b"1", after=b"2")])
+    assert path.read_bytes() == b"2"
+
+
+def test_a_hard_link_stays_one(tmp_path):
+    path, other = tmp_path / "a", tmp_path / "b"
+    path.write_bytes(b"1234")
+    path.chmod(0o640)
+    other.hardlink_to(path)
+    write([Change(file=str(path), before=b"1234", after=b"2")])
+    assert path.samefile(other)
+    assert other.read_bytes() == b"2"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["a", "b"]
+
+
+def test_a_hard_link_holds_its_old_text_when_the_disk_refuses(tmp_path, monkeypatch):
+    path = tmp_path / "a"
+    path.write_bytes(b"1234")
+    (tmp_path / "b").hardlink_to(path)
+    synced = []
+
+    def refuse(descriptor: int) -> None:
+        synced.append(os.fstat(descriptor).st_ino)
+        if len(synced) == 3:
+            raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", refuse)
+    with pytest.raises(OSError, match="No space"):
+        write([Change(file=str(path), before=b"1234", after=b"2")])
+    assert len(synced) == 4, "the new text aside, the old text aside, the new one, the old one"
+    assert path.read_bytes() == b"1234"
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["a", "b"]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may give a file to somebody else")
+def test_the_owner_and_every_bit_of_the_mode_stay(tmp_path):
+    path = tmp_path / "a"
+    path.write_bytes(b"1")
+    os.chown(path, 1000, 1001)
+    path.chmod(0o6640)
+    write([Change(file=str(path), before=b"1", after=b"2")])
+    about = path.stat()
+    assert path.read_bytes() == b"2"
+    assert (about.st_uid, about.st_gid, stat.S_IMODE(about.st_mode)) == (1000, 1001, 0o6640)
+
+
+def test_a_file_whose_owner_cannot_be_kept_is_written_in_place(tmp_path, monkeypatch):
+    path = tmp_path / "a"
+    path.write_bytes(b"1")
+    number = path.stat().st_ino
+
+    def refuse(*_arguments: object) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(shutil, "copystat", refuse)
+    write([Change(file=str(path), before=b"1", after=b"2")])
+    assert path.read_bytes() == b"2"
+    assert path.stat().st_ino == number
+    assert [one.name for one in tmp_path.iterdir()] == ["a"]
 
 
 def test_a_disk_that_refuses_leaves_the_file_and_no_half_written_one(tmp_path, monkeypatch):

@@ -285,3 +285,41 @@ def test_findings_of_package_json_and_of_the_flow_name_their_files(tmp_path):
 def test_a_flow_given_as_bytes_has_no_package(tmp_path, monkeypatch):
     monkeypatch.chdir(write(tmp_path, {"package.json": "{"}))
     assert {finding.file for finding in check(b"[]")} == {""}
+
+
+@pytest.mark.parametrize("kind", ["fifo", "dangling link"])
+def test_a_package_json_that_is_no_file_is_reported_and_not_opened(tmp_path, kind):
+    write(tmp_path, {"cinatra/oas.json": "{}"})
+    manifest = tmp_path / "package.json"
+    if kind == "fifo":
+        os.mkfifo(manifest)
+    else:
+        manifest.symlink_to(tmp_path / "nowhere")
+    package, findings = opened(tmp_path)
+    assert package is not None
+    assert package.manifest == {}
+    assert [(finding.code, finding.file) for finding in findings] == [("OAS001", str(manifest))]
+
+
+def test_hidden_files_that_keep_credentials_are_scanned_and_are_no_files_of_the_author(tmp_path):
+    hidden = {".env": "A=1", ".env.local": "A=1", "config/.npmrc": "a", ".gitignore": "a"}
+    package = package_in(write(tmp_path, {"package.json": MANIFEST, **hidden}))
+    assert package.files == ("package.json",)
+    assert sorted(file for file, _ in package.scan.parts) == [
+        ".env", ".env.local", "config/.npmrc", "package.json"
+    ]  # fmt: skip
+
+
+def test_tests_are_not_scanned_and_fixtures_are(tmp_path):
+    files = {"tests/a.json": "1", "a.test.ts": "1", "test_a.py": "1", "fixtures/a.json": "1"}
+    package = package_in(write(tmp_path, {"package.json": MANIFEST, **files}))
+    assert {file for file, _ in package.scan.parts} == {"package.json", "fixtures/a.json"}
+
+
+def test_the_agents_own_skill_is_read_before_others_take_its_place(tmp_path, monkeypatch):
+    monkeypatch.setattr(package_module, "MAX_SKILL_CHARACTERS", 100)
+    files = {"a/SKILL.md": "a" * 90, "skills/agent/SKILL.md": "b" * 80}
+    package = package_in(write(tmp_path, {"package.json": MANIFEST, **files}))
+    assert package.own_skill is not None
+    assert package.own_skill.file == "skills/agent/SKILL.md"
+    assert package.unread_skills == ("a/SKILL.md",)

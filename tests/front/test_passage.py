@@ -65,6 +65,34 @@ def test_random_flows_agree_with_taking_each_node_away() -> None:
             assert {o for o in reached if passage.always_before(o, path)} == needed
 
 
+def test_a_subflow_is_done_behind_every_one_of_its_ends() -> None:
+    def end(name: str, branch: str) -> ir.Node:
+        return ir.EndNode(id=name, name=name, branch_name=branch, branches=())
+
+    inner = flow({"a": "bg", "b": "x", "g": "y"})
+    nodes = (*(node for node in inner.nodes if node.id not in "xy"), end("x", "x"), end("y", "y"))
+    sub = ir.FlowIR(id="s", name="s", start="a", nodes=nodes, routes=inner.routes)
+    outer = flow({"a": "f", "f": "uv"})
+    routes = tuple(
+        ir.Route(source="f", branch={"u": "x", "v": "y"}[one.target], target=one.target)
+        if one.source == "f" else one
+        for one in outer.routes
+    )  # fmt: skip
+    whole = tuple(
+        ir.FlowNode(id="f", name="f", subflow=sub) if node.id == "f" else node
+        for node in outer.nodes
+    )
+    passage = Passage.of(ir.FlowIR(id="o", name="o", start="a", nodes=whole, routes=routes))
+    assert passage.done(("u",)) == ("u",)
+    done = passage.done(("f",))
+    assert set(passage.before(done)) == {("a",), ("f",), ("f", "a")}
+    assert done in passage.reached(without=[("f", "g")])
+    assert done not in passage.reached(without=[("f", "g"), ("f", "b")])
+    # one branch is still told from the other behind it
+    assert passage.always_before(("f", "b"), ("u",))
+    assert not passage.always_before(("f", "b"), ("v",))
+
+
 def test_control_comes_from_a_loop_to_the_node_itself() -> None:
     passage = Passage.of(flow({"a": "b", "b": "cd", "c": "b"}))
     assert passage.sources(("b",)) == {("a",), ("b",), ("c",)}

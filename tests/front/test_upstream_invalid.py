@@ -266,13 +266,12 @@ def test_32_a_second_end_node_that_is_connected_and_agrees_is_fine():
 
 
 def test_32_a_flow_without_a_start_node():
-    found = refused(structural(), drop("nodes", 0))
-    assert ("OAS040", "/nodes") in found
-    assert ("OAS050", "/start_node") in found
+    assert refused(structural(), drop("nodes", 0)) == [("OAS050", "/start_node")]
 
 
 def test_32_a_flow_without_an_end_node():
-    assert ("OAS041", "/nodes") in refused(structural(), drop("nodes", 2))
+    found = refused(structural(), drop("nodes", 2))
+    assert [code for code, _ in found] == ["OAS042"]
 
 
 def test_32_a_control_edge_to_a_node_that_is_not_listed():

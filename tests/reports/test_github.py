@@ -42,7 +42,8 @@ def test_what_is_not_known_is_left_out() -> None:
         ("%0A", "%250A"),
         ("a\r\nb", "a%0D%0Ab"),
         ("a:b,c::d", "a:b,c::d"),
-        ("\x1b[31m::error::x", "\ufffd[31m::error::x"),
+        ("\x1b[31m::error::x", "␛[31m::error::x"),
+        ("a\u202eb\x85", "a\ufffdb\ufffd"),
         ("half \udcff", "half \ufffd"),
     ],
 )

@@ -210,3 +210,20 @@ def test_a_fix_that_would_show_a_credential_is_left_out(tmp_path: Path) -> None:
     assert '"fixes"' not in log(secret)
     assert secret not in log(secret)
     assert "sk-****" in log(secret)
+
+
+def message_of(text: str) -> str:
+    (result,) = results([Finding(code="OAS107", severity="error", message=text)])
+    return str(result["message"]["text"])
+
+
+def test_a_message_holds_no_link_and_no_placeholder() -> None:
+    text = message_of(r'the key "x{0}[x](https://evil.example)\" is {{ old }}')
+    assert text == (r'the key "x{{0}}\[x\](https://evil.example)\\" is {{{{ old }}}}')
+    assert message_of("plain (text)") == "plain (text)"
+
+
+def test_a_message_neither_commands_nor_reorders() -> None:
+    assert message_of("a\x1b[1m\x9b\u202eb\u2066c\x7f é") == "a␛\\[1m\ufffd\ufffdb\ufffdc\u2421 é"
+    (result,) = results([Finding(code="OAS107", severity="error", message="a", hint="b\x00")])
+    assert result["message"]["text"] == "a\nhint: b␀"

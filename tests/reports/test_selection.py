@@ -41,6 +41,22 @@ def test_a_word_is_a_code_its_beginning_a_name_or_an_alias(word: str, left: str)
     assert wanted(ALL, ignore=[word]) == rest
 
 
+@pytest.mark.parametrize("word", ["V21", "oas-llm-002"])
+def test_selecting_a_name_of_elsewhere_takes_every_rule_that_finds_its_cases(word: str) -> None:
+    assert wanted("OAS107 OAS114 OAS134", select=[word]) == "OAS114 OAS134"
+    assert wanted("OAS107 OAS114 OAS134", select=["llm-model"]) == "OAS114"
+
+
+def test_ignoring_it_leaves_the_rules_that_find_more_than_it() -> None:
+    assert wanted("OAS107 OAS114 OAS134", ignore=["V21"]) == "OAS107 OAS134"
+
+
+def test_a_rule_of_deps_is_none_that_check_could_apply() -> None:
+    for options in ({"select": ["DEP004"]}, {"ignore": ["child-agent-double"]}):
+        with pytest.raises(UnknownRule, match="is a rule of `oasflow deps`"):
+            Selection.of(**options)
+
+
 def test_options_add_up_and_ignore_wins() -> None:
     assert wanted(ALL, select=["OAS044", "OAS107"]) == "OAS004 OAS044 OAS107"
     assert wanted(ALL, select=["OAS04"], ignore=["OAS044"]) == "OAS004 OAS048"

@@ -1,7 +1,8 @@
 """What Cinatra's validator and compiler refuse: rules S1 to S10, V1 to V31, W1, P1, P2, C1 to C4.
 
 Elsewhere, because they hold for any flow: V13 (OAS010), V15 (OAS040), C2 (OAS041), and V17 and V18 in safety/.
-Two modules here are no rules: `bridge_nodes` and `bare_placeholders` are what several rules read.
+Three modules here are no rules: `bridge_nodes`, `bare_placeholders` and `metadata_keys` are what
+several rules read.
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ from oas_compiler.checks.cinatra.legacy_keys import legacy_keys
 from oas_compiler.checks.cinatra.llm_media_provider import llm_media_provider
 from oas_compiler.checks.cinatra.llm_metadata import llm_metadata
 from oas_compiler.checks.cinatra.llm_model import llm_model
+from oas_compiler.checks.cinatra.llm_model_family import llm_model_family
 from oas_compiler.checks.cinatra.llm_model_provider import llm_model_provider
+from oas_compiler.checks.cinatra.misspelt_metadata_key import misspelt_metadata_key
 from oas_compiler.checks.cinatra.names_present import names_present
 from oas_compiler.checks.cinatra.node_reference_once import node_reference_once
 from oas_compiler.checks.cinatra.nodes_by_reference import nodes_by_reference
@@ -75,4 +78,6 @@ RULES: tuple[CheckRule, ...] = (
     object_types,
     node_reference_once,
     root_is_flow,
+    misspelt_metadata_key,
+    llm_model_family,
 )

@@ -4,13 +4,15 @@
     inputs [], data {"x": "{% raw %}{{ name }}{% endraw %}"}      ->   OAS117 not declared
     inputs [refs], data {"refs": "{# {{ refs }} #}{{ refs|tojson }}"}   ->   fine
 
-A name that the template really looks up and that is no input is OAS081; an ApiNode without
-`inputs` has them inferred and is not looked at.
+A name that the template really looks up and that is no input is OAS081, a template that cannot be
+read OAS080, an input without a title OAS029: what they explain is not told again.  An ApiNode
+without `inputs` has them inferred and is not looked at.
 """
 
 from __future__ import annotations
 
 import re
+from typing import TypeAlias
 
 from oas_compiler.checks.cinatra.bare_placeholders import (
     PARSED,
@@ -22,6 +24,7 @@ from oas_compiler.checks.subject import Subject, Written
 from oas_compiler.rules import Report, rule
 from oas_compiler.templates import is_environment_name
 
+Texts: TypeAlias = list[tuple[str, str]]
 WORD = re.compile(r"\w+")
 HINT_COMMENT = "{# pyagentspec-input-hint (do not remove): {{ %s }} #}"
 
@@ -39,17 +42,48 @@ HINT_COMMENT = "{# pyagentspec-input-hint (do not remove): {{ %s }} #}"
     good='"inputs": [{"title": "refs", "type": "array"}],\n"data": {"refs": "{# pyagentspec-input-hint (do not remove): {{ refs }} #}{{ refs | tojson }}"}',
 )
 def bare_inputs(subject: Subject, report: Report) -> None:
+    told: dict[str, str] | None = None
     for node in subject.of_type("ApiNode"):
-        if isinstance(node.value.get("inputs"), list):
-            texts = list(templates(node))
-            _unseen(node, texts, subject, report)
-            _undeclared(node, texts, subject, report)
+        if not isinstance(node.value.get("inputs"), list):
+            continue
+        texts = list(templates(node))
+        unseen = _never_seen(node, texts)
+        if unseen:
+            told = _told(subject) if told is None else told
+            unseen -= _explained(node, texts, told, report)
+        _unseen(node, texts, unseen, (subject, report))
+        if len(node.titles("inputs")) == len(node.items("inputs")):
+            _undeclared(node, texts, subject, report)  # else the name may be the missing title
 
 
-def _unseen(node: Written, texts: list[tuple[str, str]], subject: Subject, report: Report) -> None:
+def _never_seen(node: Written, texts: Texts) -> set[str]:
     """Inputs that the pattern finds nowhere."""
-    seen = {name for text, _ in texts for name in bare_names(text)}
-    unseen = set(node.titles("inputs")) - seen
+    return set(node.titles("inputs")) - {name for text, _ in texts for name in bare_names(text)}
+
+
+def _told(subject: Subject) -> dict[str, str]:
+    """Pointer of a template → the finding about it."""
+    codes = {"OAS080", "OAS081"}
+    return {f.pointer: f.code for f in subject.document.findings if f.code in codes}
+
+
+def _explained(node: Written, texts: Texts, told: dict[str, str], report: Report) -> set[str]:
+    """Inputs that stand in a broken template, or that an undeclared name is probably meant for."""
+    titles = node.titles("inputs")
+    found: set[str] = set()
+    for text, pointer in texts:
+        code = told.get(pointer)
+        if code == "OAS080":
+            found |= set(WORD.findall(text))
+        elif code == "OAS081":
+            unknown = (used_names(text) or frozenset()) - set(titles)
+            hints = {report.nearest(name, titles) for name in unknown}
+            found |= {title for title in titles if f'did you mean "{title}"?' in hints}
+    return found
+
+
+def _unseen(node: Written, texts: Texts, unseen: set[str], run: tuple[Subject, Report]) -> None:
+    subject, report = run
     if not unseen:
         return
     mentioned = {word for text, _ in texts for word in WORD.findall(text)}
@@ -77,9 +111,7 @@ def _unseen(node: Written, texts: list[tuple[str, str]], subject: Subject, repor
         )
 
 
-def _undeclared(
-    node: Written, texts: list[tuple[str, str]], subject: Subject, report: Report
-) -> None:
+def _undeclared(node: Written, texts: Texts, subject: Subject, report: Report) -> None:
     """Names that the pattern finds where the template looks up nothing."""
     titles = node.titles("inputs")
     known = set(titles)

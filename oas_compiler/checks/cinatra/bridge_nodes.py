@@ -1,6 +1,7 @@
 """Which ApiNodes call the host's model bridge; read by the rules about them, no rule itself.
 
 {"url": "{{CINATRA_BASE_URL}}/api/llm-bridge"}     a bridge node
+{"url": "{{CINATRA_BASE_URL}}/api/llm-bridge/"}    one too: the same route
 {"url": "{{CINATRA_BASE_URL}}/api/llm-bridge/v2"}  none: the url must end there
 """
 
@@ -19,7 +20,8 @@ BODIES = ("data", "body", "config")
 
 def bridge_nodes(subject: Subject) -> Iterator[Written]:
     """The ApiNodes of all flows that post to the bridge."""
-    return (node for node in subject.of_type("ApiNode") if node.text("url").endswith(BRIDGE))
+    nodes = subject.of_type("ApiNode")
+    return (node for node in nodes if node.text("url").rstrip("/").endswith(BRIDGE))
 
 
 def lacks(node: Written, key: str) -> bool:

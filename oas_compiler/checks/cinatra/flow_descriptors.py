@@ -3,6 +3,7 @@
     no "outputs" at all                         ->   OAS103
     {"title": "topic"}                          ->   OAS103 the type is missing
     {"title": "topic", "type": ["string"]}      ->   OAS103 the type is one string
+    {"title": "refs", "items": "string"}        ->   OAS103 items is an object
 
 What is wrong for Agent Spec too (no list, no title, an unknown type) is OAS022, OAS029, OAS037.
 """
@@ -33,6 +34,7 @@ def flow_descriptors(subject: Subject, report: Report) -> None:
     root = subject.root
     if root is None:
         return
+    told = {f.pointer for f in subject.document.findings if f.code in {"OAS022", "OAS037"}}
     for field in ("inputs", "outputs"):
         if root.value.get(field) is None:
             report(
@@ -43,6 +45,8 @@ def flow_descriptors(subject: Subject, report: Report) -> None:
         for index, item in enumerate(root.items(field)):
             if isinstance(item, dict):
                 for key, problem, hint in _problems(item):
+                    if _below(root, field, index, key) in told:
+                        continue
                     title = item.get("title")
                     name = f'"{title[:80]}"' if isinstance(title, str) else f"entry {index}"
                     place = subject.place(_below(root, field, index, key))
@@ -63,6 +67,9 @@ def _problems(item: dict[str, JsonValue]) -> list[tuple[str, str, str]]:
         for key in ("description", "format")
         if key in item and not isinstance(item[key], str)
     ]
+    if item.get("items") is not None and not isinstance(item["items"], dict):
+        hint = 'write a schema, as in {"type": "string"}'
+        found.append(("items", f"its items must be an object, not {describe(item['items'])}", hint))
     about = item.get("cinatra")
     if about is not None and not isinstance(about, dict):
         found.append(("cinatra", f"cinatra must be an object, not {describe(about)}", ""))

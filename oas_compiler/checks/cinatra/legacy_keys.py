@@ -1,28 +1,36 @@
 """Nothing of the old agent format is left in a flow file.
 
-    "componentType": "Flow" at the top            ->   OAS107
-    metadata.cinatra.approvalPolicy at the root   ->   OAS107; policies follow from the flow
+    "componentType": "Flow" at the top            ->   OAS107; removed by --fix
+    metadata.cinatra.approvalPolicy at the root   ->   OAS107; what replaces it is the author's work
 
-Removing such a key is safe: neither the host nor this compiler reads it.
+`--fix` removes what a tool wrote (a format version, a plan) and what is empty.  A policy with steps,
+a prompt or a schema is an author's text: a host does not read it, but nobody else has it either.
 """
 
 from __future__ import annotations
 
+from typing import Final
+
 from oas_compiler.checks.subject import Subject
 from oas_compiler.diagnostics import Edit
+from oas_compiler.ir import JsonValue
 from oas_compiler.rules import Report, rule
 
-LEGACY = (
-    "formatVersion",
-    "executionMode",
-    "approvalPolicy",
-    "compiledPlan",
-    "inputSchema",
-    "outputSchema",
-    "prompt",
-    "taskSpec",
-)
-"""Keys of `metadata.cinatra` of the root flow, V2 to V9 in this order; a node may have them."""
+REMOVE: Final = "remove it"
+LEGACY: Final = {
+    "formatVersion": REMOVE,
+    "executionMode": REMOVE,
+    "approvalPolicy": "the policy follows from the gates and their riskClass: move each step to its gate",
+    "compiledPlan": REMOVE,
+    "inputSchema": "the inputs of the StartNode and its metadata.cinatra.required say this: move it there",
+    "outputSchema": "the outputs of the EndNode say this: move it there",
+    "prompt": 'a bridge call carries it: move it into "system" or "user" of its data',
+    "taskSpec": "the nodes of the flow say this: move what is left into description, or into a bridge call",
+}
+"""Keys of `metadata.cinatra` of the root flow, V2 to V9 in this order, and what replaces each; a
+node may have them."""
+OLD_TYPE: Final = "componentType"
+_ALIASES: Final = {key: f"V{number}" for number, key in enumerate((OLD_TYPE, *LEGACY), start=1)}
 
 
 @rule(
@@ -42,12 +50,21 @@ def legacy_keys(subject: Subject, report: Report) -> None:
     root = subject.root
     if root is None:
         return
-    pointers = [root.at("componentType")] if "componentType" in root.value else []
-    pointers += [root.at("metadata", "cinatra", key) for key in LEGACY if key in root.cinatra]
-    for pointer in pointers:
-        report(
-            f'the legacy field "{pointer.rsplit("/", 1)[-1]}" must not appear',
-            subject.place(pointer),
-            hint="remove it",
-            fix=(Edit(pointer=pointer, value=None),),
-        )
+    if OLD_TYPE in root.value:
+        _tell(OLD_TYPE, root.at(OLD_TYPE), None, (subject, report))
+    for key in LEGACY:
+        if key in root.cinatra:
+            pointer = root.at("metadata", "cinatra", key)
+            _tell(key, pointer, root.cinatra[key], (subject, report))
+
+
+def _tell(key: str, pointer: str, value: JsonValue, run: tuple[Subject, Report]) -> None:
+    subject, report = run
+    advice = LEGACY.get(key, REMOVE)
+    is_safe = advice == REMOVE or not value
+    report(
+        f'the legacy field "{key}" must not appear ({_ALIASES[key]})',
+        subject.place(pointer),
+        hint=REMOVE if is_safe else advice,
+        fix=(Edit(pointer=pointer, value=None),) if is_safe else (),
+    )

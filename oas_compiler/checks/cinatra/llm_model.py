@@ -3,33 +3,45 @@
 "preferredProvider": "anthropic", "preferredModel": "gpt-5.5"   ->   OAS114 that is one of openai
 
 The host has a list of models per provider, which changes with the host and is not known here.
-So the family decides: a name that begins as none of the provider's models do is on no such list.
+So the family decides: a name that begins as another provider's models do is on no such list.  A
+name of no family at all may be: that is OAS134, a warning.
 """
 
 from __future__ import annotations
 
 import re
+from typing import Final
 
 from oas_compiler.checks.cinatra.llm_metadata import llm_text
 from oas_compiler.checks.subject import Subject
 from oas_compiler.rules import Report, rule
 
-FAMILIES: dict[str, tuple[re.Pattern[str], str]] = {
-    "openai": (re.compile(r"gpt-|chatgpt-|codex-|o\d"), 'begins with "gpt-" or "o" and a digit'),
+FAMILIES: Final[dict[str, tuple[re.Pattern[str], str]]] = {
+    "openai": (
+        re.compile(
+            r"gpt-|chatgpt-|codex-|computer-use-|text-(?!bison|unicorn|multilingual)"
+            r"|(?:davinci|babbage|whisper|tts|dall-e|sora|omni-moderation)-|o\d"
+        ),
+        'begins with "gpt-" or "o" and a digit',
+    ),
     "anthropic": (re.compile(r"claude-"), 'begins with "claude-"'),
-    "gemini": (re.compile(r"gemini-"), 'begins with "gemini-"'),
+    "gemini": (
+        re.compile(
+            r"gemini-|gemma-|learnlm-|imagen-|veo-|text-(?:bison|unicorn|multilingual)|aqa\Z"
+        ),
+        'begins with "gemini-"',
+    ),
 }
 """How the names of a provider's models begin."""
+_BEFORE: Final = re.compile(r"(?:models/|tunedModels/|ft:)")
+"""What may stand before the name: the path of a Gemini model, a model that was tuned."""
 
 
 @rule(
     code="OAS114",
     name="llm-model",
     severity="error",
-    summary=(
-        "preferredModel is not a model of preferredProvider; the list of models is the host's, "
-        "here the family of the name decides."
-    ),
+    summary="preferredModel is a model of another provider than preferredProvider.",
     fix="Name a model of that provider, or the provider of that model.",
     source="Cinatra V21",
     needs="cinatra",
@@ -42,12 +54,17 @@ def llm_model(subject: Subject, report: Report) -> None:
     provider, model = llm_text(root, "preferredProvider"), llm_text(root, "preferredModel")
     if root is None or not model or provider not in FAMILIES:
         return
-    own, form = FAMILIES[provider]
-    if own.match(model):
-        return
-    other = next((name for name, (family, _) in FAMILIES.items() if family.match(model)), "")
-    report(
-        f'"{model[:80]}" is not a model of {provider}',
-        subject.place(root.at("metadata", "cinatra", "llm", "preferredModel")),
-        hint=f'its provider is "{other}"' if other else f"a model of {provider} {form}",
-    )
+    other = provider_of(model)
+    if other and other != provider:
+        report(
+            f'"{model[:80]}" is not a model of {provider}',
+            subject.place(root.at("metadata", "cinatra", "llm", "preferredModel")),
+            hint=f'its provider is "{other}"',
+        )
+
+
+def provider_of(model: str) -> str:
+    """The provider whose models are called like this; empty where no family is known."""
+    before = _BEFORE.match(model)
+    name = model[before.end() :] if before else model
+    return next((name_ for name_, (family, _) in FAMILIES.items() if family.match(name)), "")

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from oas_compiler.checks.cinatra.llm_metadata import llm_text
-from oas_compiler.checks.cinatra.llm_model import FAMILIES
+from oas_compiler.checks.cinatra.llm_model import provider_of
 from oas_compiler.checks.subject import Subject
 from oas_compiler.rules import Report, rule
 
@@ -31,7 +31,7 @@ def llm_model_provider(subject: Subject, report: Report) -> None:
         return
     model = llm_text(root, "preferredModel")
     if model:
-        provider = next((name for name, (own, _) in FAMILIES.items() if own.match(model)), "")
+        provider = provider_of(model)
         report(
             f'preferredModel "{model[:80]}" stands without a preferredProvider',
             subject.place(root.at("metadata", "cinatra", "llm", "preferredModel")),

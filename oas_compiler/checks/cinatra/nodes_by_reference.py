@@ -1,6 +1,8 @@
 """The root flow names its nodes: `start_node` and `nodes` hold references only.
 
 "nodes": [{"component_type": "StartNode", …}]   ->   OAS104; Agent Spec itself allows it
+
+What is no component at all is OAS014 or OAS022.
 """
 
 from __future__ import annotations
@@ -33,7 +35,10 @@ def nodes_by_reference(subject: Subject, report: Report) -> None:
         for index, node in enumerate(root.items("nodes"))
         if isinstance(node, dict) and not is_reference(node)
     ]
+    told = {f.pointer for f in subject.document.findings if f.code in {"OAS014", "OAS022"}}
     for keys in (*places, *listed):
+        if root.at(*keys) in told:
+            continue
         report(
             f"{_what(root, keys)} must be a {REFERENCE} to an entry of $referenced_components",
             subject.place(root.at(*keys)),

@@ -9,6 +9,7 @@ The runtime behind the host takes a whole number for an integer and refuses it a
 from __future__ import annotations
 
 from oas_compiler.checks.subject import Subject
+from oas_compiler.ir import JsonValue
 from oas_compiler.rules import Report, rule
 
 
@@ -32,10 +33,16 @@ def number_default(subject: Subject, report: Report) -> None:
                     continue
                 inner = item.get("json_schema")
                 kind = item.get("type", inner.get("type") if isinstance(inner, dict) else None)
-                if kind == "number" and not isinstance(item["default"], bool):
+                if _is_number(kind) and not isinstance(item["default"], bool):
                     title = str(item.get("title"))[:80]
                     report(
                         f'the number "{title}" has the whole number {item["default"]} as its default',
                         subject.place(found.at(field, index, "default")),
                         hint='write "type": "integer" when only whole numbers are meant',
                     )
+
+
+def _is_number(kind: JsonValue) -> bool:
+    """Whether numbers are taken, and whole ones have no type of their own: `["number", "null"]`."""
+    kinds = kind if isinstance(kind, list) else [kind]
+    return "number" in kinds and "integer" not in kinds

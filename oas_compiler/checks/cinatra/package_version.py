@@ -2,12 +2,14 @@
 
 metadata.cinatra.packageVersion "0.1.0", package.json "0.2.0"   ->   OAS126; the fix writes "0.2.0"
 
-package.json decides: the host reads name and version of an agent there, never in the flow.
+package.json decides: the host reads name and version of an agent there, never in the flow.  What
+is no version there is OAS198, and decides nothing.
 """
 
 from __future__ import annotations
 
 from oas_compiler.checks.subject import Subject
+from oas_compiler.deps.ranges import is_version
 from oas_compiler.diagnostics import Edit
 from oas_compiler.ir import Json
 from oas_compiler.rules import Report, rule
@@ -32,6 +34,8 @@ def package_version(subject: Subject, report: Report) -> None:
     version = subject.package.manifest.get("version")
     claimed = subject.root.cinatra.get("packageVersion")
     if not isinstance(version, str) or not isinstance(claimed, str) or version == claimed:
+        return
+    if not is_version(version):
         return
     pointer = subject.root.at("metadata", "cinatra", "packageVersion")
     report(

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from oas_compiler.checks.cinatra.bare_placeholders import bare_names, templates
+from oas_compiler.checks.structure.gaps import Gaps
 from oas_compiler.checks.subject import Subject, Written
 from oas_compiler.ir import DataEdge, FlowIR, StartNode
 from oas_compiler.rules import Report, rule
@@ -48,11 +49,15 @@ def run_id_source(subject: Subject, report: Report) -> None:
         if flow.value.get("inputs") is not None
     }
     for flow in subject.flows:
+        gaps = Gaps(flow)
         inputs = listed.get(flow.place.pointer)
         for edge in flow.data_edges:
             target = flow.by_id.get(edge.target)
             if edge.input != RUN_ID or target is None or target.place.pointer not in callers:
                 continue
+            source = flow.by_id.get(edge.source)
+            if source is None or gaps.hides_ports(source):
+                continue  # it may be the StartNode, or its input: another finding says what is wrong
             if callers[target.place.pointer] and _from_start(edge, flow):
                 continue
             problem = _problem(edge, flow, inputs)

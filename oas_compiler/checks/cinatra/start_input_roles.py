@@ -1,12 +1,24 @@
 """Every input of a StartNode says who fills it: a person (required) or the caller (hidden).
 
 inputs [topic, tone], required ["topic"], hidden []   ->   OAS125 nobody is asked for "tone"
+
+What another finding explains is not told again: a misspelt name in one of the lists (OAS034), a
+misspelt list (OAS133), a name that only the host may set (OAS091).
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
+from oas_compiler.checks.cinatra.metadata_keys import meant_keys
+from oas_compiler.checks.structure.host_owned_names import AUTHORITATIVE
 from oas_compiler.checks.subject import Subject, Written
+from oas_compiler.diagnostics import did_you_mean
 from oas_compiler.rules import Report, rule
+
+LISTS = ("required", "hidden")
+MAX_PAIRS = 2_000
+"""Names that are compared with inputs in one file; comparing is slow."""
 
 
 @rule(
@@ -22,13 +34,22 @@ from oas_compiler.rules import Report, rule
     good='"inputs": [{"title": "tone", "type": "string"}], "metadata": {"cinatra": {"required": ["tone"], "hidden": []}}',
 )
 def start_input_roles(subject: Subject, report: Report) -> None:
+    left = MAX_PAIRS
+    slips: frozenset[tuple[str, str]] | None = None
     for start in subject.of_type("StartNode"):
-        named = _names(start, "required") | _names(start, "hidden")
         # either list is the node's one set of ports
         field = "inputs" if start.value.get("inputs") is not None else "outputs"
-        for index, item in enumerate(start.items(field)):
-            title = item.get("title") if isinstance(item, dict) else None
-            if isinstance(title, str) and title not in named:
+        without = _without_a_role(start, field)
+        if not without:
+            continue
+        slips = meant_keys(subject) if slips is None else slips
+        if any((start.pointer, key) in slips for key in LISTS):
+            continue
+        unknown = _named(start) - set(start.titles(field))
+        left -= len(unknown) * len(without)
+        meant = _meant(unknown, without.values()) if unknown and left >= 0 else frozenset()
+        for index, title in without.items():
+            if title not in meant:
                 report(
                     f'the input "{title[:80]}" of {start.label} is neither required nor hidden',
                     subject.place(start.at(field, index)),
@@ -36,6 +57,32 @@ def start_input_roles(subject: Subject, report: Report) -> None:
                 )
 
 
-def _names(start: Written, key: str) -> set[str]:
-    names = start.cinatra.get(key)
-    return {name for name in names if isinstance(name, str)} if isinstance(names, list) else set()
+def _without_a_role(start: Written, field: str) -> dict[int, str]:
+    """Index and title of the inputs that neither list names and that an author may name."""
+    named = _named(start)
+    titles = {
+        index: item.get("title")
+        for index, item in enumerate(start.items(field))
+        if isinstance(item, dict)
+    }
+    return {
+        index: title
+        for index, title in titles.items()
+        if isinstance(title, str) and title not in named and title not in AUTHORITATIVE
+    }
+
+
+def _named(start: Written) -> set[str]:
+    lists = [start.cinatra.get(key) for key in LISTS]
+    return {
+        name
+        for names in lists
+        for name in (names if isinstance(names, list) else ())
+        if isinstance(name, str)
+    }
+
+
+def _meant(unknown: Collection[str], titles: Collection[str]) -> frozenset[str]:
+    """The inputs that misspelt names of the lists are nearest to."""
+    hints = {did_you_mean(name, titles) for name in unknown}
+    return frozenset(title for title in titles if f'did you mean "{title}"?' in hints)

@@ -3,7 +3,8 @@
     start.contextSlotBindings → write.contextSlotBindings, start.contextRefs → end.contextRefs   ->  OAS160
     context_brand.contextSlotBindings → write.contextSlotBindings
 
-A subflow that declares no slots may well be handed a selection by its parent.
+A subflow that declares no slots may well be handed a selection by its parent; so may one whose
+slots the parent fills by agreement (`parentSatisfiedContextSlots`).
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ from oas_compiler.rules import Report, rule
 )
 def context_bindings_from_start(subject: Subject, report: Report) -> None:
     for found in subject.slot_flows:
-        names = {BINDINGS, *(slot.binding_names[1] for slot in found.slots)}
+        names = _own_names(found)
         for edge in found.flow.data_edges:
             if edge.source == found.flow.start and _is_forbidden(found, edge, names):
                 report(
@@ -48,7 +49,14 @@ def context_bindings_from_start(subject: Subject, report: Report) -> None:
                 )
 
 
+def _own_names(found: SlotFlow) -> set[str]:
+    """Names of the selections that the flow makes itself; the plain ones may be its parent's."""
+    own = {slot.binding_names[1] for slot in found.slots if not slot.from_parent}
+    return own if any(slot.from_parent for slot in found.slots) else own | {BINDINGS, REFS}
+
+
 def _is_forbidden(found: SlotFlow, edge: DataEdge, names: set[str]) -> bool:
     if isinstance(found.flow.by_id.get(edge.target), EndNode):
-        return edge.output == REFS == edge.input
+        return edge.output == REFS == edge.input and REFS in names
+    names = names - {REFS}
     return edge.output in names and edge.input in names

@@ -8,10 +8,12 @@ The loader looks for this mark to know that a slot is wired already.
 
 from __future__ import annotations
 
-from oas_compiler.checks.slots import marked_slot
+from oas_compiler.checks.slots import SlotFlow, marked_slot
 from oas_compiler.checks.subject import Subject
 from oas_compiler.ir import FlowNode
 from oas_compiler.rules import Report, rule
+
+_MOST_NAMED = 3
 
 
 @rule(
@@ -35,5 +37,10 @@ def context_marker_unknown(subject: Subject, report: Report) -> None:
                     f'the purpose of "{node.id[:90]}" names the context slot "{slot_id[:80]}", '
                     "which this flow does not declare",
                     subject.place(f"{node.place.pointer}/metadata/cinatra/purpose"),
-                    hint=report.nearest(slot_id, declared),
+                    hint=report.nearest(slot_id, declared) or _declared(found),
                 )
+
+
+def _declared(found: SlotFlow) -> str:
+    names = ", ".join(f'"{slot.id[:80]}"' for slot in found.slots[:_MOST_NAMED])
+    return f"declared here: {names}{', …' if len(found.slots) > _MOST_NAMED else ''}"

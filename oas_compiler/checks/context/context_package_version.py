@@ -25,12 +25,7 @@ from oas_compiler.rules import Report, rule
 )
 def context_package_version(subject: Subject, report: Report) -> None:
     package = subject.package
-    if package is None or package.source is None:
-        return
-    if not any(found.flow is subject.flow for found in subject.slot_flows):
-        return
-    version = package.manifest.get("version")
-    if not (isinstance(version, str) and version.strip()):
+    if package is not None and lacks_slot_version(subject):
         report(
             "the flow declares context slots and its package has no version: a host would not "
             "read the change",
@@ -38,3 +33,17 @@ def context_package_version(subject: Subject, report: Report) -> None:
             hint='write "version": "0.1.0" and raise it with every change',
             file=package.manifest_file,
         )
+
+
+def lacks_slot_version(subject: Subject) -> bool:
+    """Whether the package of a flow with context slots has no version.
+
+    What is there and no text is OAS198's finding.
+    """
+    package = subject.package
+    if package is None or package.source is None:
+        return False
+    if not any(found.flow is subject.flow for found in subject.slot_flows):
+        return False
+    version = package.manifest.get("version")
+    return version is None or (isinstance(version, str) and not version.strip())

@@ -9,9 +9,9 @@ The parent's own subflows, which name no package of their own, may share; so may
 
 from __future__ import annotations
 
-from oas_compiler.checks.slots import Slot, SlotFlow
+from oas_compiler.checks.slots import Slot, SlotFlow, handed_on, package_of
 from oas_compiler.checks.subject import Subject
-from oas_compiler.ir import DataEdge, FlowNode, JsonValue
+from oas_compiler.ir import DataEdge, FlowNode
 from oas_compiler.rules import Report, rule
 
 
@@ -44,9 +44,10 @@ from oas_compiler.rules import Report, rule
 )
 def context_selection_shared(subject: Subject, report: Report) -> None:
     for found in subject.slot_flows:
-        agreed = found.flow.cinatra.mapping().get("parentSatisfiedContextSlots")
+        handed = handed_on(found.flow)
         for slot in found.slots:
-            children = _children(found, slot, _satisfied(agreed, slot.id))
+            agreed = {package for own, package, _ in handed if own == slot.id}
+            children = _children(found, slot, agreed)
             first, *others = children or [("", None)]
             for package, edge in others:
                 if edge is not None and slot.node is not None:
@@ -64,17 +65,8 @@ def _children(found: SlotFlow, slot: Slot, agreed: set[str]) -> list[tuple[str, 
     for edge in slot.bindings:
         node = found.flow.by_id[edge.target]
         if isinstance(node, FlowNode):
-            package = node.package_name or node.subflow.package_name
+            package = package_of(node)
             if package and package != found.flow.package_name and package not in agreed:
-                children.setdefault(node.id, (package, edge))
+                # one agent may run at several places
+                children.setdefault(package, (package, edge))
     return list(children.values())
-
-
-def _satisfied(agreed: JsonValue, slot_id: str) -> set[str]:
-    """Packages of the children that take this slot from their parent by agreement."""
-    found: set[str] = set()
-    for entry in agreed if isinstance(agreed, list) else ():
-        if isinstance(entry, dict) and entry.get("parentSlotId") == slot_id:
-            package = entry.get("childPackage")
-            found |= {package} if isinstance(package, str) else set()
-    return found

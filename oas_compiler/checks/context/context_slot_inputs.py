@@ -40,6 +40,8 @@ def context_slot_inputs(subject: Subject, report: Report) -> None:
             if slot.node is None or not found.is_whole:
                 continue
             fed = {edge.input for edge in found.flow.data_edges_into(slot.node.id)}
+            # an input that has to be fed is OAS063's finding
+            fed |= {port.title for port in slot.node.inputs if port.default is None}
             missing = [name for name in SELECTION_INPUTS if name not in fed]
             if missing:
                 report(

@@ -2,6 +2,9 @@
 
 "user": "… {{ context_brand.contextRefs }}", no edge from context_brand       ->  OAS157 at the text
 "user": "… {{ contextSlotBindings }}", and the edge into write.contextSlotBindings
+
+A plain `{{ contextSlotBindings }}` or `{{ contextRefs }}` is an input of the node like any other: where
+it is not declared that is OAS110's finding, where nothing feeds it OAS063's or OAS156's.
 """
 
 from __future__ import annotations
@@ -20,7 +23,7 @@ _MEMBER_OF = re.compile(r"(?<![\w.])([A-Za-z_]\w*)\s*[.\[]")
     name="context-slot-prompt-only",
     severity="error",
     summary="A template names the selection of a context slot and no data edge carries it there.",
-    fix="Add the data edge into the node's contextSlotBindings and name that input in the template.",
+    fix="Add the data edge into the node's contextSlotBindings and name that input in the template; a plain {{ contextRefs }} without an edge is an input that nothing feeds (OAS063, OAS156).",
     source="context slots (seed 000): the data edge is the binding contract",
     needs="cinatra",
     bad='"user": "Write for {{ context_brand.contextRefs }}"',

@@ -11,6 +11,7 @@ refuses the whole flow.
 from __future__ import annotations
 
 from collections.abc import Collection
+from difflib import get_close_matches
 
 from oas_compiler.checks.slots import KEY
 from oas_compiler.checks.subject import Subject
@@ -25,6 +26,8 @@ _MODES = {
 _REQUIRED = ("slotId", "acceptedArtifactExtensions", *_MODES)
 _KEYS = (*_REQUIRED, "minItems", "maxItems", "readableOnly")
 _BOUNDS = (("minItems", 0), ("maxItems", 1))
+_MOST_KEYS = 50
+"""Keys of a slot that are compared with the known ones; nobody reads more hints."""
 
 
 @rule(
@@ -78,12 +81,17 @@ class _Look:
             self._found("needs true or false for readableOnly", "readableOnly")
 
     def _keys(self, slot: dict[str, JsonValue]) -> None:
+        lacking = [key for key in _KEYS if key not in slot]
+        meant: set[str] = set()
         for key in slot:
             if key not in _KEYS:
-                hint = self._report.nearest(key, _KEYS)
+                near = _nearest(key, lacking) if len(slot) <= _MOST_KEYS else ""
+                hint = f'did you mean "{near}"?' if near else ""
+                meant.add(near)
                 self._found(f'has an unknown key "{key[:80]}"', key, hint=hint)
         for key in _REQUIRED:
-            if key not in slot:
+            # what a misspelt key means is not missing
+            if key not in slot and key not in meant:
                 self._found(f"has no {key}")
 
     def _extensions(self, value: JsonValue) -> None:
@@ -116,6 +124,11 @@ class _Look:
         for key in keys:
             pointer = child(pointer, str(key))
         self._report(f"{self._name} {problem}", self._subject.place(pointer), hint=hint)
+
+
+def _nearest(key: str, known: list[str]) -> str:
+    close = get_close_matches(key.strip().casefold()[:80], [name.casefold() for name in known], n=1)
+    return next((name for name in known if name.casefold() in close), "")
 
 
 def _is_name(value: JsonValue) -> bool:

@@ -3,14 +3,16 @@
     context_brand without an edge into write.contextSlotBindings      ->  OAS156 at the FlowNode
     context_brand.contextSlotBindings → write.contextSlotBindings
 
-A template that only names the selection is OAS157's finding.
+A template that only names the selection is OAS157's finding; a consumer whose input has to be fed
+and is not, is OAS063's.
 """
 
 from __future__ import annotations
 
 from oas_compiler.checks.context.context_slot_prompt_only import prompt_references
-from oas_compiler.checks.slots import BINDINGS
+from oas_compiler.checks.slots import BINDINGS, SlotFlow
 from oas_compiler.checks.subject import Subject
+from oas_compiler.ir import EndNode, StartNode
 from oas_compiler.rules import Report, rule
 
 
@@ -41,8 +43,11 @@ def context_slot_unbound(subject: Subject, report: Report) -> None:
         if not found.is_whole:
             continue
         named = prompt_references(subject, found)
+        hungry = _hungry(found)
         for slot in found.slots:
             if slot.node is None or slot.bindings or slot.node.id in named:
+                continue
+            if not hungry.isdisjoint(slot.binding_names):
                 continue
             own = slot.binding_names[1]
             report(
@@ -51,3 +56,18 @@ def context_slot_unbound(subject: Subject, report: Report) -> None:
                 slot.node.place,
                 hint=f"add a data edge into the input {BINDINGS} or {own[:110]} of the node that uses it",
             )
+
+
+def _hungry(found: SlotFlow) -> frozenset[str]:
+    """Inputs for a selection that have neither an edge nor a default: where a missing edge ends."""
+    flow = found.flow
+    names = {name for slot in found.slots for name in slot.binding_names}
+    return frozenset(
+        port.title
+        for node in flow.nodes
+        if not isinstance(node, (StartNode, EndNode))
+        for port in node.inputs
+        if port.default is None
+        and port.title in names
+        and all(edge.input != port.title for edge in flow.data_edges_into(node.id))
+    )

@@ -2,6 +2,8 @@
 
 "contextSlots": [{"slotId": "brand", …}], no FlowNode that calls /api/context-resolve   ->  OAS154
 a FlowNode "context_brand" whose subflow has an ApiNode on {{CINATRA_BASE_URL}}/api/context-resolve
+
+Where the parent fills the slot by agreement (`parentSatisfiedContextSlots`), the child needs none.
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ from oas_compiler.rules import Report, rule
 def context_slot_unresolved(subject: Subject, report: Report) -> None:
     for found in subject.slot_flows:
         for slot in found.slots:
-            if slot.node is not None or not found.is_whole:
+            if slot.node is not None or slot.from_parent or not found.is_whole:
                 continue
             if slot.pretender is not None:
                 report(
@@ -39,6 +41,13 @@ def context_slot_unresolved(subject: Subject, report: Report) -> None:
                     f'"{slot.id[:80]}", but its subflow does not call {RESOLVE}',
                     slot.pretender.place,
                     hint=f'its subflow needs an ApiNode on "{{{{CINATRA_BASE_URL}}}}{RESOLVE}"',
+                )
+            elif slot.astray is not None:
+                report(
+                    f'nothing selects for the context slot "{slot.id[:80]}": '
+                    f'"{slot.astray.id[:90]}" selects for another one by its purpose, id or slotId',
+                    subject.place(slot.pointer),
+                    hint=f'name "{slot.id[:80]}" in all three, or declare the slot that they name',
                 )
             else:
                 report(

@@ -1,6 +1,6 @@
 """The agent development guide, as far as a machine can see it in a package folder.
 
-    rule 1    package_name_and_version, package_name_drift
+    rule 1    package_name_and_version, package_version_form, package_name_drift
     rule 2    execution_provider
     rule 3    schema_as_text, retired_setup_keys; `required` without an input is OAS034
     rule 4    gate_only_in_prose, gate_without_risk_class
@@ -9,7 +9,7 @@
     rule 7    skill_retrieval_section, skill_retrieval_empty, unlisted_mcp_tool
     rule 8    skill_reference_missing, scripts_not_read
     rule 9    script_database_access
-    rule 11   agent_dependencies_form, undeclared_child_agent, agent_dependencies_in_flow
+    rule 11   misspelt_manifest_key, agent_dependencies_form, undeclared_child_agent, agent_dependencies_in_flow
     rule 12   child_without_package_name
     rule 13   internal_id_asked
     rule 14   script_http_call
@@ -40,8 +40,10 @@ from oas_compiler.checks.guide.execution_provider import execution_provider
 from oas_compiler.checks.guide.gate_only_in_prose import gate_only_in_prose
 from oas_compiler.checks.guide.gate_without_risk_class import gate_without_risk_class
 from oas_compiler.checks.guide.internal_id_asked import internal_id_asked
+from oas_compiler.checks.guide.misspelt_manifest_key import misspelt_manifest_key
 from oas_compiler.checks.guide.package_name_and_version import package_name_and_version
 from oas_compiler.checks.guide.package_name_drift import package_name_drift
+from oas_compiler.checks.guide.package_version_form import package_version_form
 from oas_compiler.checks.guide.renderer_id_form import renderer_id_form
 from oas_compiler.checks.guide.retired_setup_keys import retired_setup_keys
 from oas_compiler.checks.guide.schema_as_text import schema_as_text
@@ -63,6 +65,7 @@ from oas_compiler.rules import CheckRule
 
 RULES: tuple[CheckRule, ...] = (
     package_name_and_version,
+    package_version_form,
     package_name_drift,
     execution_provider,
     schema_as_text,
@@ -80,6 +83,7 @@ RULES: tuple[CheckRule, ...] = (
     script_database_access,
     script_http_call,
     scripts_not_read,
+    misspelt_manifest_key,
     agent_dependencies_form,
     undeclared_child_agent,
     agent_dependencies_in_flow,

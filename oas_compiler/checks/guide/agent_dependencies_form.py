@@ -33,6 +33,7 @@ _MOST: Final = 1_000
     source="agent guide (seed 003), rule 11",
     needs="package",
     aliases=("guide-rule-11-form",),
+    also=("guide-rule-11",),
     bad='"agentDependencies": ["@acme/mail-agent"]',
     good='"agentDependencies": {"@acme/mail-agent": "^1.2.0"}',
 )

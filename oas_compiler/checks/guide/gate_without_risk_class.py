@@ -1,12 +1,24 @@
 """A gate says what it guards: its step in the approval policy carries a risk class.
 
 InputMessageNode without metadata.cinatra.riskClass   ->   OAS176
+
+Before a node of the class `email_send` the hint offers that class.  A misspelt `riskClass` is OAS133.
 """
 
 from __future__ import annotations
 
-from oas_compiler.checks.subject import Subject
+from collections.abc import Iterator
+from typing import Final
+
+from oas_compiler.checks.cinatra.metadata_keys import meant_keys
+from oas_compiler.checks.subject import Subject, Written
+from oas_compiler.ir import FlowIR, FlowNode, InputMessageNode, Node
+from oas_compiler.risk import READ, weight
 from oas_compiler.rules import Report, rule
+
+_KEY: Final = "riskClass"
+MAX_WALKS: Final = 20
+"""Gates of a file for which the flow is walked; the hint of the others names no class."""
 
 
 @rule(
@@ -17,21 +29,73 @@ from oas_compiler.rules import Report, rule
     fix="Write the riskClass of what the gate guards: read_only, draft_create, send_external_message.",
     source="agent guide (seed 003), rule 4",
     needs="cinatra",
+    also=("guide-rule-4",),
     bad='{"component_type": "InputMessageNode", "id": "approve", "metadata": {"cinatra": {}}}',
     good='{"component_type": "InputMessageNode", "id": "approve", "metadata": {"cinatra": {"riskClass": "read_only"}}}',
 )
 def gate_without_risk_class(subject: Subject, report: Report) -> None:
-    for gate in subject.of_type("InputMessageNode"):
-        risk = gate.cinatra.get("riskClass")
-        if isinstance(risk, str) and risk.strip():
-            continue
-        at = (
-            gate.at("metadata", "cinatra", "riskClass")
-            if "riskClass" in gate.cinatra
-            else gate.pointer
-        )
+    without = [
+        gate for gate in subject.of_type("InputMessageNode") if not _says(gate.cinatra.get(_KEY))
+    ]
+    slips = meant_keys(subject) if without else frozenset()
+    for number, gate in enumerate(one for one in without if (one.pointer, _KEY) not in slips):
+        at = gate.at("metadata", "cinatra", _KEY) if _KEY in gate.cinatra else gate.pointer
+        guarded = _guarded(subject, gate) if number < MAX_WALKS else None
         report(
             f"{gate.label} has no riskClass for its step of the approval policy",
             subject.place(at),
-            hint='a host takes "read_only": write it if that is what the gate guards',
+            hint=_hint(guarded),
         )
+
+
+def _says(risk: object) -> bool:
+    return isinstance(risk, str) and bool(risk.strip())
+
+
+def _hint(guarded: Node | None) -> str:
+    if guarded is None:
+        return "write the class of what the gate guards"
+    if weight(guarded.risk_class) == READ:
+        return 'write "riskClass": "read_only": nothing that it guards does more'
+    risk, name = guarded.risk_class[:80], guarded.id[:80]
+    return f'write "riskClass": "{risk}", the class of "{name}" that it guards'
+
+
+def _guarded(subject: Subject, gate: Written) -> Node | None:
+    """The node of the strongest class that can come after the gate and before the next one."""
+    flow = next((one for one in subject.flows if one.place.pointer == gate.flow), None)
+    own = next((n for n in flow.nodes if n.place.pointer == gate.pointer), None) if flow else None
+    if flow is None or own is None:
+        return None
+    after = list(_after(flow, own))
+    return max(after, key=lambda node: weight(node.risk_class), default=None)
+
+
+def _after(flow: FlowIR, gate: Node) -> Iterator[Node]:
+    """The nodes behind the gate, those of subflows without a gate of their own included."""
+    seen = {gate.id}
+    waiting = [gate.id]
+    for current in waiting:
+        node = flow.by_id.get(current)
+        if current != gate.id and node is not None:
+            if isinstance(node, InputMessageNode):
+                continue
+            yield node
+            if isinstance(node, FlowNode):
+                yield from _inside(node.subflow)
+        for target in flow.routes_of(current).values():
+            if target not in seen:
+                seen.add(target)
+                waiting.append(target)
+
+
+def _inside(flow: FlowIR) -> list[Node]:
+    """The nodes of a flow and of those in it, each once; none where a gate is among them."""
+    flows, nodes, seen = [flow], list[Node](), {id(flow)}
+    for current in flows:
+        for node in current.nodes:
+            nodes.append(node)
+            if isinstance(node, FlowNode) and id(node.subflow) not in seen:
+                seen.add(id(node.subflow))
+                flows.append(node.subflow)
+    return [] if any(isinstance(node, InputMessageNode) for node in nodes) else nodes

@@ -6,6 +6,7 @@ package.json {"name": "@x/mail-agent", "version": "1.0.0"}   ->   fine; the flow
 
 from __future__ import annotations
 
+from oas_compiler.checks.context.context_package_version import lacks_slot_version
 from oas_compiler.checks.subject import Subject
 from oas_compiler.rules import Report, rule
 
@@ -33,8 +34,12 @@ def package_name_and_version(subject: Subject, report: Report) -> None:
         ("version", "packageVersion", "nobody can ask for a range of it"),
     )
     for key, in_flow, why in pairs:
-        if _is_text(package.manifest.get(key)) or _is_text(about.get(in_flow)):
+        stated = package.manifest.get(key)
+        is_there = _is_there(stated) if key == "version" else _is_text(stated)
+        if is_there or _is_text(about.get(in_flow)):
             continue
+        if key == "version" and lacks_slot_version(subject):
+            continue  # OAS163, an error
         pointer = f"/{key}" if key in package.manifest else ""
         report(
             f"the package has no {key}: {why}",
@@ -42,6 +47,11 @@ def package_name_and_version(subject: Subject, report: Report) -> None:
             hint=f'write "{key}": "…" into package.json',
             file=package.manifest_file,
         )
+
+
+def _is_there(value: object) -> bool:
+    """What is no text is another rule's: OAS198 for a version."""
+    return value is not None and (not isinstance(value, str) or bool(value.strip()))
 
 
 def _is_text(value: object) -> bool:

@@ -17,6 +17,7 @@ from oas_compiler.rules import Report, rule
     fix="Write the name of package.json into metadata.cinatra.packageName.",
     source="agent guide (seed 003), rule 1; Cinatra, compile rule 9",
     needs="package",
+    also=("guide-rule-1",),
     bad='"packageName": "@acme/mail"          (package.json: "name": "@acme/mail-agent")',
     good='"packageName": "@acme/mail-agent"    (package.json: "name": "@acme/mail-agent")',
 )

@@ -6,15 +6,10 @@
 
 from __future__ import annotations
 
-import re
-from typing import Final
-
-from oas_compiler.checks.renderers import named_renderers
+from oas_compiler.checks.renderers import is_renderer_id, named_renderers
 from oas_compiler.checks.subject import Subject
 from oas_compiler.ir import JsonValue
 from oas_compiler.rules import Report, rule
-
-_FORM: Final = re.compile(r"@[\w-]+/[\w-]+:[\w-]+", re.ASCII)
 
 
 @rule(
@@ -25,17 +20,18 @@ _FORM: Final = re.compile(r"@[\w-]+/[\w-]+:[\w-]+", re.ASCII)
     fix="Write the id under which the renderer is registered, `@scope/package:name`.",
     source="agent guide (seed 003), rules 5 and I.2",
     needs="cinatra",
+    also=("guide-rule-5",),
     bad='"renderer": "acme/mail/review"',
     good='"renderer": "@acme/mail:review"',
 )
 def renderer_id_form(subject: Subject, report: Report) -> None:
     for one in named_renderers(subject):
-        if not _is_id(one.value):
+        if not is_renderer_id(one.value):
             _tell(report, one.value, f"the renderer of {one.by}", subject, one.pointer)
     root = subject.root
     screens = root.cinatra.get("hitlScreens") if root is not None else None
     for index, screen in enumerate(screens if isinstance(screens, list) else ()):
-        if root is not None and isinstance(screen, str) and not _is_id(screen):
+        if root is not None and isinstance(screen, str) and not is_renderer_id(screen):
             pointer = root.at("metadata", "cinatra", "hitlScreens", index)
             _tell(report, screen, "the entry of hitlScreens", subject, pointer)
     _look_at_manifest(subject, report)
@@ -46,7 +42,7 @@ def _look_at_manifest(subject: Subject, report: Report) -> None:
     declared = package.cinatra.get("fieldRenderers") if package is not None else None
     for index, item in enumerate(declared if isinstance(declared, list) else ()):
         name = item.get("id") if isinstance(item, dict) else None
-        if package is not None and name is not None and not _is_id(name):
+        if package is not None and name is not None and not is_renderer_id(name):
             report(
                 f"the id {_shown(name)} in fieldRenderers is not @scope/package:name",
                 package.place(f"/cinatra/fieldRenderers/{index}/id"),
@@ -60,10 +56,6 @@ def _tell(report: Report, value: JsonValue, what: str, subject: Subject, pointer
         subject.place(pointer),
         hint="one @, one slash, one colon; letters, digits, _ and - between them",
     )
-
-
-def _is_id(value: JsonValue) -> bool:
-    return isinstance(value, str) and ("{{" in value or _FORM.fullmatch(value) is not None)
 
 
 def _shown(value: JsonValue) -> str:

@@ -24,6 +24,7 @@ _SENTINEL = re.compile(r"__setup_nonce|__step_\w+_done|__agent_run_name")
     fix='Remove the key; list what a person must give under the StartNode\'s "required".',
     source="agent guide (seed 003), rule 3a, patterns before Phase 105",
     needs="cinatra",
+    also=("guide-rule-3",),
     bad='"inputSchema": {"type": "object", "x-setup-steps": [{"fields": ["topic"]}]}',
     good='"metadata": {"cinatra": {"required": ["topic"]}}',
 )

@@ -18,6 +18,7 @@ from oas_compiler.rules import Report, rule
     fix="Keep scripts small, as UTF-8 text that parses, and leave out what is built.",
     source="agent guide (seed 003), rules 8, 9 and 14",
     needs="package",
+    also=("guide-rule-8", "guide-rule-9", "guide-rule-14"),
     bad="scripts/send.py:  def send(:",
     good="scripts/send.py:  def send():\n                      return 1",
 )

@@ -21,6 +21,7 @@ from oas_compiler.rules import Report, rule
     fix="Begin the file with ---, name, description and ---.",
     source="agent guide (seed 003), rule 6, template",
     needs="package",
+    also=("guide-rule-6",),
     bad="# Mail agent\n\nSends mail.",
     good="---\nname: agent-mail\ndescription: Sends mail.\n---\n\nSends mail.",
 )

@@ -29,6 +29,7 @@ _SAYS: Final = re.compile(
     fix="List the MCP tools that the agent calls by itself, or write: Nothing.",
     source="agent guide (seed 003), rule 7",
     needs="package",
+    also=("guide-rule-7",),
     bad="## What I retrieve myself (MCP)\n\n## How I answer",
     good="## What I retrieve myself (MCP)\n\nNothing.\n\n## How I answer",
 )

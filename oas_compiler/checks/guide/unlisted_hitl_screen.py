@@ -2,13 +2,16 @@
 
 a gate with renderer "@x/mail:review", hitlScreens []   ->   OAS177
 hitlScreens ["@x/mail:review"]                         ->   fine
+
+What is no renderer id is OAS178, a misspelt hitlScreens OAS133.
 """
 
 from __future__ import annotations
 
 from difflib import SequenceMatcher, get_close_matches
 
-from oas_compiler.checks.renderers import Named, named_renderers
+from oas_compiler.checks.cinatra.metadata_keys import meant_keys
+from oas_compiler.checks.renderers import Named, is_renderer_id, named_renderers
 from oas_compiler.checks.subject import Subject, Written
 from oas_compiler.diagnostics import Edit
 from oas_compiler.ir import Json
@@ -41,9 +44,11 @@ def unlisted_hitl_screen(subject: Subject, report: Report) -> None:
     listed = [screen for screen in screens if isinstance(screen, str)]
     emitted: dict[str, Named] = {}
     for one in named_renderers(subject):
-        if one.emitted and isinstance(one.value, str):
+        if one.emitted and isinstance(one.value, str) and is_renderer_id(one.value):
             emitted.setdefault(one.value, one)
     missing = [one for value, one in emitted.items() if _must_be_listed(value, listed)]
+    if missing and (root.pointer, "hitlScreens") in meant_keys(subject):
+        return
     unused = [screen for screen in listed if screen not in emitted]
     listing = Json.of([str(one.value) for one in missing])
     for index, one in enumerate(missing):

@@ -25,6 +25,7 @@ _WORD: Final = re.compile(r"\w+(?:[.-]+\w+)*")
     fix="Name the tool in that section of SKILL.md.",
     source="agent guide (seed 003), rules 7 and 10",
     needs="package",
+    also=("guide-rule-7",),
     bad="## What I retrieve myself (MCP)\n\nNothing.          (and an ApiNode with tool objects_save)",
     good="## What I retrieve myself (MCP)\n\n- objects_save     (and an ApiNode with tool objects_save)",
 )

@@ -2,12 +2,15 @@
 
 ask → send → ask, "ask" without maxGateVisits     ->  OAS203 (warning) at "ask"
 "metadata": {"cinatra": {"maxGateVisits": 25}}
+
+A misspelt `maxGateVisits` is OAS133.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from oas_compiler.checks.cinatra.metadata_keys import meant_keys
 from oas_compiler.checks.control_flow import Step
 from oas_compiler.checks.control_loops import every_flow, loops
 from oas_compiler.checks.control_paths import Openings, has_limit
@@ -31,11 +34,15 @@ def gate_without_limit(subject: Subject, report: Report) -> None:
         return
     openings = Openings(stops=has_limit)
     reported: set[str] = set()
+    slips: frozenset[tuple[str, str]] | None = None
     for flow, _ in every_flow(subject.control):
         for loop in loops(flow, openings):
             gate = next(_gates(loop.members), None)
             if gate is not None and gate.pointer not in reported:
                 reported.add(gate.pointer)
+                slips = meant_keys(subject) if slips is None else slips
+                if (gate.pointer, "maxGateVisits") in slips:
+                    continue  # OAS133
                 report(
                     f'the gate "{gate.id[:80]}" is in a loop and has no maxGateVisits: a run '
                     "fails when it asks more than 100 times",

@@ -8,10 +8,10 @@ The finding says what kind of credential it is and where; it never repeats it.
 
 from __future__ import annotations
 
-from oas_compiler.checks.credentials import credential
+from oas_compiler.checks.credential_names import stands_under
+from oas_compiler.checks.credentials import credential, known_credential
 from oas_compiler.checks.subject import Subject, Text
 from oas_compiler.rules import Report, rule
-from oas_compiler.scope import DEFINITIONS
 
 _SENT = frozenset(
     {
@@ -39,7 +39,7 @@ def literal_credential(subject: Subject, report: Report) -> None:
     for text in subject.texts:
         if is_sent(text) and (kind := credential(text.value)):
             report(
-                f'"{text.keys[-1][:80]}" holds {kind}, written out',
+                f'"{safe_name(text.keys[-1])}" holds {kind}, written out',
                 subject.place(text.pointer),
                 hint="remove it and make it invalid; the platform authenticates the calls of a flow",
             )
@@ -47,10 +47,9 @@ def literal_credential(subject: Subject, report: Report) -> None:
 
 def is_sent(text: Text) -> bool:
     """Whether the text stands under one of the members; the name of a definition is none."""
-    if _SENT.isdisjoint(text.keys):
-        return False
-    before = ("", *text.keys)
-    return any(
-        key in _SENT and around != DEFINITIONS
-        for around, key in zip(before, text.keys, strict=False)
-    )
+    return not _SENT.isdisjoint(text.keys) and stands_under(text.keys, _SENT)
+
+
+def safe_name(name: str) -> str:
+    """The name of a member as a message shows it; one that is a credential itself is not shown."""
+    return "…" if known_credential(name)[0] else name[:80]

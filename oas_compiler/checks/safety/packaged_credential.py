@@ -1,24 +1,19 @@
-"""No credential of a well-known shape is packed with the agent: package.json, scripts, skills.
+"""No credential of a well-known shape is packed with the agent: package.json, scripts, .env.
 
     scripts/send.py: TOKEN = "ghp_…"     ->  OAS206 at its line
     scripts/send.py: TOKEN = os.environ["TOKEN"]
 
-Tests of the package are left out: they hold made-up ones.
+Hidden files like `.env` are looked through, whatever their bytes are.  Tests of the package are
+left out: they hold made-up ones.  What is too much is OAS215.
 """
 
 from __future__ import annotations
-
-from typing import Final
 
 from oas_compiler.checks.credentials import known_credential
 from oas_compiler.checks.subject import Subject
 from oas_compiler.ir import Place
 from oas_compiler.package import MANIFEST
 from oas_compiler.rules import Report, rule
-
-MAX_TEXT: Final = 8 * 1024 * 1024
-"""Characters of a package that are looked through."""
-_TESTS: Final = frozenset({"test", "tests", "__tests__", "fixtures"})
 
 
 @rule(
@@ -38,31 +33,25 @@ def packaged_credential(subject: Subject, report: Report) -> None:
     if package is None:
         return
     own = subject.document.source.file
-    left = MAX_TEXT
-    for file in package.files:
-        if left <= 0:
-            return
+    for file, size in package.scan.parts:
         # the flow file itself is read by OAS204 and OAS205
-        if _is_test(file) or package.name_of(file) == own:
+        if package.name_of(file) == own:
             continue
-        text = package.text(file)
-        if text is None:
-            continue
-        left -= len(text)
+        text = package.part(file, size)
         kind, start = known_credential(text)
         if kind:
             what = "package.json" if file == MANIFEST else file
             report(
-                f"{what[:200]} holds {kind}, written out",
+                f"{shown(what)} holds {kind}, written out",
                 _place(text, start),
                 hint="remove it and make it invalid; the platform authenticates the calls of an agent",
                 file=package.name_of(file),
             )
 
 
-def _is_test(file: str) -> bool:
-    *folders, name = file.split("/")
-    return not _TESTS.isdisjoint(folders) or ".test." in name or name.startswith("test_")
+def shown(file: str) -> str:
+    """A name as a message shows it; bytes that are no UTF-8 as �."""
+    return file[:200].encode("utf-8", "replace").decode("utf-8")
 
 
 def _place(text: str, start: int) -> Place:

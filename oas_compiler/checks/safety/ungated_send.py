@@ -5,12 +5,15 @@
     start → check ─yes→ gate → send, check ─no→ send         ->  OAS200: start → check → send
 
 One walk from the outermost StartNode with the gates taken away: a node of a send class that it
-still meets is not guarded.  Subflows, maps and catch branches are walked through.
+still meets is not guarded.  A container of a send class is a send as a whole, and so may be the
+calls inside it (control_calls.py).  Subflows, maps and catch branches are walked through; nothing is said
+of what comes after a node that could not be read.
 """
 
 from __future__ import annotations
 
 from oas_compiler.approval import waived_gates
+from oas_compiler.checks.control_calls import ContainerCalls
 from oas_compiler.checks.control_flow import ControlFlow, Step
 from oas_compiler.checks.control_paths import (
     Openings,
@@ -46,6 +49,7 @@ def ungated_send(subject: Subject, report: Report) -> None:
         return
     waived = waived_gates(subject.flow)
     openings = Openings(stops=asks_a_person)
+    calls = ContainerCalls(openings=openings)
     waiting: list[tuple[ControlFlow, Waived, tuple[str, ...]]] = [(root, waived, ())]
     walked = {(root.pointer, waived)}
     reported: set[str] = set()
@@ -53,7 +57,7 @@ def ungated_send(subject: Subject, report: Report) -> None:
         for pointer, trail in openings.of(flow, waived_here).trails.items():
             step = flow.steps[pointer]
             way = _way(around, trail)
-            if pointer not in reported and _is_open_send(step, openings, waived_here):
+            if pointer not in reported and _is_open_send(step, calls, waived_here):
                 reported.add(pointer)
                 _report(subject, report, step, way, waived=bool(waived_here))
             inside = below(waived_here, step)
@@ -63,12 +67,12 @@ def ungated_send(subject: Subject, report: Report) -> None:
                     waiting.append((inner, inside, way))
 
 
-def _is_open_send(step: Step, openings: Openings, waived: Waived) -> bool:
+def _is_open_send(step: Step, calls: ContainerCalls, waived: Waived) -> bool:
     """Whether the node, which control can come to, sends without asking a person itself."""
-    if not step.sends or step.confirmed:
+    if not step.sends or step.confirmed or step.is_gap:
         return False
-    # what a container is marked with happens when it has run whole
-    return not step.inner or openings.passes(step, waived)
+    # what a container is marked with is done when it has run whole, or by a call inside it
+    return not step.inner or calls.openings.passes(step, waived) or calls.acts_first(step, waived)
 
 
 def _way(around: tuple[str, ...], trail: tuple[str, ...]) -> tuple[str, ...]:

@@ -1,13 +1,16 @@
 """An agent or a toolbox of a Cinatra flow is reached through the platform and nowhere else.
 
-"agent_url": "https://agents.example.com/a2a"          ->  OAS207
-"agent_url": "{{CINATRA_BASE_URL}}.example.com/a2a"    ->  OAS207: another host after all
-"agent_url": "{{CINATRA_BASE_URL}}/api/a2a/agents/x", "/api/a2a/agents/x", ""
+MCPToolBox "url": "https://tools.example.com/mcp"           ->  OAS207
+MCPToolBox "url": "{{CINATRA_BASE_URL}}.example.com/mcp"    ->  OAS207: another host after all
+MCPToolBox "url": "{{CINATRA_BASE_URL}}/api/mcp", "/api/mcp", ""
+
+An agent of the host itself, also by another name of it ("http://localhost/…"), is OAS124.
 """
 
 from __future__ import annotations
 
 from oas_compiler.checks.addresses import addresses
+from oas_compiler.checks.cinatra.internal_agent import is_internal
 from oas_compiler.checks.subject import Subject
 from oas_compiler.rules import Report, rule
 
@@ -21,12 +24,14 @@ from oas_compiler.rules import Report, rule
     source="Cinatra V18",
     needs="cinatra",
     aliases=("V18", "untrusted_external_url"),
-    bad='"agent_url": "https://agents.example.com/a2a"',
-    good='"agent_url": "{{CINATRA_BASE_URL}}/api/a2a/agents/writer"',
+    bad='{"component_type": "MCPToolBox", "url": "https://tools.example.com/mcp"}',
+    good='{"component_type": "MCPToolBox", "url": "{{CINATRA_BASE_URL}}/api/mcp"}',
 )
 def untrusted_url(subject: Subject, report: Report) -> None:
     for component, field, address in addresses(subject, "A2AAgent", "MCPToolBox"):
-        if not (address.platform or address.path):
+        if address.platform or address.path:
+            continue
+        if component.type != "A2AAgent" or not is_internal(component.text(field)):
             report(
                 f'the "{field}" of {component.label} does not lead to the platform',
                 subject.place(component.at(field)),

@@ -16,6 +16,7 @@ from oas_compiler.checks.structure.has_end_node import has_end_node
 from oas_compiler.checks.structure.host_owned_names import host_owned_names
 from oas_compiler.checks.structure.inputs_are_fed import inputs_are_fed
 from oas_compiler.checks.structure.known_branches import known_branches
+from oas_compiler.checks.structure.known_http_method import known_http_method
 from oas_compiler.checks.structure.known_inputs import known_inputs
 from oas_compiler.checks.structure.known_outputs import known_outputs
 from oas_compiler.checks.structure.no_edge_into_start import no_edge_into_start
@@ -35,6 +36,7 @@ from oas_compiler.rules import CheckRule
 RULES: tuple[CheckRule, ...] = (
     # nodes
     unique_node_ids,
+    known_http_method,
     one_start_node,
     start_node_is_listed,
     has_end_node,

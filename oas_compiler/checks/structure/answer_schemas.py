@@ -8,9 +8,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from oas_compiler.casting import UNREADABLE
 from oas_compiler.checks.schema_flaws import TYPES, Flaw, Path, Unusual, first_flaw
 from oas_compiler.checks.subject import Subject
-from oas_compiler.ir import InputMessageNode, JsonValue
+from oas_compiler.ir import (
+    ArrayType,
+    InputMessageNode,
+    JsonValue,
+    ObjectType,
+    Type,
+    UnionType,
+)
 from oas_compiler.marks import child
 from oas_compiler.rules import Report, rule
 
@@ -44,6 +52,7 @@ def answer_schemas(subject: Subject, report: Report) -> None:
                         f"{given.pointer}{where}" if given.pointer else node.place.pointer
                     ),
                     hint=_meant(given.schema, flaw.path, report)
+                    or flaw.hint
                     or "correct it, or leave it out: the gate then asks for approval or text",
                 )
 
@@ -62,11 +71,28 @@ def _schemas(node: InputMessageNode) -> Iterator[_Given]:
     if isinstance(about.get("inputMessageSchema"), dict):
         name = "inputMessageSchema"
         yield _Given(name=name, schema=about[name], pointer=f"{written}/{name}")
-    elif node.answer_schema is not None:
+    elif node.answer_schema is not None and _is_readable(node.outputs[0].type):
         yield _Given(name="output", schema=node.answer_schema.value(), pointer="")
     if about.get("formSchema") is not None:
         name = "formSchema"
         yield _Given(name=name, schema=about[name], pointer=f"{written}/{name}")
+
+
+def _is_readable(kind: Type) -> bool:
+    """Whether the type of an output was read; what was refused in it has its finding."""
+    waiting = [kind]
+    while waiting:
+        part = waiting.pop()
+        if part == UNREADABLE:
+            return False
+        if isinstance(part, ArrayType):
+            waiting.append(part.items)
+        elif isinstance(part, UnionType):
+            waiting += part.options
+        elif isinstance(part, ObjectType):
+            waiting += [member for _, member in part.properties]
+            waiting += [part.additional] if part.additional is not None else []
+    return True
 
 
 def _flaw(schema: JsonValue) -> Flaw | None:

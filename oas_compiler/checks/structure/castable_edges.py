@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from oas_compiler.casting import breadth, brief, castable
+from oas_compiler.casting import breadth, brief, castable, contrast
 from oas_compiler.checks.structure.edges import input_of
 from oas_compiler.checks.structure.ports_of import Titles
 from oas_compiler.checks.subject import Subject
 from oas_compiler.choices import Choices, choices_meet, choices_of
-from oas_compiler.ir import ANY, Port
+from oas_compiler.ir import ANY, ArrayType, Port, UnionType
 from oas_compiler.rules import Report, rule
 
 _MOST_WORK: Final = 1_000_000
@@ -49,18 +49,25 @@ def castable_edges(subject: Subject, report: Report) -> None:
             left -= known.size(output) + known.size(into)
             names = f'"{source.id}.{output.title}"', f'"{target.id}.{into.title}"'
             if not castable(output.type, into.type):
-                message = f"{names[0]} is {brief(output.type)}, {names[1]} takes {brief(into.type)}"
+                types = contrast(output.type, into.type)
+                message = f"{names[0]} is {types[0]}, {names[1]} takes {types[1]}"
+                hint = _hint(output, into)
             elif not choices_meet(known.choices(output), known.choices(into)):
                 message = f"{names[0]} and {names[1]} have no allowed value in common"
+                hint = f'give the enum of "{into.title}" a value that "{output.title}" may have'
             else:
                 continue
-            report(message, input_of(subject, flow, edge), hint=_hint(output, into))
+            report(message, input_of(subject, flow, edge), hint=hint)
 
 
 def _hint(output: Port, into: Port) -> str:
     if output.type == ANY and into.type != ANY:
         return f'declare the type of the output "{output.title}": {brief(into.type)}'
-    return ""
+    if isinstance(output.type, ArrayType) and not isinstance(into.type, (ArrayType, UnionType)):
+        return "take one of its items in a node between the two, or make the input an array"
+    if isinstance(into.type, ArrayType) and not isinstance(output.type, (ArrayType, UnionType)):
+        return f'make the output "{output.title}" an array, or take one value'
+    return f'give "{output.title}" and "{into.title}" one type'
 
 
 class _Known:

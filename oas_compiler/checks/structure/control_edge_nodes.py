@@ -1,11 +1,13 @@
 """A control edge joins two nodes of its flow.
 
-an edge to a node that `nodes` does not list   ->   OAS042
+edges to a node that `nodes` does not list   ->   OAS042, once, at the first of them
+
+What start_node names is OAS050's.
 """
 
 from __future__ import annotations
 
-from oas_compiler.checks.structure.edges import part_of
+from oas_compiler.checks.structure.gaps import unlisted
 from oas_compiler.checks.subject import Subject
 from oas_compiler.rules import Report, rule
 
@@ -26,15 +28,9 @@ from oas_compiler.rules import Report, rule
 )
 def control_edge_nodes(subject: Subject, report: Report) -> None:
     for flow in subject.flows:
-        if flow.lacks_nodes:
-            continue  # the node that is meant is the entry that cannot be read
-        for route in flow.routes:
-            for member, end in (("from_node", route.source), ("to_node", route.target)):
-                if end in flow.by_id:
-                    continue
-                report(
-                    f'a control edge names "{end}", which is not in the nodes of the flow '
-                    f'"{flow.id}"',
-                    part_of(subject, route.place, member),
-                    hint=report.nearest(end, flow.by_id) or "add it to nodes",
-                )
+        for name, edge in unlisted(flow).items():
+            report(
+                f'"{name}" is defined but not listed in the nodes of the flow "{flow.id}"',
+                subject.place(edge.pointer),
+                hint="add it to nodes",
+            )

@@ -1,11 +1,13 @@
 """A data edge joins two nodes of its flow.
 
-an edge from a node that `nodes` does not list   ->   OAS060
+an edge from a node that `nodes` does not list   ->   OAS060, once; where a control edge names it
+                                                      too, OAS042 says so
 """
 
 from __future__ import annotations
 
 from oas_compiler.checks.structure.edges import part_of
+from oas_compiler.checks.structure.gaps import unlisted
 from oas_compiler.checks.subject import Subject
 from oas_compiler.rules import Report, rule
 
@@ -28,12 +30,14 @@ def data_edge_nodes(subject: Subject, report: Report) -> None:
     for flow in subject.flows:
         if flow.lacks_nodes:
             continue  # the node that is meant is the entry that cannot be read
+        said = {*unlisted(flow), flow.start}
         for edge in flow.data_edges:
             for member, end in (("source_node", edge.source), ("destination_node", edge.target)):
-                if end in flow.by_id:
+                if end in flow.by_id or end in said:
                     continue
+                said.add(end)
                 report(
-                    f'a data edge names "{end}", which is not in the nodes of the flow "{flow.id}"',
+                    f'"{end}" is defined but not listed in the nodes of the flow "{flow.id}"',
                     part_of(subject, edge.place, member),
-                    hint=report.nearest(end, flow.by_id) or "add it to nodes",
+                    hint="add it to nodes",
                 )

@@ -5,10 +5,16 @@ a BranchingNode without an edge from "default"   ->   OAS045
 
 from __future__ import annotations
 
-from oas_compiler.checks.structure.gaps import Gaps, is_vague, meant_by
+from collections import Counter
+from typing import Final
+
+from oas_compiler.checks.structure.gaps import Gaps, is_vague, meant_by, unlisted
 from oas_compiler.checks.subject import Subject
-from oas_compiler.ir import Node
+from oas_compiler.ir import EndNode, FlowIR, Node
 from oas_compiler.rules import Report, rule
+
+_UNNAMED: Final = "next"
+"""The branch of an edge that names none."""
 
 
 @rule(
@@ -25,25 +31,47 @@ from oas_compiler.rules import Report, rule
 )
 def every_branch_leads_on(subject: Subject, report: Report) -> None:
     for flow in subject.flows:
+        has_end = any(isinstance(node, EndNode) for node in flow.nodes)
+        if not (has_end or flow.lacks_nodes or unlisted(flow)):
+            continue  # OAS041: there is no EndNode that the last node could lead to
         gaps = Gaps(flow)
-        leaving: dict[str, set[str]] = {}
+        leaving: dict[str, Counter[str]] = {}
         for route in flow.routes:
-            leaving.setdefault(route.source, set()).add(route.branch)
+            leaving.setdefault(route.source, Counter())[route.branch] += 1
         for node in flow.nodes:
             if is_vague(node):
                 continue
-            for branch in _loose(node, leaving.get(node.id, set())):
-                if not gaps.may_leave(node.id, branch):
-                    hint = "" if branch == "next" else f' with from_branch "{branch}"'
-                    report(
-                        f'the branch "{branch}" of "{node.id}" leads nowhere',
-                        node.place,
-                        hint=f"add a control edge from this node{hint}",
-                    )
+            branches = _loose(node, leaving.get(node.id, Counter()))
+            branches = [branch for branch in branches if not gaps.may_leave(node.id, branch)]
+            if branches and _stands_alone(node, flow, gaps):
+                report(
+                    f'no control edge leads to "{node.id}" or away from it',
+                    node.place,
+                    hint="connect the node, or remove it",
+                )
+                continue
+            for branch in branches:
+                hint = "" if branch == "next" else f' with from_branch "{branch}"'
+                report(
+                    f'the branch "{branch}" of "{node.id}" leads nowhere',
+                    node.place,
+                    hint=f"add a control edge from this node{hint}",
+                )
 
 
-def _loose(node: Node, leaving: set[str]) -> list[str]:
-    """Branches without an edge, but not those that a misspelt edge means."""
+def _stands_alone(node: Node, flow: FlowIR, gaps: Gaps) -> bool:
+    connected = flow.sources_of(node.id) or flow.routes_of(node.id) or node.id == flow.start
+    return not connected and gaps.route_targets.isdisjoint({node.id, ""})
+
+
+def _loose(node: Node, leaving: Counter[str]) -> list[str]:
+    """Branches without an edge, but not those that an edge with a wrong branch means."""
     loose = [branch for branch in node.branches if branch not in leaving]
-    meant = meant_by(leaving.difference(node.branches), loose) if loose else frozenset()
+    if not loose:
+        return []
+    wrong = leaving.keys() - set(node.branches)
+    # an edge without from_branch may mean any of them
+    if leaving[_UNNAMED] >= len(loose) and _UNNAMED in wrong:
+        return []
+    meant = meant_by(wrong, loose)
     return [branch for branch in loose if branch not in meant]

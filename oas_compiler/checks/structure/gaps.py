@@ -8,11 +8,12 @@ Not a rule.  In: a flow.  Out: questions that the rules about something absent a
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from difflib import get_close_matches
 from typing import Final
 
-from oas_compiler.ir import FlowIR, FlowNode, Node
+from oas_compiler.ir import EndNode, FlowIR, FlowNode, Node, Place, StartNode
+from oas_compiler.marks import child
 from oas_compiler.unsupported import UnsupportedNode
 
 _MOST_PAIRS: Final = 100
@@ -31,6 +32,7 @@ class Gaps:
         self.route_targets = frozenset(gap.target for gap in routes)
         self._branches = frozenset((gap.source, gap.branch) for gap in routes)
         self._fed = frozenset((gap.target, gap.input) for gap in flow.gaps if gap.kind == "data")
+        self._ports = flow.unread_ports
 
     def may_leave(self, node: str, branch: str) -> bool:
         """Whether an unreadable control edge may leave `node` by `branch`."""
@@ -39,6 +41,28 @@ class Gaps:
     def may_feed(self, node: str, title: str) -> bool:
         """Whether an unreadable data edge may end at the input `title` of `node`."""
         return not self._fed.isdisjoint({(node, title), ("", title), (node, ""), ("", "")})
+
+    def hides_ports(self, node: Node) -> bool:
+        """Whether a node may have inputs and outputs that are not known."""
+        if is_vague(node) or node.id in self._ports:
+            return True
+        return "" in self._ports and isinstance(node, (StartNode, EndNode))
+
+
+def unlisted(flow: FlowIR) -> Mapping[str, Place]:
+    """Nodes that control edges name and `nodes` does not list, each with the first such edge.
+
+    Empty where an entry of `nodes` could not be read, which may be the one that is meant, and
+    without the StartNode, which start_node names as well.
+    """
+    if flow.lacks_nodes:
+        return {}
+    found: dict[str, Place] = {}
+    for route in flow.routes:
+        for member, end in (("from_node", route.source), ("to_node", route.target)):
+            if end not in flow.by_id and end != flow.start:
+                found.setdefault(end, Place(child(route.place.pointer, member)))
+    return found
 
 
 def meant_by(wrong: Collection[str], known: Collection[str]) -> frozenset[str]:

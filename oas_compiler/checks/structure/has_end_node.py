@@ -5,6 +5,7 @@ nodes without an EndNode   ->   OAS041
 
 from __future__ import annotations
 
+from oas_compiler.checks.structure.gaps import unlisted
 from oas_compiler.checks.subject import Subject
 from oas_compiler.ir import EndNode
 from oas_compiler.rules import Report, rule
@@ -19,12 +20,18 @@ from oas_compiler.rules import Report, rule
     source="Agent Spec, control flow; Cinatra V16 (no EndNode) and C2",
     needs="flow",
     aliases=("C2",),
+    also=("V16",),
     bad='"nodes": [{"$component_ref": "start"}, {"$component_ref": "write"}]',
     good='"nodes": [{"$component_ref": "start"}, {"$component_ref": "write"}, '
     '{"$component_ref": "end"}]',
 )
 def has_end_node(subject: Subject, report: Report) -> None:
     for flow in subject.flows:
-        if not flow.lacks_nodes and not any(isinstance(node, EndNode) for node in flow.nodes):
+        hidden = flow.lacks_nodes or unlisted(flow)
+        if not hidden and not any(isinstance(node, EndNode) for node in flow.nodes):
             place = subject.place(f"{flow.place.pointer}/nodes")
-            report(f'the flow "{flow.id}" has no EndNode', place)
+            report(
+                f'the flow "{flow.id}" has no EndNode',
+                place,
+                hint="add an EndNode to nodes and lead the last node to it",
+            )

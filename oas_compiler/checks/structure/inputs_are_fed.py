@@ -28,6 +28,7 @@ _RUN: Final = frozenset({"subflow", "subflows", "tool", "agent"})
     fix="Connect an output to the input, or give it a default.",
     source="Agent Spec, data flow",
     needs="flow",
+    also=("V27", "V28", "OAS-RUNTIME-004", "OAS-RUNTIME-005"),
     bad='"inputs": [{"title": "tone", "type": "string"}]   and no edge to   "tone"',
     good='"inputs": [{"title": "tone", "type": "string", "default": "plain"}]',
 )

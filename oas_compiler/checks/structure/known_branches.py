@@ -11,7 +11,7 @@ from typing import Final
 from oas_compiler.checks.structure.edges import part_of
 from oas_compiler.checks.structure.gaps import is_vague
 from oas_compiler.checks.subject import Subject
-from oas_compiler.ir import EndNode
+from oas_compiler.ir import EndNode, FlowIR, Node
 from oas_compiler.rules import Report, rule
 
 _MOST_SHOWN: Final = 10
@@ -45,13 +45,27 @@ def known_branches(subject: Subject, report: Report) -> None:
                 report(
                     f'"{node.id}" has no branch "{route.branch}", it has {_listed(node.branches)}',
                     route.place if route.branch == "next" else place,
-                    hint=_meant(route.branch, known[node.id], report),
+                    hint=_meant(route.branch, known[node.id], report)
+                    or _named(node, flow, route.branch),
                 )
 
 
 def _listed(branches: tuple[str, ...]) -> str:
     shown = ", ".join(f'"{branch}"' for branch in branches[:_MOST_SHOWN])
     return f"{shown}, …" if len(branches) > _MOST_SHOWN else shown or "none"
+
+
+def _named(node: Node, flow: FlowIR, branch: str) -> str:
+    """What to write where an edge names no branch, or one that is like none."""
+    if not node.branches:
+        return ""
+    loose = [name for name in node.branches if name not in flow.routes_of(node.id)]
+    name = (loose or list(node.branches))[0]
+    if branch == "next" and len(loose) > 1:
+        return "add from_branch with the branch that this edge leaves by"
+    if branch == "next":
+        return f'add "from_branch": "{name}"'
+    return "leave from_branch out" if node.branches == ("next",) else ""
 
 
 def _meant(branch: str, known: Mapping[str, str], report: Report) -> str:

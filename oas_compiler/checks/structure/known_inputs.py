@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from oas_compiler.checks.structure.edges import part_of
-from oas_compiler.checks.structure.gaps import is_vague
+from oas_compiler.checks.structure.gaps import Gaps
 from oas_compiler.checks.structure.ports_of import Titles
 from oas_compiler.checks.subject import Subject
 from oas_compiler.rules import Report, rule
@@ -25,10 +25,10 @@ from oas_compiler.rules import Report, rule
 )
 def known_inputs(subject: Subject, report: Report) -> None:
     for flow in subject.flows:
-        titles = Titles(flow)
+        titles, gaps = Titles(flow), Gaps(flow)
         for edge in flow.data_edges:
             node = flow.by_id.get(edge.target)
-            if node is None or is_vague(node) or edge.input in titles.inputs(node):
+            if node is None or gaps.hides_ports(node) or edge.input in titles.inputs(node):
                 continue
             report(
                 f'"{node.id}" has no input "{edge.input}"',

@@ -26,8 +26,9 @@ from oas_compiler.rules import Report, rule
 def one_start_node(subject: Subject, report: Report) -> None:
     for flow in subject.flows:
         starts = [node for node in flow.nodes if isinstance(node, StartNode)]
-        # the entry that cannot be read may be the StartNode
-        if len(starts) == 1 or (not starts and flow.lacks_nodes):
+        # the entry that cannot be read may be the StartNode; of one that is not listed OAS050 says so
+        hidden = flow.lacks_nodes or (flow.start and flow.start not in flow.by_id)
+        if len(starts) == 1 or (not starts and hidden):
             continue
         report(
             f'the flow "{flow.id}" has {len(starts)} StartNodes in its nodes, it needs one',

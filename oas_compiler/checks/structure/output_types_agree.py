@@ -5,7 +5,7 @@ flow output "count": integer, EndNode output "count": string   ->   OAS069
 
 from __future__ import annotations
 
-from oas_compiler.casting import brief, castable
+from oas_compiler.casting import castable, contrast
 from oas_compiler.checks.subject import Subject
 from oas_compiler.ir import EndNode
 from oas_compiler.rules import Report, rule
@@ -32,8 +32,8 @@ def output_types_agree(subject: Subject, report: Report) -> None:
                 port = wanted.get(out.title)
                 if port is None or castable(out.type, port.type):
                     continue
+                wants, gives = contrast(port.type, out.type)
                 report(
-                    f'the flow\'s output "{port.title}" is {brief(port.type)}, '
-                    f'"{end.id}" gives {brief(out.type)}',
+                    f'the flow\'s output "{port.title}" is {wants}, "{end.id}" gives {gives}',
                     out.place,
                 )

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from oas_compiler.checks.structure.gaps import Gaps, unlisted
 from oas_compiler.checks.subject import Subject
 from oas_compiler.ir import EndNode
 from oas_compiler.rules import Report, rule
@@ -24,13 +25,15 @@ from oas_compiler.rules import Report, rule
 def outputs_are_produced(subject: Subject, report: Report) -> None:
     for flow in subject.flows:
         ends = [node for node in flow.nodes if isinstance(node, EndNode)]
-        if not ends or flow.lacks_nodes:
-            continue  # the EndNode that has it may be the entry that cannot be read
+        gaps = Gaps(flow)
+        if not ends or flow.lacks_nodes or unlisted(flow) or any(map(gaps.hides_ports, ends)):
+            continue  # the EndNode that has it may be the one that cannot be read
         titles = {port.title for end in ends for port in end.outputs}
         for port in flow.outputs:
             if port.title not in titles and port.default is None:
                 report(
                     f'no EndNode of the flow "{flow.id}" has the output "{port.title}"',
                     port.place,
-                    hint=report.nearest(port.title, titles),
+                    hint=report.nearest(port.title, titles)
+                    or f'add "{port.title}" to the outputs of an EndNode, or give it a default',
                 )

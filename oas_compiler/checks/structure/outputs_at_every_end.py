@@ -9,6 +9,7 @@ from collections import Counter
 from itertools import islice
 from typing import Final
 
+from oas_compiler.checks.structure.gaps import Gaps
 from oas_compiler.checks.subject import Subject
 from oas_compiler.ir import EndNode
 from oas_compiler.rules import Report, rule
@@ -33,6 +34,8 @@ _MOST_SHOWN: Final = 5
 def outputs_at_every_end(subject: Subject, report: Report) -> None:
     for flow in subject.flows:
         ends = [node for node in flow.nodes if isinstance(node, EndNode)]
+        if any(map(Gaps(flow).hides_ports, ends)):
+            continue
         titles = {end.id: {out.title for out in end.outputs} for end in ends}
         count = Counter(title for having in titles.values() for title in having)
         for port in flow.outputs:

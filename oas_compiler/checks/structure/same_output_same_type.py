@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from oas_compiler.casting import brief
+from oas_compiler.casting import contrast
 from oas_compiler.checks.subject import Subject
 from oas_compiler.ir import EndNode, Port
 from oas_compiler.rules import Report, rule
@@ -32,8 +32,9 @@ def same_output_same_type(subject: Subject, report: Report) -> None:
             for out in end.outputs:
                 other, port = first.setdefault(out.title, (end.id, out))
                 if port.type != out.type:
+                    here, there = contrast(out.type, port.type)
                     report(
-                        f'the output "{out.title}" is {brief(out.type)} at "{end.id}" and '
-                        f'{brief(port.type)} at "{other}"',
+                        f'the output "{out.title}" is {here} at "{end.id}" and {there} at '
+                        f'"{other}"',
                         out.place,
                     )

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from oas_compiler.checks.subject import Subject
-from oas_compiler.ir import StartNode
+from oas_compiler.ir import FlowIR, StartNode
 from oas_compiler.rules import Report, rule
 
 
@@ -25,10 +25,18 @@ def start_node_is_listed(subject: Subject, report: Report) -> None:
     for flow in subject.flows:
         node = flow.by_id.get(flow.start)
         # an empty id stands for a start_node that leads nowhere, which has its finding
-        if not flow.start or isinstance(node, StartNode) or (node is None and flow.lacks_nodes):
+        if isinstance(node, StartNode) or flow.start_is_unread:
             continue
+        what = "defined but not listed in its nodes" if node is None else "not a StartNode"
         report(
-            f'start_node of the flow "{flow.id}" is "{flow.start}", which is not a StartNode '
-            "of its nodes",
+            f'start_node of the flow "{flow.id}" is "{flow.start}", which is {what}',
             subject.place(f"{flow.place.pointer}/start_node"),
+            hint=_cure(flow),
         )
+
+
+def _cure(flow: FlowIR) -> str:
+    if flow.start not in flow.by_id:
+        return "add it to nodes"
+    starts = [node.id for node in flow.nodes if isinstance(node, StartNode)]
+    return f'the StartNode is "{starts[0]}"' if len(starts) == 1 else ""

@@ -110,3 +110,27 @@ def test_without_declared_inputs_nothing_is_compared():
 def test_subflows_are_looked_at_too():
     flow = around(using("", port("tone", default="")))
     assert found(flow, "OAS117") == [f"{INNER}{WRITE}/inputs/2"]
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [("{{ topik }}", "OAS081"), ('{{ topic ? "a" : "b" }}', "OAS080")],
+)
+def test_an_input_that_another_finding_explains_is_not_told_again(text, code):
+    flow = mail_agent()
+    data = parts(flow)["write"]["data"]
+    data["user"] = text
+    assert found(flow, code) == [f"{PARTS}/write/data/user"]
+    assert found(flow, "OAS117") == []
+    data["user"] = "{{ zzzz }}"
+    assert found(flow, "OAS117") == [f"{PARTS}/write/inputs/0"]
+
+
+def test_a_name_that_may_be_the_missing_title_is_not_told():
+    flow = mail_agent()
+    data, inputs = parts(flow)["write"]["data"], parts(flow)["write"]["inputs"]
+    data["note"] = "{# {{ extra }} #}"
+    assert found(flow, "OAS117") == [f"{PARTS}/write/data/note"]
+    inputs.append("extra")
+    assert found(flow, "OAS029") == [f"{PARTS}/write/inputs/2"]
+    assert found(flow, "OAS117") == []

@@ -60,3 +60,14 @@ def test_only_the_root_flow_is_looked_at():
     inner = mail_agent()
     del parts(inner)["write"]["data"]["agent_id"]
     assert found(around(inner), "OAS112") == []
+
+
+def test_a_slash_at_the_end_leads_to_the_same_route():
+    flow = mail_agent()
+    write = parts(flow)["write"]
+    write["url"] += "/"
+    assert found(flow, "OAS112") == []
+    del write["data"]["agent_id"]
+    assert found(flow, "OAS112") == [f"{PARTS}/write"]
+    write["url"] += "v2"
+    assert found(flow, "OAS112") == []

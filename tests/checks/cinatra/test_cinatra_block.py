@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from tests.checks.cinatra.cinatra_case import ABOUT, about, mail_agent
 from tests.checks.rule_case import findings, found, package_of
+from tests.flows import plain
 
 PACKAGE = {"name": "@acme/mail", "version": "0.1.0", "license": "MIT", "cinatra": {}}
 
@@ -52,7 +55,9 @@ def test_a_flow_in_a_cinatra_package_needs_the_block(tmp_path):
     assert found(package_of(tmp_path / "good", flow, PACKAGE), "OAS102") == []
     del flow["metadata"]
     assert found(package_of(tmp_path / "bad", flow, PACKAGE), "OAS102") == [""]
-    assert found(package_of(tmp_path / "none", flow), "OAS102") == []
+    assert found(package_of(tmp_path / "alone", plain(flow)), "OAS102") == [""]
+    (tmp_path / "oas.json").write_text(json.dumps(plain(flow)), encoding="utf-8")
+    assert found(tmp_path / "oas.json", "OAS102") == []
 
 
 def test_a_block_that_is_no_object_is_reported_there(tmp_path):

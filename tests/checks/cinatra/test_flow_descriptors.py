@@ -69,3 +69,22 @@ def test_ports_of_a_subflow_may_be_of_any_type():
     inner = mail_agent()
     inner["outputs"] = [port("draft", None)]
     assert found(around(inner), "OAS103") == []
+
+
+@pytest.mark.parametrize("items", [7, "string", True])
+def test_items_is_an_object(items):
+    flow = mail_agent()
+    flow["inputs"][0] |= {"type": "array", "items": {"type": "string"}}
+    assert found(flow, "OAS103") == []
+    flow["inputs"][0]["items"] = items
+    codes = [code for code in ("OAS022", "OAS103") if found(flow, code) == ["/inputs/0/items"]]
+    assert codes == (["OAS103"] if items is True else ["OAS022"])  # valid elsewhere, or nowhere
+
+
+def test_a_type_that_is_none_is_told_once():
+    flow = mail_agent()
+    flow["inputs"][0]["type"] = 7
+    assert found(flow, "OAS037") == ["/inputs/0/type"]
+    assert found(flow, "OAS103") == []
+    flow["inputs"][0]["type"] = ["string"]
+    assert found(flow, "OAS103") == ["/inputs/0/type"]

@@ -30,13 +30,13 @@ def calling(url):
         "http://[::1]:3000/agents",
         "http://host.docker.internal:3000/",
         "/api/a2a/agents/acme/mail",
-        "https://agents.example.com/api/a2a/agents/acme/mail",
     ],
 )
 def test_an_agent_of_the_host_is_run_as_a_subflow(url):
     (finding,) = findings(calling(url), "OAS124")
     assert finding.pointer == f"{PARTS}/other/agent_url"
     assert finding.message == 'the A2AAgent "other" is an agent of the host itself'
+    assert found(calling(url), "OAS207") == []
 
 
 @pytest.mark.parametrize(
@@ -55,3 +55,15 @@ def test_an_agent_of_the_host_is_run_as_a_subflow(url):
 )
 def test_a_foreign_agent_is_not(url):
     assert found(calling(url), "OAS124") == []
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://agents.example.com/api/a2a/agents/acme/mail",
+        "{{CINATRA_BASE_URL}}.example.com/api/a2a/agents/acme/mail",
+    ],
+)
+def test_the_path_of_the_host_on_another_host_is_untrusted_and_that_alone_is_told(url):
+    assert found(calling(url), "OAS124") == []
+    assert found(calling(url), "OAS207") == [f"{PARTS}/other/agent_url"]

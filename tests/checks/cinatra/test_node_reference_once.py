@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from tests.checks.cinatra.cinatra_case import INNER, around, mail_agent
 from tests.checks.rule_case import findings, found
+from tests.flows import plain
 
 REF = "$component_ref"
 
@@ -29,8 +30,7 @@ def test_the_same_name_in_two_flows_is_two_nodes():
 
 
 def test_a_plain_agent_spec_flow_is_only_warned():
-    flow = mail_agent()
-    del flow["metadata"]
+    flow = plain(mail_agent())
     flow["nodes"].append({REF: "write"})
     assert found(flow, "OAS131") == []
     (finding,) = findings(flow, "OAS028")

@@ -33,3 +33,12 @@ def test_what_is_no_object_is_reported_once():
     flow["nodes"].append("review")
     assert found(flow, "OAS022") == ["/nodes/4"]
     assert found(flow, "OAS104") == []
+
+
+def test_what_is_no_component_is_told_once():
+    flow = mail_agent()
+    flow["nodes"][1] = {"component_ref": "write"}
+    assert found(flow, "OAS014") == ["/nodes/1"]
+    assert found(flow, "OAS104") == []
+    flow["nodes"][1] = parts(flow).pop("write")
+    assert found(flow, "OAS104") == ["/nodes/1"]

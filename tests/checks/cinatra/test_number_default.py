@@ -36,3 +36,17 @@ def test_flows_subflows_and_outputs_are_looked_at_too():
     inner["outputs"] = [port("score", "number", default=0)]
     assert found(inner, "OAS119") == ["/outputs/0/default"]
     assert found(around(inner), "OAS119") == [f"{INNER}/outputs/0/default"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "wrong"),
+    [(["number", "null"], True), (["number", "integer"], False), (["integer", "null"], False)],
+)
+def test_a_list_of_types_counts_when_whole_numbers_have_no_type_of_their_own(kind, wrong):
+    flow = mail_agent()
+    item = {"title": "score", "type": kind, "default": 3}
+    parts(flow)["write"]["outputs"].append(item)
+    at = f"{PARTS}/write/outputs/1/default"
+    assert found(flow, "OAS119") == ([at] if wrong else [])
+    item["default"] = 3.5
+    assert found(flow, "OAS119") == []

@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from tests.checks.cinatra.cinatra_case import mail_agent
 from tests.checks.rule_case import findings, found, package_of
+from tests.flows import plain
 
 MANIFEST = {"name": "@test/agent", "version": "0.1.0", "cinatra": {}}
 
@@ -23,9 +26,9 @@ def test_an_empty_license_is_none(tmp_path, license_):
 
 
 def test_a_package_that_is_not_for_cinatra_is_left_alone(tmp_path):
-    plain = mail_agent()
-    del plain["metadata"]
-    assert found(package_of(tmp_path, plain, {"name": "x"}), "OAS127") == []
+    for name, made in (("oas.json", plain(mail_agent())), ("package.json", {"name": "x"})):
+        (tmp_path / name).write_text(json.dumps(made), encoding="utf-8")
+    assert found(tmp_path, "OAS127") == []
 
 
 def test_a_broken_package_json_is_reported_once(tmp_path):

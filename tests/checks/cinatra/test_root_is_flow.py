@@ -4,6 +4,7 @@ import pytest
 
 from tests.checks.cinatra.cinatra_case import mail_agent
 from tests.checks.rule_case import findings, found
+from tests.flows import plain
 
 
 @pytest.mark.parametrize("kind", ["Agent", "Swarm", "ApiNode", "Flou"])
@@ -24,6 +25,5 @@ def test_a_document_without_a_type_is_told_once():
 
 
 def test_plain_agent_spec_documents_may_be_anything():
-    flow = mail_agent() | {"component_type": "Agent"}
-    del flow["metadata"]
+    flow = plain(mail_agent()) | {"component_type": "Agent"}
     assert found(flow, "OAS132") == []

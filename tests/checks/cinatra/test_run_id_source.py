@@ -67,3 +67,19 @@ def test_a_node_that_does_not_use_it_may_have_any_source():
 def test_in_a_subflow_it_comes_from_the_subflow_s_own_start():
     assert found(around(mail_agent()), "OAS120") == []
     assert found(around(fed_by("start", "topic")), "OAS120") == [INNER + EDGE]
+
+
+@pytest.mark.parametrize("key", ["nodes", "start_node"])
+def test_a_start_that_cannot_be_read_is_not_called_another_node(key):
+    flow = mail_agent()
+    names = flow["nodes"][0] if key == "nodes" else flow["start_node"]
+    names["$component_ref"] = "strat"
+    assert len(found(flow, "OAS010")) == 1
+    assert found(flow, "OAS120") == []
+
+
+def test_nor_is_one_of_a_misspelt_type_or_with_an_input_without_a_title():
+    for change in ({"component_type": "Start"}, {"inputs": [{"type": "string"}]}):
+        flow = mail_agent()
+        parts(flow)["start"].update(change)
+        assert found(flow, "OAS120") == []

@@ -43,3 +43,18 @@ def test_ports_that_are_listed_as_outputs_count_once():
 
 def test_subflows_are_looked_at_too():
     assert found(around(with_roles(required=[])), "OAS125") == [INNER + TOPIC]
+
+
+def test_a_misspelt_name_in_a_list_is_told_once():
+    flow = with_roles(required=["topik"])
+    assert len(found(flow, "OAS034")) == 1
+    assert found(flow, "OAS125") == []
+    assert found(with_roles(required=["audience"]), "OAS125") == [TOPIC]
+
+
+def test_a_name_that_belongs_to_the_host_needs_no_role():
+    flow = mail_agent()
+    for inputs in (flow["inputs"], parts(flow)["start"]["inputs"]):
+        inputs.append({"title": "bearer_token", "type": "string", "default": ""})
+    assert found(flow, "OAS091") == [f"{PARTS}/start/inputs/2"]
+    assert found(flow, "OAS125") == []

@@ -88,3 +88,45 @@ def test_the_loop_of_a_real_flow_is_endless_without_its_gate(tmp_path):
         "OAS200",  # its risk class is still test_send
         "OAS201",
     ]
+
+
+def renamed_slot(flow):
+    flow["metadata"]["cinatra"]["contextSlots"][0]["slotId"] = "other"
+
+
+def without_edge_into(title):
+    def drop(flow):
+        flow["data_flow_connections"] = [
+            edge
+            for edge in flow["data_flow_connections"]
+            if edge["destination_input"] != title or "context_" not in edge["name"]
+        ]
+
+    return drop
+
+
+def misspelt_key(flow):
+    slot = flow["metadata"]["cinatra"]["contextSlots"][0]
+    slot["selectonMode"] = slot.pop("selectionMode")
+
+
+@pytest.mark.parametrize(
+    ("change", "codes"),
+    [
+        (renamed_slot, ["OAS154", "OAS164"]),
+        (without_edge_into("slotId"), ["OAS063"]),
+        (without_edge_into("contextSlotBindings"), ["OAS063"]),
+        (misspelt_key, ["OAS150"]),
+    ],
+)
+def test_one_flaw_of_a_real_flow_has_one_finding_of_its_own(tmp_path, change, codes):
+    folder = changed(tmp_path, "blog-draft-writer-agent", flow=change)
+    assert sorted(one.code for one in check(folder) if one.code in {*OWN, "OAS063"}) == codes
+
+
+def test_a_real_package_without_a_version_has_one_finding(tmp_path):
+    def drop(manifest):
+        del manifest["version"]
+
+    folder = changed(tmp_path, "blog-draft-writer-agent", manifest=drop)
+    assert [one.code for one in check(folder) if one.code in {*OWN, "OAS170"}] == ["OAS163"]

@@ -22,3 +22,8 @@ def test_other_purposes_and_flows_without_slots_are_left_alone():
     assert found(marked("something-else-for-brnad"), CODE) == []
     assert found(marked(7), CODE) == []
     assert found(marked("loader-injected-context-resolution-for-brnad", slots=[]), CODE) == []
+
+
+def test_without_a_near_one_the_declared_slots_are_named():
+    (finding,) = findings(marked("author-placed-context-resolution-for-quite-different"), CODE)
+    assert finding.hint == 'declared here: "brand"'

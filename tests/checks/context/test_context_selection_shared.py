@@ -41,3 +41,9 @@ def test_children_may_share_by_agreement():
     assert found(shared(*packages, parentSatisfiedContextSlots=agreed), CODE) == []
     assert len(found(shared(*packages, parentSatisfiedContextSlots=other), CODE)) == 1
     assert len(found(shared(*packages, parentSatisfiedContextSlots=[7, {}]), CODE)) == 1
+
+
+def test_one_child_agent_at_two_places_is_one_agent():
+    assert found(shared("@x/drafts", "@x/drafts"), CODE) == []
+    (finding,) = findings(shared("@x/drafts", "@x/drafts", "@x/posts"), CODE)
+    assert finding.pointer == "/data_flow_connections/6"

@@ -20,3 +20,14 @@ def test_all_that_are_missing_are_one_finding():
     (finding,) = findings(slotted(edges=[OUT]), CODE)
     assert finding.message.endswith("parentRunId, parentPackageName, slotId, projectId")
     assert found(slotted(), CODE) == []
+
+
+def test_an_input_that_must_be_fed_is_another_rules():
+    flow = slotted(edges=[*(edge for edge in INTO if edge[3] != "slotId"), OUT])
+    assert len(found(flow, CODE)) == 1
+    subflow = flow["$referenced_components"]["context_brand-subflow"]
+    for port in (*subflow["inputs"], *subflow["$referenced_components"]["start"]["inputs"]):
+        if port["title"] == "slotId":
+            port.pop("default", None)
+    assert found(flow, CODE) == []
+    assert len(found(flow, "OAS063")) == 1

@@ -96,3 +96,19 @@ def test_the_slots_of_a_subflow_are_read_too():
     assert found(flow_of(start(), flow_node("run", inner), end()), CODE) == [
         f"/$referenced_components/inner{AT}/minItems"
     ]
+
+
+def test_a_misspelt_key_is_one_finding_and_what_it_means_is_not_called_missing():
+    slot = {**SLOT}
+    slot["selectonMode"] = slot.pop("selectionMode")
+    (finding,) = findings(slotted(slots=[slot]), CODE)
+    assert finding.message == 'the context slot "brand" has an unknown key "selectonMode"'
+    assert finding.hint == 'did you mean "selectionMode"?'
+    assert finding.pointer == f"{SLOTS_AT}/0/selectonMode"
+    slot["colour"] = slot.pop("selectonMode")
+    messages = [finding.message for finding in findings(slotted(slots=[slot]), CODE)]
+    assert messages == [
+        'the context slot "brand" has no selectionMode',
+        'the context slot "brand" has an unknown key "colour"',
+    ]
+    assert findings(slotted(), CODE) == []

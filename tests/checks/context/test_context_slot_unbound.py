@@ -52,3 +52,12 @@ def test_an_edge_that_could_not_be_read_is_not_called_missing():
     flow["data_flow_connections"].append({**edge, "destination_node": {"$component_ref": "wriet"}})
     assert found(flow, CODE) == []
     assert found(flow, "OAS010")
+
+
+def test_a_consumer_whose_input_must_be_fed_is_another_rules():
+    write = writing()
+    assert len(found(slotted(selecting(), write, edges=INTO), CODE)) == 1
+    del write["inputs"][0]["default"]
+    flow = slotted(selecting(), write, edges=INTO)
+    assert found(flow, CODE) == []
+    assert found(flow, "OAS063") == ["/$referenced_components/write/inputs/0"]

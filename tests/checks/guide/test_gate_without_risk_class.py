@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from tests.checks.guide.guide_case import flow, gated
-from tests.checks.rule_case import found
-from tests.flows import api, end, node, port, start
+from tests.checks.rule_case import findings, found
+from tests.flows import api, end, flow_node, gate, node, port, start
 
 CODE = "OAS176"
 
@@ -23,3 +23,28 @@ def test_a_risk_class_that_says_nothing_is_shown_where_it_stands(risk):
 
 def test_other_nodes_need_none():
     assert found(flow(start(), api("fetch", risk=""), end()), CODE) == []
+
+
+def guarding(*after):
+    return flow(start(), node("InputMessageNode", "review", outputs=[port("a")]), *after, end())
+
+
+@pytest.mark.parametrize(
+    ("after", "hint"),
+    [
+        ((api("fetch", risk="read_only"), api("send", risk="email_send")),
+         'write "riskClass": "email_send", the class of "send" that it guards'),
+        ((api("send", risk="email_send"), api("store", risk="write")),
+         'write "riskClass": "email_send", the class of "send" that it guards'),
+        ((api("fetch", risk="read_only"),),
+         'write "riskClass": "read_only": nothing that it guards does more'),
+        ((gate("again", riskClass="approval"), api("send", risk="email_send")),
+         "write the class of what the gate guards"),
+        ((flow_node("sub", flow(start(), api("post", risk="web_post"), end(), id_="inner")),),
+         'write "riskClass": "web_post", the class of "post" that it guards'),
+    ],
+    ids=["send", "strongest", "read", "the next gate guards it", "in a subflow"],
+)  # fmt: skip
+def test_the_hint_names_the_class_of_the_strongest_node_that_the_gate_guards(after, hint):
+    (finding,) = findings(guarding(*after), CODE)
+    assert finding.hint == hint

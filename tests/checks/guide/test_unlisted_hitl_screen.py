@@ -125,3 +125,25 @@ def test_an_agent_node_emits_its_renderer():
     calling = node("AgentNode", "ask", cinatra={"renderer": ID}, inputs=[], outputs=[])
     at = "/$referenced_components/ask/metadata/cinatra/renderer"
     assert found(screens(made=flow(start(), calling, end())), CODE) == [at]
+
+
+def test_a_malformed_id_is_not_asked_to_be_listed():
+    made = screens(made=flow(start(), gate("review", renderer="review"), end()))
+    assert found(made, "OAS178") == [AT]
+    assert found(made, CODE) == []
+
+
+def test_of_two_renderers_of_a_gate_the_one_that_wins_is_listed():
+    made = flow(start(), gate("review", renderer=ID), end())
+    node_of = made["$referenced_components"]["review"]
+    title = node_of["outputs"][0]["title"]
+    about = node_of["metadata"]["cinatra"]
+    assert found(screens(OTHER, made=made), CODE) == [AT]
+    about["inputRenderers"] = {title: OTHER}
+    assert found(screens(OTHER, made=made), CODE) == []
+    assert found(screens(ID, made=made), CODE) == [
+        f"/$referenced_components/review/metadata/cinatra/inputRenderers/{title}"
+    ]
+    for nothing in ({"another": OTHER}, {title: ""}, {title: None}):
+        about["inputRenderers"] = nothing
+        assert found(screens(OTHER, made=made), CODE) == [AT]

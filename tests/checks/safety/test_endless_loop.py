@@ -3,7 +3,7 @@ from __future__ import annotations
 import itertools
 
 from tests.checks.rule_case import findings, found
-from tests.flows import api, branching, end, flow_node, flow_of, gate, port, start
+from tests.flows import api, branching, end, flow_node, flow_of, gate, plain, port, start
 
 CODE = "OAS201"
 CHECK = branching("check", port("answer", default="x"), {"yes": "again"})
@@ -96,4 +96,20 @@ def test_one_tangle_of_nodes_is_reported_once():
 def test_a_plain_flow_is_not_held_to_it():
     bad = looping(api("call"), back_to="call")
     assert found(bad, CODE)
-    assert found({**bad, "metadata": {}}, CODE) == []
+    assert found(plain(bad), CODE) == []
+
+
+def test_a_loop_through_a_gate_whose_type_is_misspelt_is_not_called_ungated():
+    def looped(kind):
+        flow = flow_of(
+            start(), gate("ask"), branching("check", port("x", default=""), {"again": "again"}), end(),
+            routes=[
+                ("start", None, "ask"), ("ask", None, "check"), ("check", "again", "ask"),
+                ("check", "default", "end"),
+            ],
+        )  # fmt: skip
+        flow["$referenced_components"]["ask"]["component_type"] = kind
+        return flow
+
+    assert found(looped("InputMesageNode"), CODE) == []
+    assert found(looped("OutputMessageNode"), CODE) == ["/control_flow_connections/2"]

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from tests.checks.rule_case import findings, found
-from tests.flows import api, end, flow_of, start
+from tests.flows import api, end, flow_of, plain, start
 
 CODE = "OAS208"
 
@@ -44,4 +44,4 @@ def test_the_platform_and_hosts_that_are_filled_in_are_not(url):
 
 def test_a_plain_agent_spec_document_may_name_any_host():
     bad = calling("https://api.example.com/items")
-    assert found({**bad, "metadata": {}}, CODE) == []
+    assert found(plain(bad), CODE) == []

@@ -37,3 +37,9 @@ def test_a_gate_inside_a_subflow_that_a_loop_runs_is_named():
 
 def test_a_loop_without_any_gate_is_another_rules():
     assert found(looping(api("call"), back_to="call"), CODE) == []
+
+
+def test_a_misspelt_limit_is_one_finding_of_another_rule():
+    flow = looping(gate("ask", maxGateVisit=25), api("call"), back_to="ask")
+    assert found(flow, CODE) == []
+    assert len(found(flow, "OAS133")) == 1

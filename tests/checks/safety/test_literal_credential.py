@@ -24,7 +24,9 @@ def test_every_known_shape_is_found_and_never_repeated(kind, secret):
     assert finding.pointer == f"{AT}/headers/Authorization"
     assert finding.message == f'"Authorization" holds {kind}, written out'
     said = json.dumps([finding.message, finding.hint])
-    assert not any(secret[i : i + 4] in said for i in range(5, len(secret) - 3))
+    assert not any(
+        secret[i : i + 4] in said for i in range(max(5, len(secret) - 20), len(secret) - 3)
+    )
     assert found(calling(headers={"Authorization": "Bearer {{ token }}"}), CODE) == []
 
 
@@ -63,6 +65,10 @@ def test_the_name_of_a_component_is_none_of_these_members():
         ("${" + RANDOM + "}", ""),
         ("$" + RANDOM, ""),
         ("<" + RANDOM + ">", ""),
+        (f"<sk-{BODY}>", "an API key (sk-…)"),  # a key in brackets is a key
+        (f"${{ghp_{BODY}}}", "a GitHub token (gh?_…)"),
+        ("<sk-your-api-key-goes-here>", ""),  # words
+        ("<AKIAXXXXXXXXXXXXXXXX>", ""),
         ("***", ""),
         ("REDACTED", ""),
         ("Write {{ topic }} and send it to everyone in the list of subscribers.", ""),
@@ -103,3 +109,55 @@ def test_hostile_texts_take_time_in_proportion_to_their_length(piece):
 def test_odd_values_are_no_credentials(odd):
     flow = calling(headers=odd, data=odd)
     assert found(flow, CODE) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("{{ 'Bearer sk-proj-" + BODY + "' }}", "an API key (sk-…)"),
+        ('{{ "sk-abcdefghijklmnopqrst" }}', "an API key (sk-…)"),  # a constant is no stand-in
+        ("{{ '" + RANDOM + "' }}", "a random text of 28 characters"),
+        ("{{ topic | default('none') }}", ""),
+        ("{{ it's }}", ""),
+        (f"$ghp_{BODY}", "a GitHub token (gh?_…)"),
+        (f"<sk-proj-{BODY}>", "an API key (sk-…)"),
+        ("-----BEGIN " + "PRIVATE KEY-----\n" + BODY, "a private key (PEM)"),
+        ("-----BEGIN " + "PRIVATE KEY-----\\n" + BODY, "a private key (PEM)"),
+        ("-----BEGIN OPENSSH " + "PRIVATE KEY-----\r\n" + BODY, "a private key (PEM)"),
+        ("paste what begins with -----BEGIN PRIVATE KEY-----", ""),
+        ("-----BEGIN PUBLIC KEY-----\nabcdabcdabcdabcdabcd", ""),
+        ("https://hooks.slack.com/services/T00000000/B00000000/" + "X" * 24, ""),
+        ("postgres://app:s3cr3t-pw@db.internal/app", "an address with its password"),
+        ("postgresql+asyncpg://app:s3cr3t-pw@10.0.0.5/app", "an address with its password"),
+        ("use mongodb+srv://app:s3cr3t-pw@c.mongodb.net now", "an address with its password"),
+        ("redis://:s3cr3t-pw@cache:6379/0", "an address with its password"),
+        ("postgres://app:password@db.internal/app", ""),  # no digit: what documents show
+        ("postgres://app:s3cr3t-pw@localhost/app", ""),
+        ("postgres://app:{{ password1 }}@db.internal/app", ""),
+        ("postgres://app:$PASSWORD1@db.internal/app", ""),
+        ("postgres://app@db.internal/app", ""),
+        ("https://app:s3cr3t-pw@db.internal/app", ""),  # OAS212
+    ],
+)
+def test_shapes_come_before_stand_ins(text, kind):
+    assert credential(text) == kind
+    assert len(found(calling(headers={"X-Value": text}), CODE)) == bool(kind)
+
+
+@pytest.mark.parametrize(
+    "piece",
+    ["-----BEGIN ", "-----BEGIN A A A A ", "-----BEGIN PRIVATE KEY-----", "hooks.slack.com/",
+     "hooks.slack.com/services/aaaaaa/", "://", "postgres://a:", "postgres://a:a1", "postgres://",
+     "{{ '", "'", '"'],
+)  # fmt: skip
+def test_hostile_texts_of_the_longer_shapes_take_time_in_proportion_too(piece):
+    text = piece * (800_000 // len(piece))
+    credential(text)
+    assert credential("{{ '" + text + "'}}") is not None
+    assert known_credential(" " + text + " sk-" + BODY)[0]
+
+
+def test_a_member_whose_name_is_a_credential_itself_is_not_named():
+    flow = calling(headers={f"sk-{BODY}": f"ghp_{BODY}"})
+    (finding,) = findings(flow, CODE)
+    assert BODY not in finding.message

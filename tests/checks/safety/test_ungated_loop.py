@@ -2,13 +2,9 @@ from __future__ import annotations
 
 from tests.checks.rule_case import findings, found
 from tests.checks.safety.test_endless_loop import looping
-from tests.flows import api, gate
+from tests.flows import api, gate, plain
 
 CODE = "OAS202"
-
-
-def plain(flow):
-    return {**flow, "metadata": {}}
 
 
 def test_a_loop_of_a_plain_flow_without_a_gate_is_worth_a_warning():

@@ -246,11 +246,11 @@ def test_a_tool_that_requires_confirmation_and_an_agent_that_requires_approval_a
 
 
 def test_every_unguarded_send_of_a_long_flow_is_found_once_and_its_path_is_kept_short():
-    sends = [api(f"send{i}", risk="email_send") for i in range(1_000)]
+    sends = [api(f"send{i}", risk="email_send") for i in range(400)]
     every = findings(flow_of(start(), *sends, end()), CODE)
-    assert len(every) == 1_000
+    assert len(every) == 400
     assert every[-1].message.endswith(
-        "start → send0 → send1 → send2 → … → send996 → send997 → send998 → send999"
+        "start → send0 → send1 → send2 → … → send396 → send397 → send398 → send399"
     )
 
 
@@ -279,3 +279,188 @@ def test_flows_inside_each_other_in_a_circle_end_the_walk():
 def test_odd_values_are_no_sends(key, odd):
     flow = {**flow_of(start(), gate("ask"), SEND, end()), key: odd}
     assert found(flow, CODE) == []
+
+
+# ------------------------------------------------------------ classes in other spellings, gaps
+
+
+@pytest.mark.parametrize(
+    "risk",
+    ["email-send", "Email_Send", "emailSend", "EMAIL_SEND", "send_email", "sendEmail", " email send ",
+     "email_publish ", "external_message_send", "delete-user", "testSend"],
+)  # fmt: skip
+def test_a_send_in_another_spelling_is_a_send(risk):
+    assert found(flow_of(start(), api("send", risk=risk), end()), CODE) == [SEND_AT]
+    assert found(flow_of(start(), gate("ask"), api("send", risk=risk), end()), CODE) == []
+
+
+@pytest.mark.parametrize(
+    "risk",
+    ["resend", "email_sned", "post_review", "sender_read", "undelete", "publisher", "re-send-r"],
+)
+def test_other_words_are_no_sends(risk):
+    assert found(flow_of(start(), api("send", risk=risk), end()), CODE) == []
+
+
+def test_behind_a_gate_whose_type_is_misspelt_nothing_is_said_of_gates():
+    flow = flow_of(start(), gate("ask"), SEND, end())
+    typed = flow["$referenced_components"]["ask"]
+    typed["component_type"] = "InputMesageNode"
+    assert found(flow, "OAS026") == ["/$referenced_components/ask/component_type"]
+    assert found(flow, CODE) == []
+    typed["component_type"] = "OutputMessageNode"
+    assert found(flow, CODE) == [SEND_AT]
+
+
+def test_a_send_that_control_comes_to_on_another_way_than_through_the_gap_is_found():
+    flow = flow_of(
+        start(), choice(), gate("ask"), SEND, end(),
+        routes=[
+            ("start", None, "check"), ("check", "yes", "ask"), ("check", "default", "send"),
+            ("ask", None, "send"), ("send", None, "end"),
+        ],
+    )  # fmt: skip
+    flow["$referenced_components"]["ask"]["component_type"] = "InputMesageNode"
+    assert found(flow, CODE) == [SEND_AT]
+
+
+@pytest.mark.parametrize("wrong", [{"$component_ref": "inner2"}, {"component_type": "Flwo"}, None])
+def test_a_subflow_that_could_not_be_read_may_hold_the_gate(wrong):
+    flow = flow_of(start(), flow_node("talk", inner(api("x"))), SEND, end())
+    assert found(flow, CODE) == [SEND_AT]
+    flow["$referenced_components"]["talk"]["subflow"] = wrong
+    assert found(flow, CODE) == []
+
+
+def test_a_send_node_whose_tool_could_not_be_read_may_ask_by_itself():
+    made = {"component_type": "ServerTool", "id": "t", "name": "t", "inputs": [], "outputs": []}
+    flow = flow_of(
+        start(), node("ToolNode", "pay", tool=made, cinatra={"riskClass": "refund_post"}), end()
+    )
+    assert found(flow, CODE) == ["/$referenced_components/pay"]
+    flow["$referenced_components"]["pay"]["tool"] = {"$component_ref": "nothing"}
+    assert found(flow, CODE) == []
+    assert len(findings(flow, "OAS010")) == 1
+
+
+# ------------------------------------------------------------ nodes by id, marks of containers
+
+
+def copied(flow, name):
+    """The component itself, as it would be written in place of a reference to it."""
+    return copy.deepcopy(flow["$referenced_components"][name])
+
+
+def set_target(flow, name):
+    for edge in flow["control_flow_connections"]:
+        if edge["to_node"] == {"$component_ref": name}:
+            edge["to_node"] = copied(flow, name)
+
+
+def set_source(flow, name):
+    for edge in flow["control_flow_connections"]:
+        if edge["from_node"] == {"$component_ref": name}:
+            edge["from_node"] = copied(flow, name)
+
+
+def set_start(flow, _name):
+    flow["start_node"] = copied(flow, "start")
+
+
+@pytest.mark.parametrize("rewrite", [set_target, set_source, set_start])
+def test_a_copy_of_a_node_in_place_of_a_reference_means_the_listed_node(rewrite):
+    bad, good = flow_of(start(), SEND, end()), flow_of(start(), gate("ask"), SEND, end())
+    rewrite(bad, "send")
+    rewrite(good, "send")
+    assert found(bad, CODE) == [SEND_AT]
+    assert found(good, CODE) == []
+
+
+def test_a_copy_of_the_gate_is_the_gate():
+    flow = flow_of(start(), gate("ask"), SEND, end())
+    set_target(flow, "ask")
+    set_source(flow, "ask")
+    assert found(flow, CODE) == []
+
+
+def test_a_copy_that_calls_itself_a_gate_under_the_id_of_a_call_asks_nobody():
+    flow = flow_of(start(), api("ask"), SEND, end())
+    for edge in flow["control_flow_connections"]:
+        for name in ("from_node", "to_node"):
+            if edge[name] == {"$component_ref": "ask"}:
+                edge[name] = gate("ask")
+    assert found(flow, CODE) == [SEND_AT]
+
+
+def test_nodes_and_ends_of_edges_are_found_through_chains_of_references():
+    bad, good = flow_of(start(), SEND, end()), flow_of(start(), gate("ask"), SEND, end())
+    for flow in (bad, good):
+        flow["$referenced_components"]["alias"] = {"$component_ref": "other"}
+        flow["$referenced_components"]["other"] = {"$component_ref": "send"}
+        for edge in flow["control_flow_connections"]:
+            if edge["to_node"] == {"$component_ref": "send"}:
+                edge["to_node"] = {"$component_ref": "alias"}
+    assert found(bad, CODE) == [SEND_AT]
+    assert found(good, CODE) == []
+
+
+@pytest.mark.parametrize("own", ["read_only", ["x"], "", None, {}, "email_send"])
+@pytest.mark.parametrize(("behind", "count"), [("email_send", 1), ("read_only", 0)])
+def test_a_node_is_what_its_tool_is_whatever_it_says_of_itself(own, behind, count):
+    made = {
+        "component_type": "ServerTool", "id": "t", "name": "t", "inputs": [], "outputs": [],
+        "metadata": {"cinatra": {"riskClass": behind}},
+    }  # fmt: skip
+    flow = flow_of(start(), node("ToolNode", "mail", tool=made, cinatra={"riskClass": own}), end())
+    expected = 1 if own == "email_send" else count
+    assert found(flow, CODE) == ["/$referenced_components/mail"] * expected
+
+
+@pytest.mark.parametrize("kind", ["FlowNode", "MapNode", "CatchExceptionNode"])
+@pytest.mark.parametrize(
+    ("nodes", "count"),
+    [
+        ((api("go"), gate("ask")), 1),  # its only call
+        ((api("go"), api("more"), gate("ask")), 1),
+        ((gate("ask"), api("go")), 0),
+        ((api("look"), gate("ask"), api("go")), 0),  # the first one is read_only
+        ((api("look", risk=""), gate("ask"), api("go")), 1),  # may be the send
+        ((api("look", risk="write"), gate("ask"), api("go")), 1),
+        ((api("look", risk=""), gate("ask"), SEND), 0),  # the send says that it is the send
+    ],
+)
+def test_the_calls_of_a_container_that_is_marked_as_a_send_come_after_a_gate(kind, nodes, count):
+    flow = flow_of(
+        start(), container(kind, inner(*nodes), cinatra={"riskClass": "email_send"}), end()
+    )
+    assert found(flow, CODE) == ["/$referenced_components/box"] * count
+    guarded = flow_of(
+        start(), gate("first"),
+        container(kind, inner(*nodes), cinatra={"riskClass": "email_send"}), end(),
+    )  # fmt: skip
+    assert found(guarded, CODE) == []
+
+
+def test_the_only_call_may_be_deeper_inside_the_container():
+    def mail(*nodes):
+        deep = flow_node("deep", inner(api("go"), id_="deepest"))
+        nodes = [deep if one == "deep" else one for one in nodes]
+        return flow_of(start(), flow_node("mail", inner(*nodes), riskClass="email_send"), end())
+
+    assert found(mail("deep", gate("ask")), CODE) == ["/$referenced_components/mail"]
+    assert found(mail(gate("ask"), "deep"), CODE) == []
+
+
+@pytest.mark.parametrize(
+    "risk",
+    [
+        "\uff45\uff4d\uff41\uff49\uff4c\uff0d\uff53\uff45\uff4e\uff44",
+        "email_se\u200bnd",
+        "email_s\u0435nd",
+        "\u0455end",
+        "email_send\u200b",
+    ],
+)
+def test_a_send_in_letters_that_look_alike_is_a_send(risk):
+    assert found(flow_of(start(), api("send", risk=risk), end()), CODE) == [SEND_AT]
+    assert found(flow_of(start(), gate("ask"), api("send", risk=risk), end()), CODE) == []

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from tests.checks.rule_case import findings, found
-from tests.flows import end, flow_of, node, start
+from tests.flows import end, flow_of, node, plain, start
 
 CODE = "OAS207"
 
@@ -24,7 +24,7 @@ def test_the_platform_may_be_reached(url):
 
 @pytest.mark.parametrize(
     "url",
-    ["https://agents.example.com/a2a", "http://localhost:3000/x", "agents.example.com", "x",
+    ["https://agents.example.com/a2a", "agents.example.com", "x",
      "//agents.example.com/a2a", "/\\agents.example.com", "{{CINATRA_BASE_URL}}.example.com/a2a",
      "{{CINATRA_BASE_URL}}@example.com", "{{CINATRA_BASE_URL}}{{ host }}", "{{ url }}",
      "https://{{CINATRA_BASE_URL}}/x", "{{OTHER_BASE_URL}}/x", " javascript:x"],
@@ -37,6 +37,13 @@ def test_nothing_else_may(url):
     )
 
 
+def test_an_agent_of_the_host_itself_is_another_rules_and_a_toolbox_there_is_not():
+    url = "http://localhost:3000/x"
+    assert found(reaching(url), CODE) == []
+    assert len(found(reaching(url), "OAS124")) == 1
+    assert len(found(reaching(url, "MCPToolBox", "url"), CODE)) == 1
+
+
 def test_a_toolbox_has_its_address_in_url():
     bad = reaching("https://tools.example.com", "MCPToolBox", "url")
     assert found(bad, CODE) == ["/$referenced_components/work/agent/url"]
@@ -45,7 +52,7 @@ def test_a_toolbox_has_its_address_in_url():
 
 def test_a_plain_agent_spec_document_may_name_any_host():
     bad = reaching("https://agents.example.com/a2a")
-    assert found({**bad, "metadata": {}}, CODE) == []
+    assert found(plain(bad), CODE) == []
 
 
 @pytest.mark.parametrize("odd", [None, 7, [], {}, True])

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from oas_compiler import check
 from tests.checks.rule_case import findings, found
 from tests.checks.structure.structure_samples import add, control, draft_flow, without
 from tests.flows import message
@@ -11,17 +12,27 @@ def flow() -> dict[str, object]:
     return made
 
 
-def test_both_ends_of_an_edge_are_nodes_of_the_flow():
-    assert found(without(flow(), "polish"), "OAS042") == [
-        "/control_flow_connections/1/to_node",
-        "/control_flow_connections/2/from_node",
-    ]
+def test_a_node_that_is_not_listed_is_one_finding_at_the_first_edge_that_names_it():
+    (finding,) = findings(without(flow(), "polish"), "OAS042")
+    assert finding.pointer == "/control_flow_connections/1/to_node"
+    assert finding.message == (
+        '"polish" is defined but not listed in the nodes of the flow "test-flow"'
+    )
+    assert finding.hint == "add it to nodes"
     assert found(flow(), "OAS042") == []
 
 
-def test_the_hint_is_the_nearest_node_that_is_listed():
+def test_nothing_else_is_said_about_it():
     made = flow()
-    made["$referenced_components"]["wrote"] = message("wrote", "done")
-    made["control_flow_connections"].append(control("polish", "wrote", "other"))
-    (finding,) = findings(made, "OAS042")
-    assert finding.hint == 'did you mean "write"?'
+    for name in ("write", "polish", "end"):
+        codes = [each.code for each in check(without(made, name)) if each.severity == "error"]
+        assert codes == ["OAS042"]
+    assert found(made, "OAS042") == []
+
+
+def test_two_nodes_that_are_not_listed_are_two_findings():
+    made = without(without(flow(), "polish"), "write")
+    assert found(made, "OAS042") == [
+        "/control_flow_connections/0/to_node",
+        "/control_flow_connections/1/to_node",
+    ]

@@ -29,3 +29,16 @@ def test_null_is_the_branch_next():
     assert found(flow, "OAS043") == []
     flow["control_flow_connections"][0]["from_branch"] = ""
     assert found(flow, "OAS043") == ["/control_flow_connections/0/from_branch"]
+
+
+def test_an_edge_without_a_branch_is_told_which_one_to_name():
+    made = choosing(Yes="end", No="end", default="end")
+    assert found(made, "OAS043") == []
+    del made["control_flow_connections"][2]["from_branch"]
+    (finding,) = findings(made, "OAS043")
+    assert finding.hint == 'add "from_branch": "No"'
+    assert found(made, "OAS045") == []
+    del made["control_flow_connections"][1]["from_branch"]
+    assert {each.hint for each in findings(made, "OAS043")} == {
+        "add from_branch with the branch that this edge leaves by"
+    }

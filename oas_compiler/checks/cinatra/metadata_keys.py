@@ -1,0 +1,145 @@
+"""Which keys of `metadata.cinatra` are probably others, misspelt; no rule itself.
+
+    InputMessageNode {"riskclass": "read_only"}                       ->   riskclass is riskClass
+    InputMessageNode {"riskclass": …, "riskClass": "read_only"}       ->   nothing: the key is there
+    InputMessageNode {"team": "sales"}                                ->   nothing: metadata is free
+
+Rules about a key that is missing ask here first, so that one slip makes one finding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from difflib import get_close_matches
+from functools import lru_cache
+from typing import Final
+
+from oas_compiler.checks.subject import Subject, Written
+
+_OF_EVERY_NODE: Final = frozenset(
+    {
+        "riskClass",
+        "requiresApproval",
+        "description",
+        "purpose",
+        "packageName",
+        "renderer",
+        "a2uiSurfaceId",
+        "sideEffects",
+    }
+)
+_OF_A_CHILD: Final = frozenset({"hitlOwnedBy", "a2uiSurfaceIdOverride"})
+KEYS: Final[Mapping[str, frozenset[str]]] = {
+    "Flow": frozenset(
+        {
+            "packageName",
+            "packageVersion",
+            "hitlScreens",
+            "llm",
+            "contextSlots",
+            "docsRef",
+            "produces",
+            "agentDependencies",
+            "reentrantGate",
+            "toolboxes",
+            "projectPrimitiveTools",
+            "parentSatisfiedContextSlots",
+        }
+    ),
+    "StartNode": frozenset(
+        {
+            "required",
+            "hidden",
+            "inputRenderers",
+            "inputTitles",
+            "inputDataSources",
+            "inputContract",
+        }
+    ),
+    "ApiNode": _OF_EVERY_NODE | {"approvalPolicy", "phase", "tools"},
+    "InputMessageNode": _OF_EVERY_NODE
+    | {
+        "autoSkipWhenInputsPresent",
+        "inputMessageSchema",
+        "formSchema",
+        "surfaceGateInputs",
+        "inputRenderers",
+        "maxGateVisits",
+    },
+    "FlowNode": _OF_EVERY_NODE | _OF_A_CHILD | {"gateSteps"},
+    "AgentNode": _OF_EVERY_NODE | _OF_A_CHILD,
+    "A2AAgent": _OF_EVERY_NODE,
+    "ToolNode": _OF_EVERY_NODE,
+}
+"""What the host and this compiler read, by type of component.
+
+The `type` of a flow is not among them: without it OAS102 speaks.
+"""
+_OTHERS: Final = frozenset({"description", "purpose", "riskClass"})
+_AND_THESE: Final = frozenset({"type", "llm", "name"})
+"""Keys that stand in real files and are no slips for others."""
+SHORTEST: Final = 5
+LONGEST: Final = 40
+"""Characters of a key that is compared: shorter ones are near to too much."""
+CUTOFF: Final = 0.85
+MAX_KEYS: Final = 300
+"""Different unknown keys of a file that are compared; comparing is slow, and nobody reads more."""
+
+
+def misspelt(component: Written) -> dict[str, str]:
+    """Key as written → the key that is probably meant, which the component lacks."""
+    known = KEYS.get(component.type, _OTHERS)
+    return misspelt_keys(component.cinatra, known) if component.cinatra else {}
+
+
+def misspelt_keys(written: Collection[str], known: frozenset[str]) -> dict[str, str]:
+    """The same for any object with known keys."""
+    found: dict[str, str] = {}
+    unknown = [key for key in written if key not in known and key not in _AND_THESE]
+    for key in unknown[:MAX_KEYS]:
+        meant = nearest_key(key, known)
+        if meant and meant not in written:
+            found[key] = meant
+    return found
+
+
+def meant_keys(subject: Subject) -> frozenset[tuple[str, str]]:
+    """(pointer of a component, key that it has in a wrong spelling), as OAS133 says them."""
+    return frozenset(
+        (component.pointer, meant)
+        for component, slips in components_with_slips(subject)
+        for meant in slips.values()
+    )
+
+
+def components_with_slips(subject: Subject) -> Iterator[tuple[Written, dict[str, str]]]:
+    """Each component with misspelt keys; of a file without end only the first are looked at."""
+    compared: set[tuple[str, str]] = set()
+    for component in subject.components:
+        if not component.cinatra or len(compared) > MAX_KEYS:
+            continue
+        known = KEYS.get(component.type, _OTHERS)
+        unknown = {key for key in component.cinatra if key not in known}
+        if unknown:
+            compared |= {(component.type, key) for key in list(unknown)[:MAX_KEYS]}
+            found = misspelt(component)
+            if found:
+                yield component, found
+
+
+@lru_cache(maxsize=8192)
+def nearest_key(key: str, known: frozenset[str]) -> str:
+    """The known key that this one is probably meant to be; empty where none is near."""
+    plain = {_plain(one): one for one in sorted(known)}
+    word = _plain(key[: LONGEST + 1])
+    if word in plain:
+        return plain[word]
+    if not SHORTEST <= len(key) <= LONGEST:
+        return ""
+    close = get_close_matches(word, plain, n=1, cutoff=CUTOFF)
+    return plain[close[0]] if close else ""
+
+
+def _plain(key: str) -> str:
+    """Without what slips are mostly made in: case, `_` and `-`."""
+    return key.casefold().replace("_", "").replace("-", "")

@@ -1,0 +1,87 @@
+"""Whether a container that is marked as a send acts before the gate that is inside it.
+
+    mail (email_send): start → ApiNode → gate → end               acts: its only call comes first
+    mail (email_send): start → ApiNode (read_only) → gate → ApiNode → end      asks first
+    mail (email_send): start → ApiNode (no class) → gate → ApiNode → end       acts, for all we know
+
+The mark says that something inside is the send, and not what.  Where a node inside says so of
+itself, it is that node, and ungated_send.py looks at it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Final
+
+from oas_compiler.checks.control_flow import ControlFlow, Step
+from oas_compiler.checks.control_paths import Openings, Waived, below
+
+_SILENT: Final = frozenset(
+    {"StartNode", "EndNode", "BranchingNode", "InputMessageNode", "OutputMessageNode", "LlmNode"}
+)
+"""Nodes that do nothing to the world outside; those of plugins may."""
+_HARMLESS: Final = frozenset({"read_only", "read", "draft_create", "draft_update", "write_safe"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Calls:
+    """Of some flows: what can act in them."""
+
+    sends: bool = False
+    """A node that is marked as a send itself."""
+    doubtful: bool = False
+    """One before any gate, of a class that may be a send."""
+    before: bool = False
+    """One before any gate."""
+    after: bool = False
+    """One behind a gate."""
+
+    def __or__(self, other: _Calls) -> _Calls:
+        return _Calls(
+            self.sends or other.sends,
+            self.doubtful or other.doubtful,
+            self.before or other.before,
+            self.after or other.after,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContainerCalls:
+    """Answers for the containers of one document; every flow is looked at once or twice."""
+
+    openings: Openings
+    _all: Openings = field(default_factory=lambda: Openings(stops=lambda _: False))
+    _known: dict[tuple[str, Waived, bool], _Calls] = field(default_factory=dict)
+
+    def acts_first(self, step: Step, waived: Waived) -> bool:
+        """Whether what the container is marked with may be done before a gate inside it asked."""
+        calls = self._in(step.inner, below(waived, step), is_open=True)
+        if calls.sends:
+            return False
+        return calls.doubtful or (calls.before and not calls.after)
+
+    def _in(self, flows: Iterable[ControlFlow], waived: Waived, *, is_open: bool) -> _Calls:
+        found = _Calls()
+        for flow in flows:
+            key = (flow.pointer, waived, is_open)
+            if key not in self._known:
+                self._known[key] = self._in_flow(flow, waived, is_open=is_open)
+            found |= self._known[key]
+        return found
+
+    def _in_flow(self, flow: ControlFlow, waived: Waived, *, is_open: bool) -> _Calls:
+        # flows nest as deep as bounds.MAX_DEPTH
+        opened = self.openings.of(flow, waived).trails if is_open else {}
+        found = _Calls()
+        for pointer in self._all.of(flow).trails:
+            step = flow.steps[pointer]
+            first = pointer in opened
+            if step.sends:
+                found |= _Calls(sends=True)
+            elif step.inner:
+                found |= self._in(step.inner, below(waived, step), is_open=first)
+            elif step.type not in _SILENT and not step.is_gap and not step.confirmed:
+                doubtful = first and step.risk_class not in _HARMLESS
+                found |= _Calls(doubtful=doubtful, before=first, after=not first)
+        return found

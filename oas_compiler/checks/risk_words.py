@@ -1,0 +1,96 @@
+"""Risk classes as authors write them: which are known, which one was meant, which mean a send.
+
+    "email_send", "invoice_delete", "read_only"    known
+    "Email_Send", "email-send", "sendEmail"        not known; mean "email_send", a send
+    "email_s?nd", ? a Cyrillic letter like "e"       not known; means "email_send", a send
+    "email_sned"                                   not known; nearest "email_send"
+
+A host compares letter by letter, so that a send under another spelling has no protection at all.
+Whether a class is a send for the runtime is `approval.is_send_class`; what is here is for rules.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+from typing import Final
+
+from oas_compiler.approval import is_send_class
+
+KNOWN: Final = (
+    "read_only", "read", "approval", "test_send", "write", "write_safe", "draft_create",
+    "draft_update", "email_send", "send_external_message",
+)  # fmt: skip
+"""The words of Cinatra's own agents and documents; `…_send` and the like are known too."""
+SEND_VERBS: Final = ("send", "publish", "post", "delete")
+_FIRST_VERBS: Final = frozenset({"send", "publish", "delete"})
+"""Verbs that mean a send also as the first word; "post_review" may be what comes after one."""
+_LONGEST: Final = 120
+"""Characters of a class that anybody can have meant as a word."""
+_SEPARATOR = re.compile(r"[\W_]+")
+_LONGEST_WRITTEN: Final = 2_000
+"""The same before signs are taken away that nobody sees."""
+_LOOKALIKES: Final = str.maketrans(
+    # Cyrillic, Greek, and the i without a dot
+    "\u0430\u0432\u0441\u0501\u0435\u04bb\u043d\u0456\u0458\u043a\u04cf\u043c\u043f\u043e"
+    "\u051b\u0433\u0440\u0455\u0442\u0475\u051d\u0445\u0443"
+    "\u03b1\u03b2\u03b5\u03b9\u03ba\u03bd\u03bf\u03c1\u03c4\u03c5\u03c7\u03b7\u0131",
+    "abcdehhijklmnoqrpstvwxyabeikvoptuxni",
+)
+"""Small letters that are read as Latin ones."""
+_UNSEEN: Final = frozenset({"Cf", "Mn", "Cc"})
+"""Kinds of characters that change nothing that one sees: zero-width ones, accents by themselves."""
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+
+
+def is_known(risk_class: str) -> bool:
+    return risk_class in KNOWN or is_send_class(risk_class)
+
+
+def means_send(risk_class: str) -> bool:
+    """Whether an author who wrote this means a send, however it is spelt."""
+    return is_send_class(risk_class) or is_send_class(meant(risk_class))
+
+
+def meant(risk_class: str) -> str:
+    """The known class that this is another spelling or another order of; empty for none."""
+    seen = _as_seen(risk_class[: _LONGEST_WRITTEN + 1])
+    # what is longer was not meant as a word, and is not to be kept
+    too_long = len(seen) > _LONGEST or len(risk_class) > _LONGEST_WRITTEN
+    return "" if too_long else _meant(seen)
+
+
+@lru_cache(maxsize=1024)
+def _meant(risk_class: str) -> str:
+    words = _words(risk_class)
+    joined = "_".join(words)
+    if is_known(joined):
+        return joined
+    for known in KNOWN:
+        if sorted(known.split("_")) == sorted(words):
+            return known
+    if len(words) > 1 and words[0] in _FIRST_VERBS:
+        return "_".join((*words[1:], words[0]))
+    return ""
+
+
+def nearby(risk_class: str) -> tuple[str, frozenset[str]]:
+    """The class in the usual spelling, and the known classes that a slip of it could mean."""
+    words = _words(_as_seen(risk_class[:_LONGEST]))
+    begins = "" if not words or words[0] in SEND_VERBS else words[0]
+    verbs = {"_".join((*words[:-1], verb)) for verb in SEND_VERBS if begins}
+    return "_".join(words), frozenset({*KNOWN, *verbs})
+
+
+def _words(risk_class: str) -> list[str]:
+    spaced = _SEPARATOR.sub("_", _CAMEL.sub("_", risk_class))
+    return [word.casefold().translate(_LOOKALIKES) for word in spaced.split("_") if word]
+
+
+def _as_seen(risk_class: str) -> str:
+    """Without characters that nobody sees, and with the usual form of the others."""
+    if risk_class.isascii():
+        return risk_class
+    split = unicodedata.normalize("NFKD", risk_class)
+    return "".join(sign for sign in split if unicodedata.category(sign) not in _UNSEEN)

@@ -1,0 +1,56 @@
+"""What of a package was not looked at for credentials and in its skills, a check says.
+
+    data.csv of 20 MB, a folder that may not be listed, a tenth SKILL.md of 0.5 MB   ->  OAS215
+
+One finding for each kind, with how many there are and which is the first.  Scripts are OAS187.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from oas_compiler.checks.safety.packaged_credential import shown
+from oas_compiler.checks.subject import Subject
+from oas_compiler.ir import Place
+from oas_compiler.package import Package
+from oas_compiler.rules import Report, rule
+
+
+@rule(
+    code="OAS215",
+    name="package-not-fully-read",
+    severity="warning",
+    summary="A part of the package was not looked at, because it is too large or may not be read.",
+    fix="Keep data and what is built out of the package, and let its files be read.",
+    source="agent guide (seed 003): credentials are never stored in an agent",
+    needs="package",
+    bad="data/contacts.csv  # 20 MB",
+    good="data/contacts.csv  # 20 kB",
+)
+def package_not_fully_read(subject: Subject, report: Report) -> None:
+    package = subject.package
+    if package is None:
+        return
+    for first, message in _left_out(package, is_agent=subject.agent is not None):
+        report(message, Place("", 1, 1), file=package.name_of(first))
+
+
+def _left_out(package: Package, *, is_agent: bool) -> Iterator[tuple[str, str]]:
+    """The first file of each kind and what is said of it."""
+    files, folders, skills = package.scan.left_out, package.closed_folders, package.unread_skills
+    if files:
+        what = _counted(files, "file")
+        yield files[0], f"{what} not, or only in part, looked through for credentials"
+    if folders:
+        yield "package.json", f"{_counted(folders, 'folder')} not listed: reading is not allowed"
+    if skills and is_agent:
+        yield skills[0], f"{_counted(skills, 'skill')} not looked at: no UTF-8 text, or too much"
+    if package.is_cut and not is_agent:  # of an agent OAS187 says it
+        yield "package.json", f"only {len(package.files)} files of the package were looked at"
+
+
+def _counted(names: tuple[str, ...], kind: str) -> str:
+    first = shown(names[0])
+    if len(names) == 1:
+        return f'the {kind} "{first}" was'
+    return f'{len(names)} of the {kind}s, "{first}" first, were'

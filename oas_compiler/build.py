@@ -15,6 +15,7 @@ from oas_compiler.nodes import Site, build_node
 from oas_compiler.ports import PortReader
 from oas_compiler.scope import Document
 from oas_compiler.spec import Component, Flow
+from oas_compiler.templates import TemplateReader
 
 
 def build(flow: Flow, document: Document) -> FlowIR:
@@ -28,6 +29,7 @@ class _Builder:
         self._source = document.source
         self._findings = document.findings
         self._reader = PortReader(document.source, document.findings)
+        self._templates = TemplateReader()
         self._flows: dict[int, FlowIR] = {}
 
     def flow(self, flow: Flow) -> FlowIR:
@@ -87,6 +89,7 @@ class _Builder:
                 unread=unread,
                 source=self._source,
                 findings=self._findings,
+                templates=self._templates,
             )
         )
 

@@ -147,15 +147,20 @@ class Document:
         if count:
             self._found_again(number, count + 1)
             return
-        self._undefined[name, at.scope.pointer] = len(self.findings), 1
+        number_of_next = len(self.findings)
+        self._undefined[name, at.scope.pointer] = number_of_next, 1
         place = self.source.place(f"{at.pointer}/{REFERENCE}")
         hint = nearest(name, at.scope.names(), self.findings)
         if not hint and self.is_cinatra:
             hint = "a flow with its own $referenced_components sees only those"
         self.findings.error("OAS010", f'no component "{name}" is defined here', place, hint=hint)
+        if len(self.findings) == number_of_next:
+            self._undefined[name, at.scope.pointer] = -1, 1  # one too many to be listed
 
     def _found_again(self, number: int, count: int) -> None:
         """Count one more reference to a name that has its finding, at the first of them."""
+        if number < 0:
+            return
         found = self.findings.findings[number]
         counted = f" ({count - 1} references)" if count > 2 else ""
         message = f"{found.message.removesuffix(counted)} ({count} references)"

@@ -16,6 +16,7 @@ from collections.abc import Collection, Iterator, Mapping
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
+from oas_compiler.bounds import MAX_TEMPLATES
 from oas_compiler.ir import JsonValue
 from oas_compiler.marks import child
 from oas_compiler.template_names import common_names
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 ENVIRONMENT_NAME = re.compile(r"[A-Z][A-Z0-9_]*")
 _ENVIRONMENT_PLACEHOLDER = re.compile(r"\{\{\s*([A-Z][A-Z0-9_]*)\s*\}\}")
+_SHORT = 20
+"""Characters of a template that is not worth counting: 500,000 values could hold one each."""
 _MARKERS = ("{{", "{%", "{#")
 
 
@@ -66,6 +69,26 @@ def strings(value: JsonValue, pointer: str) -> Iterator[tuple[str, str]]:
             below = child(pointer, key)
             yield from strings(key, below)
             yield from strings(member, below)
+
+
+class TemplateReader:
+    """The templates of one document; those that take a parser are read up to a bound in all."""
+
+    def __init__(self) -> None:
+        self._left = MAX_TEMPLATES
+
+    def names(self, template: str) -> tuple[str, ...]:
+        """As `placeholders`.
+
+        Raises: `TemplateError`, also where the document holds too much template text.
+        """
+        if len(template) > _SHORT and common_names(template) is None:
+            self._left -= len(template)
+            if self._left < 0:
+                raise TemplateError(
+                    f"the templates of the document have more than {MAX_TEMPLATES:,} characters"
+                )
+        return placeholders(template)
 
 
 @lru_cache(maxsize=1024)

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 from urllib.parse import unquote
 
+from oas_compiler.bounds import MAX_PATTERN
 from oas_compiler.ir import JsonValue
 
 MAX_IN_PLACE: Final = 10_000
@@ -239,6 +240,8 @@ def _tables_of_names(value: JsonValue) -> str:
 def _pattern(value: JsonValue) -> str:
     if not isinstance(value, str):
         return "it is no string"
+    if len(value) > MAX_PATTERN:
+        return f"it is longer than {MAX_PATTERN:,} characters"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a pattern that reads oddly is still a pattern
         try:

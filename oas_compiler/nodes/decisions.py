@@ -10,6 +10,7 @@ import re
 import warnings
 
 from oas_compiler import ir
+from oas_compiler.bounds import MAX_PATTERN
 from oas_compiler.casting import castable, shown
 from oas_compiler.ir import Port
 from oas_compiler.marks import child
@@ -80,6 +81,10 @@ def build_regex(site: Site) -> ir.Node:
 
 
 def _check_pattern(site: Site, pattern: str) -> None:
+    if len(pattern) > MAX_PATTERN:
+        message = f"the pattern has {len(pattern):,} characters, at most {MAX_PATTERN:,} are read"
+        site.error("OAS033", message, "regex_pattern")
+        return
     try:
         with warnings.catch_warnings():
             # a pattern that Python finds odd but compiles is the author's own affair

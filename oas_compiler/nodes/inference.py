@@ -19,7 +19,7 @@ from oas_compiler.nodes.site import Site, label_of
 from oas_compiler.script_words import cure
 from oas_compiler.spec import Component
 from oas_compiler.spelling import nearest
-from oas_compiler.templates import TemplateError, placeholders, strings
+from oas_compiler.templates import TemplateError, strings
 
 _BRACES = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 
@@ -213,7 +213,7 @@ def _plain_names(component: Component, fields: Iterable[str]) -> set[str]:
 def _placeholders(site: Site, text: str, pointer: str) -> tuple[str, ...] | None:
     """The names that a template looks up; `None` when it is not valid, which is reported."""
     try:
-        return placeholders(text)
+        return site.templates.names(text)
     except TemplateError as error:
         site.findings.error(
             "OAS080",

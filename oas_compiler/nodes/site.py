@@ -19,6 +19,7 @@ from oas_compiler.ir import Json, JsonValue, Place, Port
 from oas_compiler.ports import PortReader
 from oas_compiler.source import Source
 from oas_compiler.spec import Component, Flow
+from oas_compiler.templates import TemplateReader
 
 _SAME: Final[Mapping[str, str]] = {"StartNode": "inputs", "EndNode": "outputs"}
 """The ports of the flow that a node repeats: a flaw of an equal one is said at the flow."""
@@ -40,6 +41,7 @@ class Site:
     """Ids of the nodes of the flow whose ports are not all known; "" for the flow's own."""
     source: Source
     findings: Diagnostics
+    templates: TemplateReader
 
     def place(self, pointer: str = "") -> Place:
         return self.source.place(pointer or self.component.pointer)

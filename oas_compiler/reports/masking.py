@@ -21,8 +21,9 @@ from oas_compiler.fixing.spans import Span, spans
 _WORD: Final = r"[A-Za-z0-9_\-./+=]"
 _SECRET: Final = re.compile(
     # `sk-` ends ordinary words, too: `task-list-of-the-week` is none.
-    rf"(?P<kind>(?<![A-Za-z0-9])sk-(?={_WORD}{{12}})"
-    rf"|(?:gh[a-z]_|github_pat_|ya29\.|xox[a-z]-|AKIA|ASIA|eyJ)(?={_WORD}{{8}})){_WORD}+"
+    # and so do the others: `keyJournal` is none
+    rf"(?P<kind>(?<![A-Za-z0-9])(?:sk-(?={_WORD}{{12}})"
+    rf"|(?:gh[a-z]_|github_pat_|ya29\.|xox[a-z]-|AKIA|ASIA|eyJ)(?={_WORD}{{8}}))){_WORD}+"
 )
 """What the credentials of well-known services begin with, and what follows."""
 _USER: Final = re.compile(

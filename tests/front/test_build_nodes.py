@@ -662,3 +662,21 @@ class TestDataEdges:
     def test_flow_outputs_default_to_what_every_end_has(self):
         flow = small(flow={"outputs": ...})
         assert titles(built(flow).outputs) == ["draft"]
+
+
+def test_a_pattern_that_takes_seconds_to_compile_is_refused_by_its_length():
+    from oas_compiler.bounds import MAX_PATTERN
+    from tests.checks.rule_case import findings
+    from tests.flows import end, flow_of, node, port, start
+
+    def flow(pattern: str):
+        text = port("text", default="")
+        regex = node(
+            "PluginRegexNode", "find", regex_pattern=pattern, return_first_match_only=True,
+            inputs=[text], outputs=[port("output")],
+        )  # fmt: skip
+        return flow_of(start(), regex, end())
+
+    assert findings(flow("a" * MAX_PATTERN), "OAS033") == []
+    (finding,) = findings(flow("a" * (MAX_PATTERN + 1)), "OAS033")
+    assert "10,001 characters" in finding.message

@@ -472,15 +472,17 @@ def test_a_file_with_two_names_is_mended_under_the_first(rules, tmp_path, link):
 
 def test_a_fix_that_only_the_second_name_of_a_file_needs_is_left_out_and_said(rules, tmp_path):
     path, other = tmp_path / "a.json", tmp_path / "b.json"
-    path.write_text('{"old1": 1, "keep": 2}', encoding="utf-8")
+    path.write_text('{"old1": 1, "old2": 2, "keep": 3}', encoding="utf-8")
     other.symlink_to(path)
-    work = Mending(wanted=lambda one: one.file == str(other) or one.pointer == "/none")
+    wanted = {(str(path), "/old1"), (str(other), "/old2")}
+    work = Mending(wanted=lambda one: (one.file, one.pointer) in wanted)
     work.mend(str(path))
     work.mend(str(other))
-    assert work.changes() == []
-    (left,) = work.left_out
-    assert left.finding.file == str(other)
-    assert "the same file as" in left.why
+    assert [one.file for one in work.changes()] == [str(path)]
+    assert [(one.finding.file, one.finding.pointer) for one in work.left_out] == [
+        (str(other), "/old2")
+    ]
+    assert work.left_out[0].why == f"it is the same file as {path}; check it alone"
 
 
 def test_a_read_only_file_is_left_out_and_the_others_are_mended(rules, tmp_path):

@@ -480,3 +480,10 @@ class TestUnsupported:
     def test_a_foreign_plugin_type_is_unsupported_and_not_unknown(self):
         node = {"component_type": "PluginVariableNode", "id": "v"}
         only(with_node(node), "OAS090")
+
+
+def test_more_unknown_names_than_are_listed_are_counted_without_an_error():
+    flow = plain()
+    flow["nodes"] += [ref(f"nowhere{number}") for number in range(700) for _ in range(2)]
+    found = [code for code, _ in errors(flow) if code == "OAS010"]
+    assert len(found) == 501

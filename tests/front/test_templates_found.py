@@ -102,3 +102,15 @@ class TestFindings:
         template = "{{ nowhere }}"
         value = template if field in {"url", "http_method", "data"} else {"k": template}
         assert [code for code, _ in errors(small(write={field: value}))] == ["OAS081"]
+
+
+def test_a_document_whose_templates_would_take_seconds_to_parse_is_refused():
+    from oas_compiler.bounds import MAX_TEMPLATES
+    from oas_compiler.templates import TemplateReader
+
+    reader = TemplateReader()
+    many = "{{ x ~ 1 }}" * (MAX_TEMPLATES // 22)
+    assert reader.names(many) == ("x",)
+    assert reader.names("{{ topic }}" * MAX_TEMPLATES) == ("topic",)
+    with pytest.raises(TemplateError, match="more than 150,000 characters"):
+        reader.names(many + "{{ y ~ 1 }}" * 10_000)

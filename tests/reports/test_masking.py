@@ -218,3 +218,8 @@ def test_a_credential_among_the_keys_of_a_pointer_is_starred_and_the_other_keys_
     finding = Finding(code="OAS026", severity="error", message="", place=Place(pointer))
     for log in (Diagnostics([finding]).to_json(), Diagnostics([finding]).to_sarif()):
         assert TAIL not in json.dumps(log)
+
+
+@pytest.mark.parametrize("word", ["keyJournalEntries", "monkeyJumpsOverTheDog", "xASIAnFoodNearby"])
+def test_a_word_that_only_contains_a_prefix_is_shown(word):
+    assert without_secrets(word) == word

@@ -30,7 +30,8 @@ MAX_DATA_EDGES = 100_000
 MAX_PATTERN = 10_000
 """Characters of a regular expression; compiling a longer one takes seconds and much memory."""
 MAX_TEMPLATES = 150_000
-"""Characters of all templates of a document that say more than names; parsing takes 7 µs each."""
+"""Characters between the marks of all templates of a document that say more than names; parsing
+takes 7 µs each."""
 MAX_FINDINGS = 200
 """Findings of one kind of flaw in the text before reading stops."""
 

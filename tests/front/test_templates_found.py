@@ -112,5 +112,16 @@ def test_a_document_whose_templates_would_take_seconds_to_parse_is_refused():
     many = "{{ x ~ 1 }}" * (MAX_TEMPLATES // 22)
     assert reader.names(many) == ("x",)
     assert reader.names("{{ topic }}" * MAX_TEMPLATES) == ("topic",)
+    assert reader.names("text " * MAX_TEMPLATES + "{{ x ~ 2 }}") == ("x",)
     with pytest.raises(TemplateError, match="more than 150,000 characters"):
         reader.names(many + "{{ y ~ 1 }}" * 10_000)
+
+
+@pytest.mark.parametrize(
+    "hostile", ["{{ a" + " + a" * 50_000, "{% " * 60_000, "{#" + "x" * 160_000]
+)
+def test_a_mark_without_an_end_counts_to_the_end(hostile):
+    from oas_compiler.templates import TemplateReader
+
+    with pytest.raises(TemplateError, match="template language"):
+        TemplateReader().names(hostile)

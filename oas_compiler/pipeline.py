@@ -19,6 +19,7 @@ from typing import Final
 from oas_compiler.build import build
 from oas_compiler.checks import STRUCTURE, run_rules
 from oas_compiler.checks.subject import Subject
+from oas_compiler.collector import collector_at_rest
 from oas_compiler.diagnostics import CompileError, Diagnostics, Finding
 from oas_compiler.ir import FlowIR
 from oas_compiler.load import load
@@ -64,10 +65,11 @@ def compile_ir(
         CompileError: with every finding of the run, whatever was wrong with the input.
 
     """
-    findings, read, subject = _run(source, env, tools)
-    if read is not None and subject is not None:
-        run_rules(subject, findings, STRUCTURE)
-        findings = _in_file_order(findings, read.file)
+    with collector_at_rest():
+        findings, read, subject = _run(source, env, tools)
+        if read is not None and subject is not None:
+            run_rules(subject, findings, STRUCTURE)
+            findings = _in_file_order(findings, read.file)
     if findings.errors or read is None or subject is None or subject.flow is None:
         raise CompileError(findings)
     return Compiled(
@@ -93,13 +95,14 @@ def check(
     `unsaved` holds bytes that count instead of what is on disk, by the name that findings give
     the file: of a flow file (not of its folder) and of its package.json.
     """
-    findings, read, subject = _run(source, env, tools, unsaved)
-    if read is not None and subject is not None:
-        if read.file:
-            subject = replace(subject, package=_package(read.file, findings, unsaved))
-        run_rules(subject, findings)
-        findings = _in_file_order(findings, read.file)
-    return findings
+    with collector_at_rest():
+        findings, read, subject = _run(source, env, tools, unsaved)
+        if read is not None and subject is not None:
+            if read.file:
+                subject = replace(subject, package=_package(read.file, findings, unsaved))
+            run_rules(subject, findings)
+            findings = _in_file_order(findings, read.file)
+        return findings
 
 
 def _run(

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 os.environ.setdefault("LANGGRAPH_STRICT_MSGPACK", "true")
 
 if TYPE_CHECKING:
-    from cinatra_sdk.context import HostContext, host_context
     from cinatra_sdk.decisions import Decision
     from cinatra_sdk.errors import (
         AnswerInvalid,
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
     )
     from cinatra_sdk.gates import Gate
     from cinatra_sdk.hitl import build_hitl_gate
+    from cinatra_sdk.host_context import HostContext, host_context
     from cinatra_sdk.platform import HttpPlatform, Platform, PlatformError, SimulatedPlatform
     from cinatra_sdk.runs import Run
     from cinatra_sdk.state import GovernedState

@@ -26,9 +26,9 @@ from typing import Any
 from langgraph.runtime import get_runtime
 from pydantic import JsonValue
 
-from cinatra_sdk.context import DERIVED, HostContext, context_of
 from cinatra_sdk.errors import InputInvalid, NodeFailed
 from cinatra_sdk.hitl import Gate, Outcome
+from cinatra_sdk.host_context import DERIVED, HostContext, context_of
 from cinatra_sdk.json_schema import first_problem
 from cinatra_sdk.policy import parse_policy, require_entries
 from cinatra_sdk.state import seal

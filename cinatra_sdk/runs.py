@@ -20,9 +20,9 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Command, StateSnapshot
 from pydantic import JsonValue
 
-from cinatra_sdk.context import HostContext
 from cinatra_sdk.errors import NodeFailed
 from cinatra_sdk.gates import Gate, gates_of
+from cinatra_sdk.host_context import HostContext
 from cinatra_sdk.state import TERMINAL, Status
 
 Graph: TypeAlias = CompiledStateGraph[Any, Any, Any, Any]

@@ -21,8 +21,8 @@ from langchain_core.runnables import Runnable, RunnableLambda
 from langgraph.runtime import get_runtime
 from pydantic import JsonValue
 
-from cinatra_sdk.context import HostContext, context_of
 from cinatra_sdk.errors import NodeFailed
+from cinatra_sdk.host_context import HostContext, context_of
 from cinatra_sdk.platform.outputs import declared_outputs
 from cinatra_sdk.platform.protocol import DeclaredOutput, Platform, PlatformCall
 from cinatra_sdk.secrets import cut_out

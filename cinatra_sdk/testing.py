@@ -29,10 +29,10 @@ from langgraph.errors import GraphBubbleUp
 from langgraph.types import StateSnapshot
 from pydantic import JsonValue
 
-from cinatra_sdk.context import HostContext
 from cinatra_sdk.decisions import Decision
 from cinatra_sdk.errors import AnswerInvalid, FlowError
 from cinatra_sdk.gates import Gate
+from cinatra_sdk.host_context import HostContext
 from cinatra_sdk.platform import (
     Platform,
     PlatformCall,

@@ -14,7 +14,6 @@ from typing import Any
 
 from psycopg.types.json import Json
 
-from cinatra_sdk.context import DERIVED, HostContext, host_context
 from cinatra_sdk.decisions import Decision
 from cinatra_sdk.errors import (
     AnswerInvalid,
@@ -22,6 +21,7 @@ from cinatra_sdk.errors import (
 )
 from cinatra_sdk.gates import Gate
 from cinatra_sdk.hitl import now
+from cinatra_sdk.host_context import DERIVED, HostContext, host_context
 from cinatra_sdk.policy import policy_hash
 from cinatra_sdk.secrets import cut_out
 from cinatra_sdk.store.database import Row, Rows, every, one

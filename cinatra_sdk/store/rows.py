@@ -7,7 +7,6 @@ from typing import Any, Final
 
 from psycopg.types.json import Json
 
-from cinatra_sdk.context import DERIVED, HostContext, host_context
 from cinatra_sdk.errors import (
     FlowChanged,
     FlowError,
@@ -15,6 +14,7 @@ from cinatra_sdk.errors import (
     RunEnded,
 )
 from cinatra_sdk.gates import Gate
+from cinatra_sdk.host_context import DERIVED, HostContext, host_context
 from cinatra_sdk.platform.protocol import PlatformError
 from cinatra_sdk.runs import Run, Stop
 from cinatra_sdk.secrets import cut_out, redact

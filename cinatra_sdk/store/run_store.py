@@ -31,7 +31,6 @@ from langgraph.checkpoint.postgres import PostgresSaver
 from psycopg.types.json import Json
 from pydantic import JsonValue
 
-from cinatra_sdk.context import DERIVED, HostContext, host_context
 from cinatra_sdk.decisions import Decision
 from cinatra_sdk.errors import (
     AnswerInvalid,
@@ -41,6 +40,7 @@ from cinatra_sdk.errors import (
     StoreError,
 )
 from cinatra_sdk.gates import Gate
+from cinatra_sdk.host_context import DERIVED, HostContext, host_context
 from cinatra_sdk.platform.protocol import Platform
 from cinatra_sdk.runs import OnEvent, Run, advance, decisions_in, stop_of
 from cinatra_sdk.state import Status

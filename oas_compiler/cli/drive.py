@@ -14,10 +14,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from cinatra_sdk.context import HostContext
 from cinatra_sdk.decisions import Decision
 from cinatra_sdk.errors import AnswerInvalid, GateClosed
 from cinatra_sdk.gates import Gate
+from cinatra_sdk.host_context import HostContext
 from cinatra_sdk.platform import SimulatedPlatform
 from cinatra_sdk.runs import OnEvent, Run
 from cinatra_sdk.store import RunStore

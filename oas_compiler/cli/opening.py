@@ -19,7 +19,7 @@ from oas_compiler.ir import JsonValue
 
 if TYPE_CHECKING:
     from cinatra_sdk import RunStore
-    from cinatra_sdk.context import HostContext
+    from cinatra_sdk.host_context import HostContext
     from cinatra_sdk.platform import Platform
     from oas_compiler.lower.flow import Flow
 
@@ -125,7 +125,7 @@ def require_platform(made: Flow, options: PlatformOptions) -> None:
 
 def host() -> HostContext:
     """The credentials of this activation, from the environment."""
-    from cinatra_sdk.context import host_context
+    from cinatra_sdk.host_context import host_context
 
     return host_context(run_token=os.environ.get("CINATRA_RUN_TOKEN", ""))
 

@@ -8,7 +8,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, StateGraph
 from typing_extensions import TypedDict
 
-from cinatra_sdk.context import HostContext
+from cinatra_sdk.host_context import HostContext
 from cinatra_sdk.host_node import seal_host_fields
 from cinatra_sdk.platform import PlatformCall, SimulatedPlatform
 from cinatra_sdk.state import GovernedState, HostOnly

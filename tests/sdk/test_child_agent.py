@@ -10,8 +10,8 @@ from block_samples import CONFIG, Seen, State, graph_of
 from langgraph.graph import END, START, StateGraph
 
 from cinatra_sdk.child_agent import child_agent
-from cinatra_sdk.context import HostContext, host_context
 from cinatra_sdk.errors import NodeFailed
+from cinatra_sdk.host_context import HostContext, host_context
 from cinatra_sdk.host_node import ending, seal_host_fields
 from cinatra_sdk.llm_step import llm_step
 from cinatra_sdk.state import seal

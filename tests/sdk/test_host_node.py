@@ -10,9 +10,9 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import Command
 
-from cinatra_sdk.context import host_context
 from cinatra_sdk.errors import InputInvalid, NodeFailed, PolicyInvalid
 from cinatra_sdk.hitl import build_hitl_gate
+from cinatra_sdk.host_context import host_context
 from cinatra_sdk.host_node import gate_once, keep_decision, seal_host_fields, terminal_node
 from cinatra_sdk.state import seal
 

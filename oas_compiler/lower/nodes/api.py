@@ -12,7 +12,7 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
-from cinatra_sdk.context import HostContext, context_of
+from cinatra_sdk.host_context import HostContext, context_of
 from cinatra_sdk.platform.outputs import declared_outputs
 from cinatra_sdk.platform.protocol import DeclaredOutput, PlatformCall
 from cinatra_sdk.secrets import cut_out

@@ -1,0 +1,128 @@
+"""References to artifacts, pinned by three keys, and the answer that names them.
+
+    {"artifactId": "a1", "representationRevisionId": "r7", "semanticAssertionId": "s3",
+     "extension": "@x/voice", "sourceScope": "team", "ownerId": "ann"}     a ResolvedContextRef
+    its first three keys alone                                             its PinnedTriple
+
+The triple names the exact revision and the exact classification: later changes of either leave a
+finalized selection as it was.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Literal, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from cinatra_sdk.context.errors import ContextError
+from cinatra_sdk.context.slots import ResolutionMode
+
+SourceScope = Literal["project", "user", "team", "organization", "workspace"]
+"""Whose the artifact is, from narrow to broad; the order of candidates."""
+
+SCOPES: tuple[SourceScope, ...] = ("project", "user", "team", "organization", "workspace")
+
+MAX_ENVELOPE = 65_536
+"""Characters of a userResponse; the platform's bound on a submitted answer."""
+
+_Id = Annotated[str, Field(min_length=1)]
+
+
+class PinnedTriple(NamedTuple):
+    """What identifies a selection: exact artifact, exact revision, exact classification."""
+
+    artifact_id: str
+    representation_revision_id: str
+    semantic_assertion_id: str
+
+
+class ResolvedContextRef(BaseModel):
+    """One artifact that a slot may take, as the resolver saw it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    artifact_id: _Id = Field(alias="artifactId")
+    representation_revision_id: _Id = Field(alias="representationRevisionId")
+    semantic_assertion_id: _Id = Field(alias="semanticAssertionId")
+    extension: _Id
+    """Package name of the artifact extension that the assertion classifies it as."""
+    source_scope: SourceScope = Field(alias="sourceScope")
+    owner_id: str = Field(alias="ownerId")
+
+    @property
+    def triple(self) -> PinnedTriple:
+        return PinnedTriple(
+            self.artifact_id, self.representation_revision_id, self.semantic_assertion_id
+        )
+
+    def wire(self) -> dict[str, str]:
+        """The ref under its camelCase keys."""
+        return self.model_dump(by_alias=True)
+
+
+class _Submitted(BaseModel):
+    """A ref as it comes back: the triple, with or without the rest of the resolved ref."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    artifact_id: _Id = Field(alias="artifactId")
+    representation_revision_id: _Id = Field(alias="representationRevisionId")
+    semantic_assertion_id: _Id = Field(alias="semanticAssertionId")
+    extension: str | None = None
+    source_scope: str | None = Field(default=None, alias="sourceScope")
+    owner_id: str | None = Field(default=None, alias="ownerId")
+
+
+class ContextSelection(BaseModel):
+    """The `userResponse` envelope: which refs were chosen for which slot."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    slot_id: _Id = Field(alias="slotId")
+    resolution_mode: ResolutionMode = Field(alias="resolutionMode")
+    selected_refs: tuple[_Submitted, ...] = Field(alias="selectedRefs", strict=False)
+
+    @property
+    def triples(self) -> tuple[PinnedTriple, ...]:
+        """The chosen triples in the order given, each once; nothing else of a ref is believed."""
+        return tuple(
+            dict.fromkeys(
+                PinnedTriple(
+                    ref.artifact_id, ref.representation_revision_id, ref.semantic_assertion_id
+                )
+                for ref in self.selected_refs
+            )
+        )
+
+    @classmethod
+    def parse(cls, text: object) -> ContextSelection:
+        """The envelope from its JSON text.
+
+        Raises: `ContextError` `bad_envelope` naming the key.
+        """
+        if not isinstance(text, str) or len(text) > MAX_ENVELOPE:
+            raise ContextError("bad_envelope", "userResponse is not a JSON text of usual length")
+        try:
+            value = json.loads(text)
+        except (ValueError, RecursionError):
+            raise ContextError("bad_envelope", "userResponse is not JSON") from None
+        try:
+            return cls.model_validate(value)
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_input=False)[0]
+            place = ".".join(str(part) for part in first["loc"]) or "userResponse"
+            raise ContextError("bad_envelope", f"{place}: {first['msg']}") from None
+
+
+def envelope(slot_id: str, mode: ResolutionMode, refs: tuple[ResolvedContextRef, ...]) -> str:
+    """The `userResponse` that selects `refs`, as the selection screen writes it."""
+    chosen = [
+        {
+            "artifactId": ref.artifact_id,
+            "representationRevisionId": ref.representation_revision_id,
+            "semanticAssertionId": ref.semantic_assertion_id,
+        }
+        for ref in refs
+    ]
+    return json.dumps({"slotId": slot_id, "resolutionMode": mode, "selectedRefs": chosen})

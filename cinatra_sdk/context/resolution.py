@@ -1,0 +1,109 @@
+"""From the rows that an actor may see to the candidates of a slot, in order.
+
+    rows of scope team, project, project; slot with override   ->  the two of the project
+    the same rows, accumulate, maxItems 2                      ->  project, project (narrow first)
+
+Order: project, user, team, organization, workspace; ties by artifact id.  Then the mode, then the
+cut.  `minItems` is no business of the resolver: finalizing enforces it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from pydantic import JsonValue
+
+from cinatra_sdk.context.refs import SCOPES, ResolvedContextRef, SourceScope
+from cinatra_sdk.context.slots import AgentContextSlot
+
+_WIDTH = {scope: width for width, scope in enumerate(SCOPES)}
+
+
+def source_scope(visibility: str, owner_level: str) -> SourceScope:
+    """Whose an artifact is, from the `visibility` and `owner_level` of its row.
+
+    The visibility decides where it names a scope; a private row is its owner's, and an owner
+    level that is not known counts as a user.
+    """
+    if visibility.startswith("project:"):
+        return "project"
+    if visibility.startswith("team:"):
+        return "team"
+    if visibility == "workspace":
+        return "workspace"
+    if visibility == "org":
+        return "organization"
+    for scope in SCOPES:
+        if owner_level == scope:
+            return scope
+    return "user"
+
+
+def narrow_first(refs: Iterable[ResolvedContextRef]) -> list[ResolvedContextRef]:
+    """From the narrowest scope to the broadest; ties by artifact, then by classification."""
+    return sorted(
+        refs,
+        key=lambda ref: (
+            _WIDTH[ref.source_scope], ref.artifact_id, ref.extension, ref.semantic_assertion_id,
+        ),
+    )  # fmt: skip
+
+
+def candidates_of(
+    slot: AgentContextSlot, visible: Iterable[ResolvedContextRef]
+) -> tuple[ResolvedContextRef, ...]:
+    """What the slot may take of everything visible and eligible."""
+    ordered = narrow_first(visible)
+    if slot.resolution_mode == "override" and ordered:
+        narrowest = ordered[0].source_scope
+        ordered = [ref for ref in ordered if ref.source_scope == narrowest]
+    return tuple(ordered[: slot.max_items])
+
+
+def preselected(
+    slot: AgentContextSlot, candidates: tuple[ResolvedContextRef, ...]
+) -> tuple[ResolvedContextRef, ...]:
+    """What is chosen without a person: nothing for a slot that asks one."""
+    if slot.selection_mode == "interactive":
+        return ()
+    return candidates[:1] if slot.resolution_mode == "override" else candidates
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextResolution:
+    """The answer to one `context-resolve`."""
+
+    slot: AgentContextSlot
+    candidates: tuple[ResolvedContextRef, ...]
+    selected: tuple[ResolvedContextRef, ...]
+
+    @classmethod
+    def of(cls, slot: AgentContextSlot, visible: Iterable[ResolvedContextRef]) -> ContextResolution:
+        candidates = candidates_of(slot, visible)
+        return cls(slot=slot, candidates=candidates, selected=preselected(slot, candidates))
+
+    @property
+    def slot_meta(self) -> dict[str, JsonValue]:
+        """What a selection screen needs; `maxItems` is left out when there is no bound."""
+        slot = self.slot
+        meta: dict[str, JsonValue] = {
+            "slotId": slot.slot_id,
+            "selectionMode": slot.selection_mode,
+            "resolutionMode": slot.resolution_mode,
+            "minItems": slot.min_items,
+            "readableOnly": slot.readable_only,
+        }
+        if slot.max_items is not None:
+            meta["maxItems"] = slot.max_items
+        return meta
+
+    def wire(self) -> dict[str, JsonValue]:
+        """The body of the platform's answer."""
+        return {
+            "candidates": [dict(ref.wire()) for ref in self.candidates],
+            "slotMeta": self.slot_meta,
+            "selectedRefs": [dict(ref.wire()) for ref in self.selected],
+            "selectionMode": self.slot.selection_mode,
+            "resolutionMode": self.slot.resolution_mode,
+        }

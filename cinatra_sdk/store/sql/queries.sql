@@ -120,3 +120,78 @@ select version from schema_versions;
 
 -- name: add_version
 insert into schema_versions (version) values (%(version)s);
+
+-- name: resolve_context
+-- Everything of an organisation that an actor may see, that is classified as one of the
+-- extensions, in its latest revision.  A null organisation is nobody's and never matches.
+with visible_objects as (
+    select o.id, o.visibility, o.owner_id, o.owner_level
+    from objects o
+    where o.org_id = %(org_id)s
+      and o.type = '@cinatra-ai/artifact:object'
+      and o.deleted_at is null
+      and (o.owner_id = %(principal_id)s
+           or o.visibility = 'org'
+           or o.visibility = 'workspace'
+           or (o.visibility like 'team:%%' and substr(o.visibility, 6) = any(%(team_ids)s))
+           or (o.visibility like 'project:%%' and substr(o.visibility, 9) = any(%(project_ids)s))
+           or (%(is_platform_admin)s and o.visibility = 'admin'))
+      and case when %(project_id)s::text is null
+               then o.visibility not like 'project:%%'
+               else o.visibility = 'project:' || %(project_id)s end
+)
+select v.id as artifact_id, r.id as representation_revision_id, a.id as semantic_assertion_id,
+       a.extension, v.visibility, v.owner_id, v.owner_level
+from semantic_assertions a
+join visible_objects v on v.id = a.artifact_id
+cross join lateral (
+    select latest.id
+    from representations latest
+    where latest.org_id = a.org_id and latest.artifact_id = a.artifact_id
+    order by latest.revision desc
+    limit 1
+) r
+where a.org_id = %(org_id)s
+  and a.eligibility = 'eligible'
+  and a.extension = any(%(extensions)s);
+
+-- name: incoherent_selections
+-- Of rows that are to be written, those whose three keys do not belong together any more.
+select row.artifact_id
+from unnest(%(artifact_ids)s::text[], %(revision_ids)s::text[], %(assertion_ids)s::text[],
+            %(extensions)s::text[])
+     as row (artifact_id, revision_id, assertion_id, extension)
+where not exists (
+    select 1
+    from objects o
+    join representations r on r.id = row.revision_id
+                          and r.artifact_id = o.id and r.org_id = o.org_id
+    join semantic_assertions a on a.id = row.assertion_id
+                              and a.artifact_id = o.id and a.org_id = o.org_id
+                              and a.extension = row.extension
+    where o.id = row.artifact_id
+      and o.org_id = %(org_id)s
+      and o.type = '@cinatra-ai/artifact:object'
+      and o.deleted_at is null
+)
+order by row.artifact_id;
+
+-- name: insert_selection
+-- One row of a selection; no row comes back when it is there already.
+insert into run_context_selections (
+    id, org_id, parent_run_id, parent_package_name, slot_id, artifact_id,
+    representation_revision_id, semantic_assertion_id, extension, source_scope, selected_by,
+    selection_mode)
+values (
+    %(id)s, %(org_id)s, %(parent_run_id)s, %(parent_package_name)s, %(slot_id)s, %(artifact_id)s,
+    %(representation_revision_id)s, %(semantic_assertion_id)s, %(extension)s, %(source_scope)s,
+    %(selected_by)s, %(selection_mode)s)
+on conflict (id) do nothing
+returning id;
+
+-- name: list_selections
+-- What was chosen in a run, oldest batch first.
+select * from run_context_selections
+where org_id = %(org_id)s and parent_run_id = %(parent_run_id)s
+  and (%(slot_id)s::text is null or slot_id = %(slot_id)s)
+order by selected_at, id;

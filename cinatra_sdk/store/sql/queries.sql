@@ -195,3 +195,36 @@ select * from run_context_selections
 where org_id = %(org_id)s and parent_run_id = %(parent_run_id)s
   and (%(slot_id)s::text is null or slot_id = %(slot_id)s)
 order by selected_at, id;
+
+-- name: insert_object
+insert into objects (id, org_id, type, name, owner_id, owner_level, visibility)
+values (%(id)s, %(org_id)s, %(type)s, %(name)s, %(owner_id)s, %(owner_level)s, %(visibility)s);
+
+-- name: delete_object
+update objects set deleted_at = now() where id = %(id)s and deleted_at is null;
+
+-- name: lock_object
+-- Two revisions of one artifact come one after the other.
+select org_id from objects where id = %(artifact_id)s for update;
+
+-- name: insert_representation
+-- The next revision of an artifact, whose row is locked.
+insert into representations (id, org_id, artifact_id, revision, mime, content)
+select %(id)s, o.org_id, o.id,
+       coalesce((select max(revision) from representations r where r.artifact_id = o.id), 0) + 1,
+       %(mime)s, %(content)s
+from objects o
+where o.id = %(artifact_id)s
+returning id;
+
+-- name: load_representation
+select content from representations where id = %(id)s;
+
+-- name: insert_assertion
+insert into semantic_assertions (id, org_id, artifact_id, extension, asserted_by, eligibility)
+select %(id)s, org_id, id, %(extension)s, %(asserted_by)s, %(eligibility)s
+from objects where id = %(artifact_id)s;
+
+-- name: archive_assertion
+update semantic_assertions set eligibility = 'archived'
+where id = %(id)s and eligibility <> 'archived';

@@ -1,1 +1,1 @@
-"""Measurements of oasflow, as ratios in one run: `python -m benchmarks check|compile|steps|all`."""
+"""Measurements of oasflow, as ratios in one run: `python -m benchmarks check|compile|steps|context|all`."""

@@ -1,4 +1,4 @@
-"""`python -m benchmarks check|compile|steps|all`: the tables on stdout, the same as JSON in a file."""
+"""`python -m benchmarks check|compile|steps|context|all`: the tables on stdout, the same as JSON in a file."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from benchmarks import checking, compiling, database, peer, steps
+from benchmarks import checking, compiling, context, database, peer, steps
 from benchmarks.figures import table
+from cinatra_sdk.store.database import Database
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -25,6 +26,8 @@ def main(arguments: list[str] | None = None) -> int:
         result["compile"] = _compile(asked)
     if asked.what in {"steps", "all"}:
         result["steps"] = _steps(asked, result["machine"])
+    if asked.what in {"context", "all"}:
+        result["context"] = _context(asked, result["machine"])
     if asked.json is not None:
         asked.json.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
     print(f"\n{result['machine']}")
@@ -33,8 +36,10 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="benchmarks", description=__doc__)
-    parser.add_argument("what", choices=["check", "compile", "steps", "all"])
-    parser.add_argument("--repeat", type=int, help="rounds (check and compile: 15, steps: by size)")
+    parser.add_argument("what", choices=["check", "compile", "steps", "context", "all"])
+    parser.add_argument(
+        "--repeat", type=int, help="rounds (check and compile: 15, context: 41, steps: by size)"
+    )
     parser.add_argument("--json", type=Path, help="also write the figures to this file")
     parser.add_argument(
         "--corpus", type=Path, default=compiling.CORPUS, help="folder of flow files"
@@ -49,6 +54,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--slowest", type=int, default=15, help="check: how many rules to show")
     parser.add_argument("--nodes", type=int, nargs="+", default=[10, 100, 300])
     parser.add_argument("--sizes", type=int, nargs="+", default=[1000, 10000], help="of one output")
+    parser.add_argument(
+        "--artifacts", type=int, nargs="+", default=[1000, 10000, 100000], help="context: how many"
+    )
+    parser.add_argument("--eligible", type=int, default=1000, help="context: how many of them")
     parser.add_argument("--where", nargs="+", choices=_PLACES, default=_PLACES)
     parser.add_argument(
         "--dsn", help="an empty Postgres; else the embedded one in a temporary folder"
@@ -122,6 +131,21 @@ def _steps(asked: argparse.Namespace, machine: dict[str, Any]) -> dict[str, Any]
                 print(table("bytes and rows per superstep in Postgres", found), "\n", flush=True)
                 result[where]["bytes"] = found
     return result
+
+
+def _context(asked: argparse.Namespace, machine: dict[str, Any]) -> list[dict[str, Any]]:
+    with database.server(asked.dsn) as address:
+        opened = Database.open(address)
+        try:
+            with opened.connection() as rows:
+                machine["postgres"] = database.version(rows)
+            found = context.measure(
+                opened, asked.artifacts, eligible=asked.eligible, repeat=asked.repeat or 41
+            )
+        finally:
+            opened.close()
+    print(table("resolving a context slot (ms)", found), flush=True)
+    return found
 
 
 def _times(asked: argparse.Namespace, saver: steps.Saver) -> list[dict[str, Any]]:

@@ -24,7 +24,7 @@ from oas_compiler import Diagnostics, check
 from oas_compiler.checks import RULES, cinatra, context, guide, safety, structure
 from oas_compiler.checks.subject import Subject
 from oas_compiler.package import find_package
-from oas_compiler.pipeline import _subject
+from oas_compiler.pipeline import subject_of
 from oas_compiler.source import read_source
 
 IMPORT_LIMIT_MS = 250.0
@@ -158,7 +158,7 @@ def subject_of(path: Path) -> Subject:
     findings = Diagnostics()
     read = read_source(path, findings)
     assert read is not None, f"{path} cannot be read"
-    made = _subject(read, findings, None, None)
+    made = subject_of(read, findings, None, None)
     return replace(made, package=find_package(read.file, findings))
 
 

@@ -30,7 +30,7 @@ class Written:
 @contextmanager
 def connection(dsn: str | None = None) -> Iterator[Rows]:
     """One connection as an activation has it: autocommit, statements prepared at first use."""
-    with _server(dsn) as address:
+    with server(dsn) as address:
         database = Database.open(address)
         try:
             with database.own_connection() as own:
@@ -51,15 +51,16 @@ def version(rows: Rows) -> str:
 
 
 @contextmanager
-def _server(dsn: str | None) -> Iterator[str]:
+def server(dsn: str | None = None) -> Iterator[str]:
+    """The DSN as given, else the one of an embedded server that goes afterwards."""
     if dsn is not None:
         yield dsn
         return
     folder = Path(tempfile.mkdtemp(prefix="oasflow-benchmark-"))
-    server = LocalServer(folder / "postgres")
+    local = LocalServer(folder / "postgres")
     try:
-        server.start()
-        yield server.dsn()
+        local.start()
+        yield local.dsn()
     finally:
-        server.stop()
+        local.stop()
         shutil.rmtree(folder, ignore_errors=True)

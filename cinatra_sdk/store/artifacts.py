@@ -13,6 +13,7 @@ In a host with artifacts of its own, its store answers instead; the rules are in
 from __future__ import annotations
 
 import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -202,6 +203,35 @@ class ArtifactStore:
             ]
         return any(row is not None for row in written)
 
+    def pinned(
+        self, choice: Choice, triples: Sequence[PinnedTriple]
+    ) -> tuple[ResolvedContextRef, ...] | None:
+        """The refs of exactly these `triples` as they are recorded, in the order given.
+
+        Whose and for what is `choice`'s word; its own refs do not count.  `None` where no batch
+        holds these triples and no other.  What has become of the artifacts since is no matter.
+        """
+        with self._database.connection() as connection:
+            rows = every(
+                connection,
+                "list_pinned_refs",
+                {
+                    "org_id": choice.org_id,
+                    "parent_run_id": choice.parent_run_id,
+                    "parent_package_name": choice.parent_package_name,
+                    "slot_id": choice.slot.slot_id,
+                    "selection_mode": choice.slot.selection_mode,
+                },
+            )
+        batches: dict[str, dict[PinnedTriple, ResolvedContextRef]] = {}
+        for row in rows:
+            ref = _pinned_ref(row)
+            batches.setdefault(row["id"].rpartition(":")[0], {})[ref.triple] = ref
+        for batch in batches.values():
+            if batch.keys() == set(triples):
+                return tuple(batch[triple] for triple in dict.fromkeys(triples))
+        return None
+
     def selections(
         self, org_id: str, parent_run_id: str, slot_id: str | None = None
     ) -> list[RecordedSelection]:
@@ -241,6 +271,17 @@ def _ref(row: dict[str, Any]) -> ResolvedContextRef:
         semanticAssertionId=row["semantic_assertion_id"],
         extension=row["extension"],
         sourceScope=source_scope(row["visibility"], row["owner_level"]),
+        ownerId=row["owner_id"],
+    )
+
+
+def _pinned_ref(row: dict[str, Any]) -> ResolvedContextRef:
+    return ResolvedContextRef(
+        artifactId=row["artifact_id"],
+        representationRevisionId=row["representation_revision_id"],
+        semanticAssertionId=row["semantic_assertion_id"],
+        extension=row["extension"],
+        sourceScope=row["source_scope"],
         ownerId=row["owner_id"],
     )
 

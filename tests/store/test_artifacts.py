@@ -207,11 +207,11 @@ def test_a_deleted_artifact_cannot_be_recorded_any_more(artifacts):
         "truncate run_context_selections",
         "update representations set content = 'x'",
         "delete from representations",
-        "truncate representations",
+        "truncate representations cascade",
         "update semantic_assertions set extension = 'x'",
         "update semantic_assertions set eligibility = 'draft'",
         "delete from semantic_assertions",
-        "truncate semantic_assertions",
+        "truncate semantic_assertions cascade",
     ],
 )
 def test_what_was_written_cannot_be_changed(artifacts, fresh_database, statement):

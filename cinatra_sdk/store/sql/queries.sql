@@ -124,6 +124,7 @@ insert into schema_versions (version) values (%(version)s);
 -- name: resolve_context
 -- Everything of an organisation that an actor may see, that is classified as one of the
 -- extensions, in its latest revision.  A null organisation is nobody's and never matches.
+-- The visibilities that let the actor in are spelled out, so that an index finds their objects.
 with visible_objects as (
     select o.id, o.visibility, o.owner_id, o.owner_level
     from objects o
@@ -131,14 +132,11 @@ with visible_objects as (
       and o.type = '@cinatra-ai/artifact:object'
       and o.deleted_at is null
       and (o.owner_id = %(principal_id)s
-           or o.visibility = 'org'
-           or o.visibility = 'workspace'
-           or (o.visibility like 'team:%%' and substr(o.visibility, 6) = any(%(team_ids)s))
-           or (o.visibility like 'project:%%' and substr(o.visibility, 9) = any(%(project_ids)s))
-           or (%(is_platform_admin)s and o.visibility = 'admin'))
+           or o.visibility = any(open_visibilities(
+                  %(team_ids)s::text[], %(project_ids)s::text[], %(is_platform_admin)s::boolean)))
       and case when %(project_id)s::text is null
                then o.visibility not like 'project:%%'
-               else o.visibility = 'project:' || %(project_id)s end
+               else o.visibility = 'project:' || %(project_id)s::text end
 )
 select v.id as artifact_id, r.id as representation_revision_id, a.id as semantic_assertion_id,
        a.extension, v.visibility, v.owner_id, v.owner_level
@@ -190,11 +188,25 @@ on conflict (id) do nothing
 returning id;
 
 -- name: list_selections
--- What was chosen in a run, oldest batch first.
+-- What was chosen in a run, oldest batch first, each batch together and in its order: a row's id
+-- is the key of its batch, a colon and its place, of which 10 comes after 2.
 select * from run_context_selections
 where org_id = %(org_id)s and parent_run_id = %(parent_run_id)s
   and (%(slot_id)s::text is null or slot_id = %(slot_id)s)
-order by selected_at, id;
+order by selected_at, split_part(id, ':', 1), split_part(id, ':', 2)::integer;
+
+-- name: list_pinned_refs
+-- The refs of every batch that was chosen for a slot of a run, as they were pinned.
+select s.id, s.artifact_id, s.representation_revision_id, s.semantic_assertion_id, s.extension,
+       s.source_scope, coalesce(o.owner_id, '') as owner_id
+from run_context_selections s
+left join objects o on o.id = s.artifact_id and o.org_id = s.org_id
+where s.org_id = %(org_id)s
+  and s.parent_run_id = %(parent_run_id)s
+  and s.parent_package_name = %(parent_package_name)s
+  and s.slot_id = %(slot_id)s
+  and s.selection_mode = %(selection_mode)s
+order by s.selected_at, s.id;
 
 -- name: insert_object
 insert into objects (id, org_id, type, name, owner_id, owner_level, visibility)
@@ -211,7 +223,8 @@ select org_id from objects where id = %(artifact_id)s for update;
 -- The next revision of an artifact, whose row is locked.
 insert into representations (id, org_id, artifact_id, revision, mime, content)
 select %(id)s, o.org_id, o.id,
-       coalesce((select max(revision) from representations r where r.artifact_id = o.id), 0) + 1,
+       coalesce((select max(revision) from representations r
+                         where r.org_id = o.org_id and r.artifact_id = o.id), 0) + 1,
        %(mime)s, %(content)s
 from objects o
 where o.id = %(artifact_id)s

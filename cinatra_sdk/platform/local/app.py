@@ -1,0 +1,161 @@
+"""The local platform as a plain ASGI app: any ASGI server can serve it, and no server is needed.
+
+    local_app(artifacts, registry, runs, bridge_token=os.environ.get("CINATRA_BRIDGE_TOKEN", ""))
+
+    POST /api/context-resolve     200 {"candidates": …}    403 {"error": "forbidden", "message": …}
+    POST /api/context-finalize    200 {"contextSlotBindings": …}
+    anything else                 404 {"error": "not_found", …}, 405, 413
+
+`in_thread=False` answers on the thread of the caller, for `LocalPlatform`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
+from typing import Any, Final, TypeAlias
+
+from pydantic import JsonValue
+
+from cinatra_sdk.context.errors import ContextError
+from cinatra_sdk.context.extensions import ExtensionRegistry
+from cinatra_sdk.errors import FlowError
+from cinatra_sdk.platform.local.routes import ContextRoutes
+from cinatra_sdk.platform.local.runs import RunDirectory
+from cinatra_sdk.platform.origin import RefusalError, decoded_segments
+from cinatra_sdk.platform.response import safe_line
+from cinatra_sdk.store.artifacts import ArtifactStore
+
+Message: TypeAlias = MutableMapping[str, Any]
+Receive: TypeAlias = Callable[[], Awaitable[Message]]
+Send: TypeAlias = Callable[[Message], Awaitable[None]]
+App: TypeAlias = Callable[[Message, Receive, Send], Awaitable[None]]
+"""ASGI 3."""
+
+RESOLVE: Final = ("api", "context-resolve")
+FINALIZE: Final = ("api", "context-finalize")
+MAX_BODY: Final = 1_048_576
+"""Bytes of a request's body."""
+
+Reply: TypeAlias = tuple[int, dict[str, JsonValue]]
+
+
+def is_local(path: str) -> bool:
+    """Whether the app has a route for `path`, however it is encoded."""
+    try:
+        return decoded_segments(path) in (RESOLVE, FINALIZE)
+    except RefusalError:
+        return False
+
+
+def local_app(
+    artifacts: ArtifactStore,
+    registry: ExtensionRegistry,
+    runs: RunDirectory,
+    *,
+    bridge_token: str | None = None,
+    attestation_key: str | None = None,
+    clock: Callable[[], float] = time.time,
+    in_thread: bool = True,
+) -> App:
+    """The app.
+
+    bridge_token:    None asks for none, which is for a process that talks to itself; the empty
+                     string refuses every call.
+    attestation_key: the same, for the signature of the calling node.
+    """
+    routes = ContextRoutes(
+        artifacts=artifacts,
+        registry=registry,
+        runs=runs,
+        bridge_token=bridge_token,
+        attestation_key=attestation_key,
+    )
+
+    def reply(scope: Message, content: bytes | None) -> Reply:
+        headers = _headers(scope["headers"])
+        secrets = [bridge_token, attestation_key, headers.get("x-cinatra-run-token")]
+        try:
+            return _routed(routes, scope, headers, content, clock())
+        except FlowError as error:
+            status = error.status if isinstance(error, ContextError) else 500
+            message = safe_line(str(error), [secret for secret in secrets if secret])
+            return status, {"error": error.code, "message": message}
+
+    async def app(scope: Message, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await _lifespan(receive, send)
+        elif scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1003})
+        elif scope["type"] == "http":
+            gone, content = await _body(receive)
+            if gone:
+                return
+            asked = (scope, content)
+            status, value = await asyncio.to_thread(reply, *asked) if in_thread else reply(*asked)
+            await _answer(send, status, value)
+
+    return app
+
+
+def _routed(
+    routes: ContextRoutes,
+    scope: Message,
+    headers: Mapping[str, str],
+    content: bytes | None,
+    now: float,
+) -> Reply:
+    path = str(scope["path"]).removeprefix(scope.get("root_path") or "")
+    if not is_local(path):
+        return 404, {"error": "not_found", "message": "the local platform has no such route"}
+    if scope["method"] != "POST":
+        return 405, {"error": "method_not_allowed", "message": "the route takes POST"}
+    if content is None:
+        return 413, {"error": "body_too_large", "message": f"a body has at most {MAX_BODY} bytes"}
+    route = routes.resolve if decoded_segments(path) == RESOLVE else routes.finalize
+    return 200, route(headers, content, now=now)
+
+
+def _headers(pairs: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
+    """By lower-case name; one that comes twice is joined, and so fits no secret."""
+    headers: dict[str, str] = {}
+    for raw_name, raw_value in pairs:
+        name, value = raw_name.decode("latin-1").lower(), raw_value.decode("latin-1")
+        headers[name] = f"{headers[name]}, {value}" if name in headers else value
+    return headers
+
+
+async def _body(receive: Receive) -> tuple[bool, bytes | None]:
+    """Whether the client is gone, and the body; `None` when it is too large to keep."""
+    content, more = bytearray(), True
+    kept = True
+    while more:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            return True, None
+        kept = kept and len(content) + len(message.get("body", b"")) <= MAX_BODY
+        if kept:
+            content += message.get("body", b"")
+        more = bool(message.get("more_body", False))
+    return False, bytes(content) if kept else None
+
+
+async def _answer(send: Send, status: int, value: dict[str, JsonValue]) -> None:
+    content = json.dumps(value, separators=(",", ":")).encode()
+    headers = [
+        (b"content-type", b"application/json"),
+        (b"content-length", str(len(content)).encode()),
+        (b"cache-control", b"no-store"),
+    ]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": content})
+
+
+async def _lifespan(receive: Receive, send: Send) -> None:
+    while True:
+        event = (await receive())["type"]
+        await send({"type": f"{event}.complete"})
+        if event == "lifespan.shutdown":
+            return

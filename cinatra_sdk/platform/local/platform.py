@@ -1,0 +1,161 @@
+"""`LocalPlatform`: the calls of a flow that this process can answer, answered without a network.
+
+In: a `PlatformCall`.  Out: the decoded answer of the local app; of `beyond` for other calls.
+
+    platform = LocalPlatform(artifacts, registry, runs, beyond=SimulatedPlatform())
+    platform.call(… "{{CINATRA_BASE_URL}}/api/context-resolve" …)     the local app
+    platform.call(… "{{CINATRA_BASE_URL}}/api/llm-bridge" …)          the simulation
+
+The request is made, and its answer read, by the functions that `HttpPlatform` uses.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Coroutine
+from dataclasses import replace
+from typing import Any
+from urllib.parse import urlsplit
+
+from pydantic import JsonValue
+
+from cinatra_sdk.context.extensions import ExtensionRegistry
+from cinatra_sdk.platform.local.app import Message, is_local, local_app
+from cinatra_sdk.platform.local.runs import RunDirectory
+from cinatra_sdk.platform.origin import read_url
+from cinatra_sdk.platform.protocol import (
+    BASE_URL_PLACEHOLDER,
+    Platform,
+    PlatformCall,
+    PlatformRefused,
+)
+from cinatra_sdk.platform.request import Prepared, RequestRules, prepare
+from cinatra_sdk.platform.response import Answer, Decoded, judge
+from cinatra_sdk.store.artifacts import ArtifactStore
+
+_ORIGIN = "http://localhost"
+"""Stands in for the platform's address; nothing ever connects to it."""
+
+
+class LocalPlatform:
+    """Answers the context routes from `artifacts`; safe to share between threads.
+
+    beyond:          who answers every other call; None refuses them.  Closing it is its maker's.
+    attestation_key: signs each call with its node, and demands it; None does neither.
+    """
+
+    def __init__(
+        self,
+        artifacts: ArtifactStore,
+        registry: ExtensionRegistry,
+        runs: RunDirectory,
+        *,
+        beyond: Platform | None,
+        attestation_key: str | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._app = local_app(
+            artifacts,
+            registry,
+            runs,
+            attestation_key=attestation_key,
+            clock=clock,
+            in_thread=False,
+        )
+        self._beyond = beyond
+        self._clock = clock
+        self._rules = RequestRules(
+            base_url=_ORIGIN,
+            base=read_url(_ORIGIN).origin,
+            attestation_key=attestation_key or "",
+        )
+
+    def __repr__(self) -> str:
+        return f"LocalPlatform(beyond={self._beyond!r})"
+
+    def describe(self) -> dict[str, JsonValue]:
+        beyond = None if self._beyond is None else self._beyond.describe()
+        return {"kind": "local", "beyond": beyond}
+
+    def call(self, call: PlatformCall) -> JsonValue:
+        if not _is_own(call):
+            return self._other(call).call(call)
+        prepared = prepare(self._rules, call, now=self._clock())
+        # An error names the url as the flow's author wrote it: there is no other address.
+        prepared = replace(prepared, shown_url=call.url.partition("?")[0])
+        answer = _exchange(self._app, prepared)
+        verdict = judge(prepared, answer, attempt=0, retries=0, now=self._clock())
+        # Without a further attempt there is nothing to wait for.
+        assert isinstance(verdict, Decoded)
+        return verdict.value
+
+    async def acall(self, call: PlatformCall) -> JsonValue:
+        if not _is_own(call):
+            return await self._other(call).acall(call)
+        return await asyncio.to_thread(self.call, call)
+
+    def _other(self, call: PlatformCall) -> Platform:
+        if self._beyond is not None:
+            return self._beyond
+        url = call.url.partition("?")[0]
+        raise PlatformRefused(
+            f'node "{call.node}": {url} was not called: the local platform has no such route; '
+            "give it a platform `beyond` for such calls",
+            node=call.node,
+            url=url,
+        )
+
+
+def _is_own(call: PlatformCall) -> bool:
+    if not call.url.startswith(BASE_URL_PLACEHOLDER):
+        return False
+    rest = call.url.removeprefix(BASE_URL_PLACEHOLDER)
+    return rest.startswith("/") and is_local(rest.partition("?")[0].partition("#")[0])
+
+
+def _exchange(app: Callable[..., Any], prepared: Prepared) -> Answer:
+    """One request to an app that answers on this thread, and the answer."""
+    sent: list[Message] = []
+
+    async def receive() -> Message:
+        return {"type": "http.request", "body": prepared.content or b"", "more_body": False}
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    _finish(app(_scope(prepared), receive, send))
+    start, *parts = sent
+    return Answer(
+        status=int(start["status"]),
+        headers={name.decode(): value.decode() for name, value in start["headers"]},
+        body=b"".join(part.get("body", b"") for part in parts),
+    )
+
+
+def _finish(work: Coroutine[Any, Any, None]) -> None:
+    """Run to its end a coroutine that never waits: no loop is needed, or in the way."""
+    try:
+        work.send(None)
+    except StopIteration:
+        return
+    work.close()
+    raise RuntimeError("the local app waited for something, and must not in process")
+
+
+def _scope(prepared: Prepared) -> Message:
+    url = urlsplit(prepared.url)
+    return {
+        "type": "http",
+        "asgi": {"version": "3.0", "spec_version": "2.3"},
+        "http_version": "1.1",
+        "method": prepared.method,
+        "scheme": url.scheme,
+        "path": url.path,
+        "raw_path": url.path.encode(),
+        "query_string": url.query.encode(),
+        "root_path": "",
+        "headers": [(name.encode(), value.encode()) for name, value in prepared.headers],
+        "client": None,
+        "server": None,
+    }

@@ -1,0 +1,123 @@
+"""Who may ask: the shared token, the run's own token, and the signature over the calling node.
+
+In: a request's headers, and what is known of the run.  Out: nothing, or a `ContextError` (403).
+
+    check_bridge(headers, "s3cret")       X-Cinatra-Bridge-Token, compared in constant time
+    check_run(headers, scope)             X-Cinatra-Run-Token, X-Cinatra-A2A-Context-Id
+    check_node(…)                         X-Cinatra-Context-Node, -Context-Attestation (v2)
+
+A secret that is `None` is not asked for; one that is the empty string refuses every call, so
+that an unset variable never opens the door.  Bearer tokens are no proof here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from cinatra_sdk.context.errors import ContextError
+from cinatra_sdk.context.slots import AgentContextSlot
+from cinatra_sdk.platform.local.runs import RunScope
+
+NodeKind = Literal["resolve_context", "finalize_interactive", "finalize_autonomous"]
+
+_ATTESTATION = re.compile(r"v2:([0-9]{1,12}):([0-9a-f]{64})")
+_KINDS = "resolve_context|finalize_interactive|finalize_autonomous"
+_OWN_NODE = re.compile(f"ctx-(?P<slot>.+)-(?P<kind>{_KINDS})")
+_PUBLIC_NODE = re.compile(_KINDS)
+"""Nodes of the public selection agent itself, which serves whichever slot it is called for."""
+
+
+def check_bridge(headers: Mapping[str, str], expected: str | None) -> None:
+    if expected is None:
+        return
+    if not expected or not _same(headers.get("x-cinatra-bridge-token", ""), expected):
+        raise ContextError("forbidden", "the call carries no valid bridge token")
+
+
+def check_run(headers: Mapping[str, str], scope: RunScope) -> None:
+    """The call has to come from the run that its body names."""
+    token, context_id = (
+        headers.get(name, "") for name in ("x-cinatra-run-token", "x-cinatra-a2a-context-id")
+    )
+    if scope.run_token and not token:
+        raise ContextError("context_unresolved", "the call carries no run token")
+    if scope.context_id and not context_id:
+        raise ContextError("context_unresolved", "the call names no conversation")
+    if scope.run_token and not _same(token, scope.run_token):
+        raise ContextError("run_mismatch", "the run token is not the one of this run")
+    if scope.context_id and not _same(context_id, scope.context_id):
+        raise ContextError("run_mismatch", "the conversation is not the one of this run")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallingNode:
+    """A node id, read: what the node does, and for which slot."""
+
+    kind: str
+    slot_id: str | None
+    """`None` for the public agent's own nodes."""
+
+
+def signed_node(headers: Mapping[str, str], key: str | None, *, now: float) -> str | None:
+    """The id of the node that signed the call; `None` where no signature is asked for.
+
+    The signed text is the version, the conversation, the node and the expiry, one to a line.
+    """
+    if key is None:
+        return None
+    context_id = headers.get("x-cinatra-a2a-context-id", "")
+    node = headers.get("x-cinatra-context-node", "")
+    given = headers.get("x-cinatra-context-attestation", "")
+    if not key:
+        raise ContextError("attestation_unconfigured", "signatures are asked for without a key")
+    if not context_id:
+        raise ContextError("attestation_context_required", "the call names no conversation")
+    if not node or not given:
+        raise ContextError("attestation_missing", "the call is not signed by a node")
+    read = _ATTESTATION.fullmatch(given)
+    if read is None:
+        raise ContextError("attestation_invalid", "the signature is not of the form v2")
+    material = f"v2\n{context_id}\n{node}\n{read[1]}"
+    right = hmac.new(key.encode(), material.encode(), hashlib.sha256).hexdigest()
+    if not _same(read[2], right):
+        raise ContextError("attestation_invalid", "the signature does not fit the call")
+    if int(read[1]) < now:
+        raise ContextError("attestation_invalid", "the signature has expired")
+    return node
+
+
+def check_node(
+    node: str | None, scope: RunScope, slot: AgentContextSlot, *, finalizes: bool
+) -> None:
+    """The node that signed has to be the one of this slot, for this route, in the slot's mode."""
+    if node is None:
+        return
+    calling = _read(node, scope)
+    if calling.slot_id is not None and calling.slot_id != slot.slot_id:
+        raise ContextError("attestation_slot_mismatch", "the node that signed is of another slot")
+    wanted = f"finalize_{slot.selection_mode}" if finalizes else "resolve_context"
+    if calling.kind != wanted:
+        raise ContextError(
+            "attestation_kind_mismatch", f"the call is for a node of kind {wanted} to make"
+        )
+
+
+def _read(node: str, scope: RunScope) -> CallingNode:
+    own, public = _OWN_NODE.fullmatch(node), _PUBLIC_NODE.search(node)
+    declared = {slot.slot_id for slot in scope.slots or ()}
+    if node in scope.context_nodes and public is not None:
+        return CallingNode(kind=public[0], slot_id=scope.context_nodes[node])
+    if own is not None and own["slot"] in declared:
+        return CallingNode(kind=own["kind"], slot_id=own["slot"])
+    if _PUBLIC_NODE.fullmatch(node):
+        return CallingNode(kind=node, slot_id=None)
+    raise ContextError("attestation_node_unrecognized", "no selection node of the agent signed")
+
+
+def _same(given: str, expected: str) -> bool:
+    return hmac.compare_digest(given.encode(), expected.encode())

@@ -118,16 +118,17 @@ def _run(
     if read is not None:
         name = read.file or name
         read = replace(read, file=name)
-    subject = None if read is None else _subject(read, findings, env, tools)
+    subject = None if read is None else subject_of(read, findings, env, tools)
     return _in_file_order(findings, name), read, subject
 
 
-def _subject(
+def subject_of(
     read: Source,
     findings: Diagnostics,
     env: Mapping[str, str] | None,
     tools: Collection[str] | None,
 ) -> Subject:
+    """What was read as rules look at it, without its package; what is wrong with it is recorded."""
     value = fill_environment(read.value, env) if env else read.value
     document = Document(read, value, findings)
     survey(document)

@@ -23,6 +23,7 @@ from oas_compiler.cli import (
     run,
     runs,
     schema,
+    wire_context,
 )
 from oas_compiler.cli.exits import DEBUG_VARIABLE, MEANINGS, Exit, bounded
 from oas_compiler.cli.terminal import Terminal
@@ -101,6 +102,7 @@ _COMMANDS: tuple[Callable[..., Exit], ...] = (
     diff.diff,
     explain.explain,
     deps.deps,
+    wire_context.wire_context,
 )
 for command in _COMMANDS:
     app.command()(bounded(command))

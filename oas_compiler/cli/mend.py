@@ -1,4 +1,6 @@
-"""The dialogue of `oasflow check --fix`: the diff, the question, the writing.
+"""The dialogue of a command that changes files: the diff, the question, the writing.
+
+`oasflow check --fix` mends with it, `oasflow wire-context` wires.
 
 --- a/cinatra/oas.json                 on a terminal:  apply? [y/N]
 +++ a/cinatra/oas.json                 --yes:          written without a question
@@ -47,14 +49,14 @@ class Mender:
         applied, refused = False, ""
         if changes:
             for lines in diffs.values():
-                self._show(Text("\n").join(_diff_line(line) for line in lines))
+                self.show_diff(lines)
         for left in dict.fromkeys(work.left_out):
             where, why = left.finding.where, without_secrets(left.why)
             self.terminal.note(f"not mended: {where} {left.finding.code}: {why}")
         if not changes:
             self.terminal.say("nothing that --fix can mend")
-        elif self._may(len(changes)):
-            refused = _written(changes)
+        elif self.may_write(len(changes)):
+            refused = written(changes)
             applied = not refused
             if refused:
                 self.terminal.error(refused)
@@ -72,7 +74,8 @@ class Mender:
         }
         return {**done, NOT_WRITTEN: refused} if refused else done
 
-    def _may(self, files: int) -> bool:
+    def may_write(self, files: int) -> bool:
+        """Whether whoever called, or sits at the terminal, wants it."""
         if self.yes:
             return True
         if not self.terminal.asks:
@@ -88,14 +91,16 @@ class Mender:
         self.terminal.say("nothing was written")
         return False
 
-    def _show(self, diff: Text) -> None:
+    def show_diff(self, lines: Sequence[str]) -> None:
+        """The lines of a unified diff."""
+        diff = Text("\n").join(_diff_line(line) for line in lines)
         if self.diff_is_the_result:
             self.terminal.show(diff)
         else:
             self.terminal.say(diff)
 
 
-def _written(changes: Sequence[Change]) -> str:
+def written(changes: Sequence[Change]) -> str:
     """Write the files; what kept them from being written, if anything did."""
     try:
         write(changes)

@@ -11,6 +11,7 @@ like its neighbours: their indentation, line ends and spaces after colons and co
 
 from __future__ import annotations
 
+import codecs
 import json
 import re
 from collections.abc import Iterable
@@ -23,6 +24,8 @@ from oas_compiler.ir import Json
 
 Keys = tuple[str, ...]
 _APPEND = "-"
+_LONGEST_LINE = 200
+"""Characters of an added value that stands on one line because its neighbours do."""
 _INDENT = re.compile(r"\n([ \t]*)")
 
 
@@ -153,6 +156,20 @@ def _is_next(key: str, array: Span) -> bool:
     return key in {_APPEND, str(len(array.children))}
 
 
+def rewritten(raw: bytes, edits: Iterable[Edit]) -> bytes:
+    """A whole file with all of the edits made; its byte order mark stays.
+
+    Raises:
+        CannotEdit: when one does not fit, or contradicts another.
+
+    """
+    mark = codecs.BOM_UTF8 if raw.startswith(codecs.BOM_UTF8) else b""
+    rewriting = Rewriting(raw.removeprefix(mark).decode("utf-8"))
+    chosen = rewriting.chosen()
+    chosen.take(edits)
+    return mark + applied(rewriting.text, chosen.replacements()).encode("utf-8")
+
+
 def applied(text: str, replacements: Iterable[Replacement]) -> str:
     """`text` with all of them made; they are in order, as `Chosen.replacements` gives them."""
     parts, at = [], 0
@@ -264,6 +281,8 @@ class _Layout:
     """What the line of each child begins with; `None` when they share one line."""
     outer: str
     """What the line of the closing bracket begins with."""
+    flat: bool = False
+    """Whether each child that holds something has a line of its own, and only one."""
 
     @classmethod
     def of(cls, container: Span, style: Style) -> _Layout:
@@ -276,7 +295,9 @@ class _Layout:
             # An empty container is written as the text around it: line by line, or all in one.
             begins_a_line = style.text[: container.member].rstrip(" \t").endswith("\n")
             indent = outer + style.unit if begins_a_line else None
-        return cls(style=style, indent=indent, outer=outer)
+        filled = [one for one in container.children.values() if one.children]
+        flat = bool(filled) and all("\n" not in style.text[one.start : one.end] for one in filled)
+        return cls(style=style, indent=indent, outer=outer, flat=flat)
 
     @property
     def gap(self) -> str:
@@ -286,7 +307,9 @@ class _Layout:
         return self.style.newline + self.indent
 
     def child(self, key: str | None, value: Json) -> str:
-        written = self.style.written(value, self.indent)
+        written = self.style.written(value, None if self.flat else self.indent)
+        if self.flat and len(written) > _LONGEST_LINE:
+            written = self.style.written(value, self.indent)
         if key is None:
             return written
         return json.dumps(key, ensure_ascii=self.style.escapes) + self.style.colon + written

@@ -9,8 +9,9 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.postgres import PostgresSaver
 
 from benchmarks import __main__ as command
-from benchmarks import checking, compiling, database, steps
+from benchmarks import checking, compiling, context, database, steps
 from benchmarks.chain import TOPIC
+from cinatra_sdk.store.database import Database
 from oas_compiler.checks import RULES
 
 EXAMPLE = sorted(compiling.EXAMPLES.glob("**/oas.json"))[:1]
@@ -116,3 +117,20 @@ def test_a_missing_corpus_is_named_and_the_examples_are_measured_all_the_same(
 
 def test_of_a_very_large_chain_only_the_best_hand_written_graph_is_built() -> None:
     assert set(steps.variants(2, steps.PATIENCE, None)) == {"compiled", "hand"}
+
+
+def test_resolving_a_slot_has_one_row_per_number_of_artifacts_and_kind_of_others(
+    fresh_database: str,
+) -> None:
+    opened = Database.open(fresh_database)
+    rows = context.measure(opened, [60, 30], eligible=10, repeat=2)
+    opened.close()
+    assert [(row["artifacts"], row["others"]) for row in rows] == [
+        (30, "seen"),
+        (30, "unseen"),
+        (60, "seen"),
+        (60, "unseen"),
+    ]
+    for row in rows:
+        assert (row["candidates"], row["statements"], row["round_trips"]) == (10, 1, 1)
+    assert [row["growth"] for row in rows[:2]] == [1.0, 1.0]

@@ -1,0 +1,54 @@
+"""The entry of package.json by which an agent with context slots names the selection agent.
+
+"cinatra": {"agentDependencies": {}}
+    ->  "cinatra": {"agentDependencies": {"@cinatra-ai/context-selection-agent": "^0.1.1"}}
+"""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+from typing import Final
+
+from oas_compiler.checks.slots import SELECTION_AGENT, dependency_pointers, is_selection_agent
+from oas_compiler.diagnostics import Edit
+from oas_compiler.ir import JsonValue
+from oas_compiler.package import Package
+from oas_compiler.source import Source
+from oas_compiler.wiring.differences import edits_between
+
+RANGE: Final = "^0.1.1"
+"""The first published version whose subflow is the one that is written here, and its patches."""
+
+
+def dependency_edits(manifest: Source, wanted: str = RANGE) -> tuple[Edit, ...]:
+    """The edits of package.json; none when it asks for the agent already, with whatever range."""
+    package = Package(root=Path(), source=manifest)
+    value = manifest.value
+    if not isinstance(value, dict) or is_selection_agent(package, None):
+        return ()
+    after = copy.deepcopy(value)
+    listed = list(dependency_pointers(package))
+    cinatra = after.setdefault("cinatra", {})
+    if not isinstance(cinatra, dict):
+        return ()  # OAS198 says so
+    if not listed:
+        entries = cinatra.setdefault("agentDependencies", {})
+        if isinstance(entries, dict):
+            entries[SELECTION_AGENT] = wanted
+    for pointer, found in listed:
+        if not (isinstance(found, str) and found.strip()):
+            _give_range(cinatra, pointer, wanted)
+    return edits_between(value, after)
+
+
+def _give_range(cinatra: dict[str, JsonValue], pointer: str, wanted: str) -> None:
+    """An entry that has no range gets one."""
+    _, _, key, name = pointer.split("/", 3)
+    entries = cinatra[key]
+    if isinstance(entries, dict):
+        entries[SELECTION_AGENT] = wanted
+    elif isinstance(entries, list):
+        entry = entries[int(name)]
+        assert isinstance(entry, dict)  # as `dependency_pointers` found it
+        entry["versionConstraint"] = {"kind": "semver-range", "range": wanted}

@@ -153,7 +153,7 @@ def _seconds(work: Callable[[], object]) -> float:
     return time.perf_counter() - start
 
 
-def subject_of(path: Path) -> Subject:
+def _read_subject(path: Path) -> Subject:
     """What the rules look at, with its package."""
     findings = Diagnostics()
     read = read_source(path, findings)
@@ -169,7 +169,7 @@ def _parts(path: Path, repeat: int) -> list[dict[str, Any]]:
         forget_caches()
         made: list[Subject] = []
         times.setdefault("read, load and build", []).append(
-            _seconds(lambda: made.append(subject_of(path)))  # noqa: B023 - run at once
+            _seconds(lambda: made.append(_read_subject(path)))  # noqa: B023 - run at once
         )
         (subject,) = made
         walks = ("components", "texts", "flows")
@@ -202,7 +202,7 @@ def _rules(path: Path, repeat: int) -> list[dict[str, Any]]:
     times: dict[str, list[float]] = {rule.card.code: [] for rule in RULES}
     for _ in range(repeat):
         forget_caches()
-        subject = subject_of(path)
+        subject = _read_subject(path)
         _ = subject.components, subject.texts, subject.flows
         for rule in RULES:
             times[rule.card.code].append(_of_rule(rule, subject))

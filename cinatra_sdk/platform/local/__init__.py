@@ -6,6 +6,7 @@
     routes.py      `context-resolve` and `context-finalize`
     app.py         `local_app`, plain ASGI around the routes
     platform.py    `LocalPlatform`: calls the app in process, sends the rest on
+    primitive.py   `context_resolve`, for whoever holds an agent's document
 
 A flow meets the same requests either way: `LocalPlatform` makes the request that `HttpPlatform`
 would send, and reads the answer as `HttpPlatform` would.
@@ -20,6 +21,7 @@ from __future__ import annotations
 
 from cinatra_sdk.platform.local.app import local_app
 from cinatra_sdk.platform.local.platform import LocalPlatform
+from cinatra_sdk.platform.local.primitive import context_resolve
 from cinatra_sdk.platform.local.runs import FixedRuns, RunDirectory, RunScope
 
-__all__ = ["LocalPlatform", "local_app", "RunDirectory", "RunScope", "FixedRuns"]
+__all__ = ["LocalPlatform", "local_app", "context_resolve", "RunDirectory", "RunScope", "FixedRuns"]

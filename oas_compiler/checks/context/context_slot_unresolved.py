@@ -54,6 +54,6 @@ def context_slot_unresolved(subject: Subject, report: Report) -> None:
                     f'nothing selects for the context slot "{slot.id[:80]}": no FlowNode of '
                     f"this flow calls {RESOLVE} for it",
                     subject.place(slot.pointer),
-                    hint=f'add a FlowNode "context_{slot.id[:80]}" with the purpose '
-                    f'"{MARKERS[0]}{slot.id[:80]}"',
+                    hint=f'oasflow wire-context writes it: a FlowNode "context_{slot.id[:80]}" with '
+                    f'the purpose "{MARKERS[0]}{slot.id[:80]}"',
                 )

@@ -21,6 +21,7 @@ def test_a_slot_without_a_flow_node_is_found_at_its_declaration():
     (finding,) = findings(slotted(writing(), edges=[]), CODE)
     assert finding.pointer == f"{SLOTS_AT}/0"
     assert "context_brand" in finding.hint
+    assert "oasflow wire-context" in finding.hint
     assert found(slotted(), CODE) == []
 
 

@@ -32,6 +32,10 @@ _NODE_KEYS: Final[Mapping[str, Schema]] = {
     "a2uiSurfaceId": _TEXT,
     "sideEffects": _FLAG,
 }
+_CHILD_KEYS: Final[Mapping[str, Schema]] = {
+    "hitlOwnedBy": {"enum": ["childAgent", "self"]},
+    "a2uiSurfaceIdOverride": _TEXT,
+}
 _LLM: Final[Schema] = {
     "type": "object",
     "properties": {
@@ -46,7 +50,7 @@ _PRODUCED: Final[Schema] = {
     "required": ["extension"],
     "properties": {"extension": _TEXT, "objectTypeId": _TEXT},
 }
-_KEYS: Final[Mapping[str, Mapping[str, Schema]]] = {
+KEYS: Final[Mapping[str, Mapping[str, Schema]]] = {
     "Flow": {
         "type": {"enum": ["flow", "node", "orchestrator", "leaf"]},
         "packageName": _TEXT,
@@ -82,16 +86,24 @@ _KEYS: Final[Mapping[str, Mapping[str, Schema]]] = {
     },
     "FlowNode": {
         **_NODE_KEYS,
+        **_CHILD_KEYS,
         "gateSteps": {"type": "array", "items": {"$ref": "#/$defs/gateStep"}},
-        "hitlOwnedBy": {"enum": ["childAgent", "self"]},
     },
-    "AgentNode": {**_NODE_KEYS, "hitlOwnedBy": {"enum": ["childAgent", "self"]}},
+    "AgentNode": {**_NODE_KEYS, **_CHILD_KEYS},
+    "A2AAgent": _NODE_KEYS,
+    "ToolNode": _NODE_KEYS,
 }
-_OTHER_KEYS: Final = {"description": _TEXT, "purpose": _TEXT, "riskClass": _TEXT}
+"""What the host and this compiler read, by type of component; also the vocabulary of OAS133."""
+OTHER_KEYS: Final[Mapping[str, Schema]] = {
+    "description": _TEXT,
+    "purpose": _TEXT,
+    "riskClass": _TEXT,
+}
+"""Of every other type."""
 
 
 def metadata_schema(of: str) -> Schema:
-    keys = _KEYS.get(of, _OTHER_KEYS)
+    keys = KEYS.get(of, OTHER_KEYS)
     # An absent value and null are the same to whoever reads these keys.
     properties: Schema = {
         key: {"description": CINATRA[key], **_or_null(schema)} for key, schema in keys.items()

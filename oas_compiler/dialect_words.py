@@ -145,6 +145,7 @@ CINATRA: Final[Mapping[str, str]] = {
     "surfaceGateInputs": "Whether the gate's inputs are shown as one object.",
     "maxGateVisits": "How often one run may come to this gate.",
     "gateSteps": "How the gates inside the subflow are shown, in their order.",
+    "a2uiSurfaceIdOverride": "The surface that takes the place of the child agent's own.",
     "hitlOwnedBy": "Whose screens are shown: the child agent's or this one's own.",
     "sideEffects": "Whether the step acts on the world.",
 }

@@ -179,10 +179,6 @@ class Asker:
         return line.rstrip("\r\n")
 
 
-def _has_form(gate: Gate) -> bool:
-    return gate.form.schema is not None or gate.form.inner is not None
-
-
 def _properties(schema: Schema) -> Mapping[str, Any]:
     found = schema.get("properties")
     if not isinstance(found, Mapping):

@@ -14,68 +14,16 @@ from difflib import get_close_matches
 from functools import lru_cache
 from typing import Final
 
+from oas_compiler import dialect_cinatra
 from oas_compiler.checks.subject import Subject, Written
 
-_OF_EVERY_NODE: Final = frozenset(
-    {
-        "riskClass",
-        "requiresApproval",
-        "description",
-        "purpose",
-        "packageName",
-        "renderer",
-        "a2uiSurfaceId",
-        "sideEffects",
-    }
-)
-_OF_A_CHILD: Final = frozenset({"hitlOwnedBy", "a2uiSurfaceIdOverride"})
 KEYS: Final[Mapping[str, frozenset[str]]] = {
-    "Flow": frozenset(
-        {
-            "packageName",
-            "packageVersion",
-            "hitlScreens",
-            "llm",
-            "contextSlots",
-            "docsRef",
-            "produces",
-            "agentDependencies",
-            "reentrantGate",
-            "toolboxes",
-            "projectPrimitiveTools",
-            "parentSatisfiedContextSlots",
-        }
-    ),
-    "StartNode": frozenset(
-        {
-            "required",
-            "hidden",
-            "inputRenderers",
-            "inputTitles",
-            "inputDataSources",
-            "inputContract",
-        }
-    ),
-    "ApiNode": _OF_EVERY_NODE | {"approvalPolicy", "phase", "tools"},
-    "InputMessageNode": _OF_EVERY_NODE
-    | {
-        "autoSkipWhenInputsPresent",
-        "inputMessageSchema",
-        "formSchema",
-        "surfaceGateInputs",
-        "inputRenderers",
-        "maxGateVisits",
-    },
-    "FlowNode": _OF_EVERY_NODE | _OF_A_CHILD | {"gateSteps"},
-    "AgentNode": _OF_EVERY_NODE | _OF_A_CHILD,
-    "A2AAgent": _OF_EVERY_NODE,
-    "ToolNode": _OF_EVERY_NODE,
+    # The `type` of a flow is no key that could be missed: without it OAS102 speaks.
+    kind: frozenset(keys) - {"type"}
+    for kind, keys in dialect_cinatra.KEYS.items()
 }
-"""What the host and this compiler read, by type of component.
-
-The `type` of a flow is not among them: without it OAS102 speaks.
-"""
-_OTHERS: Final = frozenset({"description", "purpose", "riskClass"})
+"""What the host and this compiler read, by type of component."""
+_OTHERS: Final = frozenset(dialect_cinatra.OTHER_KEYS)
 _AND_THESE: Final = frozenset({"type", "llm", "name"})
 """Keys that stand in real files and are no slips for others."""
 SHORTEST: Final = 5

@@ -60,13 +60,13 @@ def test_gates_other_components_and_the_entries_of_gate_steps_are_looked_at():
     inner = flow_of(start(), gate("ask", riskClass="aproval"), end(), id_="inner")
     steps = [{"riskClass": "read_only"}, {"riskClass": "testsend"}, 7]
     flow = flow_of(
-        start(), flow_node("talk", inner, gateSteps=steps), node("AgentNode", "work", agent=agent), end()
+        start(), flow_node("talk", inner, gateSteps=steps), node("AgentNode", "tell", agent=agent), end()
     )  # fmt: skip
     about = "metadata/cinatra"
     assert sorted(found(flow, CODE)) == [
         f"/$referenced_components/inner/$referenced_components/ask/{about}/riskClass",
         f"/$referenced_components/talk/{about}/gateSteps/1/riskClass",
-        f"/$referenced_components/work/agent/{about}/riskClass",
+        f"/$referenced_components/tell/agent/{about}/riskClass",
     ]
 
 

@@ -10,7 +10,7 @@ CODE = "OAS207"
 
 def reaching(url, kind="A2AAgent", field="agent_url"):
     agent = {"component_type": kind, "id": "other", "name": "o", field: url}
-    return flow_of(start(), node("AgentNode", "work", agent=agent), end())
+    return flow_of(start(), node("AgentNode", "consult", agent=agent), end())
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,7 @@ def test_the_platform_may_be_reached(url):
 )  # fmt: skip
 def test_nothing_else_may(url):
     (finding,) = findings(reaching(url), CODE)
-    assert finding.pointer == "/$referenced_components/work/agent/agent_url"
+    assert finding.pointer == "/$referenced_components/consult/agent/agent_url"
     assert (
         finding.message == 'the "agent_url" of the A2AAgent "other" does not lead to the platform'
     )
@@ -46,7 +46,7 @@ def test_an_agent_of_the_host_itself_is_another_rules_and_a_toolbox_there_is_not
 
 def test_a_toolbox_has_its_address_in_url():
     bad = reaching("https://tools.example.com", "MCPToolBox", "url")
-    assert found(bad, CODE) == ["/$referenced_components/work/agent/url"]
+    assert found(bad, CODE) == ["/$referenced_components/consult/agent/url"]
     assert found(reaching("/mcp", "MCPToolBox", "url"), CODE) == []
 
 

@@ -18,9 +18,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-import psycopg
-from psycopg import errors
-
 from cinatra_sdk.context.actor import Actor
 from cinatra_sdk.context.errors import ContextError
 from cinatra_sdk.context.extensions import ExtensionRegistry, expanded
@@ -28,7 +25,7 @@ from cinatra_sdk.context.refs import PinnedTriple, ResolvedContextRef
 from cinatra_sdk.context.resolution import ContextResolution, source_scope
 from cinatra_sdk.context.selection import selection_key
 from cinatra_sdk.context.slots import AgentContextSlot
-from cinatra_sdk.store.database import Database, Rows, every, one, run, store_error
+from cinatra_sdk.store.database import Database, Rows, every, one, run
 
 ARTIFACT_TYPE = "@cinatra-ai/artifact:object"
 
@@ -120,27 +117,30 @@ class ArtifactStore:
     ) -> str:
         """Say what an artifact is; the id of the assertion.
 
-        Raises: `ContextError` `selection_incoherent` where an active one exists for the extension.
+        Raises: `ContextError`: `context_unresolved` where there is no such artifact of an
+        organisation, `selection_incoherent` where an active one exists for the extension.
         """
         made = f"sem_{uuid.uuid4().hex}"
-        try:
-            with self._database.pool.connection() as connection:
-                run(
-                    connection,
-                    "insert_assertion",
-                    {
-                        "id": made, "artifact_id": artifact_id, "extension": extension,
-                        "asserted_by": asserted_by, "eligibility": eligibility,
-                    },
-                )  # fmt: skip
-        except errors.UniqueViolation:
+        with self._database.connection() as connection, connection.transaction():
+            found = one(connection, "lock_object", {"artifact_id": artifact_id})
+            if found is None or found["org_id"] is None:
+                raise ContextError(
+                    "context_unresolved", f'there is no artifact "{artifact_id}" of an organisation'
+                )
+            row = one(
+                connection,
+                "insert_assertion",
+                {
+                    "id": made, "artifact_id": artifact_id, "extension": extension,
+                    "asserted_by": asserted_by, "eligibility": eligibility,
+                },
+            )  # fmt: skip
+        if row is None:
             raise ContextError(
                 "selection_incoherent",
                 f'"{artifact_id}" is classified as {extension} already',
                 hint="archive that assertion first",
-            ) from None
-        except psycopg.Error as error:
-            raise store_error(self._database.dsn, error) from None
+            )
         return made
 
     def archive(self, assertion_id: str) -> None:

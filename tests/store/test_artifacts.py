@@ -242,3 +242,19 @@ def test_two_at_once_write_one_batch(artifacts):
         thread.join()
     assert sorted(answers) == [False, False, False, True]
     assert len(artifacts.selections("o1", "r1")) == 3
+
+
+def test_an_artifact_is_classified_once_for_an_extension_until_that_is_archived(artifacts):
+    artifacts.add(artifact_id="a", org_id="o1", owner_id="ann", visibility="org")
+    first = artifacts.classify("a", VOICE)
+    with pytest.raises(ContextError, match=r"already.*archive that assertion first"):
+        artifacts.classify("a", VOICE)
+    artifacts.archive(first)
+    assert artifacts.classify("a", VOICE) != first
+
+
+@pytest.mark.parametrize("id_", ["nowhere", "nobody"])
+def test_what_is_no_artifact_of_an_organisation_is_not_classified(artifacts, id_):
+    artifacts.add(artifact_id="nobody", org_id=None, owner_id="ann", visibility="org", content=None)
+    with pytest.raises(ContextError, match=f'no artifact "{id_}"'):
+        artifacts.classify(id_, VOICE)

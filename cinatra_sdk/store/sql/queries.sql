@@ -234,9 +234,12 @@ returning id;
 select content from representations where id = %(id)s;
 
 -- name: insert_assertion
+-- No row comes back where the artifact has an active one for the extension.
 insert into semantic_assertions (id, org_id, artifact_id, extension, asserted_by, eligibility)
 select %(id)s, org_id, id, %(extension)s, %(asserted_by)s, %(eligibility)s
-from objects where id = %(artifact_id)s;
+from objects where id = %(artifact_id)s
+on conflict (org_id, artifact_id, extension) where eligibility <> 'archived' do nothing
+returning id;
 
 -- name: archive_assertion
 update semantic_assertions set eligibility = 'archived'

@@ -12,6 +12,9 @@ Three shapes of schema occur in real files, told apart by the schema itself:
 * any other schema on a string output: it describes the JSON document that the string carries;
 * on an output of another type: it describes the value itself.
 A gate without a schema asks for approval, or for free text.
+
+A gate that asks for a context selection takes the `userResponse` envelope, as text or as an object,
+and refuses what the slot does not allow: the platform would only refuse it once the gate is closed.
 """
 
 from __future__ import annotations
@@ -23,6 +26,8 @@ from typing import Any, Final
 
 from pydantic import JsonValue
 
+from cinatra_sdk.context.errors import ContextError
+from cinatra_sdk.context.selector import Selector
 from cinatra_sdk.errors import AnswerInvalid, ValueRefused
 from cinatra_sdk.json_schema import first_problem
 from cinatra_sdk.secrets import find_secret
@@ -66,6 +71,8 @@ class AnswerForm:
     """JSON Schema of the output itself, where it is no text: what the flow goes on with."""
     inner: Mapping[str, JsonValue] | None = None
     """JSON Schema of the document inside the answer's string, where the author gave one."""
+    selector: Selector | None = None
+    """What may be chosen, at a gate that asks for a context selection."""
 
     @property
     def titled(self) -> bool:
@@ -79,6 +86,8 @@ class AnswerForm:
         # A schema with references of its own cannot stand inside another one; it is in the payload.
         own = self.schema is not None and '"$' not in text
         value: JsonValue = dict(self.schema or {}) if own else {}
+        if self.selector is not None and self.schema is None:
+            value = self.selector.schema()
         return {
             "type": "object",
             "properties": {
@@ -119,6 +128,12 @@ class AnswerForm:
             if not isinstance(given, str) or not given:
                 raise AnswerInvalid("userResponse is not a non-empty string")
         bare = "userResponse" not in message and ("value" not in message or given is True)
+        if bare and self.selector is not None:
+            raise AnswerInvalid(
+                f"the gate asks which refs are chosen for the slot '{self.selector.slot_id}', "
+                "and the answer chooses none",
+                hint="send the userResponse envelope; its selectedRefs may be an empty list",
+            )
         if self.schema is None:
             return self._output(given) if not bare else (note or APPROVED_TEXT)
         if bare and "value" not in message:
@@ -168,6 +183,8 @@ class AnswerForm:
             problem = "it is not JSON" if decoded is _UNDECODED else _problems(self.inner, decoded)
             if problem:
                 raise AnswerInvalid(f"the document in '{self.output}' does not fit: {problem}")
+        if self.selector is not None:
+            _check_selection(self.selector, text)
         return text
 
     def _asks(self) -> str:
@@ -176,6 +193,19 @@ class AnswerForm:
         if isinstance(required, list) and required:
             return "the gate asks for " + ", ".join(f"'{name}'" for name in required)
         return f"the gate asks for a value of '{self.output}'"
+
+
+def _check_selection(selector: Selector, text: str) -> None:
+    try:
+        selector.check(text)
+    except ContextError as error:
+        problem = f"{error} ({error.code})"
+    else:
+        return
+    raise AnswerInvalid(
+        f"the selection does not fit: {problem}",
+        hint='send {"slotId": …, "resolutionMode": …, "selectedRefs": […]} with refs of the candidates',
+    )
 
 
 _UNDECODED: Final = object()

@@ -20,6 +20,7 @@ from langgraph.types import Interrupt
 from pydantic import JsonValue
 
 from cinatra_sdk.answers import Answer, AnswerForm
+from cinatra_sdk.context.selector import Selector, is_selector, read_selector
 from cinatra_sdk.decisions import Decision
 from cinatra_sdk.errors import AnswerInvalid
 from cinatra_sdk.schema_sample import sample
@@ -32,6 +33,13 @@ def label(node: str, visit: int) -> str:
     """One part of a gate's id: the node, and the visit from the second on."""
     name = quote(node, safe=" !$&'()*+,;=:@~^[]{}<>|\\\"`")
     return name if visit == 1 else f"{name}#{visit}"
+
+
+def gate_id(state: Mapping[str, Any], node: str, visit: int) -> str:
+    """The gate's id in the whole run: the nodes around its graph with their visits, then itself."""
+    scope = (state.get("run") or {}).get("scope", "")
+    own = label(node, visit)
+    return f"{scope}/{own}" if scope else own
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,6 +113,8 @@ class Gate:
 
 def example_answer(form: AnswerForm) -> JsonValue:
     """A value with which `form` can be approved."""
+    if form.selector is not None:
+        return form.selector.example()
     if form.schema is None:
         if form.text_output and form.inner is None:
             return True
@@ -152,8 +162,15 @@ def gate_of(interrupt: Interrupt) -> Gate | None:
             schema=_schema(about["answerSchema"]),
             output_schema=_schema(about["outputSchema"]),
             inner=_schema(about["innerSchema"]),
+            # Not kept twice: the payload says what may be chosen.
+            selector=selector_of(payload["xRenderer"], payload["values"]),
         ),
     )
+
+
+def selector_of(renderer: str, values: Mapping[str, JsonValue]) -> Selector | None:
+    """What may be chosen, at a gate whose screen is a context selector."""
+    return read_selector(values) if is_selector(renderer) else None
 
 
 def _schema(text: str | None) -> dict[str, JsonValue] | None:

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
@@ -29,8 +29,9 @@ from pydantic import JsonValue
 from pydantic_core import core_schema
 
 from cinatra_sdk.answers import APPROVAL_SCHEMA, Answer, AnswerForm
+from cinatra_sdk.context.selector import SCREEN_KEY, is_selector
 from cinatra_sdk.errors import NodeFailed, PolicyInvalid
-from cinatra_sdk.gates import GATE_KEY, label
+from cinatra_sdk.gates import GATE_KEY, gate_id, selector_of
 from cinatra_sdk.policy import is_send_class, parse_policy
 from cinatra_sdk.secrets import find_secret
 from cinatra_sdk.tasks import was_sent
@@ -125,7 +126,7 @@ def build_hitl_gate(
             form=form,
             schema=schema or APPROVAL_SCHEMA,
             renderer=renderer,
-            gate_id=label(node, 1),
+            gate_id=gate_id(state, node, 1),
             visit=1,
         )
 
@@ -141,8 +142,9 @@ def build_hitl_gate(
         if state.get("rejected_at") or was_sent():
             return {}
         if not asks(state, step_number, risk_class, node):
-            return update_of(state, Outcome(approved=True, skipped=True, at=now()))
-        question = question_of(state)
+            value = _unasked(question_of(state)) if is_selector(renderer) else None
+            return update_of(state, Outcome(approved=True, skipped=True, value=value, at=now()))
+        question = _selecting(question_of(state), node)
         about: dict[str, JsonValue] = {
             "id": question.gate_id,
             "node": node,
@@ -155,6 +157,35 @@ def build_hitl_gate(
         return update_of(state, _outcome(answer))
 
     return gate
+
+
+def _selecting(question: Question, node: str) -> Question:
+    """A question for a context selection, with what its screen shows and what it may take.
+
+    Raises: `NodeFailed` where no answer could be right: nobody is asked in vain.
+    """
+    selector = selector_of(question.renderer, question.values)
+    if selector is None:
+        return question
+    offered, needed = len(selector.candidates), selector.rules.min_items
+    if offered < needed:
+        raise NodeFailed(
+            f"gate '{node}' cannot be answered: the slot \"{selector.slot_id}\" needs at least "
+            f"{needed}, {offered} can be chosen (below_min_items)",
+            node=node,
+            hint="add an artifact that the slot accepts, and start a new run",
+        )
+    return replace(
+        question,
+        values={**question.values, SCREEN_KEY: selector.screen()},
+        form=replace(question.form, selector=selector),
+    )
+
+
+def _unasked(question: Question) -> JsonValue:
+    """The selection of a gate that the policy skips: what was chosen without a person."""
+    selector = selector_of(question.renderer, question.values)
+    return None if selector is None else selector.unasked()
 
 
 def asks(state: State, step_number: int, risk_class: str, node: str) -> bool:

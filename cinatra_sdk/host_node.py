@@ -27,6 +27,7 @@ from langgraph.runtime import get_runtime
 from pydantic import JsonValue
 
 from cinatra_sdk.errors import InputInvalid, NodeFailed
+from cinatra_sdk.gates import gate_id
 from cinatra_sdk.hitl import Gate, Outcome
 from cinatra_sdk.host_context import DERIVED, HostContext, context_of
 from cinatra_sdk.json_schema import first_problem
@@ -135,8 +136,8 @@ def keep_decision(key: str, *, node: str, step_number: int) -> Callable[[State, 
     The key is `Annotated[dict, HostOnly]`: written once, by the gate, and by nothing else.
     """
 
-    def write(_state: State, outcome: Outcome) -> dict[str, Any]:
-        decided = {key: seal(outcome.record(node, node, 1, step_number))}
+    def write(state: State, outcome: Outcome) -> dict[str, Any]:
+        decided = {key: seal(outcome.record(gate_id(state, node, 1), node, 1, step_number))}
         if outcome.approved:
             return decided
         return {**decided, **ending("rejected", at=outcome.at)}

@@ -6,6 +6,7 @@
     extensions.py   which artifact extensions are installed, and what each satisfies (one hop)
     resolution.py   visible rows in, refs in order out: scope, override, accumulate, at most maxItems
     selection.py    what a person or the agent chose, checked against the candidates; its key
+    selector.py     the screen on which a person chooses: groups, cap, badges; refuses at the gate
     errors.py       every way it fails, with the platform's status and code
 
 All of it is pure.  `cinatra_sdk.store.artifacts` holds the rows and the audit, and

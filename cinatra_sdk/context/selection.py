@@ -11,11 +11,38 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
 
 from cinatra_sdk.context.errors import ContextError
 from cinatra_sdk.context.refs import ContextSelection, PinnedTriple, ResolvedContextRef
 from cinatra_sdk.context.resolution import ContextResolution
+from cinatra_sdk.context.slots import AgentContextSlot, ResolutionMode
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChoiceRules:
+    """What a slot demands of a choice."""
+
+    slot_id: str
+    resolution_mode: ResolutionMode
+    min_items: int = 0
+    max_items: int | None = None
+    """`None`: no bound of its own."""
+
+    @classmethod
+    def of(cls, slot: AgentContextSlot) -> ChoiceRules:
+        return cls(
+            slot_id=slot.slot_id,
+            resolution_mode=slot.resolution_mode,
+            min_items=slot.min_items,
+            max_items=slot.max_items,
+        )
+
+    @property
+    def cap(self) -> int | None:
+        """How many may be chosen at most: one where the narrowest wins."""
+        return 1 if self.resolution_mode == "override" else self.max_items
 
 
 def accepted(
@@ -33,47 +60,53 @@ def accepted(
             "selection_mode_mismatch",
             f'the slot "{slot.slot_id}" is {slot.selection_mode}, not {selection_mode[:40]}',
         )
-    if selection.slot_id != slot.slot_id:
+    trusted = {ref.triple: ref for ref in resolution.candidates}
+    check_choice(ChoiceRules.of(slot), selection, trusted)
+    return tuple(trusted[triple] for triple in selection.triples)
+
+
+def check_choice(
+    rules: ChoiceRules, selection: ContextSelection, candidates: Collection[PinnedTriple]
+) -> None:
+    """Raise `ContextError` (422) for the first rule that `selection` breaks."""
+    slot_id = rules.slot_id
+    if selection.slot_id != slot_id:
         raise ContextError(
             "slot_mismatch",
-            f'the selection is for the slot "{selection.slot_id[:80]}", not "{slot.slot_id}"',
+            f'the selection is for the slot "{selection.slot_id[:80]}", not "{slot_id}"',
         )
-    if selection.resolution_mode != slot.resolution_mode:
+    if selection.resolution_mode != rules.resolution_mode:
         raise ContextError(
             "resolution_mode_mismatch",
-            f'the slot "{slot.slot_id}" resolves by {slot.resolution_mode}, '
+            f'the slot "{slot_id}" resolves by {rules.resolution_mode}, '
             f"not by {selection.resolution_mode}",
         )
-    trusted = {ref.triple: ref for ref in resolution.candidates}
     for triple in selection.triples:
-        if triple not in trusted:
+        if triple not in candidates:
             raise ContextError(
                 "ref_not_in_candidates",
                 f'"{triple.artifact_id[:80]}" in this revision and classification is no candidate '
-                f'of the slot "{slot.slot_id}"',
+                f'of the slot "{slot_id}"',
             )
-    chosen = tuple(trusted[triple] for triple in selection.triples)
-    _check_number(resolution, len(chosen))
-    return chosen
+    _check_number(rules, len(selection.triples), len(candidates))
 
 
-def _check_number(resolution: ContextResolution, number: int) -> None:
-    slot = resolution.slot
-    if number < slot.min_items:
+def _check_number(rules: ChoiceRules, number: int, offered: int) -> None:
+    if number < rules.min_items:
         raise ContextError(
             "below_min_items",
-            f'the slot "{slot.slot_id}" needs at least {slot.min_items}, {number} were chosen '
-            f"of {len(resolution.candidates)}",
+            f'the slot "{rules.slot_id}" needs at least {rules.min_items}, {number} were chosen '
+            f"of {offered}",
         )
-    if slot.max_items is not None and number > slot.max_items:
+    if rules.max_items is not None and number > rules.max_items:
         raise ContextError(
             "above_max_items",
-            f'the slot "{slot.slot_id}" takes at most {slot.max_items}, {number} were chosen',
+            f'the slot "{rules.slot_id}" takes at most {rules.max_items}, {number} were chosen',
         )
-    if slot.resolution_mode == "override" and number > 1:
+    if rules.resolution_mode == "override" and number > 1:
         raise ContextError(
             "override_multi_select",
-            f'the slot "{slot.slot_id}" takes one ref, the narrowest; {number} were chosen',
+            f'the slot "{rules.slot_id}" takes one ref, the narrowest; {number} were chosen',
         )
 
 

@@ -129,7 +129,7 @@ class Thread:
 
 def test_the_server_offers_both_graphs_with_their_descriptions(client: Any) -> None:
     found = {made["graph_id"]: made.get("description") for made in client.assistants.search()}
-    assert set(found) == {"orchestrator_v1", "from_oas"}
+    assert set(found) == {"orchestrator_v1", "context_selection", "from_oas"}
     assert all(found.values())
 
 
@@ -236,7 +236,11 @@ def test_the_input_forms_show_what_a_caller_sends_and_nothing_else(client: Any) 
     ids = {made["graph_id"]: made["assistant_id"] for made in client.assistants.search()}
     schemas = {graph: client.assistants.get_schemas(id_) for graph, id_ in ids.items()}
     asked = {graph: set(made["input_schema"]["properties"]) for graph, made in schemas.items()}
-    assert asked == {"orchestrator_v1": set(CAMPAIGN), "from_oas": {"inputs"}}
+    assert asked == {
+        "orchestrator_v1": set(CAMPAIGN),
+        "context_selection": {"parentRunId", "parentPackageName", "slotId", "projectId"},
+        "from_oas": {"inputs"},
+    }
     assert all(made["state_schema"] for made in schemas.values())
 
 

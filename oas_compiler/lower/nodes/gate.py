@@ -14,7 +14,7 @@ from pydantic import JsonValue
 
 from cinatra_sdk.answers import APPROVAL_SCHEMA, APPROVED_TEXT, AnswerForm
 from cinatra_sdk.errors import LimitExceeded
-from cinatra_sdk.gates import label
+from cinatra_sdk.gates import gate_id
 from cinatra_sdk.hitl import Outcome, Question, build_hitl_gate
 from cinatra_sdk.secrets import without_secrets
 from cinatra_sdk.state import seal
@@ -54,7 +54,9 @@ def lower_gate(site: Site) -> Lowered:
         decided = decision_record(frame, state, spec.step, outcome)
         if not outcome.approved:
             return rejection(frame, state, outcome, decided)
-        value = _skipped_value(node) if outcome.skipped else outcome.value
+        value = outcome.value
+        if outcome.skipped and value is None:
+            value = _skipped_value(node)
         try:
             out = {output.title: cast(value, output.type)}
         except CastError as error:
@@ -64,6 +66,7 @@ def lower_gate(site: Site) -> Lowered:
 
     gate = build_hitl_gate(
         step_number=spec.step,
+        renderer=spec.renderer,
         node=node.id,
         name=spec.name,
         risk_class=spec.risk_class,
@@ -104,13 +107,6 @@ def answer_form(node: InputMessageNode) -> AnswerForm:
         output_schema=None if output.type == STRING else output.schema.mapping(),
         inner=inner if isinstance(inner, dict) else None,
     )
-
-
-def gate_id(state: Mapping[str, Any], node: str, visit: int) -> str:
-    """The gate's id in the whole run: the FlowNodes around it with their visits, then itself."""
-    scope = (state.get("run") or {}).get("scope", "")
-    own = label(node, visit)
-    return f"{scope}/{own}" if scope else own
 
 
 def decision_record(

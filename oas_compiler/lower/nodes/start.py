@@ -15,6 +15,7 @@ from langgraph.runtime import Runtime
 
 from cinatra_sdk.answers import AnswerForm
 from cinatra_sdk.errors import InputInvalid
+from cinatra_sdk.gates import gate_id
 from cinatra_sdk.hitl import FALLBACK_RENDERER, Outcome, Question, build_hitl_gate
 from cinatra_sdk.host_context import HostContext, _Derived, context_of
 from cinatra_sdk.policy import parse_policy, require_entries
@@ -25,7 +26,7 @@ from oas_compiler.ir import Port, StartNode
 from oas_compiler.lower.frame import Frame
 from oas_compiler.lower.inputs import RUN_ID_INPUTS, accepted_inputs
 from oas_compiler.lower.names import CURSOR, DECISIONS, INPUTS, node_name
-from oas_compiler.lower.nodes.gate import decision_record, gate_id, rejection
+from oas_compiler.lower.nodes.gate import decision_record, rejection
 from oas_compiler.lower.registry import REGISTRY, Lowered, Site
 
 from langgraph.types import Command  # isort: skip

@@ -1,0 +1,213 @@
+"""The ContextSelector: what a person is shown to choose refs for a slot, and what they may choose.
+
+In: the values of a gate whose screen is a context selector.  Out: a `Selector`; its `screen()` goes
+into the gate's payload, its `check` refuses a choice that the platform would refuse later.
+
+    values  {"candidates": [ref, ref, ref], "slotMeta": {"slotId": "voice", "maxItems": 2, …}, …}
+    screen  {"groups": [{"scope": "team", "candidates": [0]}, {"scope": "workspace", "candidates": [1, 2]}],
+             "limits": {"minItems": 0, "maxItems": 2, "chosen": 0, "atCap": false},
+             "badges": ["readableOnly"]}
+
+Whoever answers a gate finds out here, while the gate is still open; the platform checks the same
+again when the selection is finalized, against candidates of its own.
+
+Source: seed 000, ContextSelector HITL renderer; Cinatra's contracts, section 6.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, TypeGuard
+
+from pydantic import JsonValue
+
+from cinatra_sdk.context.refs import SCOPES, ContextSelection, PinnedTriple
+from cinatra_sdk.context.selection import ChoiceRules, check_choice
+from cinatra_sdk.context.slots import ResolutionMode
+
+RENDERER: Final = "@cinatra-ai/context-selection-agent:context-selector"
+"""Id of the screen; its scope is whoever publishes the selection agent."""
+_KIND: Final = ":context-selector"
+SCREEN_KEY: Final = "selector"
+"""Where the payload's values carry `Selector.screen()`."""
+
+
+def is_selector(renderer: str) -> bool:
+    """Whether a gate with this screen asks for a context selection."""
+    return renderer.endswith(_KIND)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """One ref that may be chosen, as the platform offers it."""
+
+    triple: PinnedTriple
+    scope: str
+    """Whose it is: one of `SCOPES`, or what a newer platform calls it."""
+    extension: str = ""
+    owner_id: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selector:
+    """One question of the form "which of these for this slot?"."""
+
+    rules: ChoiceRules
+    candidates: tuple[Candidate, ...]
+    """In the platform's order, narrow to broad."""
+    preselected: tuple[PinnedTriple, ...] = ()
+    readable_only: bool = False
+
+    @property
+    def slot_id(self) -> str:
+        return self.rules.slot_id
+
+    @property
+    def groups(self) -> tuple[tuple[str, tuple[int, ...]], ...]:
+        """(scope, positions of its candidates), from the narrowest scope to the broadest."""
+        found: dict[str, list[int]] = {scope: [] for scope in SCOPES}
+        for position, candidate in enumerate(self.candidates):
+            found.setdefault(candidate.scope, []).append(position)
+        return tuple((scope, tuple(positions)) for scope, positions in found.items() if positions)
+
+    def is_full(self, chosen: int) -> bool:
+        """Whether nothing more may be ticked once `chosen` refs are: the rows at cap."""
+        cap = self.rules.cap
+        return cap is not None and chosen >= cap
+
+    def screen(self) -> dict[str, JsonValue]:
+        """What the screen shows besides candidates and slotMeta; positions count from 0."""
+        chosen = len(self.preselected)
+        return {
+            "groups": [
+                {"scope": scope, "candidates": list(positions)} for scope, positions in self.groups
+            ],
+            "limits": {
+                "minItems": self.rules.min_items,
+                "maxItems": self.rules.cap,
+                "chosen": chosen,
+                "atCap": self.is_full(chosen),
+            },
+            "badges": ["readableOnly"] if self.readable_only else [],
+        }
+
+    def envelope(self, chosen: Iterable[PinnedTriple]) -> dict[str, JsonValue]:
+        """The `userResponse` that chooses these, as JSON; its text is what the gate puts out."""
+        return {
+            "slotId": self.rules.slot_id,
+            "resolutionMode": self.rules.resolution_mode,
+            "selectedRefs": [
+                {
+                    "artifactId": triple.artifact_id,
+                    "representationRevisionId": triple.representation_revision_id,
+                    "semanticAssertionId": triple.semantic_assertion_id,
+                }
+                for triple in chosen
+            ],
+        }
+
+    def unasked(self) -> str:
+        """The envelope's text where nobody is asked: what the platform had chosen before."""
+        return json.dumps(self.envelope(self.preselected))
+
+    def example(self) -> dict[str, JsonValue]:
+        """An envelope that fits, with as many refs as must be chosen, and one where none must."""
+        number = max(1, self.rules.min_items)
+        first = [candidate.triple for candidate in self.candidates[:number]]
+        return self.envelope(self.preselected or first)
+
+    def check(self, text: object) -> None:
+        """Raise `ContextError` (422) where the envelope `text` chooses what it may not."""
+        selection = ContextSelection.parse(text)
+        check_choice(self.rules, selection, {candidate.triple for candidate in self.candidates})
+
+    def schema(self) -> dict[str, JsonValue]:
+        """JSON Schema of the envelope, for a client that shows a form."""
+        pinned: list[JsonValue] = ["artifactId", "representationRevisionId", "semanticAssertionId"]
+        refs: dict[str, JsonValue] = {
+            "type": "array",
+            "minItems": self.rules.min_items,
+            "items": {"type": "object", "required": pinned},
+        }
+        if self.rules.cap is not None:
+            refs["maxItems"] = self.rules.cap
+        return {
+            "type": "object",
+            "properties": {
+                "slotId": {"const": self.rules.slot_id},
+                "resolutionMode": {"const": self.rules.resolution_mode},
+                "selectedRefs": refs,
+            },
+            "required": ["slotId", "resolutionMode", "selectedRefs"],
+        }
+
+
+def read_selector(values: Mapping[str, Any]) -> Selector | None:
+    """The selector that a gate's values describe; `None` where they do not.
+
+    Read generously: a platform may say more of a ref than we know, and a simulation makes refs up.
+    What cannot be offered is no reason to refuse the gate; it is then an ordinary one.
+    """
+    meta, offered = values.get("slotMeta"), values.get("candidates", values.get("plannedRefs"))
+    rules = _rules(meta) if isinstance(meta, Mapping) else None
+    if rules is None or not isinstance(meta, Mapping) or not isinstance(offered, list):
+        return None
+    candidates = [_candidate(entry) for entry in offered]
+    known = tuple(candidate for candidate in candidates if candidate is not None)
+    if len(known) < len(candidates):
+        return None
+    before = values.get("selectedRefs")
+    chosen = {_triple(entry) for entry in before} if isinstance(before, list) else set()
+    return Selector(
+        rules=rules,
+        candidates=known,
+        preselected=tuple(one.triple for one in known if one.triple in chosen),
+        readable_only=meta.get("readableOnly") is True,
+    )
+
+
+def _rules(meta: Mapping[str, Any]) -> ChoiceRules | None:
+    slot_id, at_least, at_most = meta.get("slotId"), meta.get("minItems", 0), meta.get("maxItems")
+    mode = _mode(meta.get("resolutionMode"))
+    if not isinstance(slot_id, str) or not slot_id or mode is None:
+        return None
+    if not _is_number(at_least) or not (at_most is None or _is_number(at_most)):
+        return None
+    return ChoiceRules(slot_id=slot_id, resolution_mode=mode, min_items=at_least, max_items=at_most)
+
+
+def _mode(value: object) -> ResolutionMode | None:
+    if value == "override":
+        return "override"
+    return "accumulate" if value == "accumulate" else None
+
+
+def _candidate(entry: object) -> Candidate | None:
+    triple = _triple(entry)
+    if triple is None or not isinstance(entry, Mapping):
+        return None
+    return Candidate(
+        triple=triple,
+        scope=_text(entry, "sourceScope") or "user",
+        extension=_text(entry, "extension"),
+        owner_id=_text(entry, "ownerId"),
+    )
+
+
+def _triple(entry: object) -> PinnedTriple | None:
+    if not isinstance(entry, Mapping):
+        return None
+    keys = ("artifactId", "representationRevisionId", "semanticAssertionId")
+    parts = [_text(entry, key) for key in keys]
+    return PinnedTriple(*parts) if all(parts) else None
+
+
+def _text(entry: Mapping[str, Any], key: str) -> str:
+    value = entry.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def _is_number(value: object) -> TypeGuard[int]:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0

@@ -1,0 +1,378 @@
+"""Context selection as a graph: the public selection agent, for graphs that are written by hand.
+
+In: `parentPackageName`, `slotId`; `parentRunId` (this run's own where it is empty), `projectId`.
+Out: `contextRefs` and `contextSlotBindings`, one list under both names: `[{"slotId", "refs": […]}]`.
+
+    start                   what only the host says, sealed
+    resolve_context         POST /api/context-resolve: candidates, slotMeta, what is preselected
+    select_mode             an autonomous slot goes around the gate
+    emit_context_payload    what the gate is to show
+    context_select_gate     gate, step 1: the ContextSelector screen
+    finalize_interactive    POST /api/context-finalize: the person's choice is checked and recorded
+    finalize_autonomous     the same with what was preselected
+    end                     the bindings; or rejected
+
+    builder.add_node("context_voice", context_selection(
+        platform, node="context_voice", slot_id="voice", package_name="@acme/writer"))
+    state  {"context_voice_output": {"contextRefs": […], "contextSlotBindings": […]}}
+
+The node ids are those of the public agent's flow, because a host recognises a signed call by them.
+Whoever answers the gate learns there what the slot does not allow; a slot that needs more refs
+than there are stops the run before anybody is asked, and an autonomous one when it is finalized.
+
+Source: seed 000 (Agent Context Slots); Cinatra's contracts, sections 5 and 6.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Hashable, Mapping
+from typing import Annotated, Any, Final
+
+from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.graph import END, START, StateGraph
+from langgraph.graph.state import CompiledStateGraph
+from pydantic import JsonValue
+from typing_extensions import TypedDict
+
+from cinatra_sdk.context.selector import RENDERER
+from cinatra_sdk.errors import NodeFailed
+from cinatra_sdk.gates import gate_id
+from cinatra_sdk.hitl import Gate, Outcome, build_hitl_gate
+from cinatra_sdk.host_context import HostContext
+from cinatra_sdk.host_node import ending, gate_once, seal_host_fields
+from cinatra_sdk.platform import BASE_URL_PLACEHOLDER, Platform
+from cinatra_sdk.state import GovernedState, HostOnly, seal
+from cinatra_sdk.step import NodeRunnable, PlatformStep, Step, node_of
+from cinatra_sdk.subgraph import subgraph
+from graphs.platform import platform_of
+
+RESOLVE_URL: Final = f"{BASE_URL_PLACEHOLDER}/api/context-resolve"
+FINALIZE_URL: Final = f"{BASE_URL_PLACEHOLDER}/api/context-finalize"
+GATE: Final = "context_select_gate"
+STEP: Final = 1
+POLICY: Final[dict[str, JsonValue]] = {
+    "steps": [{"stepNumber": STEP, "riskClass": "read_only", "requiresApproval": True}]
+}
+"""In force where the host gives no policy of its own."""
+
+INPUTS: Final[dict[str, dict[str, JsonValue]]] = {
+    "parentRunId": {"type": "string", "default": ""},
+    "parentPackageName": {"type": "string", "minLength": 1},
+    "slotId": {"type": "string", "minLength": 1},
+    "projectId": {"type": "string", "default": ""},
+}
+_REFS: Final[dict[str, JsonValue]] = {"type": "array", "items": {"type": "object"}}
+RESOLVED: Final[dict[str, dict[str, JsonValue]]] = {
+    "candidates": _REFS,
+    "slotMeta": {"type": "object"},
+    "selectedRefs": _REFS,
+    "selectionMode": {"type": "string", "enum": ["interactive", "autonomous"]},
+    "resolutionMode": {"type": "string", "enum": ["override", "accumulate"]},
+    "allocationToken": {"type": "string", "default": ""},
+}
+"""What the platform answers; only a newer one names the plan that a finalize may refer to."""
+FINALIZED: Final[dict[str, dict[str, JsonValue]]] = {"contextSlotBindings": _REFS}
+
+NODES: Final = (
+    "start",
+    "resolve_context",
+    "select_mode",
+    "emit_context_payload",
+    GATE,
+    "finalize_interactive",
+    "finalize_autonomous",
+    "end",
+)
+_SAMPLE_REF: Final[dict[str, JsonValue]] = {
+    "artifactId": "brand-voice",
+    "representationRevisionId": "brand-voice-r2",
+    "semanticAssertionId": "brand-voice-s1",
+    "extension": "@example/brand-voice-artifact",
+    "sourceScope": "organization",
+    "ownerId": "ada",
+}
+SAMPLES: Final[dict[str, JsonValue]] = {
+    "resolve_context": {
+        "candidates": [
+            {**_SAMPLE_REF, "artifactId": "launch-tone", "sourceScope": "project"},
+            _SAMPLE_REF,
+        ],
+        "slotMeta": {
+            "slotId": "voice",
+            "selectionMode": "interactive",
+            "resolutionMode": "accumulate",
+            "minItems": 0,
+            "maxItems": 2,
+            "readableOnly": True,
+        },
+        "selectedRefs": [],
+        "selectionMode": "interactive",
+        "resolutionMode": "accumulate",
+    },
+    "finalize_interactive": {"contextSlotBindings": [{"slotId": "voice", "refs": [_SAMPLE_REF]}]},
+}
+"""What the simulation answers in Studio."""
+
+Object = Annotated[dict[str, Any], HostOnly]
+Text = Annotated[str, HostOnly]
+Bindings = Annotated[list[dict[str, Any]], HostOnly]
+
+
+class Input(TypedDict, total=False):
+    """What a caller sends; a key that is not here cannot be set at all."""
+
+    parentRunId: str
+    parentPackageName: str
+    slotId: str
+    projectId: str
+
+
+class InsideInput(Input, total=False):
+    """What a graph around this one hands in: its own word on the run besides, sealed."""
+
+    bearer_token: Annotated[str, HostOnly]
+    approval_policy: Annotated[Any, HostOnly]
+    run: Annotated[dict[str, Any], HostOnly]
+
+
+class Output(TypedDict, total=False):
+    """What a caller gets."""
+
+    status: str
+    rejected_at: str
+    contextRefs: list[dict[str, Any]]
+    contextSlotBindings: list[dict[str, Any]]
+
+
+class State(GovernedState):
+    """Everything the nodes know."""
+
+    parentRunId: str
+    parentPackageName: str
+    slotId: str
+    projectId: str
+    input_params: Object
+    resolve_context_output: Object
+    emit_context_payload_output: Object
+    selection_decision: Object
+    userResponse: Text
+    finalize_interactive_output: Object
+    finalize_autonomous_output: Object
+    contextRefs: Bindings
+    contextSlotBindings: Bindings
+
+
+def context_selection(
+    platform: Platform,
+    *,
+    node: str,
+    slot_id: str,
+    package_name: str,
+    project_id: str = "",
+    sealed: bool = False,
+) -> NodeRunnable:
+    """A node that selects for one slot inside a hand-written graph, once per run.
+
+    node:         its name; `context_<slotId>` by convention.
+    slot_id:      the slot, as the package that runs declares it.
+    package_name: that package.
+    project_id:   the project, or a template over the parent's state; the run's own project wins.
+    sealed:       see `cinatra_sdk.step.Step`.
+
+    Its outputs are under `<node>_output`.  A rejection at its gate rejects the run.
+    Raises (when it runs): `PlatformError` with the platform's code, `NodeFailed`.
+    """
+    return subgraph(
+        _graph(platform, InsideInput, None),
+        node=node,
+        inputs={"parentPackageName": package_name, "slotId": slot_id, "projectId": project_id},
+        outputs={
+            "contextRefs": "{{ contextRefs }}",
+            "contextSlotBindings": "{{ contextSlotBindings }}",
+        },
+        own_policy=True,
+        sealed=sealed,
+    )
+
+
+def build_graph(
+    platform: Platform | None = None, checkpointer: BaseCheckpointSaver[Any] | None = None
+) -> CompiledStateGraph[Any, HostContext, Any, Any]:
+    """The graph on `platform`: a simulation by default, unless `CINATRA_BASE_URL` is set."""
+    platform = platform if platform is not None else platform_of(os.environ, stubs=SAMPLES)
+    return _graph(platform, Input, checkpointer)
+
+
+def _graph(
+    platform: Platform, takes: type[Input], checkpointer: BaseCheckpointSaver[Any] | None
+) -> CompiledStateGraph[Any, HostContext, Any, Any]:
+    builder: StateGraph[Any, HostContext, Any, Any] = StateGraph(
+        State, context_schema=HostContext, input_schema=takes, output_schema=Output
+    )
+    nodes = _nodes(platform)
+    for name in NODES:
+        builder.add_node(name, nodes[name])
+    builder.add_edge(START, "start")
+    builder.add_edge("start", "resolve_context")
+    builder.add_edge("resolve_context", "select_mode")
+    modes: dict[Hashable, str] = {
+        "default": "emit_context_payload",
+        "autonomous": "finalize_autonomous",
+        "ended": "end",
+    }
+    builder.add_conditional_edges("select_mode", _by_mode, modes)
+    builder.add_edge("emit_context_payload", GATE)
+    decided: dict[Hashable, str] = {"go on": "finalize_interactive", "rejected": "end"}
+    builder.add_conditional_edges(GATE, _by_decision, decided)
+    builder.add_edge("finalize_interactive", "end")
+    builder.add_edge("finalize_autonomous", "end")
+    builder.add_edge("end", END)
+    return builder.compile(checkpointer=checkpointer, name="context_selection")
+
+
+def _by_mode(state: Mapping[str, Any]) -> str:
+    resolved = state.get("resolve_context_output")
+    if resolved is None:
+        return "ended"
+    return "autonomous" if resolved["selectionMode"] == "autonomous" else "default"
+
+
+def _by_decision(state: Mapping[str, Any]) -> str:
+    return "rejected" if state.get("rejected_at") else "go on"
+
+
+def _nodes(platform: Platform) -> dict[str, Any]:
+    return {
+        "start": seal_host_fields(POLICY, inputs=INPUTS),
+        "resolve_context": _request(
+            platform, "resolve_context", RESOLVE_URL, body=_about, outputs=RESOLVED
+        ),
+        "select_mode": node_of("select_mode", lambda _state: {}),
+        "emit_context_payload": node_of("emit_context_payload", _emit),
+        GATE: _gate(),
+        "finalize_interactive": _request(
+            platform,
+            "finalize_interactive",
+            FINALIZE_URL,
+            body=_chosen_by_a_person,
+            outputs=FINALIZED,
+            needs=("selection_decision",),
+        ),
+        "finalize_autonomous": _request(
+            platform,
+            "finalize_autonomous",
+            FINALIZE_URL,
+            body=_chosen_without_a_person,
+            outputs=FINALIZED,
+        ),
+        "end": node_of("end", _end),
+    }
+
+
+def _request(
+    platform: Platform, node: str, url: str, *, body: Any, outputs: Any, needs: tuple[str, ...] = ()
+) -> NodeRunnable:
+    return PlatformStep(
+        step=Step(node=node, needs=needs, sealed=True),
+        platform=platform,
+        url=url,
+        body=body,
+        outputs=outputs,
+    ).node()
+
+
+def _about(state: Mapping[str, Any], run_id: str) -> dict[str, JsonValue]:
+    """Which slot of which run; the run is this one unless the caller names the one it works for."""
+    params = state["input_params"]
+    return {
+        "parentRunId": params["parentRunId"] or run_id,
+        "parentPackageName": params["parentPackageName"],
+        "slotId": params["slotId"],
+        "projectId": params["projectId"],
+    }
+
+
+def _finalizing(
+    state: Mapping[str, Any], run_id: str, *, mode: str, response: str
+) -> dict[str, JsonValue]:
+    resolved = state.get("resolve_context_output") or {}
+    if resolved.get("selectionMode") != mode:
+        # A jump (`Command(goto=…)`) must not finalize for nobody what a person was to choose.
+        raise NodeFailed(
+            f"'finalize_{mode}' was reached for a slot that is not {mode}",
+            node=f"finalize_{mode}",
+            hint="start the run with an input; nothing may jump into the middle of it",
+        )
+    body = {**_about(state, run_id), "selectionMode": mode, "userResponse": response}
+    token = resolved["allocationToken"]
+    return {**body, "allocationToken": token} if token else body
+
+
+def _chosen_by_a_person(state: Mapping[str, Any], run_id: str) -> dict[str, JsonValue]:
+    return _finalizing(state, run_id, mode="interactive", response=state["userResponse"])
+
+
+def _chosen_without_a_person(state: Mapping[str, Any], run_id: str) -> dict[str, JsonValue]:
+    resolved = state.get("resolve_context_output") or {}
+    refs = resolved.get("selectedRefs", [])
+    mode = resolved.get("resolutionMode")
+    envelope = {
+        "slotId": state["input_params"]["slotId"],
+        "resolutionMode": mode,
+        # Override means one ref, the narrowest, whatever the platform preselects.
+        "selectedRefs": refs[:1] if mode == "override" else refs,
+    }
+    return _finalizing(state, run_id, mode="autonomous", response=json.dumps(envelope))
+
+
+def _emit(state: Mapping[str, Any]) -> dict[str, Any]:
+    """What the gate shows; nothing where the run has ended, or has shown it already."""
+    resolved = state.get("resolve_context_output")
+    if resolved is None or "emit_context_payload_output" in state or state.get("rejected_at"):
+        return {}
+    shown = {key: resolved[key] for key in ("candidates", "slotMeta", "selectedRefs")}
+    return {"emit_context_payload_output": seal(shown)}
+
+
+def _gate() -> Gate:
+    def write(state: Mapping[str, Any], outcome: Outcome) -> dict[str, Any]:
+        record = outcome.record(gate_id(state, GATE, 1), GATE, 1, STEP)
+        decided = {"selection_decision": seal(record)}
+        if not outcome.approved:
+            return {**decided, **ending("rejected", at=outcome.at)}
+        return {**decided, "userResponse": seal(outcome.value)}
+
+    asking = build_hitl_gate(
+        step_number=STEP,
+        node=GATE,
+        name="Select context",
+        renderer=RENDERER,
+        values=lambda state: state["emit_context_payload_output"],
+        write=write,
+    )
+    return gate_once("selection_decision", asking, requires=("emit_context_payload_output",))
+
+
+def _end(state: Mapping[str, Any]) -> dict[str, Any]:
+    if state.get("rejected_at"):
+        return ending("rejected")
+    for node in ("finalize_interactive", "finalize_autonomous"):
+        finalized = state.get(f"{node}_output")
+        if finalized is not None:
+            bindings = seal(finalized["contextSlotBindings"])
+            # The seed's name and the public agents' name for one and the same list.
+            return {
+                "contextRefs": bindings,
+                "contextSlotBindings": bindings,
+                **ending("completed"),
+            }
+    raise NodeFailed(
+        "'end' was reached before a selection was finalized",
+        node="end",
+        hint="start the run with an input; nothing may jump into the middle of it",
+    )
+
+
+graph = build_graph()

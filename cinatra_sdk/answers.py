@@ -172,6 +172,8 @@ class AnswerForm:
             problem = _problems(self.output_schema, value)
             if problem:
                 raise AnswerInvalid(f"the answer does not fit '{self.output}': {problem}")
+            if self.selector is not None:
+                _check_selection(self.selector, json.dumps(value))
             return value
         if isinstance(value, str):
             return self._inside(value)

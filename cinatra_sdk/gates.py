@@ -114,7 +114,7 @@ class Gate:
 def example_answer(form: AnswerForm) -> JsonValue:
     """A value with which `form` can be approved."""
     if form.selector is not None:
-        return form.selector.example()
+        return _example_selection(form, form.selector)
     if form.schema is None:
         if form.text_output and form.inner is None:
             return True
@@ -126,6 +126,15 @@ def example_answer(form: AnswerForm) -> JsonValue:
     if form.inner is not None and form.titled and isinstance(value, dict):
         value[form.output] = json.dumps(sample(form.inner, name=form.output), ensure_ascii=False)
     return value
+
+
+def _example_selection(form: AnswerForm, selector: Selector) -> JsonValue:
+    """The envelope; inside the answer where the author's schema gives it a title there."""
+    if form.schema is None or not form.titled:
+        return selector.example()
+    around = sample(form.schema, name=form.output)
+    others = around if isinstance(around, dict) else {}
+    return {**others, form.output: json.dumps(selector.example())}
 
 
 def _fits(form: AnswerForm, value: JsonValue) -> bool:

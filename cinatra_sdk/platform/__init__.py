@@ -88,6 +88,12 @@ def platform_from(description: Mapping[str, Any], *, env: Mapping[str, str]) -> 
             record=settings.get("record"),
             fallback=settings.get("fallback"),
         )
+    if kind == "local":
+        raise ValueError(
+            'a platform of kind "local" needs the database that it answers from: a run store makes '
+            "again one that cinatra_sdk.platform.local.standalone made; open the store with "
+            "platform=… for one of your own"
+        )
     if kind != "http":
         raise ValueError(
             f'a platform is of kind "http" or "simulated", not {kind!r}: '

@@ -5,6 +5,7 @@
     artifacts.classify(voice, "@x/voice")
     artifacts.resolve(actor, slot, registry)          one statement; candidates in order
     artifacts.record(chosen)                          one transaction; a replay writes nothing
+    artifacts.keep_plan(offered)                      a token, under which a choice holds
 
 In a host with artifacts of its own, its store answers instead; the rules are in
 `cinatra_sdk.context`, which this module only feeds with rows.
@@ -22,10 +23,14 @@ from cinatra_sdk.context.actor import Actor
 from cinatra_sdk.context.errors import ContextError
 from cinatra_sdk.context.extensions import ExtensionRegistry, expanded
 from cinatra_sdk.context.refs import PinnedTriple, ResolvedContextRef
-from cinatra_sdk.context.resolution import ContextResolution, source_scope
+from cinatra_sdk.context.resolution import ContextResolution, narrow_first, source_scope
 from cinatra_sdk.context.selection import selection_key
 from cinatra_sdk.context.slots import AgentContextSlot
+from cinatra_sdk.store import plans
+from cinatra_sdk.store.chosen import ChosenContext, chosen
 from cinatra_sdk.store.database import Database, Rows, every, one, run
+from cinatra_sdk.store.loading import LoadedArtifact, load
+from cinatra_sdk.store.plans import ContextPlan
 
 ARTIFACT_TYPE = "@cinatra-ai/artifact:object"
 
@@ -39,6 +44,8 @@ class Choice:
     parent_package_name: str
     slot: AgentContextSlot
     refs: tuple[ResolvedContextRef, ...]
+    handed_on: bool = False
+    """The refs are what a parent's selection chose: an agent hands them on, nobody picks."""
 
     @property
     def key(self) -> str:
@@ -153,6 +160,14 @@ class ArtifactStore:
         with self._database.connection() as connection:
             run(connection, "delete_object", {"id": artifact_id})
 
+    def load(self, artifacts: Sequence[LoadedArtifact]) -> None:
+        """Bring artifacts to what is declared, all of them or none; the same again does nothing.
+
+        Raises: `ContextError` `context_unresolved` for an id that is somebody else's.
+        """
+        with self._database.connection() as connection, connection.transaction():
+            load(connection, artifacts, kind=ARTIFACT_TYPE)
+
     # ------------------------------------------------------------------ resolving
 
     def resolve(
@@ -189,7 +204,7 @@ class ArtifactStore:
     # ------------------------------------------------------------------ the record
 
     def record(self, choice: Choice) -> bool:
-        """Keep a choice, all of it or nothing; False where exactly it is there already.
+        """Keep a choice, all of it or nothing; False where no row of it is new.
 
         Raises: `ContextError` `selection_incoherent` when three keys do not belong together.
         """
@@ -201,6 +216,8 @@ class ArtifactStore:
                 one(connection, "insert_selection", _row(choice, ref, f"{key}:{place}"))
                 for place, ref in enumerate(refs)
             ]
+            if not refs:
+                run(connection, "insert_empty_selection", {"id": key} | _about(choice))
         return any(row is not None for row in written)
 
     def pinned(
@@ -232,6 +249,50 @@ class ArtifactStore:
                 return tuple(batch[triple] for triple in dict.fromkeys(triples))
         return None
 
+    def latest(
+        self, org_id: str, *, run_id: str, package_name: str, slot_id: str
+    ) -> tuple[ResolvedContextRef, ...] | None:
+        """The refs that were recorded last for a slot of a run, as pinned, from narrow to broad.
+
+        Empty where nothing was chosen; `None` where nothing has been recorded.
+        """
+        with self._database.connection() as connection:
+            rows = every(
+                connection,
+                "latest_selection",
+                {
+                    "org_id": org_id,
+                    "parent_run_id": run_id,
+                    "parent_package_name": package_name,
+                    "slot_id": slot_id,
+                },
+            )
+        if not rows:
+            return None
+        return tuple(
+            narrow_first(_pinned_ref(row) for row in rows if row["artifact_id"] is not None)
+        )
+
+    # ------------------------------------------------------------------------ plans
+
+    def keep_plan(self, plan: ContextPlan) -> str:
+        """Keep what was offered, once; its token."""
+        with self._database.connection() as connection:
+            plans.keep(connection, plan)
+        return plan.token
+
+    def plan(self, token: str) -> ContextPlan | None:
+        """What was offered under `token`; `None` where nothing was."""
+        with self._database.connection() as connection:
+            return plans.load(connection, token)
+
+    def offered_before(self, asking: ContextPlan) -> ContextPlan | None:
+        """Everything that the run and slot of `asking` were ever offered, as one plan."""
+        with self._database.connection() as connection:
+            return plans.all_for(connection, asking)
+
+    # -------------------------------------------------------------------- reading
+
     def selections(
         self, org_id: str, parent_run_id: str, slot_id: str | None = None
     ) -> list[RecordedSelection]:
@@ -243,6 +304,17 @@ class ArtifactStore:
                 {"org_id": org_id, "parent_run_id": parent_run_id, "slot_id": slot_id},
             )
         return [_recorded(row) for row in rows]
+
+    def chosen_in(self, run_id: str) -> list[ChosenContext]:
+        """Every selection of a run, in words for people, the oldest first."""
+        with self._database.connection() as connection:
+            return chosen(connection, run_id)
+
+    def names(self, ids: Sequence[str], org_id: str) -> dict[str, str]:
+        """Id → name of those artifacts of an organisation that are there; a name may be empty."""
+        with self._database.connection() as connection:
+            rows = every(connection, "list_names", {"ids": list(ids), "org_id": org_id})
+        return {row["id"]: row["name"] for row in rows}
 
     def content(self, revision_id: str) -> str | None:
         """The text of one exact revision; `None` where there is none."""
@@ -308,17 +380,25 @@ def _check_coherence(connection: Rows, org_id: str, refs: list[ResolvedContextRe
 
 
 def _row(choice: Choice, ref: ResolvedContextRef, row_id: str) -> dict[str, Any]:
-    mode = choice.slot.selection_mode
     return {
         "id": row_id,
+        **_about(choice),
+        **ref.triple._asdict(),
+        "extension": ref.extension,
+        "source_scope": ref.source_scope,
+    }
+
+
+def _about(choice: Choice) -> dict[str, Any]:
+    """What all rows of a choice have in common."""
+    mode = choice.slot.selection_mode
+    alone = "agent" if choice.handed_on else "autonomous"
+    return {
         "org_id": choice.org_id,
         "parent_run_id": choice.parent_run_id,
         "parent_package_name": choice.parent_package_name,
         "slot_id": choice.slot.slot_id,
-        **ref.triple._asdict(),
-        "extension": ref.extension,
-        "source_scope": ref.source_scope,
-        "selected_by": "user" if mode == "interactive" else "autonomous",
+        "selected_by": "user" if mode == "interactive" else alone,
         "selection_mode": mode,
     }
 

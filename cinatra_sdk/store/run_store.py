@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import uuid
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
@@ -117,6 +118,11 @@ class RunStore:
         Raises: `StoreError` naming the database without its password.
         """
         return cls(Database.open(dsn), platform=platform, tools=tools, env=env)
+
+    @property
+    def database(self) -> Database:
+        """Where the runs are, for what lives beside them: artifacts and what was chosen of them."""
+        return self._database
 
     def close(self) -> None:
         self._database.close()
@@ -437,11 +443,23 @@ class RunStore:
             bytes(stored["source"]),
             digest=row["digest"],
             env={name: self._env[name] for name in row["env_names"]},
-            platform=self._platform or row["platform"],
+            platform=self._platform or self._described(row["platform"]),
             tools=self._tools,
         )
         refuse_other_lowering(row, flow)
         return self._remember(row["run_id"], flow)
+
+    def _described(self, description: Mapping[str, Any]) -> Platform | Mapping[str, Any]:
+        """The platform itself where it answers from this database, else its description."""
+        # Imported here: the local platform is itself a user of this package.
+        from cinatra_sdk.platform.local.standalone import is_standalone, remade
+
+        if not is_standalone(description):
+            return description
+        try:
+            return remade(description, self._database, env=os.environ)
+        except ValueError as error:
+            raise StoreError(f"the run's platform cannot be made again: {error}") from None
 
     def _remember(self, run_id: str, flow: DurableFlow) -> DurableFlow:
         """Keep the flow of a run that this process worked on lately; the oldest go first."""

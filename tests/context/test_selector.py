@@ -12,7 +12,7 @@ from cinatra_sdk.context.errors import ContextError
 from cinatra_sdk.context.refs import PinnedTriple
 from cinatra_sdk.context.selector import Selector, is_selector, read_selector
 from cinatra_sdk.errors import AnswerInvalid
-from cinatra_sdk.gates import Gate
+from cinatra_sdk.gates import Gate, example_answer
 from cinatra_sdk.hitl import build_hitl_gate
 
 
@@ -163,6 +163,30 @@ def test_the_form_takes_the_envelope_as_text_byte_for_byte_or_as_an_object():
         form.read({"approved": True, "value": True})
 
 
+def test_a_gate_whose_output_is_an_object_is_held_to_the_slot_too():
+    form = AnswerForm(
+        output="chosen", text_output=False, output_schema={"type": "object"},
+        selector=selector(ref("a")),
+    )  # fmt: skip
+    right, wrong = json.loads(chosen("a")), json.loads(chosen("z"))
+    assert form.read({"approved": True, "value": right}).value == right
+    with pytest.raises(AnswerInvalid, match="ref_not_in_candidates"):
+        form.read({"approved": True, "value": wrong})
+
+
+@pytest.mark.parametrize("note", [{}, {"note": {"type": "string"}}])
+def test_an_example_stands_under_its_title_where_the_author_gave_it_one(note):
+    schema = {
+        "type": "object",
+        "properties": {"userResponse": {"type": "string"}, **note},
+        "required": ["userResponse", *note],
+    }
+    form = AnswerForm(output="userResponse", schema=schema, selector=selector(ref("a")))
+    example = example_answer(form)
+    assert set(example) == {"userResponse", *note}
+    form.read({"approved": True, "value": example})
+
+
 @pytest.mark.parametrize(
     ("meta", "number"), [({}, 1), ({"minItems": 2}, 2), ({"resolutionMode": "override"}, 1)]
 )
@@ -196,6 +220,8 @@ def test_a_gate_read_back_in_another_process_refuses_the_same():
     payload, type_ = asked[0]
     schema = type_.__get_pydantic_json_schema__(None, None)
     assert payload["values"]["selector"]["badges"] == ["readableOnly"]
+    envelope = payload["schema"]["properties"]["userResponse"]["contentSchema"]
+    assert envelope["properties"]["selectedRefs"]["maxItems"] == 1
     assert schema["properties"]["value"]["properties"]["slotId"] == {"const": "voice"}
     made = {"interrupt": "i1", "payload": payload, "response_schema": schema}
     again = Gate.from_json(json.loads(json.dumps(made)))

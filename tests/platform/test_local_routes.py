@@ -28,11 +28,12 @@ from local_world import (
 
 from cinatra_sdk.context import Actor, read_slots
 from cinatra_sdk.context.errors import STATUS
-from cinatra_sdk.platform.local import FixedRuns, RunScope, local_app
+from cinatra_sdk.platform.local import FixedRuns, ParentSelection, RunScope, local_app
 from cinatra_sdk.store.artifacts import ArtifactStore
 from cinatra_sdk.store.database import Database
 
 BRIDGE, KEY, TOKEN = "bridge-token-0123", "attest-key-0123", "run-token-0123"
+BEARER = "eyJhbGciOiJFUzI1NiJ9.e30.c2lnbmF0dXJl"
 OTHERS = Actor(org_id="o2", principal_id="ann")
 
 
@@ -62,11 +63,27 @@ class Case:
     wrong: dict[str, Any] = field(default_factory=dict)
     right: dict[str, Any] = field(default_factory=dict)
     wrong_run: dict[str, Any] = field(default_factory=dict)
+    wrong_settings: dict[str, Any] = field(default_factory=dict)
 
 
 RESOLVES, FINALIZES = signed("ctx-voice-resolve_context"), signed("ctx-voice-finalize_interactive")
 SIGNED = {"settings": {"attestation_key": KEY}, "right": {"headers": RESOLVES}}
 FINALIZE = {"route": "context-finalize"}
+
+
+def bearer(text: str) -> dict[str, Any]:
+    return {"headers": {"Authorization": text}}
+
+
+def verifies(token: str) -> bool:
+    return token == BEARER
+
+
+def fails(token: str) -> bool:
+    raise ValueError(f"cannot read {token}")
+
+
+VERIFIED = {"settings": {"verify_bearer": verifies}, "right": bearer(f"Bearer {BEARER}")}
 
 
 def without(headers: dict[str, str], name: str) -> dict[str, Any]:
@@ -85,6 +102,31 @@ CASES = {
         settings={"bridge_token": BRIDGE},
         right={"headers": {"X-Cinatra-Bridge-Token": BRIDGE}},
         wrong={"headers": {"X-Cinatra-Bridge-Token": BRIDGE[:-1]}},
+    ),
+    "no bearer token where one is verified": Case(code="forbidden", **VERIFIED),
+    "another bearer token": Case(
+        code="forbidden", wrong=bearer(f"Bearer {BEARER[:-1]}"), **VERIFIED
+    ),
+    "a bearer token of another scheme": Case(
+        code="forbidden", wrong=bearer(f"Basic {BEARER}"), **VERIFIED
+    ),
+    "a bearer token that nobody verifies": Case(
+        code="forbidden",
+        settings={"bridge_token": BRIDGE},
+        right={"headers": {"X-Cinatra-Bridge-Token": BRIDGE}},
+        wrong=bearer(f"Bearer {BEARER}"),
+    ),
+    "a verifier that fails": Case(
+        code="forbidden",
+        wrong=bearer(f"Bearer {BEARER}"),
+        wrong_settings={"verify_bearer": fails},
+        **VERIFIED,
+    ),
+    "a verifier that answers something else": Case(
+        code="forbidden",
+        wrong=bearer(f"Bearer {BEARER}"),
+        wrong_settings={"verify_bearer": lambda token: "yes"},
+        **VERIFIED,
     ),
     "no run token": Case(
         code="context_unresolved",
@@ -117,6 +159,12 @@ CASES = {
     "a package that is not installed": Case(code="oas_missing", wrong_run={"slots": None}),
     "no such slot": Case(code="slot_missing", wrong={"slotId": "voices"}),
     "two slots of one id": Case(code="slot_ambiguous", wrong_run={"slots": (slot(), slot())}),
+    "a key for signatures that is not set": Case(
+        code="attestation_unconfigured",
+        wrong={"headers": RESOLVES},
+        wrong_settings={"attestation_key": ""},
+        **SIGNED,
+    ),
     "a signature without a conversation": Case(
         code="attestation_context_required",
         wrong=without(RESOLVES, "X-Cinatra-A2A-Context-Id"),
@@ -211,31 +259,64 @@ CASES = {
     "nothing where one is needed": Case(
         code="below_min_items", wrong={"envelope": {"selectedRefs": []}}, **FINALIZE
     ),
+    "as many as were planned, when fewer are allowed now": Case(
+        code="above_max_items",
+        wrong={"refs": ["a", "b"], "planned": True},
+        right={"refs": ["a", "b"], "planned": True},
+        wrong_run={"slots": (slot(maxItems=1),)},
+        **FINALIZE,
+    ),
+    "two where the narrowest wins": Case(
+        code="override_multi_select",
+        run={"slots": (slot(resolutionMode="override"),)},
+        wrong={"refs": ["a", "b"], "envelope": {"resolutionMode": "override"}},
+        right={"envelope": {"resolutionMode": "override"}},
+        **FINALIZE,
+    ),
+    "a token of no plan": Case(
+        code="selection_incoherent",
+        wrong={"allocationToken": "0" * 64},
+        right={"planned": True},
+        **FINALIZE,
+    ),
+    "a slot whose parent has selected nothing yet": Case(
+        code="inherited_selection_mismatch",
+        wrong_run={
+            "inherited": {
+                (PACKAGE, "voice"): ParentSelection(
+                    run_id="r0", package_name="@x/parent", slot_id="style"
+                )
+            }
+        },
+    ),
 }
 
 
 def sent(store: ArtifactStore, case: Case, changes: dict[str, Any]) -> dict[str, Any]:
     """The body of a call: a right one, with `changes`."""
-    given = {
-        key: value for key, value in changes.items() if key not in ("headers", "envelope", "ref")
-    }
+    ours = ("headers", "envelope", "ref", "refs", "planned")
+    given = {key: value for key, value in changes.items() if key not in ours}
     if case.route == "context-resolve":
         return body(**given)
-    (ref,) = refs_of(store, "a")
-    text = envelope([ref | changes.get("ref", {})], **changes.get("envelope", {}))
+    refs = refs_of(store, *changes.get("refs", ["a"]))
+    text = envelope([ref | changes.get("ref", {}) for ref in refs], **changes.get("envelope", {}))
+    if changes.get("planned"):
+        _, answer = ask(app(store, scope(**case.run)), "context-resolve", body())
+        given["allocationToken"] = answer["allocationToken"]
     return body(**({"selectionMode": "interactive", "userResponse": text} | given))
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_a_wrong_call_gets_its_code_and_writes_nothing_and_its_twin_is_answered(artifacts, case):
-    wrong = app(artifacts, scope(**(case.run | case.wrong_run)), **case.settings)
+    settings = case.settings | case.wrong_settings
+    wrong = app(artifacts, scope(**(case.run | case.wrong_run)), **settings)
     status, answer = ask(
         wrong, case.route, sent(artifacts, case, case.wrong), case.wrong.get("headers")
     )
     assert (status, answer["error"]) == (STATUS[case.code], case.code)
     assert sorted(answer) == ["error", "message"]
     assert artifacts.selections("o1", "r1") == []
-    for secret in (BRIDGE, KEY, TOKEN, "another-token-01"):
+    for secret in (BRIDGE, KEY, TOKEN, BEARER[:-1], "another-token-01"):
         assert secret not in json.dumps(answer)
 
     twin = app(artifacts, scope(**case.run), **case.settings)
@@ -246,14 +327,7 @@ def test_a_wrong_call_gets_its_code_and_writes_nothing_and_its_twin_is_answered(
 
 
 def test_every_code_of_the_contract_has_a_case():
-    elsewhere = {
-        "attestation_unconfigured", "selection_incoherent", "override_multi_select",
-        # Candidates are cut to maxItems, so that one more is refused as no candidate.
-        "above_max_items",
-        # Selections handed on by a parent are not part of the local platform yet.
-        "inherited_selection_mismatch",
-    }  # fmt: skip
-    assert {case.code for case in CASES.values()} == set(STATUS) - elsewhere
+    assert {case.code for case in CASES.values()} == set(STATUS)
 
 
 @pytest.mark.parametrize(
@@ -320,6 +394,113 @@ def test_an_error_does_not_echo_a_token_that_was_put_where_a_name_belongs(artifa
 def test_a_bridge_token_sent_twice_opens_nothing(artifacts):
     headers = {"X-Cinatra-Bridge-Token": BRIDGE, "x-cinatra-bridge-token": BRIDGE}
     assert ask(app(artifacts, bridge_token=BRIDGE), "context-resolve", body(), headers)[0] == 403
+
+
+# ------------------------------------------------------------------- bearer tokens
+
+
+def test_a_bridge_token_or_a_bearer_token_is_enough_and_the_verifier_is_asked_only_for_its_own(
+    artifacts,
+):
+    asked: list[str] = []
+
+    def noted(token: str) -> bool:
+        asked.append(token)
+        return verifies(token)
+
+    local = app(artifacts, bridge_token=BRIDGE, verify_bearer=noted)
+    bridge = {"X-Cinatra-Bridge-Token": BRIDGE}
+    assert ask(local, "context-resolve", body(), bridge)[0] == 200
+    assert asked == []
+    right = {"Authorization": f"bearer  {BEARER}"}
+    assert ask(local, "context-resolve", body(), right)[0] == 200
+    assert ask(local, "context-resolve", body(), right | {"X-Cinatra-Bridge-Token": "x"})[0] == 200
+    assert asked == [BEARER, BEARER]
+    assert ask(local, "context-resolve", body())[0] == 403
+    assert asked == [BEARER, BEARER]
+
+
+def test_an_empty_bridge_token_opens_nothing_beside_a_verifier_and_the_bearer_still_does(artifacts):
+    local = app(artifacts, bridge_token="", verify_bearer=verifies)
+    for headers in ({"X-Cinatra-Bridge-Token": ""}, {"Authorization": "Bearer "}, None):
+        assert ask(local, "context-resolve", body(), headers)[1]["error"] == "forbidden"
+    assert ask(local, "context-resolve", body(), {"Authorization": f"Bearer {BEARER}"})[0] == 200
+
+
+def test_two_bearer_tokens_reach_no_verifier(artifacts):
+    local = app(artifacts, verify_bearer=lambda token: True)
+    twice = {"Authorization": f"Bearer {BEARER}", "authorization": f"Bearer {BEARER}"}
+    assert ask(local, "context-resolve", body(), twice)[0] == 403
+    assert ask(local, "context-resolve", body(), {"Authorization": f"Bearer {BEARER}"})[0] == 200
+
+
+def test_a_bearer_token_is_in_no_error_even_where_a_name_belongs(artifacts):
+    local = app(artifacts, verify_bearer=verifies)
+    status, answer = ask(
+        local, "context-resolve", body(slotId=BEARER), {"Authorization": f"Bearer {BEARER}"}
+    )
+    assert (status, answer["error"]) == (404, "slot_missing")
+    assert BEARER not in answer["message"]
+
+
+def test_a_bearer_token_does_not_stand_for_the_token_of_the_run(artifacts):
+    local = app(artifacts, scope(run_token=TOKEN), verify_bearer=verifies)
+    headers = {"Authorization": f"Bearer {BEARER}"}
+    assert ask(local, "context-resolve", body(), headers)[1]["error"] == "context_unresolved"
+    whole = headers | {"X-Cinatra-Run-Token": TOKEN}
+    assert ask(local, "context-resolve", body(), whole)[0] == 200
+
+
+# ---------------------------------------------------------------- embedded packages
+
+
+CHILD = "@x/drafts"
+
+
+def test_a_child_embedded_in_the_run_selects_for_its_own_slots_under_its_own_name(artifacts):
+    run = scope(embedded={CHILD: (slot(slotId="brand", maxItems=1),)})
+    local = app(artifacts, run)
+    asked = body(parentPackageName=CHILD, slotId="brand")
+    status, answer = ask(local, "context-resolve", asked)
+    assert (status, ids(answer["candidates"])) == (200, ["a"])
+    refs = refs_of(artifacts, "a")
+    given = {"selectionMode": "interactive", "userResponse": envelope(refs, slotId="brand")}
+    status, answer = ask(local, "context-finalize", asked | given)
+    assert (status, answer["wrote"]) == (200, True)
+    (row,) = artifacts.selections("o1", "r1")
+    assert (row.parent_package_name, row.slot_id) == (CHILD, "brand")
+
+
+def test_the_slots_of_one_package_are_not_those_of_another_of_the_run(artifacts):
+    run = scope(embedded={CHILD: (slot(slotId="brand"),)})
+    wrong = {
+        "slot_missing": [
+            {"parentPackageName": CHILD, "slotId": "voice"},
+            {"parentPackageName": PACKAGE, "slotId": "brand"},
+        ],
+        "package_mismatch": [{"parentPackageName": "@x/other", "slotId": "brand"}],
+    }
+    for code, calls in wrong.items():
+        for changes in calls:
+            assert ask(app(artifacts, run), "context-resolve", body(**changes))[1]["error"] == code
+    assert ask(app(artifacts, run), "context-resolve", body())[0] == 200
+
+
+def test_an_embedded_child_does_not_need_the_file_of_the_runs_own_package(artifacts):
+    run = scope(slots=None, embedded={CHILD: (slot(),)})
+    assert ask(app(artifacts, run), "context-resolve", body(parentPackageName=CHILD))[0] == 200
+    assert ask(app(artifacts, run), "context-resolve", body())[1]["error"] == "oas_missing"
+
+
+def test_the_node_that_signs_for_a_child_is_one_of_the_childs_slots(artifacts):
+    run = scope(embedded={CHILD: (slot(slotId="brand"),)})
+    local = app(artifacts, run, attestation_key=KEY)
+    asked = body(parentPackageName=CHILD, slotId="brand")
+    own, parents = signed("ctx-brand-resolve_context"), signed("ctx-voice-resolve_context")
+    assert ask(local, "context-resolve", asked, own)[0] == 200
+    status, answer = ask(local, "context-resolve", asked, parents)
+    assert (status, answer["error"]) == (403, "attestation_node_unrecognized")
+    assert ask(local, "context-resolve", body(), parents)[0] == 200
 
 
 # ------------------------------------------------------------------------ resolving

@@ -1,12 +1,15 @@
 """The local platform: answers a flow's platform calls from this process, or serves them over HTTP.
 
     runs.py        whose a run is, and which slots its package declares  (the host's knowledge)
-    proof.py       who may ask: bridge token, run token, signed node     (pure)
+    proof.py       who may ask: bridge or bearer, run token, signed node (pure)
     bodies.py      the bodies that the routes take, read strictly        (pure)
     routes.py      `context-resolve` and `context-finalize`
     app.py         `local_app`, plain ASGI around the routes
     platform.py    `LocalPlatform`: calls the app in process, sends the rest on
     primitive.py   `context_resolve`, for whoever holds an agent's document
+    standalone.py  `standalone`, a local platform for the runs of a store, made again by any process
+    stored_runs.py the runs of a store as a directory;  with declared.py, settings.py
+    context_file.py  artifacts and actor from a file, for `oasflow run --context`
 
 A flow meets the same requests either way: `LocalPlatform` makes the request that `HttpPlatform`
 would send, and reads the answer as `HttpPlatform` would.
@@ -20,8 +23,24 @@ Source: Cinatra's contracts, sections 5 and 6.
 from __future__ import annotations
 
 from cinatra_sdk.platform.local.app import local_app
+from cinatra_sdk.platform.local.context_file import read_context_file
 from cinatra_sdk.platform.local.platform import LocalPlatform
 from cinatra_sdk.platform.local.primitive import context_resolve
-from cinatra_sdk.platform.local.runs import FixedRuns, RunDirectory, RunScope
+from cinatra_sdk.platform.local.runs import FixedRuns, ParentSelection, RunDirectory, RunScope
+from cinatra_sdk.platform.local.settings import LocalSettings
+from cinatra_sdk.platform.local.standalone import standalone
+from cinatra_sdk.platform.local.stored_runs import StoredRuns
 
-__all__ = ["LocalPlatform", "local_app", "context_resolve", "RunDirectory", "RunScope", "FixedRuns"]
+__all__ = [
+    "LocalPlatform",
+    "local_app",
+    "context_resolve",
+    "RunDirectory",
+    "RunScope",
+    "ParentSelection",
+    "FixedRuns",
+    "StoredRuns",
+    "LocalSettings",
+    "standalone",
+    "read_context_file",
+]

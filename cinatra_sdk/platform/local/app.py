@@ -22,6 +22,7 @@ from pydantic import JsonValue
 from cinatra_sdk.context.errors import ContextError
 from cinatra_sdk.context.extensions import ExtensionRegistry
 from cinatra_sdk.errors import FlowError
+from cinatra_sdk.platform.local.proof import VerifyBearer, bearer_token
 from cinatra_sdk.platform.local.routes import ContextRoutes
 from cinatra_sdk.platform.local.runs import RunDirectory
 from cinatra_sdk.platform.origin import RefusalError, decoded_segments
@@ -56,7 +57,9 @@ def local_app(
     runs: RunDirectory,
     *,
     bridge_token: str | None = None,
+    verify_bearer: VerifyBearer | None = None,
     attestation_key: str | None = None,
+    holds_offers: bool = False,
     clock: Callable[[], float] = time.time,
     in_thread: bool = True,
 ) -> App:
@@ -64,19 +67,28 @@ def local_app(
 
     bridge_token:    None asks for none, which is for a process that talks to itself; the empty
                      string refuses every call.
-    attestation_key: the same, for the signature of the calling node.
+    verify_bearer:   whether the host accepts a bearer token, which then opens the door instead of
+                     the bridge token; called on the thread that answers.  None refuses them.
+    attestation_key: as bridge_token, for the signature of the calling node.
+    holds_offers:    a finalize without an `allocationToken` may choose what the slot was offered
+                     before in this run, where the artifact is still there; otherwise only what is
+                     a candidate at that moment, which is Cinatra's rule.
     """
     routes = ContextRoutes(
         artifacts=artifacts,
         registry=registry,
         runs=runs,
         bridge_token=bridge_token,
+        verify_bearer=verify_bearer,
         attestation_key=attestation_key,
+        holds_offers=holds_offers,
     )
 
     def reply(scope: Message, content: bytes | None) -> Reply:
         headers = _headers(scope["headers"])
-        secrets = [bridge_token, attestation_key, headers.get("x-cinatra-run-token")]
+        secrets = [
+            bridge_token, attestation_key, headers.get("x-cinatra-run-token"), bearer_token(headers),
+        ]  # fmt: skip
         try:
             return _routed(routes, scope, headers, content, clock())
         except FlowError as error:

@@ -35,6 +35,8 @@ class FinalizeBody(ResolveBody):
     """Compared with the slot's own, which counts."""
     user_response: str = Field(alias="userResponse")
     """The JSON text of a `ContextSelection`."""
+    allocation_token: str | None = Field(default=None, alias="allocationToken", max_length=1024)
+    """What resolving gave.  Empty, blank and absent are the same."""
 
 
 Body = TypeVar("Body", bound=ResolveBody)

@@ -12,8 +12,9 @@ The request is made, and its answer read, by the functions that `HttpPlatform` u
 from __future__ import annotations
 
 import asyncio
+import copy
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import replace
 from typing import Any
 from urllib.parse import urlsplit
@@ -21,7 +22,7 @@ from urllib.parse import urlsplit
 from pydantic import JsonValue
 
 from cinatra_sdk.context.extensions import ExtensionRegistry
-from cinatra_sdk.platform.local.app import Message, is_local, local_app
+from cinatra_sdk.platform.local.app import App, Message, is_local, local_app
 from cinatra_sdk.platform.local.runs import RunDirectory
 from cinatra_sdk.platform.origin import read_url
 from cinatra_sdk.platform.protocol import (
@@ -42,7 +43,12 @@ class LocalPlatform:
     """Answers the context routes from `artifacts`; safe to share between threads.
 
     beyond:          who answers every other call; None refuses them.  Closing it is its maker's.
+    seen_by:         the runs that a call of one run may be about, by the calling run's id; None
+                     lets a call be about every run of `runs`.
+    described:       what `describe` says besides the kind and `beyond`; None says no more, and
+                     such a platform is not made again in another process.
     attestation_key: signs each call with its node, and demands it; None does neither.
+    holds_offers:    see `local_app`.
     """
 
     def __init__(
@@ -53,17 +59,28 @@ class LocalPlatform:
         *,
         beyond: Platform | None,
         attestation_key: str | None = None,
+        holds_offers: bool = False,
         clock: Callable[[], float] = time.time,
+        seen_by: Callable[[str], RunDirectory] | None = None,
+        described: Mapping[str, JsonValue] | None = None,
     ) -> None:
-        self._app = local_app(
-            artifacts,
-            registry,
-            runs,
-            attestation_key=attestation_key,
-            clock=clock,
-            in_thread=False,
+        def app(directory: RunDirectory) -> App:
+            return local_app(
+                artifacts,
+                registry,
+                directory,
+                attestation_key=attestation_key,
+                holds_offers=holds_offers,
+                clock=clock,
+                in_thread=False,
+            )
+
+        everyone = app(runs)
+        self._app_for: Callable[[str], App] = (
+            (lambda _caller: everyone) if seen_by is None else (lambda caller: app(seen_by(caller)))
         )
         self._beyond = beyond
+        self._described = dict(described or {})
         self._clock = clock
         self._rules = RequestRules(
             base_url=_ORIGIN,
@@ -76,22 +93,27 @@ class LocalPlatform:
 
     def describe(self) -> dict[str, JsonValue]:
         beyond = None if self._beyond is None else self._beyond.describe()
-        return {"kind": "local", "beyond": beyond}
+        return {"kind": "local", **copy.deepcopy(self._described), "beyond": beyond}
+
+    @property
+    def beyond(self) -> Platform | None:
+        """Who answers the calls that this platform does not."""
+        return self._beyond
 
     def call(self, call: PlatformCall) -> JsonValue:
-        if not _is_own(call):
+        if not answers(call.url):
             return self._other(call).call(call)
         prepared = prepare(self._rules, call, now=self._clock())
         # An error names the url as the flow's author wrote it: there is no other address.
         prepared = replace(prepared, shown_url=call.url.partition("?")[0])
-        answer = _exchange(self._app, prepared)
+        answer = _exchange(self._app_for(call.run_id), prepared)
         verdict = judge(prepared, answer, attempt=0, retries=0, now=self._clock())
         # Without a further attempt there is nothing to wait for.
         assert isinstance(verdict, Decoded)
         return verdict.value
 
     async def acall(self, call: PlatformCall) -> JsonValue:
-        if not _is_own(call):
+        if not answers(call.url):
             return await self._other(call).acall(call)
         return await asyncio.to_thread(self.call, call)
 
@@ -107,10 +129,11 @@ class LocalPlatform:
         )
 
 
-def _is_own(call: PlatformCall) -> bool:
-    if not call.url.startswith(BASE_URL_PLACEHOLDER):
+def answers(url: str) -> bool:
+    """Whether a local platform answers calls of `url`, as the flow's author wrote it, itself."""
+    if not url.startswith(BASE_URL_PLACEHOLDER):
         return False
-    rest = call.url.removeprefix(BASE_URL_PLACEHOLDER)
+    rest = url.removeprefix(BASE_URL_PLACEHOLDER)
     return rest.startswith("/") and is_local(rest.partition("?")[0].partition("#")[0])
 
 

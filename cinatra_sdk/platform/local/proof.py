@@ -2,12 +2,14 @@
 
 In: a request's headers, and what is known of the run.  Out: nothing, or a `ContextError` (403).
 
-    check_bridge(headers, "s3cret")       X-Cinatra-Bridge-Token, compared in constant time
+    check_caller(headers, "s3cret", …)    X-Cinatra-Bridge-Token, compared in constant time;
+                                          or Authorization: Bearer, where the host verifies it
     check_run(headers, scope)             X-Cinatra-Run-Token, X-Cinatra-A2A-Context-Id
     check_node(…)                         X-Cinatra-Context-Node, -Context-Attestation (v2)
 
 A secret that is `None` is not asked for; one that is the empty string refuses every call, so
-that an unset variable never opens the door.  Bearer tokens are no proof here.
+that an unset variable never opens the door.  A bearer token is the host's to judge: without a
+verifier it is no proof.
 """
 
 from __future__ import annotations
@@ -15,16 +17,19 @@ from __future__ import annotations
 import hashlib
 import hmac
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from cinatra_sdk.context.errors import ContextError
 from cinatra_sdk.context.slots import AgentContextSlot
 from cinatra_sdk.platform.local.runs import RunScope
 
 NodeKind = Literal["resolve_context", "finalize_interactive", "finalize_autonomous"]
+VerifyBearer: TypeAlias = Callable[[str], bool]
+"""Whether the host accepts a bearer token; anything but `True`, and any error, refuses it."""
 
+_BEARER = re.compile(r"bearer +([a-z0-9._~+/-]+=*) *", re.IGNORECASE)
 _ATTESTATION = re.compile(r"v2:([0-9]{1,12}):([0-9a-f]{64})")
 _KINDS = "resolve_context|finalize_interactive|finalize_autonomous"
 _OWN_NODE = re.compile(f"ctx-(?P<slot>.+)-(?P<kind>{_KINDS})")
@@ -32,11 +37,38 @@ _PUBLIC_NODE = re.compile(_KINDS)
 """Nodes of the public selection agent itself, which serves whichever slot it is called for."""
 
 
-def check_bridge(headers: Mapping[str, str], expected: str | None) -> None:
-    if expected is None:
+def check_caller(
+    headers: Mapping[str, str], bridge_token: str | None, verify_bearer: VerifyBearer | None
+) -> None:
+    """One of the proofs that are configured is enough; where none is, none is asked for."""
+    if bridge_token is None and verify_bearer is None:
         return
-    if not expected or not _same(headers.get("x-cinatra-bridge-token", ""), expected):
-        raise ContextError("forbidden", "the call carries no valid bridge token")
+    if bridge_token and _same(headers.get("x-cinatra-bridge-token", ""), bridge_token):
+        return
+    if verify_bearer is not None and _accepts(verify_bearer, bearer_token(headers)):
+        return
+    wanted = {
+        "bridge token": bridge_token is not None,
+        "bearer token": verify_bearer is not None,
+    }
+    names = " or ".join(name for name, asked_for in wanted.items() if asked_for)
+    raise ContextError("forbidden", f"the call carries no valid {names}")
+
+
+def bearer_token(headers: Mapping[str, str]) -> str:
+    """The token of `Authorization: Bearer …`; empty where there is none, or two."""
+    read = _BEARER.fullmatch(headers.get("authorization", ""))
+    return "" if read is None else read[1]
+
+
+def _accepts(verify_bearer: VerifyBearer, token: str) -> bool:
+    if not token:
+        return False
+    try:
+        # Exactly True: the coroutine of an async verifier is truthy, and has verified nothing.
+        return verify_bearer(token) is True
+    except Exception:  # noqa: BLE001 - a verifier that fails has not accepted, whatever it raised
+        return False
 
 
 def check_run(headers: Mapping[str, str], scope: RunScope) -> None:
@@ -92,12 +124,17 @@ def signed_node(headers: Mapping[str, str], key: str | None, *, now: float) -> s
 
 
 def check_node(
-    node: str | None, scope: RunScope, slot: AgentContextSlot, *, finalizes: bool
+    node: str | None,
+    scope: RunScope,
+    slot: AgentContextSlot,
+    *,
+    package_name: str,
+    finalizes: bool,
 ) -> None:
     """The node that signed has to be the one of this slot, for this route, in the slot's mode."""
     if node is None:
         return
-    calling = _read(node, scope)
+    calling = _read(node, scope, {declared.slot_id for declared in scope.slots_of(package_name)})
     if calling.slot_id is not None and calling.slot_id != slot.slot_id:
         raise ContextError("attestation_slot_mismatch", "the node that signed is of another slot")
     wanted = f"finalize_{slot.selection_mode}" if finalizes else "resolve_context"
@@ -107,9 +144,8 @@ def check_node(
         )
 
 
-def _read(node: str, scope: RunScope) -> CallingNode:
+def _read(node: str, scope: RunScope, declared: Collection[str]) -> CallingNode:
     own, public = _OWN_NODE.fullmatch(node), _PUBLIC_NODE.search(node)
-    declared = {slot.slot_id for slot in scope.slots or ()}
     if node in scope.context_nodes and public is not None:
         return CallingNode(kind=public[0], slot_id=scope.context_nodes[node])
     if own is not None and own["slot"] in declared:

@@ -2,6 +2,10 @@
 
     FixedRuns({"r1": RunScope(org_id="o1", actor=ann, package_name="@x/writer", slots=(voice,))})
 
+    embedded={"@x/drafts": (brand,)}             a child whose flow is copied into the run's own
+    inherited={("@x/drafts", "brand"): ParentSelection(run_id="r1", …)}
+                                                 a slot that the parent's selection satisfies
+
 A request names a run; everything that decides what it may see comes from here instead.
 """
 
@@ -12,7 +16,21 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from cinatra_sdk.context.actor import Actor
+from cinatra_sdk.context.errors import ContextError
 from cinatra_sdk.context.slots import AgentContextSlot
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParentSelection:
+    """Whose recorded selection satisfies a slot: one of `parentSatisfiedContextSlots`, as it runs.
+
+    The host vouches that the owner of the child's run may have what the parent chose.
+    """
+
+    run_id: str
+    """The parent's run, of the same organisation; the same run where the child is embedded."""
+    package_name: str
+    slot_id: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +53,25 @@ class RunScope:
     """Where it is set, every call has to carry it."""
     context_nodes: Mapping[str, str] = field(default_factory=dict)
     """Node id → slot id, for selection nodes whose ids are not `ctx-<slotId>-…`."""
+    embedded: Mapping[str, tuple[AgentContextSlot, ...]] = field(default_factory=dict)
+    """Package → its slots, for child agents whose flows the run holds a copy of."""
+    inherited: Mapping[tuple[str, str], ParentSelection] = field(default_factory=dict)
+    """(package, slot id) → the selection that stands for one of the slot's own."""
+
+    def slots_of(self, package_name: str) -> tuple[AgentContextSlot, ...]:
+        """The slots of a package that takes part in the run.
+
+        Raises: `ContextError` `package_unresolved`, `package_mismatch`, `oas_missing`.
+        """
+        if not self.package_name:
+            raise ContextError("package_unresolved", "the run's package is not known")
+        if package_name != self.package_name:
+            if package_name not in self.embedded:
+                raise ContextError("package_mismatch", "the run is not one of the package named")
+            return self.embedded[package_name]
+        if self.slots is None:
+            raise ContextError("oas_missing", f"{self.package_name} is not installed")
+        return self.slots
 
 
 class RunDirectory(Protocol):

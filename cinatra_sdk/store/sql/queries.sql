@@ -208,6 +208,57 @@ where s.org_id = %(org_id)s
   and s.selection_mode = %(selection_mode)s
 order by s.selected_at, s.id;
 
+-- name: insert_empty_selection
+-- A selection that chose nothing; once.
+insert into empty_context_selections (
+    id, org_id, parent_run_id, parent_package_name, slot_id, selected_by, selection_mode)
+values (
+    %(id)s, %(org_id)s, %(parent_run_id)s, %(parent_package_name)s, %(slot_id)s, %(selected_by)s,
+    %(selection_mode)s)
+on conflict (id) do nothing;
+
+-- name: latest_selection
+-- The refs of the batch that was recorded last for a slot of a run: no row where there is none,
+-- one row without an artifact where it chose nothing.
+with recorded as (
+    select split_part(id, ':', 1) as key, selected_at
+    from run_context_selections
+    where org_id = %(org_id)s and parent_run_id = %(parent_run_id)s
+      and parent_package_name = %(parent_package_name)s and slot_id = %(slot_id)s
+    union all
+    select id, selected_at
+    from empty_context_selections
+    where org_id = %(org_id)s and parent_run_id = %(parent_run_id)s
+      and parent_package_name = %(parent_package_name)s and slot_id = %(slot_id)s
+), latest as (
+    select key from recorded order by selected_at desc, key desc limit 1
+)
+select s.artifact_id, s.representation_revision_id, s.semantic_assertion_id, s.extension,
+       s.source_scope, coalesce(o.owner_id, '') as owner_id
+from latest
+left join run_context_selections s
+       on s.org_id = %(org_id)s and s.parent_run_id = %(parent_run_id)s
+      and split_part(s.id, ':', 1) = latest.key
+left join objects o on o.id = s.artifact_id and o.org_id = s.org_id;
+
+-- name: insert_plan
+-- What was offered; a resolve that is tried again finds it there.
+insert into context_plans (token, org_id, parent_run_id, parent_package_name, slot_id, refs)
+values (%(token)s, %(org_id)s, %(parent_run_id)s, %(parent_package_name)s, %(slot_id)s, %(refs)s)
+on conflict (token) do nothing;
+
+-- name: load_plan
+select org_id, parent_run_id, parent_package_name, slot_id, refs
+from context_plans where token = %(token)s;
+
+-- name: list_plans
+-- Everything that a slot of a run was offered, oldest first.
+select refs
+from context_plans
+where org_id = %(org_id)s and parent_run_id = %(parent_run_id)s
+  and parent_package_name = %(parent_package_name)s and slot_id = %(slot_id)s
+order by planned_at, token;
+
 -- name: insert_object
 insert into objects (id, org_id, type, name, owner_id, owner_level, visibility)
 values (%(id)s, %(org_id)s, %(type)s, %(name)s, %(owner_id)s, %(owner_level)s, %(visibility)s);
@@ -244,3 +295,93 @@ returning id;
 -- name: archive_assertion
 update semantic_assertions set eligibility = 'archived'
 where id = %(id)s and eligibility <> 'archived';
+
+-- name: load_objects
+-- Artifacts that are declared and not there yet, in the order of their ids, so that two processes
+-- that load the same ones wait for each other and not in a circle.
+insert into objects (id, org_id, type, name, owner_id, owner_level, visibility)
+select given.id, given.org_id, %(type)s, given.name, given.owner_id, given.owner_level,
+       given.visibility
+from unnest(%(ids)s::text[], %(org_ids)s::text[], %(names)s::text[], %(owner_ids)s::text[],
+            %(owner_levels)s::text[], %(visibilities)s::text[])
+     as given (id, org_id, name, owner_id, owner_level, visibility)
+order by given.id
+on conflict (id) do nothing;
+
+-- name: lock_objects
+select id, org_id, type, deleted_at from objects
+where id = any(%(ids)s)
+order by id
+for update;
+
+-- name: update_objects
+-- Declared artifacts whose rows say something else; they are locked.
+update objects o
+set name = given.name, owner_id = given.owner_id, owner_level = given.owner_level,
+    visibility = given.visibility
+from unnest(%(ids)s::text[], %(names)s::text[], %(owner_ids)s::text[], %(owner_levels)s::text[],
+            %(visibilities)s::text[])
+     as given (id, name, owner_id, owner_level, visibility)
+where o.id = given.id
+  and (o.name, o.owner_id, o.owner_level, o.visibility)
+      is distinct from (given.name, given.owner_id, given.owner_level, given.visibility);
+
+-- name: load_representations
+-- A revision for each declared artifact whose latest one says something else; they are locked.
+insert into representations (id, org_id, artifact_id, revision, mime, content)
+select 'rev_' || replace(gen_random_uuid()::text, '-', ''), o.org_id, o.id,
+       coalesce(latest.revision, 0) + 1, 'text/plain', given.content
+from unnest(%(ids)s::text[], %(contents)s::text[]) as given (id, content)
+join objects o on o.id = given.id
+left join lateral (
+    select r.revision, r.content
+    from representations r
+    where r.org_id = o.org_id and r.artifact_id = o.id
+    order by r.revision desc
+    limit 1
+) latest on true
+where latest.content is distinct from given.content;
+
+-- name: archive_drafts
+-- Drafts of classifications that are given for good now; their artifacts are locked.
+update semantic_assertions a set eligibility = 'archived'
+from unnest(%(ids)s::text[], %(extensions)s::text[]) as given (id, extension)
+where a.artifact_id = given.id and a.extension = given.extension and a.eligibility = 'draft';
+
+-- name: load_assertions
+-- Classifications that are declared and not there yet; their artifacts are locked.
+insert into semantic_assertions (id, org_id, artifact_id, extension, asserted_by, eligibility)
+select 'sem_' || replace(gen_random_uuid()::text, '-', ''), o.org_id, o.id, given.extension,
+       'user', 'eligible'
+from unnest(%(ids)s::text[], %(extensions)s::text[]) as given (id, extension)
+join objects o on o.id = given.id
+on conflict (org_id, artifact_id, extension) where eligibility <> 'archived' do nothing;
+
+-- name: list_names
+select id, name from objects where org_id = %(org_id)s and id = any(%(ids)s);
+
+-- name: list_chosen
+-- What was chosen in a run, for people: one row per ref, one without an artifact where a selection
+-- chose nothing; batch after batch, each in its order.
+select s.parent_package_name as package_name, s.slot_id, s.artifact_id,
+       coalesce(o.name, '') as name, r.revision, s.representation_revision_id as revision_id,
+       s.semantic_assertion_id as assertion_id, s.extension, s.source_scope, s.selected_by,
+       s.selection_mode, s.selected_at
+from (
+    select id, org_id, parent_package_name, slot_id, artifact_id, representation_revision_id,
+           semantic_assertion_id, extension, source_scope, selected_by, selection_mode, selected_at
+    from run_context_selections
+    where parent_run_id = %(run_id)s
+    union all
+    select id || ':0', org_id, parent_package_name, slot_id, null, null, null, null, null,
+           selected_by, selection_mode, selected_at
+    from empty_context_selections
+    where parent_run_id = %(run_id)s
+) s
+left join representations r on r.id = s.representation_revision_id
+left join objects o on o.id = s.artifact_id and o.org_id = s.org_id
+order by s.selected_at, split_part(s.id, ':', 1), split_part(s.id, ':', 2)::integer;
+
+-- name: load_run_platform
+-- Whose a run is, by the platform that it was started with, and which flow it runs.
+select run_id, tenant, digest, platform from runs where run_id = %(run_id)s;

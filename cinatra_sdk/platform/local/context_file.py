@@ -1,0 +1,262 @@
+"""A context file: the artifacts a standalone host has, on whose behalf runs choose from them.
+
+In: a `.yaml`, `.yml` or `.json` file.  Out: a `ContextFile`, or `ContextFileError` with everything
+that does not fit, each with its place.
+
+    actor: {orgId: acme, principalId: ann, projectIds: [spring]}
+    artifacts:
+      - id: house-voice
+        visibility: everyone
+        extensions: ["@acme/brand-voice-artifact"]
+        content: Plain words.
+
+    -> context.yaml: artifacts[0].visibility: write private, org, workspace, admin, team:ID or …
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal, NoReturn
+
+import yaml
+from pydantic import AfterValidator, Field, ValidationError, model_validator
+from pydantic_core import ErrorDetails
+
+from cinatra_sdk.platform.local.settings import Id, LocalSettings, Names, StrictModel
+from cinatra_sdk.store.loading import LoadedArtifact
+
+MAX_BYTES: Final = 1_048_576
+"""Of the file."""
+MAX_TOLD: Final = 20
+"""Problems that one error lists."""
+_VISIBILITY: Final = re.compile(r"private|org|workspace|admin|(?:team|project):\S+")
+_UNSTORABLE: Final = re.compile(r"[\x00\ud800-\udfff]")
+
+
+class ContextFileError(ValueError):
+    """The file cannot be used; the text names the file, and each place with what to do about it."""
+
+
+def _visible(text: str) -> str:
+    if _VISIBILITY.fullmatch(text) is None:
+        raise ValueError("write private, org, workspace, admin, team:ID or project:ID")
+    return text
+
+
+def _storable(text: str) -> str:
+    if _UNSTORABLE.search(text) is not None:
+        raise ValueError("holds a character that no database takes")
+    return text
+
+
+Visibility = Annotated[Id, AfterValidator(_visible)]
+Text = Annotated[str, AfterValidator(_storable)]
+
+
+class ArtifactEntry(StrictModel):
+    """One artifact of the file."""
+
+    id: Id
+    name: Annotated[Text, Field(max_length=1_000)] = ""
+    owner_id: Id | None = Field(default=None, alias="ownerId")
+    """`None`: the actor."""
+    org_id: Id | None = Field(default=None, alias="orgId")
+    """`None`: the actor's organisation."""
+    owner_level: Literal["user", "team", "organization", "workspace"] = Field(
+        default="user", alias="ownerLevel"
+    )
+    """The scope of an artifact whose visibility names none."""
+    visibility: Visibility
+    extensions: Annotated[Names, Field(min_length=1)]
+    content: Text
+
+
+class ContextFile(LocalSettings):
+    """Everything that a standalone host knows."""
+
+    artifacts: Annotated[tuple[ArtifactEntry, ...], Field(strict=False)] = ()
+
+    @model_validator(mode="after")
+    def _each_id_once(self) -> ContextFile:
+        first: dict[str, int] = {}
+        twice = []
+        for place, entry in enumerate(self.artifacts):
+            if entry.id in first:
+                twice.append(f'artifacts[{place}].id: "{entry.id}" is that of artifacts[{first[entry.id]}]')  # fmt: skip
+            first.setdefault(entry.id, place)
+        if twice:
+            raise ValueError("; ".join(twice) + "; give each artifact an id of its own")
+        return self
+
+    @property
+    def settings(self) -> LocalSettings:
+        """What a platform's description keeps of the file: everything but the artifacts."""
+        fields = {name: getattr(self, name) for name in LocalSettings.model_fields}
+        return LocalSettings.model_construct(**fields)
+
+    @property
+    def loaded(self) -> tuple[LoadedArtifact, ...]:
+        """The artifacts with what the file leaves to the actor."""
+        return tuple(
+            LoadedArtifact(
+                id=entry.id,
+                org_id=entry.org_id or self.actor.org_id,
+                owner_id=entry.owner_id or self.actor.principal_id,
+                owner_level=entry.owner_level,
+                name=entry.name,
+                visibility=entry.visibility,
+                extensions=entry.extensions,
+                content=entry.content,
+            )
+            for entry in self.artifacts
+        )
+
+
+def read_context_file(path: str | os.PathLike[str]) -> ContextFile:
+    """Raises: `ContextFileError`."""
+    file = Path(path)
+    value = _decoded(file)
+    try:
+        return ContextFile.model_validate(value)
+    except ValidationError as error:
+        found = error.errors(include_url=False, include_input=True)
+    problems = [_problem(one) for one in found]
+    told = problems[:MAX_TOLD]
+    if len(problems) > MAX_TOLD:
+        told.append(f"and {len(problems) - MAX_TOLD} more")
+    # Raised here, not in the handler: pydantic's error holds the whole content.
+    raise ContextFileError("\n".join(f"{file}: {problem}" for problem in told))
+
+
+# ------------------------------------------------------------------------- reading
+
+
+def _decoded(file: Path) -> Any:
+    if file.suffix.lower() not in {".json", ".yaml", ".yml"}:
+        raise ContextFileError(f"{file}: a context file ends in .json, .yaml or .yml")
+    text = _text(file)
+    problem = ""
+    try:
+        if file.suffix.lower() == ".json":
+            return json.loads(text, object_pairs_hook=_once_each, parse_constant=_no_constant)
+        _refuse_aliases(text)
+        return yaml.load(text, Loader=_Loader)  # noqa: S506 - a SafeLoader
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        where = f" at line {mark.line + 1}, column {mark.column + 1}" if mark else ""
+        problem = f"is not YAML: {error.problem or 'syntax error'}{where}"
+    except json.JSONDecodeError as error:
+        problem = f"is not JSON: {error.msg} at line {error.lineno}, column {error.colno}"
+    except RecursionError:
+        problem = "is nested too deeply"
+    except yaml.YAMLError as error:
+        problem = f"is not YAML: {getattr(error, 'reason', type(error).__name__)}"
+    except ValueError as error:
+        problem = str(error)
+    raise ContextFileError(f"{file}: {problem}")
+
+
+def _text(file: Path) -> str:
+    problem = f"a context file has at most {MAX_BYTES:,} bytes"
+    try:
+        with file.open("rb") as stream:
+            raw = stream.read(MAX_BYTES + 1)
+        if len(raw) <= MAX_BYTES:
+            return raw.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        problem = "is not UTF-8"
+    except OSError as error:
+        problem = f"cannot be read: {error.strerror or type(error).__name__}"
+    except ValueError:
+        problem = "this is no file name"  # one with a NUL in it
+    raise ContextFileError(f"{file}: {problem}")
+
+
+class _Loader(yaml.SafeLoader):
+    """As YAML's own safe one; a key that is written twice is an error."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        seen: set[str] = set()
+        for key, _ in node.value:
+            name = key.value if isinstance(key, yaml.ScalarNode) else ""
+            if not name or name in seen:
+                problem = f'the key "{name}" is written twice' if name else "a key is no text"
+                raise yaml.constructor.ConstructorError(None, None, problem, key.start_mark)
+            seen.add(name)
+        return super().construct_mapping(node, deep=deep)
+
+
+def _refuse_aliases(text: str) -> None:
+    """A short file could stand for a huge one, and what is there should be seen there."""
+    events = yaml.parse(text, Loader=yaml.SafeLoader)
+    if any(isinstance(event, yaml.AliasEvent) for event in events):
+        raise ValueError("holds an alias, which is refused: write the value out")
+
+
+def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        keys = [key for key, _ in pairs]
+        double = next(key for key in keys if keys.count(key) > 1)
+        raise ValueError(f'is not usable: the key "{double}" is written twice')
+    return found
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"is not JSON: {name} is no number")
+
+
+# ------------------------------------------------------------------------ problems
+
+
+def _problem(error: ErrorDetails) -> str:
+    """`artifacts[0].visibility: write private, org, …`."""
+    place, kind = _place(error["loc"]), error["type"]
+    if kind == "extra_forbidden":
+        return f"{place}: no such key{_nearest(error['loc'])}"
+    if kind == "missing":
+        return f"{place}: is missing"
+    if kind == "too_short":
+        return f"{place}: must have at least one entry"
+    message = error["msg"].removeprefix("Value error, ")
+    if kind in {"string_type", "model_type", "dict_type", "tuple_type", "frozen_set_type"}:
+        wanted = {"string_type": "text, in quotes where YAML would read something else"}
+        wanted |= {"tuple_type": "a list", "frozen_set_type": "a list"}
+        message = f"must be {wanted.get(kind, 'an object of keys and values')}"
+    return f"{place}: {message}" if place else message
+
+
+def _place(loc: tuple[int | str, ...]) -> str:
+    text = ""
+    for part in loc:
+        if isinstance(part, int):
+            text += f"[{part}]"
+        elif part != "[key]":
+            text += f".{part[:80]}" if text else part[:80]
+    return text
+
+
+def _nearest(loc: tuple[int | str, ...]) -> str:
+    known = sorted(_keys(loc[:-1]))
+    near = difflib.get_close_matches(str(loc[-1]), known, n=1)
+    return f'; did you mean "{near[0]}"?' if near else f"; there are {', '.join(known)}"
+
+
+def _keys(around: tuple[int | str, ...]) -> Iterator[str]:
+    """The keys of the object that `around` leads to."""
+    from cinatra_sdk.context.slots import AgentContextSlot
+    from cinatra_sdk.platform.local.settings import ActorSettings
+
+    models: dict[int | str, type[Any]] = {
+        "actor": ActorSettings,
+        "artifacts": ArtifactEntry,
+        "packages": AgentContextSlot,
+    }
+    model: type[Any] = models[around[0]] if around else ContextFile
+    for name, field in model.model_fields.items():
+        yield field.alias or name

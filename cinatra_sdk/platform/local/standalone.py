@@ -1,0 +1,69 @@
+"""A local platform for runs of one store, described so well that any process can make it again.
+
+    platform = standalone(database, settings, beyond=SimulatedPlatform())
+    store.start(flow.with_platform(platform), …)       its description is kept with the run
+    remade(row["platform"], database, env=os.environ)  the same platform, in another process
+
+The description holds the owner, the project, what is installed, and the description of the
+platform beyond; never a secret.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from cinatra_sdk.platform import platform_from
+from cinatra_sdk.platform.local.platform import LocalPlatform
+from cinatra_sdk.platform.local.settings import KEYS, LocalSettings, read_settings
+from cinatra_sdk.platform.local.stored_runs import StoredRuns
+from cinatra_sdk.platform.protocol import Platform
+from cinatra_sdk.store.artifacts import ArtifactStore
+from cinatra_sdk.store.database import Database
+
+_KNOWN: Final = KEYS | {"kind", "beyond"}
+
+
+def standalone(
+    database: Database, settings: LocalSettings, *, beyond: Platform | None
+) -> LocalPlatform:
+    """A platform that answers for the runs of `database`, on behalf of the settings' actor.
+
+    beyond: who answers the calls that are not about context; None refuses them.
+    """
+    runs, actor = StoredRuns(database), settings.owner
+    return LocalPlatform(
+        ArtifactStore(database),
+        settings.registry,
+        runs,
+        beyond=beyond,
+        # Public flows carry no token, and a gate may wait for days: what a person picks is what
+        # they were shown.
+        holds_offers=True,
+        seen_by=lambda run_id: runs.seen_by(run_id, actor),
+        described=settings.written(),
+    )
+
+
+def is_standalone(description: Mapping[str, Any]) -> bool:
+    """Whether a platform's description is one that `remade` takes."""
+    return description.get("kind") == "local" and "actor" in description
+
+
+def remade(
+    description: Mapping[str, Any], database: Database, *, env: Mapping[str, str]
+) -> LocalPlatform:
+    """The platform that `describe()` described; secrets of the one beyond come from `env`.
+
+    Raises: `ValueError` naming what is wrong with the description.
+    """
+    unknown = sorted(set(description) - _KNOWN)
+    if unknown:
+        raise ValueError(
+            f'a platform of kind "local" has no setting "{unknown[0]}"; '
+            f"known are {', '.join(sorted(_KNOWN - {'kind'}))}"
+        )
+    settings = read_settings(description)
+    other = description.get("beyond")
+    beyond = None if other is None else platform_from(other, env=env)
+    return standalone(database, settings, beyond=beyond)

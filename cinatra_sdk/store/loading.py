@@ -1,0 +1,78 @@
+"""Artifacts brought to what somebody says they are, in one transaction.
+
+    load(connection, [LoadedArtifact(id="voice", org_id="o1", owner_id="bob", visibility="org",
+                                     extensions=("@x/voice",), content="Plain words.")])
+
+The first time the artifact is added.  The second time nothing happens.  With another content it
+gets a revision, with another extension a classification; what it had is kept.  Two processes that
+load the same at once write it once: both take the artifacts' rows in the order of their ids.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from cinatra_sdk.context.errors import ContextError
+from cinatra_sdk.store.database import Row, Rows, every, run
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadedArtifact:
+    """One artifact as a host declares it."""
+
+    id: str
+    """Unique over all organisations, and among those loaded together."""
+    org_id: str
+    owner_id: str
+    owner_level: str = "user"
+    name: str = ""
+    visibility: str
+    """private, org, workspace, admin, team:ID, project:ID."""
+    extensions: tuple[str, ...]
+    """What it counts as; a person's word."""
+    content: str
+
+
+def load(connection: Rows, artifacts: Sequence[LoadedArtifact], *, kind: str) -> None:
+    """Within a transaction of the caller's, who rolls back where this raises.
+
+    Raises: `ContextError` `context_unresolved` for an id that another organisation has, that is no
+    artifact, or whose artifact was deleted.
+    """
+    ordered = sorted(artifacts, key=lambda artifact: artifact.id)
+    objects = {
+        "ids": [one.id for one in ordered],
+        "org_ids": [one.org_id for one in ordered],
+        "names": [one.name for one in ordered],
+        "owner_ids": [one.owner_id for one in ordered],
+        "owner_levels": [one.owner_level for one in ordered],
+        "visibilities": [one.visibility for one in ordered],
+        "contents": [one.content for one in ordered],
+        "type": kind,
+    }
+    run(connection, "load_objects", objects)
+    there = {row["id"]: row for row in every(connection, "lock_objects", objects)}
+    for one in ordered:
+        _refuse_other(one, there[one.id], kind)
+    run(connection, "update_objects", objects)
+    run(connection, "load_representations", objects)
+    pairs = sorted({(one.id, extension) for one in ordered for extension in one.extensions})
+    claims = {"ids": [id_ for id_, _ in pairs], "extensions": [name for _, name in pairs]}
+    # A draft would stand in the way of the classification that is being given.
+    run(connection, "archive_drafts", claims)
+    run(connection, "load_assertions", claims)
+
+
+def _refuse_other(artifact: LoadedArtifact, there: Row, kind: str) -> None:
+    problem = ""
+    if there["org_id"] != artifact.org_id:
+        problem = "belongs to another organisation"
+    elif there["type"] != kind:
+        problem = "is there, and is no artifact"
+    elif there["deleted_at"] is not None:
+        problem = "was deleted"
+    if problem:
+        raise ContextError(
+            "context_unresolved", f'the artifact "{artifact.id}" {problem}', hint="give another id"
+        )

@@ -1,0 +1,97 @@
+"""Plans: what a slot was offered, kept so that a choice from it holds though artifacts move on.
+
+    plan = ContextPlan(org_id="o1", parent_run_id="r1", …, refs=resolution.candidates)
+    plan.token                  "9c1f…"; the same offer has the same token
+    keep(connection, plan)      written once
+    load(connection, token)     the plan; None for a token that names none
+    all_for(connection, plan)   everything that was offered to the owner of `plan`
+
+A token is a name and no secret: whose plan it is has to be compared with who asks.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from dataclasses import dataclass, replace
+from typing import Final
+
+from psycopg.types.json import Json
+from pydantic import JsonValue
+
+from cinatra_sdk.context.refs import ResolvedContextRef
+from cinatra_sdk.store.database import Rows, every, one, run
+
+_TOKEN: Final = re.compile(r"[0-9a-f]{64}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextPlan:
+    """The refs that one slot of one run was offered, as they were then."""
+
+    org_id: str
+    parent_run_id: str
+    parent_package_name: str
+    slot_id: str
+    refs: tuple[ResolvedContextRef, ...]
+
+    @property
+    def token(self) -> str:
+        """sha256, in hex, of everything in the plan."""
+        value = [*self.owner, self.wire()]
+        return hashlib.sha256(json.dumps(value, separators=(",", ":")).encode()).hexdigest()
+
+    @property
+    def owner(self) -> tuple[str, str, str, str]:
+        """Organisation, run, package and slot that the plan was made for."""
+        return self.org_id, self.parent_run_id, self.parent_package_name, self.slot_id
+
+    def wire(self) -> list[JsonValue]:
+        """The refs under their camelCase keys."""
+        return [dict(ref.wire()) for ref in self.refs]
+
+
+def keep(connection: Rows, plan: ContextPlan) -> None:
+    run(
+        connection,
+        "insert_plan",
+        {
+            "token": plan.token,
+            "org_id": plan.org_id,
+            "parent_run_id": plan.parent_run_id,
+            "parent_package_name": plan.parent_package_name,
+            "slot_id": plan.slot_id,
+            "refs": Json(plan.wire()),
+        },
+    )
+
+
+def load(connection: Rows, token: str) -> ContextPlan | None:
+    """The plan of `token`; `None` where there is none, or where it is no token at all."""
+    if _TOKEN.fullmatch(token) is None:
+        return None
+    row = one(connection, "load_plan", {"token": token})
+    if row is None:
+        return None
+    refs = tuple(ResolvedContextRef.model_validate(ref) for ref in row.pop("refs"))
+    return ContextPlan(refs=refs, **row)
+
+
+def all_for(connection: Rows, asking: ContextPlan) -> ContextPlan | None:
+    """Every ref of every plan with the owner of `asking`, each once; `None` where there is no plan."""
+    org_id, run_id, package_name, slot_id = asking.owner
+    rows = every(
+        connection,
+        "list_plans",
+        {
+            "org_id": org_id,
+            "parent_run_id": run_id,
+            "parent_package_name": package_name,
+            "slot_id": slot_id,
+        },
+    )
+    if not rows:
+        return None
+    refs = [ResolvedContextRef.model_validate(ref) for row in rows for ref in row["refs"]]
+    return replace(asking, refs=tuple({ref.triple: ref for ref in refs}.values()))

@@ -1,0 +1,45 @@
+"""Flows whose context slots are wired, and context files with artifacts for them.
+
+wired(declared())          start → context_brand → write → end, as `oasflow wire-context` leaves it
+context(artifact("a"))     acme's ann, with one artifact of acme that counts as @x/brand-artifact
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from oas_compiler.diagnostics import Diagnostics
+from oas_compiler.fixing.rewriting import rewritten
+from oas_compiler.source import read_source
+from oas_compiler.wiring.planning import plan
+
+Json = dict[str, Any]
+BRAND = "@x/brand-artifact"
+
+
+def wired(flow: Json, *, package_name: str = "") -> Json:
+    source = read_source(json.dumps(flow).encode(), Diagnostics())
+    assert source is not None
+    made: Json = json.loads(
+        rewritten(source.raw, plan(source, package_name=package_name).edits).decode()
+    )
+    return made
+
+
+def artifact(id_: str, **changes: Any) -> Json:
+    given = {
+        "id": id_,
+        "visibility": "org",
+        "extensions": [BRAND],
+        "content": f"The text of {id_}.",
+    }
+    return {key: value for key, value in (given | changes).items() if value is not ...}
+
+
+def context(*artifacts: Json, **changes: Any) -> Json:
+    given: Json = {
+        "actor": {"orgId": "acme", "principalId": "ann", "projectIds": ["spring"]},
+        "artifacts": list(artifacts),
+    }
+    return given | changes

@@ -24,6 +24,7 @@ from oas_compiler.diagnostics import CompileError, Diagnostics, Finding
 from oas_compiler.ir import FlowIR
 from oas_compiler.load import load
 from oas_compiler.package import Package, find_package
+from oas_compiler.rules import CheckRule
 from oas_compiler.scope import Document
 from oas_compiler.source import Source, SourceInput, file_name, read_source
 from oas_compiler.survey import survey
@@ -52,6 +53,7 @@ def compile_ir(
     *,
     env: Mapping[str, str] | None = None,
     tools: Collection[str] | None = None,
+    rules: Collection[CheckRule] = STRUCTURE,
 ) -> Compiled:
     """Compile one flow file up to its checked IR.
 
@@ -60,6 +62,7 @@ def compile_ir(
             document, or the document as a mapping.
         env: values for `{{UPPER_CASE}}` placeholders; unknown names stay as they are.
         tools: names of the registered server tools; `None` does not check them.
+        rules: which rules keep the flow from compiling.
 
     Raises:
         CompileError: with every finding of the run, whatever was wrong with the input.
@@ -68,7 +71,7 @@ def compile_ir(
     with collector_at_rest():
         findings, read, subject = _run(source, env, tools)
         if read is not None and subject is not None:
-            run_rules(subject, findings, STRUCTURE)
+            run_rules(subject, findings, rules)
             findings = _in_file_order(findings, read.file)
     if findings.errors or read is None or subject is None or subject.flow is None:
         raise CompileError(findings)

@@ -7,7 +7,8 @@
     safety/     sends without a gate, literal credentials, foreign addresses, endless loops
 
 One rule, one file, one test file.  `compile_ir` applies `structure` alone: a flow that passes it
-runs.  `check` applies all: a file that passes it is also one that a host and a reviewer take.
+has a graph.  `compile_flow` also refuses a context slot that no host could read, and one that nothing
+selects for.  `check` applies all: a file that passes it is also one that a host and a reviewer take.
 """
 
 from __future__ import annotations
@@ -15,12 +16,23 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from oas_compiler.checks import cinatra, context, guide, safety, structure
+from oas_compiler.checks.context.context_slot_duplicate import context_slot_duplicate
+from oas_compiler.checks.context.context_slot_shape import context_slot_shape
+from oas_compiler.checks.context.context_slot_unresolved import context_slot_unresolved
 from oas_compiler.checks.subject import Subject
 from oas_compiler.diagnostics import Diagnostics
 from oas_compiler.rules import CheckRule
 
 STRUCTURE: tuple[CheckRule, ...] = structure.RULES
 """The rules that keep a flow from compiling."""
+
+RUNNING: tuple[CheckRule, ...] = (
+    *STRUCTURE,
+    context_slot_shape,
+    context_slot_duplicate,
+    context_slot_unresolved,
+)
+"""The rules that keep a flow from being run: one that asks for context would run without any."""
 
 RULES: tuple[CheckRule, ...] = (
     *structure.RULES,

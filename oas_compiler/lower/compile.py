@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from cinatra_sdk.platform import Platform, SimulatedPlatform, platform_from
+from oas_compiler.checks import RUNNING
 from oas_compiler.lower.flow import Flow
 from oas_compiler.pipeline import compile_ir
 
@@ -28,8 +29,9 @@ def compile_flow(
     model:    kept for LLM nodes, which are refused so far; must be None.
     env:      values for `{{UPPER_CASE}}` placeholders of the file.
 
-    Raises: `CompileError` with every finding, whatever `source` is; `TypeError` for a model, and
-    for a tool that cannot be called.
+    Raises: `CompileError` with every finding, whatever `source` is, also where a context slot cannot
+    be read or nothing selects for it (OAS150, OAS151, OAS154); `TypeError` for a model, and for a
+    tool that cannot be called.
     """
     if model is not None:
         raise TypeError(
@@ -39,9 +41,8 @@ def compile_flow(
     for name, tool in registered.items():
         if not callable(tool):
             raise TypeError(f"the tool '{name}' is a {type(tool).__name__}, not a function")
-    compiled = compile_ir(source, env=env, tools=registered)
     return Flow(
-        compiled=compiled,
+        compiled=compile_ir(source, env=env, tools=registered, rules=RUNNING),
         platform=platform if platform is not None else SimulatedPlatform(),
         tools=registered,
         env=dict(env or {}),
@@ -62,4 +63,6 @@ def flow_from_store(
     Found by `cinatra_sdk.store` through the entry point `oasflow.flow_loader`.
     """
     made = platform_from(platform, env=os.environ) if isinstance(platform, Mapping) else platform
-    return compile_flow(source, tools=tools, platform=made, env=env)
+    # By the structure alone: what keeps a run from starting does not strand one that has begun.
+    compiled = compile_ir(source, env=env, tools=tools)
+    return Flow(compiled=compiled, platform=made, tools=dict(tools), env=dict(env))

@@ -36,6 +36,8 @@ def context_slot_unresolved(subject: Subject, report: Report) -> None:
             if slot.node is not None or slot.from_parent or not found.is_whole:
                 continue
             if slot.pretender is not None:
+                if slot.pretender.subflow.gaps:  # what is missing there is a finding already
+                    continue
                 report(
                     f'"{slot.pretender.id[:90]}" is to select for the context slot '
                     f'"{slot.id[:80]}", but its subflow does not call {RESOLVE}',

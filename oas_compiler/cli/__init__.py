@@ -6,6 +6,7 @@
     mend.py       the dialogue of `check --fix`;  explained*.py  what `explain` shows
     drive.py      a run from stop to stop, with a person at the terminal
     ask.py        what a person is asked;  progress.py  what runs right now
+    checklist.py checklist_view.py selecting.py artifact_names.py      choosing for a context slot
     opening.py    flows, platforms and the store, as the options name them;  inputs.py  their values
     exits.py      exit codes, and the one place where errors become sentences
     terminal.py   what goes to stdout and to stderr

@@ -6,6 +6,7 @@ In: a waiting gate.  Out: a `Decision`, or None when the person leaves it waitin
         ->  Decision.reject(by="ann", reason="wrong list")
 
 A gate whose answer has fields is asked field by field: required ones first, types converted.
+A gate that asks for a context selection shows its checklist again after every change.
 Ctrl-D and Ctrl-C leave the gate waiting; they arrive as `EOFError` and `KeyboardInterrupt`.
 """
 
@@ -14,7 +15,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from rich.text import Text
@@ -22,6 +23,8 @@ from rich.text import Text
 from cinatra_sdk.decisions import Decision
 from cinatra_sdk.errors import AnswerInvalid
 from cinatra_sdk.gates import Gate
+from oas_compiler.cli.checklist import CannotTick, Checklist
+from oas_compiler.cli.checklist_view import checklist_view
 from oas_compiler.cli.fields import (
     NotFitting,
     Schema,
@@ -34,6 +37,7 @@ from oas_compiler.cli.fields import (
 from oas_compiler.cli.inputs import NOT_JSON, decoded
 from oas_compiler.cli.render import gate_view
 from oas_compiler.cli.safe import clean, cut
+from oas_compiler.cli.selecting import answer_value
 from oas_compiler.cli.terminal import Terminal
 from oas_compiler.cli.values import cell
 
@@ -49,38 +53,60 @@ class Asker:
 
     terminal: Terminal
     by: str
+    names: Mapping[str, str] = field(default_factory=dict)
+    """Artifact id → name, for the checklist of a context selection."""
     read: Callable[[], str] = lambda: sys.stdin.readline()  # noqa: PLW0108 - stdin as it is then
 
     def decide(self, gate: Gate) -> Decision | None:
         """Show the gate and ask until there is a fitting decision; None leaves it waiting."""
-        self.terminal.say("", gate_view(gate))
+        self.terminal.say("", gate_view(gate, self.names, asking=True))
+        selector = gate.form.selector
+        checklist = None if selector is None else Checklist.of(selector, self.names)
         while True:
-            word, _, rest = self._line(self._choice(gate)).strip().partition(" ")
+            typed = self._line(_choice(gate)).strip()
+            word, _, rest = typed.partition(" ")
             chosen, note = word.lower(), rest.strip()
             if chosen in {"q", "quit"}:
                 return None
             if chosen in {"r", "reject"}:
                 reason = note or self._line("reason (optional): ").strip()
                 return Decision.reject(by=self.by, reason=reason)
-            if chosen in {"a", "approve"} or (chosen in {"j", "json"} and has_form(gate)):
-                decision = self._approval(gate, note, as_json=chosen in {"j", "json"})
-                if decision is not None:
-                    return decision
+            if chosen in {"a", "approve"}:
+                value = self._filled_in(gate, checklist)
+            elif chosen in {"j", "json"} and (checklist is not None or has_form(gate)):
+                value = self._pasted()
+            elif checklist is not None:
+                checklist = self._ticked(checklist, typed)
+                continue
             else:
                 self.terminal.say("Type one of the letters and press Enter.")
+                continue
+            decision = None if value is NOT_JSON else self._approval(gate, note, value)
+            if decision is not None:
+                return decision
 
-    def _choice(self, gate: Gate) -> str:
-        if has_form(gate):
-            return "fill in and approve [a], paste JSON [j], reject [r], leave waiting [q]: "
-        return "approve [a], reject [r], leave waiting [q]: "
+    def _ticked(self, checklist: Checklist, typed: str) -> Checklist:
+        """The checklist after a line, shown; the same one where the line does not fit."""
+        try:
+            after = checklist.after(typed)
+        except CannotTick as problem:
+            self.terminal.error(str(problem))
+            return checklist
+        self.terminal.say(checklist_view(after, asking=True))
+        return after
 
-    def _approval(self, gate: Gate, note: str, *, as_json: bool) -> Decision | None:
+    def _filled_in(self, gate: Gate, checklist: Checklist | None) -> Any:
+        """What an approval sends along; `NOT_JSON` for a selection that the slot refuses."""
+        if checklist is not None:
+            refused = checklist.refusal()
+            if refused:
+                self.terminal.error(refused)
+                return NOT_JSON
+            return answer_value(gate.form, checklist.envelope())
+        return self._filled(gate) if has_form(gate) else approval_value(gate)
+
+    def _approval(self, gate: Gate, note: str, value: Any) -> Decision | None:
         """The approval with what was filled in; None when it does not fit and is asked again."""
-        value = approval_value(gate)
-        if has_form(gate):
-            value = self._pasted() if as_json else self._filled(gate)
-            if value is NOT_JSON:
-                return None
         decision = Decision.approve(by=self.by, reason=note, value=value)
         try:
             gate.check(decision)
@@ -177,6 +203,15 @@ class Asker:
         if len(line.encode(errors="replace")) >= LINE_LIMIT:
             self.terminal.note("the terminal may have cut this line; `oasflow answer` takes a file")
         return line.rstrip("\r\n")
+
+
+def _choice(gate: Gate) -> str:
+    if gate.form.selector is not None:
+        what = "numbers tick, " if gate.form.selector.candidates else ""
+        return f"{what}approve [a], paste JSON [j], reject [r], leave waiting [q]: "
+    if has_form(gate):
+        return "fill in and approve [a], paste JSON [j], reject [r], leave waiting [q]: "
+    return "approve [a], reject [r], leave waiting [q]: "
 
 
 def _properties(schema: Schema) -> Mapping[str, Any]:

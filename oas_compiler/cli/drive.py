@@ -21,6 +21,7 @@ from cinatra_sdk.host_context import HostContext
 from cinatra_sdk.platform import SimulatedPlatform
 from cinatra_sdk.runs import OnEvent, Run
 from cinatra_sdk.store import RunStore
+from oas_compiler.cli.artifact_names import artifact_names
 from oas_compiler.cli.ask import Asker
 from oas_compiler.cli.exits import Exit, exit_of
 from oas_compiler.cli.interrupts import ending_at_once
@@ -52,15 +53,30 @@ class Drive:
 
     def go(self, begin: Begin) -> Exit:
         """Begin, then answer gate after gate."""
+        return self._ended(lambda: self._to_a_stop(begin))
+
+    def ask(self, run: Run, gate: Gate) -> Exit:
+        """Ask the person here about one gate, then drive the run to its next stop.
+
+        Raises: `GateClosed` when somebody else was faster.
+        """
+
+        def asked() -> Run:
+            decision = self._asker(run).decide(gate)
+            return run if decision is None else self._to_a_stop(self._answering(gate, decision))
+
+        return self._ended(asked)
+
+    def _ended(self, work: Callable[[], Run]) -> Exit:
         try:
-            run = self._to_a_stop(begin)
+            run = work()
         except (KeyboardInterrupt, EOFError):
             self.terminal.say("")
             self.terminal.note(self._kept())
             self.terminal.data(self._interrupted())
             return Exit.INTERRUPTED
         self._mention_unused_stubs(run)
-        self.terminal.show(outcome_view(run))
+        self.terminal.show(outcome_view(run, artifact_names(self.store, run)))
         self.terminal.data(run_record(run))
         return exit_of(run)
 
@@ -68,7 +84,7 @@ class Drive:
         run = self._activation(begin)
         while run.status == "waiting" and run.waiting:
             gate = run.waiting[0]
-            decision = self._decision(gate)
+            decision = self._decision(run, gate)
             if decision is None:
                 return run
             try:
@@ -102,12 +118,15 @@ class Drive:
         code = int(Exit.INTERRUPTED)
         return {"error": {"code": "interrupted", "message": self._kept(), "exit": code}}
 
-    def _decision(self, gate: Gate) -> Decision | None:
+    def _decision(self, run: Run, gate: Gate) -> Decision | None:
         if self.answers == "make up":
             return self._made_up(gate)
         if self.answers == "leave":
             return None
-        return Asker(self.terminal, self.by).decide(gate)
+        return self._asker(run).decide(gate)
+
+    def _asker(self, run: Run) -> Asker:
+        return Asker(self.terminal, self.by, artifact_names(self.store, run))
 
     def _made_up(self, gate: Gate) -> Decision | None:
         example = gate.example()
@@ -123,9 +142,10 @@ class Drive:
         return decision
 
     def _mention_unused_stubs(self, run: Run) -> None:
-        platform = self.flow.platform
         if not self.from_start or run.status != "completed":
             return
+        # A local platform answers about context itself; the simulation is the one beyond it.
+        platform = getattr(self.flow.platform, "beyond", self.flow.platform)
         if isinstance(platform, SimulatedPlatform) and platform.unused_stubs:
             unused = ", ".join(platform.unused_stubs)
             self.terminal.note(f"stubs that no call matched: {unused}")

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from cinatra_sdk.decisions import Decision
     from cinatra_sdk.gates import Gate
     from cinatra_sdk.runs import Run
+    from oas_compiler.cli.drive import Drive
 
 LIMIT = 1000
 Decide: TypeAlias = "Callable[[Gate | None, str], Decision]"
@@ -119,26 +120,47 @@ def answer(
     text: Annotated[
         str | None, typer.Option(metavar="TEXT", help="The value as plain text.")
     ] = None,
+    select: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="ID", help="An artifact for a context slot, or how its id begins; repeatable."
+        ),
+    ] = None,
+    select_none: Annotated[
+        bool, typer.Option("--select-none", help="Choose no artifact for a context slot.")
+    ] = False,
     reason: Reason = "",
     by: options.As = "",
     env: options.Env = None,
     db: options.Db = "",
     as_json: options.Json = False,
 ) -> Exit:
-    """Approve a gate with the data or text it asks for."""
+    """Approve a gate with the data or text it asks for, or with artifacts for a context slot.
+
+    At a terminal, and without an option that says the answer, it shows the gate and asks.
+    """
     from cinatra_sdk.decisions import Decision
 
-    given = _value(value, value_file, text)
+    about = _By(by=by, env=env, db=db, as_json=as_json)
+    ids = select or ([] if select_none else None)
+    ways = (value, value_file, text, select or None, True if select_none else None)
+    number = sum(way is not None for way in ways)
+    if number == 0 and not reason and Terminal.open(as_json=as_json).asks:
+        return _ask(target, about)
+    if number != 1:
+        raise Halt("give one of --select, --select-none, --value, --value-file and --text")
+    given = None if ids is not None else _value(value, value_file, text)
 
-    def decide(_gate: Gate | None, who: str) -> Decision:
-        return Decision.approve(by=who, reason=reason, value=given)
+    def decide(gate: Gate | None, who: str) -> Decision:
+        if ids is not None and gate is None:
+            return _by_nobody(gate, who)
+        chosen = given if gate is None or ids is None else _selected(gate, ids)
+        return Decision.approve(by=who, reason=reason, value=chosen)
 
-    return _answer(target, decide, _By(by=by, env=env, db=db, as_json=as_json))
+    return _answer(target, decide, about)
 
 
 def _value(value: str | None, file: str | None, text: str | None) -> Any:
-    if sum(option is not None for option in (value, file, text)) != 1:
-        raise Halt("give one of --value, --value-file and --text")
     if value is not None:
         return inputs.json_value(value, "--value")
     if file is not None:
@@ -146,35 +168,77 @@ def _value(value: str | None, file: str | None, text: str | None) -> Any:
     return text
 
 
+def _selected(gate: Gate, ids: list[str]) -> Any:
+    """The envelope of `--select`.
+
+    Raises: `Halt` at a gate that selects nothing, and for an id that is no candidate's.
+    """
+    from oas_compiler.cli.checklist import CannotTick
+    from oas_compiler.cli.selecting import answer_value, chosen_by_id
+
+    selector = gate.form.selector
+    if selector is None:
+        raise Halt(
+            f"gate '{gate.id}' does not ask for a context selection: leave out --select "
+            "and --select-none"
+        )
+    try:
+        return answer_value(gate.form, chosen_by_id(selector, ids))
+    except CannotTick as problem:
+        raise Halt(f"--select: {problem}") from None
+
+
+def _by_nobody(_gate: Gate | None, _who: str) -> Decision:
+    """For a gate that does not wait: no store records it, but it says who answered, and when."""
+    from cinatra_sdk.decisions import Decision
+
+    return Decision.reject()
+
+
+def _ask(target: str, given: _By) -> Exit:
+    """Find the gate, ask the person at the terminal, and drive the run to its next stop."""
+    terminal = Terminal.open(as_json=given.as_json)
+    who = opening.person(given.by)
+    with opening.store(terminal, given.db, inputs.environment(given.env or [])) as store:
+        run, gate_id, gate = _found(store, target)
+        if gate is not None:
+            return _drive(store, run.id, terminal, who).ask(run, gate)
+    return _answer(f"{run.id}/{gate_id}", _by_nobody, given)
+
+
 def _answer(target: str, decide: Decide, given: _By) -> Exit:
     """Find the gate, decide, and drive the run to its next stop."""
-    from oas_compiler.cli.drive import Drive
-
     terminal = Terminal.open(as_json=given.as_json)
     who = opening.person(given.by)
     env = inputs.environment(given.env or [])
     with opening.store(terminal, given.db, env) as store:
-        run_id, gate_id, decision = _decided(store, target, decide, who)
-        flow = opening.flow_of_run(store, run_id)
-        drive = Drive(
-            store=store, flow=flow, run_id=run_id, terminal=terminal, by=who, answers="leave"
-        )
+        run, gate_id, gate = _found(store, target)
+        # A gate that does not wait is handed on: the store knows who answered it, and when.
+        decision = decide(gate, who)
+        drive = _drive(store, run.id, terminal, who)
         return drive.go(
             lambda on_event, context: store.answer(
-                run_id, gate_id, decision, flow=flow, context=context, on_event=on_event
+                run.id, gate_id, decision, flow=drive.flow, context=context, on_event=on_event
             )
         )
 
 
-def _decided(store: RunStore, target: str, decide: Decide, who: str) -> tuple[str, str, Decision]:
-    """Run, gate and decision for `RUN` or `RUN/GATE`; the gate's id is everything after the slash."""
+def _drive(store: RunStore, run_id: str, terminal: Terminal, who: str) -> Drive:
+    """One answer here; the gates that come after it are left waiting."""
+    from oas_compiler.cli.drive import Drive
+
+    flow = opening.flow_of_run(store, run_id)
+    return Drive(store=store, flow=flow, run_id=run_id, terminal=terminal, by=who, answers="leave")
+
+
+def _found(store: RunStore, target: str) -> tuple[Run, str, Gate | None]:
+    """Run and gate of `RUN` or `RUN/GATE`; the gate's id is everything after the slash."""
     prefix, _, gate_id = target.partition("/")
     if not prefix:
         raise Halt("the run id is empty")
     run = store.get(store.find(prefix))
     gate = _waiting(run, gate_id)
-    # A gate that does not wait is handed on: the store knows who answered it, and when.
-    return run.id, gate_id if gate is None else gate.id, decide(gate, who)
+    return run, gate_id if gate is None else gate.id, gate
 
 
 def _waiting(run: Run, gate_id: str) -> Gate | None:

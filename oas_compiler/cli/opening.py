@@ -36,6 +36,13 @@ class PlatformOptions:
     base_url: str = ""
     allow: tuple[str, ...] = ()
     timeout: float | None = None
+    context: str = ""
+    """File of the artifacts from which context slots are filled in this process."""
+
+    @property
+    def names_platform(self) -> bool:
+        """Whether somebody answers the calls that are not about context."""
+        return bool(self.simulate or self.base_url or os.environ.get(BASE_URL))
 
 
 def store(terminal: Terminal, dsn: str, env: Mapping[str, str] | None = None) -> RunStore:
@@ -110,17 +117,21 @@ def require_platform(made: Flow, options: PlatformOptions) -> None:
 
     Raises: `Halt`.
     """
+    from cinatra_sdk.platform.local.platform import answers
     from oas_compiler.approval import acting_nodes
     from oas_compiler.ir import ApiNode
 
-    if options.simulate or options.base_url or os.environ.get(BASE_URL):
+    if options.names_platform:
         return
-    calls = [node.name for _, node in acting_nodes(made.ir) if isinstance(node, ApiNode)]
-    if calls:
-        raise Halt(
-            f"the flow calls a platform (first at '{calls[0]}'): give --base-url or {BASE_URL}, "
-            "or --simulate to make the answers up"
-        )
+    calls = [node for _, node in acting_nodes(made.ir) if isinstance(node, ApiNode)]
+    others = [node.name for node in calls if not answers(node.url)]
+    either = f"give --base-url or {BASE_URL}, or --simulate to make the answers up"
+    if others and options.context:
+        raise Halt(f"the flow calls more than --context answers (first at '{others[0]}'): {either}")
+    if calls and not options.context:
+        first = f"the flow calls a platform (first at '{calls[0].name}'): {either}"
+        about = "; --context FILE fills its context slots from artifacts of your own"
+        raise Halt(first + (about if len(others) < len(calls) else ""))
 
 
 def host() -> HostContext:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from cinatra_sdk.gates import Gate
     from cinatra_sdk.runs import Run
+    from cinatra_sdk.store.chosen import ChosenContext
 
 
 def run_record(run: Run) -> dict[str, Any]:
@@ -89,6 +90,24 @@ def decision_record(row: Mapping[str, Any]) -> dict[str, Any]:
         "answer": row["answer"],
         "payload_sha256": row["payload_sha256"],
         "policy_sha256": row["policy_sha256"],
+    }
+
+
+def chosen_record(one: ChosenContext) -> dict[str, Any]:
+    """One ref that was chosen for a context slot; `artifact` is null where none was."""
+    return {
+        "slot": one.slot_id,
+        "package": one.package_name,
+        "artifact": one.artifact_id,
+        "name": one.name,
+        "revision": one.revision,
+        "extension": one.extension,
+        "scope": one.source_scope,
+        "by": one.selected_by,
+        "mode": one.selection_mode,
+        "at": _time(one.selected_at),
+        "revision_id": one.revision_id,
+        "assertion_id": one.assertion_id,
     }
 
 

@@ -19,12 +19,16 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from oas_compiler.cli.checklist import Checklist
+from oas_compiler.cli.checklist_view import checklist_view
 from oas_compiler.cli.safe import clean, cut
+from oas_compiler.cli.selecting import offered_in, options_for, other_values
 from oas_compiler.cli.values import cell, value_view, values_view
 
 if TYPE_CHECKING:
     from cinatra_sdk.gates import Gate
     from cinatra_sdk.runs import Run
+    from cinatra_sdk.store.chosen import ChosenContext
 
 COLOURS: Final[Mapping[str, str]] = {
     "completed": "green",
@@ -93,15 +97,26 @@ def _since(moment: datetime | None, now: datetime) -> str:
 # ------------------------------------------------------------------------ one gate
 
 
-def gate_view(gate: Gate) -> RenderableType:
-    """What a person needs to see before deciding."""
+def gate_view(
+    gate: Gate, names: Mapping[str, str] | None = None, *, asking: bool = False
+) -> RenderableType:
+    """What a person needs to see before deciding.
+
+    names:  artifact id → name, for a gate that asks for a context selection.
+    asking: somebody is asked right here, who can turn the pages of a long list.
+    """
     heading = Text.assemble(
         ("◆ ", "yellow"),
         (clean(gate.name), "bold"),
         (f"   step {gate.step} · risk {clean(gate.risk)} · {clean(gate.id)}", "dim"),
     )
-    shown = values_view(gate.values) if gate.values else Text("no data to show", style="dim italic")
-    return Group(heading, Padding(shown, (0, 0, 0, 2), expand=False))
+    selector = gate.form.selector
+    values = gate.values if selector is None else other_values(gate.values)
+    parts: list[RenderableType] = [values_view(values)] if values else []
+    if selector is not None:
+        parts.append(checklist_view(Checklist.of(selector, names), asking=asking))
+    shown = parts or [Text("no data to show", style="dim italic")]
+    return Group(heading, *(Padding(part, (0, 0, 0, 2), expand=False) for part in shown))
 
 
 def how_to_answer(run: Run, gate: Gate, *, alone: bool) -> Text:
@@ -109,13 +124,17 @@ def how_to_answer(run: Run, gate: Gate, *, alone: bool) -> Text:
     from oas_compiler.cli.fields import has_form
 
     target = shlex.quote(run.id if alone else f"{run.id}/{gate.id}")
-    example = gate.example()
-    if not has_form(gate):
+    selector = gate.form.selector
+    selected = None if selector is None else options_for(selector)
+    if selected is not None:
+        first = " ".join([f"oasflow answer {target}", *selected])
+        other = f"oasflow answer {target}   (at a terminal: shows the list and asks)"
+    elif not has_form(gate) and selector is None:
         first = f"oasflow approve {target}"
         free = gate.form.schema is None and gate.form.text_output
         other = f"oasflow answer {target} --text '…'" if free else ""
     else:
-        value = shlex.quote(json.dumps(example, ensure_ascii=False))
+        value = shlex.quote(json.dumps(gate.example(), ensure_ascii=False))
         first = f"oasflow answer {target} --value {value}"
         other = ""
     lines = [first, f"oasflow reject {target} --reason '…'", other]
@@ -125,13 +144,23 @@ def how_to_answer(run: Run, gate: Gate, *, alone: bool) -> Text:
 # ------------------------------------------------------------------------ one run
 
 
-def outcome_view(run: Run) -> RenderableType:
-    """Where a run stands: what came out of it, why it failed, or what it waits for."""
-    return Group(*_outcome(run))
+def outcome_view(run: Run, names: Mapping[str, str] | None = None) -> RenderableType:
+    """Where a run stands: what came out of it, why it failed, or what it waits for.
+
+    names: artifact id → name, for gates that ask for a context selection.
+    """
+    return Group(*_outcome(run, names))
 
 
-def run_view(run: Run, decisions: Sequence[Mapping[str, Any]], now: datetime) -> RenderableType:
-    """Everything about a run."""
+def run_view(
+    run: Run,
+    decisions: Sequence[Mapping[str, Any]],
+    chosen: Sequence[ChosenContext],
+    now: datetime,
+    *,
+    names: Mapping[str, str] | None = None,
+) -> RenderableType:
+    """Everything about a run; `names` as in `outcome_view`."""
     about = {
         "flow": run.flow,
         "file": run.file,
@@ -149,17 +178,19 @@ def run_view(run: Run, decisions: Sequence[Mapping[str, Any]], now: datetime) ->
         parts += [_title("inputs"), _indented(values_view(run.input))]
     if decisions:
         parts += [_title("decisions"), _indented(_decisions_table(decisions))]
-    first, *rest = _outcome(run)
+    if chosen:
+        parts += [_title("context"), _indented(_chosen_table(chosen))]
+    first, *rest = _outcome(run, names)
     return Group(first, *parts, *rest)
 
 
-def _outcome(run: Run) -> Iterator[RenderableType]:
+def _outcome(run: Run, names: Mapping[str, str] | None = None) -> Iterator[RenderableType]:
     branch = f"   by branch {run.branch}" if run.branch not in {None, "next"} else ""
     yield Text.assemble("run ", clean(run.id), "  ", status_text(run.status), clean(branch))
     if run.messages:
         yield _title("messages")
         for message in run.messages:
-            yield _indented(value_view(message.get("content", "")))
+            yield _indented(_message_view(message.get("content", "")))
     if run.outputs:
         yield _title("outputs")
         yield _indented(values_view(run.outputs))
@@ -169,11 +200,21 @@ def _outcome(run: Run) -> Iterator[RenderableType]:
     for gate in run.waiting:
         alone = len(run.waiting) == 1
         yield Text("")
-        yield gate_view(gate)
+        yield gate_view(gate, names)
         yield how_to_answer(run, gate, alone=alone)
     if run.status in {"failed", "running"}:
         why = "try again" if run.status == "failed" else "if no process works on it"
         yield _command(f"  oasflow resume {shlex.quote(clean(run.id))}   ({why})")
+
+
+def _message_view(content: Any) -> RenderableType:
+    """A message; one that only carries a context selection to its gate is told in a line."""
+    selector = offered_in(content)
+    if selector is None:
+        return value_view(content)
+    number = len(selector.candidates)
+    what = "candidate" if number == 1 else "candidates"
+    return Text(f'{number} {what} for the context slot "{clean(selector.slot_id)}"', style="dim")
 
 
 def _decisions_table(decisions: Sequence[Mapping[str, Any]]) -> Table:
@@ -187,6 +228,22 @@ def _decisions_table(decisions: Sequence[Mapping[str, Any]]) -> Table:
             Text(_when(row["decided_at"])),
             Text(cut(clean(row["reason"]), 60)),
             Text(cell(answer["value"]) if "value" in answer else ""),
+        )
+    return table
+
+
+def _chosen_table(chosen: Sequence[ChosenContext]) -> Table:
+    table = _list("slot", "artifact", "name", "revision", "extension", "scope", "by", "at")
+    for one in chosen:
+        table.add_row(
+            Text(clean(one.slot_id)),
+            Text("none chosen" if one.artifact_id is None else clean(one.artifact_id)),
+            Text(cut(clean(one.name), 40)),
+            Text("" if one.revision is None else str(one.revision)),
+            Text(clean(one.extension or "")),
+            Text(one.source_scope or ""),
+            Text(one.selected_by),
+            Text(_when(one.selected_at)),
         )
     return table
 

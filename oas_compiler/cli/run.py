@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from oas_compiler.cli import inputs, opening, options
+from oas_compiler.cli import context, inputs, opening, options
 from oas_compiler.cli.exits import Exit, Halt
 from oas_compiler.cli.safe import clean
 from oas_compiler.cli.terminal import Terminal
 
 if TYPE_CHECKING:
+    from oas_compiler.cli.context import Context
     from oas_compiler.cli.drive import Answers
     from oas_compiler.lower.flow import Flow
 
@@ -53,6 +54,12 @@ def run(
     timeout: Annotated[
         float | None, typer.Option(metavar="SECONDS", help="Bound of one call.")
     ] = None,
+    context_file: Annotated[
+        str,
+        typer.Option(
+            "--context", metavar="FILE", help="Artifacts for context slots, YAML or JSON."
+        ),
+    ] = "",
     env: options.Env = None,
     run_id: Annotated[
         str, typer.Option(metavar="ID", help="Name of the run; default: made up.")
@@ -76,10 +83,13 @@ def run(
         base_url=base_url,
         allow=tuple(allow or ()),
         timeout=timeout,
+        context=context_file,
     )
     terminal = Terminal.open(as_json=as_json)
     who = opening.person(by)
-    flow = opening.flow(path, platform=opening.platform(chosen), env=inputs.environment(env or []))
+    values = inputs.environment(env or [])
+    filled = context.named(chosen, values)
+    flow = opening.flow(path, platform=opening.platform(chosen), env=values)
     opening.require_platform(flow, chosen)
     if chosen.simulate:
         flow = flow.with_platform(opening.platform(chosen, fallback=flow.steering))
@@ -87,7 +97,14 @@ def run(
     if simulate:
         params = _with_sampled(terminal, flow, params)
     return _start(
-        terminal, flow, params, run_id, db=db, by=who, answers=_answers(terminal, yes, detach)
+        terminal,
+        flow,
+        params,
+        run_id,
+        filled=filled,
+        db=db,
+        by=who,
+        answers=_answers(terminal, yes, detach),
     )
 
 
@@ -126,8 +143,8 @@ def resume(
             answers=_answers(terminal, False, detach),
         )
         return drive.go(
-            lambda on_event, context: store.resume(
-                found, flow=made, context=context, on_event=on_event
+            lambda on_event, credentials: store.resume(
+                found, flow=made, context=credentials, on_event=on_event
             )
         )
 
@@ -138,6 +155,7 @@ def _start(
     params: dict[str, Any],
     run_id: str,
     *,
+    filled: Context | None,
     db: str,
     by: str,
     answers: Answers,
@@ -160,6 +178,8 @@ def _start(
                 raise Halt(
                     f"there is a run '{run_id}' already", exit=Exit.CONFLICT, code="run_exists"
                 )
+        if filled is not None:
+            flow = filled.on(store, flow, terminal)
         terminal.say(f"run {clean(name)}  {clean(flow.name)}")
         drive = Drive(
             store=store,
@@ -171,8 +191,8 @@ def _start(
             from_start=True,
         )
         return drive.go(
-            lambda on_event, context: store.start(
-                flow, params, name, context=context, on_event=on_event
+            lambda on_event, credentials: store.start(
+                flow, params, name, context=credentials, on_event=on_event
             )
         )
 

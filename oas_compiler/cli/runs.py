@@ -50,9 +50,12 @@ def runs(
 def show(run: options.RunId, db: options.Db = "", as_json: options.Json = False) -> Exit:
     """Show everything about a run.
 
-    Status, inputs, outputs, decisions, error, and the waiting gates with how to answer them.
+    Status, inputs, outputs, decisions, chosen context, error, and the waiting gates with how to
+    answer them.
     """
-    from oas_compiler.cli.records import decision_record, run_record
+    from cinatra_sdk.store.artifacts import ArtifactStore
+    from oas_compiler.cli.artifact_names import artifact_names
+    from oas_compiler.cli.records import chosen_record, decision_record, run_record
     from oas_compiler.cli.render import run_view
 
     terminal = Terminal.open(as_json=as_json)
@@ -61,7 +64,12 @@ def show(run: options.RunId, db: options.Db = "", as_json: options.Json = False)
     with opening.store(terminal, db) as store:
         found = store.get(store.find(run))
         decisions = store.decisions(found.id)
-    records = [decision_record(row) for row in decisions]
-    terminal.data({**run_record(found), "decisions": records})
-    terminal.show(run_view(found, decisions, datetime.now(UTC)))
+        chosen = ArtifactStore(store.database).chosen_in(found.id)
+        names = artifact_names(store, found)
+    records = {
+        "decisions": [decision_record(row) for row in decisions],
+        "context_selections": [chosen_record(one) for one in chosen],
+    }
+    terminal.data({**run_record(found), **records})
+    terminal.show(run_view(found, decisions, chosen, datetime.now(UTC), names=names))
     return Exit.OK

@@ -382,6 +382,7 @@ def test_show_tells_the_whole_story(waiting: Any) -> None:
     assert set(record) == {
         "id", "status", "flow", "file", "digest", "tenant", "inputs", "outputs", "branch",
         "messages", "waiting", "error", "attempts", "created_at", "updated_at", "decisions",
+        "context_selections",
     }  # fmt: skip
     assert set(record["waiting"][0]) == {
         "id", "node", "visit", "step", "risk", "name", "renderer", "schema", "values", "example",

@@ -1,0 +1,33 @@
+"""What people call the artifacts that a gate offers, where the run's own store keeps them.
+
+    artifact_names(store, run)  ->  {"a1f09c": "House voice"}
+
+A run on a platform elsewhere has its artifacts elsewhere: nothing is found, and ids are shown.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from cinatra_sdk import RunStore
+    from cinatra_sdk.runs import Run
+
+
+def artifact_names(store: RunStore, run: Run) -> dict[str, str]:
+    """Artifact id → name, for all that the waiting gates of `run` offer for context slots.
+
+    Only names of the organisation that the run was started for.  Raises: `StoreError`.
+    """
+    selectors = [gate.form.selector for gate in run.waiting if gate.form.selector is not None]
+    ids = {one.triple.artifact_id for selector in selectors for one in selector.candidates}
+    if not ids:
+        return {}
+    from cinatra_sdk.platform.local.stored_runs import StoredRuns
+    from cinatra_sdk.store.artifacts import ArtifactStore
+
+    stored = StoredRuns(store.database).stored(run.id)
+    if stored is None or stored.settings is None:
+        return {}
+    names = ArtifactStore(store.database).names(sorted(ids), stored.settings.actor.org_id)
+    return {id_: name for id_, name in names.items() if name}

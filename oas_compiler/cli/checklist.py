@@ -1,0 +1,191 @@
+"""The checklist of a context slot: what may be chosen, and what one person has ticked.
+
+In: the `Selector` of a gate, then line after line that a person types.
+Out: the next `Checklist`; in the end the `userResponse` envelope of what is ticked.
+
+    Checklist.of(selector).after("1 3")         1 and 3 are ticked
+                          .after("2")           CannotTick: at most 2 may be chosen, …
+                          .after("1 2")         2 and 3 are ticked
+                          .envelope()           {"slotId": "brand", …, "selectedRefs": [ref, ref]}
+
+A slot that accumulates disables what is not ticked once `maxItems` are (seed 000, ContextSelector).
+A slot that overrides takes one ref: there a number takes the place of the one that was ticked.
+Pure: `ask` reads the keyboard, `checklist_view` shows it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Final
+
+from oas_compiler.cli.safe import clean, cut
+
+if TYPE_CHECKING:
+    from cinatra_sdk.context.selector import Candidate, Selector
+
+PAGE: Final = 50
+"""Rows that are shown at a time."""
+MAX_CELL: Final = 60
+_WHAT_TO_TYPE: Final = "type the numbers to tick or untick, or one of the letters"
+
+
+class CannotTick(ValueError):
+    """What was typed chooses nothing that may be chosen; the text says what to type."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checklist:
+    """One slot's candidates with the ticks of one person."""
+
+    selector: Selector
+    order: tuple[int, ...]
+    """Positions among the candidates as they are numbered: number 1 is `order[0]`."""
+    names: Mapping[str, str] = field(default_factory=dict)
+    """Artifact id → its name, where it has one."""
+    ticked: frozenset[int] = frozenset()
+    """Numbers, counted from 1."""
+    page: int = 0
+    words: str = ""
+    """Only rows with this text are shown; they keep their numbers."""
+
+    @classmethod
+    def of(cls, selector: Selector, names: Mapping[str, str] | None = None) -> Checklist:
+        """With nothing ticked but what the platform preselected."""
+        order = tuple(position for _, positions in selector.groups for position in positions)
+        before = frozenset(selector.preselected)
+        ticked = (n for n, at in enumerate(order, 1) if selector.candidates[at].triple in before)
+        return cls(selector=selector, order=order, names=names or {}, ticked=frozenset(ticked))
+
+    @property
+    def is_full(self) -> bool:
+        """Whether the rows that are not ticked are at cap."""
+        return self.selector.is_full(len(self.ticked))
+
+    @property
+    def replaces(self) -> bool:
+        """Whether a number takes the place of the one ticked, as among radio buttons."""
+        return self.selector.rules.resolution_mode == "override"
+
+    def candidate(self, number: int) -> Candidate:
+        return self.selector.candidates[self.order[number - 1]]
+
+    def cells(self, number: int) -> tuple[str, ...]:
+        """Name or id, extension, owner; where there are names, also the id of one that has one."""
+        one = self.candidate(number)
+        id_ = one.triple.artifact_id
+        name = self.names.get(id_, "")
+        texts = [name or id_, one.extension, one.owner_id]
+        if self.names:
+            texts.append(id_ if name else "")
+        return tuple(cut(clean(text), MAX_CELL) for text in texts)
+
+    def envelope(self) -> dict[str, Any]:
+        """The `userResponse` that chooses what is ticked, in the order of the list."""
+        return self.selector.envelope(self.candidate(one).triple for one in sorted(self.ticked))
+
+    def refusal(self) -> str:
+        """Why what is ticked cannot be confirmed; empty when it can."""
+        from cinatra_sdk.context.errors import ContextError
+
+        try:
+            self.selector.check(json.dumps(self.envelope()))
+        except ContextError as error:
+            return str(error)
+        return ""
+
+    # ---------------------------------------------------------------- what is typed
+
+    def after(self, typed: str) -> Checklist:
+        """The checklist after `1 3`, `2-4`, `/text`, `n` or `p`.
+
+        Raises: `CannotTick`; nothing of the line counts then.
+        """
+        if typed.startswith("/"):
+            return self._found(typed[1:].strip())
+        if typed.lower() in {"n", "p"}:
+            return self._turned(1 if typed.lower() == "n" else -1)
+        return self._toggled(read_numbers(typed, len(self.order)))
+
+    def _toggled(self, numbers: frozenset[int]) -> Checklist:
+        # The line as a whole: "1 3" gives 1 up for 3 where both may not be ticked.
+        added = numbers - self.ticked
+        ticked = added if self.replaces and added else self.ticked ^ numbers
+        cap = self.selector.rules.cap
+        if cap is None or not added or len(ticked) <= cap:
+            return replace(self, ticked=ticked)
+        most = f"at most {cap} may be chosen, and this would be {len(ticked)}"
+        if self.ticked and not self.replaces:
+            already = listed(sorted(self.ticked))
+            most = f"{most}: untick one of {already} first; the same line will do"
+        raise CannotTick(most)
+
+    def _found(self, words: str) -> Checklist:
+        found = replace(self, words=words, page=0)
+        if not found.shown():
+            raise CannotTick(f'nothing here has "{words}" in it')
+        return found
+
+    def _turned(self, step: int) -> Checklist:
+        page = self.page + step
+        if not 0 <= page < self.pages():
+            raise CannotTick(f"there is no {'next' if step > 0 else 'previous'} page")
+        return replace(self, page=page)
+
+    # ------------------------------------------------------------------------ pages
+
+    def shown(self) -> tuple[int, ...]:
+        """All numbers that the words leave."""
+        words = self.words.casefold()
+        return tuple(
+            number
+            for number in range(1, len(self.order) + 1)
+            if any(words in text.casefold() for text in self._texts(number))
+        )
+
+    def pages(self) -> int:
+        return max(1, -(-len(self.shown()) // PAGE))
+
+    def on_page(self) -> tuple[int, ...]:
+        return self.shown()[self.page * PAGE : (self.page + 1) * PAGE]
+
+    def _texts(self, number: int) -> tuple[str, ...]:
+        return (*self.cells(number), self.candidate(number).scope)
+
+
+def read_numbers(typed: str, most: int) -> frozenset[int]:
+    """`1 3`, `1, 3` and `2-4` as numbers.
+
+    Raises: `CannotTick` for anything else, and for a number that no row has.
+    """
+    numbers: set[int] = set()
+    for part in typed.replace(",", " ").split():
+        first, dash, last = part.partition("-")
+        low = _number(first, most)
+        high = _number(last, most) if dash else low
+        if high < low:
+            raise CannotTick(f"{low}-{high} goes backwards: type {high}-{low}")
+        numbers |= set(range(low, high + 1))
+    if not numbers:
+        raise CannotTick(_WHAT_TO_TYPE)
+    return frozenset(numbers)
+
+
+def _number(text: str, most: int) -> int:
+    if not (text.isascii() and text.isdecimal()):
+        raise CannotTick(_WHAT_TO_TYPE)
+    if most == 0:
+        raise CannotTick("there is nothing to tick")
+    # By length first: Python refuses to read a number of thousands of digits.
+    number = int(text) if len(text) <= len(str(most)) + 3 else 0
+    if not 1 <= number <= most:
+        rows = "the only number is 1" if most == 1 else f"the numbers go from 1 to {most}"
+        raise CannotTick(f"there is no {cut(text, 12)}: {rows}")
+    return number
+
+
+def listed(numbers: Sequence[int]) -> str:
+    """The first of them, and how many more there are."""
+    told = ", ".join(str(number) for number in numbers[:20])
+    return told + (f" and {len(numbers) - 20} more" if len(numbers) > 20 else "")

@@ -1,0 +1,155 @@
+"""A checklist as people see it.
+
+In: a `Checklist`.  Out: something rich prints, down to 40 columns.
+
+    Context for "brand": choose up to 2, at least 1
+    Team
+      [x] 1  House voice     @acme/voice-artifact   ann
+      [-] 2  Older voice     @acme/voice-artifact   ann
+    Workspace
+      [x] 3  Company facts   @acme/facts-artifact   bob
+    2 of 2 chosen; untick one to choose another
+
+`[-]` cannot be ticked now.  Where one ref is chosen of many, `( )` and `(x)` stand instead, and
+none is disabled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from rich.cells import cell_len, set_cell_size
+from rich.console import Console, ConsoleOptions, Group, RenderableType
+from rich.text import Text
+
+from oas_compiler.cli.checklist import MAX_CELL, PAGE, Checklist, listed
+from oas_compiler.cli.safe import clean, cut
+
+_GAP: Final = "   "
+_NARROWEST: Final = 8
+"""Columns of a text, however narrow the terminal is."""
+
+
+def checklist_view(checklist: Checklist, *, asking: bool) -> RenderableType:
+    """The page that is open; `asking`: somebody can type, and is told what."""
+    parts: list[RenderableType] = [_heading(checklist)]
+    if checklist.selector.readable_only:
+        words = "readable only: the slot wants artifacts that the model can read"
+        parts.append(Text(words, style="cyan"))
+    if not checklist.order:
+        words = "no artifact can be chosen"
+        without = "" if checklist.refusal() else "; approving goes on without one"
+        return Group(*parts, Text(words + without, style="italic"))
+    return Group(*parts, *_rows(checklist), *_footer(checklist, asking))
+
+
+def how_many(at_least: int, at_most: int | None) -> str:
+    """What a slot demands, in words."""
+    if at_most == 0:
+        return "nothing may be chosen"
+    if at_most is None:
+        return f"choose at least {at_least}" if at_least else "choose any number, or none"
+    if at_least == at_most:
+        return "choose one" if at_most == 1 else f"choose {at_most}"
+    if not at_least:
+        return "choose one, or none" if at_most == 1 else f"choose up to {at_most}, or none"
+    return f"choose up to {at_most}, at least {at_least}"
+
+
+def _heading(checklist: Checklist) -> Text:
+    rules = checklist.selector.rules
+    slot = f'"{cut(clean(rules.slot_id), MAX_CELL)}"'
+    return Text.assemble(
+        "Context for ", (slot, "bold"), f": {how_many(rules.min_items, rules.cap)}"
+    )
+
+
+# ------------------------------------------------------------------------------- rows
+
+
+def _rows(checklist: Checklist) -> Iterator[RenderableType]:
+    numbers = checklist.on_page()
+    cells = {number: checklist.cells(number) for number in numbers}
+    columns = zip(*cells.values(), strict=True)
+    widths = tuple(max(cell_len(cell) for cell in column) for column in columns)
+    digits = len(str(len(checklist.order)))
+    before = None
+    for number in numbers:
+        scope = checklist.candidate(number).scope
+        if scope != before:
+            yield Text(cut(clean(scope), MAX_CELL).capitalize(), style="bold")
+        before = scope
+        mark, style = _mark(checklist, number)
+        yield _Row(f"  {mark} {number:>{digits}}  ", cells[number], widths, style)
+
+
+def _mark(checklist: Checklist, number: int) -> tuple[str, str]:
+    if number in checklist.ticked:
+        return ("(x)" if checklist.replaces else "[x]"), "bold"
+    if checklist.replaces:
+        return "( )", ""
+    return ("[-]", "dim") if checklist.is_full else ("[ ]", "")
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """One candidate: in columns where they fit, else one line below the other."""
+
+    lead: str
+    cells: tuple[str, ...]
+    widths: tuple[int, ...]
+    """Of the columns of the page, so that all its rows look the same."""
+    style: str
+
+    def __rich_console__(self, _console: Console, options: ConsoleOptions) -> Iterator[Text]:
+        used = [column for column, width in enumerate(self.widths) if width]
+        needed = len(self.lead) + sum(self.widths[at] + len(_GAP) for at in used) - len(_GAP)
+        if needed <= options.max_width:
+            line = _GAP.join(set_cell_size(self.cells[at], self.widths[at]) for at in used)
+            yield Text((self.lead + line).rstrip(), style=self.style)
+            return
+        lead = self.lead
+        for at in used:
+            for piece in _folded(self.cells[at], max(_NARROWEST, options.max_width - len(lead))):
+                yield Text(lead + piece, style=self.style)
+                lead = " " * len(lead)
+
+
+def _folded(text: str, width: int) -> Iterator[str]:
+    while text:
+        end = len(text)
+        while cell_len(text[:end]) > width:
+            end -= 1
+        yield text[:end]
+        text = text[end:]
+
+
+# ----------------------------------------------------------------------------- footer
+
+
+def _footer(checklist: Checklist, asking: bool) -> Iterator[Text]:
+    if asking or checklist.ticked:
+        yield Text(_count(checklist, asking), style="dim")
+    hidden = sorted(checklist.ticked - set(checklist.on_page()))
+    if hidden:
+        yield Text(f"also chosen: {listed(hidden)}", style="dim")
+    shown, pages = len(checklist.shown()), checklist.pages()
+    if checklist.words:
+        found = f'{shown:,} of {len(checklist.order):,} have "{clean(checklist.words)}" in them'
+        yield Text(f"{found}; / shows all", style="dim")
+    if pages > 1 and asking:
+        page = f"page {checklist.page + 1} of {pages}"
+        yield Text(f"{page}: next [n], previous [p], find [/text]", style="dim")
+    elif pages > 1:
+        yield Text(f"… {shown - PAGE:,} more; --json shows all", style="dim italic")
+
+
+def _count(checklist: Checklist, asking: bool) -> str:
+    cap, chosen = checklist.selector.rules.cap, len(checklist.ticked)
+    told = f"{chosen} chosen" if cap is None else f"{chosen} of {cap} chosen"
+    if not (asking and chosen and checklist.is_full):
+        return told
+    other = "another number replaces it" if checklist.replaces else "untick one to choose another"
+    return f"{told}; {other}"

@@ -1,0 +1,86 @@
+"""`--context FILE`: the context slots of a run, filled from artifacts of one's own.
+
+In: the file's name and a flow.  Out: the flow on a platform that answers from the run's database.
+
+    context.named(chosen, env)          reads the file; nothing is written yet
+    context.on(store, flow, …)          loads its artifacts, and gives the flow its platform
+
+The file is read once: what is kept of it with the run and in the database is enough for any
+process that goes on with the run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from oas_compiler.cli.exits import Halt
+from oas_compiler.cli.opening import BASE_URL, PlatformOptions
+from oas_compiler.cli.terminal import Terminal
+
+if TYPE_CHECKING:
+    from cinatra_sdk import RunStore
+    from cinatra_sdk.platform.local.context_file import ContextFile
+    from oas_compiler.lower.flow import Flow
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Context:
+    """A context file that was read, and who answers what is not about context."""
+
+    path: str
+    file: ContextFile
+    has_beyond: bool
+
+    def on(self, store: RunStore, flow: Flow, terminal: Terminal) -> Flow:
+        """`flow`, choosing from the artifacts of the file, which are in the database then.
+
+        Raises: `Halt` where an artifact's id is somebody else's; `StoreError`.
+        """
+        from cinatra_sdk.context.errors import ContextError
+        from cinatra_sdk.platform.local.standalone import standalone
+        from cinatra_sdk.store.artifacts import ArtifactStore
+
+        try:
+            ArtifactStore(store.database).load(self.file.loaded)
+        except ContextError as error:
+            raise Halt(f"--context {self.path}: {error}", code=error.code) from None
+        number = len(self.file.artifacts)
+        terminal.say(f"context: {number} artifact{'' if number == 1 else 's'}")
+        settings = self.file.settings
+        if settings.package_name is None and not flow.ir.package_name:
+            settings = settings.model_copy(update={"package_name": _package_name(flow) or None})
+        beyond = flow.platform if self.has_beyond else None
+        return flow.with_platform(standalone(store.database, settings, beyond=beyond))
+
+
+def named(options: PlatformOptions, env: Mapping[str, str]) -> Context | None:
+    """The context file that the options name; None where they name none.
+
+    Raises: `Halt` with every place of the file that does not fit.
+    """
+    if not options.context:
+        return None
+    from cinatra_sdk.platform.local.context_file import ContextFileError, read_context_file
+
+    if BASE_URL in env:
+        raise Halt(
+            f"--env {BASE_URL} sends every call to that host, those about context too: "
+            "with --context give --base-url instead"
+        )
+    try:
+        file = read_context_file(options.context)
+    except ContextFileError as error:
+        raise Halt(str(error), code="context_file") from None
+    return Context(path=options.context, file=file, has_beyond=options.names_platform)
+
+
+def _package_name(flow: Flow) -> str:
+    """The name in the package.json around a flow's file; empty where there is none."""
+    from oas_compiler.diagnostics import Diagnostics
+    from oas_compiler.package import find_package
+
+    package = find_package(flow.file, Diagnostics()) if flow.file else None
+    name = package.manifest.get("name") if package is not None else None
+    return name if isinstance(name, str) else ""

@@ -1,0 +1,94 @@
+"""A context selection without a checklist: artifacts named by their ids on a command line.
+
+In: the `Selector` of a gate and the ids of `--select`.  Out: the `userResponse` envelope.
+
+    chosen_by_id(selector, ["a1f", "b2"])  ->  {"slotId": "brand", …, "selectedRefs": [ref, ref]}
+    options_for(selector)                  ->  ["--select a1f09c"]
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from oas_compiler.cli.checklist import MAX_CELL, CannotTick
+from oas_compiler.cli.safe import clean, cut
+
+if TYPE_CHECKING:
+    from cinatra_sdk.answers import AnswerForm
+    from cinatra_sdk.context.selector import Candidate, Selector
+
+_ON_THE_SCREEN: Final = frozenset(
+    {"candidates", "plannedRefs", "selectedRefs", "slotMeta", "selector", "allocationToken"}
+)
+"""Values of a gate that the checklist shows itself, or that no person reads."""
+_TOLD: Final = 10
+
+
+def chosen_by_id(selector: Selector, ids: Sequence[str]) -> dict[str, Any]:
+    """The envelope that chooses the artifacts with these ids, or with ids that begin so.
+
+    Raises: `CannotTick` naming the candidates that there are.
+    """
+    return selector.envelope(dict.fromkeys(_by_id(selector, id_).triple for id_ in ids))
+
+
+def options_for(selector: Selector) -> list[str] | None:
+    """Options of `oasflow answer` as an example that fits; None where ids cannot say it."""
+    offered = [candidate.triple.artifact_id for candidate in selector.candidates]
+    if not offered or selector.is_full(0):
+        return ["--select-none"]
+    alone = [id_ for id_ in offered if offered.count(id_) == 1]
+    number = max(1, selector.rules.min_items)
+    chosen = [f"--select {shlex.quote(id_)}" for id_ in alone[:number]]
+    return chosen if len(chosen) == number else None
+
+
+def answer_value(form: AnswerForm, envelope: Mapping[str, Any]) -> Any:
+    """The envelope as the gate's own schema wants it, where its author wrote one."""
+    if form.schema is None or not form.text_output:
+        return dict(envelope)
+    text = json.dumps(envelope, ensure_ascii=False)
+    return {form.output: text} if form.titled else text
+
+
+def other_values(values: Mapping[str, Any]) -> dict[str, Any]:
+    """What a gate shows besides its candidates."""
+    return {name: value for name, value in values.items() if name not in _ON_THE_SCREEN}
+
+
+def offered_in(message: Any) -> Selector | None:
+    """What a message offers that is nothing else than the payload of a selection gate."""
+    from cinatra_sdk.context.selector import read_selector
+    from oas_compiler.cli.inputs import decoded
+
+    payload = decoded(message) if isinstance(message, str) and '"slotMeta"' in message else None
+    if not isinstance(payload, Mapping) or not payload.keys() <= _ON_THE_SCREEN:
+        return None
+    return read_selector(payload)
+
+
+def _by_id(selector: Selector, id_: str) -> Candidate:
+    offered = selector.candidates
+    exact = [one for one in offered if one.triple.artifact_id == id_]
+    found = exact or [one for one in offered if id_ and one.triple.artifact_id.startswith(id_)]
+    if len({one.triple for one in found}) == 1:
+        return found[0]
+    slot = f'the slot "{clean(selector.slot_id)}"'
+    given = f'"{cut(clean(id_), MAX_CELL)}"'
+    if not found:
+        there = f"there are {_told(offered)}" if offered else "there are none"
+        raise CannotTick(f"{given} is no candidate of {slot}; {there}")
+    clear = "give the envelope with --value" if exact else "write more of the id"
+    raise CannotTick(f"{given} is {len(found)} candidates of {slot}, {_told(found)}: {clear}")
+
+
+def _told(candidates: Sequence[Candidate]) -> str:
+    told = [
+        f"{cut(clean(one.triple.artifact_id), MAX_CELL)} ({cut(clean(one.extension), MAX_CELL)})"
+        for one in candidates[:_TOLD]
+    ]
+    more = len(candidates) - _TOLD
+    return ", ".join(told) + (f" and {more} more" if more > 0 else "")

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from oasflow_process import Oasflow
+from oasflow_process import Ended, Oasflow
 from oasflow_screen import Screen
 from typer.testing import CliRunner, Result
 
@@ -84,6 +84,20 @@ def oasflow(fresh_database: str) -> Iterator[Oasflow]:
     made = Oasflow(program, {**os.environ, "DATABASE_URL": fresh_database})
     yield made
     made.close()
+
+
+@pytest.fixture
+def here(cli: Cli) -> Callable[..., Ended]:
+    """`oasflow` in this process, on the database of `oasflow`: for what a test is not about.
+
+    A process of its own takes seconds to start, most of them for imports.
+    """
+
+    def call(*arguments: str, stdin: str | None = None) -> Ended:
+        done = cli(*arguments, stdin=stdin)
+        return Ended(done.exit_code, done.stdout, done.stderr)
+
+    return call
 
 
 @pytest.fixture

@@ -126,40 +126,40 @@ def test_a_run_is_begun_answered_and_shown_by_different_processes(
 
 
 def test_nothing_chosen_is_shown_as_that_and_a_run_without_slots_shows_nothing(
-    oasflow: Oasflow, flow_file: Any, context_file: Any
+    here: Any, flow_file: Any, context_file: Any
 ) -> None:
     flow, path = flow_file(alone()), context_file(context(artifact("a")))
-    begun = oasflow("run", flow, "--context", path, "--set", "topic=x", "--run-id", "r1", "--json")
+    begun = here("run", flow, "--context", path, "--set", "topic=x", "--run-id", "r1", "--json")
     assert begun.code == 3, begun.err
-    assert "context" not in oasflow("show", "r1").out.split("waiting")[0].split()
-    assert oasflow("show", "r1", "--json").json["context_selections"] == []
-    assert oasflow("answer", "r1", "--value", envelope(begun.json)).code == 3
-    (shown,) = oasflow("show", "r1", "--json").json["context_selections"]
+    assert "context" not in here("show", "r1").out.split("waiting")[0].split()
+    assert here("show", "r1", "--json").json["context_selections"] == []
+    assert here("answer", "r1", "--value", envelope(begun.json)).code == 3
+    (shown,) = here("show", "r1", "--json").json["context_selections"]
     assert (shown["slot"], shown["artifact"], shown["by"]) == ("brand", None, "user")
-    assert "none chosen" in oasflow("show", "r1").out
+    assert "none chosen" in here("show", "r1").out
 
 
 def test_a_flow_that_calls_only_for_context_needs_no_other_platform(
-    oasflow: Oasflow, flow_file: Any, context_file: Any, rows: Any
+    here: Any, flow_file: Any, context_file: Any, rows: Any
 ) -> None:
     flow, path = flow_file(alone()), context_file(context(artifact("a"), artifact("b")))
-    begun = oasflow("run", flow, "--context", path, "--set", "topic=x", "--run-id", "r1", "--json")
+    begun = here("run", flow, "--context", path, "--set", "topic=x", "--run-id", "r1", "--json")
     assert begun.code == 3, begun.err
-    chosen = oasflow("answer", f"r1/{GATE}", "--value", envelope(begun.json, "b", "a"), "--json")
+    chosen = here("answer", f"r1/{GATE}", "--value", envelope(begun.json, "b", "a"), "--json")
     assert chosen.code == 3, chosen.err
     assert [one["id"] for one in chosen.json["waiting"]] == ["look"]
-    assert oasflow("approve", "r1/look").code == 0
+    assert here("approve", "r1/look").code == 0
     assert [row[:2] for row in rows(AUDIT.format("r1"))] == [("brand", "a"), ("brand", "b")]
 
 
 def test_two_slots_are_chosen_for_one_after_the_other(
-    oasflow: Oasflow, flow_file: Any, context_file: Any, rows: Any
+    here: Any, flow_file: Any, context_file: Any, rows: Any
 ) -> None:
     flow = declared("brand", "voice")
     own = flow["metadata"]["cinatra"]["contextSlots"]
     own[1] |= {"acceptedArtifactExtensions": ["@x/voice-artifact"], "resolutionMode": "override"}
     path = context_file(context(artifact("a"), artifact("v", extensions=["@x/voice-artifact"])))
-    begun = oasflow(
+    begun = here(
         "run", flow_file(wired(flow)), "--context", path, "--simulate", "--set", "topic=x",
         "--run-id", "r1", "--json",
     )  # fmt: skip
@@ -168,14 +168,14 @@ def test_two_slots_are_chosen_for_one_after_the_other(
         gate_id = f"context_{slot_id}/ctx-{slot_id}-context_select_gate"
         assert (code, offered(run)) == (3, [id_])
         value = envelope(run, id_, gate_id=gate_id)
-        done = oasflow("answer", f"r1/{gate_id}", "--value", value, "--json")
+        done = here("answer", f"r1/{gate_id}", "--value", value, "--json")
         run, code = done.json, done.code
     assert (code, run["status"]) == (0, "completed")
     assert [row[:2] for row in rows(AUDIT.format("r1"))] == [("brand", "a"), ("voice", "v")]
 
 
 def test_an_autonomous_slot_asks_nobody(
-    oasflow: Oasflow, flow_file: Any, context_file: Any, rows: Any
+    here: Any, flow_file: Any, context_file: Any, rows: Any
 ) -> None:
     flow = declared()
     flow["metadata"]["cinatra"]["contextSlots"][0] |= {
@@ -188,7 +188,7 @@ def test_an_autonomous_slot_asks_nobody(
             projectId="spring",
         )
     )
-    done = oasflow(
+    done = here(
         "run", flow_file(wired(flow)), "--context", path, "--simulate", "--set", "topic=x",
         "--run-id", "r1", "--json",
     )  # fmt: skip
@@ -204,7 +204,7 @@ def test_an_autonomous_slot_asks_nobody(
     ids=["none", "one of the actor's", "somebody else's", "the run's own counts first"],
 )  # fmt: skip
 def test_a_project_is_seen_by_those_who_are_in_it(
-    oasflow: Oasflow, flow_file: Any, context_file: Any, own: str, asked: str, seen: list[str]
+    here: Any, flow_file: Any, context_file: Any, own: str, asked: str, seen: list[str]
 ) -> None:
     path = context_file(
         context(
@@ -214,7 +214,7 @@ def test_a_project_is_seen_by_those_who_are_in_it(
             **({"projectId": own} if own else {}),
         )
     )
-    begun = oasflow(
+    begun = here(
         "run", flow_file(alone()), "--context", path, "--set", "topic=x",
         "--set", f"projectId={asked}", "--json",
     )  # fmt: skip
@@ -223,7 +223,7 @@ def test_a_project_is_seen_by_those_who_are_in_it(
 
 
 def test_too_few_fails_the_run_by_name_and_leaves_no_record(
-    oasflow: Oasflow, flow_file: Any, context_file: Any, rows: Any
+    here: Any, flow_file: Any, context_file: Any, rows: Any
 ) -> None:
     flow = declared()
     flow["metadata"]["cinatra"]["contextSlots"][0] |= {
@@ -231,12 +231,12 @@ def test_too_few_fails_the_run_by_name_and_leaves_no_record(
     }  # fmt: skip
     arguments = ("run", flow_file(wired(flow)), "--simulate", "--set", "topic=x", "--context")
     nothing = context_file(context(artifact("away", orgId="other")), "nothing.json")
-    failed = oasflow(*arguments, nothing, "--run-id", "r1")
+    failed = here(*arguments, nothing, "--run-id", "r1")
     assert failed.code == 6
     assert 'the slot "brand" needs at least 1, 0 were chosen' in failed.out
     assert rows(AUDIT.format("r1")) == []
     enough = context_file(context(artifact("a")), "enough.json")
-    assert oasflow(*arguments, enough, "--run-id", "r2").code == 0
+    assert here(*arguments, enough, "--run-id", "r2").code == 0
     assert len(rows(AUDIT.format("r2"))) == 1
 
 
@@ -323,27 +323,27 @@ def test_processes_that_load_one_file_at_once_write_it_once(
 
 
 def test_an_artifact_of_another_organisation_is_refused_before_a_run_is_begun(
-    oasflow: Oasflow, flow_file: Any, context_file: Any, rows: Any
+    here: Any, flow_file: Any, context_file: Any, rows: Any
 ) -> None:
     flow = flow_file(alone())
     arguments = ("run", flow, "--set", "topic=x", "--run-id", "r1", "--context")
     theirs = context(artifact("a"), actor={"orgId": "other", "principalId": "eve"})
-    assert oasflow(*arguments[:-2], "r0", "--context", context_file(theirs)).code == 3
+    assert here(*arguments[:-2], "r0", "--context", context_file(theirs)).code == 3
     mine = context_file(context(artifact("a", content="Mine."), artifact("b")))
-    refused = oasflow(*arguments, mine, "--json")
+    refused = here(*arguments, mine, "--json")
     assert (refused.code, refused.json["error"]["code"]) == (2, "context_unresolved")
     assert '"a" belongs to another organisation' in refused.err
     assert rows("select run_id from runs") == [("r0",)]
     assert rows("select id from objects") == [("a",)]
-    assert oasflow(*arguments, context_file(context(artifact("b")))).code == 3
+    assert here(*arguments, context_file(context(artifact("b")))).code == 3
 
 
 def test_a_run_id_that_is_taken_loads_nothing(
-    oasflow: Oasflow, flow_file: Any, context_file: Any, rows: Any
+    here: Any, flow_file: Any, context_file: Any, rows: Any
 ) -> None:
     arguments = ("run", flow_file(alone()), "--set", "topic=x", "--run-id", "r1", "--context")
-    assert oasflow(*arguments, context_file(context(artifact("a")))).code == 3
-    assert oasflow(*arguments, context_file(context(artifact("b")))).code == 4
+    assert here(*arguments, context_file(context(artifact("a")))).code == 3
+    assert here(*arguments, context_file(context(artifact("b")))).code == 4
     assert rows("select id from objects") == [("a",)]
 
 
@@ -375,33 +375,33 @@ def test_a_file_that_does_not_fit_is_told_with_all_its_places_before_a_database_
 
 
 def test_calls_that_nobody_answers_are_refused_and_the_way_out_is_told(
-    oasflow: Oasflow, flow_file: Any, context_file: Any
+    here: Any, flow_file: Any, context_file: Any
 ) -> None:
     path = context_file(context(artifact("a")))
     more, only = flow_file(wired(declared()), "more.json"), flow_file(alone(), "only.json")
     plain = flow_file(flow_of(start(), LOOK | {"inputs": []}, end()), "plain.json")
     topic = ("--set", "topic=x")
-    refused(oasflow("run", only, *topic), "--simulate", "--context FILE fills its context slots")
-    refused(oasflow("run", more, *topic), "--simulate", "--context FILE fills its context slots")
+    refused(here("run", only, *topic), "--simulate", "--context FILE fills its context slots")
+    refused(here("run", more, *topic), "--simulate", "--context FILE fills its context slots")
     refused(
-        oasflow("run", more, *topic, "--context", path),
+        here("run", more, *topic, "--context", path),
         "calls more than --context answers (first at 'The write')", "--base-url or CINATRA_BASE_URL",
     )  # fmt: skip
     refused(
-        oasflow("run", only, *topic, "--context", path, "--env", "CINATRA_BASE_URL=http://x"),
+        here("run", only, *topic, "--context", path, "--env", "CINATRA_BASE_URL=http://x"),
         "--env CINATRA_BASE_URL", "give --base-url instead",
     )  # fmt: skip
-    refused(oasflow("run", only, *topic, "--context", path, "--yes"), "--yes", "--simulate only")
-    assert oasflow("run", plain, "--context", path).code == 3
+    refused(here("run", only, *topic, "--context", path, "--yes"), "--yes", "--simulate only")
+    assert here("run", plain, "--context", path).code == 3
 
 
 def test_a_simulation_without_a_person_chooses_from_the_real_artifacts(
-    oasflow: Oasflow, flow_file: Any, context_file: Any, rows: Any
+    here: Any, flow_file: Any, context_file: Any, rows: Any
 ) -> None:
     path = context_file(context(artifact("a"), artifact("b")))
     flow = declared()
     flow["metadata"]["cinatra"]["contextSlots"][0]["minItems"] = 1
-    done = oasflow(
+    done = here(
         "run", flow_file(wired(flow)), "--context", path, "--simulate", "--yes", "--run-id", "r1"
     )
     assert done.code == 0, done.err
@@ -410,7 +410,7 @@ def test_a_simulation_without_a_person_chooses_from_the_real_artifacts(
 
 
 def test_a_slot_of_a_child_package_is_one_of_the_file(
-    oasflow: Oasflow, flow_file: Any, context_file: Any, rows: Any
+    here: Any, flow_file: Any, context_file: Any, rows: Any
 ) -> None:
     # The child's flow is copied into the run's own, and its declaration is not.
     flow = alone()
@@ -422,12 +422,12 @@ def test_a_slot_of_a_child_package_is_one_of_the_file(
                 title["default"] = "@x/child"
     path = flow_file(flow)
     arguments = ("run", path, "--set", "topic=x", "--context")
-    without = oasflow(*arguments, context_file(context(artifact("a"))))
+    without = here(*arguments, context_file(context(artifact("a"))))
     assert (without.code, "package_mismatch" in without.out) == (6, True)
     child = context(artifact("a"), packages={"@x/child": [slot()]})
-    begun = oasflow(*arguments, context_file(child), "--run-id", "r1", "--json")
+    begun = here(*arguments, context_file(child), "--run-id", "r1", "--json")
     assert begun.code == 3, begun.err
-    assert oasflow("answer", "r1", "--value", envelope(begun.json, "a")).code == 3
+    assert here("answer", "r1", "--value", envelope(begun.json, "a")).code == 3
     assert rows(AUDIT.format("r1"))[0][:3] == ("brand", "a", "@x/child")
 
 
@@ -436,7 +436,7 @@ def test_a_slot_of_a_child_package_is_one_of_the_file(
 
 @needs_corpus
 def test_the_public_blog_writer_runs_over_real_artifacts(
-    oasflow: Oasflow, context_file: Any, rows: Any
+    here: Any, context_file: Any, rows: Any
 ) -> None:
     voice = "@cinatra-ai/brand-voice-artifact"
     path = context_file(
@@ -447,7 +447,7 @@ def test_the_public_blog_writer_runs_over_real_artifacts(
         f"  - {{id: icp, visibility: org, extensions: ['@cinatra-ai/marketing-icp-artifact'], content: M}}\n",
         "context.yaml",
     )  # fmt: skip
-    begun = oasflow(
+    begun = here(
         "run", str(CORPUS / "blog-draft-writer-agent"), "--context", path, "--simulate",
         "--set", 'idea={"title": "t", "summary": "s"}', "--run-id", "r1", "--json",
     )  # fmt: skip
@@ -456,7 +456,7 @@ def test_the_public_blog_writer_runs_over_real_artifacts(
     gate_id = "context_draftContext/ctx-draftContext-context_select_gate"
     value = envelope(begun.json, "voice", gate_id=gate_id)
     Path(path).unlink()
-    done = oasflow("answer", "r1", "--value", value, "--json")
+    done = here("answer", "r1", "--value", value, "--json")
     assert (done.code, done.json["status"]) == (0, "completed"), done.err
     assert rows(AUDIT.format("r1")) == [
         ("draftContext", "voice", "@cinatra-ai/blog-draft-writer-agent", "organization", "user", "interactive")
@@ -465,15 +465,15 @@ def test_the_public_blog_writer_runs_over_real_artifacts(
 
 @needs_corpus
 def test_the_public_selection_agent_selects_for_a_run_of_ones_own(
-    oasflow: Oasflow, flow_file: Any, context_file: Any, rows: Any
+    here: Any, flow_file: Any, context_file: Any, rows: Any
 ) -> None:
     path = context_file(context(artifact("a")))
     parent = ("run", flow_file(alone()), "--set", "topic=x", "--run-id", "parent", "--context")
-    assert oasflow(*parent, path).code == 3
+    assert here(*parent, path).code == 3
 
     def choose(run_id: str, file: str) -> Ended:
         asked = {"parentRunId": "parent", "parentPackageName": "@test/agent", "slotId": "brand"}
-        return oasflow(
+        return here(
             "run", str(CORPUS / "context-selection-agent"), "--context", file, "--json",
             "--run-id", run_id, *(part for pair in asked.items() for part in ("--set", "=".join(pair))),
         )  # fmt: skip
@@ -484,6 +484,6 @@ def test_the_public_selection_agent_selects_for_a_run_of_ones_own(
     begun = choose("r2", path)
     assert begun.code == 3, begun.err
     value = envelope(begun.json, "a", gate_id="context_select_gate")
-    assert oasflow("answer", "r2", "--value", value).code == 0
+    assert here("answer", "r2", "--value", value).code == 0
     assert [row[:2] for row in rows(AUDIT.format("parent"))] == [("brand", "a")]
     assert rows(AUDIT.format("r2")) == []

@@ -15,21 +15,21 @@ HOUSE, OLD, FACTS = THREE
 PROMPT = "numbers tick, approve [a], paste JSON [j], reject [r], leave waiting [q]: "
 
 
-def chosen(oasflow: Oasflow, run: str = "r1") -> Any:
+def chosen(here: Any, run: str = "r1") -> Any:
     """The envelope that the gate put out."""
-    record = oasflow("show", run, "--json").json
+    record = here("show", run, "--json").json
     assert record["status"] == "completed"
     return json.loads(record["outputs"]["userResponse"])
 
 
 @pytest.fixture
-def waiting(oasflow: Oasflow, flow_file: Any) -> Any:
-    """A run that waits at its selection, begun by another process."""
+def waiting(here: Any, flow_file: Any) -> Any:
+    """A run that waits at its selection; gives what asks about it in this process."""
 
-    def begin(*refs: Any, **meta: Any) -> Oasflow:
+    def begin(*refs: Any, **meta: Any) -> Any:
         path = flow_file(selection_flow(*refs, **meta))
-        assert oasflow("run", path, "--detach", "--run-id", "r1").code == 3
-        return oasflow
+        assert here("run", path, "--detach", "--run-id", "r1").code == 3
+        return here
 
     return begin
 
@@ -38,7 +38,7 @@ def waiting(oasflow: Oasflow, flow_file: Any) -> Any:
 
 
 def test_a_person_ticks_meets_the_cap_unticks_and_approves(
-    screen: Any, flow_file: Any, oasflow: Oasflow
+    screen: Any, flow_file: Any, here: Any
 ) -> None:
     path = flow_file(selection_flow(minItems=1))
     seen = screen("run", path, "--run-id", "r1", "--as", "ann")
@@ -63,13 +63,13 @@ def test_a_person_ticks_meets_the_cap_unticks_and_approves(
     seen.type("a as agreed")
     seen.wait_for("run r1  completed")
     assert seen.ended() == 0
-    assert chosen(oasflow) == envelope(OLD, FACTS)
-    decision = oasflow("show", "r1", "--json").json["decisions"][0]
+    assert chosen(here) == envelope(OLD, FACTS)
+    decision = here("show", "r1", "--json").json["decisions"][0]
     assert (decision["by"], decision["reason"]) == ("ann", "as agreed")
 
 
 def test_the_envelope_may_be_pasted_and_a_wrong_one_is_asked_again(
-    screen: Any, flow_file: Any, oasflow: Oasflow
+    screen: Any, flow_file: Any, here: Any
 ) -> None:
     seen = screen("run", flow_file(selection_flow()), "--run-id", "r1")
     seen.wait_for(PROMPT)
@@ -90,10 +90,10 @@ def test_the_envelope_may_be_pasted_and_a_wrong_one_is_asked_again(
         seen.type(line)
     seen.wait_for("run r1  completed")
     assert seen.ended() == 0
-    assert chosen(oasflow) == envelope(FACTS)
+    assert chosen(here) == envelope(FACTS)
 
 
-def test_a_person_rejects_a_selection(screen: Any, flow_file: Any, oasflow: Oasflow) -> None:
+def test_a_person_rejects_a_selection(screen: Any, flow_file: Any, here: Any) -> None:
     seen = screen("run", flow_file(selection_flow()), "--run-id", "r1")
     seen.wait_for(PROMPT)
     seen.type("1")
@@ -101,11 +101,11 @@ def test_a_person_rejects_a_selection(screen: Any, flow_file: Any, oasflow: Oasf
     seen.type("r none fits")
     seen.wait_for("run r1  rejected")
     assert seen.ended() == 5
-    decision = oasflow("show", "r1", "--json").json["decisions"][0]
+    decision = here("show", "r1", "--json").json["decisions"][0]
     assert (decision["decision"], decision["reason"]) == ("rejected", "none fits")
 
 
-def test_leaving_keeps_no_tick(screen: Any, flow_file: Any, oasflow: Oasflow) -> None:
+def test_leaving_keeps_no_tick(screen: Any, flow_file: Any, here: Any) -> None:
     seen = screen("run", flow_file(selection_flow()), "--run-id", "r1")
     seen.wait_for(PROMPT)
     seen.type("1")
@@ -124,7 +124,7 @@ def test_leaving_keeps_no_tick(screen: Any, flow_file: Any, oasflow: Oasflow) ->
 
 
 def test_answer_at_a_terminal_shows_the_gate_and_asks(screen: Any, waiting: Any) -> None:
-    oasflow = waiting(*THREE, resolutionMode="override", maxItems=None, readableOnly=True)
+    here = waiting(*THREE, resolutionMode="override", maxItems=None, readableOnly=True)
     seen = screen("answer", "r1", "--as", "bo")
     shown = seen.wait_for(PROMPT)
     assert "readable only" in shown
@@ -138,13 +138,13 @@ def test_answer_at_a_terminal_shows_the_gate_and_asks(screen: Any, waiting: Any)
     seen.type("a")
     seen.wait_for("run r1  completed")
     assert seen.ended() == 0
-    assert chosen(oasflow) == envelope(OLD, resolutionMode="override")
+    assert chosen(here) == envelope(OLD, resolutionMode="override")
 
 
 def test_answer_at_a_terminal_asks_at_any_gate_and_leaves_the_next_one(
-    screen: Any, flow_file: Any, oasflow: Oasflow
+    screen: Any, flow_file: Any, here: Any
 ) -> None:
-    assert oasflow("run", flow_file(), "--simulate", "--detach", "--run-id", "r1").code == 3
+    assert here("run", flow_file(), "--simulate", "--detach", "--run-id", "r1").code == 3
     seen = screen("answer", "r1/first")
     seen.wait_for("approve [a], reject [r], leave waiting [q]: ")
     seen.type("q")
@@ -154,7 +154,7 @@ def test_answer_at_a_terminal_asks_at_any_gate_and_leaves_the_next_one(
     seen.type("a fine")
     seen.wait_for("oasflow approve r1")
     assert seen.ended() == 3
-    assert [gate["id"] for gate in oasflow("show", "r1", "--json").json["waiting"]] == ["second"]
+    assert [gate["id"] for gate in here("show", "r1", "--json").json["waiting"]] == ["second"]
     seen = screen("answer", "r1/second")
     seen.wait_for("leave waiting [q]: ")
     seen.press("C")
@@ -168,7 +168,7 @@ def test_answer_at_a_terminal_asks_at_any_gate_and_leaves_the_next_one(
 def test_of_two_people_who_choose_at_once_the_first_counts_and_the_second_is_told(
     screen: Any, waiting: Any
 ) -> None:
-    oasflow = waiting()
+    here = waiting()
     ann, bo = screen("answer", "r1", "--as", "ann"), screen("answer", "r1", "--as", "bo")
     for one, number in ((ann, "1"), (bo, "2")):
         one.wait_for(PROMPT)
@@ -179,8 +179,8 @@ def test_of_two_people_who_choose_at_once_the_first_counts_and_the_second_is_tol
     bo.type("a")
     bo.wait_for("already approved by ann")
     assert (ann.ended(), bo.ended()) == (0, 4)
-    assert chosen(oasflow) == envelope(HOUSE)
-    assert len(oasflow("show", "r1", "--json").json["decisions"]) == 1
+    assert chosen(here) == envelope(HOUSE)
+    assert len(here("show", "r1", "--json").json["decisions"]) == 1
 
 
 def test_no_color_and_a_narrow_terminal_keep_every_word(screen: Any, flow_file: Any) -> None:
@@ -200,7 +200,7 @@ def test_no_color_and_a_narrow_terminal_keep_every_word(screen: Any, flow_file: 
     "broken", [{"slotMeta": {"slotId": "brand"}}, {"candidates": [{"artifactId": "a"}]}]
 )
 def test_where_the_candidates_cannot_be_offered_the_gate_is_an_ordinary_one(
-    screen: Any, flow_file: Any, oasflow: Oasflow, broken: Any
+    screen: Any, flow_file: Any, here: Any, broken: Any
 ) -> None:
     path = flow_file(selection_flow(more=broken))
     seen = screen("run", path, "--run-id", "r1")
@@ -208,7 +208,7 @@ def test_where_the_candidates_cannot_be_offered_the_gate_is_an_ordinary_one(
     seen.type("a any words")
     seen.wait_for("run r1  completed")
     assert seen.ended() == 0
-    assert oasflow("show", "r1", "--json").json["outputs"] == {"userResponse": "any words"}
+    assert here("show", "r1", "--json").json["outputs"] == {"userResponse": "any words"}
 
 
 def test_what_else_the_gate_shows_stands_above_the_list(waiting: Any) -> None:
@@ -231,13 +231,13 @@ def test_what_else_the_gate_shows_stands_above_the_list(waiting: Any) -> None:
     ],
 )
 def test_a_selection_is_answered_from_another_process(
-    waiting: Any, options: tuple[str, ...], refs: tuple[Any, ...]
+    waiting: Any, oasflow: Oasflow, options: tuple[str, ...], refs: tuple[Any, ...]
 ) -> None:
-    oasflow = waiting()
+    here = waiting()
     assert oasflow("answer", "r1/pick", *options, "--reason", "fits").code == 0
-    assert chosen(oasflow) == envelope(*refs)
-    assert oasflow("show", "r1", "--json").json["decisions"][0]["reason"] == "fits"
-    late = oasflow("answer", "r1/pick", *options)
+    assert chosen(here) == envelope(*refs)
+    assert here("show", "r1", "--json").json["decisions"][0]["reason"] == "fits"
+    late = here("answer", "r1/pick", *options)
     assert late.code == 4
     assert "already approved by" in late.err
 
@@ -260,44 +260,44 @@ WAYS = "give one of --select, --select-none, --value, --value-file and --text"
 def test_a_selection_that_does_not_fit_leaves_the_gate_open(
     waiting: Any, options: tuple[str, ...], words: str
 ) -> None:
-    oasflow = waiting(minItems=1)
-    refused = oasflow("answer", "r1", *options)
+    here = waiting(minItems=1)
+    refused = here("answer", "r1", *options)
     assert refused.code == 2
     assert words in refused.err
-    assert oasflow("show", "r1", "--json").json["status"] == "waiting"
+    assert here("show", "r1", "--json").json["status"] == "waiting"
 
 
 @pytest.mark.parametrize("option", [("--select", "facts"), ("--select-none",)])
 def test_select_at_a_gate_that_selects_nothing_is_refused(
-    oasflow: Oasflow, flow_file: Any, option: tuple[str, ...]
+    here: Any, flow_file: Any, option: tuple[str, ...]
 ) -> None:
-    assert oasflow("run", flow_file(), "--simulate", "--detach", "--run-id", "r1").code == 3
-    refused = oasflow("answer", "r1", *option)
+    assert here("run", flow_file(), "--simulate", "--detach", "--run-id", "r1").code == 3
+    refused = here("answer", "r1", *option)
     assert refused.code == 2
     assert "gate 'first' does not ask for a context selection" in refused.err
-    assert oasflow("show", "r1", "--json").json["decisions"] == []
-    early = oasflow("answer", "r1/second", *option)
+    assert here("show", "r1", "--json").json["decisions"] == []
+    early = here("answer", "r1/second", *option)
     assert early.code == 4
     assert "gate 'second' is not waiting in run 'r1'; waiting: first" in early.err
 
 
 def test_the_command_that_is_printed_for_a_selection_answers_it(waiting: Any) -> None:
-    oasflow = waiting(minItems=2)
-    told = oasflow("show", "r1").out
+    here = waiting(minItems=2)
+    told = here("show", "r1").out
     line = next(line.strip() for line in told.splitlines() if "oasflow answer" in line)
     assert line == "oasflow answer r1 --select house-voice --select old-voice"
-    assert oasflow(*line.split()[1:]).code == 0
-    assert chosen(oasflow) == envelope(HOUSE, OLD)
+    assert here(*line.split()[1:]).code == 0
+    assert chosen(here) == envelope(HOUSE, OLD)
 
 
-def test_yes_chooses_as_many_as_must_be(oasflow: Oasflow, flow_file: Any) -> None:
+def test_yes_chooses_as_many_as_must_be(here: Any, flow_file: Any) -> None:
     path = flow_file(selection_flow(minItems=2))
-    assert oasflow("run", path, "--simulate", "--yes", "--run-id", "r1").code == 0
-    assert chosen(oasflow) == envelope(HOUSE, OLD)
+    assert here("run", path, "--simulate", "--yes", "--run-id", "r1").code == 0
+    assert chosen(here) == envelope(HOUSE, OLD)
 
 
 def test_a_gate_with_a_schema_of_its_own_takes_the_checklist_too(
-    screen: Any, flow_file: Any, oasflow: Oasflow
+    screen: Any, flow_file: Any, here: Any
 ) -> None:
     titled = {"type": "object", "properties": {"userResponse": {"type": "string"}}, "required": ["userResponse"]}  # fmt: skip
     flow = selection_flow()
@@ -309,14 +309,14 @@ def test_a_gate_with_a_schema_of_its_own_takes_the_checklist_too(
     seen.wait_for(PROMPT)
     seen.type("a")
     seen.wait_for("run r1  completed")
-    assert chosen(oasflow) == envelope(FACTS)
+    assert chosen(here) == envelope(FACTS)
 
 
 def test_a_selector_without_a_message_before_it_is_an_ordinary_gate(
-    oasflow: Oasflow, flow_file: Any
+    here: Any, flow_file: Any
 ) -> None:
     """The renderer alone asks nothing that a checklist could show."""
     flow = flow_of(start(), gate("pick", renderer=RENDERER), end(port("userResponse")),
                    edges=[("pick", "userResponse", "end", "userResponse")])  # fmt: skip
-    assert oasflow("run", flow_file(flow), "--detach", "--run-id", "r1").code == 3
-    assert oasflow("approve", "r1", "--reason", "go on").code == 0
+    assert here("run", flow_file(flow), "--detach", "--run-id", "r1").code == 3
+    assert here("approve", "r1", "--reason", "go on").code == 0

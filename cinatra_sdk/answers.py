@@ -87,7 +87,7 @@ class AnswerForm:
         own = self.schema is not None and '"$' not in text
         value: JsonValue = dict(self.schema or {}) if own else {}
         if self.selector is not None and self.schema is None:
-            value = self.selector.schema()
+            return self.selector.answer_schema()
         return {
             "type": "object",
             "properties": {
@@ -132,7 +132,7 @@ class AnswerForm:
             raise AnswerInvalid(
                 f"the gate asks which refs are chosen for the slot '{self.selector.slot_id}', "
                 "and the answer chooses none",
-                hint="send the userResponse envelope; its selectedRefs may be an empty list",
+                hint="send the userResponse envelope; oasflow answer takes --select ID",
             )
         if self.schema is None:
             return self._output(given) if not bare else (note or APPROVED_TEXT)

@@ -29,7 +29,7 @@ from pydantic import JsonValue
 from pydantic_core import core_schema
 
 from cinatra_sdk.answers import APPROVAL_SCHEMA, Answer, AnswerForm
-from cinatra_sdk.context.selector import SCREEN_KEY, Selector, is_selector
+from cinatra_sdk.context.selector import SCREEN_KEY, is_selector
 from cinatra_sdk.errors import NodeFailed, PolicyInvalid
 from cinatra_sdk.gates import GATE_KEY, gate_id, selector_of
 from cinatra_sdk.policy import is_send_class, parse_policy
@@ -173,28 +173,15 @@ def _selecting(question: Question, node: str) -> Question:
             f"gate '{node}' cannot be answered: the slot \"{selector.slot_id}\" needs at least "
             f"{needed}, {offered} can be chosen (below_min_items)",
             node=node,
-            hint="add an artifact that the slot accepts, and start a new run",
+            hint="add an artifact that the slot accepts and the run's owner may see, in a project one "
+            "of that project, and start a new run: this one keeps what it was offered",
         )
     return replace(
         question,
         values={**question.values, SCREEN_KEY: selector.screen()},
         form=replace(question.form, selector=selector),
-        schema=_with_selection(selector) if question.form.schema is None else question.schema,
+        schema=selector.answer_schema() if question.form.schema is None else question.schema,
     )
-
-
-def _with_selection(selector: Selector) -> dict[str, JsonValue]:
-    """The payload's schema: a yes alone chooses nothing, so the envelope goes along with it."""
-    envelope: dict[str, JsonValue] = {
-        "type": "string",
-        "contentMediaType": "application/json",
-        "contentSchema": selector.schema(),
-    }
-    return {
-        "type": "object",
-        "properties": {"approved": {"type": "boolean"}, "userResponse": envelope},
-        "required": ["approved"],
-    }
 
 
 def _unasked(question: Question) -> JsonValue:

@@ -63,7 +63,11 @@ INPUTS: Final[dict[str, dict[str, JsonValue]]] = {
     "slotId": {"type": "string", "minLength": 1},
     "projectId": {"type": "string", "default": ""},
 }
-_REFS: Final[dict[str, JsonValue]] = {"type": "array", "items": {"type": "object"}}
+_PINNED: Final = ("artifactId", "representationRevisionId", "semanticAssertionId")
+_REFS: Final[dict[str, JsonValue]] = {
+    "type": "array",
+    "items": {"type": "object", "required": list(_PINNED)},
+}
 RESOLVED: Final[dict[str, dict[str, JsonValue]]] = {
     "candidates": _REFS,
     "slotMeta": {"type": "object"},
@@ -73,7 +77,9 @@ RESOLVED: Final[dict[str, dict[str, JsonValue]]] = {
     "allocationToken": {"type": "string", "default": ""},
 }
 """What the platform answers; only a newer one names the plan that a finalize may refer to."""
-FINALIZED: Final[dict[str, dict[str, JsonValue]]] = {"contextSlotBindings": _REFS}
+FINALIZED: Final[dict[str, dict[str, JsonValue]]] = {
+    "contextSlotBindings": {"type": "array", "items": {"type": "object"}}
+}
 
 NODES: Final = (
     "start",
@@ -316,7 +322,8 @@ def _chosen_by_a_person(state: Mapping[str, Any], run_id: str) -> dict[str, Json
 
 def _chosen_without_a_person(state: Mapping[str, Any], run_id: str) -> dict[str, JsonValue]:
     resolved = state.get("resolve_context_output") or {}
-    refs = resolved.get("selectedRefs", [])
+    # The three keys of each: nothing else of a ref is believed.
+    refs = [{key: ref[key] for key in _PINNED} for ref in resolved.get("selectedRefs", [])]
     mode = resolved.get("resolutionMode")
     envelope = {
         "slotId": state["input_params"]["slotId"],

@@ -23,8 +23,10 @@ SourceScope = Literal["project", "user", "team", "organization", "workspace"]
 
 SCOPES: tuple[SourceScope, ...] = ("project", "user", "team", "organization", "workspace")
 
-MAX_ENVELOPE = 65_536
-"""Characters of a userResponse; the platform's bound on a submitted answer."""
+MAX_ENVELOPE = 1_048_576
+"""Characters of a userResponse: an autonomous slot without a bound may take a thousand refs.
+
+What a person sends is bound more tightly, where it comes in: `cinatra_sdk.answers`."""
 
 _Id = Annotated[str, Field(min_length=1)]
 
@@ -102,11 +104,15 @@ class ContextSelection(BaseModel):
         Raises: `ContextError` `bad_envelope` naming the key.
         """
         if not isinstance(text, str) or len(text) > MAX_ENVELOPE:
-            raise ContextError("bad_envelope", "userResponse is not a JSON text of usual length")
+            raise ContextError(
+                "bad_envelope", f"userResponse is not a text of at most {MAX_ENVELOPE} characters"
+            )
         try:
             value = json.loads(text)
         except (ValueError, RecursionError):
             raise ContextError("bad_envelope", "userResponse is not JSON") from None
+        if not isinstance(value, dict):
+            raise ContextError("bad_envelope", "userResponse is JSON, but no object")
         try:
             return cls.model_validate(value)
         except ValidationError as error:

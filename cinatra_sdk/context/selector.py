@@ -143,6 +143,31 @@ class Selector:
             "required": ["slotId", "resolutionMode", "selectedRefs"],
         }
 
+    def answer_schema(self) -> dict[str, JsonValue]:
+        """JSON Schema of an answer: a yes alone chooses nothing, so the envelope goes along.
+
+        As an object in `value`, or as JSON text in `userResponse`.
+        """
+        envelope = self.schema()
+        text: JsonValue = {
+            "type": "string",
+            "contentMediaType": "application/json",
+            "contentSchema": envelope,
+        }
+        return {
+            "type": "object",
+            "properties": {
+                "approved": {"type": "boolean"},
+                "value": envelope,
+                "userResponse": text,
+                "reason": {"type": "string"},
+                "by": {"type": "string"},
+            },
+            "required": ["approved"],
+            "if": {"properties": {"approved": {"const": True}}},
+            "then": {"anyOf": [{"required": ["value"]}, {"required": ["userResponse"]}]},
+        }
+
 
 def read_selector(values: Mapping[str, Any]) -> Selector | None:
     """The selector that a gate's values describe; `None` where they do not.

@@ -13,6 +13,7 @@ Ctrl-D and Ctrl-C leave the gate waiting; they arrive as `EOFError` and `Keyboar
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -45,6 +46,8 @@ LINE_LIMIT: Final = 4095
 """Bytes of one typed line that a terminal passes on; the rest is lost."""
 MAX_NESTING: Final = 3
 SKIPPED: Final = object()
+_ONLY_NUMBERS: Final = re.compile(r"[\d\s,-]+")
+"""No reason, but rows that somebody means to tick: an approval without them could not be undone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +74,13 @@ class Asker:
             if chosen in {"r", "reject"}:
                 reason = note or self._line("reason (optional): ").strip()
                 return Decision.reject(by=self.by, reason=reason)
+            if (
+                chosen in {"a", "approve"}
+                and checklist is not None
+                and _ONLY_NUMBERS.fullmatch(note)
+            ):
+                self.terminal.error(f"type {note} alone to tick, then a to approve")
+                continue
             if chosen in {"a", "approve"}:
                 value = self._filled_in(gate, checklist)
             elif chosen in {"j", "json"} and (checklist is not None or has_form(gate)):

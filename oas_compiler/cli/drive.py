@@ -63,7 +63,9 @@ class Drive:
 
         def asked() -> Run:
             decision = self._asker(run).decide(gate)
-            return run if decision is None else self._to_a_stop(self._answering(gate, decision))
+            if decision is None:
+                return self.store.get(run.id)
+            return self._to_a_stop(self._answering(gate, decision))
 
         return self._ended(asked)
 
@@ -86,7 +88,8 @@ class Drive:
             gate = run.waiting[0]
             decision = self._decision(run, gate)
             if decision is None:
-                return run
+                # Somebody else may have decided while the question stood here.
+                return self.store.get(run.id) if self.answers == "ask" else run
             try:
                 run = self._activation(self._answering(gate, decision))
             except GateClosed as error:

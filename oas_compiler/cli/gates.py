@@ -54,7 +54,9 @@ def gates(
     terminal.data({"gates": [waiting_record(one, gate, now) for one, gate in waiting]})
     if waiting:
         terminal.show(gates_table(waiting, now))
-        terminal.say("oasflow show RUN shows what a gate asks; oasflow approve RUN/GATE answers it")
+        terminal.say(
+            "oasflow show RUN shows what a gate asks; oasflow approve or answer RUN/GATE answers it"
+        )
     else:
         terminal.say("no gate waits")
     if len(runs) == LIMIT:
@@ -80,6 +82,11 @@ def approve(
     from oas_compiler.cli.fields import approval_value
 
     def decide(gate: Gate | None, who: str) -> Decision:
+        if gate is not None and gate.form.selector is not None:
+            raise Halt(
+                f"gate '{gate.id}' asks which artifacts are chosen for the context slot "
+                f"'{gate.form.selector.slot_id}': use oasflow answer with --select ID or --select-none"
+            )
         value = UNSET if gate is None else approval_value(gate)
         return Decision.approve(by=who, reason=reason, value=value)
 
@@ -154,6 +161,8 @@ def answer(
     def decide(gate: Gate | None, who: str) -> Decision:
         if ids is not None and gate is None:
             return _by_nobody(gate, who)
+        if gate is not None and ids is None:
+            _refuse_stray_selection(gate, given)
         chosen = given if gate is None or ids is None else _selected(gate, ids)
         return Decision.approve(by=who, reason=reason, value=chosen)
 
@@ -186,6 +195,21 @@ def _selected(gate: Gate, ids: list[str]) -> Any:
         return answer_value(gate.form, chosen_by_id(selector, ids))
     except CannotTick as problem:
         raise Halt(f"--select: {problem}") from None
+
+
+def _refuse_stray_selection(gate: Gate, value: Any) -> None:
+    """A selection sent once more must not approve the gate that came after its own.
+
+    Raises: `Halt`.
+    """
+    from cinatra_sdk.context.selector import is_selector
+    from oas_compiler.cli.selecting import is_envelope
+
+    if not is_selector(gate.renderer) and is_envelope(value):
+        raise Halt(
+            f"gate '{gate.id}' does not ask for a context selection, and this value is one: "
+            "name the gate that it is for, RUN/GATE"
+        )
 
 
 def _by_nobody(_gate: Gate | None, _who: str) -> Decision:
@@ -252,6 +276,8 @@ def _waiting(run: Run, gate_id: str) -> Gate | None:
         return run.waiting[0]
     if not run.waiting:
         message = f"no gate of run '{run.id}' waits: it is {run.status}"
+        if run.status in {"running", "failed"}:
+            message += f"; oasflow resume {run.id} goes on with it, if no process works on it"
         raise Halt(message, exit=Exit.CONFLICT, code="gate_closed")
     names = ", ".join(f"{run.id}/{gate.id}" for gate in run.waiting)
     raise Halt(f"{len(run.waiting)} gates of run '{run.id}' wait; name one: {names}")

@@ -7,6 +7,7 @@ platform(PlatformOptions(simulate=True, stubs="stubs.yaml"))   SimulatedPlatform
 from __future__ import annotations
 
 import getpass
+import hashlib
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -72,6 +73,15 @@ def flow(path: str, *, platform: Platform, env: Mapping[str, str]) -> Flow:
     return compile_flow(path, platform=platform, env=env)
 
 
+def digest(path: str) -> str:
+    """sha256 (hex) of the bytes of a flow file; empty where it cannot be read."""
+    from oas_compiler.diagnostics import Diagnostics
+    from oas_compiler.source import read_source
+
+    source = read_source(path, Diagnostics())
+    return "" if source is None else hashlib.sha256(source.raw).hexdigest()
+
+
 def flow_of_run(opened: RunStore, run_id: str) -> Flow:
     """The flow of a run, made again from the bytes in the store, on its own platform.
 
@@ -132,6 +142,21 @@ def require_platform(made: Flow, options: PlatformOptions) -> None:
         first = f"the flow calls a platform (first at '{calls[0].name}'): {either}"
         about = "; --context FILE fills its context slots from artifacts of your own"
         raise Halt(first + (about if len(others) < len(calls) else ""))
+
+
+def mention_made_up_context(terminal: Terminal, made: Flow, options: PlatformOptions) -> None:
+    """Say so where a simulation makes up what a slot may take."""
+    from cinatra_sdk.platform.local.platform import answers
+    from oas_compiler.approval import acting_nodes
+    from oas_compiler.ir import ApiNode
+
+    if not options.simulate or options.context:
+        return
+    calls = [node for _, node in acting_nodes(made.ir) if isinstance(node, ApiNode)]
+    if any(answers(node.url) for node in calls):
+        terminal.note(
+            "what the context slots may take is simulated: --context FILE fills them from artifacts"
+        )
 
 
 def host() -> HostContext:

@@ -91,6 +91,7 @@ def run(
     filled = context.named(chosen, values)
     flow = opening.flow(path, platform=opening.platform(chosen), env=values)
     opening.require_platform(flow, chosen)
+    opening.mention_made_up_context(terminal, flow, chosen)
     if chosen.simulate:
         flow = flow.with_platform(opening.platform(chosen, fallback=flow.steering))
     params = inputs.params(flow.input_schema, input_file, settings or [])
@@ -132,7 +133,7 @@ def resume(
     with opening.store(terminal, db, inputs.environment(env or [])) as store:
         found = store.find(_named(run))
         made = opening.flow_of_run(store, found)
-        if flow:
+        if flow and opening.digest(flow) != made.digest:
             made = opening.flow(flow, platform=made.platform, env=made.env)
         drive = Drive(
             store=store,

@@ -54,6 +54,14 @@ def answer_value(form: AnswerForm, envelope: Mapping[str, Any]) -> Any:
     return {form.output: text} if form.titled else text
 
 
+def is_envelope(value: Any) -> bool:
+    """Whether a value is a `userResponse` envelope, as an object or as its text."""
+    from oas_compiler.cli.inputs import decoded
+
+    found = decoded(value) if isinstance(value, str) else value
+    return isinstance(found, Mapping) and {"slotId", "selectedRefs"} <= found.keys()
+
+
 def other_values(values: Mapping[str, Any]) -> dict[str, Any]:
     """What a gate shows besides its candidates."""
     return {name: value for name, value in values.items() if name not in _ON_THE_SCREEN}

@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 from oasflow_process import Oasflow
-from selection_flow import RENDERER, THREE, envelope, ref, selection_flow
+from selection_flow import RENDERER, THREE, envelope, ref, selection_flow, values
 
-from tests.flows import end, flow_of, gate, port, start
+from tests.flows import end, flow_of, gate, message, port, start
+from tests.slot_flows import declared
+from tests.wired_flows import wired
 
 HOUSE, OLD, FACTS = THREE
 PROMPT = "numbers tick, approve [a], paste JSON [j], reject [r], leave waiting [q]: "
@@ -320,3 +322,60 @@ def test_a_selector_without_a_message_before_it_is_an_ordinary_gate(
                    edges=[("pick", "userResponse", "end", "userResponse")])  # fmt: skip
     assert here("run", flow_file(flow), "--detach", "--run-id", "r1").code == 3
     assert here("approve", "r1", "--reason", "go on").code == 0
+
+
+def two_gates() -> Any:
+    """A selection, and a plain gate after it."""
+    text = json.dumps(values(*THREE))
+    return flow_of(
+        start(),
+        message("emit", text),
+        gate("pick", renderer=RENDERER),
+        gate("confirm"),
+        end(port("userResponse")),
+        edges=[("pick", "userResponse", "end", "userResponse")],
+    )
+
+
+def test_a_selection_sent_again_does_not_approve_the_gate_after_its_own(
+    here: Any, flow_file: Any
+) -> None:
+    assert here("run", flow_file(two_gates()), "--detach", "--run-id", "r1").code == 3
+    plain = here("approve", "r1")
+    assert plain.code == 2
+    assert "use oasflow answer with --select ID or --select-none" in plain.err
+    text = json.dumps(envelope(HOUSE))
+    assert here("answer", "r1", "--value", text).code == 3
+    for option in ("--value", "--text"):
+        again = here("answer", "r1", option, text)
+        assert again.code == 2
+        assert "gate 'confirm' does not ask for a context selection" in again.err
+    assert [row["gate"] for row in here("show", "r1", "--json").json["decisions"]] == ["pick"]
+    assert here("approve", "r1").code == 0
+
+
+def test_numbers_after_the_approval_are_no_reason(screen: Any, flow_file: Any) -> None:
+    seen = screen("run", flow_file(selection_flow()), "--run-id", "r1", "--as", "ann")
+    seen.wait_for(PROMPT)
+    seen.type("a 1 3")
+    seen.wait_for("type 1 3 alone to tick, then a to approve")
+    seen.wait_for(PROMPT)
+    seen.type("q")
+    seen.wait_for("oasflow answer r1")
+
+
+def test_a_run_is_resumed_with_its_own_file_and_with_no_other(here: Any, flow_file: Any) -> None:
+    own, other = flow_file(two_gates()), flow_file(name="other.json")
+    assert here("run", own, "--detach", "--run-id", "r1").code == 3
+    assert here("resume", "r1", "--flow", own).code == 3
+    refused = here("resume", "r1", "--flow", other, "--detach")
+    assert refused.code != 3
+    assert "was started with flow" in refused.err
+
+
+def test_a_simulation_says_that_it_makes_up_what_a_slot_may_take(here: Any, flow_file: Any) -> None:
+    wired_file = flow_file(wired(declared()))
+    told = here("run", wired_file, "--simulate", "--detach", "--run-id", "r1").err
+    assert "--context FILE fills them from artifacts" in told
+    plain = here("run", flow_file(), "--simulate", "--detach", "--run-id", "r2").err
+    assert "--context" not in plain

@@ -14,6 +14,7 @@ from cinatra_sdk.context.selector import Selector, is_selector, read_selector
 from cinatra_sdk.errors import AnswerInvalid
 from cinatra_sdk.gates import Gate, example_answer
 from cinatra_sdk.hitl import build_hitl_gate
+from cinatra_sdk.json_schema import first_problem
 
 
 def ref(name: str, scope: str = "organization", **more: Any) -> dict[str, Any]:
@@ -220,8 +221,16 @@ def test_a_gate_read_back_in_another_process_refuses_the_same():
     payload, type_ = asked[0]
     schema = type_.__get_pydantic_json_schema__(None, None)
     assert payload["values"]["selector"]["badges"] == ["readableOnly"]
-    envelope = payload["schema"]["properties"]["userResponse"]["contentSchema"]
-    assert envelope["properties"]["selectedRefs"]["maxItems"] == 1
+    offered = {key: part for key, part in schema.items() if key != "x-gate"}
+    assert payload["schema"] == offered
+    for answer, fits in [
+        ({"approved": False}, True),
+        ({"approved": True}, False),
+        ({"approved": True, "value": json.loads(chosen("a"))}, True),
+        ({"approved": True, "value": json.loads(chosen("a", "b"))}, False),
+        ({"approved": True, "userResponse": chosen("a")}, True),
+    ]:
+        assert (first_problem(json.dumps(payload["schema"]), answer) == "") is fits, answer
     assert schema["properties"]["value"]["properties"]["slotId"] == {"const": "voice"}
     made = {"interrupt": "i1", "payload": payload, "response_schema": schema}
     again = Gate.from_json(json.loads(json.dumps(made)))

@@ -256,7 +256,36 @@ def test_override_takes_one_ref_even_where_a_platform_preselects_two():
     graph = build_graph(platform)
     graph.invoke({"parentPackageName": "@x/a", "slotId": "voice"}, context=host_context(run_id="r"))
     (finalize,) = [call for call in platform.calls if call.node == "finalize_autonomous"]
-    assert json.loads(finalize.body["userResponse"])["selectedRefs"] == refs[:1]
+    pinned = ("artifactId", "representationRevisionId", "semanticAssertionId")
+    assert json.loads(finalize.body["userResponse"])["selectedRefs"] == [
+        {key: refs[0][key] for key in pinned}
+    ]
+
+
+def test_an_autonomous_slot_without_a_bound_takes_a_thousand_refs(artifacts):
+    with artifacts._database.connection() as connection:
+        connection.execute(
+            "insert into objects (id, org_id, type, owner_id, visibility)"
+            " select 'm' || n, 'o1', '@cinatra-ai/artifact:object', 'bob', 'org'"
+            " from generate_series(1, 998) n;"
+        )
+        connection.execute(
+            "insert into representations (id, org_id, artifact_id, revision)"
+            " select 'rev-' || repeat('r', 30) || n, 'o1', 'm' || n, 1"
+            " from generate_series(1, 998) n"
+        )
+        connection.execute(
+            "insert into semantic_assertions"
+            " (id, org_id, artifact_id, extension, asserted_by, eligibility)"
+            " select 'sem-' || repeat('s', 30) || n, 'o1', 'm' || n, '@x/voice', 'user', 'eligible'"
+            " from generate_series(1, 998) n"
+        )
+    every = slot(slotId="all", selectionMode="autonomous", maxItems=None)
+    ran = Ran(artifacts, "all", run=scope(slots=(every,)))
+    assert ran.to().status == "completed"
+    ((bindings,),) = [ran.values["contextRefs"]]
+    assert len(bindings["refs"]) == 1000
+    assert len(audit(artifacts)) == 1000
 
 
 def test_too_few_artifacts_fail_an_autonomous_slot_with_the_slots_own_words(artifacts):

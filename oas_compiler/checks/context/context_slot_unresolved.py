@@ -18,7 +18,7 @@ from oas_compiler.rules import Report, rule
     name="context-slot-unresolved",
     severity="error",
     summary="A context slot is declared and no FlowNode selects anything for it.",
-    fix="Add a FlowNode context_<slotId> to the same flow whose subflow calls /api/context-resolve.",
+    fix="Run oasflow wire-context: it adds a FlowNode context_<slotId> whose subflow calls /api/context-resolve.",
     source="context slots (seed 000), adoption checklist 8",
     needs="cinatra",
     bad=(

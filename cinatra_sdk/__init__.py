@@ -35,12 +35,13 @@ if TYPE_CHECKING:
     )
     from cinatra_sdk.gates import Gate
     from cinatra_sdk.hitl import build_hitl_gate
-    from cinatra_sdk.host_context import HostContext, host_context
     from cinatra_sdk.platform import HttpPlatform, Platform, PlatformError, SimulatedPlatform
     from cinatra_sdk.runs import Run
+    from cinatra_sdk.runtime_context import HostContext, host_context
     from cinatra_sdk.state import GovernedState
     from cinatra_sdk.store import RunStore
 
+# No module here is called like a name below: importing the module would hide the name.
 _LATER = {
     "Decision": "decisions",
     "AnswerInvalid": "errors",
@@ -56,8 +57,8 @@ _LATER = {
     "RunNotFound": "errors",
     "StoreError": "errors",
     "ValueRefused": "errors",
-    "HostContext": "host_context",
-    "host_context": "host_context",
+    "HostContext": "runtime_context",
+    "host_context": "runtime_context",
     "Gate": "gates",
     "build_hitl_gate": "hitl",
     "HttpPlatform": "platform",

@@ -29,9 +29,9 @@ from pydantic import JsonValue
 from cinatra_sdk.errors import InputInvalid, NodeFailed
 from cinatra_sdk.gates import gate_id
 from cinatra_sdk.hitl import Gate, Outcome
-from cinatra_sdk.host_context import DERIVED, HostContext, context_of
 from cinatra_sdk.json_schema import first_problem
 from cinatra_sdk.policy import parse_policy, require_entries
+from cinatra_sdk.runtime_context import DERIVED, HostContext, context_of
 from cinatra_sdk.state import seal
 from cinatra_sdk.step import NodeRunnable, State, has_ended, node_of
 from cinatra_sdk.values import check_value

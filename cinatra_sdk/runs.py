@@ -22,7 +22,7 @@ from pydantic import JsonValue
 
 from cinatra_sdk.errors import NodeFailed
 from cinatra_sdk.gates import Gate, gates_of
-from cinatra_sdk.host_context import HostContext
+from cinatra_sdk.runtime_context import HostContext
 from cinatra_sdk.state import TERMINAL, Status
 
 Graph: TypeAlias = CompiledStateGraph[Any, Any, Any, Any]

@@ -22,9 +22,9 @@ from langgraph.runtime import get_runtime
 from pydantic import JsonValue
 
 from cinatra_sdk.errors import NodeFailed
-from cinatra_sdk.host_context import HostContext, context_of
 from cinatra_sdk.platform.outputs import declared_outputs
 from cinatra_sdk.platform.protocol import DeclaredOutput, Platform, PlatformCall
+from cinatra_sdk.runtime_context import HostContext, context_of
 from cinatra_sdk.secrets import cut_out
 from cinatra_sdk.state import AUTHORITATIVE, TERMINAL, seal
 from cinatra_sdk.tasks import was_sent

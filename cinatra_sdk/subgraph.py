@@ -26,8 +26,8 @@ from langgraph.runtime import get_runtime
 from pydantic import JsonValue
 
 from cinatra_sdk.gates import label
-from cinatra_sdk.host_context import HostContext, context_inside, context_of
 from cinatra_sdk.host_node import ending
+from cinatra_sdk.runtime_context import HostContext, context_inside, context_of
 from cinatra_sdk.state import seal
 from cinatra_sdk.step import NodeRunnable, State, Step, node_of, template_values
 from cinatra_sdk.templates import Renderer, TemplateError

@@ -32,7 +32,6 @@ from pydantic import JsonValue
 from cinatra_sdk.decisions import Decision
 from cinatra_sdk.errors import AnswerInvalid, FlowError
 from cinatra_sdk.gates import Gate
-from cinatra_sdk.host_context import HostContext
 from cinatra_sdk.platform import (
     Platform,
     PlatformCall,
@@ -42,6 +41,7 @@ from cinatra_sdk.platform import (
 )
 from cinatra_sdk.platform.simulated import recorded_call
 from cinatra_sdk.runs import Graph, OnEvent, advance
+from cinatra_sdk.runtime_context import HostContext
 from cinatra_sdk.schema_sample import sample
 from cinatra_sdk.secrets import redact
 from cinatra_sdk.state import Status

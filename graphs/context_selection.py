@@ -40,12 +40,13 @@ from cinatra_sdk.context.selector import RENDERER
 from cinatra_sdk.errors import NodeFailed
 from cinatra_sdk.gates import gate_id
 from cinatra_sdk.hitl import Gate, Outcome, build_hitl_gate
-from cinatra_sdk.host_context import HostContext
 from cinatra_sdk.host_node import ending, gate_once, seal_host_fields
 from cinatra_sdk.platform import BASE_URL_PLACEHOLDER, Platform
+from cinatra_sdk.runtime_context import HostContext
 from cinatra_sdk.state import GovernedState, HostOnly, seal
-from cinatra_sdk.step import NodeRunnable, PlatformStep, Step, node_of
+from cinatra_sdk.step import NodeRunnable, PlatformStep, Step, has_ended, node_of
 from cinatra_sdk.subgraph import subgraph
+from cinatra_sdk.tasks import was_sent
 from graphs.platform import platform_of
 
 RESOLVE_URL: Final = f"{BASE_URL_PLACEHOLDER}/api/context-resolve"
@@ -337,7 +338,7 @@ def _chosen_without_a_person(state: Mapping[str, Any], run_id: str) -> dict[str,
 def _emit(state: Mapping[str, Any]) -> dict[str, Any]:
     """What the gate shows; nothing where the run has ended, or has shown it already."""
     resolved = state.get("resolve_context_output")
-    if resolved is None or "emit_context_payload_output" in state or state.get("rejected_at"):
+    if was_sent() or resolved is None or has_ended(state) or "emit_context_payload_output" in state:
         return {}
     shown = {key: resolved[key] for key in ("candidates", "slotMeta", "selectedRefs")}
     return {"emit_context_payload_output": seal(shown)}
@@ -363,6 +364,8 @@ def _gate() -> Gate:
 
 
 def _end(state: Mapping[str, Any]) -> dict[str, Any]:
+    if was_sent():
+        return {}  # a client's `Send` brings a state of its own making
     if state.get("rejected_at"):
         return ending("rejected")
     for node in ("finalize_interactive", "finalize_autonomous"):

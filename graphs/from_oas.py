@@ -26,7 +26,7 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.graph.state import CompiledStateGraph
 
 from cinatra_sdk.errors import InputInvalid
-from cinatra_sdk.host_context import HostContext
+from cinatra_sdk.runtime_context import HostContext
 from graphs.platform import platform_of
 from oas_compiler import compile_flow
 

@@ -35,10 +35,10 @@ from typing_extensions import TypedDict
 
 from cinatra_sdk.child_agent import child_agent
 from cinatra_sdk.hitl import Gate, build_hitl_gate
-from cinatra_sdk.host_context import HostContext
 from cinatra_sdk.host_node import gate_once, keep_decision, seal_host_fields, terminal_node
 from cinatra_sdk.llm_step import llm_step
 from cinatra_sdk.platform import Platform
+from cinatra_sdk.runtime_context import HostContext
 from cinatra_sdk.state import GovernedState, HostOnly
 from cinatra_sdk.step import NodeRunnable
 from graphs.platform import platform_of

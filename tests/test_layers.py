@@ -100,3 +100,13 @@ def test_the_public_names_are_these() -> None:
     for module in (cinatra_sdk, oas_compiler):
         for name in module.__all__:
             assert getattr(module, name) is not None
+
+
+def test_no_public_name_is_hidden_by_a_module_of_the_same_name() -> None:
+    # Importing `package.name` sets the attribute `name` of the package to the module.
+    import cinatra_sdk
+
+    folder = Path(cinatra_sdk.__file__).parent
+    modules = {entry.stem for entry in folder.iterdir()}
+    assert modules.isdisjoint(cinatra_sdk.__all__)
+    assert modules >= {"runtime_context", "hitl", "store"}, "the control: modules are found"

@@ -21,8 +21,8 @@ from cinatra_sdk.errors import (
 )
 from cinatra_sdk.gates import Gate
 from cinatra_sdk.hitl import now
-from cinatra_sdk.host_context import DERIVED, HostContext, host_context
 from cinatra_sdk.policy import policy_hash
+from cinatra_sdk.runtime_context import DERIVED, HostContext, host_context
 from cinatra_sdk.secrets import cut_out
 from cinatra_sdk.store.database import Row, Rows, every, one
 from cinatra_sdk.store.database import run as execute

@@ -14,9 +14,9 @@ from cinatra_sdk.errors import (
     RunEnded,
 )
 from cinatra_sdk.gates import Gate
-from cinatra_sdk.host_context import DERIVED, HostContext, host_context
 from cinatra_sdk.platform.protocol import PlatformError
 from cinatra_sdk.runs import Run, Stop
+from cinatra_sdk.runtime_context import DERIVED, HostContext, host_context
 from cinatra_sdk.secrets import cut_out, redact
 from cinatra_sdk.store.database import Row
 from cinatra_sdk.store.flows import DurableFlow

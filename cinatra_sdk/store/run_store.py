@@ -41,9 +41,9 @@ from cinatra_sdk.errors import (
     StoreError,
 )
 from cinatra_sdk.gates import Gate
-from cinatra_sdk.host_context import DERIVED, HostContext, host_context
 from cinatra_sdk.platform.protocol import Platform
 from cinatra_sdk.runs import OnEvent, Run, advance, decisions_in, stop_of
+from cinatra_sdk.runtime_context import DERIVED, HostContext, host_context
 from cinatra_sdk.state import Status
 from cinatra_sdk.store.database import Database, Row, Rows, every, one
 from cinatra_sdk.store.database import run as execute

@@ -20,8 +20,8 @@ from oas_compiler.ir import JsonValue
 
 if TYPE_CHECKING:
     from cinatra_sdk import RunStore
-    from cinatra_sdk.host_context import HostContext
     from cinatra_sdk.platform import Platform
+    from cinatra_sdk.runtime_context import HostContext
     from oas_compiler.lower.flow import Flow
 
 BASE_URL: Final = "CINATRA_BASE_URL"
@@ -161,7 +161,7 @@ def mention_made_up_context(terminal: Terminal, made: Flow, options: PlatformOpt
 
 def host() -> HostContext:
     """The credentials of this activation, from the environment."""
-    from cinatra_sdk.host_context import host_context
+    from cinatra_sdk.runtime_context import host_context
 
     return host_context(run_token=os.environ.get("CINATRA_RUN_TOKEN", ""))
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
@@ -25,6 +26,8 @@ _ON_THE_SCREEN: Final = frozenset(
 )
 """Values of a gate that the checklist shows itself, or that no person reads."""
 _TOLD: Final = 10
+MAX_ID: Final = 200
+"""Characters of an id in a command that is to be copied."""
 
 
 def chosen_by_id(selector: Selector, ids: Sequence[str]) -> dict[str, Any]:
@@ -40,7 +43,9 @@ def options_for(selector: Selector) -> list[str] | None:
     offered = [candidate.triple.artifact_id for candidate in selector.candidates]
     if not offered or selector.is_full(0):
         return ["--select-none"]
-    alone = [id_ for id_ in offered if offered.count(id_) == 1]
+    times = Counter(offered)
+    # One that is cut or made safe when it is shown would not be the id any more.
+    alone = [id_ for id_ in offered if times[id_] == 1 and cut(clean(id_), MAX_ID) == id_]
     number = max(1, selector.rules.min_items)
     chosen = [f"--select {shlex.quote(id_)}" for id_ in alone[:number]]
     return chosen if len(chosen) == number else None

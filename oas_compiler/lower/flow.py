@@ -18,9 +18,9 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.graph.state import CompiledStateGraph
 from pydantic import JsonValue
 
-from cinatra_sdk.host_context import DERIVED, HostContext, host_context
 from cinatra_sdk.platform.protocol import Platform
 from cinatra_sdk.policy import is_send_class, parse_policy, require_entries
+from cinatra_sdk.runtime_context import DERIVED, HostContext, host_context
 from oas_compiler.approval import Approval, GateSpec, acting_nodes, derive_approval
 from oas_compiler.ir import FlowIR
 from oas_compiler.lower.graph import lower_flow

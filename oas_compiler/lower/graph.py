@@ -16,7 +16,7 @@ from langchain_core.runnables import Runnable
 from langgraph.graph import END, START, StateGraph
 from typing_extensions import TypedDict
 
-from cinatra_sdk.host_context import HostContext
+from cinatra_sdk.runtime_context import HostContext
 from cinatra_sdk.state import Appended, FirstText, HostOnly, Record, TerminalWins, Turn
 from oas_compiler.approval import Path
 from oas_compiler.ir import EndNode, FlowIR, Node

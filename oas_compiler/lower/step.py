@@ -16,8 +16,8 @@ from langgraph.errors import GraphBubbleUp, is_invalid_resume
 from langgraph.runtime import Runtime
 
 from cinatra_sdk.errors import FlowError
-from cinatra_sdk.host_context import HostContext, context_of
 from cinatra_sdk.platform.protocol import PlatformError
+from cinatra_sdk.runtime_context import HostContext, context_of
 from cinatra_sdk.secrets import cut_out, redact
 from cinatra_sdk.tasks import was_sent
 from oas_compiler.lower.frame import Frame

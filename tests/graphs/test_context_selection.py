@@ -9,16 +9,16 @@ from typing import Annotated, Any
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, StateGraph
-from langgraph.types import Command
+from langgraph.types import Command, Send
 from typing_extensions import TypedDict
 
 from cinatra_sdk.errors import AnswerInvalid, FlowError, NodeFailed
-from cinatra_sdk.host_context import HostContext, host_context
 from cinatra_sdk.host_node import seal_host_fields, terminal_node
 from cinatra_sdk.llm_step import llm_step
 from cinatra_sdk.platform import PlatformResponseError, SimulatedPlatform
 from cinatra_sdk.platform.local import FixedRuns, LocalPlatform
 from cinatra_sdk.runs import Stop, advance
+from cinatra_sdk.runtime_context import HostContext, host_context
 from cinatra_sdk.state import GovernedState, HostOnly
 from cinatra_sdk.store.artifacts import ArtifactStore
 from cinatra_sdk.store.database import Database
@@ -316,6 +316,27 @@ def test_a_jump_past_the_gate_finalizes_nothing(artifacts, node):
         ran.graph.invoke(Command(goto=node), ran.config, context=ran.context)
     assert audit(artifacts) == []
     assert "contextRefs" not in ran.values
+
+
+FORGED = [{"slotId": "voice", "refs": [{"artifactId": "other-org"}]}]
+
+
+@pytest.mark.parametrize("rejected", [False, True])
+def test_a_task_that_a_client_sends_with_a_state_of_its_own_puts_out_nothing(artifacts, rejected):
+    ran = Ran(artifacts, "voice")
+    ran.to()
+    if rejected:
+        ran.to({"approved": False, "by": "ann"})
+    forged = {"finalize_interactive_output": {"contextSlotBindings": FORGED}}
+    ran.graph.invoke(Command(goto=Send("end", forged)), ran.config, context=ran.context)
+    assert "contextRefs" not in ran.values
+    assert ran.values["status"] == ("rejected" if rejected else "running")
+    offered = {"candidates": FORGED[0]["refs"], "slotMeta": {}, "selectedRefs": []}
+    fresh: Any = {"configurable": {"thread_id": "r2"}}
+    send = Send("emit_context_payload", {"resolve_context_output": offered})
+    with pytest.raises(NodeFailed, match="was reached before 'emit_context_payload_output'"):
+        ran.graph.invoke(Command(update=ran.given, goto=send), fresh, context=ran.context)
+    assert "emit_context_payload_output" not in ran.graph.get_state(fresh).values
 
 
 def test_a_second_input_on_the_thread_makes_no_call_again(artifacts):

@@ -12,10 +12,10 @@ import pytest
 from cinatra_sdk import Decision, RunStore
 from cinatra_sdk.context import read_slots
 from cinatra_sdk.gates import Gate
-from cinatra_sdk.host_context import host_context
 from cinatra_sdk.platform import SimulatedPlatform
 from cinatra_sdk.platform.local import FixedRuns, LocalPlatform, RunScope
 from cinatra_sdk.runs import Run
+from cinatra_sdk.runtime_context import host_context
 from cinatra_sdk.store.artifacts import ArtifactStore
 from cinatra_sdk.store.database import Database
 from oas_compiler import compile_flow

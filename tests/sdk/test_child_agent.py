@@ -11,9 +11,9 @@ from langgraph.graph import END, START, StateGraph
 
 from cinatra_sdk.child_agent import child_agent
 from cinatra_sdk.errors import NodeFailed
-from cinatra_sdk.host_context import HostContext, host_context
 from cinatra_sdk.host_node import ending, seal_host_fields
 from cinatra_sdk.llm_step import llm_step
+from cinatra_sdk.runtime_context import HostContext, host_context
 from cinatra_sdk.state import seal
 
 OUTPUTS: Any = {"drafts": {"type": "array"}}

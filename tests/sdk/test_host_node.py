@@ -12,8 +12,8 @@ from langgraph.types import Command
 
 from cinatra_sdk.errors import InputInvalid, NodeFailed, PolicyInvalid
 from cinatra_sdk.hitl import build_hitl_gate
-from cinatra_sdk.host_context import host_context
 from cinatra_sdk.host_node import gate_once, keep_decision, seal_host_fields, terminal_node
+from cinatra_sdk.runtime_context import host_context
 from cinatra_sdk.state import seal
 
 DECISION = "review_decision"

@@ -10,10 +10,10 @@ from block_samples import CONFIG, Seen, graph_of
 from langgraph.checkpoint.memory import InMemorySaver
 
 from cinatra_sdk.errors import NodeFailed, ValueRefused
-from cinatra_sdk.host_context import host_context
 from cinatra_sdk.host_node import ending
 from cinatra_sdk.llm_step import derived_schema, llm_step
 from cinatra_sdk.platform import PlatformOutputError, PlatformResponseError
+from cinatra_sdk.runtime_context import host_context
 from cinatra_sdk.state import seal
 from cinatra_sdk.templates import TemplateError
 

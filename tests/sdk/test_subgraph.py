@@ -14,9 +14,9 @@ from typing_extensions import TypedDict
 
 from cinatra_sdk.errors import NodeFailed
 from cinatra_sdk.hitl import build_hitl_gate
-from cinatra_sdk.host_context import HostContext, host_context
 from cinatra_sdk.host_node import ending, seal_host_fields, terminal_node
 from cinatra_sdk.llm_step import llm_step
+from cinatra_sdk.runtime_context import HostContext, host_context
 from cinatra_sdk.state import GovernedState, HostOnly, seal
 from cinatra_sdk.subgraph import subgraph
 from oas_compiler import compile_flow

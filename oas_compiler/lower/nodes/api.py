@@ -12,9 +12,9 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
-from cinatra_sdk.host_context import HostContext, context_of
 from cinatra_sdk.platform.outputs import declared_outputs
 from cinatra_sdk.platform.protocol import DeclaredOutput, PlatformCall
+from cinatra_sdk.runtime_context import HostContext, context_of
 from cinatra_sdk.secrets import cut_out
 from cinatra_sdk.template_language import json_text
 from cinatra_sdk.templates import Renderer, TemplateError

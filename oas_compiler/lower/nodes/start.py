@@ -17,8 +17,8 @@ from cinatra_sdk.answers import AnswerForm
 from cinatra_sdk.errors import InputInvalid
 from cinatra_sdk.gates import gate_id
 from cinatra_sdk.hitl import FALLBACK_RENDERER, Outcome, Question, build_hitl_gate
-from cinatra_sdk.host_context import HostContext, _Derived, context_of
 from cinatra_sdk.policy import parse_policy, require_entries
+from cinatra_sdk.runtime_context import HostContext, _Derived, context_of
 from cinatra_sdk.secrets import without_secrets
 from cinatra_sdk.state import seal
 from oas_compiler.approval import SETUP_STEP, visible_required

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -23,55 +22,18 @@ from cinatra_sdk.context.actor import Actor
 from cinatra_sdk.context.errors import ContextError
 from cinatra_sdk.context.extensions import ExtensionRegistry, expanded
 from cinatra_sdk.context.refs import PinnedTriple, ResolvedContextRef
-from cinatra_sdk.context.resolution import ContextResolution, narrow_first, source_scope
-from cinatra_sdk.context.selection import selection_key
+from cinatra_sdk.context.resolution import ContextResolution, source_scope
 from cinatra_sdk.context.slots import AgentContextSlot
-from cinatra_sdk.store import plans
+from cinatra_sdk.store import plans, selections
 from cinatra_sdk.store.chosen import ChosenContext, chosen
 from cinatra_sdk.store.database import Database, Rows, every, one, run
 from cinatra_sdk.store.loading import LoadedArtifact, load
 from cinatra_sdk.store.plans import ContextPlan
+from cinatra_sdk.store.selections import Choice, RecordedSelection
+
+__all__ = ["ARTIFACT_TYPE", "ArtifactStore", "Choice", "RecordedSelection"]
 
 ARTIFACT_TYPE = "@cinatra-ai/artifact:object"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
-    """What is to be recorded: refs that the resolver gave, for one slot of one run."""
-
-    org_id: str
-    parent_run_id: str
-    parent_package_name: str
-    slot: AgentContextSlot
-    refs: tuple[ResolvedContextRef, ...]
-    handed_on: bool = False
-    """The refs are what a parent's selection chose: an agent hands them on, nobody picks."""
-
-    @property
-    def key(self) -> str:
-        return selection_key(
-            parent_run_id=self.parent_run_id,
-            parent_package_name=self.parent_package_name,
-            slot_id=self.slot.slot_id,
-            selection_mode=self.slot.selection_mode,
-            triples=[ref.triple for ref in self.refs],
-        )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecordedSelection:
-    """One row of `run_context_selections`."""
-
-    id: str
-    parent_run_id: str
-    parent_package_name: str
-    slot_id: str
-    triple: PinnedTriple
-    extension: str
-    source_scope: str
-    selected_by: str
-    selection_mode: str
-    selected_at: datetime
 
 
 class ArtifactStore:
@@ -163,7 +125,7 @@ class ArtifactStore:
     def load(self, artifacts: Sequence[LoadedArtifact]) -> None:
         """Bring artifacts to what is declared, all of them or none; the same again does nothing.
 
-        Raises: `ContextError` `context_unresolved` for an id that is somebody else's.
+        Raises: `ContextError` `context_unresolved` for an id that is somebody else's, or comes twice.
         """
         with self._database.connection() as connection, connection.transaction():
             load(connection, artifacts, kind=ARTIFACT_TYPE)
@@ -206,19 +168,17 @@ class ArtifactStore:
     def record(self, choice: Choice) -> bool:
         """Keep a choice, all of it or nothing; False where no row of it is new.
 
+        From now on it is the latest one of its slot, also where it was there before another.
+
         Raises: `ContextError` `selection_incoherent` when three keys do not belong together.
         """
-        key = choice.key
-        refs = sorted({ref.triple: ref for ref in choice.refs}.values(), key=lambda ref: ref.triple)
         with self._database.connection() as connection, connection.transaction():
-            _check_coherence(connection, choice.org_id, refs)
-            written = [
-                one(connection, "insert_selection", _row(choice, ref, f"{key}:{place}"))
-                for place, ref in enumerate(refs)
-            ]
-            if not refs:
-                run(connection, "insert_empty_selection", {"id": key} | _about(choice))
-        return any(row is not None for row in written)
+            return selections.record(connection, choice)
+
+    def again(self, choice: Choice) -> None:
+        """Let a choice that is recorded be the latest one of its slot; its artifacts may be gone."""
+        with self._database.connection() as connection, connection.transaction():
+            selections.again(connection, choice)
 
     def pinned(
         self, choice: Choice, triples: Sequence[PinnedTriple]
@@ -229,49 +189,19 @@ class ArtifactStore:
         holds these triples and no other.  What has become of the artifacts since is no matter.
         """
         with self._database.connection() as connection:
-            rows = every(
-                connection,
-                "list_pinned_refs",
-                {
-                    "org_id": choice.org_id,
-                    "parent_run_id": choice.parent_run_id,
-                    "parent_package_name": choice.parent_package_name,
-                    "slot_id": choice.slot.slot_id,
-                    "selection_mode": choice.slot.selection_mode,
-                },
-            )
-        batches: dict[str, dict[PinnedTriple, ResolvedContextRef]] = {}
-        for row in rows:
-            ref = _pinned_ref(row)
-            batches.setdefault(row["id"].rpartition(":")[0], {})[ref.triple] = ref
-        for batch in batches.values():
-            if batch.keys() == set(triples):
-                return tuple(batch[triple] for triple in dict.fromkeys(triples))
-        return None
+            return selections.pinned(connection, choice, triples)
 
     def latest(
         self, org_id: str, *, run_id: str, package_name: str, slot_id: str
     ) -> tuple[ResolvedContextRef, ...] | None:
-        """The refs that were recorded last for a slot of a run, as pinned, from narrow to broad.
+        """The refs that were chosen last for a slot of a run, as pinned, from narrow to broad.
 
         Empty where nothing was chosen; `None` where nothing has been recorded.
         """
         with self._database.connection() as connection:
-            rows = every(
-                connection,
-                "latest_selection",
-                {
-                    "org_id": org_id,
-                    "parent_run_id": run_id,
-                    "parent_package_name": package_name,
-                    "slot_id": slot_id,
-                },
+            return selections.latest(
+                connection, org_id, run_id=run_id, package_name=package_name, slot_id=slot_id
             )
-        if not rows:
-            return None
-        return tuple(
-            narrow_first(_pinned_ref(row) for row in rows if row["artifact_id"] is not None)
-        )
 
     # ------------------------------------------------------------------------ plans
 
@@ -287,9 +217,18 @@ class ArtifactStore:
             return plans.load(connection, token)
 
     def offered_before(self, asking: ContextPlan) -> ContextPlan | None:
-        """Everything that the run and slot of `asking` were ever offered, as one plan."""
+        """What the run and slot of `asking` were offered last."""
         with self._database.connection() as connection:
-            return plans.all_for(connection, asking)
+            return plans.last_for(connection, asking)
+
+    def forget_plans(self, *, before: datetime) -> int:
+        """Delete what was offered last before a moment; how many offers that were.
+
+        A gate that waits since then loses its offer: a finalize with its token is refused with 409,
+        one without is held to the candidates of its own moment.  Selections stay.
+        """
+        with self._database.connection() as connection:
+            return plans.forget(connection, before)
 
     # -------------------------------------------------------------------- reading
 
@@ -298,22 +237,28 @@ class ArtifactStore:
     ) -> list[RecordedSelection]:
         """What was chosen in a run, oldest first."""
         with self._database.connection() as connection:
-            rows = every(
-                connection,
-                "list_selections",
-                {"org_id": org_id, "parent_run_id": parent_run_id, "slot_id": slot_id},
-            )
-        return [_recorded(row) for row in rows]
+            return selections.recorded(connection, org_id, parent_run_id, slot_id)
 
     def chosen_in(self, run_id: str) -> list[ChosenContext]:
         """Every selection of a run, in words for people, the oldest first."""
         with self._database.connection() as connection:
             return chosen(connection, run_id)
 
-    def names(self, ids: Sequence[str], org_id: str) -> dict[str, str]:
-        """Id → name of those artifacts of an organisation that are there; a name may be empty."""
+    def names(self, ids: Sequence[str], actor: Actor) -> dict[str, str]:
+        """Id → name of those artifacts that `actor` may see; a name may be empty."""
         with self._database.connection() as connection:
-            rows = every(connection, "list_names", {"ids": list(ids), "org_id": org_id})
+            rows = every(
+                connection,
+                "list_names",
+                {
+                    "ids": list(ids),
+                    "org_id": actor.org_id,
+                    "principal_id": actor.principal_id,
+                    "team_ids": sorted(actor.team_ids),
+                    "project_ids": sorted(actor.project_ids),
+                    "is_platform_admin": actor.is_platform_admin,
+                },
+            )
         return {row["id"]: row["name"] for row in rows}
 
     def content(self, revision_id: str) -> str | None:
@@ -344,70 +289,4 @@ def _ref(row: dict[str, Any]) -> ResolvedContextRef:
         extension=row["extension"],
         sourceScope=source_scope(row["visibility"], row["owner_level"]),
         ownerId=row["owner_id"],
-    )
-
-
-def _pinned_ref(row: dict[str, Any]) -> ResolvedContextRef:
-    return ResolvedContextRef(
-        artifactId=row["artifact_id"],
-        representationRevisionId=row["representation_revision_id"],
-        semanticAssertionId=row["semantic_assertion_id"],
-        extension=row["extension"],
-        sourceScope=row["source_scope"],
-        ownerId=row["owner_id"],
-    )
-
-
-def _check_coherence(connection: Rows, org_id: str, refs: list[ResolvedContextRef]) -> None:
-    broken = every(
-        connection,
-        "incoherent_selections",
-        {
-            "org_id": org_id,
-            "artifact_ids": [ref.artifact_id for ref in refs],
-            "revision_ids": [ref.representation_revision_id for ref in refs],
-            "assertion_ids": [ref.semantic_assertion_id for ref in refs],
-            "extensions": [ref.extension for ref in refs],
-        },
-    )
-    if broken:
-        names = ", ".join(f'"{row["artifact_id"]}"' for row in broken)
-        raise ContextError(
-            "selection_incoherent",
-            f"revision and classification do not belong to a live artifact: {names}",
-            hint="resolve the slot again",
-        )
-
-
-def _row(choice: Choice, ref: ResolvedContextRef, row_id: str) -> dict[str, Any]:
-    return {
-        "id": row_id,
-        **_about(choice),
-        **ref.triple._asdict(),
-        "extension": ref.extension,
-        "source_scope": ref.source_scope,
-    }
-
-
-def _about(choice: Choice) -> dict[str, Any]:
-    """What all rows of a choice have in common."""
-    mode = choice.slot.selection_mode
-    alone = "agent" if choice.handed_on else "autonomous"
-    return {
-        "org_id": choice.org_id,
-        "parent_run_id": choice.parent_run_id,
-        "parent_package_name": choice.parent_package_name,
-        "slot_id": choice.slot.slot_id,
-        "selected_by": "user" if mode == "interactive" else alone,
-        "selection_mode": mode,
-    }
-
-
-def _recorded(row: dict[str, Any]) -> RecordedSelection:
-    kept = {name: row[name] for name in RecordedSelection.__dataclass_fields__ if name != "triple"}
-    return RecordedSelection(
-        triple=PinnedTriple(
-            row["artifact_id"], row["representation_revision_id"], row["semantic_assertion_id"]
-        ),
-        **kept,
     )

@@ -27,12 +27,16 @@ class ChosenContext:
     assertion_id: str | None
     extension: str | None
     source_scope: str | None
-    selected_by: str
+    selected_by: str | None
+    """user, agent, autonomous; `None` where nothing was chosen: nobody chose."""
     selection_mode: str
     selected_at: datetime
 
 
 def chosen(connection: Rows, run_id: str) -> list[ChosenContext]:
-    """Every selection of a run, the oldest first, each in its own order."""
+    """Every selection of a run, the oldest first, each in its own order.
+
+    One that a run went back to comes again, at the moment when that was.
+    """
     rows = every(connection, "list_chosen", {"run_id": run_id})
     return [ChosenContext(**row) for row in rows]

@@ -38,8 +38,9 @@ def load(connection: Rows, artifacts: Sequence[LoadedArtifact], *, kind: str) ->
     """Within a transaction of the caller's, who rolls back where this raises.
 
     Raises: `ContextError` `context_unresolved` for an id that another organisation has, that is no
-    artifact, or whose artifact was deleted.
+    artifact, whose artifact was deleted, or that comes twice.
     """
+    _refuse_twice(artifacts)
     ordered = sorted(artifacts, key=lambda artifact: artifact.id)
     objects = {
         "ids": [one.id for one in ordered],
@@ -62,6 +63,18 @@ def load(connection: Rows, artifacts: Sequence[LoadedArtifact], *, kind: str) ->
     # A draft would stand in the way of the classification that is being given.
     run(connection, "archive_drafts", claims)
     run(connection, "load_assertions", claims)
+
+
+def _refuse_twice(artifacts: Sequence[LoadedArtifact]) -> None:
+    seen: set[str] = set()
+    for artifact in artifacts:
+        if artifact.id in seen:
+            raise ContextError(
+                "context_unresolved",
+                f'the artifact "{artifact.id}" is given twice',
+                hint="give every artifact an id of its own",
+            )
+        seen.add(artifact.id)
 
 
 def _refuse_other(artifact: LoadedArtifact, there: Row, kind: str) -> None:

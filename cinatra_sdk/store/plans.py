@@ -2,9 +2,10 @@
 
     plan = ContextPlan(org_id="o1", parent_run_id="r1", …, refs=resolution.candidates)
     plan.token                  "9c1f…"; the same offer has the same token
-    keep(connection, plan)      written once
+    keep(connection, plan)      written once; the second time it is younger
     load(connection, token)     the plan; None for a token that names none
-    all_for(connection, plan)   everything that was offered to the owner of `plan`
+    last_for(connection, plan)  what the owner of `plan` was offered last
+    forget(connection, moment)  offers are no evidence: what was offered last before then goes
 
 A token is a name and no secret: whose plan it is has to be compared with who asks.
 """
@@ -14,14 +15,15 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 
 from psycopg.types.json import Json
 from pydantic import JsonValue
 
 from cinatra_sdk.context.refs import ResolvedContextRef
-from cinatra_sdk.store.database import Rows, every, one, run
+from cinatra_sdk.store.database import Row, Rows, every, one, run
 
 _TOKEN: Final = re.compile(r"[0-9a-f]{64}")
 
@@ -71,27 +73,24 @@ def load(connection: Rows, token: str) -> ContextPlan | None:
     """The plan of `token`; `None` where there is none, or where it is no token at all."""
     if _TOKEN.fullmatch(token) is None:
         return None
-    row = one(connection, "load_plan", {"token": token})
+    return _plan(one(connection, "load_plan", {"token": token}))
+
+
+def last_for(connection: Rows, asking: ContextPlan) -> ContextPlan | None:
+    """What the owner of `asking` was offered last; `None` where there is no plan."""
+    keys = ("org_id", "parent_run_id", "parent_package_name", "slot_id")
+    return _plan(one(connection, "last_plan", dict(zip(keys, asking.owner, strict=True))))
+
+
+def _plan(row: Row | None) -> ContextPlan | None:
     if row is None:
         return None
     refs = tuple(ResolvedContextRef.model_validate(ref) for ref in row.pop("refs"))
     return ContextPlan(refs=refs, **row)
 
 
-def all_for(connection: Rows, asking: ContextPlan) -> ContextPlan | None:
-    """Every ref of every plan with the owner of `asking`, each once; `None` where there is no plan."""
-    org_id, run_id, package_name, slot_id = asking.owner
-    rows = every(
-        connection,
-        "list_plans",
-        {
-            "org_id": org_id,
-            "parent_run_id": run_id,
-            "parent_package_name": package_name,
-            "slot_id": slot_id,
-        },
-    )
-    if not rows:
-        return None
-    refs = [ResolvedContextRef.model_validate(ref) for row in rows for ref in row["refs"]]
-    return replace(asking, refs=tuple({ref.triple: ref for ref in refs}.values()))
+def forget(connection: Rows, before: datetime) -> int:
+    """Delete what was offered last before a moment; how many plans that were."""
+    if before.tzinfo is None:
+        raise ValueError("plans are forgotten before a moment with a time zone; this one has none")
+    return len(every(connection, "delete_plans", {"before": before}))

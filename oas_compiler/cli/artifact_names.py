@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def artifact_names(store: RunStore, run: Run) -> dict[str, str]:
     """Artifact id → name, for all that the waiting gates of `run` offer for context slots.
 
-    Only names of the organisation that the run was started for.  Raises: `StoreError`.
+    Only of artifacts that the run's owner may see: a flow can make up what its gate offers.  Raises: `StoreError`.
     """
     selectors = [gate.form.selector for gate in run.waiting if gate.form.selector is not None]
     ids = {one.triple.artifact_id for selector in selectors for one in selector.candidates}
@@ -29,5 +29,5 @@ def artifact_names(store: RunStore, run: Run) -> dict[str, str]:
     stored = StoredRuns(store.database).stored(run.id)
     if stored is None or stored.settings is None:
         return {}
-    names = ArtifactStore(store.database).names(sorted(ids), stored.settings.actor.org_id)
+    names = ArtifactStore(store.database).names(sorted(ids), stored.settings.owner)
     return {id_: name for id_, name in names.items() if name}

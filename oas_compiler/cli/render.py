@@ -242,7 +242,7 @@ def _chosen_table(chosen: Sequence[ChosenContext]) -> Table:
             Text("" if one.revision is None else str(one.revision)),
             Text(clean(one.extension or "")),
             Text(one.source_scope or ""),
-            Text(one.selected_by),
+            Text(one.selected_by or ""),
             Text(_when(one.selected_at)),
         )
     return table

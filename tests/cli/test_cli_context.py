@@ -135,7 +135,7 @@ def test_nothing_chosen_is_shown_as_that_and_a_run_without_slots_shows_nothing(
     assert here("show", "r1", "--json").json["context_selections"] == []
     assert here("answer", "r1", "--value", envelope(begun.json)).code == 3
     (shown,) = here("show", "r1", "--json").json["context_selections"]
-    assert (shown["slot"], shown["artifact"], shown["by"]) == ("brand", None, "user")
+    assert (shown["slot"], shown["artifact"], shown["by"]) == ("brand", None, None)
     assert "none chosen" in here("show", "r1").out
 
 
@@ -468,6 +468,7 @@ def test_the_public_selection_agent_selects_for_a_run_of_ones_own(
     here: Any, flow_file: Any, context_file: Any, rows: Any
 ) -> None:
     path = context_file(context(artifact("a")))
+    may = context_file(context(artifact("a"), selectsForOtherRuns=True), "may.json")
     parent = ("run", flow_file(alone()), "--set", "topic=x", "--run-id", "parent", "--context")
     assert here(*parent, path).code == 3
 
@@ -478,10 +479,13 @@ def test_the_public_selection_agent_selects_for_a_run_of_ones_own(
             "--run-id", run_id, *(part for pair in asked.items() for part in ("--set", "=".join(pair))),
         )  # fmt: skip
 
-    eve = context(actor={"orgId": "acme", "principalId": "eve"})
+    itself = choose("r0", path)
+    assert (itself.code, "403 run_mismatch" in itself.json["error"]["message"]) == (6, True)
+    eve = context(actor={"orgId": "acme", "principalId": "eve"}, selectsForOtherRuns=True)
     stranger = choose("r1", context_file(eve, "eve.json"))
     assert (stranger.code, "404 run_missing" in stranger.json["error"]["message"]) == (6, True)
-    begun = choose("r2", path)
+    # Whoever answers is another process, which has the word from the run's own row.
+    begun = choose("r2", may)
     assert begun.code == 3, begun.err
     value = envelope(begun.json, "a", gate_id="context_select_gate")
     assert here("answer", "r2", "--value", value).code == 0

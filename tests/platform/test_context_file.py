@@ -23,6 +23,7 @@ from tests.wired_flows import artifact, context
 WHOLE = """
 actor: {orgId: acme, principalId: ann, teamIds: [design], projectIds: [spring], isPlatformAdmin: true}
 projectId: spring
+selectsForOtherRuns: true
 extensions:
   "@acme/house-voice-artifact": ["@acme/brand-voice-artifact"]
 packages:
@@ -71,6 +72,7 @@ def test_a_whole_file_is_read_as_it_says(read) -> None:
         project_ids=frozenset({"spring"}), is_platform_admin=True,
     )  # fmt: skip
     assert file.project_id == "spring"
+    assert file.selects_for_other_runs is True
     assert file.registry.installed() == {
         "@acme/house-voice-artifact": ("@acme/brand-voice-artifact",)
     }
@@ -98,7 +100,9 @@ def test_what_a_description_keeps_is_read_back_as_the_same(read) -> None:
     file = read(WHOLE, "context.yaml")
     written = file.settings.written()
     assert json.loads(json.dumps(written)) == written
-    assert sorted(written) == ["actor", "extensions", "packages", "projectId"]
+    assert sorted(written) == [
+        "actor", "extensions", "packages", "projectId", "selectsForOtherRuns",
+    ]  # fmt: skip
     assert read_settings({"kind": "local", **written, "beyond": None}) == file.settings
     assert read_settings(written).written() == written
 
@@ -184,6 +188,31 @@ BAD: dict[str, tuple[Any, Any, str]] = {
         context(packages={"@x/c": [slot(), slot()]}), context(packages={"@x/c": [slot(), slot("voice")]}),
         'packages: "@x/c" declares the slot "brand" twice',
     ),
+    "half a character in the id of a slot": (
+        context(packages={"@x/c": [slot("a\ud800")]}), context(packages={"@x/c": [slot("ä\U0001f600")]}),
+        "packages.@x/c[0].slotId: holds a character that no database takes",
+    ),
+    "half a character in the name of a package": (
+        context(packages={"@x/\ud800": [slot()]}), context(packages={"@x/ä": [slot()]}),
+        "packages.@x/\ufffd\ufffd\ufffd: holds a character that no database takes",
+    ),
+    "half a character in a key": (
+        context() | {"\ud800": 1}, context(),
+        "holds a character that no database takes",
+    ),
+    "a NUL in the id of a slot": (
+        context(packages={"@x/c": [slot("a\x00")]}), context(packages={"@x/c": [slot("a b")]}),
+        'packages: a slot of "@x/c" holds a character that no database takes',
+    ),
+    "a NUL in an extension of a slot": (
+        context(packages={"@x/c": [slot(acceptedArtifactExtensions=["a\x00"])]}),
+        context(packages={"@x/c": [slot(acceptedArtifactExtensions=["a"])]}),
+        'packages: a slot of "@x/c" holds a character that no database takes',
+    ),
+    "a word for yes": (
+        context(selectsForOtherRuns="yes"), context(selectsForOtherRuns=True),
+        "selectsForOtherRuns: Input should be a valid boolean",
+    ),
     "a slot that asks for more than it takes": (
         context(packages={"@x/c": [slot(minItems=3, maxItems=2)]}),
         context(packages={"@x/c": [slot(minItems=2, maxItems=2)]}),
@@ -217,7 +246,12 @@ UNREADABLE: dict[str, tuple[str, Any, Any, str]] = {
     "a key twice in YAML": ("c.yaml", "actor: 1\nactor: 2", WHOLE, 'is not YAML: the key "actor" is written twice at line 2, column 1'),
     "a key twice in JSON": ("c.json", '{"a": 1, "a": 2}', "{}", 'is not usable: the key "a" is written twice'),
     "an alias": ("c.yaml", "a: &x [1]\nb: *x", WHOLE, "holds an alias, which is refused: write the value out"),
-    "a tag": ("c.yaml", "a: !!python/name:os.system", WHOLE, "is not YAML: could not determine a constructor"),
+    "a tag": ("c.yaml", "a: !!python/name:os.system", WHOLE, "holds a tag at line 1, which is refused: write a plain value"),
+    "a tag of YAML's own": ("c.yaml", "a: 1\nb: !!timestamp x", WHOLE, "holds a tag at line 2, which is refused"),
+    "an empty number": ("c.yaml", 'a: !!int ""', WHOLE, "holds a tag at line 1, which is refused"),
+    "a day that is none": ("c.yaml", "a: 2024-13-45", WHOLE, "month must be in 1..12"),
+    "nesting without end in YAML": ("c.yaml", "[" * 100_000, WHOLE, "is nested too deeply"),
+    "nesting of lines": ("c.yaml", "- " * 300_000 + "x", WHOLE, "is nested too deeply"),
     "two documents": ("c.yaml", "a: 1\n---\nb: 1", WHOLE, "is not YAML: "),
     "nesting without end": ("c.json", "[" * 100_000, "{}", "is nested too deeply"),
     "bytes that are no text": ("c.yaml", b"\xff\xfe\xff", WHOLE, "is not UTF-8"),
@@ -244,6 +278,21 @@ def test_what_yaml_takes_for_something_else_than_text_is_refused_and_not_convert
         read(as_date.replace("2026-01-02", "'2026-01-02'"), "c.yaml").owner.org_id == "2026-01-02"
     )
     assert problems(read, "1: x", "c.yaml")[0].startswith("actor")
+
+
+def test_an_id_that_looks_like_a_credential_is_refused_where_it_comes_in(read) -> None:
+    secret = "ghp_" + "abcdefghijklmnopqrstuvwxyz0123456789"
+    assert read(context(artifact("ghp_short"))).artifacts[0].id == "ghp_short"
+    with pytest.raises(ContextFileError, match="looks like a credential") as said:
+        read(context(artifact(secret)))
+    assert secret not in str(said.value)
+
+
+def test_thousands_of_double_ids_are_told_in_a_few_lines(read) -> None:
+    with pytest.raises(ContextFileError) as said:
+        read(context(*(artifact("a") for _ in range(3_000))))
+    assert "and 2979 more" in str(said.value)
+    assert len(str(said.value)) < 5_000
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import nullcontext
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -148,33 +149,47 @@ def test_a_resolve_is_one_reading_statement_and_one_that_keeps_the_plan(artifact
     assert sent.count("Query") == sent.count("Parse") == 0
 
 
-PLAN = """insert into context_plans (token, org_id, parent_run_id, parent_package_name, slot_id, refs)
-          values (%s, 'o1', 'r1', '@x/a', 'voice', '[]')"""
-NOTHING = """insert into empty_context_selections (id, org_id, parent_run_id, parent_package_name,
-             slot_id, selected_by, selection_mode)
-             values (%s, 'o1', 'r1', '@x/a', 'voice', 'user', 'interactive')"""
+def age(dsn: str, token: str, days: int) -> None:
+    with psycopg.connect(dsn, options="-c search_path=oasflow") as connection:
+        connection.execute(
+            "update context_plans set planned_at = now() - make_interval(days => %s)"
+            " where token = %s", [days, token],
+        )  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("insert", "table"), [(PLAN, "context_plans"), (NOTHING, "empty_context_selections")]
-)
-def test_what_is_kept_can_only_be_added_to_whoever_asks(fresh_database, insert, table):
-    with psycopg.connect(
-        fresh_database, autocommit=True, options="-c search_path=oasflow"
-    ) as connection:
-        connection.execute(insert, ["0" * 64])
-        for statement in (
-            f"update {table} set slot_id = 'x'",
-            f"delete from {table}",
-            f"truncate {table}",
-        ):
-            for role in ("origin", "replica"):
-                connection.execute(f"set session_replication_role = {role}")
-                with pytest.raises(psycopg.errors.IntegrityConstraintViolation):
-                    connection.execute(statement)
-        with pytest.raises(psycopg.errors.CheckViolation):
-            connection.execute(insert, ["no key"])
-        assert connection.execute(f"select count(*) from {table}").fetchone() == (1,)
+def test_plans_of_old_are_forgotten_and_the_younger_ones_and_the_selections_stay(
+    artifacts, fresh_database
+):
+    old, young = resolve(app(artifacts)), resolve(app(artifacts), "pick")
+    a, b = old["plannedRefs"]
+    assert finalize(app(artifacts), [a], allocationToken=old["allocationToken"])[0] == 200
+    age(fresh_database, old["allocationToken"], 40)
+    age(fresh_database, young["allocationToken"], 20)
+    moment = datetime.now(UTC) - timedelta(days=30)
+    assert [artifacts.forget_plans(before=moment) for _ in range(2)] == [1, 0]
+    assert [token for token, _ in plans(fresh_database)] == [young["allocationToken"]]
+    assert len(artifacts.selections("o1", "r1")) == 1
+    late = finalize(app(artifacts), [b], allocationToken=old["allocationToken"])
+    assert (late[0], late[1]["error"]) == (409, "selection_incoherent")
+    token = young["allocationToken"]
+    assert finalize(app(artifacts), [a], "pick", allocationToken=token)[0] == 200
+
+
+def test_what_is_offered_again_is_not_forgotten_with_its_first_offer(artifacts, fresh_database):
+    first = resolve(app(artifacts))
+    age(fresh_database, first["allocationToken"], 40)
+    assert resolve(app(artifacts)) == first
+    moment = datetime.now(UTC) - timedelta(days=30)
+    assert artifacts.forget_plans(before=moment) == 0
+    assert len(plans(fresh_database)) == 1
+
+
+def test_a_moment_without_a_time_zone_forgets_nothing(artifacts, fresh_database):
+    resolve(app(artifacts))
+    with pytest.raises(ValueError, match="time zone"):
+        artifacts.forget_plans(before=datetime(2100, 1, 1))  # noqa: DTZ001
+    assert len(plans(fresh_database)) == 1
+    assert artifacts.forget_plans(before=datetime(2100, 1, 1, tzinfo=UTC)) == 1
 
 
 # ----------------------------------------------------------------------- finalizing
@@ -195,16 +210,22 @@ def test_what_a_person_was_shown_is_pinned_though_it_was_revised_while_the_gate_
     assert finalize(app(artifacts), [a], allocationToken=token) == (200, bound | {"wrote": False})
 
 
-def test_a_classification_that_was_renewed_since_is_pinned_as_it_was_shown(artifacts):
-    answer = resolve(app(artifacts))
-    a = answer["plannedRefs"][0]
+@pytest.mark.parametrize("holds", [False, True], ids=["token", "held offer"])
+@pytest.mark.parametrize("extension", [VOICE, "@x/house-voice"])
+def test_a_classification_that_was_withdrawn_is_refused_though_the_artifact_has_another(
+    artifacts, extension, holds
+):
+    local = holding(artifacts, holds=holds)
+    answer = resolve(local)
+    token = "" if holds else answer["allocationToken"]
+    a, b = answer["plannedRefs"]
     artifacts.archive(a["semanticAssertionId"])
-    token = answer["allocationToken"]
-    assert finalize(app(artifacts), [a], allocationToken=token)[0] == 422
-    artifacts.classify("a", "@x/house-voice")  # another extension that the slot accepts
-    assert finalize(app(artifacts), [a], allocationToken=token)[0] == 200
-    (row,) = artifacts.selections("o1", "r1")
-    assert (row.triple.semantic_assertion_id, row.extension) == (a["semanticAssertionId"], VOICE)
+    artifacts.classify("a", extension)
+    artifacts.revise("b", "changed")
+    status, refused = finalize(local, [a], allocationToken=token)
+    assert (status, refused["error"]) == (422, "ref_not_in_candidates")
+    assert artifacts.selections("o1", "r1") == []
+    assert finalize(local, [b], allocationToken=token)[0] == 200
 
 
 GONE = {
@@ -490,13 +511,15 @@ def test_without_a_token_a_host_that_holds_its_offers_takes_what_was_shown(artif
     assert (status, answer["contextSlotBindings"][0]["refs"]) == (200, shown[:1])
 
 
-def test_what_an_earlier_resolve_offered_still_counts_after_a_later_one(artifacts):
+def test_what_was_offered_last_counts_so_that_no_batch_has_two_revisions_of_one_artifact(artifacts):
     local = holding(artifacts)
     first = resolve(local)["candidates"]
     artifacts.revise("a", "newer")
     second = resolve(local)["candidates"]
     assert first[0] != second[0]
-    assert finalize(local, [first[0]])[0] == 200
+    both = finalize(local, [first[0], second[0]])
+    assert both[1]["error"] == "ref_not_in_candidates"
+    assert finalize(local, [first[0]])[1]["error"] == "ref_not_in_candidates"
     assert finalize(local, [second[0]])[0] == 200
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import psycopg
@@ -28,7 +28,13 @@ from local_world import (
 
 from cinatra_sdk.context import Actor, read_slots
 from cinatra_sdk.context.errors import STATUS
-from cinatra_sdk.platform.local import FixedRuns, ParentSelection, RunScope, local_app
+from cinatra_sdk.platform.local import (
+    BearerIdentity,
+    FixedRuns,
+    ParentSelection,
+    RunScope,
+    local_app,
+)
 from cinatra_sdk.store.artifacts import ArtifactStore
 from cinatra_sdk.store.database import Database
 
@@ -75,11 +81,14 @@ def bearer(text: str) -> dict[str, Any]:
     return {"headers": {"Authorization": text}}
 
 
-def verifies(token: str) -> bool:
-    return token == BEARER
+ANNS = BearerIdentity(org_id="o1", principal_id="ann")
 
 
-def fails(token: str) -> bool:
+def verifies(token: str) -> BearerIdentity | None:
+    return ANNS if token == BEARER else None
+
+
+def fails(token: str) -> BearerIdentity:
     raise ValueError(f"cannot read {token}")
 
 
@@ -122,10 +131,32 @@ CASES = {
         wrong_settings={"verify_bearer": fails},
         **VERIFIED,
     ),
-    "a verifier that answers something else": Case(
-        code="forbidden",
+    **{
+        f"a verifier that answers {value!r}": Case(
+            code="forbidden",
+            wrong=bearer(f"Bearer {BEARER}"),
+            wrong_settings={"verify_bearer": lambda token, value=value: value},
+            **VERIFIED,
+        )
+        for value in (True, "yes", ("o1", "ann"), {"org_id": "o1", "principal_id": "ann"})
+    },
+    **{
+        f"a bearer token of {whose}": Case(
+            code="run_mismatch",
+            wrong=bearer(f"Bearer {BEARER}"),
+            wrong_settings={"verify_bearer": lambda token, identity=identity: identity},
+            **VERIFIED,
+        )
+        for whose, identity in {
+            "another organisation": replace(ANNS, org_id="o2"),
+            "somebody else in the organisation": replace(ANNS, principal_id="bob"),
+            "nobody": BearerIdentity(org_id="", principal_id=""),
+        }.items()
+    },
+    "a bearer token for the run of nobody": Case(
+        code="run_mismatch",
         wrong=bearer(f"Bearer {BEARER}"),
-        wrong_settings={"verify_bearer": lambda token: "yes"},
+        wrong_run={"actor": None},
         **VERIFIED,
     ),
     "no run token": Case(
@@ -404,7 +435,7 @@ def test_a_bridge_token_or_a_bearer_token_is_enough_and_the_verifier_is_asked_on
 ):
     asked: list[str] = []
 
-    def noted(token: str) -> bool:
+    def noted(token: str) -> BearerIdentity | None:
         asked.append(token)
         return verifies(token)
 
@@ -428,7 +459,7 @@ def test_an_empty_bridge_token_opens_nothing_beside_a_verifier_and_the_bearer_st
 
 
 def test_two_bearer_tokens_reach_no_verifier(artifacts):
-    local = app(artifacts, verify_bearer=lambda token: True)
+    local = app(artifacts, verify_bearer=lambda token: ANNS)
     twice = {"Authorization": f"Bearer {BEARER}", "authorization": f"Bearer {BEARER}"}
     assert ask(local, "context-resolve", body(), twice)[0] == 403
     assert ask(local, "context-resolve", body(), {"Authorization": f"Bearer {BEARER}"})[0] == 200
@@ -449,6 +480,18 @@ def test_a_bearer_token_does_not_stand_for_the_token_of_the_run(artifacts):
     assert ask(local, "context-resolve", body(), headers)[1]["error"] == "context_unresolved"
     whole = headers | {"X-Cinatra-Run-Token": TOKEN}
     assert ask(local, "context-resolve", body(), whole)[0] == 200
+
+
+def test_a_bearer_token_of_another_organisation_records_nothing_for_the_run(artifacts):
+    text = envelope(refs_of(artifacts, "a"))
+    given = body(selectionMode="interactive", userResponse=text)
+    headers = {"Authorization": f"Bearer {BEARER}"}
+    foreign = app(artifacts, verify_bearer=lambda token: replace(ANNS, org_id="o2"))
+    status, answer = ask(foreign, "context-finalize", given, headers)
+    assert (status, answer["error"]) == (403, "run_mismatch")
+    assert artifacts.selections("o1", "r1") == []
+    own = app(artifacts, verify_bearer=verifies)
+    assert ask(own, "context-finalize", given, headers)[0] == 200
 
 
 # ---------------------------------------------------------------- embedded packages
@@ -707,3 +750,22 @@ def test_an_optional_slot_may_be_left_empty(artifacts):
     optional = scope(slots=(slot(minItems=0),), actor=ANN)
     answer = {"contextSlotBindings": [{"slotId": "voice", "refs": []}], "wrote": False}
     assert finalize(app(artifacts, optional), []) == (200, answer)
+
+
+def test_a_selection_of_nothing_is_given_again_though_the_slot_needs_one_now(artifacts):
+    status, answer = finalize(app(artifacts), [])
+    assert (status, answer["error"]) == (422, "below_min_items")
+    _, first = finalize(app(artifacts, scope(slots=(slot(minItems=0),))), [])
+    assert finalize(app(artifacts), []) == (200, first)
+    other_run = local_app(artifacts, REGISTRY, FixedRuns({"r2": scope()}))
+    assert finalize(other_run, [], parentRunId="r2")[1]["error"] == "below_min_items"
+
+
+def test_a_selection_that_is_given_again_is_the_latest_one_though_its_artifact_is_gone(artifacts):
+    a, b = refs_of(artifacts, "a", "b")
+    for refs in ([a], [b]):
+        assert finalize(app(artifacts), refs)[1]["wrote"] is True
+    artifacts.delete("a")
+    assert finalize(app(artifacts), [a])[1]["wrote"] is False
+    latest = artifacts.latest("o1", run_id="r1", package_name=PACKAGE, slot_id="voice")
+    assert [ref.wire() for ref in latest or ()] == [a]

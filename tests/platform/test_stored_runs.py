@@ -24,8 +24,8 @@ from cinatra_sdk.store import RunStore
 from cinatra_sdk.store.artifacts import ArtifactStore
 from cinatra_sdk.store.loading import LoadedArtifact
 from oas_compiler import compile_flow
-from tests.flows import end, flow_of, gate, start
-from tests.slot_flows import declared, slot
+from tests.flows import end, flow_node, flow_of, gate, port, start
+from tests.slot_flows import declared, slot, taking
 from tests.wired_flows import BRAND, context, wired
 
 AGENT = (
@@ -91,13 +91,21 @@ def envelope(run: Any, *ids: str) -> str:
 # --------------------------------------------------------- what the flow's bytes say
 
 
-def document(**about: Any) -> dict[str, Any]:
-    return flow_of(start(), end(), metadata={"cinatra": about})
+def ref(name: str) -> dict[str, Any]:
+    return {"$component_ref": name}
 
 
-def nested(id_: str, **about: Any) -> dict[str, Any]:
-    inner = flow_of(start(), end(), metadata={"cinatra": about})
-    return {**inner, "id": id_}
+def nested(id_: str, *steps: Any, **about: Any) -> dict[str, Any]:
+    return flow_of(start(), *steps, end(), id_=id_, metadata={"cinatra": about})
+
+
+def document(*steps: Any, **about: Any) -> dict[str, Any]:
+    return nested("flow", *steps, **about)
+
+
+def agreement(own: str, child: str, theirs: str | None = None) -> dict[str, Any]:
+    entry = {"parentSlotId": own, "childPackage": child}
+    return entry if theirs is None else entry | {"childSlotId": theirs}
 
 
 def ids(flow: Any) -> dict[str, list[str]]:
@@ -108,20 +116,74 @@ def ids(flow: Any) -> dict[str, list[str]]:
     }
 
 
-def test_slots_belong_to_the_package_of_their_flow_else_to_the_files_own() -> None:
-    flow = document(packageName="@x/a", contextSlots=[slot("own")])
-    inner = nested("deep", packageName="@x/c", contextSlots=[slot("deep")])
-    flow["$referenced_components"] |= {
-        "part": nested("part", contextSlots=[slot("part")]),
-        "child": {
-            **nested("child", packageName="@x/b", contextSlots=[slot("theirs")]),
-            "$referenced_components": {"deep": inner},
-        },
-        "plain": nested("plain", packageName="@x/d"),
-    }
-    assert {package: sorted(found) for package, found in ids(flow).items()} == {
-        "@x/a": ["own", "part"], "@x/b": ["theirs"], "@x/c": ["deep"], "@x/d": [],
+def agreed(flow: Any) -> dict[tuple[str, str], tuple[str, str]]:
+    return dict(read_declared(json.dumps(flow).encode()).agreed)
+
+
+def test_slots_belong_to_the_package_that_their_flow_or_its_node_names_else_to_the_one_around() -> (
+    None
+):
+    deep = nested("deep", contextSlots=[slot("deep")])
+    child = nested("child", flow_node("d", deep), packageName="@x/b", contextSlots=[slot("theirs")])
+    flow = document(
+        flow_node("c", child),
+        flow_node("p", nested("part", contextSlots=[slot("part")])),
+        flow_node("n", nested("named", contextSlots=[slot("named")]), packageName="@x/c"),
+        flow_node("o", nested("other", packageName="@x/no"), packageName="@x/d"),
+        packageName="@x/a", contextSlots=[slot("own")],
+    )  # fmt: skip
+    assert ids(flow) == {
+        "@x/a": ["own", "part"], "@x/b": ["theirs", "deep"], "@x/c": ["named"], "@x/d": [],
     }  # fmt: skip
+
+
+def test_a_flow_that_nothing_runs_declares_nothing() -> None:
+    child = nested("child", packageName="@x/b", contextSlots=[slot("theirs")])
+    flow = document(flow_node("c", ref("child")), packageName="@x/a")
+    flow["$referenced_components"]["child"] = child
+    assert ids(flow) == {"@x/a": [], "@x/b": ["theirs"]}
+    flow["nodes"] = [one for one in flow["nodes"] if one != ref("c")]
+    assert ids(flow) == {"@x/a": []}
+
+
+def test_a_reference_means_what_it_means_to_the_compiler() -> None:
+    # A flow of a Cinatra file with components of its own sees only those; one of a plain file
+    # sees those around it, too.
+    child = nested("child", packageName="@x/b", contextSlots=[slot("theirs")])
+    middle = nested("middle", flow_node("k", ref("child")), packageName="@x/m")
+    flow = document(flow_node("m", middle), packageName="@x/a")
+    flow["$referenced_components"]["child"] = child
+    assert ids(flow) == {"@x/a": [], "@x/m": []}
+    del flow["metadata"]
+    assert ids(flow) == {"": [], "@x/m": [], "@x/b": ["theirs"]}
+    whole = document(packageName="@x/a", contextSlots=[slot("own")])
+    parts: dict[str, Any] = {"a": ref("b"), "b": whole}
+    assert ids({**ref("a"), "$referenced_components": parts}) == {"@x/a": ["own"]}
+    assert ids({**ref("a"), "$referenced_components": parts | {"b": ref("a")}}) == {"": []}
+
+
+def test_flows_that_lead_on_without_end_are_told() -> None:
+    flow = document(flow_node("c", ref("child")), packageName="@x/a")
+    child = nested("child", packageName="@x/b", contextSlots=[slot("theirs")])
+    flow["$referenced_components"]["child"] = child
+    assert ids(flow)["@x/b"] == ["theirs"]
+    # A flow without components of its own sees those of the file, so that it can name itself.
+    flow["$referenced_components"]["child"] = {
+        "component_type": "Flow", "id": "child", "nodes": [ref("c")],
+    }  # fmt: skip
+    with pytest.raises(ContextError, match="runs more than 10,000 nodes") as raised:
+        ids(flow)
+    assert raised.value.code == "oas_missing"
+
+
+def test_the_same_slot_of_two_copies_of_a_flow_is_one_and_a_different_one_is_not() -> None:
+    def copies(**changes: Any) -> Any:
+        one = nested("one", packageName="@x/b", contextSlots=[slot("theirs")])
+        two = nested("two", packageName="@x/b", contextSlots=[slot("theirs", **changes)])
+        return document(flow_node("a", one), flow_node("b", two), packageName="@x/a")
+
+    assert ids(copies()) == {"@x/a": [], "@x/b": ["theirs"]}
+    assert ids(copies(maxItems=3)) == {"@x/a": [], "@x/b": ["theirs", "theirs"]}
 
 
 def test_yaml_is_read_as_json_is() -> None:
@@ -147,15 +209,64 @@ def test_slots_that_cannot_be_read_are_told_and_absent_ones_are_none() -> None:
 
 
 def test_agreements_are_read_and_what_is_none_is_left_out() -> None:
-    agreed = [
-        {"parentSlotId": "brand", "childPackage": "@x/b", "childSlotId": "tone"},
-        {"parentSlotId": "brand", "childPackage": "@x/c"},
-        {"childPackage": "@x/c"}, 7,
+    listed = [
+        agreement("brand", "@x/b", "tone"), agreement("brand", "@x/c"), {"childPackage": "@x/c"}, 7,
+        agreement("brand", "@x/c", 7), agreement("brand", "@x/nowhere"),  # type: ignore[arg-type]
     ]  # fmt: skip
-    flow = document(packageName="@x/a", parentSatisfiedContextSlots=agreed)
-    assert read_declared(json.dumps(flow).encode()).agreed == {
+    flow = document(
+        flow_node("b", nested("b-flow", packageName="@x/b")),
+        flow_node("c", nested("c-flow"), packageName="@x/c"),
+        packageName="@x/a", parentSatisfiedContextSlots=listed,
+    )  # fmt: skip
+    assert agreed(flow) == {
         ("@x/b", "tone"): ("@x/a", "brand"), ("@x/c", "brand"): ("@x/a", "brand"),
     }  # fmt: skip
+
+
+def test_an_agreement_holds_only_where_every_flow_around_the_child_makes_it() -> None:
+    def middle(*listed: Any) -> Any:
+        child = flow_node("c", nested("child"), packageName="@x/b")
+        return nested("middle", child, packageName="@x/m", parentSatisfiedContextSlots=listed)
+
+    def both(*listed: Any, inner: Any = ()) -> Any:
+        child = nested("child", packageName="@x/b")
+        return document(
+            flow_node("b", child), flow_node("m", middle(*inner)),
+            packageName="@x/a", parentSatisfiedContextSlots=listed,
+        )  # fmt: skip
+
+    alone = document(flow_node("m", middle(agreement("own", "@x/b", "s"))), packageName="@x/a")
+    assert agreed(alone) == {("@x/b", "s"): ("@x/m", "own")}
+    # The child beside it has nobody who agreed with it; nor have two that say different things.
+    assert agreed(both(inner=[agreement("own", "@x/b", "s")])) == {}
+    assert agreed(both(agreement("own", "@x/b", "s"))) == {}
+    assert agreed(both(agreement("own", "@x/b", "s"), inner=[agreement("own", "@x/b", "s")])) == {}
+    one = [agreement("own", "@x/b", "s"), agreement("other", "@x/b", "t")]
+    flow = document(
+        flow_node("b", nested("child", packageName="@x/b")),
+        flow_node("p", nested(
+            "part", flow_node("b", nested("child", packageName="@x/b")),
+            parentSatisfiedContextSlots=one,
+        )),
+        packageName="@x/a", parentSatisfiedContextSlots=[*one, agreement("more", "@x/b", "t")],
+    )  # fmt: skip
+    assert agreed(flow) == {("@x/b", "s"): ("@x/a", "own")}
+
+
+@pytest.mark.parametrize("at", ["root", "sibling"])
+def test_a_child_agrees_on_nothing_for_flows_that_are_not_inside_it(at: str) -> None:
+    target = {"root": "@x/a", "sibling": "@x/c"}[at]
+    fake = flow_node("f", nested("fake", packageName=target))
+    evil = nested(
+        "evil", fake, packageName="@evil/child", contextSlots=[slot("auto")],
+        parentSatisfiedContextSlots=[agreement("auto", target, "brand")],
+    )  # fmt: skip
+    sibling = flow_node("s", nested("sibling", packageName="@x/c"))
+    flow = document(flow_node("e", evil), sibling, packageName="@x/a")
+    assert agreed(flow) == {}
+    without = document(flow_node("e", evil), packageName="@x/a")
+    own_copy = {("@x/c", "brand"): ("@evil/child", "auto")}
+    assert agreed(without) == (own_copy if at == "sibling" else {})
 
 
 # ----------------------------------------------------------------- what a run's scope is
@@ -175,8 +286,9 @@ def test_a_runs_scope_is_what_it_was_started_with(store, begin) -> None:
 
 def test_packages_come_from_the_flow_then_from_the_settings(store, begin) -> None:
     flow = wired(declared())
-    agreed = {"parentSlotId": "brand", "childPackage": "@x/b", "childSlotId": "theirs"}
-    flow["metadata"]["cinatra"]["parentSatisfiedContextSlots"] = [agreed]
+    flow["metadata"]["cinatra"]["parentSatisfiedContextSlots"] = [
+        agreement("brand", "@x/b", "theirs")
+    ]
     child = nested("child", packageName="@x/b", contextSlots=[slot("theirs")])
     flow["$referenced_components"]["context-brand-subflow"]["metadata"] = child["metadata"]
     packages = {"@x/b": [slot("no")], "@x/c": [slot("more")], "@test/agent": [slot("no")]}
@@ -192,6 +304,105 @@ def test_packages_come_from_the_flow_then_from_the_settings(store, begin) -> Non
             run_id="r1", package_name="@test/agent", slot_id="brand"
         )
     }
+
+
+ATTACK = nested(
+    "evil",
+    packageName="@evil/child",
+    contextSlots=[slot("auto", selectionMode="autonomous")],
+    parentSatisfiedContextSlots=[agreement("auto", "@test/agent", "brand")],
+)
+
+
+@pytest.mark.parametrize("is_run", [False, True], ids=["that nothing runs", "that is run"])
+@pytest.mark.parametrize("names_itself", [True, False])
+def test_a_flow_inside_another_cannot_switch_off_its_gate(
+    store, begin, is_run: bool, names_itself: bool
+) -> None:
+    flow = wired(declared())
+    flow["$referenced_components"]["evil"] = ATTACK
+    if is_run:
+        about = dict(ATTACK["metadata"]["cinatra"])
+        # a slot that is run has to be wired to compile; the agreement alone does the harm
+        del about["contextSlots"]
+        flow["$referenced_components"]["context-brand-subflow"]["metadata"] = {"cinatra": about}
+    if not names_itself:
+        del flow["metadata"]["cinatra"]["packageName"]
+    run = begin("r1", flow, packageName="@test/agent")
+    scope = StoredRuns(store.database).scope("r1")
+    assert scope is not None
+    assert (run.status, scope.inherited) == ("waiting", {})
+
+
+def child_of(parent: Any, *, copies: int = 1) -> Any:
+    """`parent`, and after it wired copies of a child with a slot "brand" of its own."""
+
+    def inner(id_: str) -> Any:
+        flow = declared(id_=id_)
+        flow["metadata"]["cinatra"]["packageName"] = "@test/child"
+        return wired(flow)
+
+    kids = [f"kid{number}" for number in range(copies)]
+    about = wired(declared())["metadata"]["cinatra"] | {"contextSlots": []}
+    steps = [flow_node(kid, inner(f"{kid}-flow"), packageName="@test/child") for kid in kids]
+    edges = [("start", name, kid, name) for kid in kids for name in ("topic", "cinatra_run_id")]
+    return flow_of(
+        start(port("topic", default=""), port("cinatra_run_id", default=""), required=["topic"]),
+        *steps, end(port("text")), edges=[*edges, (kids[-1], "text", "end", "text")],
+        metadata={"cinatra": about | parent},
+    )  # fmt: skip
+
+
+def test_a_copy_of_a_flow_changes_no_slot_that_the_host_knows_otherwise(store, begin) -> None:
+    flow = child_of({})
+    same = begin("r1", flow, packages={"@test/child": [slot()]})
+    assert same.status == "waiting", same.error
+    other = begin("r2", flow, packages={"@test/child": [slot(selectionMode="autonomous")]})
+    assert 'slot_ambiguous: two context slots have the id "brand"' in other.error["message"]
+
+
+@pytest.mark.parametrize("agrees", [True, False])
+def test_a_parents_agreement_leaves_out_the_gate_of_its_child(store, begin, agrees: bool) -> None:
+    flow = child_of({})
+    about = flow["metadata"]["cinatra"] | {"contextSlots": [slot("own")]}
+    if agrees:
+        about["parentSatisfiedContextSlots"] = [agreement("own", "@test/child", "brand")]
+    parent = flow_of(
+        start(port("topic", default=""), port("cinatra_run_id", default=""), required=["topic"]),
+        taking("contextSlotBindings"),
+        flow_node("kid0", flow["$referenced_components"]["kid0-flow"], packageName="@test/child"),
+        end(port("text")),
+        edges=[
+            ("start", "topic", "write", "topic"), ("start", "topic", "kid0", "topic"),
+            ("start", "cinatra_run_id", "kid0", "cinatra_run_id"), ("kid0", "text", "end", "text"),
+        ],
+        metadata={"cinatra": about},
+    )  # fmt: skip
+    run = begin("r1", wired(parent))
+    assert [one.id for one in run.waiting] == ["context_own/ctx-own-context_select_gate"]
+    value = envelope(run, "house")
+    run = store.answer("r1", run.waiting[0].id, Decision.approve(by="ann", value=value))
+    chosen = [
+        (one.package_name, one.slot_id, one.artifact_id)
+        for one in ArtifactStore(store.database).chosen_in("r1")
+    ]
+    assert chosen[0] == ("@test/agent", "own", "house")
+    if agrees:
+        assert run.status == "completed", run.error
+        assert chosen[1:] == [("@test/child", "brand", "house")]
+    else:
+        gate_id = "kid0/context_brand/ctx-brand-context_select_gate"
+        assert ([one.id for one in run.waiting], chosen[1:]) == ([gate_id], [])
+
+
+def test_two_copies_of_a_child_select_one_after_the_other(store, begin) -> None:
+    run = begin("r1", child_of({}, copies=2))
+    for number in range(2):
+        gate_id = f"kid{number}/context_brand/ctx-brand-context_select_gate"
+        assert [one.id for one in run.waiting] == [gate_id], run.error
+        value = envelope(run, "house")
+        run = store.answer("r1", gate_id, Decision.approve(by="ann", value=value))
+    assert run.status == "completed"
 
 
 def test_a_flow_that_names_no_package_has_the_one_of_the_settings(store, begin) -> None:
@@ -245,6 +456,17 @@ def test_a_run_sees_itself_and_no_other(store, begin) -> None:
         assert raised.value.code == "run_mismatch"
 
 
+def test_nothing_is_chosen_for_a_run_that_has_ended(store, begin) -> None:
+    begin("r1")
+    runs = StoredRuns(store.database)
+    assert runs.scope("r1") is not None
+    store.stop("r1")
+    for directory in (runs, runs.seen_by("r1", ANN)):
+        with pytest.raises(ContextError, match="the run has ended") as raised:
+            directory.scope("r1")
+        assert raised.value.code == "run_missing"
+
+
 def test_a_flow_that_names_another_run_fails_and_one_that_names_its_own_goes_on(begin) -> None:
     flow = wired(declared())
     for edge in flow["data_flow_connections"]:
@@ -275,15 +497,48 @@ def test_a_run_that_goes_on_for_somebody_else_selects_nothing(store, begin) -> N
     assert raised.value.code == "actor_unresolved"
 
 
+MAY = {"selectsForOtherRuns": True}
+ASKED = {"parentRunId": "parent", "parentPackageName": "@test/agent", "slotId": "brand"}
+
+
+def test_what_a_flow_calls_itself_lets_it_select_for_nobody_else(store, begin) -> None:
+    begin("parent")
+    flow = declared()
+    flow["metadata"]["cinatra"]["packageName"] = "@cinatra-ai/context-selection-agent"
+    begin("r1", wired(flow))
+    begin("r2", wired(flow), **MAY)
+    runs = StoredRuns(store.database)
+    with pytest.raises(ContextError, match="unless its host says selectsForOtherRuns") as raised:
+        runs.seen_by("r1", ANN).scope("parent")
+    assert raised.value.code == "run_mismatch"
+    assert runs.seen_by("r2", ANN).scope("parent") == runs.scope("parent")
+
+
+def test_a_run_selects_for_no_run_with_other_extensions(store, begin) -> None:
+    ours = {"@x/h": [BRAND, "@x/more"], "@x/i": []}
+    begin("parent", extensions=ours)
+    begin("same", extensions={"@x/i": [], "@x/h": ["@x/more", BRAND]}, **MAY)
+    begin("wider", extensions=ours | {"@x/odd": [BRAND]}, **MAY)
+    begin("narrower", **MAY)
+    begin("theirs", extensions=ours, **of("bob"))
+    runs = StoredRuns(store.database)
+    assert runs.seen_by("same", ANN).scope("parent") == runs.scope("parent")
+    for caller in ("wider", "narrower"):
+        with pytest.raises(ContextError, match="other installed extensions") as raised:
+            runs.seen_by(caller, ANN).scope("parent")
+        assert raised.value.code == "run_mismatch"
+        # Of somebody else's run nothing is told, this neither.
+        assert runs.seen_by(caller, ANN).scope("theirs") is None
+
+
 @needs_agent
-def test_the_selection_agent_on_its_own_selects_for_a_run_of_the_same_owner(store, begin) -> None:
+def test_the_selection_agent_selects_for_another_run_by_its_hosts_word(store, begin) -> None:
     spring = replace(HOUSE, id="spring", visibility="project:spring")
     ArtifactStore(store.database).load([spring])
     begin("parent", projectId="spring")
-    asked = {
-        "parentRunId": "parent", "parentPackageName": "@test/agent", "slotId": "brand",
-    }  # fmt: skip
-    run = begin("chooser", str(AGENT), params=asked)
+    without = begin("alone", str(AGENT), params=ASKED)
+    assert "403 run_mismatch: a run selects context for itself" in without.error["message"]
+    run = begin("chooser", str(AGENT), params=ASKED, **MAY)
     (gate_,) = run.waiting
     value = envelope(run, "spring")
     assert len(gate_.values["candidates"]) == 1
@@ -315,10 +570,7 @@ def test_the_selection_agent_learns_nothing_of_other_peoples_runs(
 ) -> None:
     if parent is not None:
         begin("parent", **parent)
-    asked = {
-        "parentRunId": "parent", "parentPackageName": "@test/agent", "slotId": "brand",
-    }  # fmt: skip
-    run = begin("chooser", str(AGENT), params=asked)
+    run = begin("chooser", str(AGENT), params=ASKED, **MAY)
     if code is None:
         assert run.status == "waiting"
         return
@@ -362,6 +614,7 @@ def test_a_platform_is_remade_as_it_was_and_its_description_is_its_own(store) ->
         },
         "extensions": {"@x/h": [BRAND]},
         "packages": {},
+        "selectsForOtherRuns": False,
         "beyond": {"kind": "simulated", "stubs": {"a": {}}, "record": None},
     }  # fmt: skip
     again = remade(description, store.database, env={})

@@ -17,7 +17,7 @@ import sys
 from typing import Any
 
 from cinatra_sdk.context import Actor, AgentContextSlot, InstalledExtensions
-from cinatra_sdk.store import artifacts
+from cinatra_sdk.store import artifacts, selections
 from cinatra_sdk.store.database import Database
 
 SLOT = AgentContextSlot(
@@ -42,7 +42,7 @@ def main(dsn: str, what: str, number: str = "0") -> None:
 
 
 def stop_before(number: int, rows: int, what: str) -> None:
-    original = artifacts.one
+    original = selections.one
     sent = 0
 
     def tapped(connection: Any, query: str, parameters: Any = None) -> Any:
@@ -55,7 +55,7 @@ def stop_before(number: int, rows: int, what: str) -> None:
             stop(what)
         return row
 
-    artifacts.one = tapped
+    selections.one = tapped
 
 
 def stop(what: str) -> None:

@@ -28,7 +28,7 @@ from cinatra_sdk import Decision, RunStore
 from cinatra_sdk.context import AgentContextSlot
 from cinatra_sdk.platform import HttpPlatform, Platform, PlatformCall, SimulatedPlatform
 from cinatra_sdk.platform.local import FixedRuns, LocalPlatform, RunScope
-from cinatra_sdk.store import artifacts as store_module
+from cinatra_sdk.store import selections as store_module
 from cinatra_sdk.store.artifacts import ArtifactStore
 from cinatra_sdk.store.database import Database
 from oas_compiler import compile_flow

@@ -144,6 +144,15 @@ def test_an_id_that_is_somebody_elses_refuses_all_and_writes_nothing(store, data
     assert len(everything(database)[0]) == 3
 
 
+def test_an_id_that_comes_twice_refuses_all_and_writes_nothing(store, database) -> None:
+    with pytest.raises(ContextError, match='"voice" is given twice') as raised:
+        store.load([VOICE, TONE, replace(VOICE, content="Others.")])
+    assert raised.value.code == "context_unresolved"
+    assert everything(database) == [[], [], []]
+    store.load([VOICE, TONE])
+    assert len(everything(database)[0]) == 2
+
+
 def test_nobodys_object_one_of_another_kind_and_a_deleted_one_are_refused(store) -> None:
     store.add(artifact_id="nobodys", org_id=None, owner_id="bob", visibility="org")
     store.add(artifact_id="folder", org_id="o1", owner_id="bob", visibility="org", kind="@x:folder")
@@ -200,7 +209,20 @@ def test_two_that_load_the_same_at_once_write_it_once(
 # ------------------------------------------------------------------------- reading
 
 
-def test_names_are_those_of_the_organisation(store) -> None:
-    store.load([VOICE, TONE, replace(VOICE, id="theirs", org_id="o2", name="Theirs")])
-    assert store.names(["voice", "tone", "theirs", "gone"], "o1") == {"voice": "Voice", "tone": ""}
-    assert store.names([], "o1") == {}
+def test_names_are_those_of_artifacts_that_the_actor_may_see(store) -> None:
+    others = {
+        "theirs": replace(VOICE, id="theirs", org_id="o2", name="Theirs"),
+        "bobs": replace(VOICE, id="bobs", owner_id="bob", visibility="private", name="Bob's"),
+        "team": replace(VOICE, id="team", owner_id="bob", visibility="team:t9", name="Team"),
+    }
+    seen = [replace(one, visibility="org") for one in (VOICE, TONE)]
+    store.load([*seen, *others.values()])
+    ids = ["voice", "tone", *others, "gone"]
+    zoe = Actor(org_id="o1", principal_id="zoe")
+    assert store.names(ids, zoe) == {"voice": "Voice", "tone": ""}
+    assert store.names([], zoe) == {}
+    assert set(store.names(ids, Actor(org_id="o1", principal_id="bob"))) >= {"bobs", "team"}
+    in_team = Actor(org_id="o1", principal_id="zoe", team_ids=frozenset({"t9"}))
+    assert set(store.names(ids, in_team)) == {"voice", "tone", "team"}
+    store.delete("voice")
+    assert store.names(ids, zoe) == {"tone": ""}

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import psycopg
 import pytest
@@ -13,8 +15,9 @@ from cinatra_sdk.context import (
     ContextError,
     InstalledExtensions,
 )
+from cinatra_sdk.store import selections
 from cinatra_sdk.store.artifacts import ArtifactStore, Choice
-from cinatra_sdk.store.database import Database
+from cinatra_sdk.store.database import Database, Rows, connect, run
 
 VOICE = "@x/voice"
 ANN = Actor(
@@ -242,6 +245,111 @@ def test_two_at_once_write_one_batch(artifacts):
         thread.join()
     assert sorted(answers) == [False, False, False, True]
     assert len(artifacts.selections("o1", "r1")) == 3
+
+
+# ------------------------------------------------------ two connections in each other's way
+
+
+@contextmanager
+def impatient(dsn: str) -> Iterator[Rows]:
+    """A connection whose statements fail where they would have to wait for another."""
+    with connect(dsn) as connection:
+        connection.execute("set lock_timeout = '1ms'")
+        yield connection
+
+
+def test_an_artifact_that_is_being_recorded_cannot_be_deleted_before_the_commit(
+    artifacts, fresh_database
+):
+    for id_ in ("a", "b"):
+        put(artifacts, id_)
+    both = choice(artifacts, "a", "b")
+    with connect(fresh_database) as first, impatient(fresh_database) as second:
+        with first.transaction():
+            assert selections.record(first, both) is True
+            for id_ in ("a", "b"):
+                with pytest.raises(psycopg.errors.LockNotAvailable):
+                    run(second, "delete_object", {"id": id_})
+        run(second, "delete_object", {"id": "a"})
+    assert [row.triple.artifact_id for row in artifacts.selections("o1", "r1")] == ["a", "b"]
+    assert found(artifacts) == ["b"]
+
+
+def test_a_choice_waits_for_an_artifact_that_is_being_deleted(artifacts, fresh_database):
+    put(artifacts, "a")
+    late = choice(artifacts, "a")
+    with connect(fresh_database) as first, impatient(fresh_database) as second:
+        with first.transaction(force_rollback=True):
+            run(first, "delete_object", {"id": "a"})
+            with pytest.raises(psycopg.errors.LockNotAvailable), second.transaction():
+                selections.record(second, late)
+        with second.transaction(force_rollback=True):
+            assert selections.record(second, late) is True
+        run(first, "delete_object", {"id": "a"})
+        with pytest.raises(ContextError, match="live artifact"), second.transaction():
+            selections.record(second, late)
+    assert artifacts.selections("o1", "r1") == []
+
+
+def latest(store: ArtifactStore) -> list[str] | None:
+    refs = store.latest("o1", run_id="r1", package_name="@x/agent", slot_id="voice")
+    return None if refs is None else [ref.artifact_id for ref in refs]
+
+
+def test_the_latest_choice_is_the_one_that_was_committed_last(artifacts, fresh_database):
+    for id_ in ("a", "b"):
+        put(artifacts, id_)
+    a, b = choice(artifacts, "a"), choice(artifacts, "b")
+    with connect(fresh_database) as first, impatient(fresh_database) as second:
+        with first.transaction():
+            first.execute("select now()")  # begun before the other, and ended after it
+            artifacts.record(b)
+            selections.record(first, a)
+        assert latest(artifacts) == ["a"]
+        assert [row.triple.artifact_id for row in artifacts.selections("o1", "r1")] == ["b", "a"]
+        with first.transaction():
+            selections.record(first, b)
+            with pytest.raises(psycopg.errors.LockNotAvailable), second.transaction():
+                selections.record(second, a)
+        assert latest(artifacts) == ["b"]
+
+
+def test_what_a_run_goes_back_to_is_the_latest_and_writes_no_row_of_its_own(artifacts):
+    for id_ in ("a", "b"):
+        put(artifacts, id_)
+    assert latest(artifacts) is None
+    wrote = [artifacts.record(choice(artifacts, *ids)) for ids in ("a", "b", "a", "", "b", "")]
+    assert wrote == [True, True, False, False, False, False]
+    assert latest(artifacts) == []
+    artifacts.record(choice(artifacts, "a"))
+    assert latest(artifacts) == ["a"]
+    assert [row.triple.artifact_id for row in artifacts.selections("o1", "r1")] == ["a", "b"]
+    told = [(one.artifact_id, one.selected_by) for one in artifacts.chosen_in("r1")]
+    a, b, nothing = ("a", "user"), ("b", "user"), (None, None)
+    assert told == [a, b, a, nothing, b, nothing, a]
+
+
+def test_a_choice_that_was_never_recorded_does_not_become_the_latest(artifacts):
+    for id_ in ("a", "b"):
+        put(artifacts, id_)
+    artifacts.record(choice(artifacts, "a"))
+    artifacts.record(choice(artifacts, "b"))
+    artifacts.again(choice(artifacts, "a", "b"))
+    assert latest(artifacts) == ["b"]
+    artifacts.again(choice(artifacts, "a"))
+    assert latest(artifacts) == ["a"]
+
+
+def test_a_choice_of_nothing_is_pinned_where_it_was_made(artifacts):
+    put(artifacts, "a")
+    asking = choice(artifacts, "a")
+    artifacts.record(asking)
+    assert artifacts.pinned(asking, []) is None
+    artifacts.record(choice(artifacts))
+    assert artifacts.pinned(asking, []) == ()
+    assert artifacts.pinned(choice(artifacts, "a", parent_run_id="r2"), []) is None
+    assert artifacts.pinned(choice(artifacts, "a", org_id="o2"), []) is None
+    assert artifacts.pinned(asking, [asking.refs[0].triple]) == asking.refs
 
 
 def test_an_artifact_is_classified_once_for_an_extension_until_that_is_archived(artifacts):

@@ -10,6 +10,7 @@ import pytest
 from benchmarks import context
 from cinatra_sdk.store.artifacts import ArtifactStore
 from cinatra_sdk.store.database import Database
+from cinatra_sdk.store.queries import QUERIES
 
 ID = "0" * 64
 OBJECTS = """
@@ -123,6 +124,63 @@ def test_a_session_that_poses_as_a_replica_changes_nothing_either(rows, statemen
     rows.execute("set session_replication_role = replica")
     with pytest.raises(psycopg.errors.IntegrityConstraintViolation):
         rows.execute(statement)
+
+
+FINALIZE = """
+insert into context_finalizes (org_id, parent_run_id, parent_package_name, slot_id, selection_mode, key)
+values ('o1', 'r1', '@x/agent', 'voice', 'interactive', %s)
+"""
+
+
+@pytest.mark.parametrize("role", ["origin", "replica"])
+def test_the_order_of_the_selections_can_only_be_added_to_whoever_asks(rows, role):
+    rows.execute(FINALIZE, [ID])
+    rows.execute(f"set session_replication_role = {role}")
+    for statement in (
+        "update context_finalizes set slot_id = 'x'",
+        "delete from context_finalizes",
+        "truncate context_finalizes",
+    ):
+        with pytest.raises(psycopg.errors.IntegrityConstraintViolation):
+            rows.execute(statement)
+    with pytest.raises(psycopg.errors.CheckViolation):
+        rows.execute(FINALIZE, ["no key"])
+    assert rows.execute("select count(*) from context_finalizes").fetchone() == (1,)
+
+
+def test_selections_of_before_there_was_an_order_are_brought_into_one(rows, fresh_database):
+    later, other = "1" * 64, "2" * 64
+    rows.execute("drop table context_finalizes, context_plans")
+    rows.execute("drop index selections_in_run")
+    rows.execute("delete from schema_versions where version = '003'")
+    rows.execute(CHOICE, GOOD | {"id": f"{later}:0"})
+    with rows.transaction():  # one moment for both, which is after the first
+        for place in (0, 1):
+            rows.execute(CHOICE, GOOD | {"id": f"{ID}:{place}"})
+    rows.execute(CHOICE.replace("'r1'", "'r2'"), GOOD | {"id": f"{other}:0"})
+    opened = Database.open(fresh_database)
+    try:
+        found = ArtifactStore(opened).chosen_in("r1")
+        about = {"run_id": "r1", "package_name": "@x/agent", "slot_id": "voice"}
+        latest = ArtifactStore(opened).latest("o1", **about)
+    finally:
+        opened.close()
+    keys = rows.execute("select key from context_finalizes order by seq").fetchall()
+    assert keys == [(later,), (ID,), (other,)]
+    assert [one.artifact_id for one in found] == ["a", "a", "a"]
+    assert len(latest or ()) == 2
+
+
+def test_drafts_of_few_artifacts_are_found_by_an_index(database):
+    context.load(database, "o1", artifacts=20_000, eligible=200, unseen=False)
+    given = {"ids": ["nowhere"], "extensions": ["@x/voice"]}
+    with database.connection() as connection:
+        text = QUERIES["archive_drafts"]
+        steps = connection.execute(b"explain " + text.encode(), given).fetchall()
+    plan = "\n".join(str(step["QUERY PLAN"]) for step in steps)
+    assert "Index Scan using one_active_assertion" in plan
+    # Without the organisation the index would be read whole.
+    assert "Index Cond: ((org_id = o.org_id) AND (artifact_id = o.id)" in plan, plan
 
 
 @pytest.mark.parametrize("unseen", [False, True], ids=["seen", "unseen"])

@@ -4,7 +4,7 @@
     proof.py       who may ask: bridge or bearer, run token, signed node (pure)
     bodies.py      the bodies that the routes take, read strictly        (pure)
     routes.py      `context-resolve` and `context-finalize`
-    app.py         `local_app`, plain ASGI around the routes
+    app.py         `local_app`, plain ASGI around the routes;  forwarding.py  what it has no route for
     platform.py    `LocalPlatform`: calls the app in process, sends the rest on
     primitive.py   `context_resolve`, for whoever holds an agent's document
     standalone.py  `standalone`, a local platform for the runs of a store, made again by any process
@@ -26,6 +26,7 @@ from cinatra_sdk.platform.local.app import local_app
 from cinatra_sdk.platform.local.context_file import read_context_file
 from cinatra_sdk.platform.local.platform import LocalPlatform
 from cinatra_sdk.platform.local.primitive import context_resolve
+from cinatra_sdk.platform.local.proof import BearerIdentity
 from cinatra_sdk.platform.local.runs import FixedRuns, ParentSelection, RunDirectory, RunScope
 from cinatra_sdk.platform.local.settings import LocalSettings
 from cinatra_sdk.platform.local.standalone import standalone
@@ -34,6 +35,7 @@ from cinatra_sdk.platform.local.stored_runs import StoredRuns
 __all__ = [
     "LocalPlatform",
     "local_app",
+    "BearerIdentity",
     "context_resolve",
     "RunDirectory",
     "RunScope",

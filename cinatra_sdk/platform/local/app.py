@@ -4,7 +4,7 @@
 
     POST /api/context-resolve     200 {"candidates": …}    403 {"error": "forbidden", "message": …}
     POST /api/context-finalize    200 {"contextSlotBindings": …}
-    anything else                 404 {"error": "not_found", …}, 405, 413
+    anything else                 the platform `beyond`; without one 404 {"error": "not_found", …}
 
 `in_thread=False` answers on the thread of the caller, for `LocalPlatform`.
 """
@@ -16,16 +16,19 @@ import json
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
 from typing import Any, Final, TypeAlias
+from urllib.parse import quote
 
 from pydantic import JsonValue
 
 from cinatra_sdk.context.errors import ContextError
 from cinatra_sdk.context.extensions import ExtensionRegistry
 from cinatra_sdk.errors import FlowError
-from cinatra_sdk.platform.local.proof import VerifyBearer, bearer_token
+from cinatra_sdk.platform.local.forwarding import forwarded
+from cinatra_sdk.platform.local.proof import VerifyBearer, bearer_token, check_caller
 from cinatra_sdk.platform.local.routes import ContextRoutes
 from cinatra_sdk.platform.local.runs import RunDirectory
 from cinatra_sdk.platform.origin import RefusalError, decoded_segments
+from cinatra_sdk.platform.protocol import Platform
 from cinatra_sdk.platform.response import safe_line
 from cinatra_sdk.store.artifacts import ArtifactStore
 
@@ -40,7 +43,11 @@ FINALIZE: Final = ("api", "context-finalize")
 MAX_BODY: Final = 1_048_576
 """Bytes of a request's body."""
 
-Reply: TypeAlias = tuple[int, dict[str, JsonValue]]
+Reply: TypeAlias = tuple[int, JsonValue]
+
+_TOO_LARGE: Final[Reply] = (
+    413, {"error": "body_too_large", "message": f"a body has at most {MAX_BODY} bytes"},
+)  # fmt: skip
 
 
 def is_local(path: str) -> bool:
@@ -59,6 +66,7 @@ def local_app(
     bridge_token: str | None = None,
     verify_bearer: VerifyBearer | None = None,
     attestation_key: str | None = None,
+    beyond: Platform | None = None,
     holds_offers: bool = False,
     clock: Callable[[], float] = time.time,
     in_thread: bool = True,
@@ -66,12 +74,19 @@ def local_app(
     """The app.
 
     bridge_token:    None asks for none, which is for a process that talks to itself; the empty
-                     string refuses every call.
-    verify_bearer:   whether the host accepts a bearer token, which then opens the door instead of
-                     the bridge token; called on the thread that answers.  None refuses them.
+                     string refuses every call.  Whoever has it has the whole platform's authority:
+                     they resolve and finalize for every run of every organisation that `runs`
+                     knows.  Served to more than one caller, `runs` should give every scope a
+                     `run_token`, which only that run is told; `StoredRuns` gives none.
+    verify_bearer:   whose a bearer token is, as a `BearerIdentity`, or None; it then opens the door
+                     instead of the bridge token, for the runs of that person in that organisation
+                     alone (403 `run_mismatch`).  Called on the thread that answers.  None refuses
+                     them all.
     attestation_key: as bridge_token, for the signature of the calling node.
+    beyond:          who answers what the app has no route for, for callers that the bridge token or
+                     a bearer lets in; None refuses it (404).
     holds_offers:    a finalize without an `allocationToken` may choose what the slot was offered
-                     before in this run, where the artifact is still there; otherwise only what is
+                     last in this run, where the artifact is still there; otherwise only what is
                      a candidate at that moment, which is Cinatra's rule.
     """
     routes = ContextRoutes(
@@ -90,6 +105,8 @@ def local_app(
             bridge_token, attestation_key, headers.get("x-cinatra-run-token"), bearer_token(headers),
         ]  # fmt: skip
         try:
+            if beyond is not None and not is_local(_path(scope)):
+                return _beyond(routes, beyond, scope, headers, content)
             return _routed(routes, scope, headers, content, clock())
         except FlowError as error:
             status = error.status if isinstance(error, ContextError) else 500
@@ -112,6 +129,27 @@ def local_app(
     return app
 
 
+def _path(scope: Message) -> str:
+    return str(scope["path"]).removeprefix(scope.get("root_path") or "")
+
+
+def _beyond(
+    routes: ContextRoutes,
+    beyond: Platform,
+    scope: Message,
+    headers: Mapping[str, str],
+    content: bytes | None,
+) -> Reply:
+    check_caller(headers, routes.bridge_token, routes.verify_bearer)
+    if content is None:
+        return _TOO_LARGE
+    raw_path = scope.get("raw_path")
+    path = raw_path.decode("latin-1").partition("?")[0] if raw_path else quote(_path(scope))
+    query = scope["query_string"].decode("latin-1")
+    request = {"method": scope["method"], "path": path, "query": query}
+    return forwarded(beyond, request, headers, content)
+
+
 def _routed(
     routes: ContextRoutes,
     scope: Message,
@@ -119,13 +157,13 @@ def _routed(
     content: bytes | None,
     now: float,
 ) -> Reply:
-    path = str(scope["path"]).removeprefix(scope.get("root_path") or "")
+    path = _path(scope)
     if not is_local(path):
         return 404, {"error": "not_found", "message": "the local platform has no such route"}
     if scope["method"] != "POST":
         return 405, {"error": "method_not_allowed", "message": "the route takes POST"}
     if content is None:
-        return 413, {"error": "body_too_large", "message": f"a body has at most {MAX_BODY} bytes"}
+        return _TOO_LARGE
     route = routes.resolve if decoded_segments(path) == RESOLVE else routes.finalize
     return 200, route(headers, content, now=now)
 
@@ -154,7 +192,7 @@ async def _body(receive: Receive) -> tuple[bool, bytes | None]:
     return False, bytes(content) if kept else None
 
 
-async def _answer(send: Send, status: int, value: dict[str, JsonValue]) -> None:
+async def _answer(send: Send, status: int, value: JsonValue) -> None:
     content = json.dumps(value, separators=(",", ":")).encode()
     headers = [
         (b"content-type", b"application/json"),

@@ -13,7 +13,8 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
 from cinatra_sdk.context.errors import ContextError
 
-_Id = Annotated[str, Field(min_length=1, max_length=1024)]
+_Id = Annotated[str, Field(min_length=1, max_length=1024, pattern=r"^[^\x00]+$")]
+"""Without the one character that no database takes."""
 
 
 class ResolveBody(BaseModel):

@@ -27,15 +27,16 @@ import yaml
 from pydantic import AfterValidator, Field, ValidationError, model_validator
 from pydantic_core import ErrorDetails
 
-from cinatra_sdk.platform.local.settings import Id, LocalSettings, Names, StrictModel
+from cinatra_sdk.platform.local.settings import UNSTORABLE, Id, LocalSettings, Names, StrictModel
 from cinatra_sdk.store.loading import LoadedArtifact
 
 MAX_BYTES: Final = 1_048_576
 """Of the file."""
+MAX_DEPTH: Final = 20
+"""Of lists and objects inside each other."""
 MAX_TOLD: Final = 20
 """Problems that one error lists."""
 _VISIBILITY: Final = re.compile(r"private|org|workspace|admin|(?:team|project):\S+")
-_UNSTORABLE: Final = re.compile(r"[\x00\ud800-\udfff]")
 
 
 class ContextFileError(ValueError):
@@ -49,7 +50,7 @@ def _visible(text: str) -> str:
 
 
 def _storable(text: str) -> str:
-    if _UNSTORABLE.search(text) is not None:
+    if UNSTORABLE.search(text) is not None:
         raise ValueError("holds a character that no database takes")
     return text
 
@@ -90,7 +91,9 @@ class ContextFile(LocalSettings):
                 twice.append(f'artifacts[{place}].id: "{entry.id}" is that of artifacts[{first[entry.id]}]')  # fmt: skip
             first.setdefault(entry.id, place)
         if twice:
-            raise ValueError("; ".join(twice) + "; give each artifact an id of its own")
+            more = f"; and {len(twice) - MAX_TOLD} more" if len(twice) > MAX_TOLD else ""
+            told = "; ".join(twice[:MAX_TOLD])
+            raise ValueError(f"{told}{more}; give each artifact an id of its own")
         return self
 
     @property
@@ -144,7 +147,7 @@ def _decoded(file: Path) -> Any:
     try:
         if file.suffix.lower() == ".json":
             return json.loads(text, object_pairs_hook=_once_each, parse_constant=_no_constant)
-        _refuse_aliases(text)
+        _refuse_what_is_not_plain(text)
         return yaml.load(text, Loader=_Loader)  # noqa: S506 - a SafeLoader
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
@@ -191,19 +194,33 @@ class _Loader(yaml.SafeLoader):
         return super().construct_mapping(node, deep=deep)
 
 
-def _refuse_aliases(text: str) -> None:
-    """A short file could stand for a huge one, and what is there should be seen there."""
-    events = yaml.parse(text, Loader=yaml.SafeLoader)
-    if any(isinstance(event, yaml.AliasEvent) for event in events):
-        raise ValueError("holds an alias, which is refused: write the value out")
+def _refuse_what_is_not_plain(text: str) -> None:
+    """Aliases, tags and deep nesting, found while reading: before anything is built from them.
+
+    A short file with aliases could stand for a huge one; a tag chooses how a value is read.
+    """
+    depth = 0
+    for event in yaml.parse(text, Loader=yaml.SafeLoader):
+        is_alias = isinstance(event, yaml.AliasEvent)
+        if is_alias:
+            raise ValueError("holds an alias, which is refused: write the value out")
+        if getattr(event, "tag", None) is not None:
+            where = f" at line {event.start_mark.line + 1}" if event.start_mark else ""
+            raise ValueError(f"holds a tag{where}, which is refused: write a plain value")
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+        if depth > MAX_DEPTH:
+            raise ValueError("is nested too deeply")
 
 
 def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        keys = [key for key, _ in pairs]
-        double = next(key for key in keys if keys.count(key) > 1)
-        raise ValueError(f'is not usable: the key "{double}" is written twice')
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise ValueError(f'is not usable: the key "{key[:80]}" is written twice')
+        found[key] = value
     return found
 
 
@@ -224,6 +241,8 @@ def _problem(error: ErrorDetails) -> str:
     if kind == "too_short":
         return f"{place}: must have at least one entry"
     message = error["msg"].removeprefix("Value error, ")
+    if kind == "string_unicode":
+        message = "holds a character that no database takes"
     if kind in {"string_type", "model_type", "dict_type", "tuple_type", "frozen_set_type"}:
         wanted = {"string_type": "text, in quotes where YAML would read something else"}
         wanted |= {"tuple_type": "a list", "frozen_set_type": "a list"}

@@ -3,24 +3,30 @@
 In: the bytes of a flow.  Out: `DeclaredSlots`.
 
     {"metadata": {"cinatra": {"packageName": "@x/writer", "contextSlots": [{"slotId": "voice", …}]}},
-     "$referenced_components": {"drafts": {"component_type": "Flow", … "packageName": "@x/drafts"}}}
+     … a FlowNode with packageName "@x/drafts", whose subflow declares "brand"}
         ->  package_name "@x/writer", slots {"@x/writer": (voice,), "@x/drafts": (brand,)}
 
-A flow inside another one belongs to the package that it names, else to the file's own.
-Only data is read here, of a flow that was compiled before it was stored: nothing is compiled again.
+Only flows that are run count, and a flow inside another one belongs to the package that it or its
+FlowNode names, else to the one around it.  Only data is read here, of a flow that was compiled
+before it was stored: nothing is compiled again.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 import yaml
 from pydantic import JsonValue
 
 from cinatra_sdk.context.errors import ContextError
 from cinatra_sdk.context.slots import AgentContextSlot, read_slots
+from cinatra_sdk.platform.local.placements import Placement, about, placements
+
+_Agreements: TypeAlias = dict[str, tuple[str, str]]
+"""Slot of one child → (package, slot) whose selection is handed on to it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,18 +46,26 @@ def read_declared(source: bytes) -> DeclaredSlots:
     document = _decoded(source)
     if not isinstance(document, dict):
         raise ContextError("oas_missing", "the stored flow is no JSON or YAML document")
-    own = _text(_about(document), "packageName")
+    placed = tuple(placements(document))
+    own = placed[0].package if placed else ""
     slots: dict[str, tuple[AgentContextSlot, ...]] = {own: ()}
-    agreed: dict[tuple[str, str], tuple[str, str]] = {}
-    for flow in _flows(document):
-        about = _about(flow)
-        package = _text(about, "packageName") or own
-        found = read_slots(about.get("contextSlots"))
-        # Two flows of one package may declare a slot each; of two with one id neither is usable,
-        # which whoever asks for it is told.
-        slots[package] = (*slots.get(package, ()), *found)
-        agreed |= _agreements(about, package)
-    return DeclaredSlots(package_name=own, slots=slots, agreed=agreed)
+    # a flow that is run in many places is read once
+    flows = {(one.package, id(one.flow)): one.flow for one in placed}
+    for (package, _), flow in flows.items():
+        found = read_slots(about(flow).get("contextSlots"))
+        slots[package] = together(slots.get(package, ()), found)
+    return DeclaredSlots(package_name=own, slots=slots, agreed=_agreed(placed, own))
+
+
+def together(
+    slots: Iterable[AgentContextSlot], more: Iterable[AgentContextSlot]
+) -> tuple[AgentContextSlot, ...]:
+    """Both, where the same declaration counts once.
+
+    Of two declarations with one id that say different things neither is usable, which whoever
+    asks for the slot is told (`slot_ambiguous`): both stay.
+    """
+    return tuple(dict.fromkeys((*slots, *more)))
 
 
 def _decoded(source: bytes) -> JsonValue:
@@ -64,40 +78,39 @@ def _decoded(source: bytes) -> JsonValue:
     return value
 
 
-def _flows(document: dict[str, JsonValue]) -> Iterator[dict[str, JsonValue]]:
-    """The document itself and every flow at any depth inside it."""
-    yield document
-    open_: list[JsonValue] = list(document.values())
-    while open_:
-        value = open_.pop()
-        if isinstance(value, list):
-            open_.extend(value)
-        elif isinstance(value, dict):
-            if value.get("component_type") == "Flow":
-                yield value
-            open_.extend(value.values())
+def _agreed(placed: Iterable[Placement], own: str) -> dict[tuple[str, str], tuple[str, str]]:
+    """The agreements that hold wherever the child is run.
 
-
-def _about(flow: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
-    metadata = flow.get("metadata")
-    about = metadata.get("cinatra") if isinstance(metadata, dict) else None
-    return about if isinstance(about, dict) else {}
-
-
-def _text(about: Mapping[str, JsonValue], key: str) -> str:
-    value = about.get(key)
-    return value if isinstance(value, str) else ""
-
-
-def _agreements(
-    about: Mapping[str, JsonValue], package: str
-) -> Iterator[tuple[tuple[str, str], tuple[str, str]]]:
-    """`parentSatisfiedContextSlots` of a flow; an entry that is no agreement is none."""
-    listed = about.get("parentSatisfiedContextSlots")
-    for entry in listed if isinstance(listed, list) else ():
-        if not isinstance(entry, dict):
+    An agreement lets a gate be left out, so only the flow around a child may make it, and a child
+    can make none for a flow that somebody else placed: with another copy of that flow inside
+    itself it speaks for its copy only, which is not every one.  The root has nobody around it.
+    """
+    made: dict[tuple[str, int], dict[str, _Agreements]] = {}
+    found: dict[str, _Agreements] = {}
+    for one in placed:
+        around = one.around
+        if around is None or not one.is_child or one.package == own:
             continue
-        own, child = _text(entry, "parentSlotId"), _text(entry, "childPackage")
-        theirs = _text(entry, "childSlotId") or own
-        if own and child:
-            yield (child, theirs), (package, own)
+        key = around.package, id(around.flow)
+        if key not in made:
+            made[key] = _made(around)
+        here = made[key].get(one.package, {})
+        found[one.package] = dict(found.get(one.package, here).items() & here.items())
+    return {
+        (child, theirs): parent
+        for child, agreements in found.items()
+        for theirs, parent in agreements.items()
+    }
+
+
+def _made(flow: Placement) -> dict[str, _Agreements]:
+    """Child package → what a flow agrees on for it; of two that differ for one slot neither."""
+    made: dict[str, _Agreements] = {}
+    undecided: set[tuple[str, str]] = set()
+    for own, child, theirs in flow.agreed():
+        parent = flow.package, own
+        if made.setdefault(child, {}).setdefault(theirs, parent) != parent:
+            undecided.add((child, theirs))
+    for child, theirs in undecided:
+        del made[child][theirs]
+    return made

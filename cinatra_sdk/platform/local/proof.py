@@ -1,15 +1,18 @@
 """Who may ask: the shared token, the run's own token, and the signature over the calling node.
 
-In: a request's headers, and what is known of the run.  Out: nothing, or a `ContextError` (403).
+In: a request's headers, and what is known of the run.  Out: nothing, or a `ContextError` (403);
+for a bearer token, whose it is.
 
     check_caller(headers, "s3cret", …)    X-Cinatra-Bridge-Token, compared in constant time;
                                           or Authorization: Bearer, where the host verifies it
+    check_bearer(identity, scope)         a bearer token speaks for its own person's runs alone
     check_run(headers, scope)             X-Cinatra-Run-Token, X-Cinatra-A2A-Context-Id
     check_node(…)                         X-Cinatra-Context-Node, -Context-Attestation (v2)
 
 A secret that is `None` is not asked for; one that is the empty string refuses every call, so
-that an unset variable never opens the door.  A bearer token is the host's to judge: without a
-verifier it is no proof.
+that an unset variable never opens the door.  The bridge token is the whole platform's authority:
+whoever has it speaks for every run.  A bearer token is the host's to judge: without a verifier it
+is no proof.
 """
 
 from __future__ import annotations
@@ -26,8 +29,18 @@ from cinatra_sdk.context.slots import AgentContextSlot
 from cinatra_sdk.platform.local.runs import RunScope
 
 NodeKind = Literal["resolve_context", "finalize_interactive", "finalize_autonomous"]
-VerifyBearer: TypeAlias = Callable[[str], bool]
-"""Whether the host accepts a bearer token; anything but `True`, and any error, refuses it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BearerIdentity:
+    """Whose a bearer token is, as the host says."""
+
+    org_id: str
+    principal_id: str
+
+
+VerifyBearer: TypeAlias = Callable[[str], BearerIdentity | None]
+"""Whose a bearer token is; anything but a `BearerIdentity`, and any error, refuses it."""
 
 _BEARER = re.compile(r"bearer +([a-z0-9._~+/-]+=*) *", re.IGNORECASE)
 _ATTESTATION = re.compile(r"v2:([0-9]{1,12}):([0-9a-f]{64})")
@@ -39,14 +52,19 @@ _PUBLIC_NODE = re.compile(_KINDS)
 
 def check_caller(
     headers: Mapping[str, str], bridge_token: str | None, verify_bearer: VerifyBearer | None
-) -> None:
-    """One of the proofs that are configured is enough; where none is, none is asked for."""
+) -> BearerIdentity | None:
+    """One of the proofs that are configured is enough; where none is, none is asked for.
+
+    Whom the call speaks for; `None` where that is every run.
+    """
     if bridge_token is None and verify_bearer is None:
-        return
+        return None
     if bridge_token and _same(headers.get("x-cinatra-bridge-token", ""), bridge_token):
-        return
-    if verify_bearer is not None and _accepts(verify_bearer, bearer_token(headers)):
-        return
+        return None
+    if verify_bearer is not None:
+        identity = _identity(verify_bearer, bearer_token(headers))
+        if identity is not None:
+            return identity
     wanted = {
         "bridge token": bridge_token is not None,
         "bearer token": verify_bearer is not None,
@@ -61,14 +79,24 @@ def bearer_token(headers: Mapping[str, str]) -> str:
     return "" if read is None else read[1]
 
 
-def _accepts(verify_bearer: VerifyBearer, token: str) -> bool:
+def _identity(verify_bearer: VerifyBearer, token: str) -> BearerIdentity | None:
     if not token:
-        return False
+        return None
     try:
-        # Exactly True: the coroutine of an async verifier is truthy, and has verified nothing.
-        return verify_bearer(token) is True
+        given: object = verify_bearer(token)
     except Exception:  # noqa: BLE001 - a verifier that fails has not accepted, whatever it raised
-        return False
+        return None
+    # Nothing else: `True` is nobody's, and the coroutine of an async verifier has verified nothing.
+    return given if isinstance(given, BearerIdentity) else None
+
+
+def check_bearer(identity: BearerIdentity | None, scope: RunScope) -> None:
+    """A bearer token acts for the runs of the person whose it is, in their organisation."""
+    if identity is None:
+        return
+    owner = None if scope.actor is None else (scope.org_id, scope.actor.principal_id)
+    if (identity.org_id, identity.principal_id) != owner:
+        raise ContextError("run_mismatch", "the bearer token is not one of the run's owner")
 
 
 def check_run(headers: Mapping[str, str], scope: RunScope) -> None:

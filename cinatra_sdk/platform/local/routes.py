@@ -12,13 +12,14 @@ with the same envelope, when the artifacts may have moved on: it gets the refs a
 pinned, and nothing is written.  The record is looked at after the fresh candidates have refused,
 so that another finalize that wrote just before the artifacts changed is seen too.
 
-A finalize that carries an `allocationToken` chooses from what that resolve planned: the artifacts
-have to be there for the owner still, their revisions may have been followed by others.  Without
+A finalize that carries an `allocationToken` chooses from what that resolve planned: artifacts and
+classifications have to be there for the owner still, the revisions may be older ones.  Without
 one it chooses from the candidates of this moment, unless the host holds its offers: flows that
 know no token then keep what a person was shown, however long the gate waited.
 
 A slot that a parent's selection satisfies is answered with what the parent recorded last, as an
-autonomous slot that takes exactly that, whatever it would resolve to itself.
+autonomous slot that takes exactly that, whatever it would resolve to itself; a slot that takes
+the narrowest takes the narrowest of that.
 """
 
 from __future__ import annotations
@@ -33,12 +34,14 @@ from cinatra_sdk.context.actor import Actor
 from cinatra_sdk.context.errors import ContextError
 from cinatra_sdk.context.extensions import ExtensionRegistry
 from cinatra_sdk.context.refs import ContextSelection, ResolvedContextRef
-from cinatra_sdk.context.resolution import ContextResolution
+from cinatra_sdk.context.resolution import ContextResolution, preselected
 from cinatra_sdk.context.selection import accepted
 from cinatra_sdk.context.slots import AgentContextSlot, slot_named
 from cinatra_sdk.platform.local.bodies import FinalizeBody, ResolveBody, read_body
 from cinatra_sdk.platform.local.proof import (
+    BearerIdentity,
     VerifyBearer,
+    check_bearer,
     check_caller,
     check_node,
     check_run,
@@ -81,15 +84,15 @@ class ContextRoutes:
     verify_bearer: VerifyBearer | None = None
     attestation_key: str | None = field(default=None, repr=False)
     holds_offers: bool = False
-    """A finalize without a token chooses from what the slot was ever offered in this run."""
+    """A finalize without a token chooses from what the slot was offered last in this run."""
 
     def resolve(
         self, headers: Mapping[str, str], content: bytes, *, now: float
     ) -> dict[str, JsonValue]:
         """Raises: `ContextError`, `StoreError`."""
-        check_caller(headers, self.bridge_token, self.verify_bearer)
+        caller = check_caller(headers, self.bridge_token, self.verify_bearer)
         body = read_body(ResolveBody, content)
-        asked = self._asked(headers, body, finalizes=False, now=now)
+        asked = self._asked(headers, body, caller, finalizes=False, now=now)
         offered = self._offered(asked)
         by_person = asked.slot.selection_mode == "interactive"
         planned = offered.candidates if by_person else offered.selected
@@ -103,9 +106,9 @@ class ContextRoutes:
         self, headers: Mapping[str, str], content: bytes, *, now: float
     ) -> dict[str, JsonValue]:
         """Raises: `ContextError`, `StoreError`; nothing was written then."""
-        check_caller(headers, self.bridge_token, self.verify_bearer)
+        caller = check_caller(headers, self.bridge_token, self.verify_bearer)
         body = read_body(FinalizeBody, content)
-        asked = self._asked(headers, body, finalizes=True, now=now)
+        asked = self._asked(headers, body, caller, finalizes=True, now=now)
         selection = ContextSelection.parse(body.user_response)
         plan = self._plan_of(asked, (body.allocation_token or "").strip())
         refs, wrote = self._settle(asked, plan, body.selection_mode, selection)
@@ -115,11 +118,18 @@ class ContextRoutes:
         }
 
     def _asked(
-        self, headers: Mapping[str, str], body: ResolveBody, *, finalizes: bool, now: float
+        self,
+        headers: Mapping[str, str],
+        body: ResolveBody,
+        caller: BearerIdentity | None,
+        *,
+        finalizes: bool,
+        now: float,
     ) -> _Asked:
         scope = self.runs.scope(body.parent_run_id)
         if scope is None:
             raise ContextError("run_missing", "there is no such run")
+        check_bearer(caller, scope)
         check_run(headers, scope)
         node = signed_node(headers, self.attestation_key, now=now)
         if not scope.org_id:
@@ -168,14 +178,18 @@ class ContextRoutes:
                 f'its slot "{parent.slot_id}", and nothing is recorded for that yet',
                 hint="let the parent finalize its selection before the child resolves",
             )
-        return refs
+        # Collapsed as if they were the candidates, so that exactly what is told can be finalized.
+        return preselected(asked.slot, refs)
 
     def _still_offered(self, asked: _Asked, plan: ContextPlan) -> ContextResolution:
-        """What was planned, as it was, of artifacts that the slot may take still."""
+        """What was planned, as it was, of what the slot may take still in whatever revision."""
         anyone = asked.slot.model_copy(update={"resolution_mode": "accumulate", "max_items": None})
         now = self.artifacts.resolve(asked.actor, anyone, self.registry, asked.project_id)
-        there = {ref.artifact_id for ref in now.candidates}
-        refs = tuple(ref for ref in plan.refs if ref.artifact_id in there)
+        # A classification that was withdrawn is none, though the artifact may have another one.
+        there = {(ref.artifact_id, ref.semantic_assertion_id) for ref in now.candidates}
+        refs = tuple(
+            ref for ref in plan.refs if (ref.artifact_id, ref.semantic_assertion_id) in there
+        )
         return ContextResolution(slot=asked.slot, candidates=refs, selected=())
 
     def _plan_of(self, asked: _Asked, token: str) -> ContextPlan | None:
@@ -205,6 +219,7 @@ class ContextRoutes:
             pinned = self._pinned(asked, mode, selection) if error.code in _OUTDATED else None
             if pinned is None:
                 raise
+            self.artifacts.again(_choice(asked, pinned))
             return pinned, False
         if not wrote:
             chosen = self._pinned(asked, mode, selection) or chosen

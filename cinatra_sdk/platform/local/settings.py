@@ -12,8 +12,9 @@ of the actor's are refused.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 from pydantic import (
     AfterValidator,
@@ -29,11 +30,18 @@ from pydantic import (
 from cinatra_sdk.context.actor import Actor
 from cinatra_sdk.context.extensions import InstalledExtensions
 from cinatra_sdk.context.slots import AgentContextSlot
+from cinatra_sdk.secrets import find_secret
+
+UNSTORABLE: Final = re.compile(r"[\x00\ud800-\udfff]")
+"""A character that no database takes."""
 
 
 def _usable(text: str) -> str:
     if text != text.strip() or not text.isprintable():
         raise ValueError("an id is printable text without spaces around it")
+    if find_secret(text):
+        # It would stop every gate that offers it: what a gate shows is kept.
+        raise ValueError("looks like a credential, and ids are shown and kept; choose another")
     return text
 
 
@@ -71,10 +79,13 @@ class LocalSettings(StrictModel):
     """Installed artifact extensions → the extensions that each satisfies."""
     packages: dict[Id, Slots] = Field(default_factory=dict)
     """Slots of child packages whose flows are copied into a run's own, and do not say them."""
+    selects_for_other_runs: bool = Field(default=False, alias="selectsForOtherRuns")
+    """Whether a run may select for another one of its owner's, as a selection agent of its own does.
+    The host's word alone: a flow can call itself whatever it likes."""
 
     @field_validator("packages")
     @classmethod
-    def _each_slot_once(
+    def _usable_slots(
         cls, packages: dict[str, tuple[AgentContextSlot, ...]]
     ) -> dict[str, tuple[AgentContextSlot, ...]]:
         for package, slots in packages.items():
@@ -82,6 +93,9 @@ class LocalSettings(StrictModel):
             double = next((id_ for id_ in ids if ids.count(id_) > 1), None)
             if double is not None:
                 raise ValueError(f'"{package}" declares the slot "{double}" twice')
+            names = [name for slot in slots for name in slot.accepted_artifact_extensions]
+            if any(UNSTORABLE.search(name) for name in (*ids, *names)):
+                raise ValueError(f'a slot of "{package}" holds a character that no database takes')
         return packages
 
     @model_validator(mode="after")
@@ -122,7 +136,14 @@ class LocalSettings(StrictModel):
         return found
 
 
-KEYS = frozenset(field.alias or name for name, field in LocalSettings.model_fields.items())
+KEYS: Final = frozenset(field.alias or name for name, field in LocalSettings.model_fields.items())
+_BESIDE: Final = frozenset({"kind", "beyond"})
+"""What a platform's description says besides its settings."""
+
+
+def is_standalone(description: Mapping[str, Any]) -> bool:
+    """Whether a platform's description holds settings."""
+    return description.get("kind") == "local" and "actor" in description
 
 
 def read_settings(description: Mapping[str, Any]) -> LocalSettings:
@@ -130,6 +151,12 @@ def read_settings(description: Mapping[str, Any]) -> LocalSettings:
 
     Raises: `ValueError` naming the first key that does not fit; no value is quoted.
     """
+    unknown = sorted(set(description) - KEYS - _BESIDE)
+    if unknown:
+        raise ValueError(
+            f'a platform of kind "local" has no setting "{unknown[0]}"; '
+            f"known are {', '.join(sorted(KEYS | {'beyond'}))}"
+        )
     try:
         return LocalSettings.model_validate({k: v for k, v in description.items() if k in KEYS})
     except ValidationError as error:

@@ -11,17 +11,17 @@ platform beyond; never a secret.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
 from cinatra_sdk.platform import platform_from
 from cinatra_sdk.platform.local.platform import LocalPlatform
-from cinatra_sdk.platform.local.settings import KEYS, LocalSettings, read_settings
+from cinatra_sdk.platform.local.settings import LocalSettings, is_standalone, read_settings
 from cinatra_sdk.platform.local.stored_runs import StoredRuns
 from cinatra_sdk.platform.protocol import Platform
 from cinatra_sdk.store.artifacts import ArtifactStore
 from cinatra_sdk.store.database import Database
 
-_KNOWN: Final = KEYS | {"kind", "beyond"}
+__all__ = ["is_standalone", "remade", "standalone"]
 
 
 def standalone(
@@ -45,24 +45,13 @@ def standalone(
     )
 
 
-def is_standalone(description: Mapping[str, Any]) -> bool:
-    """Whether a platform's description is one that `remade` takes."""
-    return description.get("kind") == "local" and "actor" in description
-
-
 def remade(
     description: Mapping[str, Any], database: Database, *, env: Mapping[str, str]
 ) -> LocalPlatform:
-    """The platform that `describe()` described; secrets of the one beyond come from `env`.
+    """The platform that `describe()` described, where it `is_standalone`; secrets of the one beyond come from `env`.
 
     Raises: `ValueError` naming what is wrong with the description.
     """
-    unknown = sorted(set(description) - _KNOWN)
-    if unknown:
-        raise ValueError(
-            f'a platform of kind "local" has no setting "{unknown[0]}"; '
-            f"known are {', '.join(sorted(_KNOWN - {'kind'}))}"
-        )
     settings = read_settings(description)
     other = description.get("beyond")
     beyond = None if other is None else platform_from(other, env=env)

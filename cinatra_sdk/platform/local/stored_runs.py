@@ -8,8 +8,9 @@ Package and slots come from the bytes of the flow that the run is pinned to; own
 what is installed from the description of the platform that it was started with.  A run that was
 started with another platform is nobody's here.
 
-A run speaks for itself.  One exception: the public selection agent, run on its own, selects for
-another run, which then has to be of the same owner and the same tenant.
+A run speaks for itself.  One whose settings say `selectsForOtherRuns` may select for another run,
+which then has to be of the same owner and the same tenant, with the same extensions installed.
+What a flow calls itself grants nothing: its author writes that, and the host writes the settings.
 """
 
 from __future__ import annotations
@@ -25,12 +26,12 @@ from pydantic import JsonValue
 from cinatra_sdk.context.actor import Actor
 from cinatra_sdk.context.errors import ContextError
 from cinatra_sdk.context.slots import AgentContextSlot
-from cinatra_sdk.platform.local.declared import DeclaredSlots, read_declared
+from cinatra_sdk.platform.local.declared import DeclaredSlots, read_declared, together
 from cinatra_sdk.platform.local.runs import ParentSelection, RunDirectory, RunScope
-from cinatra_sdk.platform.local.settings import LocalSettings, read_settings
+from cinatra_sdk.platform.local.settings import LocalSettings, is_standalone, read_settings
 from cinatra_sdk.store.database import Database, one
 
-SELECTION_AGENT: Final = "@cinatra-ai/context-selection-agent"
+ENDED: Final = frozenset({"completed", "rejected", "stopped"})
 KNOWN_FLOWS: Final = 128
 """Flows whose slots a directory keeps, those used lately."""
 
@@ -40,6 +41,8 @@ class StoredRun:
     """A run's row, read."""
 
     tenant: str
+    has_ended: bool
+    """Completed, rejected or stopped: nothing is chosen for it any more."""
     settings: LocalSettings | None
     """`None` where it was not started on a standalone platform, or its description is unreadable."""
     declared: DeclaredSlots | ContextError
@@ -86,6 +89,7 @@ class StoredRuns:
             return None
         return StoredRun(
             tenant=row["tenant"],
+            has_ended=row["status"] in ENDED,
             settings=_settings(row["platform"]),
             declared=self._declared(row["digest"]),
         )
@@ -133,20 +137,34 @@ class _Seen:
             )
         if run_id == self.caller:
             return _scope(run_id, calling)
-        if calling.package_name != SELECTION_AGENT:
+        assert calling.settings is not None  # it has an owner
+        if not calling.settings.selects_for_other_runs:
             raise ContextError(
                 "run_mismatch",
-                "a run selects context for itself; only the selection agent does so for another",
+                "a run selects context for itself, unless its host says selectsForOtherRuns",
             )
         named = self.runs.stored(run_id)
         # Somebody else's run is told apart from none at all by nobody.
-        if named is None or named.owner != calling.owner:
+        if named is None or named.settings is None or named.owner != calling.owner:
             return None
+        # The answer comes from the caller's platform, so its extensions would decide what counts
+        # as an accepted artifact in a run that has others.
+        if _installed(named.settings) != _installed(calling.settings):
+            raise ContextError(
+                "run_mismatch",
+                "the run that is selected for was started with other installed extensions",
+                hint="start the selecting run with the same extensions as the one it selects for",
+            )
         return _scope(run_id, named)
 
 
+def _installed(settings: LocalSettings) -> dict[str, frozenset[str]]:
+    """Extension → what it satisfies, in whichever order it was written."""
+    return {name: frozenset(satisfied) for name, satisfied in settings.extensions.items()}
+
+
 def _settings(description: Mapping[str, JsonValue]) -> LocalSettings | None:
-    if description.get("kind") != "local" or "actor" not in description:
+    if not is_standalone(description):
         return None
     try:
         return read_settings(description)
@@ -156,15 +174,25 @@ def _settings(description: Mapping[str, JsonValue]) -> LocalSettings | None:
 
 def _scope(run_id: str, stored: StoredRun) -> RunScope:
     settings, declared = stored.settings, stored.declared
+    if stored.has_ended:
+        raise ContextError(
+            "run_missing", "the run has ended, and nothing is chosen for it any more"
+        )
     if isinstance(declared, ContextError):
         raise ContextError(declared.code, str(declared))
     package = stored.package_name
     slots: dict[str, tuple[AgentContextSlot, ...]] = {}
     for name, found in declared.slots.items():
-        slots[name or package] = (*slots.get(name or package, ()), *found)
-    installed = settings.packages if settings is not None else {}
-    # The run is pinned to its flow, so what the flow says of a package counts before the host's.
-    embedded = {**installed, **{name: found for name, found in slots.items() if found}}
+        slots[name or package] = together(slots.get(name or package, ()), found)
+    embedded = dict(settings.packages) if settings is not None else {}
+    for name, found in slots.items():
+        # The run is pinned to its flow, so what the flow says of a package counts before the
+        # host's.  But no copy of a flow may change a slot that the host knows otherwise, such as
+        # one that asks a person: with both, the slot is ambiguous.
+        ids = {slot.slot_id for slot in found}
+        other = (slot for slot in embedded.get(name, ()) if slot.slot_id in ids)
+        if found:
+            embedded[name] = together(found, other)
     embedded.pop(package, None)
     return RunScope(
         org_id=settings.actor.org_id if settings is not None else "",
@@ -176,5 +204,6 @@ def _scope(run_id: str, stored: StoredRun) -> RunScope:
         inherited={
             child: ParentSelection(run_id=run_id, package_name=parent or package, slot_id=slot_id)
             for child, (parent, slot_id) in declared.agreed.items()
+            if child[0] != package  # which the flow itself need not have named
         },
     )

@@ -188,50 +188,67 @@ on conflict (id) do nothing
 returning id;
 
 -- name: list_selections
--- What was chosen in a run, oldest batch first, each batch together and in its order: a row's id
--- is the key of its batch, a colon and its place, of which 10 comes after 2.
-select * from run_context_selections
-where org_id = %(org_id)s and parent_run_id = %(parent_run_id)s
-  and (%(slot_id)s::text is null or slot_id = %(slot_id)s)
-order by selected_at, split_part(id, ':', 1), split_part(id, ':', 2)::integer;
+-- What was chosen in a run, the batch that was chosen first first, each together and in its order: a
+-- row's id is the key of its batch, a colon and its place, of which 10 comes after 2.
+select s.* from run_context_selections s
+left join (
+    select key, min(seq) as seq from context_finalizes
+    where org_id = %(org_id)s and parent_run_id = %(parent_run_id)s
+    group by key
+) f on f.key = split_part(s.id, ':', 1)
+where s.org_id = %(org_id)s and s.parent_run_id = %(parent_run_id)s
+  and (%(slot_id)s::text is null or s.slot_id = %(slot_id)s)
+order by f.seq, s.selected_at, split_part(s.id, ':', 1), split_part(s.id, ':', 2)::integer;
+
+-- name: share_objects
+-- Nobody deletes or changes these until the transaction ends; others may share them.
+select id from objects where id = any(%(ids)s) order by id for share;
 
 -- name: list_pinned_refs
--- The refs of every batch that was chosen for a slot of a run, as they were pinned.
-select s.id, s.artifact_id, s.representation_revision_id, s.semantic_assertion_id, s.extension,
+-- The refs of one batch, as they were pinned.
+select s.artifact_id, s.representation_revision_id, s.semantic_assertion_id, s.extension,
        s.source_scope, coalesce(o.owner_id, '') as owner_id
 from run_context_selections s
 left join objects o on o.id = s.artifact_id and o.org_id = s.org_id
 where s.org_id = %(org_id)s
   and s.parent_run_id = %(parent_run_id)s
-  and s.parent_package_name = %(parent_package_name)s
-  and s.slot_id = %(slot_id)s
-  and s.selection_mode = %(selection_mode)s
-order by s.selected_at, s.id;
+  and split_part(s.id, ':', 1) = %(key)s;
 
--- name: insert_empty_selection
--- A selection that chose nothing; once.
-insert into empty_context_selections (
-    id, org_id, parent_run_id, parent_package_name, slot_id, selected_by, selection_mode)
-values (
-    %(id)s, %(org_id)s, %(parent_run_id)s, %(parent_package_name)s, %(slot_id)s, %(selected_by)s,
-    %(selection_mode)s)
-on conflict (id) do nothing;
+-- name: lock_finalizes
+-- One transaction at a time says which selection of a slot is the latest.
+select pg_advisory_xact_lock(hashtextextended(
+    concat_ws(chr(31), 'oasflow:finalizes', %(org_id)s::text, %(parent_run_id)s::text,
+              %(parent_package_name)s::text, %(slot_id)s::text), 0));
+
+-- name: insert_finalize
+-- A selection is the latest one of its slot, which is locked; nothing where it is already.
+insert into context_finalizes (
+    org_id, parent_run_id, parent_package_name, slot_id, selection_mode, key)
+select %(org_id)s, %(parent_run_id)s, %(parent_package_name)s, %(slot_id)s, %(selection_mode)s,
+       %(key)s
+where %(key)s is distinct from (
+    select key from context_finalizes
+    where org_id = %(org_id)s and parent_run_id = %(parent_run_id)s
+      and parent_package_name = %(parent_package_name)s and slot_id = %(slot_id)s
+    order by seq desc limit 1
+);
+
+-- name: find_finalize
+-- Whether a selection with this key was ever made.
+select seq from context_finalizes
+where org_id = %(org_id)s and parent_run_id = %(parent_run_id)s
+  and parent_package_name = %(parent_package_name)s and slot_id = %(slot_id)s
+  and key = %(key)s
+limit 1;
 
 -- name: latest_selection
--- The refs of the batch that was recorded last for a slot of a run: no row where there is none,
+-- The refs of the selection that was made last for a slot of a run: no row where there is none,
 -- one row without an artifact where it chose nothing.
-with recorded as (
-    select split_part(id, ':', 1) as key, selected_at
-    from run_context_selections
+with latest as (
+    select key from context_finalizes
     where org_id = %(org_id)s and parent_run_id = %(parent_run_id)s
       and parent_package_name = %(parent_package_name)s and slot_id = %(slot_id)s
-    union all
-    select id, selected_at
-    from empty_context_selections
-    where org_id = %(org_id)s and parent_run_id = %(parent_run_id)s
-      and parent_package_name = %(parent_package_name)s and slot_id = %(slot_id)s
-), latest as (
-    select key from recorded order by selected_at desc, key desc limit 1
+    order by seq desc limit 1
 )
 select s.artifact_id, s.representation_revision_id, s.semantic_assertion_id, s.extension,
        s.source_scope, coalesce(o.owner_id, '') as owner_id
@@ -242,22 +259,26 @@ left join run_context_selections s
 left join objects o on o.id = s.artifact_id and o.org_id = s.org_id;
 
 -- name: insert_plan
--- What was offered; a resolve that is tried again finds it there.
+-- What was offered; a resolve that is tried again finds it there, offered now.
 insert into context_plans (token, org_id, parent_run_id, parent_package_name, slot_id, refs)
 values (%(token)s, %(org_id)s, %(parent_run_id)s, %(parent_package_name)s, %(slot_id)s, %(refs)s)
-on conflict (token) do nothing;
+on conflict (token) do update set planned_at = excluded.planned_at;
+
+-- name: delete_plans
+delete from context_plans where planned_at < %(before)s returning token;
 
 -- name: load_plan
 select org_id, parent_run_id, parent_package_name, slot_id, refs
 from context_plans where token = %(token)s;
 
--- name: list_plans
--- Everything that a slot of a run was offered, oldest first.
-select refs
+-- name: last_plan
+-- What a slot of a run was offered last.
+select org_id, parent_run_id, parent_package_name, slot_id, refs
 from context_plans
 where org_id = %(org_id)s and parent_run_id = %(parent_run_id)s
   and parent_package_name = %(parent_package_name)s and slot_id = %(slot_id)s
-order by planned_at, token;
+order by planned_at desc, token
+limit 1;
 
 -- name: insert_object
 insert into objects (id, org_id, type, name, owner_id, owner_level, visibility)
@@ -346,7 +367,9 @@ where latest.content is distinct from given.content;
 -- Drafts of classifications that are given for good now; their artifacts are locked.
 update semantic_assertions a set eligibility = 'archived'
 from unnest(%(ids)s::text[], %(extensions)s::text[]) as given (id, extension)
-where a.artifact_id = given.id and a.extension = given.extension and a.eligibility = 'draft';
+join objects o on o.id = given.id
+where a.org_id = o.org_id and a.artifact_id = o.id and a.extension = given.extension
+  and a.eligibility = 'draft';
 
 -- name: load_assertions
 -- Classifications that are declared and not there yet; their artifacts are locked.
@@ -358,30 +381,32 @@ join objects o on o.id = given.id
 on conflict (org_id, artifact_id, extension) where eligibility <> 'archived' do nothing;
 
 -- name: list_names
-select id, name from objects where org_id = %(org_id)s and id = any(%(ids)s);
+-- Names of those artifacts that an actor may see, as resolve_context sees them but for the project.
+select o.id, o.name
+from objects o
+where o.org_id = %(org_id)s
+  and o.id = any(%(ids)s)
+  and o.deleted_at is null
+  and (o.owner_id = %(principal_id)s
+       or o.visibility = any(open_visibilities(
+              %(team_ids)s::text[], %(project_ids)s::text[], %(is_platform_admin)s::boolean)));
 
 -- name: list_chosen
--- What was chosen in a run, for people: one row per ref, one without an artifact where a selection
--- chose nothing; batch after batch, each in its order.
-select s.parent_package_name as package_name, s.slot_id, s.artifact_id,
+-- What was chosen in a run, for people: one row per ref, one without an artifact and without
+-- anybody who chose where a selection chose nothing; one after another, each in its order.
+select f.parent_package_name as package_name, f.slot_id, s.artifact_id,
        coalesce(o.name, '') as name, r.revision, s.representation_revision_id as revision_id,
        s.semantic_assertion_id as assertion_id, s.extension, s.source_scope, s.selected_by,
-       s.selection_mode, s.selected_at
-from (
-    select id, org_id, parent_package_name, slot_id, artifact_id, representation_revision_id,
-           semantic_assertion_id, extension, source_scope, selected_by, selection_mode, selected_at
-    from run_context_selections
-    where parent_run_id = %(run_id)s
-    union all
-    select id || ':0', org_id, parent_package_name, slot_id, null, null, null, null, null,
-           selected_by, selection_mode, selected_at
-    from empty_context_selections
-    where parent_run_id = %(run_id)s
-) s
+       f.selection_mode, f.selected_at
+from context_finalizes f
+left join run_context_selections s
+       on s.org_id = f.org_id and s.parent_run_id = f.parent_run_id
+      and split_part(s.id, ':', 1) = f.key
 left join representations r on r.id = s.representation_revision_id
 left join objects o on o.id = s.artifact_id and o.org_id = s.org_id
-order by s.selected_at, split_part(s.id, ':', 1), split_part(s.id, ':', 2)::integer;
+where f.parent_run_id = %(run_id)s
+order by f.seq, split_part(s.id, ':', 2)::integer;
 
 -- name: load_run_platform
--- Whose a run is, by the platform that it was started with, and which flow it runs.
-select run_id, tenant, digest, platform from runs where run_id = %(run_id)s;
+-- Whose a run is, by the platform that it was started with, which flow it runs, and how it stands.
+select run_id, tenant, digest, status, platform from runs where run_id = %(run_id)s;

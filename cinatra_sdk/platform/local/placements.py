@@ -1,0 +1,147 @@
+"""The flows that a flow runs: the root, and every flow that a FlowNode inside it leads to.
+
+In: a decoded flow.  Out: one `Placement` for each time that one is run, the root first.
+
+    {"nodes": [{"$component_ref": "drafts_step"}], "$referenced_components": {
+        "drafts_step": {"component_type": "FlowNode", "subflow": {"$component_ref": "drafts"}, …},
+        "drafts": {"component_type": "Flow", …}, "left": {"component_type": "Flow", …}}}
+        ->  the root; "drafts", around it the root.  Nothing runs "left", so it has no say.
+
+References mean what they mean to the compiler: in a Cinatra file a flow with components of its own
+sees only those, elsewhere names are looked up outwards.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from pydantic import JsonValue
+
+from cinatra_sdk.context.errors import ContextError
+
+MAX_NODES: Final = 10_000
+"""Nodes that are looked at, each as often as it is run; the compiler takes half as many."""
+_REFERENCE: Final = "$component_ref"
+_DEFINITIONS: Final = "$referenced_components"
+
+Scope: TypeAlias = tuple[Mapping[str, JsonValue], ...]
+"""The blocks of definitions that can be seen from one place, the innermost first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Placement:
+    """One flow at one place where it is run."""
+
+    flow: Mapping[str, JsonValue]
+    package: str
+    """Named by the FlowNode, else by the flow; a flow of which neither says is a part of the one
+    around it."""
+    is_child: bool
+    """Whether a package is named here, so that another agent begins."""
+    around: Placement | None
+    """`None` for the root."""
+    scope: Scope
+
+    def agreed(self) -> Iterator[tuple[str, str, str]]:
+        """(slot of this flow, child package, slot of the child), of `parentSatisfiedContextSlots`.
+
+        An entry that is no agreement is none.
+        """
+        listed = about(self.flow).get("parentSatisfiedContextSlots")
+        for entry in listed if isinstance(listed, list) else ():
+            if isinstance(entry, dict):
+                own, child = entry.get("parentSlotId"), entry.get("childPackage")
+                theirs = entry.get("childSlotId", own)
+                if isinstance(own, str) and isinstance(child, str) and isinstance(theirs, str):
+                    yield own, child, theirs
+
+
+def placements(document: dict[str, JsonValue]) -> Iterator[Placement]:
+    """Raises: `ContextError` `oas_missing` where the flows lead on without end."""
+    root, scope = _located(document, _inside(document, (), strict=False))
+    if not isinstance(root, dict):
+        return
+    metadata = root.get("metadata")
+    strict = isinstance(metadata, dict) and isinstance(metadata.get("cinatra"), dict)
+    top = Placement(
+        flow=root,
+        package=text(about(root), "packageName"),
+        is_child=False,
+        around=None,
+        scope=_inside(root, scope, strict=strict),
+    )
+    waiting, looked_at = deque([top]), 0
+    while waiting:
+        here = waiting.popleft()
+        yield here
+        nodes = here.flow.get("nodes")
+        for node in nodes if isinstance(nodes, list) else ():
+            looked_at += 1
+            if looked_at > MAX_NODES:
+                raise ContextError(
+                    "oas_missing",
+                    f"the stored flow runs more than {MAX_NODES:,} nodes, each flow counted as "
+                    "often as it is run",
+                )
+            found = _placed(node, here, strict=strict)
+            if found is not None:
+                waiting.append(found)
+
+
+def about(component: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
+    """`metadata.cinatra` of a component; empty where there is none."""
+    metadata = component.get("metadata")
+    found = metadata.get("cinatra") if isinstance(metadata, dict) else None
+    return found if isinstance(found, dict) else {}
+
+
+def text(values: Mapping[str, JsonValue], key: str) -> str:
+    value = values.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def _placed(value: JsonValue, here: Placement, *, strict: bool) -> Placement | None:
+    """The flow that one entry of `nodes` runs; `None` where it is no FlowNode."""
+    node, scope = _located(value, here.scope)
+    if not isinstance(node, dict) or node.get("component_type") != "FlowNode":
+        return None
+    flow, scope = _located(node.get("subflow"), _inside(node, scope, strict=strict))
+    if not isinstance(flow, dict) or flow.get("component_type") != "Flow":
+        return None
+    named = text(about(node), "packageName") or text(about(flow), "packageName")
+    return Placement(
+        flow=flow,
+        package=named or here.package,
+        is_child=bool(named),
+        around=here,
+        scope=_inside(flow, scope, strict=strict),
+    )
+
+
+def _located(value: JsonValue, scope: Scope) -> tuple[JsonValue, Scope]:
+    """What a reference means, with the scope of its definition; anything else is itself.
+
+    `None` for one that is not defined, or leads back to itself.
+    """
+    followed: set[int] = set()
+    while isinstance(value, dict) and _REFERENCE in value:
+        name = text(value, _REFERENCE)
+        if id(value) in followed:
+            return None, scope
+        followed.add(id(value))
+        while scope and name not in scope[0]:
+            scope = scope[1:]
+        value = scope[0][name] if scope else None
+    return value, scope
+
+
+def _inside(component: Mapping[str, JsonValue], scope: Scope, *, strict: bool) -> Scope:
+    """The definitions that are seen inside a component."""
+    block = component.get(_DEFINITIONS)
+    if not isinstance(block, dict):
+        return scope
+    alone = strict and component.get("component_type") == "Flow"
+    return (block,) if alone else (block, *scope)

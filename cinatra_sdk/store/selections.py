@@ -1,0 +1,215 @@
+"""The record of what was chosen for the slots of a run.
+
+    record(connection, choice)      within a transaction; False where every row is there already
+    again(connection, choice)       one that is recorded counts as the last one once more
+    pinned(connection, choice, triples)  the refs as they were recorded
+    latest(connection, …)           the refs that a child of the run takes over
+    recorded(connection, …)         the rows, oldest first
+
+A choice has a row in `run_context_selections` for each ref and a key for all of them.  The order
+in which choices were made is that of `context_finalizes`: A, B and A again are three of them,
+though the third writes no row of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from cinatra_sdk.context.errors import ContextError
+from cinatra_sdk.context.refs import PinnedTriple, ResolvedContextRef
+from cinatra_sdk.context.resolution import narrow_first
+from cinatra_sdk.context.selection import selection_key
+from cinatra_sdk.context.slots import AgentContextSlot
+from cinatra_sdk.store.database import Row, Rows, every, one, run
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """What is to be recorded: refs that the resolver gave, for one slot of one run."""
+
+    org_id: str
+    parent_run_id: str
+    parent_package_name: str
+    slot: AgentContextSlot
+    refs: tuple[ResolvedContextRef, ...]
+    handed_on: bool = False
+    """The refs are what a parent's selection chose: an agent hands them on, nobody picks."""
+
+    @property
+    def key(self) -> str:
+        return self.key_of([ref.triple for ref in self.refs])
+
+    def key_of(self, triples: Sequence[PinnedTriple]) -> str:
+        """The key that these triples would have, chosen for the same slot of the same run."""
+        return selection_key(
+            parent_run_id=self.parent_run_id,
+            parent_package_name=self.parent_package_name,
+            slot_id=self.slot.slot_id,
+            selection_mode=self.slot.selection_mode,
+            triples=triples,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedSelection:
+    """One row of `run_context_selections`."""
+
+    id: str
+    parent_run_id: str
+    parent_package_name: str
+    slot_id: str
+    triple: PinnedTriple
+    extension: str
+    source_scope: str
+    selected_by: str
+    selection_mode: str
+    selected_at: datetime
+
+
+def record(connection: Rows, choice: Choice) -> bool:
+    """Within a transaction of the caller's, who rolls back where this raises.
+
+    Raises: `ContextError` `selection_incoherent` when three keys do not belong together.
+    """
+    refs = sorted({ref.triple: ref for ref in choice.refs}.values(), key=lambda ref: ref.triple)
+    # Whoever deletes one of the artifacts waits for the rows, or has committed before the check.
+    every(connection, "share_objects", {"ids": [ref.artifact_id for ref in refs]})
+    _check_coherence(connection, choice.org_id, refs)
+    written = [
+        one(connection, "insert_selection", _row(choice, ref, f"{choice.key}:{place}"))
+        for place, ref in enumerate(refs)
+    ]
+    _finalize(connection, choice)
+    return any(row is not None for row in written)
+
+
+def again(connection: Rows, choice: Choice) -> None:
+    """Within a transaction: a choice that is recorded is the last one; nothing where it is not."""
+    if one(connection, "find_finalize", _about(choice) | {"key": choice.key}) is not None:
+        _finalize(connection, choice)
+
+
+def _finalize(connection: Rows, choice: Choice) -> None:
+    """The last one is this choice, unless it is already.
+
+    The lock is held until the commit, so that the order of the rows is the order of the commits;
+    it comes after everything else that the transaction may wait for.
+    """
+    about = _about(choice) | {"key": choice.key}
+    run(connection, "lock_finalizes", about)
+    run(connection, "insert_finalize", about)
+
+
+def pinned(
+    connection: Rows, choice: Choice, triples: Sequence[PinnedTriple]
+) -> tuple[ResolvedContextRef, ...] | None:
+    """The refs of exactly these `triples` as they are recorded, in the order given.
+
+    `None` where no choice of these triples and no other is recorded.
+    """
+    key = choice.key_of(triples)
+    about = _about(choice) | {"key": key}
+    if one(connection, "find_finalize", about) is None:
+        return None
+    refs = [_pinned_ref(row) for row in every(connection, "list_pinned_refs", about)]
+    batch = {ref.triple: ref for ref in refs}
+    return tuple(batch[triple] for triple in dict.fromkeys(triples))
+
+
+def latest(
+    connection: Rows, org_id: str, *, run_id: str, package_name: str, slot_id: str
+) -> tuple[ResolvedContextRef, ...] | None:
+    """The refs that were chosen last, from narrow to broad; `None` where nothing is recorded."""
+    rows = every(
+        connection,
+        "latest_selection",
+        {
+            "org_id": org_id,
+            "parent_run_id": run_id,
+            "parent_package_name": package_name,
+            "slot_id": slot_id,
+        },
+    )
+    if not rows:
+        return None
+    return tuple(narrow_first(_pinned_ref(row) for row in rows if row["artifact_id"] is not None))
+
+
+def recorded(
+    connection: Rows, org_id: str, parent_run_id: str, slot_id: str | None
+) -> list[RecordedSelection]:
+    """The rows of a run, the batch that was chosen first first."""
+    rows = every(
+        connection,
+        "list_selections",
+        {"org_id": org_id, "parent_run_id": parent_run_id, "slot_id": slot_id},
+    )
+    return [_recorded(row) for row in rows]
+
+
+def _check_coherence(connection: Rows, org_id: str, refs: Sequence[ResolvedContextRef]) -> None:
+    broken = every(
+        connection,
+        "incoherent_selections",
+        {
+            "org_id": org_id,
+            "artifact_ids": [ref.artifact_id for ref in refs],
+            "revision_ids": [ref.representation_revision_id for ref in refs],
+            "assertion_ids": [ref.semantic_assertion_id for ref in refs],
+            "extensions": [ref.extension for ref in refs],
+        },
+    )
+    if broken:
+        names = ", ".join(f'"{row["artifact_id"]}"' for row in broken)
+        raise ContextError(
+            "selection_incoherent",
+            f"revision and classification do not belong to a live artifact: {names}",
+            hint="resolve the slot again",
+        )
+
+
+def _row(choice: Choice, ref: ResolvedContextRef, row_id: str) -> dict[str, Any]:
+    alone = "agent" if choice.handed_on else "autonomous"
+    return {
+        "id": row_id,
+        **_about(choice),
+        **ref.triple._asdict(),
+        "extension": ref.extension,
+        "source_scope": ref.source_scope,
+        "selected_by": "user" if choice.slot.selection_mode == "interactive" else alone,
+    }
+
+
+def _about(choice: Choice) -> dict[str, Any]:
+    """What all rows of a choice have in common."""
+    return {
+        "org_id": choice.org_id,
+        "parent_run_id": choice.parent_run_id,
+        "parent_package_name": choice.parent_package_name,
+        "slot_id": choice.slot.slot_id,
+        "selection_mode": choice.slot.selection_mode,
+    }
+
+
+def _pinned_ref(row: Row) -> ResolvedContextRef:
+    return ResolvedContextRef(
+        artifactId=row["artifact_id"],
+        representationRevisionId=row["representation_revision_id"],
+        semanticAssertionId=row["semantic_assertion_id"],
+        extension=row["extension"],
+        sourceScope=row["source_scope"],
+        ownerId=row["owner_id"],
+    )
+
+
+def _recorded(row: Row) -> RecordedSelection:
+    kept = {name: row[name] for name in RecordedSelection.__dataclass_fields__ if name != "triple"}
+    return RecordedSelection(
+        triple=PinnedTriple(
+            row["artifact_id"], row["representation_revision_id"], row["semantic_assertion_id"]
+        ),
+        **kept,
+    )

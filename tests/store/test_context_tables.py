@@ -126,6 +126,21 @@ def test_a_session_that_poses_as_a_replica_changes_nothing_either(rows, statemen
         rows.execute(statement)
 
 
+@pytest.mark.parametrize("statement", ["delete from decisions", "truncate decisions"])
+def test_decisions_are_as_safe_from_a_session_that_poses_as_a_replica(rows, statement):
+    rows.execute(
+        "insert into flows (digest, name, source) values ('d', 'f', '');"
+        "insert into runs (run_id, digest, status, input, lowering)"
+        " values ('r1', 'd', 'waiting', '{}', 1);"
+        "insert into decisions (run_id, gate_id, node, visit, step, kind, answer, decided_by,"
+        " payload_sha256, policy_sha256)"
+        " values ('r1', 'g', 'g', 1, 1, 'approved', '{}', 'ann', 'p', 'q')"
+    )
+    rows.execute("set session_replication_role = replica")
+    with pytest.raises(psycopg.errors.RestrictViolation, match="append-only"):
+        rows.execute(statement)
+
+
 FINALIZE = """
 insert into context_finalizes (org_id, parent_run_id, parent_package_name, slot_id, selection_mode, key)
 values ('o1', 'r1', '@x/agent', 'voice', 'interactive', %s)

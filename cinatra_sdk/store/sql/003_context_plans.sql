@@ -51,3 +51,7 @@ create trigger finalizes_are_not_emptied before truncate on context_finalizes
 
 alter table context_finalizes enable always trigger finalizes_stay;
 alter table context_finalizes enable always trigger finalizes_are_not_emptied;
+
+-- Decisions of 001 are as safe from a session that poses as a replica as what was chosen.
+alter table decisions enable always trigger decisions_are_kept;
+alter table decisions enable always trigger decisions_are_not_truncated;

@@ -119,16 +119,3 @@ class ContextSelection(BaseModel):
             first = error.errors(include_url=False, include_input=False)[0]
             place = ".".join(str(part) for part in first["loc"]) or "userResponse"
             raise ContextError("bad_envelope", f"{place}: {first['msg']}") from None
-
-
-def envelope(slot_id: str, mode: ResolutionMode, refs: tuple[ResolvedContextRef, ...]) -> str:
-    """The `userResponse` that selects `refs`, as the selection screen writes it."""
-    chosen = [
-        {
-            "artifactId": ref.artifact_id,
-            "representationRevisionId": ref.representation_revision_id,
-            "semanticAssertionId": ref.semantic_assertion_id,
-        }
-        for ref in refs
-    ]
-    return json.dumps({"slotId": slot_id, "resolutionMode": mode, "selectedRefs": chosen})

@@ -22,7 +22,7 @@ from cinatra_sdk.context import (
     slot_named,
 )
 from cinatra_sdk.context.errors import STATUS
-from cinatra_sdk.context.refs import MAX_ENVELOPE, envelope
+from cinatra_sdk.context.refs import MAX_ENVELOPE
 from cinatra_sdk.context.resolution import source_scope
 from cinatra_sdk.context.selection import accepted, selection_key
 
@@ -32,6 +32,13 @@ VOICE = {
     "selectionMode": "interactive",
     "resolutionMode": "accumulate",
 }
+
+
+def envelope(slot_id: str, mode: str, refs: tuple[ResolvedContextRef, ...]) -> str:
+    """The `userResponse` that selects `refs`, as the selection screen writes it."""
+    keys = ("artifactId", "representationRevisionId", "semanticAssertionId")
+    chosen = [{key: ref.wire()[key] for key in keys} for ref in refs]
+    return json.dumps({"slotId": slot_id, "resolutionMode": mode, "selectedRefs": chosen})
 
 
 def slot(**changes) -> AgentContextSlot:

@@ -25,6 +25,7 @@ OUTREACH = REPOSITORY.parent / "shared" / "corpus" / "cinatra" / "email-outreach
 
 
 @pytest.mark.skipif(not OUTREACH.exists(), reason="the public flows are not beside the project")
+@pytest.mark.long  # tests/store/test_processes.py does the same below the command line
 def test_email_outreach_is_started_answered_and_finished_by_different_processes(
     oasflow: Oasflow, tmp_path: Path
 ) -> None:

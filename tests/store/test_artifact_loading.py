@@ -226,3 +226,24 @@ def test_names_are_those_of_artifacts_that_the_actor_may_see(store) -> None:
     assert set(store.names(ids, in_team)) == {"voice", "tone", "team"}
     store.delete("voice")
     assert store.names(ids, zoe) == {"tone": ""}
+
+
+def test_loading_the_same_new_artifacts_at_one_moment_is_no_error_for_anybody(store) -> None:
+    # Which of two unique keys meets the other's row first is up to the moment: many rounds.
+    problems: list[Exception] = []
+
+    def loading(barrier: threading.Barrier, names: list[str]) -> None:
+        barrier.wait()
+        try:
+            store.load([replace(VOICE, id=name) for name in names])
+        except Exception as problem:
+            problems.append(problem)
+
+    for number in range(40):
+        barrier, names = threading.Barrier(4), [f"a{number}-{place}" for place in range(10)]
+        threads = [threading.Thread(target=loading, args=(barrier, names)) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert problems == []

@@ -318,6 +318,7 @@ update semantic_assertions set eligibility = 'archived'
 where id = %(id)s and eligibility <> 'archived';
 
 -- name: load_objects
+-- Whichever of the unique keys a process that loads at the same moment was first with.
 -- Artifacts that are declared and not there yet, in the order of their ids, so that two processes
 -- that load the same ones wait for each other and not in a circle.
 insert into objects (id, org_id, type, name, owner_id, owner_level, visibility)
@@ -327,7 +328,7 @@ from unnest(%(ids)s::text[], %(org_ids)s::text[], %(names)s::text[], %(owner_ids
             %(owner_levels)s::text[], %(visibilities)s::text[])
      as given (id, org_id, name, owner_id, owner_level, visibility)
 order by given.id
-on conflict (id) do nothing;
+on conflict do nothing;
 
 -- name: lock_objects
 select id, org_id, type, deleted_at from objects

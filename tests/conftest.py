@@ -9,19 +9,15 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
 import psycopg
 import pytest
 from psycopg import sql
-from psycopg.conninfo import make_conninfo
 
-from cinatra_sdk.store.database import Database
 from cinatra_sdk.store.local import LocalServer
-
-TEMPLATE = "oasflow_template"
+from tests.databases import Databases
 
 
 @pytest.fixture(scope="session")
@@ -39,25 +35,18 @@ def database_url() -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def template_database(database_url: str) -> str:
-    """A database with the store's tables, copied for each test that wants one."""
-    _create(database_url, TEMPLATE)
-    Database.open(make_conninfo(database_url, dbname=TEMPLATE)).close()
-    return TEMPLATE
+def databases(database_url: str) -> Databases:
+    return Databases(database_url)
 
 
 @pytest.fixture
-def fresh_database(database_url: str, template_database: str) -> Iterator[str]:
-    """The DSN of a new database with the store's tables in it and nothing else."""
-    name = f"t_{uuid.uuid4().hex[:12]}"
-    _create(database_url, name, template=template_database)
+def fresh_database(databases: Databases) -> Iterator[str]:
+    """The DSN of a database with the store's tables in it and nothing else."""
+    dsn = databases.take()
     try:
-        yield make_conninfo(database_url, dbname=name)
+        yield dsn
     finally:
-        with psycopg.connect(database_url, autocommit=True) as connection:
-            connection.execute(
-                sql.SQL("drop database {} with (force)").format(sql.Identifier(name))
-            )
+        databases.give_back(dsn)
 
 
 @pytest.fixture(autouse=True)
@@ -79,12 +68,3 @@ def _spare_the_disk(url: str) -> None:
         for setting in ("fsync", "full_page_writes"):
             connection.execute(sql.SQL("alter system set {} = off").format(sql.Identifier(setting)))
         connection.execute("select pg_reload_conf()")
-
-
-def _create(url: str, name: str, *, template: str = "template0") -> None:
-    with psycopg.connect(url, autocommit=True) as connection:
-        connection.execute(
-            sql.SQL("create database {} template {}").format(
-                sql.Identifier(name), sql.Identifier(template)
-            )
-        )

@@ -1,0 +1,141 @@
+"""A test never meets what another one left in its database."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+from psycopg import sql
+
+from cinatra_sdk.store.artifacts import ArtifactStore
+from cinatra_sdk.store.database import Database
+from tests.databases import Databases
+from tests.lower.context_shelf import Shelf
+from tests.slot_flows import declared
+from tests.store import selecting
+from tests.store.selecting import BRAND, World
+from tests.wired_flows import wired
+
+TABLES = "select tablename from pg_tables where schemaname = 'oasflow' order by 1"
+WRITTEN_BY_SETUP = ["checkpoint_migrations", "schema_versions"]
+PLAN = """
+insert into oasflow.context_plans
+    (token, org_id, parent_run_id, parent_package_name, slot_id, refs)
+values (repeat('0', 64), 'o1', 'r1', 'p', 's', '[]')
+"""
+ROWS = """
+insert into oasflow.objects (id, type, owner_id, visibility)
+select repeat(g::text, 20), 't', 'ann', 'org' from generate_series(1, {}) g
+"""
+OTHER_FUNCTION = """
+create or replace function oasflow.open_visibilities(
+    team_ids text[], project_ids text[], is_platform_admin boolean
+) returns text[] language sql immutable as 'select team_ids'
+"""
+
+
+@pytest.fixture
+def own(databases: Databases) -> Iterator[Databases]:
+    """Databases of this test's own, on the server of all."""
+    databases.give_back(databases.take())  # the template is there
+    made = Databases(databases.url, shape=databases.shape)
+    yield made
+    for dsn in made.free:
+        made.drop(dsn)
+
+
+def filled(dsn: str) -> list[str]:
+    """The tables that have rows."""
+    with psycopg.connect(dsn) as connection:
+        names = [name for (name,) in connection.execute(TABLES)]
+        first = sql.SQL("select 1 from oasflow.{} limit 1")
+        found = (connection.execute(first.format(sql.Identifier(name))) for name in names)
+        return [name for name, rows in zip(names, found, strict=True) if rows.fetchone()]
+
+
+def tables(dsn: str) -> list[str]:
+    with psycopg.connect(dsn) as connection:
+        return [name for (name,) in connection.execute(TABLES)]
+
+
+def test_what_a_run_leaves_in_any_table_is_gone_in_the_next_test(
+    own: Databases, tmp_path: Path
+) -> None:
+    dsn = own.take()
+    assert filled(dsn) == WRITTEN_BY_SETUP
+    flow = tmp_path / "oas.json"
+    flow.write_text(json.dumps(wired(declared())))
+    database = Database.open(dsn)
+    Shelf(ArtifactStore(database)).fill(BRAND, BRAND)
+    database.close()
+    selecting.until("the end", World(dsn, str(flow), str(tmp_path / "calls")), "r1")
+    with psycopg.connect(dsn) as connection:
+        connection.execute(PLAN)
+    assert filled(dsn) == tables(dsn)
+    own.give_back(dsn)
+    assert (own.take(), own.made) == (dsn, 1)
+    assert filled(dsn) == WRITTEN_BY_SETUP
+    with psycopg.connect(dsn) as connection:
+        row = connection.execute(
+            "select last_value, is_called from oasflow.context_finalizes_seq_seq"
+        )
+        assert row.fetchone() == (1, False)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "drop index oasflow.eligible_assertions",
+        "drop trigger decisions_are_kept on oasflow.decisions",
+        "alter table oasflow.decisions disable trigger decisions_are_kept",
+        "alter table oasflow.decisions enable trigger decisions_are_kept",
+        "alter table oasflow.objects add column more text",
+        "alter table oasflow.objects alter column org_id set not null",
+        "alter table oasflow.objects drop constraint objects_id_check",
+        "alter table oasflow.objects set (fillfactor = 50)",
+        "grant select on oasflow.objects to public",
+        OTHER_FUNCTION,
+        "create table more (id text)",
+        "create schema more",
+        "delete from oasflow.schema_versions where version like '003%'",
+        "insert into oasflow.checkpoint_migrations values (1000)",
+        ROWS.format(9) + "; analyze oasflow.objects",
+        "do $$ begin execute format('alter database %I set jit = on', current_database()); end $$",
+    ],
+)  # fmt: skip
+def test_a_database_that_was_changed_is_not_used_again(own: Databases, statement: str) -> None:
+    dsn = own.take()
+    with psycopg.connect(dsn, autocommit=True) as connection:
+        connection.execute(statement)  # type: ignore[arg-type]
+    own.give_back(dsn)
+    assert own.free == []
+    with pytest.raises(psycopg.OperationalError, match="does not exist"):
+        psycopg.connect(dsn)
+
+
+def test_a_connection_that_was_left_open_ends(own: Databases) -> None:
+    dsn = own.take()
+    left = psycopg.connect(dsn)
+    left.execute("select pg_advisory_lock(1)")
+    own.give_back(dsn)
+    assert own.take() == dsn
+    with pytest.raises(psycopg.OperationalError):
+        left.execute("select 1")
+
+
+def test_a_database_that_is_gone_is_no_error(own: Databases) -> None:
+    dsn = own.take()
+    own.drop(dsn)
+    own.give_back(dsn)
+    assert own.take() != dsn
+
+
+def test_a_large_one_is_not_kept(own: Databases) -> None:
+    dsn = own.take()
+    with psycopg.connect(dsn, autocommit=True) as connection:
+        connection.execute(ROWS.format(40_000))  # type: ignore[arg-type]
+    own.give_back(dsn)
+    assert own.free == []

@@ -1,6 +1,7 @@
 """Flows whose context slots are wired, and context files with artifacts for them.
 
 wired(declared())          start → context_brand → write → end, as `oasflow wire-context` leaves it
+alone()                    the same with a person who looks at what was chosen instead of `write`
 context(artifact("a"))     acme's ann, with one artifact of acme that counts as @x/brand-artifact
 """
 
@@ -13,9 +14,14 @@ from oas_compiler.diagnostics import Diagnostics
 from oas_compiler.fixing.rewriting import rewritten
 from oas_compiler.source import read_source
 from oas_compiler.wiring.planning import plan
+from tests.flows import end, flow_of, gate, port, start
+from tests.slot_flows import declared
 
 Json = dict[str, Any]
 BRAND = "@x/brand-artifact"
+GATE = "context_brand/ctx-brand-context_select_gate"
+LOOK = gate("look", inputs=[port("contextSlotBindings", "array", json_schema={"items": {}})])
+"""A consumer that calls nobody: a person looks at what was chosen."""
 
 
 def wired(flow: Json, *, package_name: str = "") -> Json:
@@ -25,6 +31,13 @@ def wired(flow: Json, *, package_name: str = "") -> Json:
         rewritten(source.raw, plan(source, package_name=package_name).edits).decode()
     )
     return made
+
+
+def alone() -> Json:
+    """A flow with a slot that calls nothing but the context routes."""
+    about = declared()["metadata"]
+    first = start(port("topic", default=""), required=["topic"])
+    return wired(flow_of(first, LOOK, end(), metadata=about))
 
 
 def artifact(id_: str, **changes: Any) -> Json:

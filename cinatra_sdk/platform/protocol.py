@@ -10,11 +10,13 @@ Error tree
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
 from pydantic import JsonValue
+
+from cinatra_sdk.context.refs import PinnedTriple
 
 BASE_URL_PLACEHOLDER = "{{CINATRA_BASE_URL}}"
 """Stands at the start of a flow's urls; each platform puts its own origin there."""
@@ -94,6 +96,18 @@ class Platform(Protocol):
 
         `{"kind": "simulated", …}` or `{"kind": "http", "base_url": …, …}`; read by
         `cinatra_sdk.platform.platform_from`.
+        """
+        ...
+
+
+@runtime_checkable
+class KeepsArtifacts(Protocol):
+    """A platform that also knows what has become of the artifacts which a gate offers."""
+
+    def withdrawn(self, run_id: str, triples: Sequence[PinnedTriple]) -> Sequence[str]:
+        """Ids of the artifacts that cannot be chosen any more on behalf of the run.
+
+        Empty where the platform cannot tell; what is finalized is checked again in any case.
         """
         ...
 

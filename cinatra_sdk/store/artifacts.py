@@ -151,17 +151,26 @@ class ArtifactStore:
             rows = every(
                 connection,
                 "resolve_context",
-                {
-                    "org_id": actor.org_id,
-                    "principal_id": actor.principal_id,
-                    "team_ids": sorted(actor.team_ids),
-                    "project_ids": sorted(actor.project_ids),
-                    "is_platform_admin": actor.is_platform_admin,
-                    "project_id": project,
-                    "extensions": list(extensions),
-                },
+                _who(actor) | {"project_id": project, "extensions": list(extensions)},
             )
         return ContextResolution.of(slot, [_ref(row) for row in rows])
+
+    def withdrawn(self, actor: Actor, triples: Sequence[PinnedTriple]) -> tuple[str, ...]:
+        """The artifacts of `triples` that `actor` cannot choose any more, in any project.
+
+        Deleted, hidden, or no longer classified as they were; a newer revision withdraws nothing.
+        """
+        with self._database.connection() as connection:
+            rows = every(
+                connection,
+                "list_withdrawn",
+                _who(actor)
+                | {
+                    "artifact_ids": [triple.artifact_id for triple in triples],
+                    "assertion_ids": [triple.semantic_assertion_id for triple in triples],
+                },
+            )
+        return tuple(row["artifact_id"] for row in rows)
 
     # ------------------------------------------------------------------ the record
 
@@ -247,18 +256,7 @@ class ArtifactStore:
     def names(self, ids: Sequence[str], actor: Actor) -> dict[str, str]:
         """Id → name of those artifacts that `actor` may see; a name may be empty."""
         with self._database.connection() as connection:
-            rows = every(
-                connection,
-                "list_names",
-                {
-                    "ids": list(ids),
-                    "org_id": actor.org_id,
-                    "principal_id": actor.principal_id,
-                    "team_ids": sorted(actor.team_ids),
-                    "project_ids": sorted(actor.project_ids),
-                    "is_platform_admin": actor.is_platform_admin,
-                },
-            )
+            rows = every(connection, "list_names", {"ids": list(ids)} | _who(actor))
         return {row["id"]: row["name"] for row in rows}
 
     def content(self, revision_id: str) -> str | None:
@@ -266,6 +264,17 @@ class ArtifactStore:
         with self._database.connection() as connection:
             row = one(connection, "load_representation", {"id": revision_id})
         return None if row is None else str(row["content"])
+
+
+def _who(actor: Actor) -> dict[str, Any]:
+    """Who looks, as every statement about visible artifacts asks for it."""
+    return {
+        "org_id": actor.org_id,
+        "principal_id": actor.principal_id,
+        "team_ids": sorted(actor.team_ids),
+        "project_ids": sorted(actor.project_ids),
+        "is_platform_admin": actor.is_platform_admin,
+    }
 
 
 def _revise(connection: Rows, artifact_id: str, content: str, mime: str) -> str:

@@ -14,6 +14,8 @@ from typing import Any
 
 from psycopg.types.json import Json
 
+from cinatra_sdk.answers import Answer
+from cinatra_sdk.context.refs import ContextSelection
 from cinatra_sdk.decisions import Decision
 from cinatra_sdk.errors import (
     AnswerInvalid,
@@ -21,6 +23,7 @@ from cinatra_sdk.errors import (
 )
 from cinatra_sdk.gates import Gate
 from cinatra_sdk.hitl import now
+from cinatra_sdk.platform.protocol import KeepsArtifacts, Platform
 from cinatra_sdk.policy import policy_hash
 from cinatra_sdk.runtime_context import DERIVED, HostContext, host_context
 from cinatra_sdk.secrets import cut_out
@@ -36,6 +39,25 @@ def refuse_credentials(decision: Decision, context: HostContext | None) -> None:
     wire = decision.wire()
     if cut_out(wire, (held.run_token, held.bearer_token)) != wire:
         raise AnswerInvalid("the answer holds a credential of this run", hint="leave it out")
+
+
+def refuse_withdrawn(platform: Platform, run_id: str, gate: Gate, answer: Answer) -> None:
+    """A choice of what is no longer there would end the run once it is finalized: it stays open.
+
+    What is withdrawn between this look and the finalize is refused there.
+    """
+    chooses = answer.approved and gate.form.selector is not None
+    if not chooses or not isinstance(platform, KeepsArtifacts):
+        return
+    chosen = answer.value if isinstance(answer.value, str) else json.dumps(answer.value)
+    gone = platform.withdrawn(run_id, ContextSelection.parse(chosen).triples)
+    if gone:
+        names = ", ".join(f'"{artifact}"' for artifact in gone)
+        raise AnswerInvalid(
+            f"the selection does not fit: {names} can be chosen no more: deleted, hidden or "
+            "classified otherwise since the gate opened",
+            hint="choose others of the candidates, or reject",
+        )
 
 
 def keep_skips(

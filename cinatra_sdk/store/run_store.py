@@ -55,6 +55,7 @@ from cinatra_sdk.store.decisions import (
     keep_skips,
     open_gate,
     refuse_credentials,
+    refuse_withdrawn,
 )
 from cinatra_sdk.store.flows import DurableFlow, load_flow
 from cinatra_sdk.store.lock import is_free, locked
@@ -247,18 +248,16 @@ class RunStore:
             gate = open_gate(connection, row, gate_id)
             if not decision.by.strip():
                 raise AnswerInvalid("the decision does not say who decides", hint="give by=…")
-            gate.check(decision)
+            answer = gate.check(decision)
             refuse_credentials(decision, context)
             flow = self._flow(connection, row, flow)
-            with connection.transaction():
-                # Under the row's lock: nobody stops the run between this look and the record.
-                row = self._row(connection, run_id, query="lock_row")
-                gate = open_gate(connection, row, gate_id)
-                if (
-                    one(connection, "insert_decision", decision_row(row, gate, decision, flow))
-                    is None
-                ):
-                    raise gate_closed(connection, run_id, gate_id)
+        refuse_withdrawn(flow.platform, run_id, gate, answer)
+        with self._database.connection() as connection, connection.transaction():
+            # Under the row's lock: nobody stops the run between this look and the record.
+            row = self._row(connection, run_id, query="lock_row")
+            gate = open_gate(connection, row, gate_id)
+            if one(connection, "insert_decision", decision_row(row, gate, decision, flow)) is None:
+                raise gate_closed(connection, run_id, gate_id)
         return self._activate(run_id, flow, context, on_event, wait=wait)
 
     def resume(

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from oas_compiler.cli.exits import Halt
 from oas_compiler.cli.opening import BASE_URL, PlatformOptions
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from cinatra_sdk import RunStore
     from cinatra_sdk.platform.local.context_file import ContextFile
     from oas_compiler.lower.flow import Flow
+
+MOST_NAMED: Final = 3
+"""Artifacts that no slot takes, named one by one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,10 +52,36 @@ class Context:
         number = len(self.file.artifacts)
         terminal.say(f"context: {number} artifact{'' if number == 1 else 's'}")
         settings = self.file.settings
+        self._mention_strangers(flow, terminal)
         if settings.package_name is None and not flow.ir.package_name:
             settings = settings.model_copy(update={"package_name": _package_name(flow) or None})
         beyond = flow.platform if self.has_beyond else None
         return flow.with_platform(standalone(store.database, settings, beyond=beyond))
+
+    def _mention_strangers(self, flow: Flow, terminal: Terminal) -> None:
+        """Name the artifacts that no slot here takes: most often an extension is misspelt."""
+        from cinatra_sdk.context.errors import ContextError
+        from cinatra_sdk.context.extensions import expanded
+        from cinatra_sdk.platform.local.declared import read_declared
+
+        settings = self.file.settings
+        try:
+            declared = (*read_declared(flow.source).slots.values(), *settings.packages.values())
+        except ContextError:
+            return  # the run's first call about the slot says what is wrong with it
+        slots = [slot for found in declared for slot in found]
+        if settings.selects_for_other_runs or not slots:
+            return  # another run's slots, or none to be right about
+        accepted = {name for slot in slots for name in slot.accepted_artifact_extensions}
+        taken = set(expanded(accepted, settings.registry))
+        strangers = [entry for entry in self.file.artifacts if taken.isdisjoint(entry.extensions)]
+        for entry in strangers[:MOST_NAMED]:
+            terminal.note(
+                f'no slot of this flow takes the artifact "{entry.id}": it is '
+                f"{', '.join(entry.extensions)}, and the slots take {', '.join(sorted(taken))}"
+            )
+        if len(strangers) > MOST_NAMED:
+            terminal.note(f"and {len(strangers) - MOST_NAMED} more that no slot takes")
 
 
 def named(options: PlatformOptions, env: Mapping[str, str]) -> Context | None:

@@ -8,6 +8,7 @@ Out: the exit code that says where the run stands.
 
 from __future__ import annotations
 
+import functools
 import json
 import shlex
 from collections.abc import Callable
@@ -34,6 +35,7 @@ from oas_compiler.cli.terminal import Terminal
 from oas_compiler.lower.flow import Flow
 
 Begin = Callable[[OnEvent, HostContext], Run]
+Decide = Callable[[], Decision | None]
 Answers = Literal["ask", "leave", "make up"]
 """Who answers the gates that come up: the person here, nobody, or the simulation."""
 
@@ -53,7 +55,7 @@ class Drive:
 
     def go(self, begin: Begin) -> Exit:
         """Begin, then answer gate after gate."""
-        return self._ended(lambda: self._to_a_stop(begin))
+        return self._ended(lambda: self._to_a_stop(self._activation(begin)))
 
     def ask(self, run: Run, gate: Gate) -> Exit:
         """Ask the person here about one gate, then drive the run to its next stop.
@@ -62,10 +64,8 @@ class Drive:
         """
 
         def asked() -> Run:
-            decision = self._asker(run).decide(gate)
-            if decision is None:
-                return self.store.get(run.id)
-            return self._to_a_stop(self._answering(gate, decision))
+            after = self._asked(lambda: self._asker(run).decide(gate), gate)
+            return self.store.get(run.id) if after is None else self._to_a_stop(after)
 
         return self._ended(asked)
 
@@ -82,21 +82,39 @@ class Drive:
         self.terminal.data(run_record(run))
         return exit_of(run)
 
-    def _to_a_stop(self, begin: Begin) -> Run:
-        run = self._activation(begin)
+    def _to_a_stop(self, run: Run) -> Run:
         while run.status == "waiting" and run.waiting:
             gate = run.waiting[0]
-            decision = self._decision(run, gate)
-            if decision is None:
-                # Somebody else may have decided while the question stood here.
-                return self.store.get(run.id) if self.answers == "ask" else run
+            decide = functools.partial(self._decision, run, gate)
             try:
-                run = self._activation(self._answering(gate, decision))
+                after = (
+                    self._asked(decide, gate) if self.answers == "ask" else self._once(decide, gate)
+                )
             except GateClosed as error:
                 # Somebody else was faster: their decision counts, and the run went on.
                 self.terminal.note(str(error))
-                run = self.store.get(run.id)
+                after = self.store.get(run.id)
+            if after is None:
+                # Somebody else may have decided while the question stood here.
+                return self.store.get(run.id) if self.answers == "ask" else run
+            run = after
         return run
+
+    def _asked(self, decide: Decide, gate: Gate) -> Run | None:
+        """The run after a decision of the person here, who is asked again until it is taken.
+
+        What fits the gate may be refused still: an artifact was deleted while the list stood here.
+        """
+        while True:
+            try:
+                return self._once(decide, gate)
+            except AnswerInvalid as error:
+                self.terminal.error(str(error))
+
+    def _once(self, decide: Decide, gate: Gate) -> Run | None:
+        """The run after a decision; None where there is none."""
+        decision = decide()
+        return None if decision is None else self._activation(self._answering(gate, decision))
 
     def _activation(self, begin: Begin) -> Run:
         """One stretch of work, from here to the next stop."""

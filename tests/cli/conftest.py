@@ -76,6 +76,18 @@ def flow_file(tmp_path: Path) -> FlowFile:
 
 
 @pytest.fixture
+def context_file(tmp_path: Path) -> Callable[..., str]:
+    """Write a context file and give its path."""
+
+    def write(content: Any, name: str = "context.json") -> str:
+        path = tmp_path / name
+        path.write_text(content if isinstance(content, str) else json.dumps(content), "utf-8")
+        return str(path)
+
+    return write
+
+
+@pytest.fixture
 def oasflow(fresh_database: str) -> Iterator[Oasflow]:
     """`oasflow` as processes of their own, on a database of its own."""
     program = Path(sys.executable).with_name("oasflow")

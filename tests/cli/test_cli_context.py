@@ -13,27 +13,14 @@ import psycopg
 import pytest
 from oasflow_process import Ended, Oasflow
 
-from tests.flows import end, flow_of, gate, port, start
+from tests.flows import end, flow_of, port, start
 from tests.slot_flows import declared, slot
-from tests.wired_flows import artifact, context, wired
+from tests.wired_flows import GATE, LOOK, alone, artifact, context, wired
 
 CORPUS = Path(__file__).resolve().parents[2].parent / "shared" / "corpus" / "cinatra"
 needs_corpus = pytest.mark.skipif(
     not CORPUS.exists(), reason="the public flows are not beside the project"
 )
-GATE = "context_brand/ctx-brand-context_select_gate"
-LOOK = gate("look", inputs=[port("contextSlotBindings", "array", json_schema={"items": {}})])
-"""A consumer that calls nobody: a person looks at what was chosen."""
-
-
-@pytest.fixture
-def context_file(tmp_path: Path) -> Callable[..., str]:
-    def write(content: Any, name: str = "context.json") -> str:
-        path = tmp_path / name
-        path.write_text(content if isinstance(content, str) else json.dumps(content), "utf-8")
-        return str(path)
-
-    return write
 
 
 @pytest.fixture
@@ -48,13 +35,6 @@ AUDIT = (
     "select slot_id, artifact_id, parent_package_name, source_scope, selected_by, selection_mode"
     " from run_context_selections where parent_run_id = '{}' order by selected_at, slot_id, artifact_id"
 )
-
-
-def alone() -> Any:
-    """A flow with a slot that calls nothing but the context routes."""
-    about = declared()["metadata"]
-    first = start(port("topic", default=""), required=["topic"])
-    return wired(flow_of(first, LOOK, end(), metadata=about))
 
 
 def envelope(run: Any, *ids: str, gate_id: str = GATE) -> str:
@@ -491,3 +471,41 @@ def test_the_public_selection_agent_selects_for_a_run_of_ones_own(
     assert here("answer", "r2", "--value", value).code == 0
     assert [row[:2] for row in rows(AUDIT.format("parent"))] == [("brand", "a")]
     assert rows(AUDIT.format("r2")) == []
+
+
+# --------------------------------------------------------------------------- misspelt
+
+
+def test_an_artifact_that_no_slot_takes_is_named(
+    here: Any, flow_file: Any, context_file: Any
+) -> None:
+    other = [artifact(f"n{number}", extensions=["@x/brand-artefact"]) for number in range(5)]
+    path = context_file(context(artifact("a"), *other))
+    begun = here("run", flow_file(alone()), "--context", path, "--set", "topic=x", "--json")
+    assert (begun.code, offered(begun.json)) == (3, ["a"])
+    told = " ".join(begun.err.split())
+    assert (
+        'note: no slot of this flow takes the artifact "n0": it is @x/brand-artefact, '
+        "and the slots take @x/brand-artifact"
+    ) in told
+    assert '"n2"' in told
+    assert '"n3"' not in told
+    assert "and 2 more that no slot takes" in told
+
+
+@pytest.mark.parametrize(
+    ("flow", "changes"),
+    [
+        (alone(), {"extensions": {"@x/house-artifact": ["@x/brand-artifact"]}}),
+        (alone(), {"selectsForOtherRuns": True}),
+        (flow_of(start(port("topic", default="")), end()), {}),
+    ],
+    ids=["it satisfies what the slot takes", "for another run", "no slots"],
+)
+def test_an_artifact_that_is_right_or_may_be_is_not_mentioned(
+    here: Any, flow_file: Any, context_file: Any, flow: Any, changes: Any
+) -> None:
+    path = context_file(context(artifact("a", extensions=["@x/house-artifact"]), **changes))
+    begun = here("run", flow_file(flow), "--context", path, "--set", "topic=x")
+    assert "context: 1 artifact" in begun.err
+    assert "no slot" not in begun.err

@@ -14,14 +14,16 @@ from __future__ import annotations
 import asyncio
 import copy
 import time
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 from urllib.parse import urlsplit
 
 from pydantic import JsonValue
 
+from cinatra_sdk.context.errors import ContextError
 from cinatra_sdk.context.extensions import ExtensionRegistry
+from cinatra_sdk.context.refs import PinnedTriple
 from cinatra_sdk.platform.local.app import App, Message, is_local, local_app
 from cinatra_sdk.platform.local.runs import RunDirectory
 from cinatra_sdk.platform.origin import read_url
@@ -75,6 +77,8 @@ class LocalPlatform:
                 in_thread=False,
             )
 
+        self._artifacts = artifacts
+        self._runs_of: Callable[[str], RunDirectory] = seen_by or (lambda _caller: runs)
         everyone = app(runs)
         self._app_for: Callable[[str], App] = (
             (lambda _caller: everyone) if seen_by is None else (lambda caller: app(seen_by(caller)))
@@ -116,6 +120,16 @@ class LocalPlatform:
         if not answers(call.url):
             return await self._other(call).acall(call)
         return await asyncio.to_thread(self.call, call)
+
+    def withdrawn(self, run_id: str, triples: Sequence[PinnedTriple]) -> tuple[str, ...]:
+        """See `KeepsArtifacts`: what was deleted, hidden or reclassified while a gate waited."""
+        try:
+            scope = self._runs_of(run_id).scope(run_id)
+        except ContextError:
+            return ()  # finalizing says what is wrong with the run
+        if scope is None or scope.actor is None or scope.actor.org_id != scope.org_id:
+            return ()
+        return self._artifacts.withdrawn(scope.actor, triples)
 
     def _other(self, call: PlatformCall) -> Platform:
         if self._beyond is not None:

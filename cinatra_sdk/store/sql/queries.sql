@@ -153,6 +153,27 @@ where a.org_id = %(org_id)s
   and a.eligibility = 'eligible'
   and a.extension = any(%(extensions)s);
 
+-- name: list_withdrawn
+-- Of refs that were offered, those that nobody who acts for this owner can choose any more: deleted,
+-- hidden, or no longer classified so.  A newer revision withdraws nothing.
+select distinct row.artifact_id
+from unnest(%(artifact_ids)s::text[], %(assertion_ids)s::text[]) as row (artifact_id, assertion_id)
+where not exists (
+    select 1
+    from objects o
+    join semantic_assertions a on a.id = row.assertion_id
+                              and a.artifact_id = o.id and a.org_id = o.org_id
+                              and a.eligibility = 'eligible'
+    where o.id = row.artifact_id
+      and o.org_id = %(org_id)s
+      and o.type = '@cinatra-ai/artifact:object'
+      and o.deleted_at is null
+      and (o.owner_id = %(principal_id)s
+           or o.visibility = any(open_visibilities(
+                  %(team_ids)s::text[], %(project_ids)s::text[], %(is_platform_admin)s::boolean)))
+)
+order by row.artifact_id;
+
 -- name: incoherent_selections
 -- Of rows that are to be written, those whose three keys do not belong together any more.
 select row.artifact_id

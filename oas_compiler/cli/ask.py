@@ -36,7 +36,7 @@ from oas_compiler.cli.fields import (
     read_field,
 )
 from oas_compiler.cli.inputs import NOT_JSON, decoded
-from oas_compiler.cli.render import gate_view
+from oas_compiler.cli.render import below_heading, gate_view
 from oas_compiler.cli.safe import clean, cut
 from oas_compiler.cli.selecting import answer_value
 from oas_compiler.cli.terminal import Terminal
@@ -102,7 +102,7 @@ class Asker:
         except CannotTick as problem:
             self.terminal.error(str(problem))
             return checklist
-        self.terminal.say(checklist_view(after, asking=True))
+        self.terminal.say(below_heading(checklist_view(after, asking=True)))
         return after
 
     def _filled_in(self, gate: Gate, checklist: Checklist | None) -> Any:

@@ -116,7 +116,12 @@ def gate_view(
     if selector is not None:
         parts.append(checklist_view(Checklist.of(selector, names), asking=asking))
     shown = parts or [Text("no data to show", style="dim italic")]
-    return Group(heading, *(Padding(part, (0, 0, 0, 2), expand=False) for part in shown))
+    return Group(heading, *(below_heading(part) for part in shown))
+
+
+def below_heading(part: RenderableType) -> Padding:
+    """A part of what a gate shows, where it stands under the gate's name; also when shown again."""
+    return Padding(part, (0, 0, 0, 2), expand=False)
 
 
 def how_to_answer(run: Run, gate: Gate, *, alone: bool) -> Text:

@@ -46,14 +46,14 @@ def test_a_person_ticks_meets_the_cap_unticks_and_approves(
     seen = screen("run", path, "--run-id", "r1", "--as", "ann")
     shown = seen.wait_for(PROMPT)
     assert 'Context for "brand": choose up to 2, at least 1' in shown
-    assert "[ ] 1  house-voice" in shown
+    assert "\n    [ ] 1  house-voice" in shown
     assert "slotMeta" not in shown
     seen.type("a")
     seen.wait_for('error: the slot "brand" needs at least 1, 0 were chosen of 3')
     seen.wait_for(PROMPT)
     seen.type("1 3")
     shown = seen.wait_for(PROMPT)
-    assert "[x] 1  house-voice" in shown
+    assert "\n    [x] 1  house-voice" in shown
     assert "[-] 2  old-voice" in shown
     seen.type("2")
     seen.wait_for("at most 2 may be chosen, and this would be 3: untick one of 1, 3 first")

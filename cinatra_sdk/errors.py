@@ -61,14 +61,21 @@ class GateClosed(FlowError):
 
 
 class NodeFailed(FlowError):
-    """A node of the flow failed; `node` is its OAS id, `path` the FlowNodes around it."""
+    """A node of the flow failed; `node` is its OAS id, `path` the FlowNodes around it.
+
+    `code` is the platform's word for what is wrong where it has one, else the class's.
+    """
 
     code = "node_failed"
 
-    def __init__(self, message: str, *, node: str, path: str = "", hint: str = "") -> None:
+    def __init__(
+        self, message: str, *, node: str, path: str = "", hint: str = "", code: str = ""
+    ) -> None:
         super().__init__(message, hint=hint)
         self.node = node
         self.path = path or node
+        if code:
+            self.code = code
 
 
 class LimitExceeded(NodeFailed):

@@ -173,8 +173,9 @@ def _selecting(question: Question, node: str) -> Question:
             f"gate '{node}' cannot be answered: the slot \"{selector.slot_id}\" needs at least "
             f"{needed}, {offered} can be chosen (below_min_items)",
             node=node,
+            code="below_min_items",
             hint="add an artifact that the slot accepts and the run's owner may see, in a project one "
-            "of that project, and start a new run: this one keeps what it was offered",
+            "of that project, then start a new run",
         )
     return replace(
         question,

@@ -207,7 +207,11 @@ def _outcome(run: Run, names: Mapping[str, str] | None = None) -> Iterator[Rende
         yield Text("")
         yield gate_view(gate, names)
         yield how_to_answer(run, gate, alone=alone)
-    if run.status in {"failed", "running"}:
+    if run.error is not None and run.error.get("code") == "below_min_items":
+        yield Text(
+            "  this run keeps what its slot was offered: start a new one with more artifacts"
+        )
+    elif run.status in {"failed", "running"}:
         why = "try again" if run.status == "failed" else "if no process works on it"
         yield _command(f"  oasflow resume {shlex.quote(clean(run.id))}   ({why})")
 

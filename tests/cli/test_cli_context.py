@@ -202,21 +202,30 @@ def test_a_project_is_seen_by_those_who_are_in_it(
     assert offered(begun.json) == seen
 
 
+@pytest.mark.parametrize(
+    ("mode", "words"),
+    [
+        ("autonomous", 'the slot "brand" needs at least 1, 0 were chosen'),
+        ("interactive", 'the slot "brand" needs at least 1, 0 can be chosen'),
+    ],
+)
 def test_too_few_fails_the_run_by_name_and_leaves_no_record(
-    here: Any, flow_file: Any, context_file: Any, rows: Any
+    here: Any, flow_file: Any, context_file: Any, rows: Any, mode: str, words: str
 ) -> None:
     flow = declared()
-    flow["metadata"]["cinatra"]["contextSlots"][0] |= {
-        "selectionMode": "autonomous", "minItems": 1,
-    }  # fmt: skip
+    flow["metadata"]["cinatra"]["contextSlots"][0] |= {"selectionMode": mode, "minItems": 1}
     arguments = ("run", flow_file(wired(flow)), "--simulate", "--set", "topic=x", "--context")
     nothing = context_file(context(artifact("away", orgId="other")), "nothing.json")
     failed = here(*arguments, nothing, "--run-id", "r1")
     assert failed.code == 6
-    assert 'the slot "brand" needs at least 1, 0 were chosen' in failed.out
+    assert words in failed.out
+    # What cannot help is not offered.
+    assert "oasflow resume" not in failed.out + here("show", "r1").out
+    assert "this run keeps what its slot was offered" in failed.out
+    assert here("resume", "r1").code == 6
     assert rows(AUDIT.format("r1")) == []
     enough = context_file(context(artifact("a")), "enough.json")
-    assert here(*arguments, enough, "--run-id", "r2").code == 0
+    assert here(*arguments, enough, "--run-id", "r2", "--yes").code == 0
     assert len(rows(AUDIT.format("r2"))) == 1
 
 

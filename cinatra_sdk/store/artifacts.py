@@ -159,6 +159,7 @@ class ArtifactStore:
         """The artifacts of `triples` that `actor` cannot choose any more, in any project.
 
         Deleted, hidden, or no longer classified as they were; a newer revision withdraws nothing.
+        A triple that was never one of these artifacts is not judged.
         """
         with self._database.connection() as connection:
             rows = every(

@@ -33,17 +33,20 @@ def empty(fresh_database: str) -> Iterator[tuple[ArtifactStore, psycopg.Connecti
     database.close()
 
 
-def resolved(store: ArtifactStore, made: World, asked: Question) -> ContextResolution:
-    actor = Actor(
+def actor_of(asked: Question) -> Actor:
+    return Actor(
         org_id=asked.org, principal_id=asked.principal, team_ids=asked.teams,
         project_ids=asked.projects, is_platform_admin=asked.admin,
     )  # fmt: skip
+
+
+def resolved(store: ArtifactStore, made: World, asked: Question) -> ContextResolution:
     slot = AgentContextSlot(
         slotId="s", acceptedArtifactExtensions=asked.accepted,
         selectionMode="autonomous" if asked.autonomous else "interactive",
         resolutionMode="override" if asked.override else "accumulate", maxItems=asked.max_items,
     )  # fmt: skip
-    return store.resolve(actor, slot, InstalledExtensions(made.installed), asked.project)
+    return store.resolve(actor_of(asked), slot, InstalledExtensions(made.installed), asked.project)
 
 
 def pins(refs: tuple) -> list[Pin]:
@@ -87,6 +90,9 @@ def agree(store: ArtifactStore, connection: psycopg.Connection, number: int) -> 
                 assert trespasses(each, asked, given) == [], place
                 assert given == expected(each, asked), place
                 assert pins(resolution.selected) == expected_selection(each, asked), place
+                # What is offered right now is never called withdrawn, in whichever project.
+                triples = [ref.triple for ref in resolution.candidates]
+                assert store.withdrawn(actor_of(asked), triples) == (), place
                 offered += len(given)
     return offered
 

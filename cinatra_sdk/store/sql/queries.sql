@@ -155,24 +155,21 @@ where a.org_id = %(org_id)s
 
 -- name: list_withdrawn
 -- Of refs that were offered, those that nobody who acts for this owner can choose any more: deleted,
--- hidden, or no longer classified so.  A newer revision withdraws nothing.
-select distinct row.artifact_id
+-- hidden, or no longer classified so.  A newer revision withdraws nothing, and of a ref that was
+-- never one of these artifacts (another platform offered it) nothing is known.
+select distinct o.id as artifact_id
 from unnest(%(artifact_ids)s::text[], %(assertion_ids)s::text[]) as row (artifact_id, assertion_id)
-where not exists (
-    select 1
-    from objects o
-    join semantic_assertions a on a.id = row.assertion_id
-                              and a.artifact_id = o.id and a.org_id = o.org_id
-                              and a.eligibility = 'eligible'
-    where o.id = row.artifact_id
-      and o.org_id = %(org_id)s
-      and o.type = '@cinatra-ai/artifact:object'
-      and o.deleted_at is null
-      and (o.owner_id = %(principal_id)s
-           or o.visibility = any(open_visibilities(
-                  %(team_ids)s::text[], %(project_ids)s::text[], %(is_platform_admin)s::boolean)))
-)
-order by row.artifact_id;
+join semantic_assertions a on a.id = row.assertion_id and a.artifact_id = row.artifact_id
+                          and a.org_id = %(org_id)s
+join objects o on o.id = a.artifact_id and o.org_id = a.org_id
+where not (a.eligibility = 'eligible'
+           and o.type = '@cinatra-ai/artifact:object'
+           and o.deleted_at is null
+           and (o.owner_id = %(principal_id)s
+                or o.visibility = any(open_visibilities(
+                       %(team_ids)s::text[], %(project_ids)s::text[],
+                       %(is_platform_admin)s::boolean))))
+order by o.id;
 
 -- name: incoherent_selections
 -- Of rows that are to be written, those whose three keys do not belong together any more.

@@ -102,12 +102,16 @@ class Platform(Protocol):
 
 @runtime_checkable
 class KeepsArtifacts(Protocol):
-    """A platform that also knows what has become of the artifacts which a gate offers."""
+    """A platform that also knows what has become of the artifacts which a gate offers.
+
+    A platform that wraps another one hides this, unless it has the method too.
+    """
 
     def withdrawn(self, run_id: str, triples: Sequence[PinnedTriple]) -> Sequence[str]:
         """Ids of the artifacts that cannot be chosen any more on behalf of the run.
 
         Empty where the platform cannot tell; what is finalized is checked again in any case.
+        Raises: `FlowError` where it cannot be asked, which keeps the answer from being taken.
         """
         ...
 

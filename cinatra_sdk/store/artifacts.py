@@ -155,11 +155,14 @@ class ArtifactStore:
             )
         return ContextResolution.of(slot, [_ref(row) for row in rows])
 
-    def withdrawn(self, actor: Actor, triples: Sequence[PinnedTriple]) -> tuple[str, ...]:
-        """The artifacts of `triples` that `actor` cannot choose any more, in any project.
+    def withdrawn(
+        self, actor: Actor, run_id: str, triples: Sequence[PinnedTriple]
+    ) -> tuple[str, ...]:
+        """The artifacts of `triples` that the run was offered and `actor`, its owner, cannot choose now.
 
-        Deleted, hidden, or no longer classified as they were; a newer revision withdraws nothing.
-        A triple that was never one of these artifacts is not judged.
+        Deleted, hidden, moved into a project or out of one, or no longer classified as they were;
+        a newer revision withdraws nothing.  What the run was never offered is not judged, nor what
+        it has chosen before: the same choice again is taken as it was pinned.
         """
         with self._database.connection() as connection:
             rows = every(
@@ -167,6 +170,7 @@ class ArtifactStore:
                 "list_withdrawn",
                 _who(actor)
                 | {
+                    "run_id": run_id,
                     "artifact_ids": [triple.artifact_id for triple in triples],
                     "assertion_ids": [triple.semantic_assertion_id for triple in triples],
                 },

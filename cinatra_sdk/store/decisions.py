@@ -10,7 +10,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from psycopg.types.json import Json
 
@@ -32,6 +32,9 @@ from cinatra_sdk.store.database import run as execute
 from cinatra_sdk.store.flows import DurableFlow
 from cinatra_sdk.store.rows import refuse_ended
 
+MOST_NAMED: Final = 3
+"""Artifacts that are gone, named one by one."""
+
 
 def refuse_credentials(decision: Decision, context: HostContext | None) -> None:
     """A decision is kept: one of the host's own tokens must not be in it."""
@@ -52,10 +55,11 @@ def refuse_withdrawn(platform: Platform, run_id: str, gate: Gate, answer: Answer
     chosen = answer.value if isinstance(answer.value, str) else json.dumps(answer.value)
     gone = platform.withdrawn(run_id, ContextSelection.parse(chosen).triples)
     if gone:
-        names = ", ".join(f'"{artifact}"' for artifact in gone)
+        names = ", ".join(f'"{artifact}"' for artifact in gone[:MOST_NAMED])
+        more = f" and {len(gone) - MOST_NAMED} more" if len(gone) > MOST_NAMED else ""
         raise AnswerInvalid(
-            f"the selection does not fit: {names} can be chosen no more: deleted, hidden or "
-            "classified otherwise since the gate opened",
+            f"the selection does not fit: {names}{more} can be chosen no more: deleted, hidden, "
+            "moved to or from a project, or classified otherwise since the gate opened",
             hint="choose others of the candidates, or reject",
         )
 

@@ -239,7 +239,8 @@ class RunStore:
     ) -> Run:
         """Record the decision, then drive the run on.
 
-        Raises: `AnswerInvalid` and `GateClosed` before anything is written; `RunNotFound`,
+        Raises: `AnswerInvalid`, `GateClosed`, and what the platform's `withdrawn` raises (see
+        `KeepsArtifacts`) before anything is written; `RunNotFound`,
         `RunEnded`; `FlowChanged` when `flow` is not the run's; `RunBusy` when another process
         holds the run for longer than `wait` seconds (the decision is kept, and counts).
         """

@@ -90,6 +90,10 @@ class Drive:
                 after = (
                     self._asked(decide, gate) if self.answers == "ask" else self._once(decide, gate)
                 )
+            except AnswerInvalid as error:
+                # An answer that was made up; what fits the gate may be refused by its platform.
+                self._mention_no_answer(gate, error)
+                return run
             except GateClosed as error:
                 # Somebody else was faster: their decision counts, and the run went on.
                 self.terminal.note(str(error))
@@ -157,10 +161,13 @@ class Drive:
         try:
             gate.check(decision)
         except AnswerInvalid as error:
-            self.terminal.note(f"the simulation has no answer for gate '{gate.id}': {error}")
+            self._mention_no_answer(gate, error)
             return None
         self.terminal.say(f"  approved: {clean(gate.name)}")
         return decision
+
+    def _mention_no_answer(self, gate: Gate, error: AnswerInvalid) -> None:
+        self.terminal.note(f"the simulation has no answer for gate '{gate.id}': {error}")
 
     def _mention_unused_stubs(self, run: Run) -> None:
         if not self.from_start or run.status != "completed":

@@ -207,7 +207,7 @@ def _outcome(run: Run, names: Mapping[str, str] | None = None) -> Iterator[Rende
         yield Text("")
         yield gate_view(gate, names)
         yield how_to_answer(run, gate, alone=alone)
-    if run.error is not None and run.error.get("code") == "below_min_items":
+    if run.status == "failed" and (run.error or {}).get("code") == "below_min_items":
         yield Text(
             "  this run keeps what its slot was offered: start a new one with more artifacts"
         )

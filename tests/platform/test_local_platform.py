@@ -8,11 +8,13 @@ import json
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 from local_world import (
     ANN,
     PACKAGE,
     REGISTRY,
+    VOICE,
     body,
     call,
     envelope,
@@ -23,6 +25,7 @@ from local_world import (
     slot,
 )
 
+from cinatra_sdk.context import ContextError, ResolvedContextRef
 from cinatra_sdk.platform import (
     Credentials,
     HttpPlatform,
@@ -303,3 +306,98 @@ def test_the_public_agent_runs_over_http_as_it_does_in_process(artifacts):
         ("voice", "b", "interactive", "user"),
         ("tone", "a", "autonomous", "autonomous"),
     ]
+
+
+# ------------------------------------------------------------------------- withdrawn
+
+
+class _Raises:
+    """A directory that cannot tell whose a run is."""
+
+    def scope(self, run_id: str) -> RunScope:
+        raise ContextError("slot_ambiguous", "two slots")
+
+
+def offered(platform: Any, run_id: str = "r1") -> Any:
+    answer = platform.call(call("context-resolve", body(parentRunId=run_id), run_id=run_id))
+    return [ResolvedContextRef.model_validate(ref).triple for ref in answer["candidates"]]
+
+
+def test_what_a_run_was_offered_and_is_gone_is_withdrawn(artifacts):
+    platform = local(artifacts)
+    triples = offered(platform)
+    assert [triple.artifact_id for triple in triples] == ["a", "b"]
+    assert platform.withdrawn("r1", triples) == ()
+    artifacts.delete("b")
+    assert platform.withdrawn("r1", triples) == ("b",)
+    assert platform.withdrawn("r1", triples[:1]) == ()
+
+
+def test_what_another_run_was_offered_is_not_judged(artifacts):
+    # The run that is selected for may be of an owner with other teams.
+    runs = FixedRuns({"r1": scope(), "r2": scope()})
+    platform = LocalPlatform(artifacts, REGISTRY, runs, beyond=None)
+    triples = offered(platform)
+    artifacts.delete("a")
+    artifacts.delete("b")
+    assert platform.withdrawn("r2", triples) == ()
+    assert platform.withdrawn("r1", triples) == ("a", "b")
+
+
+def test_what_the_run_has_chosen_before_is_not_judged(artifacts):
+    platform = local(artifacts)
+    triples = offered(platform)
+    (ref,) = refs_of(artifacts, "a")
+    platform.call(call("context-finalize", finalizing([ref])))
+    artifacts.delete("a")
+    artifacts.delete("b")
+    assert platform.withdrawn("r1", triples) == ("b",)
+    # As finalizing it has it, too.
+    assert platform.call(call("context-finalize", finalizing([ref])))["wrote"] is False
+
+
+@pytest.mark.parametrize(
+    ("project", "id_", "moved_to"),
+    [("", "a", "project:p1"), ("p1", "p", "org")],
+    ids=["into a project", "out of one"],
+)
+def test_what_was_moved_into_a_project_or_out_of_one_is_withdrawn(
+    artifacts, fresh_database, project, id_, moved_to
+):
+    artifacts.delete("b")  # the slot takes two at most
+    platform = local(artifacts, run=scope(project_id=project))
+    triples = offered(platform)
+    assert id_ in [triple.artifact_id for triple in triples]
+    with psycopg.connect(fresh_database, options="-c search_path=oasflow") as connection:
+        connection.execute("update objects set visibility = %s where id = %s", [moved_to, id_])
+    assert platform.withdrawn("r1", triples) == (id_,)
+    # Offered again as it is now, it may be chosen, in whichever of the two it was.
+    again = local(artifacts, run=scope(project_id="" if project else "p1"))
+    assert id_ in [triple.artifact_id for triple in offered(again)]
+    assert platform.withdrawn("r1", triples) == ()
+
+
+def test_what_is_a_projects_by_its_owner_alone_is_in_no_project(artifacts):
+    about = {"org_id": "o1", "owner_id": "ann", "visibility": "private", "owner_level": "project"}
+    artifacts.add(artifact_id="c", **about)
+    artifacts.classify("c", VOICE)
+    platform = local(artifacts)
+    triples = offered(platform)
+    assert triples[0].artifact_id == "c"
+    assert platform.withdrawn("r1", triples) == ()
+
+
+@pytest.mark.parametrize(
+    "runs",
+    [
+        FixedRuns({}),
+        FixedRuns({"r1": scope(actor=None)}),
+        FixedRuns({"r1": scope(org_id="o2")}),
+        _Raises(),
+    ],
+    ids=["no such run", "nobody's", "of another organisation", "unreadable"],
+)
+def test_of_a_run_whose_owner_is_not_known_nothing_is_withdrawn(artifacts, runs):
+    triples = offered(local(artifacts))
+    artifacts.delete("a")
+    assert LocalPlatform(artifacts, REGISTRY, runs, beyond=None).withdrawn("r1", triples) == ()

@@ -14,7 +14,6 @@ from cinatra_sdk.context import (
     AgentContextSlot,
     ContextError,
     InstalledExtensions,
-    PinnedTriple,
 )
 from cinatra_sdk.store import selections
 from cinatra_sdk.store.artifacts import ArtifactStore, Choice
@@ -136,20 +135,6 @@ def test_the_latest_revision_and_only_eligible_classifications_count(artifacts):
     assert found(artifacts) == []
     artifacts.classify("a", VOICE, eligibility="draft")
     assert found(artifacts) == []
-
-
-def test_of_refs_that_were_never_artifacts_here_nothing_is_called_withdrawn(artifacts):
-    put(artifacts, "a")
-    (ref,) = artifacts.resolve(ANN, slot(), REGISTRY).candidates
-    foreign = [
-        PinnedTriple("elsewhere", "rev", "sem"),
-        PinnedTriple("a", ref.representation_revision_id, "sem"),
-        PinnedTriple("elsewhere", "rev", ref.semantic_assertion_id),
-    ]
-    artifacts.delete("a")
-    assert artifacts.withdrawn(ANN, foreign) == ()
-    assert artifacts.withdrawn(ANN, [*foreign, ref.triple, ref.triple]) == ("a",)
-    assert artifacts.withdrawn(ANN, []) == ()
 
 
 def choice(store: ArtifactStore, *ids: str, **changes) -> Choice:

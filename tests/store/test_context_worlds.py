@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import random
+import uuid
 from collections.abc import Iterator
 
 import psycopg
@@ -16,6 +17,7 @@ from cinatra_sdk.context import Actor, AgentContextSlot, InstalledExtensions
 from cinatra_sdk.context.resolution import ContextResolution
 from cinatra_sdk.store.artifacts import ArtifactStore
 from cinatra_sdk.store.database import Database
+from cinatra_sdk.store.plans import ContextPlan
 from tests.store.context_model import RULES, Pin, Question, World, expected, expected_selection
 from tests.store.context_worlds import ARTIFACT, load, without_foreign_keys, world
 
@@ -47,6 +49,19 @@ def resolved(store: ArtifactStore, made: World, asked: Question) -> ContextResol
         resolutionMode="override" if asked.override else "accumulate", maxItems=asked.max_items,
     )  # fmt: skip
     return store.resolve(actor_of(asked), slot, InstalledExtensions(made.installed), asked.project)
+
+
+def withdrawn(store: ArtifactStore, asked: Question, offer: ContextResolution) -> tuple[str, ...]:
+    if not offer.candidates:
+        return ()
+    run_id = uuid.uuid4().hex
+    store.keep_plan(
+        ContextPlan(
+            org_id=asked.org, parent_run_id=run_id, parent_package_name="p", slot_id="s",
+            refs=offer.candidates,
+        )
+    )  # fmt: skip
+    return store.withdrawn(actor_of(asked), run_id, [ref.triple for ref in offer.candidates])
 
 
 def pins(refs: tuple) -> list[Pin]:
@@ -91,8 +106,7 @@ def agree(store: ArtifactStore, connection: psycopg.Connection, number: int) -> 
                 assert given == expected(each, asked), place
                 assert pins(resolution.selected) == expected_selection(each, asked), place
                 # What is offered right now is never called withdrawn, in whichever project.
-                triples = [ref.triple for ref in resolution.candidates]
-                assert store.withdrawn(actor_of(asked), triples) == (), place
+                assert withdrawn(store, asked, resolution) == (), place
                 offered += len(given)
     return offered
 

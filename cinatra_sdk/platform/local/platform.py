@@ -122,14 +122,14 @@ class LocalPlatform:
         return await asyncio.to_thread(self.call, call)
 
     def withdrawn(self, run_id: str, triples: Sequence[PinnedTriple]) -> tuple[str, ...]:
-        """See `KeepsArtifacts`: what was deleted, hidden or reclassified while a gate waited."""
+        """See `KeepsArtifacts`: what the run was offered, and is gone since."""
         try:
             scope = self._runs_of(run_id).scope(run_id)
         except ContextError:
             return ()  # finalizing says what is wrong with the run
         if scope is None or scope.actor is None or scope.actor.org_id != scope.org_id:
             return ()
-        return self._artifacts.withdrawn(scope.actor, triples)
+        return self._artifacts.withdrawn(scope.actor, run_id, triples)
 
     def _other(self, call: PlatformCall) -> Platform:
         if self._beyond is not None:

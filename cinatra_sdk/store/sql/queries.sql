@@ -154,22 +154,49 @@ where a.org_id = %(org_id)s
   and a.extension = any(%(extensions)s);
 
 -- name: list_withdrawn
--- Of refs that were offered, those that nobody who acts for this owner can choose any more: deleted,
--- hidden, or no longer classified so.  A newer revision withdraws nothing, and of a ref that was
--- never one of these artifacts (another platform offered it) nothing is known.
-select distinct o.id as artifact_id
-from unnest(%(artifact_ids)s::text[], %(assertion_ids)s::text[]) as row (artifact_id, assertion_id)
-join semantic_assertions a on a.id = row.assertion_id and a.artifact_id = row.artifact_id
-                          and a.org_id = %(org_id)s
-join objects o on o.id = a.artifact_id and o.org_id = a.org_id
-where not (a.eligibility = 'eligible'
-           and o.type = '@cinatra-ai/artifact:object'
-           and o.deleted_at is null
-           and (o.owner_id = %(principal_id)s
-                or o.visibility = any(open_visibilities(
-                       %(team_ids)s::text[], %(project_ids)s::text[],
-                       %(is_platform_admin)s::boolean))))
-order by o.id;
+-- Of refs that a run was offered, those that its owner can choose no more: deleted, hidden, moved
+-- into a project or out of one, or no longer classified so.  A newer revision withdraws nothing.
+-- Not judged is what the run was never offered here, and what it has chosen before, which a
+-- finalize of the same choice takes as it was pinned.
+with offered as (
+    select asked.artifact_id, asked.assertion_id,
+           array_agg(ref ->> 'sourceScope' = 'project') as in_project
+    from unnest(%(artifact_ids)s::text[], %(assertion_ids)s::text[])
+         as asked (artifact_id, assertion_id)
+    join context_plans p on p.org_id = %(org_id)s and p.parent_run_id = %(run_id)s
+    cross join lateral json_array_elements(p.refs) as ref
+    where ref ->> 'artifactId' = asked.artifact_id
+      and ref ->> 'semanticAssertionId' = asked.assertion_id
+    group by asked.artifact_id, asked.assertion_id
+)
+select distinct row.artifact_id
+from offered as row
+where not exists (
+    select 1
+    from objects o
+    join semantic_assertions a on a.id = row.assertion_id
+                              and a.artifact_id = o.id and a.org_id = o.org_id
+                              and a.eligibility = 'eligible'
+    where o.id = row.artifact_id
+      and o.org_id = %(org_id)s
+      and o.type = '@cinatra-ai/artifact:object'
+      and o.deleted_at is null
+      and (o.owner_id = %(principal_id)s
+           or o.visibility = any(open_visibilities(
+                  %(team_ids)s::text[], %(project_ids)s::text[], %(is_platform_admin)s::boolean)))
+      -- Outside of projects the owner's level alone can make a scope "project".
+      and case when o.visibility like 'project:%%' then true = any(row.in_project)
+               else false = any(row.in_project) or o.owner_level = 'project' end
+  )
+  and not exists (
+    select 1
+    from run_context_selections s
+    where s.org_id = %(org_id)s
+      and s.parent_run_id = %(run_id)s
+      and s.artifact_id = row.artifact_id
+      and s.semantic_assertion_id = row.assertion_id
+  )
+order by row.artifact_id;
 
 -- name: incoherent_selections
 -- Of rows that are to be written, those whose three keys do not belong together any more.

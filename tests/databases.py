@@ -2,18 +2,17 @@
 
     databases = Databases(url)
     dsn = databases.take()       # the store's tables, and nothing in them
-    databases.give_back(dsn)
+    databases.give_back(dsn)     # nobody reaches it by this name any more
 
-Making a database takes some fifteen times as long as emptying one, and half of all tests with a
-database would wait for it.  A database that is not, table by table and trigger by trigger, what it
-was when it was made is dropped instead.
+Making and dropping a database takes ten times as long as emptying one, and was most of what a test
+with a database did.  One whose catalogs are not what they were when it was made is dropped.
 """
 
 from __future__ import annotations
 
 import uuid
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, LiteralString
 
 import psycopg
 from psycopg import sql
@@ -22,53 +21,59 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from cinatra_sdk.store.database import Database
 
 TEMPLATE = "oasflow_template"
-LARGEST = 4_000_000  # bytes in the store's tables; deleted rows keep their room
+FIRST_OWN = 16384
+"""Object ids below are those that every Postgres has."""
+_CATALOGS: dict[LiteralString, LiteralString] = {
+    "pg_attrdef": "adrelid", "pg_attribute": "attrelid", "pg_cast": "oid", "pg_class": "oid",
+    "pg_collation": "oid", "pg_constraint": "oid", "pg_default_acl": "oid", "pg_enum": "oid",
+    "pg_event_trigger": "oid", "pg_extension": "oid", "pg_foreign_data_wrapper": "oid",
+    "pg_foreign_server": "oid", "pg_index": "indexrelid", "pg_inherits": "inhrelid",
+    "pg_largeobject_metadata": "oid", "pg_operator": "oid", "pg_policy": "oid", "pg_proc": "oid",
+    "pg_publication": "oid", "pg_rewrite": "oid", "pg_sequence": "seqrelid", "pg_statistic": "starelid",
+    "pg_statistic_ext": "oid", "pg_trigger": "oid", "pg_type": "oid",
+}  # fmt: skip
+"""Catalog → whose id says that a row is not everybody's.  Copies of a template have equal ids."""
 
-_SHAPE = """
-with relations as (
-    select c.*, n.nspname from pg_class c join pg_namespace n on n.oid = c.relnamespace
-    where nspname <> 'information_schema' and nspname !~ '^pg_')
-select array_agg(line order by line) from (
-    select format('schema %s %s', nspname, nspacl) from pg_namespace where nspname !~ '^pg_(toast_)?temp'
-    -- Estimated rows belong to the shape: a plan must not hang on what an earlier test analyzed.
-    union all select format('%s %s.%s %s %s %s', relkind, nspname, relname, relacl, reloptions,
-        case when relkind = 'r' then reltuples end) from relations
-    union all select format('column %s %s %s %s', attrelid::regclass, attname, atttypid, attnotnull)
-        from pg_attribute where attrelid in (select oid from relations) and attnum > 0
-    union all select pg_get_indexdef(indexrelid) || indisvalid
-        from pg_index where indrelid in (select oid from relations)
-    union all select format('constraint %s %s', conrelid::regclass, pg_get_constraintdef(oid))
-        from pg_constraint where conrelid in (select oid from relations)
-    union all select format('%s %s', pg_get_triggerdef(oid), tgenabled)
-        from pg_trigger where not tgisinternal
-    union all select pg_get_functiondef(p.oid) from pg_proc p join pg_namespace n on n.oid = pronamespace
-        where nspname <> 'information_schema' and nspname !~ '^pg_'
-    union all select format('setting %s %s', setrole, setconfig) from pg_db_role_setting
-        where setdatabase in (0, (select oid from pg_database where datname = current_database()))
-    union all select format('version %s', version) from oasflow.schema_versions
-    union all select format('checkpoints %s', v) from oasflow.checkpoint_migrations
-) as lines(line)
+_VOLATILE = ["relpages", "reltuples", "relallvisible", "relallfrozen", "relfrozenxid",
+             "relminmxid", "relfilenode"]  # fmt: skip
+"""Of `pg_class`: what emptying a table, or looking after it, changes."""
+
+_REST: LiteralString = """
+select jsonb_build_object(
+    'schemas', (select jsonb_agg(to_jsonb(n) order by oid) from pg_namespace n
+                where nspname !~ '^pg_(toast_)?temp'),
+    'settings', (select jsonb_agg(to_jsonb(s) - 'setdatabase' order by setrole) from pg_db_role_setting s
+                 where setdatabase in (0, d.oid)),
+    'database', jsonb_build_array(datacl, datconnlimit, datallowconn, datdba),
+    'versions', (select jsonb_agg(to_jsonb(v) order by version) from oasflow.schema_versions v),
+    'checkpoints', (select jsonb_agg(v order by v) from oasflow.checkpoint_migrations))
+from pg_database d where datname = current_database()
 """
 
-_EMPTY = """
+_EMPTY: LiteralString = """
 do $$
 declare
     kept record;
     name text;
 begin
-    set local session_replication_role = replica;  -- foreign keys; the store's triggers fire always
+    set local session_replication_role = replica;  -- for foreign keys; triggers of ours fire always
     for kept in select tgrelid::regclass as tab, tgname from pg_trigger
                 where not tgisinternal and tgenabled = 'A' loop
         execute format('alter table %s disable trigger %I', kept.tab, kept.tgname);
     end loop;
-    for name in select tablename from pg_tables where schemaname = 'oasflow' loop
-        if name not in ('schema_versions', 'checkpoint_migrations') then
-            execute format('delete from oasflow.%I', name);
+    for name in select format('oasflow.%I', tablename) from pg_tables
+                where schemaname = 'oasflow'
+                and tablename not in ('schema_versions', 'checkpoint_migrations') loop
+        -- The planner takes a table that was never looked after for one of ten pages; a larger one
+        -- gets other plans than in a new database, though it is empty.
+        if pg_relation_size(name) > 10 * current_setting('block_size')::int then
+            execute format('truncate %s cascade', name);
+        else
+            execute format('delete from %s', name);
         end if;
     end loop;
-    for name in select sequencename from pg_sequences where schemaname = 'oasflow' loop
-        perform setval(format('oasflow.%I', name)::regclass, 1, false);
-    end loop;
+    perform setval(format('%I.%I', schemaname, sequencename)::regclass, 1, false)
+        from pg_sequences where schemaname = 'oasflow';
     for kept in select tgrelid::regclass as tab, tgname from pg_trigger
                 where not tgisinternal and tgenabled = 'D' loop
         execute format('alter table %s enable always trigger %I', kept.tab, kept.tgname);
@@ -76,12 +81,7 @@ begin
 end $$
 """
 
-_SIZE = """
-select coalesce(sum(pg_relation_size(c.oid)), 0) from pg_class c
-where relkind = 'r' and relnamespace = 'oasflow'::regnamespace
-"""
-
-_OTHERS = """
+_OTHERS: LiteralString = """
 select pg_terminate_backend(pid, 5000) from pg_stat_activity
 where datname = current_database() and pid <> pg_backend_pid()
 """
@@ -94,55 +94,96 @@ class Databases:
     url: str
     free: list[str] = field(default_factory=list)
     made: int = 0
-    shape: list[Any] = field(default_factory=list)
+    shape: dict[str, Any] = field(default_factory=dict)
+    """Of the template: catalog → what it holds."""
+    patience: int = 5
+    """Seconds: a test that holds on to its database does not hold up the others."""
 
     def take(self) -> str:
         """The DSN of a database with the store's tables and nothing in them."""
         return self.free.pop() if self.free else self._make()
 
     def give_back(self, dsn: str) -> None:
-        if self._is_empty_again(dsn):
-            self.free.append(dsn)
-        else:
+        again = self._emptied(dsn)
+        if again is None:
             self.drop(dsn)
+        else:
+            self.free.append(again)
 
-    def _is_empty_again(self, dsn: str) -> bool:
+    def drop(self, dsn: str) -> None:
+        with psycopg.connect(self.url, autocommit=True) as connection:
+            connection.execute(
+                sql.SQL("drop database if exists {} with (force)").format(_name(dsn))
+            )
+
+    def _emptied(self, dsn: str) -> str | None:
+        """The DSN of the database, empty and under another name; None where it cannot be used.
+
+        What a test left running, a pool that connects again most of all, must not meet the next one.
+        """
+        name = _new_name()
+        limits = f"-c lock_timeout={self.patience}s -c statement_timeout={6 * self.patience}s"
         try:
-            with psycopg.connect(dsn, autocommit=True) as connection:
+            with psycopg.connect(dsn, autocommit=True, options=limits) as connection:
                 connection.execute(_OTHERS)
-                if _shape(connection) != self.shape:
-                    return False
+                if shape_of(connection) != self.shape:
+                    return None
                 connection.execute(_EMPTY)
-                size = connection.execute(_SIZE).fetchone()
-                return size is not None and size[0] < LARGEST and _shape(connection) == self.shape
+                if shape_of(connection) != self.shape:
+                    return None
+            with psycopg.connect(self.url, autocommit=True, options=limits) as connection:
+                # Refused while anybody is connected.
+                connection.execute(
+                    sql.SQL("alter database {} rename to {}").format(
+                        _name(dsn), sql.Identifier(name)
+                    )
+                )
         except psycopg.Error:
-            return False
+            return None
+        return make_conninfo(self.url, dbname=name)
 
     def _make(self) -> str:
+        name = _new_name()
         with psycopg.connect(self.url, autocommit=True) as connection:
             if not self.shape:
                 _create(connection, TEMPLATE, "template0")
                 template = make_conninfo(self.url, dbname=TEMPLATE)
                 Database.open(template).close()
                 with psycopg.connect(template) as there:
-                    self.shape = _shape(there)
-            name = f"t_{uuid.uuid4().hex[:12]}"
+                    self.shape = shape_of(there)
             _create(connection, name, TEMPLATE)
         self.made += 1
         return make_conninfo(self.url, dbname=name)
 
-    def drop(self, dsn: str) -> None:
-        name = str(conninfo_to_dict(dsn)["dbname"])
-        with psycopg.connect(self.url, autocommit=True) as connection:
-            connection.execute(
-                sql.SQL("drop database if exists {} with (force)").format(sql.Identifier(name))
-            )
+
+def shape_of(connection: psycopg.Connection[Any]) -> dict[str, Any]:
+    """Everything about a database but the rows of the store's tables: catalog → its rows, hashed."""
+    parts = [
+        sql.SQL(
+            "select {name} as name, md5(string_agg(row, ' ' order by row)) as hash from"
+            " (select (to_jsonb(t) - {volatile}::text[])::text from {catalog} t where {key} >= {first})"
+            " as rows(row)"
+        ).format(
+            name=sql.Literal(catalog),
+            volatile=sql.Literal(_VOLATILE),
+            catalog=sql.Identifier(catalog),
+            key=sql.Identifier(key),
+            first=sql.Literal(FIRST_OWN),
+        )
+        for catalog, key in _CATALOGS.items()
+    ]
+    shape = dict(connection.execute(sql.SQL(" union all ").join(parts)).fetchall())
+    rest = connection.execute(_REST).fetchone()
+    assert rest is not None
+    return {**shape, "rest": rest[0]}
 
 
-def _shape(connection: psycopg.Connection[Any]) -> list[Any]:
-    row = connection.execute(_SHAPE).fetchone()
-    assert row is not None
-    return list(row[0])
+def _name(dsn: str) -> sql.Identifier:
+    return sql.Identifier(str(conninfo_to_dict(dsn)["dbname"]))
+
+
+def _new_name() -> str:
+    return f"t_{uuid.uuid4().hex[:12]}"
 
 
 def _create(connection: psycopg.Connection[Any], name: str, template: str) -> None:

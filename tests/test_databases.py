@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
@@ -12,7 +15,7 @@ from psycopg import sql
 
 from cinatra_sdk.store.artifacts import ArtifactStore
 from cinatra_sdk.store.database import Database
-from tests.databases import Databases
+from tests.databases import Databases, shape_of
 from tests.lower.context_shelf import Shelf
 from tests.slot_flows import declared
 from tests.store import selecting
@@ -76,54 +79,106 @@ def test_what_a_run_leaves_in_any_table_is_gone_in_the_next_test(
         connection.execute(PLAN)
     assert filled(dsn) == tables(dsn)
     own.give_back(dsn)
-    assert (own.take(), own.made) == (dsn, 1)
-    assert filled(dsn) == WRITTEN_BY_SETUP
-    with psycopg.connect(dsn) as connection:
+    again = own.take()
+    assert own.made == 1
+    assert filled(again) == WRITTEN_BY_SETUP
+    with psycopg.connect(again) as connection:
         row = connection.execute(
             "select last_value, is_called from oasflow.context_finalizes_seq_seq"
         )
         assert row.fetchone() == (1, False)
 
 
-@pytest.mark.parametrize(
-    "statement",
-    [
-        "drop index oasflow.eligible_assertions",
-        "drop trigger decisions_are_kept on oasflow.decisions",
-        "alter table oasflow.decisions disable trigger decisions_are_kept",
-        "alter table oasflow.decisions enable trigger decisions_are_kept",
-        "alter table oasflow.objects add column more text",
-        "alter table oasflow.objects alter column org_id set not null",
-        "alter table oasflow.objects drop constraint objects_id_check",
-        "alter table oasflow.objects set (fillfactor = 50)",
-        "grant select on oasflow.objects to public",
-        OTHER_FUNCTION,
-        "create table more (id text)",
-        "create schema more",
-        "delete from oasflow.schema_versions where version like '003%'",
-        "insert into oasflow.checkpoint_migrations values (1000)",
-        ROWS.format(9) + "; analyze oasflow.objects",
-        "do $$ begin execute format('alter database %I set jit = on', current_database()); end $$",
-    ],
-)  # fmt: skip
-def test_a_database_that_was_changed_is_not_used_again(own: Databases, statement: str) -> None:
+CHANGES = [
+    "drop index oasflow.eligible_assertions",
+    "drop trigger decisions_are_kept on oasflow.decisions",
+    "alter table oasflow.decisions disable trigger decisions_are_kept",
+    "alter table oasflow.decisions enable trigger decisions_are_kept",
+    "alter table oasflow.runs disable trigger all",
+    "alter table oasflow.objects add column more text",
+    "alter table oasflow.objects alter column org_id set not null",
+    "alter table oasflow.objects alter column org_id set default 'acme'",
+    "alter table oasflow.objects alter column org_id set statistics 10",
+    "alter table oasflow.objects drop constraint objects_id_check",
+    "alter table oasflow.objects set (fillfactor = 50)",
+    "alter table oasflow.objects enable row level security",
+    "alter table oasflow.checkpoints set unlogged",
+    "alter sequence oasflow.context_finalizes_seq_seq increment by 10",
+    "create policy mine on oasflow.objects using (true)",
+    "create rule nothing as on delete to oasflow.flows do instead nothing",
+    "grant select on oasflow.objects to public",
+    "grant select (id) on oasflow.objects to public",
+    "revoke execute on function oasflow.open_visibilities from public",
+    OTHER_FUNCTION,
+    "create table more (id text)",
+    "create schema more",
+    "create type mood as enum ('good')",
+    "create statistics oasflow.both on id, org_id from oasflow.objects",
+    "create publication everything for all tables",
+    "alter default privileges grant select on tables to public",
+    "select lo_create(0)",
+    "delete from oasflow.schema_versions where version like '003%'",
+    "insert into oasflow.checkpoint_migrations values (1000)",
+    ROWS.format(9) + "; analyze oasflow.objects",
+    "do $$ begin execute format('alter database %I set jit = on', current_database()); end $$",
+    "do $$ begin execute format('revoke connect on database %I from public', current_database()); end $$",
+]
+
+
+def test_a_database_that_was_changed_has_another_shape(own: Databases) -> None:
+    with psycopg.connect(own.take()) as connection:
+        for statement in CHANGES:
+            connection.execute(statement)  # type: ignore[arg-type]
+            assert shape_of(connection) != own.shape, statement
+            connection.rollback()
+        # Control: what no test is kept from doing changes nothing.
+        connection.execute(ROWS.format(9))  # type: ignore[arg-type]
+        assert shape_of(connection) == own.shape
+
+
+def test_a_database_that_was_changed_is_not_used_again(own: Databases) -> None:
     dsn = own.take()
-    with psycopg.connect(dsn, autocommit=True) as connection:
-        connection.execute(statement)  # type: ignore[arg-type]
+    with psycopg.connect(dsn) as connection:
+        connection.execute("drop index oasflow.eligible_assertions")
     own.give_back(dsn)
     assert own.free == []
-    with pytest.raises(psycopg.OperationalError, match="does not exist"):
-        psycopg.connect(dsn)
+    check_gone(dsn)
 
 
-def test_a_connection_that_was_left_open_ends(own: Databases) -> None:
+def test_nobody_reaches_a_database_by_the_name_of_an_earlier_test(own: Databases) -> None:
     dsn = own.take()
+    pool = Database.open(dsn)  # it connects again by itself
     left = psycopg.connect(dsn)
     left.execute("select pg_advisory_lock(1)")
     own.give_back(dsn)
-    assert own.take() == dsn
+    check_gone(dsn)
     with pytest.raises(psycopg.OperationalError):
         left.execute("select 1")
+    pool.close()
+    assert filled(own.take()) == WRITTEN_BY_SETUP
+
+
+def test_a_test_that_holds_on_to_its_database_holds_up_nobody(own: Databases) -> None:
+    """It connects again and locks a table, as soon as it is thrown out."""
+    own.patience = 1
+    dsn, stop, in_vain = own.take(), threading.Event(), threading.Event()
+
+    def hold() -> None:
+        while not stop.is_set():
+            with contextlib.suppress(psycopg.Error), psycopg.connect(dsn) as connection:
+                connection.execute("lock table oasflow.objects in access exclusive mode")
+                if not stop.wait(60):
+                    in_vain.set()  # whoever waited for the lock gets it now
+
+    holder = threading.Thread(target=hold)
+    holder.start()
+    try:
+        own.give_back(dsn)
+    finally:
+        stop.set()
+        holder.join()
+    check_gone(dsn)
+    assert not in_vain.is_set()
 
 
 def test_a_database_that_is_gone_is_no_error(own: Databases) -> None:
@@ -133,9 +188,22 @@ def test_a_database_that_is_gone_is_no_error(own: Databases) -> None:
     assert own.take() != dsn
 
 
-def test_a_large_one_is_not_kept(own: Databases) -> None:
+def test_a_table_that_was_large_is_as_small_as_a_new_one(own: Databases) -> None:
     dsn = own.take()
     with psycopg.connect(dsn, autocommit=True) as connection:
-        connection.execute(ROWS.format(40_000))  # type: ignore[arg-type]
+        connection.execute(ROWS.format(5_000))  # type: ignore[arg-type]
+        assert pages(connection) > 10
     own.give_back(dsn)
-    assert own.free == []
+    with psycopg.connect(own.take()) as connection:
+        assert (own.made, pages(connection)) == (1, 0)
+
+
+def pages(connection: psycopg.Connection[Any]) -> int:
+    row = connection.execute("select pg_relation_size('oasflow.objects') / 8192").fetchone()
+    assert row is not None
+    return int(row[0])
+
+
+def check_gone(dsn: str) -> None:
+    with pytest.raises(psycopg.OperationalError, match="does not exist"):
+        psycopg.connect(dsn)

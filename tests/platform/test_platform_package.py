@@ -20,6 +20,7 @@ def test_the_public_names_are_these():
         "Credentials",
         "DeclaredOutput",
         "HttpPlatform",
+        "KeepsArtifacts",
         "Platform",
         "PlatformCall",
         "PlatformError",

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -36,6 +35,7 @@ from oas_compiler.cli.fields import (
     read_field,
 )
 from oas_compiler.cli.inputs import NOT_JSON, decoded
+from oas_compiler.cli.interrupts import typed_line
 from oas_compiler.cli.render import below_heading, gate_view
 from oas_compiler.cli.safe import clean, cut
 from oas_compiler.cli.selecting import answer_value
@@ -58,7 +58,7 @@ class Asker:
     by: str
     names: Mapping[str, str] = field(default_factory=dict)
     """Artifact id → name, for the checklist of a context selection."""
-    read: Callable[[], str] = lambda: sys.stdin.readline()  # noqa: PLW0108 - stdin as it is then
+    read: Callable[[], str] = typed_line
 
     def decide(self, gate: Gate) -> Decision | None:
         """Show the gate and ask until there is a fitting decision; None leaves it waiting."""

@@ -1,6 +1,6 @@
-"""Ctrl-C while a node runs: the process ends at once, and the run is as after a crash.
+"""Ctrl-C, while a node runs and while a person is asked.
 
-A node may wait for minutes on a platform, and the engine waits for its nodes before it lets an
+While a node runs the process ends at once, and the run is as after a crash.  A node may wait for minutes on a platform, and the engine waits for its nodes before it lets an
 interrupt through.  Ending the process at once is safe: what was done is in the database, and
 `oasflow resume` goes on from there, with the same idempotency key for a call that was cut off.
 """
@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import contextlib
 import os
+import select
 import signal
 import sys
+import threading
 from collections.abc import Iterator
 from types import FrameType
 from typing import Final
@@ -35,3 +37,28 @@ def ending_at_once(words: str, data: str = "") -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+def typed_line() -> str:
+    """One line of the terminal with its end; without one at Ctrl-D.
+
+    Python notices a signal before it begins to read and when the system interrupts the reading.
+    One that comes in between, which with other threads at work is easily milliseconds long, would
+    be heard only after the next line.  So the wait is for the terminal and for signals at once.
+
+    Raises: `KeyboardInterrupt` for Ctrl-C.
+    """
+    if threading.current_thread() is not threading.main_thread() or not sys.stdin.isatty():
+        return sys.stdin.readline()
+    heard, tell = os.pipe()
+    os.set_blocking(tell, False)
+    before = signal.set_wakeup_fd(tell, warn_on_full_buffer=False)
+    try:
+        # A terminal hands over line by line, so nothing waits in Python's buffer.
+        while sys.stdin.fileno() not in select.select([sys.stdin.fileno(), heard], [], [])[0]:
+            os.read(heard, 64)  # another signal: Ctrl-C has been raised by now
+        return sys.stdin.readline()
+    finally:
+        signal.set_wakeup_fd(before)
+        os.close(heard)
+        os.close(tell)

@@ -9,13 +9,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from rich.text import Text
 
+from oas_compiler.cli.interrupts import typed_line
 from oas_compiler.cli.safe import clean
 from oas_compiler.cli.terminal import Terminal
 from oas_compiler.fixing.planning import Change, Mending
@@ -83,7 +83,7 @@ class Mender:
             return False
         noun = "this file" if files == 1 else f"these {files} files"
         self.terminal.prompt(f"apply to {noun}? [y/N] ")
-        answer = sys.stdin.readline()
+        answer = typed_line()
         if not answer.endswith("\n"):
             self.terminal.say("")  # Ctrl-D leaves the cursor behind the question
         if answer.strip().lower() in {"y", "yes"}:

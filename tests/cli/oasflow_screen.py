@@ -43,9 +43,9 @@ class Screen:
         """Everything that came, as words."""
         return _ESCAPES.sub("", self.raw).replace("\r\n", "\n")
 
-    def wait_for(self, words: str) -> str:
+    def wait_for(self, words: str, *, patience: float = PATIENCE) -> str:
         """Read until `words` appear after the last ones waited for; what came in between."""
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + patience
         while words not in self.text[self._seen :]:
             if not self._read(deadline):
                 raise AssertionError(f"{words!r} never came; there is:\n{self.text}")

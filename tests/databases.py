@@ -23,6 +23,7 @@ from cinatra_sdk.store.database import Database
 TEMPLATE = "oasflow_template"
 FIRST_OWN = 16384
 """Object ids below are those that every Postgres has."""
+
 _CATALOGS: dict[LiteralString, LiteralString] = {
     "pg_attrdef": "adrelid", "pg_attribute": "attrelid", "pg_cast": "oid", "pg_class": "oid",
     "pg_collation": "oid", "pg_constraint": "oid", "pg_default_acl": "oid", "pg_enum": "oid",

@@ -1,8 +1,9 @@
 """Ctrl-C, while a node runs and while a person is asked.
 
-While a node runs the process ends at once, and the run is as after a crash.  A node may wait for minutes on a platform, and the engine waits for its nodes before it lets an
-interrupt through.  Ending the process at once is safe: what was done is in the database, and
-`oasflow resume` goes on from there, with the same idempotency key for a call that was cut off.
+While a node runs the process ends at once, and the run is as after a crash.  A node may wait for
+minutes on a platform, and the engine waits for its nodes before it lets an interrupt through.
+Ending the process at once is safe: what was done is in the database, and `oasflow resume` goes on
+from there, with the same idempotency key for a call that was cut off.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ from typing import Any
 import psycopg
 import pytest
 from oasflow_process import Ended
+from oasflow_screen import Screen
 
 from tests.wired_flows import GATE, alone, artifact, context
 
@@ -95,8 +96,8 @@ def test_a_rejection_is_taken_when_everything_is_gone(waiting: Any, do: Do) -> N
     assert decisions(waiting) == [(GATE, "rejected")]
 
 
-def test_a_person_at_the_list_is_told_and_asked_again(waiting: Any, do: Do, screen: Any) -> None:
-    seen = screen("answer", "r1", "--as", "ann")
+def choose_too_late(seen: Screen, do: Do) -> None:
+    """A person ticks `house`, which is deleted before they approve, and is asked again."""
     seen.wait_for(PROMPT)
     seen.type("1")
     seen.wait_for(PROMPT)
@@ -104,6 +105,11 @@ def test_a_person_at_the_list_is_told_and_asked_again(waiting: Any, do: Do, scre
     seen.type("a")
     seen.wait_for("can be chosen no more")
     seen.wait_for(PROMPT)
+
+
+def test_a_person_at_the_list_is_told_and_asked_again(waiting: Any, do: Do, screen: Any) -> None:
+    seen = screen("answer", "r1", "--as", "ann")
+    choose_too_late(seen, do)
     seen.type("2")
     seen.wait_for(PROMPT)
     seen.type("a")
@@ -118,13 +124,7 @@ def test_a_person_in_a_run_of_their_own_is_asked_again_too(
     path = context_file(context(artifact("house"), artifact("old")))
     command = ("run", flow_file(alone()), "--context", path, "--set", "topic=x", "--run-id", "r1")
     seen = screen(*command)
-    seen.wait_for(PROMPT)
-    seen.type("1")
-    seen.wait_for(PROMPT)
-    do(WITHDRAWALS["deleted"])
-    seen.type("a")
-    seen.wait_for("can be chosen no more")
-    seen.wait_for(PROMPT)
+    choose_too_late(seen, do)
     seen.type("q")
     assert seen.ended() == 3
     assert decisions(here) == []

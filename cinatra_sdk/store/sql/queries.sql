@@ -169,15 +169,15 @@ with offered as (
       and ref ->> 'semanticAssertionId' = asked.assertion_id
     group by asked.artifact_id, asked.assertion_id
 )
-select distinct row.artifact_id
-from offered as row
+select distinct offered.artifact_id
+from offered
 where not exists (
     select 1
     from objects o
-    join semantic_assertions a on a.id = row.assertion_id
+    join semantic_assertions a on a.id = offered.assertion_id
                               and a.artifact_id = o.id and a.org_id = o.org_id
                               and a.eligibility = 'eligible'
-    where o.id = row.artifact_id
+    where o.id = offered.artifact_id
       and o.org_id = %(org_id)s
       and o.type = '@cinatra-ai/artifact:object'
       and o.deleted_at is null
@@ -185,18 +185,18 @@ where not exists (
            or o.visibility = any(open_visibilities(
                   %(team_ids)s::text[], %(project_ids)s::text[], %(is_platform_admin)s::boolean)))
       -- Outside of projects the owner's level alone can make a scope "project".
-      and case when o.visibility like 'project:%%' then true = any(row.in_project)
-               else false = any(row.in_project) or o.owner_level = 'project' end
+      and case when o.visibility like 'project:%%' then true = any(offered.in_project)
+               else false = any(offered.in_project) or o.owner_level = 'project' end
   )
   and not exists (
     select 1
     from run_context_selections s
     where s.org_id = %(org_id)s
       and s.parent_run_id = %(run_id)s
-      and s.artifact_id = row.artifact_id
-      and s.semantic_assertion_id = row.assertion_id
+      and s.artifact_id = offered.artifact_id
+      and s.semantic_assertion_id = offered.assertion_id
   )
-order by row.artifact_id;
+order by offered.artifact_id;
 
 -- name: incoherent_selections
 -- Of rows that are to be written, those whose three keys do not belong together any more.

@@ -9,12 +9,8 @@ testing                    driving a flow in memory
 
 from __future__ import annotations
 
-import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
-
-# Read by LangGraph when its serializer is imported: rows of a database never name a class to load.
-os.environ.setdefault("LANGGRAPH_STRICT_MSGPACK", "true")
 
 if TYPE_CHECKING:
     from cinatra_sdk.decisions import Decision

@@ -9,7 +9,8 @@ Error tree
         GateClosed                  the gate was answered before; says by whom and when
         NodeFailed                  a node of the flow: names the node and the cause
             LimitExceeded           a loop went on for too long
-        FlowChanged                 a run belongs to another version of the flow
+            ForkRefused             a node would act in a fork of its thread
+        FlowChanged                 a run belongs to another flow, or to another version of it
         StoreError                  the database, named without its password
             RunNotFound
             RunBusy                 another process is working on the run right now
@@ -84,8 +85,14 @@ class LimitExceeded(NodeFailed):
     code = "limit_exceeded"
 
 
+class ForkRefused(NodeFailed):
+    """A node would act in a fork of its thread, where the host does not allow it."""
+
+    code = "fork_refused"
+
+
 class FlowChanged(FlowError):
-    """The flow given is not the one the run was started with."""
+    """The flow or graph given is not the one the run was started with."""
 
     code = "flow_changed"
 

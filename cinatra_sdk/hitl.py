@@ -34,7 +34,7 @@ from cinatra_sdk.errors import NodeFailed, PolicyInvalid
 from cinatra_sdk.gates import GATE_KEY, gate_id, selector_of
 from cinatra_sdk.policy import is_send_class, parse_policy
 from cinatra_sdk.secrets import find_secret
-from cinatra_sdk.tasks import was_sent
+from cinatra_sdk.tasks import require_own_graph, was_sent
 from cinatra_sdk.values import check_value
 
 FALLBACK_RENDERER = "@cinatra-ai/agent-builder:schema-field-fallback"
@@ -114,7 +114,8 @@ def build_hitl_gate(
     ask, write:  for builders of graphs: the whole question, and the whole update, by function.
 
     The node does nothing once `rejected_at` is set.
-    Raises (when it runs): `PolicyInvalid`, and `NodeFailed` where a secret would be shown.
+    Raises (when it runs): `PolicyInvalid`, `NodeFailed` where a secret would be shown, and
+    `FlowChanged` on a thread that another graph began.
     """
     node = node or f"gate_{step_number}"
     form = AnswerForm(output=output or "approved", schema=schema)
@@ -141,6 +142,8 @@ def build_hitl_gate(
     def gate(state: State) -> Update:
         if state.get("rejected_at") or was_sent():
             return {}
+        if ask is None:  # a builder of graphs, who gives the question, knows its own runs
+            require_own_graph(state, node)
         if not asks(state, step_number, risk_class, node):
             value = _unasked(question_of(state)) if is_selector(renderer) else None
             return update_of(state, Outcome(approved=True, skipped=True, value=value, at=now()))

@@ -26,14 +26,16 @@ from typing import Any
 from langgraph.runtime import get_runtime
 from pydantic import JsonValue
 
-from cinatra_sdk.errors import InputInvalid, NodeFailed
+from cinatra_sdk.errors import FlowChanged, InputInvalid, NodeFailed
 from cinatra_sdk.gates import gate_id
 from cinatra_sdk.hitl import Gate, Outcome
 from cinatra_sdk.json_schema import first_problem
+from cinatra_sdk.lineage import Effects
 from cinatra_sdk.policy import parse_policy, require_entries
 from cinatra_sdk.runtime_context import DERIVED, HostContext, context_of
 from cinatra_sdk.state import seal
 from cinatra_sdk.step import NodeRunnable, State, has_ended, node_of
+from cinatra_sdk.tasks import own_shape, require_own_graph, was_sent
 from cinatra_sdk.values import check_value
 
 INPUT_PARAMS = "input_params"
@@ -46,6 +48,7 @@ def seal_host_fields(
     inputs: Mapping[str, Mapping[str, JsonValue]] | None = None,
     guards: Sequence[tuple[int, str, str]] = (),
     digest: str = "",
+    effects: Effects = "line",
 ) -> NodeRunnable:
     """The first node: writes what only the host says, from `runtime.context`.
 
@@ -54,19 +57,23 @@ def seal_host_fields(
              input on the thread cannot change them.  A `default` makes one optional.
     guards:  (step number, gate, node) of each gate before a node of a send class: a policy
              without an entry for one refuses to start.
-    digest:  pins the run to this version of the graph, where the author keeps one.
+    digest:  pins the run to this version of the graph, where the author keeps one.  Graphs whose
+             nodes or state keys have other names are told apart without it.
+    effects: "forks" lets blocks act in forks of a thread too: see `cinatra_sdk.lineage`.
 
     A further input on a thread that has begun changes nothing.
     Raises: `PolicyInvalid` here for the graph's own policy; when it runs `PolicyInvalid`,
-    `InputInvalid`, `ValueRefused`.
+    `InputInvalid`, `ValueRefused`; `FlowChanged` on a thread that another graph began.
     """
     parse_policy(policy)
     own = copy.deepcopy(dict(policy)) if policy is not None else None
 
     def run(state: State) -> dict[str, Any]:
+        if was_sent():
+            return {}
+        _require_own_run(state, digest)
         runtime = get_runtime(HostContext)
         host = context_of(runtime.context)
-        info = runtime.execution_info
         update: dict[str, Any] = {}
         if "approval_policy" not in state:
             given = own if host.approval_policy is DERIVED else host.approval_policy
@@ -78,17 +85,43 @@ def seal_host_fields(
             # Always empty: a real token lives in the runtime context and in nothing else.
             update["bearer_token"] = seal("")
         if "run" not in state:
-            run_id = host.run_id or (info.thread_id if info is not None else "") or ""
-            identity = {
-                "run_id": run_id,
-                "tenant": host.tenant,
-                "digest": digest,
-                "scope": host.scope,
-            }
-            update["run"] = seal(identity)
+            identity = _identity(host, runtime.execution_info, digest)
+            update["run"] = seal(
+                identity if effects == "line" else {**identity, "effects": effects}
+            )
         return {**update, **ending("running")}
 
     return node_of("seal_host_fields", run)
+
+
+def _require_own_run(state: State, digest: str) -> None:
+    """Raise `FlowChanged` where the thread holds what another graph sealed, or another version."""
+    require_own_graph(state, "seal_host_fields")
+    identity = state.get("run")
+    if identity is None:
+        if "approval_policy" in state and state.get("status") is not None:
+            raise FlowChanged(
+                "the thread holds a run without an identity: another graph began it",
+                hint="start a new thread",
+            )
+        return
+    if identity["digest"] != digest:
+        raise FlowChanged(
+            "the thread holds a run of another version of this graph",
+            hint="go on with the version that began it, or start a new thread",
+        )
+
+
+def _identity(host: HostContext, execution: Any, digest: str) -> dict[str, Any]:
+    thread = str((execution.thread_id if execution is not None else "") or "")
+    return {
+        "run_id": host.run_id or thread,
+        "tenant": host.tenant,
+        "thread": thread,
+        "digest": digest,
+        "graph": own_shape(),
+        "scope": host.scope,
+    }
 
 
 def _taken_in(schemas: Mapping[str, Mapping[str, JsonValue]], state: State) -> dict[str, Any]:
@@ -112,22 +145,34 @@ def terminal_node(*, requires: Sequence[str] = ()) -> NodeRunnable:
     """The last node: `{"status": "rejected"}` after a rejection, else `{"status": "completed"}`.
 
     requires: state keys without which the run is not complete, so that a jump to this node
-              ends nothing.
-    Raises (when it runs): `NodeFailed` naming the first that is missing.
+              ends nothing.  A graph that stands in another one (`subgraph`) must name some: the
+              decisions and outputs that every way through it writes.
+    Raises (when it runs): `NodeFailed` naming the first that is missing; `FlowChanged` on a thread
+    that another graph began.
     """
 
     def run(state: State) -> dict[str, Any]:
+        if was_sent():
+            return {}
         if state.get("rejected_at"):
             return ending("rejected")
+        require_own_graph(state, "terminal_node")
         _require(state, "terminal_node", requires)
-        return ending("completed")
+        return {**ending("completed"), **(end_of(state) if requires else {})}
 
-    return node_of("terminal_node", run)
+    node = node_of("terminal_node", run)
+    object.__setattr__(node, "ends_unsealed", not requires)  # read by `subgraph`
+    return node
 
 
 def ending(status: str, *, at: str = "") -> dict[str, Any]:
     """The update that writes a status of the run; `at` is the time of a rejection."""
     return {"rejected_at": at, "status": status} if at else {"status": status}
+
+
+def end_of(state: State) -> dict[str, Any]:
+    """The sealed word that a graph reached its own end: what a graph around it believes."""
+    return {"ended": seal({"scope": (state.get("run") or {}).get("scope", "")})}
 
 
 def keep_decision(key: str, *, node: str, step_number: int) -> Callable[[State, Outcome], Any]:

@@ -198,10 +198,12 @@ def stop_of(snapshot: StateSnapshot) -> Stop:
     values = snapshot.values or {}
     gates = gates_of(snapshot.interrupts)
     status: Any = values.get("status")
-    turn = (values.get("cursor") or {}).get("next")
-    if values.get("rejected_at"):
+    if values.get("ended") is not None:
+        # Sealed by the run's own end: whatever somebody wrote afterwards is no rejection.
+        status = "completed"
+    elif values.get("rejected_at"):
         status = "rejected"
-    elif status == "completed" and turn is not None:
+    elif status == "completed" and "cursor" in values:
         # Somebody wrote a status over a run that has not reached its end.
         status = "waiting" if gates else "running"
     elif status not in TERMINAL:
@@ -212,6 +214,6 @@ def stop_of(snapshot: StateSnapshot) -> Stop:
         branch=values.get("branch") if status == "completed" else None,
         messages=tuple(values.get("messages") or ()),
         decisions=tuple(values.get("decisions") or ()),
-        rejected_at=values.get("rejected_at") or "",
+        rejected_at=(values.get("rejected_at") or "") if status == "rejected" else "",
         gates=gates if status == "waiting" else (),
     )

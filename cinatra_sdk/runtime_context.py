@@ -13,9 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from cinatra_sdk.platform.protocol import Credentials
+
+if TYPE_CHECKING:
+    from cinatra_sdk.lineage import Effects
 
 _HOST: Final = object()
 
@@ -30,6 +33,25 @@ class _Derived:
 DERIVED: Final = _Derived()
 
 
+_C = TypeVar("_C", bound=type[Any])
+
+
+def _deaf_to_strangers(cls: _C) -> _C:
+    """Let the class drop keys that it does not know.
+
+    A graph server makes its context from all that a client sends as `configurable`; none of it is
+    the host's word, so an unknown key is no reason to fail.
+    """
+    made_from, known = cls.__init__, frozenset(cls.__dataclass_fields__)
+
+    def init(self: Any, **given: Any) -> None:
+        made_from(self, **{key: value for key, value in given.items() if key in known})
+
+    cls.__init__ = init
+    return cls
+
+
+@_deaf_to_strangers
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostContext:
     """Made by `host_context` (or `Flow.context`); prints no credential."""
@@ -43,6 +65,8 @@ class HostContext:
     credentials: Credentials = field(default=Credentials(), repr=False)
     scope: str = ""
     """Where in the run a graph inside another one stands: `outer/inner`; the outermost has none."""
+    effects: str = ""
+    """Where nodes may act, as `cinatra_sdk.lineage.Effects`; empty: as the graph has it."""
     before_effect: Callable[[], None] | None = field(default=None, repr=False, compare=False)
     """Asked before every call and tool; raises where the host wants no further one."""
     mark: Any = field(default=None, repr=False, compare=False)
@@ -56,9 +80,13 @@ def host_context(
     approval_policy: Any = DERIVED,
     run_token: str | None = "",
     bearer_token: str | None = "",
+    effects: Effects | None = None,
     before_effect: Callable[[], None] | None = None,
 ) -> HostContext:
     """The host's word for one activation of one run.
+
+    effects: "forks" lets nodes act in forks of the thread too (an older checkpoint, `update_state`
+             on one, a copied thread); "line" on the thread's own line only; None: as the graph.
 
     `run_token` and `bearer_token` reach the platform's requests and nothing else: no state,
     no checkpoint, no log, no error text.
@@ -70,12 +98,15 @@ def host_context(
     for name, text in texts.items():
         if not isinstance(text, str):
             raise TypeError(f"{name} is a {type(text).__name__}, not a string")
+    if effects not in (None, "line", "forks"):
+        raise ValueError(f'effects is "line" or "forks", not {effects!r}')
     return HostContext(
         run_id=run_id,
         tenant=tenant,
         context_id=context_id,
         approval_policy=approval_policy,
         credentials=Credentials(run_token=texts["run_token"], bearer_token=texts["bearer_token"]),
+        effects=effects or "",
         before_effect=before_effect,
         mark=_HOST,
     )

@@ -13,6 +13,7 @@ In: what nodes return.  Out: LangGraph channels that keep the rules below whatev
 | `cursor` | `Turn` | whose turn it is; sealed, the latest wins |
 | `node.<id>` | `Record` | what a node put out; sealed, the latest wins |
 | `messages`, `decisions` | `Appended` | grow only; sealed |
+| `outputs`, `branch`, `ended` | `HostOnly` | what came of the run; sealed by its own end, write-once |
 
 Why no reducers: measured on LangGraph 1.2.22, ordinary JSON such as
 `{"__overwrite__": …}` replaces the value of any `Annotated[T, reducer]` channel, and the first
@@ -21,6 +22,9 @@ value of an optional channel never reaches its reducer.  A channel class sees ev
 Why a seal: an authoritative value arrives as `bytes` made by `seal()`.  No JSON document can
 hold bytes, so no input, no `Command(update=…)` from a client and no `update_state` of a form
 can make one, and bytes survive the database with every serializer.
+
+A checkpoint keeps the seal too: a thread that was written by another graph, in whose state a key
+of ours is a plain one, holds nothing that a channel here takes for its own.
 """
 
 from __future__ import annotations
@@ -61,7 +65,10 @@ def seal(value: object) -> bytes:
 def unseal(value: object) -> Any:
     """The sealed value, or `MISSING` when `value` was not made by `seal()`."""
     if isinstance(value, bytes) and value.startswith(_MAGIC):
-        return _DECODER.raw_decode(value[len(_MAGIC) :].decode())[0]
+        try:
+            return _DECODER.raw_decode(value[len(_MAGIC) :].decode())[0]
+        except (ValueError, RecursionError):
+            return MISSING  # nothing that `seal()` made: a row that somebody wrote
     return MISSING
 
 
@@ -116,7 +123,25 @@ class _Kept(BaseChannel[Any, Any, Any]):
 class HostOnly(_Kept):
     """Takes one sealed value and keeps it for ever; everything else is dropped and logged."""
 
-    __slots__ = ()
+    __slots__ = ("stored",)
+
+    def __init__(self, typ: Any, key: str = "") -> None:
+        super().__init__(typ, key)
+        self.stored: Any = MISSING
+
+    def copy(self) -> Self:
+        channel = type(self)(self.typ, self.key)
+        channel.value, channel.stored = self.value, self.stored
+        return channel
+
+    def checkpoint(self) -> Any:
+        return self.stored
+
+    def from_checkpoint(self, checkpoint: Any) -> Self:
+        channel = type(self)(self.typ, self.key)
+        channel.value = unseal(checkpoint)
+        channel.stored = checkpoint if channel.value is not MISSING else MISSING
+        return channel
 
     def update(self, values: Sequence[Any]) -> bool:
         changed = False
@@ -125,7 +150,8 @@ class HostOnly(_Kept):
             if opened is MISSING:
                 log.warning("R01_IGNORED: a write to %r that the host did not make", self.key)
             elif self.value is MISSING:
-                changed = self._keep(opened)
+                self.value, self.stored = opened, value
+                changed = True
         return changed
 
 
@@ -188,7 +214,7 @@ class Turn(_Kept):
 
     def from_checkpoint(self, checkpoint: Any) -> Self:
         channel = type(self)(self.typ, self.key)
-        channel.value = checkpoint if checkpoint is MISSING else json.loads(checkpoint)
+        channel.value = _turn(checkpoint)
         return channel
 
     def update(self, values: Sequence[Any]) -> bool:
@@ -204,32 +230,82 @@ class Turn(_Kept):
         return changed
 
 
+def _turn(text: Any) -> Any:
+    """The turn that a checkpoint holds; `MISSING` for what no run of ours has written there."""
+    if not isinstance(text, str):
+        return MISSING
+    try:
+        turn = json.loads(text)
+    except (ValueError, RecursionError):
+        return MISSING
+    return turn if isinstance(turn, dict) and {"seq", "next"} <= turn.keys() else MISSING
+
+
 class Record(_Kept):
     """What a node put out: `{"seq", "visits", "out", …}`; the latest wins.
 
     A write carries the seal as one of its members, so that its values stay readable on the way:
     `{**record, **SEALED}`.  Without it a client could change, in the request that approves, what
-    is sent afterwards.
+    is sent afterwards.  A checkpoint keeps the member.
     """
 
-    __slots__ = ()
+    __slots__ = ("stored",)
+
+    def __init__(self, typ: Any, key: str = "") -> None:
+        super().__init__(typ, key)
+        self.stored: Any = MISSING
+
+    def copy(self) -> Self:
+        channel = type(self)(self.typ, self.key)
+        channel.value, channel.stored = self.value, self.stored
+        return channel
+
+    def checkpoint(self) -> Any:
+        return self.stored
+
+    def from_checkpoint(self, checkpoint: Any) -> Self:
+        channel = type(self)(self.typ, self.key)
+        if _is_sealed(checkpoint):
+            channel._take(checkpoint)  # noqa: SLF001 - its own kind
+        return channel
 
     def update(self, values: Sequence[Any]) -> bool:
         changed = False
         for value in values:
-            if not isinstance(value, dict) or value.get(_SEAL_KEY) != _MAGIC:
+            if not _is_sealed(value):
                 log.warning("R01_IGNORED: a write to %r that no node made", self.key)
-                continue
-            record = {key: item for key, item in value.items() if key != _SEAL_KEY}
-            if self.value is MISSING or record["seq"] > self.value["seq"]:
-                changed = self._keep(record) or changed
+            elif self.value is MISSING or value["seq"] > self.value["seq"]:
+                self._take(value)
+                changed = True
         return changed
+
+    def _take(self, sealed: dict[str, Any]) -> None:
+        self.stored = sealed
+        self.value = {key: item for key, item in sealed.items() if key != _SEAL_KEY}
+
+
+def _is_sealed(value: Any) -> bool:
+    return isinstance(value, dict) and value.get(_SEAL_KEY) == _MAGIC
 
 
 class Appended(_Kept):
     """A list that only grows; a write is a sealed list of further items."""
 
     __slots__ = ()
+
+    def copy(self) -> Self:
+        channel = type(self)(self.typ, self.key)
+        channel.value = self.value
+        return channel
+
+    def checkpoint(self) -> Any:
+        return self.value if self.value is MISSING else {"items": self.value, **SEALED}
+
+    def from_checkpoint(self, checkpoint: Any) -> Self:
+        channel = type(self)(self.typ, self.key)
+        if _is_sealed(checkpoint):
+            channel.value = checkpoint["items"]
+        return channel
 
     def update(self, values: Sequence[Any]) -> bool:
         lists = [items for items in map(unseal, values) if isinstance(items, list)]
@@ -253,7 +329,9 @@ class GovernedState(TypedDict, total=False):
     approval_policy: Annotated[Any, HostOnly]
     """The policy that the run was started under, or null where the host has none."""
     run: Annotated[dict[str, Any], HostOnly]
-    """Run identity: `run_id`, `tenant`, `digest`, `scope`."""
+    """Run identity: `run_id`, `tenant`, `thread`, `scope`, and whose thread it is: `digest`, `graph`."""
+    ended: Annotated[dict[str, Any], HostOnly]
+    """`{"scope"}`: the graph reached its own end.  A graph around this one believes nothing else."""
     rejected_at: Annotated[str, FirstText]
     """ISO 8601 time of the first rejection; no later node does anything once it is set."""
     status: Annotated[str, TerminalWins]

@@ -21,13 +21,14 @@ from langchain_core.runnables import Runnable, RunnableLambda
 from langgraph.runtime import get_runtime
 from pydantic import JsonValue
 
+from cinatra_sdk.acting import arequire_effects, require_effects
 from cinatra_sdk.errors import NodeFailed
 from cinatra_sdk.platform.outputs import declared_outputs
 from cinatra_sdk.platform.protocol import DeclaredOutput, Platform, PlatformCall
 from cinatra_sdk.runtime_context import HostContext, context_of
 from cinatra_sdk.secrets import cut_out
 from cinatra_sdk.state import AUTHORITATIVE, TERMINAL, seal
-from cinatra_sdk.tasks import was_sent
+from cinatra_sdk.tasks import require_own_graph, was_sent
 from cinatra_sdk.templates import TemplateError
 from cinatra_sdk.values import check_value
 
@@ -67,10 +68,12 @@ class Step:
     def has_work(self, state: State) -> bool:
         """Whether the block may and must run.
 
-        Raises: `StateKeyMissing` without `bearer_token`; `NodeFailed` without a needed approval.
+        Raises: `StateKeyMissing` without `bearer_token`; `NodeFailed` without a needed approval;
+        `FlowChanged` on a thread that another graph began.
         """
         if has_ended(state) or was_sent():
             return False
+        require_own_graph(state, self.node)
         if "bearer_token" not in state:
             raise StateKeyMissing(
                 f"node '{self.node}': the state has no key 'bearer_token'",
@@ -154,12 +157,14 @@ class PlatformStep:
         def run(state: State) -> dict[str, Any]:
             if not step.has_work(state):
                 return {}
+            require_effects(state, get_runtime(HostContext), node=step.node)
             call = self._call(state)
             return self._finished(call, platform.call(call))
 
         async def arun(state: State) -> dict[str, Any]:
             if not step.has_work(state):
                 return {}
+            await arequire_effects(state, get_runtime(HostContext), node=step.node)
             call = self._call(state)
             return self._finished(call, await platform.acall(call))
 

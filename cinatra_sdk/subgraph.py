@@ -20,16 +20,27 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from jinja2 import meta
 from langchain_core.runnables import RunnableConfig
 from langgraph.graph.state import CompiledStateGraph
-from langgraph.runtime import get_runtime
+from langgraph.runtime import Runtime, get_runtime
 from pydantic import JsonValue
 
+from cinatra_sdk.acting import arefuse_forks, refuse_forks
 from cinatra_sdk.gates import label
 from cinatra_sdk.host_node import ending
+from cinatra_sdk.lineage import place_of
+from cinatra_sdk.reentry import (
+    ago_on_inside,
+    awas_given_further_input,
+    go_on_inside,
+    was_given_further_input,
+)
 from cinatra_sdk.runtime_context import HostContext, context_inside, context_of
-from cinatra_sdk.state import seal
+from cinatra_sdk.state import Appended, HostOnly, Record, seal
 from cinatra_sdk.step import NodeRunnable, State, Step, node_of, template_values
+from cinatra_sdk.tasks import shape_of
+from cinatra_sdk.template_language import ENVIRONMENT
 from cinatra_sdk.templates import Renderer, TemplateError
 
 
@@ -54,10 +65,13 @@ def subgraph(
     into, needs, sealed: see `cinatra_sdk.step.Step`.
     after:      node whose outputs templates may call `child_output`.
 
-    The graph gets `bearer_token`, `run` and the policy sealed, and its output schema must have
-    `status` and `rejected_at`.  The node does nothing once the run is rejected or ended.
-    Raises: `ValueError` here where `graph` has its own checkpointer; when it runs
-    `StateKeyMissing`, `NodeFailed`, and what the nodes inside raise.
+    The graph gets `bearer_token`, `run` and the policy sealed.  Its output schema must have
+    `rejected_at` and `ended`, which its own last node seals (`terminal_node(requires=…)`, or the
+    end of a compiled flow), and what `outputs` reads must be sealed too: a client of a graph server
+    can write every plain key.  The node does nothing once the run is rejected or ended.
+    Raises: `ValueError` here where `graph` has its own checkpointer or a plain key is read of it;
+    when it runs `StateKeyMissing`, `NodeFailed`, `ForkRefused`, `FlowChanged`, and what the nodes
+    inside raise.
     """
     if graph.checkpointer:
         raise ValueError(
@@ -70,22 +84,68 @@ def subgraph(
         outputs=outputs,
         own_policy=own_policy,
         after=after,
+        shape=shape_of(graph.channels),
     )
+    _require_sealed(graph, node, outputs)
 
     # Both forms name `graph` themselves: that is how the engine and Studio find it inside.
     def run(state: State, config: RunnableConfig) -> dict[str, Any]:
         if not border.step.has_work(state):
             return {}
-        entered = border.enter(state)
-        return border.leave(graph.invoke(entered, config, context=border.context(state)))
+        runtime = get_runtime(HostContext)
+        refuse_forks(state, runtime, node=node)
+        place, scope = place_of(config, runtime.execution_info), border.scope(state)
+        if place is not None and was_given_further_input(place):
+            go_on_inside(place, border.namespace(runtime), scope=scope)
+        entered, context = border.enter(state), border.context(state)
+        return border.leave(graph.invoke(entered, config, context=context), scope)
 
     async def arun(state: State, config: RunnableConfig) -> dict[str, Any]:
         if not border.step.has_work(state):
             return {}
-        entered = border.enter(state)
-        return border.leave(await graph.ainvoke(entered, config, context=border.context(state)))
+        runtime = get_runtime(HostContext)
+        await arefuse_forks(state, runtime, node=node)
+        place, scope = place_of(config, runtime.execution_info), border.scope(state)
+        if place is not None and await awas_given_further_input(place):
+            await ago_on_inside(place, border.namespace(runtime), scope=scope)
+        entered, context = border.enter(state), border.context(state)
+        return border.leave(await graph.ainvoke(entered, config, context=context), scope)
 
     return node_of(node, run, arun)
+
+
+def _require_sealed(
+    graph: CompiledStateGraph[Any, Any, Any, Any], node: str, outputs: Mapping[str, JsonValue]
+) -> None:
+    """Raise `ValueError` where the parent would believe a key that any client can write."""
+    channels = graph.channels
+    if "ended" not in channels or "ended" not in graph.output_channels:
+        raise ValueError(
+            f"subgraph '{node}': the graph never says that it reached its own end: let its state and "
+            "its output schema have 'ended' of GovernedState, and end it with "
+            "terminal_node(requires=…)"
+        )
+    if any(getattr(inner.bound, "ends_unsealed", False) for inner in graph.nodes.values()):
+        raise ValueError(
+            f"subgraph '{node}': its terminal_node() names nothing that it requires, so a jump there "
+            "would pass for an end: give terminal_node(requires=…) the decisions and outputs that "
+            "every way through the graph writes"
+        )
+    for key in sorted(_names_in(dict(outputs))):
+        if key in channels and not isinstance(channels[key], (HostOnly, Appended, Record)):
+            raise ValueError(
+                f"subgraph '{node}' reads '{key}' of the graph inside, a key that any client can "
+                "write: annotate it with HostOnly, and let a node with sealed=True write it"
+            )
+
+
+def _names_in(template: JsonValue) -> set[str]:
+    """The state keys that `template` reads."""
+    if isinstance(template, str):
+        return set(meta.find_undeclared_variables(ENVIRONMENT.parse(template)))
+    if isinstance(template, dict):
+        return set().union(*map(_names_in, template.values()))
+    return set().union(*map(_names_in, template)) if isinstance(template, list) else set()
 
 
 class _Border:
@@ -99,12 +159,14 @@ class _Border:
         outputs: Mapping[str, JsonValue],
         own_policy: bool,
         after: str,
+        shape: str,
     ) -> None:
         self.step = step
         self._inputs = Renderer(dict(inputs))
         self._outputs = Renderer(dict(outputs))
         self._own_policy = own_policy
         self._after = after
+        self._shape = shape
 
     def context(self, state: State) -> HostContext:
         """The host's word for the graph inside: the parent's policy is not that of its steps.
@@ -112,27 +174,33 @@ class _Border:
         A graph that seals its host fields itself (a compiled flow) learns its place from here.
         """
         host = context_of(get_runtime(HostContext).context)
-        return context_inside(host, scope=self._scope(state), own_policy=self._own_policy)
+        return context_inside(host, scope=self.scope(state), own_policy=self._own_policy)
 
-    def _scope(self, state: State) -> str:
+    def namespace(self, runtime: Runtime[HostContext]) -> str:
+        """Under which the graph inside keeps its checkpoints."""
+        info = runtime.execution_info
+        return "" if info is None else info.checkpoint_ns
+
+    def scope(self, state: State) -> str:
         own, scope = label(self.step.node, 1), (state.get("run") or {}).get("scope", "")
         return f"{scope}/{own}" if scope else own
 
     def enter(self, state: State) -> dict[str, Any]:
-        identity = {**(state.get("run") or {}), "scope": self._scope(state)}
+        identity = {**(state.get("run") or {}), "scope": self.scope(state), "graph": self._shape}
         governed = {"bearer_token": seal(state["bearer_token"]), "run": seal(identity)}
         if not self._own_policy and "approval_policy" in state:
             governed["approval_policy"] = seal(state["approval_policy"])
         values = template_values(state, after=self._after)
         return {**self._rendered(self._inputs, values, "its inputs"), **governed}
 
-    def leave(self, result: Mapping[str, Any]) -> dict[str, Any]:
+    def leave(self, result: Mapping[str, Any], scope: str) -> dict[str, Any]:
         if result.get("rejected_at"):
             return ending("rejected", at=result["rejected_at"])
-        if result.get("status") != "completed":
+        if result.get("ended") != {"scope": scope}:
             raise self.step.failed(
                 "its graph stopped before it reached an end",
-                hint="its terminal node must write status, and its output schema must have it",
+                hint="it ends with terminal_node(requires=…); otherwise somebody wrote into its "
+                "state from outside, and a new run is needed",
             )
         return self.step.update(self._rendered(self._outputs, result, "its outputs"))
 

@@ -29,6 +29,7 @@ from langgraph.errors import GraphBubbleUp
 from langgraph.types import StateSnapshot
 from pydantic import JsonValue
 
+from cinatra_sdk.checkpoints import STRICT
 from cinatra_sdk.decisions import Decision
 from cinatra_sdk.errors import AnswerInvalid, FlowError
 from cinatra_sdk.gates import Gate
@@ -167,7 +168,7 @@ class _Drive:
         driven = flow.with_host(platform=recorder, tools=tools)
         return cls(
             flow=driven,
-            graph=driven.graph(InMemorySaver()),
+            graph=driven.graph(InMemorySaver(serde=STRICT)),
             start=driven.input(params),
             run_id=f"drive-{uuid.uuid4().hex[:12]}",
             recorder=recorder,

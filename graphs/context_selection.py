@@ -36,18 +36,20 @@ from langgraph.graph.state import CompiledStateGraph
 from pydantic import JsonValue
 from typing_extensions import TypedDict
 
+from cinatra_sdk.checkpoints import with_strict_serializer
 from cinatra_sdk.context.selector import RENDERER
 from cinatra_sdk.errors import NodeFailed
 from cinatra_sdk.gates import gate_id
 from cinatra_sdk.hitl import Gate, Outcome, build_hitl_gate
-from cinatra_sdk.host_node import ending, gate_once, seal_host_fields
+from cinatra_sdk.host_node import end_of, ending, gate_once, seal_host_fields
+from cinatra_sdk.lineage import Effects
 from cinatra_sdk.platform import BASE_URL_PLACEHOLDER, Platform
 from cinatra_sdk.runtime_context import HostContext
 from cinatra_sdk.state import GovernedState, HostOnly, seal
 from cinatra_sdk.step import NodeRunnable, PlatformStep, Step, has_ended, node_of
 from cinatra_sdk.subgraph import subgraph
 from cinatra_sdk.tasks import was_sent
-from graphs.platform import platform_of
+from graphs.platform import effects_of, platform_of
 
 RESOLVE_URL: Final = f"{BASE_URL_PLACEHOLDER}/api/context-resolve"
 FINALIZE_URL: Final = f"{BASE_URL_PLACEHOLDER}/api/context-finalize"
@@ -149,8 +151,9 @@ class Output(TypedDict, total=False):
 
     status: str
     rejected_at: str
-    contextRefs: list[dict[str, Any]]
-    contextSlotBindings: list[dict[str, Any]]
+    contextRefs: Bindings
+    contextSlotBindings: Bindings
+    ended: Object
 
 
 class State(GovernedState):
@@ -205,20 +208,29 @@ def context_selection(
 
 
 def build_graph(
-    platform: Platform | None = None, checkpointer: BaseCheckpointSaver[Any] | None = None
+    platform: Platform | None = None,
+    checkpointer: BaseCheckpointSaver[Any] | None = None,
+    *,
+    effects: Effects = "line",
 ) -> CompiledStateGraph[Any, HostContext, Any, Any]:
-    """The graph on `platform`: a simulation by default, unless `CINATRA_BASE_URL` is set."""
+    """The graph on `platform`: a simulation by default, unless `CINATRA_BASE_URL` is set.
+
+    effects: "forks" lets forks of a thread make calls too.
+    """
     platform = platform if platform is not None else platform_of(os.environ, stubs=SAMPLES)
-    return _graph(platform, Input, checkpointer)
+    return _graph(platform, Input, checkpointer, effects)
 
 
 def _graph(
-    platform: Platform, takes: type[Input], checkpointer: BaseCheckpointSaver[Any] | None
+    platform: Platform,
+    takes: type[Input],
+    checkpointer: BaseCheckpointSaver[Any] | None,
+    effects: Effects = "line",
 ) -> CompiledStateGraph[Any, HostContext, Any, Any]:
     builder: StateGraph[Any, HostContext, Any, Any] = StateGraph(
         State, context_schema=HostContext, input_schema=takes, output_schema=Output
     )
-    nodes = _nodes(platform)
+    nodes = _nodes(platform, effects)
     for name in NODES:
         builder.add_node(name, nodes[name])
     builder.add_edge(START, "start")
@@ -236,7 +248,8 @@ def _graph(
     builder.add_edge("finalize_interactive", "end")
     builder.add_edge("finalize_autonomous", "end")
     builder.add_edge("end", END)
-    return builder.compile(checkpointer=checkpointer, name="context_selection")
+    saver = None if checkpointer is None else with_strict_serializer(checkpointer)
+    return builder.compile(checkpointer=saver, name="context_selection")
 
 
 def _by_mode(state: Mapping[str, Any]) -> str:
@@ -250,9 +263,9 @@ def _by_decision(state: Mapping[str, Any]) -> str:
     return "rejected" if state.get("rejected_at") else "go on"
 
 
-def _nodes(platform: Platform) -> dict[str, Any]:
+def _nodes(platform: Platform, effects: Effects) -> dict[str, Any]:
     return {
-        "start": seal_host_fields(POLICY, inputs=INPUTS),
+        "start": seal_host_fields(POLICY, inputs=INPUTS, effects=effects),
         "resolve_context": _request(
             platform, "resolve_context", RESOLVE_URL, body=_about, outputs=RESOLVED
         ),
@@ -377,6 +390,7 @@ def _end(state: Mapping[str, Any]) -> dict[str, Any]:
                 "contextRefs": bindings,
                 "contextSlotBindings": bindings,
                 **ending("completed"),
+                **end_of(state),
             }
     raise NodeFailed(
         "'end' was reached before a selection was finalized",
@@ -385,4 +399,4 @@ def _end(state: Mapping[str, Any]) -> dict[str, Any]:
     )
 
 
-graph = build_graph()
+graph = build_graph(effects=effects_of(os.environ))

@@ -7,6 +7,7 @@ In: the path of a flow file.  Out: its graph, without a checkpointer, which the 
     OASFLOW_FLOW    the flow file, or its package folder; default: `flows/hello_gate.json` here
     OASFLOW_FLOWS   a folder from which a client may choose: {"configurable": {"flow": "a/oas.json"}}
     CINATRA_BASE_URL  the platform that its calls go to; unset: a simulation
+    OASFLOW_EFFECTS   "forks" lets forks of a thread make calls too; unset: only the thread's own line
 
 A client of the server is not its host: without `OASFLOW_FLOWS` it cannot name a file at all, and
 with it none outside that folder.  A file is compiled once per server, so that a run which waits
@@ -27,7 +28,7 @@ from langgraph.graph.state import CompiledStateGraph
 
 from cinatra_sdk.errors import InputInvalid
 from cinatra_sdk.runtime_context import HostContext
-from graphs.platform import platform_of
+from graphs.platform import effects_of, platform_of
 from oas_compiler import compile_flow
 
 DEFAULT_FLOW: Final = Path(__file__).with_name("flows") / "hello_gate.json"
@@ -51,7 +52,8 @@ def graph_of(path: Path) -> CompiledStateGraph[Any, HostContext, Any, Any]:
     Raises: `CompileError`; a file that failed is read again the next time.
     """
     flow = compile_flow(path)
-    return flow.with_platform(platform_of(os.environ, stubs=flow.steering)).graph()
+    simulated_or_real = flow.with_platform(platform_of(os.environ, stubs=flow.steering))
+    return simulated_or_real.graph(effects=effects_of(os.environ))
 
 
 def flow_path(chosen: object, env: Mapping[str, str]) -> Path:

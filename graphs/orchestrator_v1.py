@@ -33,15 +33,17 @@ from langgraph.graph.state import CompiledStateGraph
 from pydantic import JsonValue
 from typing_extensions import TypedDict
 
+from cinatra_sdk.checkpoints import with_strict_serializer
 from cinatra_sdk.child_agent import child_agent
 from cinatra_sdk.hitl import Gate, build_hitl_gate
 from cinatra_sdk.host_node import gate_once, keep_decision, seal_host_fields, terminal_node
+from cinatra_sdk.lineage import Effects
 from cinatra_sdk.llm_step import llm_step
 from cinatra_sdk.platform import Platform
 from cinatra_sdk.runtime_context import HostContext
 from cinatra_sdk.state import GovernedState, HostOnly
 from cinatra_sdk.step import NodeRunnable
-from graphs.platform import platform_of
+from graphs.platform import effects_of, platform_of
 
 AGENT: Final = "@cinatra-agents/email-outreach"
 POLICY: Final[dict[str, JsonValue]] = {
@@ -149,9 +151,14 @@ class State(GovernedState):
 
 
 def build_graph(
-    platform: Platform | None = None, checkpointer: BaseCheckpointSaver[Any] | None = None
+    platform: Platform | None = None,
+    checkpointer: BaseCheckpointSaver[Any] | None = None,
+    *,
+    effects: Effects = "line",
 ) -> CompiledStateGraph[Any, HostContext, Any, Any]:
     """The graph on `platform`: a simulation by default, unless `CINATRA_BASE_URL` is set.
+
+    effects: "forks" lets forks of a thread make calls too.
 
     Give a checkpointer to run it yourself: a gate can only be answered where one is.
     """
@@ -159,7 +166,7 @@ def build_graph(
     builder: StateGraph[Any, HostContext, Any, Any] = StateGraph(
         State, context_schema=HostContext, input_schema=Input, output_schema=Output
     )
-    nodes = {**_stages(platform), **_gates()}
+    nodes = {**_stages(platform, effects), **_gates()}
     for name in NODES:
         builder.add_node(name, nodes[name])
     builder.add_edge(START, "host_node")
@@ -173,7 +180,8 @@ def build_graph(
     _leave_gate(builder, "hitl_send_confirmation", "stage_4_send")
     builder.add_edge("stage_4_send", "terminal_node")
     builder.add_edge("terminal_node", END)
-    return builder.compile(checkpointer=checkpointer, name="orchestrator_v1")
+    saver = None if checkpointer is None else with_strict_serializer(checkpointer)
+    return builder.compile(checkpointer=saver, name="orchestrator_v1")
 
 
 def _leave_gate(builder: StateGraph[Any, Any, Any, Any], gate: str, following: str) -> None:
@@ -185,9 +193,9 @@ def _leave_gate(builder: StateGraph[Any, Any, Any, Any], gate: str, following: s
     builder.add_conditional_edges(gate, route, routes)
 
 
-def _stages(platform: Platform) -> dict[str, NodeRunnable]:
+def _stages(platform: Platform, effects: Effects) -> dict[str, NodeRunnable]:
     return {
-        "host_node": seal_host_fields(POLICY, inputs=INPUTS, guards=GUARDS),
+        "host_node": seal_host_fields(POLICY, inputs=INPUTS, guards=GUARDS, effects=effects),
         "stage_0": llm_step(
             platform,
             node="stage_0",
@@ -335,4 +343,4 @@ def _sending_shown(state: Mapping[str, Any]) -> dict[str, JsonValue]:
     }
 
 
-graph = build_graph()
+graph = build_graph(effects=effects_of(os.environ))

@@ -1,4 +1,4 @@
-"""Which platform the graphs of this folder talk to.
+"""Which platform the graphs of this folder talk to, and whether they act in forks.
 
 In: the environment.  Out: `HttpPlatform` where `CINATRA_BASE_URL` is set, else a simulation.
 
@@ -12,6 +12,8 @@ from collections.abc import Mapping
 
 from pydantic import JsonValue
 
+from cinatra_sdk.errors import InputInvalid
+from cinatra_sdk.lineage import Effects
 from cinatra_sdk.platform import Platform, SimulatedPlatform, platform_from
 
 
@@ -25,3 +27,16 @@ def platform_of(
     if env.get("CINATRA_BASE_URL"):
         return platform_from({"kind": "http"}, env=env)
     return SimulatedPlatform(stubs)
+
+
+def effects_of(env: Mapping[str, str]) -> Effects:
+    """Whether nodes act in forks of a thread (`OASFLOW_EFFECTS=forks`): whoever runs the server says.
+
+    Raises: `InputInvalid`.
+    """
+    chosen = env.get("OASFLOW_EFFECTS") or "line"
+    if chosen == "forks":
+        return "forks"
+    if chosen == "line":
+        return "line"
+    raise InputInvalid(f'OASFLOW_EFFECTS is "line" or "forks", not {chosen[:40]!r}')

@@ -32,6 +32,7 @@ from langgraph.checkpoint.postgres import PostgresSaver
 from psycopg.types.json import Json
 from pydantic import JsonValue
 
+from cinatra_sdk.checkpoints import STRICT
 from cinatra_sdk.decisions import Decision
 from cinatra_sdk.errors import (
     AnswerInvalid,
@@ -514,7 +515,7 @@ class RunStore:
             kept = decision_on(connection, run_id, gate)
             return None if kept is None else kept["answer"]
 
-        graph = flow.graph(PostgresSaver(connection))
+        graph = flow.graph(PostgresSaver(connection, serde=STRICT))
         config = flow.config(run_id=run_id)
         failed: Exception | None = None
         try:

@@ -18,11 +18,14 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.graph.state import CompiledStateGraph
 from pydantic import JsonValue
 
+from cinatra_sdk.checkpoints import with_strict_serializer
+from cinatra_sdk.lineage import Effects
 from cinatra_sdk.platform.protocol import Platform
 from cinatra_sdk.policy import is_send_class, parse_policy, require_entries
 from cinatra_sdk.runtime_context import DERIVED, HostContext, host_context
 from oas_compiler.approval import Approval, GateSpec, acting_nodes, derive_approval
 from oas_compiler.ir import FlowIR
+from oas_compiler.lower.frame import LAYOUT
 from oas_compiler.lower.graph import lower_flow
 from oas_compiler.lower.inputs import accepted_inputs, require_hidden
 from oas_compiler.lower.names import INPUTS
@@ -34,8 +37,6 @@ from oas_compiler.steering import steering
 
 log = logging.getLogger("oasflow.flow")
 
-LOWERING = 1
-"""Raise it whenever node names, channels or records of a compiled graph change."""
 MAX_STEPS = 10_000
 """Steps (visits of nodes) of one run on one level of subflows."""
 
@@ -76,7 +77,7 @@ class Flow:
     @property
     def lowering(self) -> int:
         """Version of the graph's layout: a parked run resumes on the same one only."""
-        return LOWERING
+        return LAYOUT
 
     @property
     def source(self) -> bytes:
@@ -133,24 +134,40 @@ class Flow:
         return replace(self, platform=platform, tools=tools, platform_given=True)
 
     def graph(
-        self, checkpointer: BaseCheckpointSaver[Any] | None = None
+        self, checkpointer: BaseCheckpointSaver[Any] | None = None, *, effects: Effects = "line"
     ) -> CompiledStateGraph[Any, HostContext, Any, Any]:
-        """A plain LangGraph graph; a flow with gates needs a checkpointer to be resumed."""
-        graph = self._compiled.copy({"checkpointer": checkpointer})
+        """A plain LangGraph graph; a flow with gates needs a checkpointer to be resumed.
+
+        effects: "forks" lets its nodes act in forks of a thread too, for hosts whose context
+                 cannot say so: a graph server.  See `cinatra_sdk.lineage`.
+
+        The graph reads its checkpoints with a serializer that makes no classes by name.
+        Raises: `ValueError` for a checkpointer with a serializer that cannot promise that.
+        """
+        saver = None if checkpointer is None else with_strict_serializer(checkpointer)
+        graph = self._compiled(effects).copy({"checkpointer": saver})
         # Our own bound on steps speaks first and names the node; the engine's default would not.
         return graph.with_config(recursion_limit=10 * self.max_steps)
 
-    @cached_property
-    def _compiled(self) -> CompiledStateGraph[Any, HostContext, Any, Any]:
+    def _compiled(self, effects: Effects) -> CompiledStateGraph[Any, HostContext, Any, Any]:
         """Compiled once: a store makes a graph for each activation, on a checkpointer of its own."""
+        known = self._graphs.get(effects)
+        if known is not None:
+            return known
         wiring = Wiring(
             platform=self.platform,
             tools=self.tools,
             approval=self.approval,
             digest=self.digest,
             max_steps=self.max_steps,
+            effects=effects,
         )
-        return lower_flow(self.ir, wiring).compile(name=self.id)
+        made = self._graphs[effects] = lower_flow(self.ir, wiring).compile(name=self.id)
+        return made
+
+    @cached_property
+    def _graphs(self) -> dict[str, CompiledStateGraph[Any, HostContext, Any, Any]]:
+        return {}
 
     def input(self, params: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """What `graph.invoke` takes: the declared inputs of `params`.
@@ -178,8 +195,12 @@ class Flow:
         approval_policy: Any = DERIVED,
         run_token: str = "",
         bearer_token: str = "",
+        effects: Effects | None = None,
     ) -> HostContext:
-        """What only the host supplies, passed as `context=` at every activation."""
+        """What only the host supplies, passed as `context=` at every activation.
+
+        See `cinatra_sdk.runtime_context.host_context`.
+        """
         return host_context(
             run_id=run_id,
             tenant=tenant,
@@ -187,6 +208,7 @@ class Flow:
             approval_policy=approval_policy,
             run_token=run_token,
             bearer_token=bearer_token,
+            effects=effects,
         )
 
     def mermaid(self) -> str:

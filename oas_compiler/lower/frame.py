@@ -21,7 +21,7 @@ from typing import Any
 
 from langgraph.types import Command
 
-from cinatra_sdk.errors import LimitExceeded, NodeFailed
+from cinatra_sdk.errors import FlowChanged, LimitExceeded, NodeFailed
 from cinatra_sdk.gates import label
 from cinatra_sdk.state import SEALED, seal
 from cinatra_sdk.values import check_value
@@ -30,8 +30,25 @@ from oas_compiler.ir import DataEdge, FlowIR, Json, Node, Port
 from oas_compiler.lower.casting import CastError, caster
 from oas_compiler.lower.names import CURSOR, channel_of, node_name
 
+LAYOUT = 2
+"""Raise it whenever node names, channels or records of a compiled graph change."""
+SEEN = "seen"
+"""Of the cursor: the checkpoint up to which a node that acted has looked for forks."""
+AGAIN = "again"
+"""Of the cursor: the run was sent on to where it stands by a further input on its thread."""
 MISSING: Any = object()
 _NO_MORE: Mapping[str, Any] = MappingProxyType({})
+
+
+def seen_before(state: Mapping[str, Any]) -> str:
+    """Up to which checkpoint a node that acted before has looked for forks; empty: none has."""
+    seen: str = state[CURSOR].get(SEEN, "")
+    return seen
+
+
+def with_seen(state: Mapping[str, Any], seen: str) -> Mapping[str, Any]:
+    """The state with what was looked at now, which the turn hands on."""
+    return {**state, CURSOR: {**state[CURSOR], SEEN: seen}} if seen else state
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +82,8 @@ class Frame:
     routes: Mapping[str, str]
     """branch → id of the next node."""
     max_steps: int
+    digest: str
+    """sha256 of the file: a run of another one is not gone on with."""
     where: str
     """The path as text, for errors."""
     output_where: str
@@ -77,17 +96,19 @@ class Frame:
         )
 
     def channels(self) -> list[str]:
-        """State keys that `gather`, `visit` and `finish` read."""
-        return [self.channel, *(s.channel for plan in self.inputs for s in plan.sources)]
+        """State keys that `has_turn`, `gather`, `visit` and `finish` read."""
+        return ["run", self.channel, *(s.channel for plan in self.inputs for s in plan.sources)]
 
     def has_turn(self, state: Mapping[str, Any]) -> bool:
         """Whether the run is at this node.
 
-        Raises: `LimitExceeded` when the run has taken more steps than any sane flow.
+        Raises: `LimitExceeded` when the run has taken more steps than any sane flow; `FlowChanged`
+        when it is a run of another flow, on the same thread.
         """
         cursor = state.get(CURSOR)
         if cursor is None or cursor["next"] != self.node.id:
             return False
+        self.require_own_run(state)
         if cursor["seq"] >= self.max_steps:
             raise LimitExceeded(
                 f"node '{self.where}': the run has taken {self.max_steps} steps without an end",
@@ -96,6 +117,18 @@ class Frame:
                 hint="a loop has no way out",
             )
         return True
+
+    def require_own_run(self, state: Mapping[str, Any]) -> None:
+        """Raise `FlowChanged` unless the run was begun by this flow, in this layout."""
+        run = state.get("run") or {}
+        if run.get("digest") == self.digest and run.get("layout") == LAYOUT:
+            return
+        begun = f"digest {run['digest'][:12]}…" if run.get("digest") else "no digest"
+        raise FlowChanged(
+            f"node '{self.where}' runs on a thread that another flow began, or another version of "
+            f"it ({begun}, this is {self.digest[:12]}…)",
+            hint="go on with the flow that began it, or start a new thread",
+        )
 
     def visit(self, state: Mapping[str, Any]) -> int:
         """Which visit of this node runs now, from 1."""
@@ -157,10 +190,14 @@ class Frame:
         more: Mapping[str, Any] = _NO_MORE,
     ) -> dict[str, Any]:
         """As `finish`, with the whole record and the next node given; None ends the run."""
-        seq = state[CURSOR]["seq"] + 1
+        cursor = state[CURSOR]
+        seq = cursor["seq"] + 1
+        turn = {"seq": seq, "next": following}
+        if SEEN in cursor:
+            turn[SEEN] = cursor[SEEN]
         return {
             self.channel: {"seq": seq, "visits": self.visit(state), **record, **SEALED},
-            CURSOR: seal({"seq": seq, "next": following}),
+            CURSOR: seal(turn),
             **more,
         }
 
@@ -209,7 +246,7 @@ class Index:
         )
 
 
-def frame_of(index: Index, node: Node, around: Path, max_steps: int) -> Frame:
+def frame_of(index: Index, node: Node, around: Path, *, max_steps: int, digest: str) -> Frame:
     """The frame of `node`, from the flow's data edges and routes."""
     where = "/".join((*around, node.id))
     return Frame(
@@ -219,6 +256,7 @@ def frame_of(index: Index, node: Node, around: Path, max_steps: int) -> Frame:
         inputs=tuple(_plan(index, node, port) for port in node.inputs),
         routes=index.routes.get(node.id, {}),
         max_steps=max_steps,
+        digest=digest,
         where=where,
         output_where=f"output of node '{where}'",
     )

@@ -27,6 +27,7 @@ from oas_compiler.lower.names import (
     BRANCH,
     CURSOR,
     DECISIONS,
+    ENDED,
     INPUTS,
     MESSAGES,
     OUTPUTS,
@@ -46,13 +47,14 @@ _FIXED: dict[str, Any] = {
     "rejected_at": Annotated[str, FirstText],
     "status": Annotated[str, TerminalWins],
     CURSOR: Annotated[dict[str, Any], Turn],
-    INPUTS: dict[str, Any],
-    OUTPUTS: dict[str, Any],
-    BRANCH: str,
+    # What a parent reads of a subflow, and a host of a run: only the flow's own end writes it.
+    OUTPUTS: Annotated[dict[str, Any], HostOnly],
+    BRANCH: Annotated[str, HostOnly],
+    ENDED: Annotated[dict[str, Any], HostOnly],
     MESSAGES: Annotated[list[dict[str, Any]], Appended],
     DECISIONS: Annotated[list[dict[str, Any]], Appended],
 }
-_OUTPUT_KEYS = (OUTPUTS, BRANCH, MESSAGES, DECISIONS, "status", "rejected_at")
+_OUTPUT_KEYS = (OUTPUTS, BRANCH, MESSAGES, DECISIONS, ENDED, "status", "rejected_at")
 
 
 def lower_flow(
@@ -61,7 +63,7 @@ def lower_flow(
     """The graph of `flow`; a checked flow always lowers."""
     index = Index.of(flow)
     record = Annotated[dict[str, Any], Record]
-    keys = {**_FIXED, **{channel_of(node.id): record for node in flow.nodes}}
+    keys = {**_FIXED, **_inputs(depth), **{channel_of(node.id): record for node in flow.nodes}}
     graph = StateGraph(
         _schema("State", keys),
         context_schema=HostContext,
@@ -72,7 +74,7 @@ def lower_flow(
         site = Site(
             node=node,
             index=index,
-            frame=frame_of(index, node, around, wiring.max_steps),
+            frame=frame_of(index, node, around, max_steps=wiring.max_steps, digest=wiring.digest),
             wiring=wiring,
             depth=depth,
         )
@@ -81,10 +83,15 @@ def lower_flow(
     return graph
 
 
+def _inputs(depth: int) -> dict[str, Any]:
+    """A caller's inputs are read once and checked; a subflow's come from its parent, sealed."""
+    inputs = dict[str, Any]
+    return {INPUTS: inputs if depth == 0 else Annotated[inputs, HostOnly]}
+
+
 def _input_keys(depth: int) -> dict[str, Any]:
     """A caller sets `inputs` only; a subgraph also takes what its parent sealed for it."""
-    inputs = {INPUTS: _FIXED[INPUTS]}
-    return inputs if depth == 0 else {**inputs, **_GOVERNED}
+    return _inputs(depth) if depth == 0 else {**_inputs(depth), **_GOVERNED}
 
 
 def _add(graph: StateGraph[Any, Any, Any, Any], site: Site, lowered: Lowered, keys: Any) -> None:

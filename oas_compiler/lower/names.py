@@ -17,10 +17,11 @@ BRANCH: Final = "branch"
 MESSAGES: Final = "messages"
 CURSOR: Final = "cursor"
 DECISIONS: Final = "decisions"
+ENDED: Final = "ended"
 
 _STATE_KEYS: Final = frozenset(
     {
-        INPUTS, OUTPUTS, BRANCH, MESSAGES, CURSOR, DECISIONS,
+        INPUTS, OUTPUTS, BRANCH, MESSAGES, CURSOR, DECISIONS, ENDED,
         "bearer_token", "approval_policy", "run", "rejected_at", "status",
     }
 )  # fmt: skip

@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from cinatra_sdk.lineage import Effects
 from cinatra_sdk.platform.protocol import Platform
 from oas_compiler.approval import Approval
 from oas_compiler.ir import Node
@@ -28,6 +29,7 @@ class Wiring:
     approval: Approval
     digest: str
     max_steps: int
+    effects: Effects = "line"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

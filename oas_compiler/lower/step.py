@@ -8,19 +8,20 @@ engine writes the text of an exception into the database before anybody can catc
 
 from __future__ import annotations
 
-import asyncio
+from asyncio import CancelledError
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from langgraph.errors import GraphBubbleUp, is_invalid_resume
 from langgraph.runtime import Runtime
 
+from cinatra_sdk.acting import arequire_effects, require_effects
 from cinatra_sdk.errors import FlowError
 from cinatra_sdk.platform.protocol import PlatformError
 from cinatra_sdk.runtime_context import HostContext, context_of
 from cinatra_sdk.secrets import cut_out, redact
 from cinatra_sdk.tasks import was_sent
-from oas_compiler.lower.frame import Frame
+from oas_compiler.lower.frame import Frame, seen_before, with_seen
 from oas_compiler.lower.registry import AsyncNodeFunction, Lowered, NodeFunction
 
 
@@ -34,7 +35,8 @@ def step(frame: Frame, lowered: Lowered) -> NodeFunction:
             if not may_run(state):
                 return {}
             if acts:
-                _ask_host(runtime)
+                seen = require_effects(state, runtime, node=frame.where, since=seen_before(state))
+                state = with_seen(state, seen)
             return _kept(run(state, runtime), acts, runtime)
         except BaseException as error:  # noqa: BLE001 - the border between a node and the engine
             raised = _clean(frame, error, runtime)
@@ -56,9 +58,12 @@ def async_step(frame: Frame, lowered: Lowered) -> AsyncNodeFunction | None:
             if not may_run(state):
                 return {}
             if acts:
-                await asyncio.to_thread(_ask_host, runtime)
+                seen = await arequire_effects(
+                    state, runtime, node=frame.where, since=seen_before(state)
+                )
+                state = with_seen(state, seen)
             return _kept(await arun(state, runtime), acts, runtime)
-        except asyncio.CancelledError:
+        except CancelledError:
             raise
         except BaseException as error:  # noqa: BLE001 - the border between a node and the engine
             raised = _clean(frame, error, runtime)
@@ -79,13 +84,6 @@ def _kept(update: Any, acts: bool, runtime: Runtime[HostContext]) -> Any:
         return update
     held = context_of(runtime.context).credentials
     return cut_out(update, (held.run_token, held.bearer_token))
-
-
-def _ask_host(runtime: Runtime[HostContext]) -> None:
-    """Before a call or a tool: the host may have stopped the run meanwhile."""
-    ask = context_of(runtime.context).before_effect
-    if ask is not None:
-        ask()
 
 
 def _clean(frame: Frame, error: BaseException, runtime: Runtime[HostContext]) -> BaseException:

@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
-from tests.attacks.families import Place
+pytest.register_assert_rewrite("tests.attacks.families")
+
+from tests.attacks.families import Place  # noqa: E402 - after the line that shows what differs
 
 
 @pytest.fixture

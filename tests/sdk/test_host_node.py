@@ -15,6 +15,7 @@ from cinatra_sdk.hitl import build_hitl_gate
 from cinatra_sdk.host_node import gate_once, keep_decision, seal_host_fields, terminal_node
 from cinatra_sdk.runtime_context import host_context
 from cinatra_sdk.state import seal
+from cinatra_sdk.tasks import shape_of
 
 DECISION = "review_decision"
 
@@ -54,7 +55,10 @@ def test_the_first_node_writes_what_the_host_says_and_keeps_the_token_out() -> N
     state = values(graph)
     assert state["bearer_token"] == ""
     assert state["approval_policy"] == POLICY
-    assert state["run"] == {"run_id": "r1", "tenant": "t1", "digest": "d1", "scope": ""}
+    assert state["run"] == {
+        "run_id": "r1", "tenant": "t1", "thread": "thread-1", "digest": "d1", "scope": "",
+        "graph": shape_of(graph.channels),
+    }  # fmt: skip
     assert state["status"] == "running"
     assert "input_params" not in state
 

@@ -14,11 +14,18 @@ from typing_extensions import TypedDict
 
 from cinatra_sdk.errors import NodeFailed
 from cinatra_sdk.hitl import build_hitl_gate
-from cinatra_sdk.host_node import ending, seal_host_fields, terminal_node
+from cinatra_sdk.host_node import (
+    ending,
+    gate_once,
+    keep_decision,
+    seal_host_fields,
+    terminal_node,
+)
 from cinatra_sdk.llm_step import llm_step
 from cinatra_sdk.runtime_context import HostContext, host_context
 from cinatra_sdk.state import GovernedState, HostOnly, seal
 from cinatra_sdk.subgraph import subgraph
+from cinatra_sdk.tasks import shape_of
 from oas_compiler import compile_flow
 from tests.flows import api, end, flow_of, gate, port, start
 
@@ -33,12 +40,14 @@ class ChildInput(TypedDict, total=False):
 class ChildOutput(TypedDict, total=False):
     status: str
     rejected_at: str
-    write_output: dict[str, Any]
+    ended: Annotated[dict[str, Any], HostOnly]
+    write_output: Annotated[dict[str, Any], HostOnly]
 
 
 class ChildState(GovernedState):
     topic: str
-    write_output: dict[str, Any]
+    write_output: Annotated[dict[str, Any], HostOnly]
+    review_decision: Annotated[dict[str, Any], HostOnly]
     check_output: dict[str, Any]
 
 
@@ -54,15 +63,19 @@ def hand_written(platform: Any, *, terminal: bool = True) -> Any:
     builder.add_node("host", seal_host_fields())
     builder.add_node(
         "write",
-        llm_step(platform, node="write", agent_id="@t/w", user="{{ topic }}", outputs=text),
+        llm_step(
+            platform, node="write", agent_id="@t/w", user="{{ topic }}", outputs=text, sealed=True
+        ),
     )
-    builder.add_node("review", build_hitl_gate(step_number=1, node="review"))
+    keep = keep_decision("review_decision", node="review", step_number=1)
+    asking = build_hitl_gate(step_number=1, node="review", write=keep)
+    builder.add_node("review", gate_once("review_decision", asking))
     builder.add_node(
         "check", llm_step(platform, node="check", agent_id="@t/c", user="x", outputs=text)
     )
     names = ["host", "write", "review", "check"]
     if terminal:
-        builder.add_node("terminal", terminal_node())
+        builder.add_node("terminal", terminal_node(requires=("review_decision",)))
         names.append("terminal")
     for before, after in zip([START, *names], [*names, END], strict=True):
         builder.add_edge(before, after)
@@ -198,7 +211,11 @@ def test_the_graph_inside_gets_the_runs_identity_sealed_with_its_place_in_the_ru
     graph = parent("hand-written", platform)
     graph.invoke({}, CONFIG, context=host_context(run_id="r1", tenant="t1"))
     inner = graph.get_state(CONFIG, subgraphs=True).tasks[0].state.values
-    assert inner["run"] == {"run_id": "r1", "tenant": "t1", "digest": "", "scope": "ask"}
+    shape = hand_written(platform)
+    assert inner["run"] == {
+        "run_id": "r1", "tenant": "t1", "thread": "thread-1", "digest": "", "scope": "ask",
+        "graph": shape_of(shape.channels),
+    }  # fmt: skip
     assert inner["approval_policy"] == POLICY
     assert inner["bearer_token"] == ""
     assert platform.seen[0].path == "ask/write"

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from cinatra_sdk.state import seal
 from oas_compiler.ir import EndNode
 from oas_compiler.lower.casting import CastError, caster
 from oas_compiler.lower.frame import MISSING
-from oas_compiler.lower.names import BRANCH, OUTPUTS
+from oas_compiler.lower.names import BRANCH, ENDED, OUTPUTS
 from oas_compiler.lower.registry import REGISTRY, Lowered, Site
 
 
@@ -39,10 +40,12 @@ def lower_end(site: Site) -> Lowered:
                     hint="feed it by a data edge on every way, or give it a default",
                 )
             outputs[port.title] = value
-        return frame.finish(
-            state,
-            outputs,
-            more={OUTPUTS: outputs, BRANCH: node.branch_name, "status": "completed"},
-        )
+        ending = {
+            OUTPUTS: seal(outputs),
+            BRANCH: seal(node.branch_name),
+            ENDED: seal({"scope": state["run"]["scope"]}),
+            "status": "completed",
+        }
+        return frame.finish(state, outputs, more=ending)
 
     return Lowered(run=run)

@@ -1,7 +1,9 @@
 """FlowNode: a real subgraph, so that a gate inside pauses the whole run and nothing runs twice.
 
 The function around the subgraph only maps values: the engine runs it again when the run is
-resumed, and the subgraph goes on from its own checkpoint.
+resumed, and the subgraph goes on from its own checkpoint.  What comes out is believed only where
+the subflow's own end has sealed it: a client of a graph server can write a status into the
+subflow's state, and leave it without a task.
 """
 
 from __future__ import annotations
@@ -10,14 +12,30 @@ from collections.abc import Mapping
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
+from langgraph.runtime import Runtime
 
+from cinatra_sdk.acting import arefuse_forks, refuse_forks
 from cinatra_sdk.gates import label
+from cinatra_sdk.lineage import place_of
+from cinatra_sdk.reentry import ago_on_inside, go_on_inside
+from cinatra_sdk.runtime_context import HostContext
 from cinatra_sdk.state import seal
 from cinatra_sdk.tasks import was_sent
-from oas_compiler.ir import FlowNode
-from oas_compiler.lower.frame import MISSING
-from oas_compiler.lower.names import BRANCH, DECISIONS, INPUTS, MESSAGES, OUTPUTS
+from oas_compiler.approval import walk
+from oas_compiler.ir import ApiNode, FlowNode, ToolNode
+from oas_compiler.lower.frame import AGAIN, MISSING, Frame, seen_before, with_seen
+from oas_compiler.lower.names import (
+    BRANCH,
+    CURSOR,
+    DECISIONS,
+    ENDED,
+    INPUTS,
+    MESSAGES,
+    OUTPUTS,
+)
 from oas_compiler.lower.registry import REGISTRY, Lowered, Site
+
+State = Mapping[str, Any]
 
 
 @REGISTRY.register(FlowNode)
@@ -29,39 +47,81 @@ def lower_flow_node(site: Site) -> Lowered:
     subgraph = lower_flow(node.subflow, wiring, around=frame.path, depth=site.depth + 1).compile(
         name=node.subflow.id
     )
+    acts = any(isinstance(inner, (ApiNode, ToolNode)) for _path, inner in walk(node.subflow))
+    border = _Border(frame, acts=acts)
 
-    def enter(state: Mapping[str, Any]) -> dict[str, Any]:
+    # Both forms name `subgraph` themselves: that is how the engine and Studio find it.
+    def run(state: State, config: RunnableConfig, runtime: Runtime[HostContext]) -> Any:
+        if was_sent() or not frame.has_turn(state):
+            return {}
+        if border.acts:
+            seen = refuse_forks(state, runtime, node=frame.where, since=seen_before(state))
+            state = with_seen(state, seen)
+        place = border.place_to_go_on(state, config, runtime)
+        if place is not None:
+            go_on_inside(*place, scope=border.scope(state))
+        return border.leave(state, subgraph.invoke(border.enter(state), config))
+
+    async def arun(state: State, config: RunnableConfig, runtime: Runtime[HostContext]) -> Any:
+        if was_sent() or not frame.has_turn(state):
+            return {}
+        if border.acts:
+            seen = await arefuse_forks(state, runtime, node=frame.where, since=seen_before(state))
+            state = with_seen(state, seen)
+        place = border.place_to_go_on(state, config, runtime)
+        if place is not None:
+            await ago_on_inside(*place, scope=border.scope(state))
+        return border.leave(state, await subgraph.ainvoke(border.enter(state), config))
+
+    reads = ("bearer_token", "approval_policy")
+    return Lowered(run=run, arun=arun, reads=reads, bare=True, chooses=True)
+
+
+class _Border:
+    """What crosses between the flow and the subflow."""
+
+    def __init__(self, frame: Frame, *, acts: bool) -> None:
+        self.frame = frame
+        self.acts = acts
+        """Whether a node inside acts on the world outside."""
+
+    def scope(self, state: State) -> str:
+        own, around = label(self.frame.node.id, self.frame.visit(state)), state["run"]["scope"]
+        return f"{around}/{own}" if around else own
+
+    def place_to_go_on(
+        self, state: State, config: RunnableConfig, runtime: Runtime[HostContext]
+    ) -> Any:
+        """Where this visit may have begun under another task; None where it cannot have."""
+        if AGAIN not in state[CURSOR]:
+            return None
+        place = place_of(config, runtime.execution_info)
+        if place is None:
+            return None
+        return place, runtime.execution_info.checkpoint_ns if runtime.execution_info else ""
+
+    def enter(self, state: State) -> dict[str, Any]:
+        frame = self.frame
         given = {plan.title: frame.look_up(plan, state) for plan in frame.inputs}
-        identity = dict(state["run"])
-        own = label(node.id, frame.visit(state))
-        identity["scope"] = f"{identity['scope']}/{own}" if identity["scope"] else own
+        inputs = {title: value for title, value in given.items() if value is not MISSING}
         return {
-            INPUTS: {title: value for title, value in given.items() if value is not MISSING},
+            INPUTS: seal(inputs),
             "bearer_token": seal(state["bearer_token"]),
             "approval_policy": seal(state["approval_policy"]),
-            "run": seal(identity),
+            "run": seal({**state["run"], "scope": self.scope(state)}),
         }
 
-    def leave(state: Mapping[str, Any], result: Mapping[str, Any]) -> Any:
+    def leave(self, state: State, result: State) -> Any:
+        frame = self.frame
         kept = {key: seal(result[key]) for key in (MESSAGES, DECISIONS) if result.get(key)}
         if result.get("rejected_at"):
             more = {**kept, "rejected_at": result["rejected_at"], "status": "rejected"}
             return frame.leave(frame.pass_turn(state, {"out": {}}, None, more), None)
-        if result.get("status") != "completed":
-            raise frame.failed("its subflow stopped before it reached an end")
+        if result.get(ENDED) != {"scope": self.scope(state)}:
+            raise frame.failed(
+                "its subflow stopped before it reached an end",
+                hint="something wrote into its state from outside; start a new run",
+            )
         branch = result[BRANCH]
         update = frame.finish(state, result[OUTPUTS], branch=branch, more=kept)
         return frame.leave(update, frame.routes.get(branch))
-
-    def run(state: Mapping[str, Any], config: RunnableConfig) -> Any:
-        if was_sent() or not frame.has_turn(state):
-            return {}
-        return leave(state, subgraph.invoke(enter(state), config))
-
-    async def arun(state: Mapping[str, Any], config: RunnableConfig) -> Any:
-        if was_sent() or not frame.has_turn(state):
-            return {}
-        return leave(state, await subgraph.ainvoke(enter(state), config))
-
-    reads = ("run", "bearer_token", "approval_policy")
-    return Lowered(run=run, arun=arun, reads=reads, bare=True, chooses=True)

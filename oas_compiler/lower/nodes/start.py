@@ -23,7 +23,7 @@ from cinatra_sdk.secrets import without_secrets
 from cinatra_sdk.state import seal
 from oas_compiler.approval import SETUP_STEP, visible_required
 from oas_compiler.ir import Port, StartNode
-from oas_compiler.lower.frame import Frame
+from oas_compiler.lower.frame import AGAIN, LAYOUT, Frame
 from oas_compiler.lower.inputs import RUN_ID_INPUTS, accepted_inputs
 from oas_compiler.lower.names import CURSOR, DECISIONS, INPUTS, node_name
 from oas_compiler.lower.nodes.gate import decision_record, rejection
@@ -44,6 +44,8 @@ def _inner(site: Site) -> Lowered:
     assert isinstance(node, StartNode)
 
     def run(state: Mapping[str, Any], _runtime: object) -> Any:
+        # The parent's word, sealed; also where a client wrote into the subflow before it began.
+        frame.require_own_run(state)
         if state.get(CURSOR) is not None:
             return _go_on(state)
         begun = _begin(frame, state)
@@ -60,21 +62,28 @@ def _outermost(site: Site) -> Lowered:
 
     def first(state: Mapping[str, Any], runtime: Runtime[HostContext]) -> Any:
         """The first visit of a thread: everything that only the host says is written here."""
+        if "run" in state:
+            frame.require_own_run(state)  # begun by a graph without turns, on the same thread
         host = context_of(runtime.context)
         info = runtime.execution_info
-        run_id = host.run_id or (info.thread_id if info is not None else "") or ""
+        thread = (info.thread_id if info is not None else "") or ""
+        run_id = host.run_id or thread
         policy = host.approval_policy
         if isinstance(policy, _Derived):
             policy = wiring.approval.policy()
         require_entries(parse_policy(policy), wiring.approval.guards)
         given = accepted_inputs(node.inputs, state.get(INPUTS) or {}).values
-        given |= {p.title: run_id for p in node.inputs if p.title in RUN_ID_INPUTS and run_id}
+        given |= {p.title: run_id for p in node.inputs if p.title in RUN_ID_INPUTS}
         identity = {
             "run_id": run_id,
             "tenant": host.tenant,
+            "thread": str(thread),
             "digest": wiring.digest,
+            "layout": LAYOUT,
             "scope": host.scope,
         }
+        if wiring.effects != "line":
+            identity["effects"] = wiring.effects
         sealed = {
             "bearer_token": seal(""),
             "approval_policy": seal(policy),
@@ -87,6 +96,7 @@ def _outermost(site: Site) -> Lowered:
         cursor = state.get(CURSOR)
         if cursor is None:
             return first(state, runtime)
+        frame.require_own_run(state)
         if cursor["next"] != node.id:
             return _go_on(state)
         return setup(state)
@@ -100,9 +110,15 @@ def _begin(frame: Frame, state: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _go_on(state: Mapping[str, Any]) -> Any:
-    """A further input on a thread that has begun changes nothing: the run goes on where it is."""
-    following = state[CURSOR]["next"]
-    return {} if following is None else Command(goto=node_name(following))
+    """A further input on a thread that has begun changes nothing: the run goes on where it is.
+
+    A subflow there is told that it is entered once more (`AGAIN`), so that it does not begin anew.
+    """
+    cursor = state[CURSOR]
+    if cursor["next"] is None:
+        return {}
+    turn = {**cursor, "seq": cursor["seq"] + 1, AGAIN: True}
+    return Command(update={CURSOR: seal(turn)}, goto=node_name(cursor["next"]))
 
 
 def _take_in(

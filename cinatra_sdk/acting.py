@@ -1,0 +1,66 @@
+"""Whether a node may act on the world outside: a call, a tool, a subflow with such nodes.
+
+In: the state and the runtime of the node.  Out: how far its thread is known to be one line, or an
+error: the host wants no further effect, or the node stands in a fork that the host does not allow
+to act (`cinatra_sdk.lineage`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+from langgraph.config import get_config
+
+from cinatra_sdk.lineage import Place, arequire_line, place_of, refuse_copy, require_line
+from cinatra_sdk.runtime_context import context_of
+
+
+def require_effects(state: Mapping[str, Any], runtime: Any, *, node: str, since: str = "") -> str:
+    """Ask whether the node may act now.
+
+    since: what an earlier look at this thread returned.
+    Returns what is to be given as `since` the next time; empty where nothing was looked at.
+    Raises: `ForkRefused`, and what the host's `before_effect` raises.
+    """
+    seen = refuse_forks(state, runtime, node=node, since=since)
+    ask = context_of(runtime.context).before_effect
+    if ask is not None:
+        ask()
+    return seen
+
+
+async def arequire_effects(
+    state: Mapping[str, Any], runtime: Any, *, node: str, since: str = ""
+) -> str:
+    """As `require_effects`, for an event loop."""
+    seen = await arefuse_forks(state, runtime, node=node, since=since)
+    ask = context_of(runtime.context).before_effect
+    if ask is not None:
+        await asyncio.to_thread(ask)
+    return seen
+
+
+def refuse_forks(state: Mapping[str, Any], runtime: Any, *, node: str, since: str = "") -> str:
+    """As `require_effects`, for a node that only has others inside which act."""
+    place = _place_to_check(state, runtime, node)
+    return "" if place is None else require_line(place, since=since, node=node)
+
+
+async def arefuse_forks(
+    state: Mapping[str, Any], runtime: Any, *, node: str, since: str = ""
+) -> str:
+    """As `refuse_forks`, for an event loop."""
+    place = _place_to_check(state, runtime, node)
+    return "" if place is None else await arequire_line(place, since=since, node=node)
+
+
+def _place_to_check(state: Mapping[str, Any], runtime: Any, node: str) -> Place | None:
+    """Where the node stands; None where it may act wherever that is."""
+    identity = state.get("run") or {}
+    if "forks" in (context_of(runtime.context).effects, identity.get("effects")):
+        return None
+    place = place_of(get_config(), runtime.execution_info)
+    refuse_copy(identity, place, node)
+    return place

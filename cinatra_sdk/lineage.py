@@ -1,0 +1,180 @@
+r"""Whether a node stands on its thread's own line, or on a fork of it.
+
+In: the place of the node that runs now: its checkpointer, thread, namespace and checkpoint.
+Out: the id of that checkpoint where nothing else ever went on from the ones before it, or
+`ForkRefused`.
+
+    a — b — c — d            the node runs on d: on the line
+         \\
+          e — f              the node runs on f: b went on twice, so this is a fork
+
+Time travel (`checkpoint_id` in a config), `update_state` on an older checkpoint and a copied thread
+all make one.  A gate that was answered once can be answered again there, also a rejected one, and a
+call that was made is made again; so nothing acts in a fork, unless the host allows it.
+
+The checkpoints are read backwards from the newest to the one that an earlier look has reached
+(`since`), a page at a time: in a run that acts now and then this is one short query.
+
+A process whose clock is behind the thread's last checkpoint makes older ids than those that are
+there, which looks like a fork and is refused as one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain, repeat
+from typing import Any, Final, Literal, TypeAlias
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
+
+from cinatra_sdk.errors import ForkRefused
+
+Effects: TypeAlias = Literal["line", "forks"]
+"""Where nodes may act: on their thread's own line, or in forks of it too."""
+
+PAGE: Final = 8
+"""Checkpoints of one query."""
+_WAITS: Final = (*(0.001,) * 5, *(0.01,) * 20, *repeat(0.05, 200))
+"""Seconds between looks for a checkpoint that is still being written (durability "async")."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where in which thread a node runs."""
+
+    saver: BaseCheckpointSaver[Any]
+    thread: str
+    namespace: str
+    """Of the graph that the node belongs to; empty for the outermost."""
+    checkpoint: str
+    """Id of the checkpoint that the node's state was read from."""
+
+    def config(self) -> RunnableConfig:
+        return {"configurable": {"thread_id": self.thread, "checkpoint_ns": self.namespace}}
+
+
+def place_of(config: RunnableConfig, execution: Any) -> Place | None:
+    """The place of the node that runs with `config`; None where no checkpoint is kept.
+
+    execution: the runtime's `execution_info`.
+    """
+    saver = (config.get("configurable") or {}).get("__pregel_checkpointer")
+    if (
+        execution is None
+        or execution.thread_id is None
+        or not isinstance(saver, BaseCheckpointSaver)
+    ):
+        return None
+    return Place(
+        saver=saver,
+        thread=str(execution.thread_id),
+        namespace=execution.checkpoint_ns.rpartition("|")[0],
+        checkpoint=execution.checkpoint_id,
+    )
+
+
+def require_line(place: Place, *, since: str, node: str) -> str:
+    """The checkpoint's id, to be given as `since` the next time.
+
+    since: what an earlier look at this thread returned; empty: none.
+    Raises: `ForkRefused` naming `node`.
+    """
+    for seconds in _patience():
+        walk = _Walk(place.checkpoint, since)
+        before = None
+        while walk.verdict == "open":
+            page = list(place.saver.list(place.config(), before=before, limit=PAGE))
+            before = walk.read(page)
+        if walk.verdict != "unsaved":
+            break
+        time.sleep(seconds)
+    return _judged(place, walk, node)
+
+
+async def arequire_line(place: Place, *, since: str, node: str) -> str:
+    """As `require_line`, for an event loop."""
+    for seconds in _patience():
+        walk = _Walk(place.checkpoint, since)
+        before = None
+        while walk.verdict == "open":
+            found = place.saver.alist(place.config(), before=before, limit=PAGE)
+            before = walk.read([kept async for kept in found])
+        if walk.verdict != "unsaved":
+            break
+        await asyncio.sleep(seconds)
+    return _judged(place, walk, node)
+
+
+def refuse_copy(identity: dict[str, Any], place: Place | None, node: str) -> None:
+    """Raise `ForkRefused` where the run was begun on another thread than the one it stands on."""
+    begun = identity.get("thread", "")
+    if place is not None and begun and begun != place.thread:
+        raise ForkRefused(
+            f"node '{node}' runs on thread '{place.thread}', a copy of thread '{begun}'",
+            node=node,
+            hint=_HINT,
+        )
+
+
+_HINT: Final = (
+    'start a new run, or allow effects in forks: effects="forks" in the host\'s context or graph'
+)
+
+
+def _patience() -> Iterator[float]:
+    return chain(_WAITS, (0.0,))
+
+
+def _judged(place: Place, walk: _Walk, node: str) -> str:
+    if walk.verdict == "line":
+        return place.checkpoint
+    if walk.verdict == "unsaved":
+        raise ForkRefused(
+            f"node '{node}' acts, and the checkpoint before it is not kept yet",
+            node=node,
+            hint='run the graph with durability="sync"',
+        )
+    raise ForkRefused(
+        f"node '{node}' was reached in a fork of thread '{place.thread}', and forks do not act",
+        node=node,
+        hint=_HINT,
+    )
+
+
+class _Walk:
+    """One look at a thread, fed with its checkpoints from the newest on."""
+
+    def __init__(self, checkpoint: str, since: str) -> None:
+        self._expected = checkpoint
+        self._since = since
+        self._begun = False
+        self.verdict: Literal["open", "line", "fork", "unsaved"] = "open"
+
+    def read(self, page: list[CheckpointTuple]) -> RunnableConfig | None:
+        """Go on with `page`; returns where the next one begins."""
+        for kept in page:
+            self._read_one(kept)
+            if self.verdict != "open":
+                return None
+        if len(page) < PAGE:
+            # Nothing older is kept: the thread began here, or was pruned.
+            self.verdict = "line"
+            return None
+        return page[-1].config
+
+    def _read_one(self, kept: CheckpointTuple) -> None:
+        own = kept.checkpoint["id"]
+        if own == self._expected:
+            self._begun = True
+            before = kept.parent_config or {}
+            self._expected = (before.get("configurable") or {}).get("checkpoint_id") or ""
+            if own == self._since:
+                self.verdict = "line"
+        elif not self._begun and own < self._expected:
+            self.verdict = "unsaved"
+        else:
+            self.verdict = "fork"

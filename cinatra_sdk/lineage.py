@@ -52,6 +52,8 @@ class Place:
     """Of the graph that the node belongs to; empty for the outermost."""
     checkpoint: str
     """Id of the checkpoint that the node's state was read from."""
+    is_kept: bool = True
+    """False with durability "exit": no checkpoint is kept before the graph stops."""
 
     def config(self) -> RunnableConfig:
         return {"configurable": {"thread_id": self.thread, "checkpoint_ns": self.namespace}}
@@ -62,7 +64,8 @@ def place_of(config: RunnableConfig, execution: Any) -> Place | None:
 
     execution: the runtime's `execution_info`.
     """
-    saver = (config.get("configurable") or {}).get("__pregel_checkpointer")
+    configurable = config.get("configurable") or {}
+    saver = configurable.get("__pregel_checkpointer")
     if (
         execution is None
         or execution.thread_id is None
@@ -74,6 +77,7 @@ def place_of(config: RunnableConfig, execution: Any) -> Place | None:
         thread=str(execution.thread_id),
         namespace=execution.checkpoint_ns.rpartition("|")[0],
         checkpoint=execution.checkpoint_id,
+        is_kept=configurable.get("__pregel_durability") != "exit",
     )
 
 
@@ -83,7 +87,7 @@ def require_line(place: Place, *, since: str, node: str) -> str:
     since: what an earlier look at this thread returned; empty: none.
     Raises: `ForkRefused` naming `node`.
     """
-    for seconds in _patience():
+    for seconds in _patience(place):
         walk = _Walk(place.checkpoint, since)
         before = None
         while walk.verdict == "open":
@@ -97,7 +101,7 @@ def require_line(place: Place, *, since: str, node: str) -> str:
 
 async def arequire_line(place: Place, *, since: str, node: str) -> str:
     """As `require_line`, for an event loop."""
-    for seconds in _patience():
+    for seconds in _patience(place):
         walk = _Walk(place.checkpoint, since)
         before = None
         while walk.verdict == "open":
@@ -125,8 +129,8 @@ _HINT: Final = (
 )
 
 
-def _patience() -> Iterator[float]:
-    return chain(_WAITS, (0.0,))
+def _patience(place: Place) -> Iterator[float]:
+    return chain(_WAITS if place.is_kept else (), (0.0,))
 
 
 def _judged(place: Place, walk: _Walk, node: str) -> str:

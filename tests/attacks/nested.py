@@ -14,8 +14,8 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.types import Command
 from typing_extensions import TypedDict
 
-from cinatra_sdk.host_node import gate_once, keep_decision, seal_host_fields, terminal_node
 from cinatra_sdk.hitl import build_hitl_gate
+from cinatra_sdk.host_node import gate_once, keep_decision, seal_host_fields, terminal_node
 from cinatra_sdk.llm_step import llm_step
 from cinatra_sdk.platform import SimulatedPlatform
 from cinatra_sdk.runtime_context import HostContext
@@ -114,7 +114,7 @@ def hand_written_inside(platform: Any) -> Any:
     return in_a_row(builder, nodes).compile()
 
 
-def hand_written_around(platform: Any, child: str, saver: Any = None) -> Any:
+def hand_written_around(platform: Any, child: str, saver: Any = None, effects: Any = "line") -> Any:
     """host → child → send → terminal; `child` is "compiled" or "by hand"."""
     if child == "compiled":
         described = compile_flow(inside(0), platform=platform).graph()
@@ -129,7 +129,7 @@ def hand_written_around(platform: Any, child: str, saver: Any = None) -> Any:
         )  # fmt: skip
     builder = StateGraph(Outer, context_schema=HostContext, input_schema=Input)
     nodes = {
-        "host": seal_host_fields(POLICY),
+        "host": seal_host_fields(POLICY, effects=effects),
         "child": block,
         "send": asking(platform, "send", needs=("child_decision",)),
         "terminal": terminal_node(requires=("send_output",)),

@@ -15,7 +15,7 @@ from langgraph.types import Command
 from cinatra_sdk import Decision, RunStore
 from cinatra_sdk.errors import FlowError
 from cinatra_sdk.platform import SimulatedPlatform
-from cinatra_sdk.state import MISSING, _MAGIC
+from cinatra_sdk.state import _MAGIC, MISSING
 from oas_compiler import compile_flow
 from tests.attacks.book import Attack
 from tests.attacks.families import Control, Place, tests_of

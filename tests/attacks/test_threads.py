@@ -1,0 +1,182 @@
+"""A thread that one graph began is not gone on with by another one."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.errors import InvalidUpdateError
+from langgraph.types import Command
+
+from cinatra_sdk import hitl, host_node
+from cinatra_sdk import step as blocks
+from cinatra_sdk.errors import FlowError
+from cinatra_sdk.platform import SimulatedPlatform
+from cinatra_sdk.runtime_context import host_context
+from graphs import context_selection, orchestrator_v1
+from oas_compiler.lower.frame import Frame
+from tests.attacks.book import Attack
+from tests.attacks.families import Control, Place, tests_of
+from tests.attacks.graphs import GRAPHS, Made, foreign
+from tests.attacks.nested import CONFIG
+
+SAMPLES: Any = {**orchestrator_v1.SAMPLES, **context_selection.SAMPLES}
+
+
+class Thread:
+    """One thread, and the graphs that come by."""
+
+    def __init__(self) -> None:
+        self.saver = InMemorySaver()
+        self.platform = SimulatedPlatform(SAMPLES)
+
+    def made(self, name: str) -> Made:
+        return GRAPHS[name](self.platform, self.saver)
+
+    @property
+    def calls(self) -> int:
+        return len(self.platform.calls)
+
+
+def attempt(attack: Attack, _place: Place) -> str:
+    how, thread = attack.value, Thread()
+    if how["first"] == "foreign":
+        return after_a_stranger(how, thread)
+    begin(how["first"], thread)
+    before = thread.calls
+    second = thread.made(how["second"])
+    if how["by"] == "own thread":
+        return on_its_own(second, thread)
+    with suppress(FlowError, InvalidUpdateError):
+        ACTS[how["by"]](second)
+    return "nothing done" if thread.calls == before else "done"
+
+
+def begin(name: str, thread: Thread) -> None:
+    """The first graph: parked at its gate, or run under a policy that waives it."""
+    waives = name.startswith("waived")
+    made = thread.made({"waived": "flow", "waived orchestrator": "orchestrator"}.get(name, name))
+    context = None
+    if waives:
+        steps = [{"stepNumber": n, "requiresApproval": False} for n in (1, 2, 3, 5)]
+        context = host_context(run_id="t1", approval_policy={"steps": steps})
+    made.graph.invoke(made.first, CONFIG, context=context)
+    assert waives or made.graph.get_state(CONFIG).interrupts, "it does not wait"
+
+
+def waiting(graph: Any) -> Any:
+    """Answers whatever waits; where the graph sees nothing, answers all the same."""
+    interrupts = graph.get_state(CONFIG).interrupts
+    answer = {"approved": True, "value": "x", "userResponse": "x"}
+    plain = {"approved": True}
+    return Command(resume={interrupts[0].id: plain} if interrupts else answer)
+
+
+def approve(made: Made) -> None:
+    interrupts = made.graph.get_state(CONFIG).interrupts
+    if interrupts:
+        answer: Any = {"approved": True}
+        if interrupts[0].response_schema["x-gate"]["node"] == "context_select_gate":
+            answer["value"] = interrupts[0].value["values"]["candidates"] and chosen(interrupts[0])
+        made.graph.invoke(Command(resume={interrupts[0].id: answer}), CONFIG)
+
+
+def chosen(interrupt: Any) -> Any:
+    from cinatra_sdk.gates import gate_of
+
+    gate = gate_of(interrupt)
+    assert gate is not None
+    return gate.example()
+
+
+def input_then_approve(made: Made) -> None:
+    with suppress(FlowError):
+        made.graph.invoke(made.first, CONFIG)
+    approve(made)
+
+
+async def aresume(made: Made) -> None:
+    state = await made.graph.aget_state(CONFIG)
+    answer: Any = {"approved": True}
+    if state.interrupts and "selection" in str(state.interrupts[0].value.get("xRenderer", "")):
+        answer["value"] = chosen(state.interrupts[0])
+    command = {state.interrupts[0].id: answer} if state.interrupts else answer
+    await made.graph.ainvoke(Command(resume=command), CONFIG)
+
+
+ACTS: Any = {
+    "input": lambda made: made.graph.invoke(made.first, CONFIG),
+    "input, approve": input_then_approve,
+    "resume": lambda made: (
+        approve(made)
+        if made.graph.get_state(CONFIG).interrupts
+        else made.graph.invoke(waiting(made.graph), CONFIG)
+    ),
+    "aresume": lambda made: asyncio.run(aresume(made)),
+    "none": lambda made: made.graph.invoke(None, CONFIG),
+    "goto": lambda made: made.graph.invoke(Command(goto=made.send), CONFIG),
+}
+
+
+def on_its_own(made: Made, thread: Thread) -> str:
+    before = thread.calls
+    config: Any = {"configurable": {"thread_id": "another"}}
+    made.graph.invoke(made.first, config)
+    interrupt = made.graph.get_state(config).interrupts[0]
+    answer: Any = {"approved": True}
+    if "candidates" in interrupt.value["values"]:
+        answer["value"] = chosen(interrupt)
+    made.graph.invoke(Command(resume={interrupt.id: answer}), config)
+    return "done" if thread.calls > before else "nothing done"
+
+
+def after_a_stranger(how: Any, thread: Thread) -> str:
+    """A graph of somebody else, on the same server, has written keys of ours as plain ones."""
+    made = thread.made(how["second"])
+    plant = dict(how["plant"])
+    if isinstance(plant.get("run"), dict) and plant["run"].get("digest") == "OWN":
+        twin = Thread()
+        begin(how["second"], twin)
+        values = twin.made(how["second"]).graph.get_state(CONFIG).values
+        plant["run"] = {**plant["run"], "digest": values["run"]["digest"]}
+    foreign(plant, thread.saver).invoke(plant, CONFIG)
+    for act in ("input", "none"):
+        with suppress(FlowError):
+            ACTS[act](made)
+    if thread.calls:
+        return "done"
+    if made.graph.get_state(CONFIG).interrupts:
+        return "asked first"
+    return "refused"
+
+
+@contextmanager
+def any_run(place: Place) -> Iterator[None]:
+    """Nodes that take every run for their own."""
+    with place.monkeypatch.context() as patch:
+        patch.setattr(Frame, "require_own_run", lambda _self, _state: None)
+        for module in (blocks, host_node, hitl):
+            patch.setattr(module, "require_own_graph", lambda _state, _node: None)
+        patch.setattr(host_node, "_require_own_run", lambda _state, _digest: None)
+        yield
+
+
+CONTROLS = {
+    "compiled after compiled": Control(
+        open=any_run, row="flow_parked,_then_call_in_the_gate's_place-resume"
+    ),
+    "a message in the gate's place": Control(
+        open=any_run, row="flow_parked,_then_message_in_the_gate's_place-go_on"
+    ),
+    "compiled after hand-written": Control(
+        open=any_run, row="orchestrator_with_a_waived_policy,_then_flow-a_new_input"
+    ),
+    "hand-written after compiled": Control(
+        open=any_run, row="flow_parked,_then_hand-written_sends-resume"
+    ),
+}
+
+test_attack, test_twin, test_control = tests_of("threads", attempt, CONTROLS)

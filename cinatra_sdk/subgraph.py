@@ -65,8 +65,8 @@ def subgraph(
     into, needs, sealed: see `cinatra_sdk.step.Step`.
     after:      node whose outputs templates may call `child_output`.
 
-    The graph gets `bearer_token`, `run` and the policy sealed.  Its output schema must have
-    `rejected_at` and `ended`, which its own last node seals (`terminal_node(requires=…)`, or the
+    The graph gets `bearer_token`, `run` and the policy sealed.  Its state must have
+    `ended` of `GovernedState`, which its own last node seals (`terminal_node(requires=…)`, or the
     end of a compiled flow), and what `outputs` reads must be sealed too: a client of a graph server
     can write every plain key.  The node does nothing once the run is rejected or ended.
     Raises: `ValueError` here where `graph` has its own checkpointer or a plain key is read of it;
@@ -87,6 +87,7 @@ def subgraph(
         shape=shape_of(graph.channels),
     )
     _require_sealed(graph, node, outputs)
+    read = sorted({*graph.output_channels, "ended", "rejected_at"} & set(graph.channels))
 
     # Both forms name `graph` themselves: that is how the engine and Studio find it inside.
     def run(state: State, config: RunnableConfig) -> dict[str, Any]:
@@ -98,7 +99,8 @@ def subgraph(
         if place is not None and was_given_further_input(place):
             go_on_inside(place, border.namespace(runtime), scope=scope)
         entered, context = border.enter(state), border.context(state)
-        return border.leave(graph.invoke(entered, config, context=context), scope)
+        result = graph.invoke(entered, config, context=context, output_keys=read)
+        return border.leave(result, scope)
 
     async def arun(state: State, config: RunnableConfig) -> dict[str, Any]:
         if not border.step.has_work(state):
@@ -109,7 +111,8 @@ def subgraph(
         if place is not None and await awas_given_further_input(place):
             await ago_on_inside(place, border.namespace(runtime), scope=scope)
         entered, context = border.enter(state), border.context(state)
-        return border.leave(await graph.ainvoke(entered, config, context=context), scope)
+        result = await graph.ainvoke(entered, config, context=context, output_keys=read)
+        return border.leave(result, scope)
 
     return node_of(node, run, arun)
 
@@ -119,11 +122,10 @@ def _require_sealed(
 ) -> None:
     """Raise `ValueError` where the parent would believe a key that any client can write."""
     channels = graph.channels
-    if "ended" not in channels or "ended" not in graph.output_channels:
-        raise ValueError(
-            f"subgraph '{node}': the graph never says that it reached its own end: let its state and "
-            "its output schema have 'ended' of GovernedState, and end it with "
-            "terminal_node(requires=…)"
+    if not isinstance(channels.get("ended"), HostOnly):
+        raise ValueError(  # noqa: TRY004 - the graph is wrong, not its type
+            f"subgraph '{node}': the graph never says that it reached its own end: let its state "
+            "inherit from GovernedState, and end it with terminal_node(requires=…)"
         )
     if any(getattr(inner.bound, "ends_unsealed", False) for inner in graph.nodes.values()):
         raise ValueError(

@@ -153,7 +153,6 @@ class Output(TypedDict, total=False):
     rejected_at: str
     contextRefs: Bindings
     contextSlotBindings: Bindings
-    ended: Object
 
 
 class State(GovernedState):

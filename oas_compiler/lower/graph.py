@@ -54,7 +54,7 @@ _FIXED: dict[str, Any] = {
     MESSAGES: Annotated[list[dict[str, Any]], Appended],
     DECISIONS: Annotated[list[dict[str, Any]], Appended],
 }
-_OUTPUT_KEYS = (OUTPUTS, BRANCH, MESSAGES, DECISIONS, ENDED, "status", "rejected_at")
+_OUTPUT_KEYS = (OUTPUTS, BRANCH, MESSAGES, DECISIONS, "status", "rejected_at")
 
 
 def lower_flow(

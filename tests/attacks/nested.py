@@ -72,7 +72,6 @@ class Input(TypedDict, total=False):
 class Output(TypedDict, total=False):
     status: str
     rejected_at: str
-    ended: Annotated[dict[str, Any], HostOnly]
     draft_output: Annotated[dict[str, Any], HostOnly]
     review_decision: Annotated[dict[str, Any], HostOnly]
 

@@ -40,7 +40,6 @@ class ChildInput(TypedDict, total=False):
 class ChildOutput(TypedDict, total=False):
     status: str
     rejected_at: str
-    ended: Annotated[dict[str, Any], HostOnly]
     write_output: Annotated[dict[str, Any], HostOnly]
 
 

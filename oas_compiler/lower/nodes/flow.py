@@ -36,6 +36,8 @@ from oas_compiler.lower.names import (
 from oas_compiler.lower.registry import REGISTRY, Lowered, Site
 
 State = Mapping[str, Any]
+_READ = [OUTPUTS, BRANCH, MESSAGES, DECISIONS, ENDED, "rejected_at"]
+"""What the parent reads of the subflow: sealed, but for a rejection, which only ends the run."""
 
 
 @REGISTRY.register(FlowNode)
@@ -60,7 +62,7 @@ def lower_flow_node(site: Site) -> Lowered:
         place = border.place_to_go_on(state, config, runtime)
         if place is not None:
             go_on_inside(*place, scope=border.scope(state))
-        return border.leave(state, subgraph.invoke(border.enter(state), config))
+        return border.leave(state, subgraph.invoke(border.enter(state), config, output_keys=_READ))
 
     async def arun(state: State, config: RunnableConfig, runtime: Runtime[HostContext]) -> Any:
         if was_sent() or not frame.has_turn(state):
@@ -71,7 +73,8 @@ def lower_flow_node(site: Site) -> Lowered:
         place = border.place_to_go_on(state, config, runtime)
         if place is not None:
             await ago_on_inside(*place, scope=border.scope(state))
-        return border.leave(state, await subgraph.ainvoke(border.enter(state), config))
+        entered = border.enter(state)
+        return border.leave(state, await subgraph.ainvoke(entered, config, output_keys=_READ))
 
     reads = ("bearer_token", "approval_policy")
     return Lowered(run=run, arun=arun, reads=reads, bare=True, chooses=True)

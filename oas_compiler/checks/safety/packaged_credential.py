@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from oas_compiler.checks.credentials import known_credential
 from oas_compiler.checks.subject import Subject
+from oas_compiler.files import MANIFEST
 from oas_compiler.ir import Place
-from oas_compiler.package import MANIFEST
 from oas_compiler.rules import Report, rule
 
 

@@ -23,6 +23,9 @@ from oas_compiler.ir import JsonValue, Place
 
 MAX_FRONTMATTER = 16_384
 """Characters of a frontmatter; what people write there is a hundredth of it."""
+_COMMON_LINE = re.compile(r"([A-Za-z][A-Za-z0-9_-]{0,80}): ([A-Za-z].*)")
+_NO_WORDS = frozenset({"null", "true", "false"})
+"""Letters that stand for something else than themselves."""
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*))?$")
 _INLINE_CODE = re.compile(r"`[^`\n]*`")
@@ -125,10 +128,32 @@ def _end_of_frontmatter(lines: list[str]) -> int:
     return next(ends, -1) + 1
 
 
+def common_members(text: str) -> dict[str, JsonValue] | None:
+    """The members where every line is `name: words`, which the reader of YAML says the same of.
+
+    Importing that reader takes longer than checking a package; `None` leaves the text to it.
+    """
+    members: dict[str, JsonValue] = {}
+    for line in text.removeprefix("\n").split("\n"):
+        match = _COMMON_LINE.fullmatch(line.removesuffix("\r"))
+        if match is None or not line.removesuffix("\r").isprintable():
+            return None
+        key, words = match[1], match[2].rstrip(" ")
+        if ": " in words or " #" in words or words.endswith(":") or key in members:
+            return None
+        if {key.lower(), words.lower()} & _NO_WORDS:
+            return None
+        members[key] = words
+    return members
+
+
 def _members(text: str) -> tuple[dict[str, JsonValue], tuple[str, Place] | None]:
     """The frontmatter as the one reader of YAML has it."""
     if len(text) > MAX_FRONTMATTER:
         return {}, (f"it is longer than {MAX_FRONTMATTER:,} characters", Place("", 1, 1))
+    common = common_members(text)
+    if common is not None:
+        return common, None
     # imported late, as source.py does
     from oas_compiler.yaml_text import read_yaml
 

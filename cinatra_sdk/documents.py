@@ -70,7 +70,7 @@ def decoded(raw: bytes) -> JsonValue:
 
 def is_json(raw: bytes) -> bool:
     """Objects and arrays open with a bracket; a YAML flow mapping would too, and is refused."""
-    return raw.removeprefix(b"\xef\xbb\xbf").lstrip(b" \t\r\n")[:1] in {b"{", b"[", b'"'}
+    return raw.removeprefix(b"\xef\xbb\xbf").lstrip(b" \t\r\n")[:1] in {b"{", b"["}
 
 
 def _decoded(raw: bytes, *, is_json: bool, max_depth: int) -> JsonValue:
@@ -103,9 +103,19 @@ def _json(text: str) -> tuple[JsonValue, str]:
 
 
 def _yaml(text: str, max_depth: int) -> tuple[JsonValue, str]:
-    reading = read_yaml(text, max_depth=max_depth)
+    beyond: list[int] = []
+
+    def look(_scalar: str, value: JsonValue, offset: int) -> None:
+        if not beyond and _is_beyond(value):
+            beyond.append(offset)
+
+    reading = read_yaml(text, plain=look, max_depth=max_depth)
     if not reading.flaws:
-        return reading.value, ""
+        problem = _beyond_bounds(reading.value, max_depth)
+        if problem and beyond:
+            line, column = line_and_column(text, beyond[0])
+            problem = f"{problem} at line {line}, column {column}"
+        return reading.value, problem
     flaw = reading.flaws[0]
     return (None, "") if flaw.kind == "empty" else (None, _problem(flaw, text))
 
@@ -155,11 +165,13 @@ def _beyond_bounds(value: JsonValue, max_depth: int) -> str:
                 return "is nested too deeply"
             members = item.items() if isinstance(item, dict) else enumerate(item)
             waiting += [(one, f"{pointer}/{key}"[:200], depth + 1) for key, one in members]
-        elif isinstance(item, bool) or item is None or isinstance(item, str):
-            continue
-        elif isinstance(item, int):
-            if not -_BEYOND_64_BITS <= item < _BEYOND_64_BITS:
-                return f"{shown_name(pointer) or 'it'} is an integer of more than 64 bits"
-        elif not math.isfinite(item):
-            return f"{shown_name(pointer) or 'it'} is no finite number"
+        elif _is_beyond(item):
+            return f"{shown_name(pointer) or 'it'} is no number of at most 64 bits"
     return ""
+
+
+def _is_beyond(value: JsonValue) -> bool:
+    """Whether a value is a number that neither JSON nor a database has."""
+    if isinstance(value, float):
+        return not math.isfinite(value)
+    return isinstance(value, int) and not -_BEYOND_64_BITS <= value < _BEYOND_64_BITS

@@ -320,4 +320,5 @@ def _key_text(event: yaml.ScalarEvent, value: JsonValue) -> str | None:
     if value is None:
         return None
     # an integer is written as JSON writes it; any other key is the author's own text
-    return str(value) if isinstance(value, int) else str(event.value)
+    is_number = isinstance(value, int) and abs(value) < 2 * _TOO_LARGE
+    return str(value) if is_number else str(event.value)

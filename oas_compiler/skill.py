@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
 
+from oas_compiler.bounds import vet
 from oas_compiler.diagnostics import Diagnostics
 from oas_compiler.ir import JsonValue, Place
 
@@ -159,8 +160,10 @@ def _members(text: str) -> tuple[dict[str, JsonValue], tuple[str, Place] | None]
 
     findings = Diagnostics()
     found = read_yaml(text, findings)
-    if found is None:
-        first = findings.findings[0]
+    if found is not None:
+        vet(found.value, found.marks, findings)
+    if found is None or findings.errors:
+        first = findings.errors[0]
         return {}, (first.message, Place("", max(first.line, 1), max(first.column, 1)))
     if found.value is not None and not isinstance(found.value, dict):
         return {}, ("it is no mapping of keys and values", Place("", 2, 1))

@@ -126,8 +126,11 @@ def read_raw(raw: bytes, file: str, findings: Diagnostics) -> Source | None:
 
 
 def _looks_like_json(raw: bytes) -> bool:
-    """Objects and arrays open with a bracket; a YAML flow mapping would too, and is refused."""
-    return raw.removeprefix(_BYTE_ORDER_MARK).lstrip(b" \t\r\n")[:1] in {b"{", b"[", b'"'}
+    """Objects and arrays open with a bracket; a YAML flow mapping would too, and is refused.
+
+    A quote opens the key of a YAML mapping as well, and a JSON string is no flow.
+    """
+    return raw.removeprefix(_BYTE_ORDER_MARK).lstrip(b" \t\r\n")[:1] in {b"{", b"["}
 
 
 def _read_text(raw: bytes, file: str, is_json: bool, findings: Diagnostics) -> Source | None:

@@ -121,8 +121,7 @@ def stock(roots: Iterable[Path], findings: Diagnostics) -> Shelf:
     seen: set[Path] = set()
     found: list[AgentPackage] = []
     for folder in _folders(roots, findings):
-        real = folder.resolve()
-        if real in seen or not has_manifest(folder):
+        if not has_manifest(folder) or (real := folder.resolve()) in seen:
             continue
         seen.add(real)
         own = Diagnostics()

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import socket
+import subprocess
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
@@ -256,6 +259,21 @@ def _nothing(_world: World, _place: Place) -> None:
     """The world as it is."""
 
 
+def _deep(world: World, place: Place) -> None:
+    """More folders inside each other than the stack has frames; removed without a stack, too."""
+    top = world.agent / "deep"
+    place.request.addfinalizer(lambda: subprocess.run(["rm", "-rf", str(top)], check=True))
+    twenty = "d/" * 20
+    (top / twenty).mkdir(parents=True)
+    limit = sys.getrecursionlimit()
+    place.request.addfinalizer(lambda: sys.setrecursionlimit(limit))
+    sys.setrecursionlimit(len(inspect.stack(0)) + 160)
+    for _ in range(11):
+        (top / "d").rename(top / "before")
+        (top / twenty).mkdir(parents=True)
+        (top / "before").rename(top / twenty / "d")
+
+
 def _long(world: World, _place: Place) -> None:
     world.asked = "x" * 300
 
@@ -266,7 +284,7 @@ PLANTS: Mapping[str, Callable[[World, Place], None]] = {
     "denied": _denied, "huge": _huge, "exchanged": _exchanged, "exchanged late": _exchanged_late,
     "exchanged by path": _exchanged_by_path, "many links": _many_links, "up and down": _up_and_down,
     "hard link": _hard_link, "folder": _folder, "bytes": _bytes, "text": _text, "none": _nothing,
-    "name": _nothing, "long": _long,
+    "name": _nothing, "long": _long, "deep": _deep,
 }  # fmt: skip
 
 # ------------------------------------------------------------------ doors
@@ -435,6 +453,16 @@ def choose_a_folder(world: World) -> str:
         return outcome(error.diagnostics)
 
 
+def walk_deep(world: World) -> str:
+    if world.asked == "check":
+        (world.agent / "cinatra").rename(world.agent / "deep" / "kept")
+        return "looked through" if flows_of([str(world.agent)]).files else "nothing found"
+    if world.asked == "deps":
+        return "looked through" if resolve(world.root / "agents").roots else "nothing found"
+    package, _texts = opened_package(world)
+    return "looked through" if "SKILL.md" in package.files else "nothing found"
+
+
 def named(read: Callable[[str], Any], refusal: type[Exception]) -> Callable[[World], str]:
     def attempt_it(world: World) -> str:
         try:
@@ -477,6 +505,7 @@ DOORS: Mapping[str, Callable[[World], str]] = {
     "show the line of a finding": show_a_line,
     "a flow that a client of a server chooses": choose,
     "a folder that a client of a server chooses": choose_a_folder,
+    "a tree deeper than any stack": walk_deep,
     "a stubs file": named(read_stubs, StubError),
     "a context file": named(read_context_file, ContextFileError),
     "a file of inputs": read_inputs,

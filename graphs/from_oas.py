@@ -27,6 +27,7 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.graph.state import CompiledStateGraph
 
 from cinatra_sdk.errors import InputInvalid
+from cinatra_sdk.files import Folder
 from cinatra_sdk.runtime_context import HostContext
 from graphs.platform import effects_of, platform_of
 from oas_compiler import compile_flow
@@ -69,9 +70,12 @@ def flow_path(chosen: object, env: Mapping[str, str]) -> Path:
             "this server does not let a client choose the flow",
             hint="set OASFLOW_FLOWS to the folder to choose from",
         )
-    root = Path(folder).resolve()
-    path = (root / chosen).resolve() if isinstance(chosen, str) else root
-    if path == root or not path.is_relative_to(root):
+    try:
+        path = Folder(folder).real(chosen) if isinstance(chosen, str) else Path()
+    except OSError:
+        path = Path()
+    # "" and "." name the folder itself, which is no choice
+    if path in {Path(), Path(os.path.realpath(folder))}:
         raise InputInvalid(
             f"the flow must be a path inside the folder OASFLOW_FLOWS, not {str(chosen)[:200]!r}"
         )

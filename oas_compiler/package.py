@@ -9,7 +9,6 @@ agent's: a link that leads there is not followed.
 
 from __future__ import annotations
 
-import os
 import posixpath
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,21 +16,20 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from oas_compiler.diagnostics import Diagnostics, Finding
+from oas_compiler.diagnostics import Diagnostics
+from oas_compiler.files import MANIFEST, folder_at, has_manifest, package_places
 from oas_compiler.ir import JsonValue, Place
 from oas_compiler.package_files import (
     Listing,
     ScanPlan,
-    is_file,
     list_folder,
     plan_scan,
     read_part,
 )
 from oas_compiler.scripts import Script, read_scripts
 from oas_compiler.skill import Skill, read_skill
-from oas_compiler.source import Source, read_source
+from oas_compiler.source import Source, read_below
 
-MANIFEST: Final = "package.json"
 MAX_FILES: Final = 5_000
 """Files of a package that are looked at."""
 MAX_FOLDERS: Final = 5_000
@@ -96,6 +94,11 @@ class Package:
         """Folders that could not be listed."""
         return self._listing.closed
 
+    @property
+    def refused_files(self) -> tuple[str, ...]:
+        """Names that are not read: links that lead out of the package, pipes, devices."""
+        return self._listing.refused
+
     @cached_property
     def scan(self) -> ScanPlan:
         """What is looked through for credentials: `files` but tests, and files like `.env`."""
@@ -104,7 +107,7 @@ class Package:
 
     def part(self, file: str, size: int) -> str:
         """The first bytes of a file as text, whatever they are."""
-        return read_part(self.root / file, size)
+        return read_part(self.root, file, size)
 
     @property
     def is_cut(self) -> bool:
@@ -186,16 +189,12 @@ class Package:
         path = PurePosixPath(posixpath.normpath(file))
         if path.is_absolute() or path.parts[:1] == ("..",):
             return False
-        try:
-            return (self.root / path).exists()
-        except (OSError, ValueError):
-            return False
+        return folder_at(self.root).kind(str(path)) in {"file", "folder"}
 
     def text(self, file: str) -> str | None:
         """The text of one of `files`; `None` when it is no text, too large or not there."""
         try:
-            with (self.root / file).open("rb") as stream:
-                raw = stream.read(MAX_TEXT_BYTES + 1)
+            raw = folder_at(self.root).read(file, MAX_TEXT_BYTES + 1)
             return None if len(raw) > MAX_TEXT_BYTES else raw.decode("utf-8-sig")
         except (OSError, ValueError):
             return None
@@ -207,24 +206,9 @@ def find_package(flow_file: str, findings: Diagnostics) -> Package | None:
     Only the two places where Cinatra keeps a flow count: `<package>/cinatra/<file>` and
     `<package>/<file>`.
     """
-    folder = Path(flow_file).parent
-    above = Path(os.path.normpath(folder / ".."))
-    name = Path(os.path.normpath(folder.absolute())).name
-    candidates = [above, folder] if name == "cinatra" else [folder]
-    for root in candidates:
-        if is_file(root / MANIFEST):
-            own = Diagnostics()
-            source = read_source(root / MANIFEST, own)
-            name = str(root / MANIFEST)
-            findings.findings += [finding.in_file(name) for finding in own]
-            return Package(root=root, source=source)
-        if os.path.lexists(root / MANIFEST) and not (root / MANIFEST).is_dir():
-            name = str(root / MANIFEST)
-            broken = Finding(
-                code="OAS001", severity="error", message=f"cannot read {name}: it is no file"
-            )
-            findings.add(broken.in_file(name))
-            return Package(root=root, source=None)
+    for root in package_places(Path(flow_file)):
+        if has_manifest(root):
+            return Package(root=root, source=read_below(root, MANIFEST, findings))
     return None
 
 

@@ -10,11 +10,14 @@ of any kind: what is no UTF-8 is looked through all the same.
 from __future__ import annotations
 
 import os
+import stat
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from oas_compiler.files import folder_at, walk
 
 MAX_SCAN_BYTES: Final = 8 * 1024 * 1024
 """Of all files of a package together that are looked through."""
@@ -40,6 +43,8 @@ class Listing:
     """Hidden files that credentials are kept in."""
     closed: tuple[str, ...]
     """Folders that could not be listed."""
+    refused: tuple[str, ...] = ()
+    """Names that are no files of the author: links that lead out of the package, pipes, devices."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,28 +59,36 @@ class ScanPlan:
 
 def list_folder(root: Path, max_files: int, max_folders: int) -> Listing:
     """The files of a package; see `Package.files` for what is left out."""
-    files: list[str] = []
-    secret_files: list[str] = []
+    found: dict[str, list[str]] = {"file": [], "secret": [], "refused": []}
     closed: list[str] = []
-    home = root.resolve()
 
-    def refused(error: OSError) -> None:
+    def failed(error: OSError) -> None:
         closed.append(_relative(Path(os.fsdecode(error.filename or root)), root))
 
-    for folders, (folder, below, names) in enumerate(os.walk(root, onerror=refused), start=1):
-        below[:] = sorted(n for n in below if not n.startswith(".") and n not in _NOT_THE_AUTHORS)
-        for name in sorted(names):
+    for folders, (folder, names) in enumerate(walk(str(root), _is_entered, failed), start=1):
+        for name in names:
             path = Path(folder, name)
-            if name.startswith("."):
-                if _keeps_secrets(name) and len(secret_files) < max_files and _is_own(path, home):
-                    secret_files.append(_relative(path, root))
-            elif _is_own(path, home):
-                if len(files) >= max_files:
-                    return Listing(tuple(sorted(files)), tuple(secret_files), tuple(closed))
-                files.append(_relative(path, root))
-        if folders >= max_folders:
+            if name.startswith(".") and not _keeps_secrets(name):
+                continue
+            kind = _kind(path, root)
+            if kind == "file":
+                kind = "secret" if name.startswith(".") else kind
+                if len(found[kind]) < max_files:
+                    found[kind].append(_relative(path, root))
+            elif kind == "refused" and len(found[kind]) < max_files:
+                found[kind].append(_relative(path, root))
+        if folders >= max_folders or len(found["file"]) >= max_files:
             break
-    return Listing(tuple(sorted(files)), tuple(secret_files), tuple(closed))
+    return Listing(
+        files=tuple(sorted(found["file"])),
+        secret_files=tuple(found["secret"]),
+        closed=tuple(closed),
+        refused=tuple(sorted(found["refused"])),
+    )
+
+
+def _is_entered(name: str) -> bool:
+    return not name.startswith(".") and name not in _NOT_THE_AUTHORS
 
 
 def plan_scan(root: Path, files: Iterable[str]) -> ScanPlan:
@@ -92,34 +105,25 @@ def plan_scan(root: Path, files: Iterable[str]) -> ScanPlan:
     return ScanPlan(tuple(parts), tuple(sorted(left_out)))
 
 
-def read_part(path: Path, size: int) -> str:
+def read_part(root: Path, file: str, size: int) -> str:
     """The beginning of a file as text, whatever its bytes are; empty where it cannot be read."""
     try:
-        with path.open("rb") as stream:
-            raw = stream.read(size)
-    except (OSError, ValueError):
+        raw = folder_at(root).read(file, size)
+    except OSError:
         return ""
     is_utf_16 = raw.startswith((BOM_UTF16_LE, BOM_UTF16_BE))
     return raw.decode("utf-16" if is_utf_16 else "utf-8-sig", errors="replace")
 
 
-def is_file(path: Path) -> bool:
-    """`Path.is_file`, which raises in a folder that may not be entered."""
-    try:
-        return path.is_file()
-    except (OSError, ValueError):
-        return False
-
-
 def _sizes(root: Path, files: Iterable[str]) -> Iterator[tuple[int, str]]:
     """Bytes of each file that may hold text; -1 where it may not be read."""
+    folder = folder_at(root)
     for file in files:
         if file.rpartition(".")[2].lower() in _MEDIA:
             continue
-        path = root / file
         try:
-            yield (path.stat().st_size if os.access(path, os.R_OK) else -1), file
-        except (OSError, ValueError):
+            yield (folder.size(file) if os.access(root / file, os.R_OK) else -1), file
+        except OSError:
             yield -1, file
 
 
@@ -127,11 +131,15 @@ def _keeps_secrets(name: str) -> bool:
     return name in _SECRET_FILES or name == ".env" or name.startswith(".env.")
 
 
-def _is_own(path: Path, home: Path) -> bool:
-    """Whether this is a file, and no link that leads out of `home`."""
-    if not is_file(path):
-        return False
-    return not path.is_symlink() or path.resolve().is_relative_to(home)
+def _kind(path: Path, root: Path) -> str:
+    """What a name that was listed is; only of a link the way has to be looked at."""
+    try:
+        mode = path.lstat().st_mode
+    except (OSError, ValueError):
+        return ""
+    if stat.S_ISLNK(mode):
+        return folder_at(root).kind(_relative(path, root))
+    return "file" if stat.S_ISREG(mode) else "refused"
 
 
 def _relative(path: Path, root: Path) -> str:

@@ -18,11 +18,17 @@ from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
 
-from oas_compiler.ir import Place
+from oas_compiler.bounds import vet
+from oas_compiler.diagnostics import Diagnostics
+from oas_compiler.ir import JsonValue, Place
 
+MAX_FRONTMATTER = 16_384
+"""Characters of a frontmatter; what people write there is a hundredth of it."""
+_COMMON_LINE = re.compile(r"([A-Za-z][A-Za-z0-9_-]{0,80}): ([A-Za-z].*)")
+_NO_WORDS = frozenset({"null", "true", "false"})
+"""Letters that stand for something else than themselves."""
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*))?$")
-_KEY = re.compile(r"([A-Za-z][\w-]*):(.*)")
 _INLINE_CODE = re.compile(r"`[^`\n]*`")
 _LINK = re.compile(r"\]\([ \t]*<?([^)\s>]+)")
 _DEFINITION = re.compile(r" {0,3}\[[^\]\n]+\]:[ \t]*<?([^\s>]+)")
@@ -61,10 +67,12 @@ class Skill:
     file: str
     """Its name within the package, with `/`."""
     text: str
-    front: Mapping[str, str]
-    """The frontmatter's top-level keys with their text; empty without a frontmatter."""
+    front: Mapping[str, JsonValue]
+    """The frontmatter's members; empty without a frontmatter, and where it is no YAML mapping."""
     body: int
     """Index of the first line after the frontmatter."""
+    flaw: tuple[str, Place] | None = None
+    """Why the frontmatter cannot be read, and where."""
 
     @cached_property
     def lines(self) -> tuple[str, ...]:
@@ -106,37 +114,60 @@ class Skill:
 
 def read_skill(file: str, text: str) -> Skill:
     """Take a SKILL.md apart."""
-    front, body = _frontmatter(text.split("\n"))
-    return Skill(file=file, text=text, front=MappingProxyType(front), body=body)
+    lines = text.split("\n")
+    body = _end_of_frontmatter(lines)
+    # the line of dashes stays a line, so that places are those of the file
+    front, flaw = _members("\n" + "\n".join(lines[1 : body - 1])) if body else ({}, None)
+    return Skill(file=file, text=text, front=MappingProxyType(front), body=body, flaw=flaw)
 
 
-def _frontmatter(lines: list[str]) -> tuple[dict[str, str], int]:
-    """The keys, and the index of the line behind; without a closing `---` there is none."""
+def _end_of_frontmatter(lines: list[str]) -> int:
+    """Index of the line behind the frontmatter; 0 without one, and without a closing `---`."""
     if lines[0].rstrip() != "---":
-        return {}, 0
-    front: dict[str, str] = {}
-    key = ""
-    for index, line in enumerate(lines[1:], start=1):
-        if line.rstrip() in {"---", "..."}:
-            return {name: text.strip() for name, text in _unquoted(front)}, index + 1
-        match = _KEY.match(line)
-        if match:
-            key = match[1]
-            front[key] = match[2].strip()
-        elif key and line[:1] in {" ", "\t"} and len(front[key]) < 2_000:
-            front[key] += f" {line.strip()}"
-    return {}, 0
+        return 0
+    ends = (index for index, line in enumerate(lines) if index and line.rstrip() in {"---", "..."})
+    return next(ends, -1) + 1
 
 
-def _unquoted(front: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Without quotes, comments and the signs of a block (`>`, `|-`)."""
-    for name, text in front.items():
-        if text[:1] in {'"', "'"}:
-            yield name, text[1:].partition(text[0])[0]
-        elif text[:1] == "#":
-            yield name, ""
-        else:
-            yield name, re.sub(r"^[>|][+-]?\d?(?=\s|$)", "", text)
+def common_members(text: str) -> dict[str, JsonValue] | None:
+    """The members where every line is `name: words`, which the reader of YAML says the same of.
+
+    Importing that reader takes longer than checking a package; `None` leaves the text to it.
+    """
+    members: dict[str, JsonValue] = {}
+    for line in text.removeprefix("\n").split("\n"):
+        match = _COMMON_LINE.fullmatch(line.removesuffix("\r"))
+        if match is None or not line.removesuffix("\r").isprintable():
+            return None
+        key, words = match[1], match[2].rstrip(" ")
+        if ": " in words or " #" in words or words.endswith(":") or key in members:
+            return None
+        if {key.lower(), words.lower()} & _NO_WORDS:
+            return None
+        members[key] = words
+    return members
+
+
+def _members(text: str) -> tuple[dict[str, JsonValue], tuple[str, Place] | None]:
+    """The frontmatter as the one reader of YAML has it."""
+    if len(text) > MAX_FRONTMATTER:
+        return {}, (f"it is longer than {MAX_FRONTMATTER:,} characters", Place("", 1, 1))
+    common = common_members(text)
+    if common is not None:
+        return common, None
+    # imported late, as source.py does
+    from oas_compiler.yaml_text import read_yaml
+
+    findings = Diagnostics()
+    found = read_yaml(text, findings)
+    if found is not None:
+        vet(found.value, found.marks, findings)
+    if found is None or findings.errors:
+        first = findings.errors[0]
+        return {}, (first.message, Place("", max(first.line, 1), max(first.column, 1)))
+    if found.value is not None and not isinstance(found.value, dict):
+        return {}, ("it is no mapping of keys and values", Place("", 2, 1))
+    return found.value or {}, None
 
 
 def _code_lines(lines: tuple[str, ...], first: int) -> Iterator[int]:

@@ -4,8 +4,9 @@
     read_source(b'{"component_type": …}', findings)
     read_source({"component_type": …}, findings)
 
-A `str` is always a path.  The suffix decides between JSON and YAML for a path, the first
-character for bytes.  A byte order mark at the start is accepted and not part of the text.
+A `str` is always a path.  A file that ends in `.json` is JSON; for every other and for bytes the
+first character decides, so that a flow is the same document again when it comes out of a store.
+A byte order mark at the start is accepted and not part of the text.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from oas_compiler.bounds import MAX_JSON_BYTES, MAX_YAML_BYTES, vet
-from oas_compiler.diagnostics import Diagnostics
+from oas_compiler.diagnostics import Diagnostics, Finding
+from oas_compiler.files import first_of, folder_at, read_flow, shown_name
 from oas_compiler.ir import JsonValue, Place
 from oas_compiler.json_text import read_json
 from oas_compiler.marks import Marks
@@ -73,41 +75,62 @@ def file_name(source: object) -> str:
 
 def _read_path(source: str | os.PathLike[str], findings: Diagnostics) -> Source | None:
     name = os.fsdecode(source)
+    path = Path(name)
     try:
-        path = Path(name)
         if path.is_dir():
-            found = next((path / file for file in FLOW_FILES if (path / file).is_file()), None)
+            found = first_of(path, FLOW_FILES)
             if found is None:
                 findings.error(
                     "OAS001",
-                    f"the folder {name} holds no flow",
+                    f"the folder {shown_name(name)} holds no flow",
                     hint="a folder's flow is cinatra/oas.json, oas.json or agent.json (or .yaml)",
                 )
                 return None
-            path = found
-        is_yaml = path.suffix.lower() in {".yaml", ".yml"}
-        limit = MAX_YAML_BYTES if is_yaml else MAX_JSON_BYTES
-        with path.open("rb") as stream:
-            raw = stream.read(limit + 1)
+            folder, path = path, path / found
+            name = str(path)
+            raw = read_flow(path, MAX_JSON_BYTES + 1, within=folder)
+        else:
+            raw = read_flow(path, MAX_JSON_BYTES + 1)
     except OSError as error:
-        findings.error("OAS001", f"cannot read {name}: {error.strerror or type(error).__name__}")
+        findings.findings.append(_unreadable(name, error))
         return None
     except ValueError:
         # a path with NUL in it is not a path
         findings.error("OAS001", "cannot read the path: it is not a file name")
         return None
-    if path.suffix.lower() not in {".json", ".yaml", ".yml"}:
-        is_yaml = not _looks_like_json(raw)
+    return read_raw(raw, str(path), findings)
+
+
+def read_below(folder: Path, name: str, findings: Diagnostics) -> Source | None:
+    """A document of a folder, such as its package.json; findings are named after it."""
+    file = str(folder / name)
+    try:
+        raw = folder_at(folder).read(name, MAX_JSON_BYTES + 1)
+    except OSError as error:
+        findings.findings.append(_unreadable(file, error))
+        return None
+    return read_raw(raw, file, findings)
+
+
+def _unreadable(file: str, error: OSError) -> Finding:
+    message = f"cannot read {shown_name(file)}: {error.strerror or type(error).__name__}"
+    return Finding(code="OAS001", severity="error", message=message, file=file)
+
+
+def read_raw(raw: bytes, file: str, findings: Diagnostics) -> Source | None:
+    """The document that the bytes of a file are; findings are named after the file."""
     own = Diagnostics()
-    read = _read_text(raw, str(path), not is_yaml, own)
-    # named after the file that was read, which is another one than a folder that was given
-    findings.findings += [finding.in_file(str(path)) for finding in own]
+    read = _read_text(raw, file, file.lower().endswith(".json") or _looks_like_json(raw), own)
+    findings.findings += [finding.in_file(file) for finding in own]
     return read
 
 
 def _looks_like_json(raw: bytes) -> bool:
-    """Objects and arrays open with a bracket; a YAML flow mapping would too, and is refused."""
-    return raw.removeprefix(_BYTE_ORDER_MARK).lstrip(b" \t\r\n")[:1] in {b"{", b"[", b'"'}
+    """Objects and arrays open with a bracket; a YAML flow mapping would too, and is refused.
+
+    A quote opens the key of a YAML mapping as well, and a JSON string is no flow.
+    """
+    return raw.removeprefix(_BYTE_ORDER_MARK).lstrip(b" \t\r\n")[:1] in {b"{", b"["}
 
 
 def _read_text(raw: bytes, file: str, is_json: bool, findings: Diagnostics) -> Source | None:
@@ -131,19 +154,31 @@ def _read_text(raw: bytes, file: str, is_json: bool, findings: Diagnostics) -> S
     if not text.strip():
         findings.error("OAS004", "the document is empty")
         return None
-    decoded = read_json(text, findings) if is_json else _yaml(text, findings)
-    if decoded is None:
-        return None
-    value, marks = decoded
-    vet(value, marks, findings)
-    return None if findings.errors else Source(value=value, raw=raw, file=file, marks=marks)
+    decoded = _json(text, findings) if is_json else _yaml(text, findings)
+    return (
+        None if decoded is None else Source(value=decoded[0], raw=raw, file=file, marks=decoded[1])
+    )
+
+
+def _json(text: str, findings: Diagnostics) -> tuple[JsonValue, Marks] | None:
+    decoded = read_json(text, findings)
+    if decoded is not None:
+        vet(*decoded, findings)
+    return None if findings.errors else decoded
 
 
 def _yaml(text: str, findings: Diagnostics) -> tuple[JsonValue, Marks] | None:
     # imported late: most flows are JSON, and PyYAML costs more to import than they cost to read
-    from oas_compiler.yaml_text import read_yaml
+    from oas_compiler.yaml_text import read_yaml, tell_other_readings
 
-    return read_yaml(text, findings)
+    found = read_yaml(text, findings)
+    if found is None:
+        return None
+    vet(found.value, found.marks, findings)
+    if findings.errors:
+        return None
+    tell_other_readings(found, findings)
+    return found.value, found.marks
 
 
 def _read_mapping(source: Mapping[str, object], findings: Diagnostics) -> Source | None:

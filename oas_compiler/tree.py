@@ -7,20 +7,20 @@ A path to a file is that file, whatever is in it.  A folder that is an agent's (
 `cinatra/oas.json`, `oas.json`, …) is that agent; any other folder stands for every flow below it:
 the flow of each agent's folder, and every other JSON or YAML file that begins as an Agent Spec
 document does.  What is hidden, what is installed or built, and symbolic links to folders are left
-out below a folder.
+out below a folder; links that lead out of it, pipes and devices are not read.
 """
 
 from __future__ import annotations
 
 import os
 import re
-import stat
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 from oas_compiler.bounds import MAX_JSON_BYTES
+from oas_compiler.files import first_of, folder_at, walk
 from oas_compiler.source import FLOW_FILES
 
 SKIPPED: Final = frozenset(
@@ -47,19 +47,33 @@ class Found:
     file nor a folder with flows stands for itself: checking it says what is wrong with it."""
     unreadable: tuple[str, ...] = ()
     """Folders that could not be looked into."""
+    passed_over: tuple[str, ...] = ()
+    """What is called like a flow and is not read: links that lead out of the folder, pipes, devices."""
 
 
 def flows_of(paths: Iterable[str]) -> Found:
     """The flow files of files, agents' folders and whole trees; never raises."""
     files: dict[str, str] = {}
-    unreadable: list[str] = []
+    left = _Left()
     for path in paths:
-        for file in _flows(path, unreadable):
+        for file in _flows(path, left):
             files.setdefault(_identity(file), file)
-    return Found(files=tuple(files.values()), unreadable=tuple(dict.fromkeys(unreadable)))
+    return Found(
+        files=tuple(files.values()),
+        unreadable=tuple(dict.fromkeys(left.unreadable)),
+        passed_over=tuple(dict.fromkeys(left.passed_over)),
+    )
 
 
-def _flows(path: str, unreadable: list[str]) -> Iterator[str]:
+@dataclass(slots=True)
+class _Left:
+    """What was not looked at on the way."""
+
+    unreadable: list[str] = field(default_factory=list)
+    passed_over: list[str] = field(default_factory=list)
+
+
+def _flows(path: str, left: _Left) -> Iterator[str]:
     try:
         folder = Path(path)
         if not folder.is_dir():
@@ -69,7 +83,7 @@ def _flows(path: str, unreadable: list[str]) -> Iterator[str]:
     except (OSError, ValueError):  # a name with NUL in it, or too long a one
         yield path
         return
-    found = [own] if own is not None else list(_below(folder, unreadable))
+    found = [own] if own is not None else list(_below(folder, left))
     yield from found or [path]
 
 
@@ -87,35 +101,44 @@ def _identity(file: str) -> str:
 
 def _flow_of(folder: Path) -> str | None:
     """The flow that a folder keeps for itself, first match of FLOW_FILES."""
-    return next((str(folder / name) for name in FLOW_FILES if (folder / name).is_file()), None)
+    found = first_of(folder, FLOW_FILES)
+    return None if found is None else str(folder / found)
 
 
-def _below(root: Path, unreadable: list[str]) -> Iterator[str]:
+def _below(root: Path, left: _Left) -> Iterator[str]:
     def failed(error: OSError) -> None:
-        unreadable.append(os.fsdecode(error.filename or root))
+        left.unreadable.append(os.fsdecode(error.filename or root))
 
-    for name, below, names in os.walk(root, onerror=failed):
+    for name, names in walk(str(root), _is_entered, failed):
         folder = Path(name)
-        below[:] = sorted(one for one in below if not one.startswith(".") and one not in SKIPPED)
         own = _flow_of(folder)
-        if own is not None and Path(own).parent == folder and _is_something_else(own):
+        if own is not None and Path(own).parent == folder and _is_something_else(own, root):
             own = None
         if own is not None:
             yield own
-        for one in sorted(names):
+        for one in names:
             file = str(folder / one)
-            if (
-                file != own
-                and one[0] != "."
-                and one.lower().endswith(_SUFFIXES)
-                and is_agent_spec(file)
-            ):
+            if file == own or one[0] == "." or not one.lower().endswith(_SUFFIXES):
+                continue
+            if folder_at(root).kind(_inside(file, root)) == "refused":
+                left.passed_over.append(file)
+            elif is_agent_spec(file, root):
                 yield file
 
 
-def is_agent_spec(file: str) -> bool:
-    """Whether the document begins as those of Agent Spec do; broken ones count as well."""
-    text = _text(file)
+def _is_entered(name: str) -> bool:
+    return not name.startswith(".") and name not in SKIPPED
+
+
+def is_agent_spec(file: str, root: Path | None = None) -> bool:
+    """Whether the document begins as those of Agent Spec do; broken ones count as well.
+
+    A file below `root` is meant, else one whose name is no link out of its folder.
+    """
+    try:
+        text = _text(file, root or Path(file).parent)
+    except OSError:
+        return False
     if not any(mark in text for mark in _MARKS):
         return False
     if text.lstrip().startswith("{"):
@@ -123,21 +146,27 @@ def is_agent_spec(file: str) -> bool:
     return _YAML_MARK.search(text) is not None
 
 
-def _is_something_else(file: str) -> bool:
+def _is_something_else(file: str, root: Path) -> bool:
     """Whether a file called `oas.json` describes an HTTP interface: OpenAPI uses that name too."""
-    text = _text(file)
+    try:
+        text = _text(file, root)
+    except OSError:
+        return False
     keys = set(_keys(text)) if text.lstrip().startswith("{") else set()
     return bool(keys & {"openapi", "swagger"}) and not keys & set(_MARKS)
 
 
-def _text(file: str) -> str:
-    try:
-        about = Path(file).stat()
-        if not stat.S_ISREG(about.st_mode) or about.st_size > MAX_JSON_BYTES:
-            return ""  # reading a pipe would wait for whoever writes to it
-        return Path(file).read_bytes().decode("utf-8-sig", errors="replace")
-    except (OSError, ValueError):
-        return ""
+def _text(file: str, root: Path) -> str:
+    """The text of a file below `root`; empty where it is larger than any flow.
+
+    Raises: `OSError`.
+    """
+    raw = folder_at(root).read(_inside(file, root), MAX_JSON_BYTES + 1)
+    return "" if len(raw) > MAX_JSON_BYTES else raw.decode("utf-8-sig", errors="replace")
+
+
+def _inside(file: str, root: Path) -> str:
+    return Path(file).relative_to(root).as_posix()
 
 
 def _keys(text: str) -> Iterator[str]:

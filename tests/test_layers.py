@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -53,8 +54,8 @@ def test_knowledge_flows_one_way() -> None:
 
 def test_only_lowering_and_the_command_line_use_langgraph_and_the_sdk() -> None:
     allowed = ("oas_compiler/lower/", "oas_compiler/cli/")
-    # The one shared piece: the language that templates are rendered in.
-    shared = {"oas_compiler/templates.py"}
+    # The shared pieces: the language of templates, the reader of YAML, the door to files.
+    shared = {"oas_compiler/templates.py", "oas_compiler/yaml_text.py", "oas_compiler/files.py"}
     for prefix in ("langgraph", "langchain_core", "cinatra_sdk", "psycopg"):
         users = users_of(prefix, "oas_compiler")
         outside = {user for user in users if not user.startswith(allowed)}
@@ -110,3 +111,89 @@ def test_no_public_name_is_hidden_by_a_module_of_the_same_name() -> None:
     modules = {entry.stem for entry in folder.iterdir()}
     assert modules.isdisjoint(cinatra_sdk.__all__)
     assert modules >= {"runtime_context", "hitl", "store"}, "the control: modules are found"
+
+
+# ------------------------------------------------------------------ one door to files, one to YAML
+
+OPENS = {
+    "open", "os.open", "io.open", "os.fdopen", "os.walk", "os.scandir", "os.listdir", "os.readlink",
+    ".open", ".read_text", ".read_bytes", ".write_text", ".write_bytes", ".iterdir", ".glob",
+    ".rglob", ".walk", ".readlink", "shutil.copyfile", "shutil.copy", "shutil.copy2",
+    "linecache.getline", "json.load", "fileinput.input",
+}  # fmt: skip
+NOT_FILES = {"ast.walk", "Terminal.open", "RunStore.open", "Database.open", "pool.open", "cls.open"}
+"""Calls of ours that only are named so."""
+OWN_FILES = {
+    "cinatra_sdk/files.py": "the door itself",
+    "cinatra_sdk/platform/simulated.py": "os.open: appends to the record that a host names",
+    "oas_compiler/fixing/writing.py": "open, os.fdopen: writes where `real_file` says",
+    "oas_compiler/deps/lock.py": "os.fdopen: writes a new lock file",
+    "oas_compiler/cli/draw.py": "os.fdopen: writes a new picture",
+    "oas_compiler/cli/__init__.py": "open: the null device",
+    "oas_compiler/cli/exits.py": "open: the null device",
+}
+"""The only modules that open files, beside the store's of the embedded server, with which calls."""
+
+
+def opening_calls(path: Path) -> set[str]:
+    """How the module opens files or lists folders; called or handed on, it is all the same."""
+    found: set[str] = set()
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and node.id in OPENS and id(node) in called:
+            found.add(node.id)
+        if isinstance(node, ast.Attribute):
+            around = node.value.id if isinstance(node.value, ast.Name) else ""
+            name = f"{around}.{node.attr}"
+            if name in OPENS:
+                found.add(name)
+            elif f".{node.attr}" in OPENS and id(node) in called and name not in NOT_FILES:
+                found.add(f".{node.attr}")
+    return found
+
+
+def test_files_are_opened_by_one_module() -> None:
+    opening = {
+        name: opening_calls(path)
+        for package in PACKAGES
+        for name, path in modules(package)
+        if not name.startswith("cinatra_sdk/store/") and opening_calls(path)
+    }
+    assert set(opening) == set(OWN_FILES)
+    for name, calls in opening.items():
+        said = OWN_FILES[name].partition(":")[0].split(", ")
+        assert name == "cinatra_sdk/files.py" or calls == set(said), name
+
+
+def test_an_opened_file_is_noticed_by_whatever_name(tmp_path: Path) -> None:
+    module = tmp_path / "m.py"
+    for text in (
+        "open(x)",
+        "Path(x).open()",
+        "(root / x).read_text()",
+        "f = os.open",
+        "os.walk(x)",
+    ):
+        module.write_text(text)
+        assert opening_calls(module), text
+
+
+def test_yaml_is_read_by_one_module() -> None:
+    users = [user for package in PACKAGES for user in users_of("yaml", package)]
+    # Beside the reader: what YAML 1.1 would make of a scalar, and where values end in a text.
+    readers = ["oas_compiler/reports/yaml_places.py", "oas_compiler/yaml_text.py"]
+    assert sorted(users) == ["cinatra_sdk/yaml_text.py", *readers]
+    for name in readers:
+        text = (ROOT / name).read_text(encoding="utf-8")
+        assert not re.search(r"yaml\.(?:\w*load\w*|compose\w*|scan)\(", text), name
+
+
+def test_the_reader_of_yaml_and_the_door_to_files_load_no_heavy_package() -> None:
+    code = (
+        "import sys, cinatra_sdk.files, cinatra_sdk.yaml_text; "
+        "heavy = {'pydantic', 'langgraph', 'langchain_core', 'psycopg', 'httpx2', 'jinja2'}; "
+        "print(sorted(heavy & {name.split('.')[0] for name in sys.modules}))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -11,21 +11,22 @@ for a call; `StubError` names the key and the rule that it breaks.
 from __future__ import annotations
 
 import copy
-import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
 
-import yaml
 from pydantic import JsonValue
 
+from cinatra_sdk.documents import DocumentRefused, read_document
 from cinatra_sdk.errors import ValueRefused
+from cinatra_sdk.files import shown_name
 from cinatra_sdk.platform.protocol import PlatformCall
 from cinatra_sdk.values import check_value
 
 ERROR: Final = "$error"
+MAX_BYTES: Final = 8 * 1024 * 1024
+"""Of a stubs file."""
 _ERROR_KEYS: Final = frozenset({"status", "code", "message"})
 
 
@@ -89,35 +90,17 @@ def read_stubs(path: str | os.PathLike[str]) -> dict[str, JsonValue]:
 
     Raises: `StubError`.
     """
-    file = Path(path)
+    problem = ""
     try:
-        text = file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise StubError(f"{file}: cannot be read: {type(error).__name__}") from error
-    if file.suffix not in {".json", ".yaml", ".yml"}:
-        raise StubError(f"{file}: a stubs file ends in .json, .yaml or .yml")
-    try:
-        if file.suffix == ".json":
-            loaded = json.loads(text, object_pairs_hook=_no_duplicates)
-        else:
-            loaded = yaml.safe_load(text)
-    except StubError as error:
-        raise StubError(f"{file}: {error}") from None
-    except (ValueError, RecursionError, yaml.YAMLError) as error:
-        raise StubError(f"{file}: is not valid {file.suffix[1:].upper()}: {error}") from error
-    try:
+        loaded = read_document(path, what="stubs file", most=MAX_BYTES)
         return _checked({} if loaded is None else loaded)
+    except DocumentRefused as error:
+        kind = "JSON" if os.fsdecode(path).lower().endswith(".json") else "YAML"
+        problem = f"is not valid {kind}: {error}" if error.of_text else str(error)
     except StubError as error:
-        raise StubError(f"{file}: {error}") from None
-
-
-def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        keys = [key for key, _ in pairs]
-        double = next(key for key in keys if keys.count(key) > 1)
-        raise StubError(f'the key "{double}" is written twice')
-    return found
+        problem = str(error)
+    # Raised here, not in the handler: nothing of the text goes along.
+    raise StubError(f"{shown_name(os.fsdecode(path))}: {problem}")
 
 
 def _checked(stubs: Any) -> dict[str, JsonValue]:

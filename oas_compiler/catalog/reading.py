@@ -1,4 +1,4 @@
-"""Cards of what is found while a document is read: OAS001 to OAS009."""
+"""Cards of what is found while a document is read: OAS001 to OAS009, OAS018."""
 
 from __future__ import annotations
 
@@ -98,5 +98,17 @@ READING: tuple[Rule, ...] = (
         source="oasflow, reading",
         bad='check({"id": "a", "name": date(2026, 1, 1)})',
         good='check({"id": "a", "name": "2026-01-01"})',
+    ),
+    Rule(
+        code="OAS018",
+        name="yaml-read-differently",
+        severity="warning",
+        summary="A YAML scalar without quotes that YAML 1.2, which is read here, and YAML 1.1, which "
+        "Agent Spec's own tools read, take for different values: `no`, `017`, `1:30`, `1_000`, "
+        "`2026-01-01`, `1e3`, `<<`.",
+        fix="Quote it where it is a string, write the number plainly where it is none.",
+        source="YAML 1.2, section 10.3; YAML 1.1 as PyYAML reads it",
+        bad="description: no\ndefault: 017",
+        good='description: "no"\ndefault: 17',
     ),
 )

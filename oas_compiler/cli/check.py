@@ -146,6 +146,9 @@ class _Run:
         checked = self._checked(found.files, left)
         for folder in found.unreadable:
             self.terminal.error(f"the folder {folder} cannot be read")
+        for file in found.passed_over:
+            why = "it cannot be read, or is a link that leads out of the folder, a pipe or a device"
+            self.terminal.note(f"passed over: {clean(file)}: {why}")
         unreadable = dict.fromkeys((*found.unreadable, *_unreadable(checked)))
         if refused:
             # The report comes all the same: what is wrong with the files is still wrong.

@@ -11,15 +11,17 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, Final
 
 from oas_compiler.cli.exits import Halt
 from oas_compiler.diagnostics import did_you_mean
+from oas_compiler.files import read_named
 
 NOT_JSON: Final = object()
 SECRETS: Final = ("CINATRA_BRIDGE_TOKEN", "CINATRA_CONTEXT_ATTEST_KEY", "CINATRA_RUN_TOKEN")
 """Read from the environment only: a command line is seen by every process of the machine."""
+MAX_FILE_BYTES: Final = 8 * 1024 * 1024
+"""Of a file with inputs or with a value; a run's state holds half of it."""
 
 
 def decoded(text: str) -> Any:
@@ -46,7 +48,10 @@ def text_of(file: str, option: str) -> str:
     try:
         if file == "-":
             return sys.stdin.read()
-        return Path(file).read_text(encoding="utf-8-sig")
+        raw = read_named(file, MAX_FILE_BYTES + 1)
+        if len(raw) > MAX_FILE_BYTES:
+            raise Halt(f"{option} {file}: larger than {MAX_FILE_BYTES:,} bytes", code="unreadable")
+        return raw.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise Halt(f"{option} {file}: the file is not UTF-8", code="unreadable") from None
     except OSError as error:

@@ -25,7 +25,7 @@ from oas_compiler.deps.packages import AgentPackage
 from oas_compiler.deps.resolve import Resolution
 from oas_compiler.diagnostics import Diagnostics, Finding
 from oas_compiler.ir import JsonValue
-from oas_compiler.source import read_source
+from oas_compiler.source import read_below
 
 Key: TypeAlias = tuple[str, str]
 """Name and version of a package."""
@@ -86,8 +86,7 @@ def write_lock(path: Path, lock: Mapping[str, JsonValue]) -> None:
 def verify_lock(path: Path, lock: Mapping[str, JsonValue]) -> Diagnostics:
     """A finding for everything that differs between the file and `lock`."""
     findings = Diagnostics()
-    source = read_source(path, findings)
-    findings = Diagnostics([finding.in_file(str(path)) for finding in findings])
+    source = read_below(path.parent, path.name, findings)
     if source is not None:
         findings.findings += [
             Finding(

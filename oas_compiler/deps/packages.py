@@ -12,18 +12,19 @@ entered; name such a folder itself as a root to look into it.
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Final
 
+from oas_compiler.bounds import MAX_JSON_BYTES
 from oas_compiler.deps.declared import Wanted, wanted
 from oas_compiler.diagnostics import Diagnostics, Finding, Severity
+from oas_compiler.files import MANIFEST, first_of, folder_at, has_manifest, walk
 from oas_compiler.ir import JsonValue
-from oas_compiler.package import MANIFEST, Package
-from oas_compiler.source import FLOW_FILES, read_source
+from oas_compiler.package import Package
+from oas_compiler.source import FLOW_FILES, read_below
 
 MAX_FOLDERS: Final = 50_000
 """Folders that are entered below the roots."""
@@ -79,19 +80,20 @@ class AgentPackage:
     @cached_property
     def flow_file(self) -> Path | None:
         """The flow that `oasflow run` would take from this folder."""
-        files = (self.folder / name for name in FLOW_FILES)
-        return next((file for file in files if file.is_file()), None)
+        found = first_of(self.folder, FLOW_FILES)
+        return None if found is None else self.folder / found
 
     @cached_property
     def sha256(self) -> str | None:
         """Of the flow file's bytes, in hex; `None` without a readable flow."""
         if self.flow_file is None:
             return None
+        name = self.flow_file.relative_to(self.folder).as_posix()
         try:
-            with self.flow_file.open("rb") as stream:
-                return hashlib.file_digest(stream, "sha256").hexdigest()
+            raw = folder_at(self.folder).read(name, MAX_JSON_BYTES + 1)
         except OSError:
             return None
+        return hashlib.sha256(raw).hexdigest() if len(raw) <= MAX_JSON_BYTES else None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -119,8 +121,7 @@ def stock(roots: Iterable[Path], findings: Diagnostics) -> Shelf:
     seen: set[Path] = set()
     found: list[AgentPackage] = []
     for folder in _folders(roots, findings):
-        real = folder.resolve()
-        if real in seen or not (folder / MANIFEST).is_file():
+        if not has_manifest(folder) or (real := folder.resolve()) in seen:
             continue
         seen.add(real)
         own = Diagnostics()
@@ -134,10 +135,7 @@ def stock(roots: Iterable[Path], findings: Diagnostics) -> Shelf:
 
 def open_package(folder: Path, findings: Diagnostics) -> AgentPackage | None:
     """The agent package in `folder`; `None` without one, or with a package.json that is not JSON."""
-    own = Diagnostics()
-    source = read_source(folder / MANIFEST, own)
-    name = str(folder / MANIFEST)
-    findings.findings += [finding.in_file(name) for finding in own]
+    source = read_below(folder, MANIFEST, findings)
     manifest = source.value if source is not None else None
     if not isinstance(manifest, dict) or not isinstance(manifest.get("cinatra"), dict):
         return None
@@ -147,8 +145,7 @@ def open_package(folder: Path, findings: Diagnostics) -> AgentPackage | None:
 def _folders(roots: Iterable[Path], findings: Diagnostics) -> Iterator[Path]:
     entered = 0
     for root in roots:
-        for folder, below, _files in os.walk(root):
-            below[:] = sorted(n for n in below if not n.startswith(".") and n not in _SKIPPED)
+        for folder, _names in walk(str(root), _is_entered, _pass_over):
             entered += 1
             if entered > MAX_FOLDERS:
                 findings.error(
@@ -159,6 +156,14 @@ def _folders(roots: Iterable[Path], findings: Diagnostics) -> Iterator[Path]:
                 )
                 return
             yield Path(folder)
+
+
+def _is_entered(name: str) -> bool:
+    return not name.startswith(".") and name not in _SKIPPED
+
+
+def _pass_over(_error: OSError) -> None:
+    """A folder that may not be listed holds no package that can be taken."""
 
 
 def _text(value: JsonValue) -> str:

@@ -24,8 +24,8 @@ from oas_compiler.deps.flaws import cycles, doubles, flaws_of, used_undeclared
 from oas_compiler.deps.packages import AgentPackage, Shelf, open_package, stock
 from oas_compiler.deps.ranges import in_order, refusal, satisfies
 from oas_compiler.diagnostics import Diagnostics
+from oas_compiler.files import has_manifest
 from oas_compiler.ir import JsonValue
-from oas_compiler.package import MANIFEST
 
 Status = Literal["ok", "missing", "mismatch", "invalid"]
 
@@ -154,7 +154,7 @@ def _subject(given: Path, findings: Diagnostics) -> tuple[Path | None, AgentPack
     if start.absolute().name == "cinatra":
         candidates.append(Path(os.path.normpath(start / "..")))
     for folder in candidates:
-        if (folder / MANIFEST).is_file():
+        if has_manifest(folder):
             package = open_package(folder, findings)
             if package is not None or findings.errors:
                 return folder, package

@@ -19,11 +19,12 @@ from oas_compiler.approval import Approval
 from oas_compiler.deps.declared import wanted
 from oas_compiler.diagnostics import Diagnostics
 from oas_compiler.explanation.records import Derived
+from oas_compiler.files import first_of
 from oas_compiler.ir import FlowIR, FlowNode, Json, JsonValue
 from oas_compiler.package import Package
 from oas_compiler.schemas import end_schema, input_schema
 from oas_compiler.scope import Document
-from oas_compiler.source import read_source
+from oas_compiler.source import read_below
 
 SETTINGS: Final = "cinatra.json"
 FULL_RUNTIMES: Final = frozenset({"wayflow", "cinatra-linear", "langgraph"})
@@ -120,12 +121,9 @@ def _settings(
     if file:
         folders.append(FilePath(file).parent)
     for folder in folders:
-        path = folder / SETTINGS
-        if not path.is_file():
+        if first_of(folder, (SETTINGS,)) is None:
             continue
-        own = Diagnostics()
-        source = read_source(path, own)
-        findings.findings += [finding.in_file(str(path)) for finding in own]
+        source = read_below(folder, SETTINGS, findings)
         value = source.value if source is not None else None
         known = ("limits", "requiredConnections", "defaults")
         return {key: value[key] for key in known if key in value} if isinstance(value, dict) else {}

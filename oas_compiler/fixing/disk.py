@@ -11,6 +11,8 @@ import stat
 from pathlib import Path
 from typing import Final, TypeAlias
 
+from oas_compiler.files import real_file
+
 Identity: TypeAlias = tuple[int, int]
 
 _ANY_WRITER: Final = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
@@ -28,7 +30,7 @@ def identity(file: str) -> Identity | None:
 def refusal(file: str) -> str:
     """Why the file must not be written; empty when it may be."""
     try:
-        about = Path(file).stat()
+        about = real_file(file).stat()
     except (OSError, ValueError):
         return f"{file} cannot be read"
     if not stat.S_ISREG(about.st_mode):

@@ -18,10 +18,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Final
 
+from oas_compiler.bounds import MAX_JSON_BYTES
 from oas_compiler.diagnostics import Finding
+from oas_compiler.files import read_flow
 from oas_compiler.fixing.disk import Identity, identity, refusal
 from oas_compiler.fixing.rewriting import CannotEdit, Rewriting, applied
 from oas_compiler.pipeline import check
@@ -98,7 +99,7 @@ class Mending:
         if file in self._after:
             return True
         try:
-            raw = Path(file).read_bytes()
+            raw = read_flow(file, MAX_JSON_BYTES + 1)
         except (OSError, ValueError):
             return False
         if not raw.removeprefix(BYTE_ORDER_MARK).lstrip(b" \t\r\n").startswith((b"{", b"[")):

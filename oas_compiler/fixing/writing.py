@@ -5,7 +5,8 @@
 A file is replaced by another one that is complete, with the same owner, group, mode and extended
 attributes.  Where that would make it another file than it was (it has several names, or its owner
 cannot be kept), it is written in place, and a copy of the old text lies beside it meanwhile.
-Where its name is a symbolic link, the link stays and its target changes.
+Where its name is a symbolic link, the link stays and its target changes; a link that leads out of
+a package is not written through.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
+from oas_compiler.files import read_unlinked, real_file, without_link
 from oas_compiler.fixing.disk import refusal
 from oas_compiler.fixing.planning import Change
 
@@ -35,7 +37,7 @@ def write(changes: Iterable[Change]) -> None:
         OSError: when the disk refuses; files before this one are written then, complete.
 
     """
-    files = [(Path(os.path.realpath(change.file)), change) for change in changes]
+    files = [(_target(change), change) for change in changes]
     for path, change in files:
         _refuse_if_changed(path, change)
         why = refusal(change.file)
@@ -45,9 +47,17 @@ def write(changes: Iterable[Change]) -> None:
         _write(path, change)
 
 
+def _target(change: Change) -> Path:
+    """Where the text of a change goes to; no part of the path is a link then."""
+    try:
+        return real_file(change.file)
+    except OSError:
+        raise CannotWrite(f"{change.file} has changed since it was checked") from None
+
+
 def _refuse_if_changed(path: Path, change: Change) -> None:
     try:
-        same = path.read_bytes() == change.before
+        same = read_unlinked(path, len(change.before) + 1) == change.before
     except OSError:
         same = False
     if not same:
@@ -115,7 +125,7 @@ def _write_in_place(path: Path, change: Change, about: os.stat_result) -> None:
 
 
 def _overwrite(path: Path, text: bytes) -> None:
-    with path.open("r+b") as file:
+    with open(path, "r+b", opener=without_link) as file:
         file.write(text)
         file.truncate()
         file.flush()

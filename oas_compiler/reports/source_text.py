@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Final
 
 from oas_compiler.diagnostics import Finding
+from oas_compiler.files import read_shown
 from oas_compiler.reports.masking import masked, without_secrets
 
 MAX_SOURCE: Final = 32 * 1024 * 1024
@@ -63,8 +63,7 @@ def _text(file: str) -> str:
     if not file:
         return ""
     try:
-        with Path(file).open("rb") as stream:
-            raw = stream.read(MAX_SOURCE)
+        raw = read_shown(file, MAX_SOURCE)
     except (OSError, ValueError):
         return ""  # the finding itself says what is wrong with the file
     return raw.decode("utf-8-sig", errors="replace")

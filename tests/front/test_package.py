@@ -142,14 +142,14 @@ def test_a_byte_order_mark_in_front_is_no_text(tmp_path):
 
 def test_a_package_json_that_may_not_be_read_is_told(tmp_path, monkeypatch):
     write(tmp_path, {"package.json": MANIFEST})
-    real = Path.open
+    real = os.open
 
-    def refused(path: Path, *args: object, **options: object) -> object:
-        if path.name == "package.json":
+    def refused(path: str, *args: object, **options: object) -> int:
+        if path == "package.json":
             raise PermissionError(13, "Permission denied")
         return real(path, *args, **options)
 
-    monkeypatch.setattr(Path, "open", refused)
+    monkeypatch.setattr(os, "open", refused)
     package, findings = opened(tmp_path)
     assert package is not None
     assert [found.code for found in findings] == ["OAS001"]

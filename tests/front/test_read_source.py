@@ -6,6 +6,7 @@ import collections
 import errno
 import hashlib
 import json
+import os
 import types
 from pathlib import Path
 from typing import Any
@@ -278,11 +279,11 @@ class TestPaths:
         file = tmp_path / "flow.json"
         file.write_bytes(as_bytes(small()))
 
-        def refuse(path: Path, *_args: object) -> None:
+        def refuse(path: str, *_args: object, **_options: object) -> None:
             # root may read every file, so the refusal is played
-            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+            raise PermissionError(errno.EACCES, "Permission denied", path)
 
-        monkeypatch.setattr(Path, "open", refuse)
+        monkeypatch.setattr(os, "open", refuse)
         found = only(file, "OAS001")
         assert found.message == f"cannot read {file}: Permission denied"
 

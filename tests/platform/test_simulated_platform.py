@@ -125,7 +125,7 @@ def test_stubs_are_read_from_json_and_yaml_files(tmp_path, make_call, name, text
         ("stubs.json", "{", "not valid JSON"),
         ("stubs.json", '{"a": {}, "a": {}}', 'key "a" is written twice'),
         ("stubs.yaml", "a: [", "not valid YAML"),
-        ("stubs.yaml", "a: {day: 2026-01-01}", "is a date"),
+        ("stubs.yaml", "a: {day: !!timestamp 2026-01-01}", "not valid YAML"),
         ("stubs.yaml", "- a", "must be an object"),
         ("stubs.yaml", "!!python/object/apply:os.getcwd []", "not valid YAML"),
         ("stubs.txt", "{}", r"\.json, \.yaml or \.yml"),

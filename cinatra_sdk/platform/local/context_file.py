@@ -16,17 +16,16 @@ that does not fit, each with its place.
 from __future__ import annotations
 
 import difflib
-import json
 import os
 import re
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Annotated, Any, Final, Literal, NoReturn
+from typing import Annotated, Any, Final, Literal
 
-import yaml
 from pydantic import AfterValidator, Field, ValidationError, model_validator
 from pydantic_core import ErrorDetails
 
+from cinatra_sdk.documents import DocumentRefused, read_document
+from cinatra_sdk.files import shown_name
 from cinatra_sdk.platform.local.settings import UNSTORABLE, Id, LocalSettings, Names, StrictModel
 from cinatra_sdk.store.loading import LoadedArtifact
 
@@ -122,8 +121,14 @@ class ContextFile(LocalSettings):
 
 def read_context_file(path: str | os.PathLike[str]) -> ContextFile:
     """Raises: `ContextFileError`."""
-    file = Path(path)
-    value = _decoded(file)
+    file = shown_name(os.fsdecode(path))
+    problem = ""
+    try:
+        value = read_document(path, what="context file", most=MAX_BYTES, max_depth=MAX_DEPTH)
+    except DocumentRefused as error:
+        problem = str(error)
+    if problem:
+        raise ContextFileError(f"{file}: {problem}")
     try:
         return ContextFile.model_validate(value)
     except ValidationError as error:
@@ -134,98 +139,6 @@ def read_context_file(path: str | os.PathLike[str]) -> ContextFile:
         told.append(f"and {len(problems) - MAX_TOLD} more")
     # Raised here, not in the handler: pydantic's error holds the whole content.
     raise ContextFileError("\n".join(f"{file}: {problem}" for problem in told))
-
-
-# ------------------------------------------------------------------------- reading
-
-
-def _decoded(file: Path) -> Any:
-    if file.suffix.lower() not in {".json", ".yaml", ".yml"}:
-        raise ContextFileError(f"{file}: a context file ends in .json, .yaml or .yml")
-    text = _text(file)
-    problem = ""
-    try:
-        if file.suffix.lower() == ".json":
-            return json.loads(text, object_pairs_hook=_once_each, parse_constant=_no_constant)
-        _refuse_what_is_not_plain(text)
-        return yaml.load(text, Loader=_Loader)  # noqa: S506 - a SafeLoader
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        where = f" at line {mark.line + 1}, column {mark.column + 1}" if mark else ""
-        problem = f"is not YAML: {error.problem or 'syntax error'}{where}"
-    except json.JSONDecodeError as error:
-        problem = f"is not JSON: {error.msg} at line {error.lineno}, column {error.colno}"
-    except RecursionError:
-        problem = "is nested too deeply"
-    except yaml.YAMLError as error:
-        problem = f"is not YAML: {getattr(error, 'reason', type(error).__name__)}"
-    except ValueError as error:
-        problem = str(error)
-    raise ContextFileError(f"{file}: {problem}")
-
-
-def _text(file: Path) -> str:
-    problem = f"a context file has at most {MAX_BYTES:,} bytes"
-    try:
-        with file.open("rb") as stream:
-            raw = stream.read(MAX_BYTES + 1)
-        if len(raw) <= MAX_BYTES:
-            return raw.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        problem = "is not UTF-8"
-    except OSError as error:
-        problem = f"cannot be read: {error.strerror or type(error).__name__}"
-    except ValueError:
-        problem = "this is no file name"  # one with a NUL in it
-    raise ContextFileError(f"{file}: {problem}")
-
-
-class _Loader(yaml.SafeLoader):
-    """As YAML's own safe one; a key that is written twice is an error."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        seen: set[str] = set()
-        for key, _ in node.value:
-            name = key.value if isinstance(key, yaml.ScalarNode) else ""
-            if not name or name in seen:
-                problem = f'the key "{name}" is written twice' if name else "a key is no text"
-                raise yaml.constructor.ConstructorError(None, None, problem, key.start_mark)
-            seen.add(name)
-        return super().construct_mapping(node, deep=deep)
-
-
-def _refuse_what_is_not_plain(text: str) -> None:
-    """Aliases, tags and deep nesting, found while reading: before anything is built from them.
-
-    A short file with aliases could stand for a huge one; a tag chooses how a value is read.
-    """
-    depth = 0
-    for event in yaml.parse(text, Loader=yaml.SafeLoader):
-        is_alias = isinstance(event, yaml.AliasEvent)
-        if is_alias:
-            raise ValueError("holds an alias, which is refused: write the value out")
-        if getattr(event, "tag", None) is not None:
-            where = f" at line {event.start_mark.line + 1}" if event.start_mark else ""
-            raise ValueError(f"holds a tag{where}, which is refused: write a plain value")
-        if isinstance(event, yaml.CollectionStartEvent):
-            depth += 1
-        elif isinstance(event, yaml.CollectionEndEvent):
-            depth -= 1
-        if depth > MAX_DEPTH:
-            raise ValueError("is nested too deeply")
-
-
-def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for key, value in pairs:
-        if key in found:
-            raise ValueError(f'is not usable: the key "{key[:80]}" is written twice')
-        found[key] = value
-    return found
-
-
-def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"is not JSON: {name} is no number")
 
 
 # ------------------------------------------------------------------------ problems

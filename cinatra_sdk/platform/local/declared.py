@@ -13,16 +13,15 @@ before it was stored: nothing is compiled again.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-import yaml
 from pydantic import JsonValue
 
 from cinatra_sdk.context.errors import ContextError
 from cinatra_sdk.context.slots import AgentContextSlot, read_slots
+from cinatra_sdk.documents import DocumentRefused, decoded
 from cinatra_sdk.platform.local.placements import Placement, about, placements
 
 _Agreements: TypeAlias = dict[str, tuple[str, str]]
@@ -69,13 +68,10 @@ def together(
 
 
 def _decoded(source: bytes) -> JsonValue:
-    value: JsonValue = None
     try:
-        text = source.decode("utf-8-sig")
-        value = json.loads(text) if text.lstrip()[:1] == "{" else yaml.safe_load(text)
-    except (ValueError, RecursionError, yaml.YAMLError):
-        pass
-    return value
+        return decoded(source)
+    except DocumentRefused:
+        return None
 
 
 def _agreed(placed: Iterable[Placement], own: str) -> dict[tuple[str, str], tuple[str, str]]:

@@ -4,13 +4,19 @@
 description: Sends mail.             name: agent-mail
 ---          ->  OAS180: no name     description: Sends mail.
                                      ---
+
+It is YAML, read as flows are.
 """
 
 from __future__ import annotations
 
+from typing import Final
+
 from oas_compiler.checks.subject import Subject
 from oas_compiler.ir import Place
 from oas_compiler.rules import Report, rule
+
+HINT: Final = "begin the file with ---, name: …, description: …, ---"
 
 
 @rule(
@@ -31,6 +37,11 @@ def skill_frontmatter(subject: Subject, report: Report) -> None:
         missing = [key for key in ("name", "description") if not skill.front.get(key)]
         if package is None or not missing:
             continue
+        if skill.flaw is not None and skill.flaw[0] != "the document is empty":
+            why, place = skill.flaw
+            message = f"the frontmatter of {skill.file} cannot be read: {why}"
+            report(message, place, hint=HINT, file=package.name_of(skill.file))
+            continue
         what = "name and description" if len(missing) == 2 else missing[0]
         opened = skill.lines[0].rstrip() == "---"
         message = f"the frontmatter of {skill.file} has no {what}"
@@ -40,6 +51,6 @@ def skill_frontmatter(subject: Subject, report: Report) -> None:
         report(
             message,
             Place("", 1, 1),
-            hint="begin the file with ---, name: …, description: …, ---",
+            hint=HINT,
             file=package.name_of(skill.file),
         )

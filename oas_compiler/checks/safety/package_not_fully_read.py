@@ -1,6 +1,7 @@
 """What of a package was not looked at for credentials and in its skills, a check says.
 
     data.csv of 20 MB, a folder that may not be listed, a tenth SKILL.md of 0.5 MB   ->  OAS215
+    notes.md, a link to /etc/hosts                                                   ->  OAS215
 
 One finding for each kind, with how many there are and which is the first.  Scripts are OAS187.
 """
@@ -20,8 +21,10 @@ from oas_compiler.rules import Report, rule
     code="OAS215",
     name="package-not-fully-read",
     severity="warning",
-    summary="A part of the package was not looked at, because it is too large or may not be read.",
-    fix="Keep data and what is built out of the package, and let its files be read.",
+    summary="A part of the package was not looked at, because it is too large, may not be read, or "
+    "is a link that leads out of the package, a pipe or a device.",
+    fix="Keep data and what is built out of the package, let its files be read, and copy into it "
+    "what a link leads to.",
     source="agent guide (seed 003): credentials are never stored in an agent",
     needs="package",
     bad="data/contacts.csv  # 20 MB",
@@ -37,6 +40,10 @@ def package_not_fully_read(subject: Subject, report: Report) -> None:
 
 def _left_out(package: Package, *, is_agent: bool) -> Iterator[tuple[str, str]]:
     """The first file of each kind and what is said of it."""
+    if package.refused_files:
+        what = _counted(package.refused_files, "file")
+        rule = "a link that leads out of the package, a pipe and a device are not read"
+        yield package.refused_files[0], f"{what} not looked at: {rule}"
     files, folders, skills = package.scan.left_out, package.closed_folders, package.unread_skills
     if files:
         what = _counted(files, "file")

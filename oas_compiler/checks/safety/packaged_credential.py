@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from oas_compiler.checks.credentials import known_credential
 from oas_compiler.checks.subject import Subject
+from oas_compiler.files import MANIFEST, shown_name
 from oas_compiler.ir import Place
-from oas_compiler.package import MANIFEST
 from oas_compiler.rules import Report, rule
 
 
@@ -50,8 +50,8 @@ def packaged_credential(subject: Subject, report: Report) -> None:
 
 
 def shown(file: str) -> str:
-    """A name as a message shows it; bytes that are no UTF-8 as �."""
-    return file[:200].encode("utf-8", "replace").decode("utf-8")
+    """A name as a message shows it; bytes that are no UTF-8 as �, controls as escapes."""
+    return shown_name(file[:200].encode("utf-8", "replace").decode("utf-8"))
 
 
 def _place(text: str, start: int) -> Place:

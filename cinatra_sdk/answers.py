@@ -29,6 +29,7 @@ from pydantic import JsonValue
 from cinatra_sdk.context.errors import ContextError
 from cinatra_sdk.context.selector import Selector
 from cinatra_sdk.errors import AnswerInvalid, ValueRefused
+from cinatra_sdk.governed_keys import without_governed
 from cinatra_sdk.json_schema import first_problem
 from cinatra_sdk.secrets import find_secret
 from cinatra_sdk.values import check_value
@@ -120,7 +121,7 @@ class AnswerForm:
         )
 
     def _value(self, message: Mapping[str, Any], note: str) -> JsonValue:
-        given = message.get("value")
+        given = without_governed(message.get("value"), where=f"the answer for '{self.output}'")
         if "userResponse" in message:
             given = message["userResponse"]
             if "value" in message:

@@ -26,7 +26,7 @@ from typing import Any, TypeAlias
 
 from langgraph.types import interrupt
 from pydantic import JsonValue
-from pydantic_core import core_schema
+from pydantic_core import CoreConfig, SchemaSerializer, SchemaValidator, core_schema
 
 from cinatra_sdk.answers import APPROVAL_SCHEMA, Answer, AnswerForm
 from cinatra_sdk.context.selector import SCREEN_KEY, is_selector
@@ -261,16 +261,15 @@ def _checked_type(form: AnswerForm, response: dict[str, JsonValue]) -> type[Any]
     stores nothing of one that does not fit: the gate stays open for another answer.
     """
 
-    class GateAnswer:
-        @classmethod
-        def __get_pydantic_core_schema__(
-            cls, _source: Any, _handler: Any
-        ) -> core_schema.CoreSchema:
-            return core_schema.no_info_plain_validator_function(form.read)
+    schema = core_schema.no_info_plain_validator_function(
+        form.read, metadata={"pydantic_js_functions": [lambda _core, _handler: response]}
+    )
 
-        @classmethod
-        def __get_pydantic_json_schema__(cls, _core: Any, _handler: Any) -> dict[str, JsonValue]:
-            return response
+    class GateAnswer:
+        __pydantic_core_schema__ = schema
+        # An answer may hold a secret that somebody pasted: the engine's error must not quote it.
+        __pydantic_validator__ = SchemaValidator(schema, CoreConfig(hide_input_in_errors=True))
+        __pydantic_serializer__ = SchemaSerializer(schema)
 
     return GateAnswer
 

@@ -21,6 +21,7 @@ from jsonschema.exceptions import SchemaError, UnknownType, ValidationError
 from pydantic import JsonValue
 from referencing.exceptions import Unresolvable
 
+from cinatra_sdk.governed_keys import without_governed
 from cinatra_sdk.platform.protocol import DeclaredOutput, PlatformCall, PlatformOutputError
 from cinatra_sdk.schema_sample import validator_for
 
@@ -32,8 +33,10 @@ _SHOWN_KEYS = 10
 def declared_outputs(call: PlatformCall, body: JsonValue) -> dict[str, JsonValue]:
     """The declared outputs that `body` holds; an absent one with a default is left out.
 
+    Governed keys are dropped wherever they stand, and named in the log.
     Raises: `PlatformOutputError`.
     """
+    body = without_governed(body, where=f'the answer of node "{call.node}"')
     answer = _as_object(call, body)
     return {
         output.title: answer[output.title]

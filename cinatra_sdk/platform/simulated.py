@@ -21,6 +21,7 @@ from dataclasses import asdict, dataclass
 
 from pydantic import JsonValue
 
+from cinatra_sdk.governed_keys import without_governed
 from cinatra_sdk.platform.protocol import (
     PlatformCall,
     PlatformError,
@@ -121,7 +122,8 @@ class SimulatedPlatform:
             if isinstance(stub, StubbedError):
                 self._keep(recorded_call(call, error=asdict(stub)))
                 raise _failed(call, stub)
-            answer = _answer(call, stub or {})
+            where = f'the stub for node "{call.node}"'
+            answer: JsonValue = without_governed(_answer(call, stub or {}), where=where)
             # The record keeps a copy of its own: whoever gets the answer may change it.
             self._keep(recorded_call(call, answer=_copied(answer)))
             return answer

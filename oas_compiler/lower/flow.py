@@ -27,7 +27,7 @@ from oas_compiler.approval import Approval, GateSpec, acting_nodes, derive_appro
 from oas_compiler.ir import FlowIR
 from oas_compiler.lower.frame import LAYOUT
 from oas_compiler.lower.graph import lower_flow
-from oas_compiler.lower.inputs import accepted_inputs, require_hidden
+from oas_compiler.lower.inputs import RUN_ID_INPUTS, accepted_inputs, require_hidden
 from oas_compiler.lower.names import INPUTS
 from oas_compiler.lower.registry import Wiring
 from oas_compiler.mermaid import mermaid
@@ -172,11 +172,12 @@ class Flow:
     def input(self, params: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """What `graph.invoke` takes: the declared inputs of `params`.
 
-        Undeclared keys are dropped with a warning in the log, and so are authoritative ones.
+        Undeclared keys are dropped with a warning in the log, and so are authoritative ones and
+        the ids of the run: the run itself knows its id.
         Raises: `InputInvalid` also for a required input that only the caller can supply and
         that is missing; `ValueRefused`.
         """
-        accepted = accepted_inputs(self.ir.inputs, params or {})
+        accepted = accepted_inputs(self.ir.inputs, params or {}, ids_of_run=RUN_ID_INPUTS)
         require_hidden(self.ir.start_node(), accepted.values)
         for sentence in accepted.ignored:
             log.warning("input ignored: %s", sentence)

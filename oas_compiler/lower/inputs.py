@@ -34,17 +34,22 @@ class Accepted:
     """What was dropped, one sentence each."""
 
 
-def accepted_inputs(ports: Sequence[Port], params: Mapping[str, Any]) -> Accepted:
-    """The declared ones of `params`.
+def accepted_inputs(
+    ports: Sequence[Port], params: Mapping[str, Any], *, ids_of_run: Sequence[str] = ()
+) -> Accepted:
+    """The declared ones of `params`, but for `ids_of_run`, which no caller sets.
 
     Raises: `InputInvalid` naming the input whose value has the wrong type; `ValueRefused`.
     """
     if not isinstance(params, Mapping):
         raise InputInvalid(f"the inputs are a {type(params).__name__}, not an object")
-    known = {port.title: port for port in ports}
+    known = {port.title: port for port in ports if port.title not in ids_of_run}
     values: dict[str, Any] = {}
     ignored = []
     for title, value in params.items():
+        if title in ids_of_run:
+            ignored.append(f"R01_IGNORED {title}: it carries the run's own id")
+            continue
         if title not in known:
             ignored.append(_why_ignored(str(title), known))
             continue

@@ -72,7 +72,9 @@ def _outermost(site: Site) -> Lowered:
         if isinstance(policy, _Derived):
             policy = wiring.approval.policy()
         require_entries(parse_policy(policy), wiring.approval.guards)
-        given = accepted_inputs(node.inputs, state.get(INPUTS) or {}).values
+        given = accepted_inputs(
+            node.inputs, state.get(INPUTS) or {}, ids_of_run=RUN_ID_INPUTS
+        ).values
         given |= {p.title: run_id for p in node.inputs if p.title in RUN_ID_INPUTS}
         identity = {
             "run_id": run_id,

@@ -17,6 +17,7 @@ from typing import Any
 from langgraph.errors import GraphBubbleUp
 
 from cinatra_sdk.errors import NodeFailed
+from cinatra_sdk.governed_keys import without_governed
 from oas_compiler.ir import Port, ToolNode
 from oas_compiler.lower.casting import CastError, cast
 from oas_compiler.lower.frame import Frame
@@ -88,6 +89,7 @@ def _outputs(frame: Frame, node: ToolNode, result: Any) -> dict[str, Any]:
     ports = node.outputs
     if not ports:
         return {}
+    result = without_governed(result, where=f"what tool '{node.tool_name}' returned")
     if len(ports) == 1:
         title = ports[0].title
         wrapped = isinstance(result, Mapping) and set(result) == {title}

@@ -1,0 +1,48 @@
+"""Keys that only the host sets, where somebody else sends them: named in the log, and dropped.
+
+In: what a platform, a stub, a tool or a person answered.  Out: the same without those keys.
+
+    without_governed({"subject": "Hi", "approval_policy": {}}, where="the answer of node 'draft'")
+        -> {"subject": "Hi"}          log: R01_IGNORED: the answer of node 'draft' holds …
+
+They could set nothing: no answer reaches a governed channel.  But a value that bears such a name is
+taken for the host's word by whoever reads it later, a screen, a child agent, a person.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+log = logging.getLogger("oasflow.state")
+
+GOVERNED_KEYS: Final = frozenset({"bearer_token", "approval_policy", "rejected_at"})
+"""Under which no answer may bring anything, at any depth.  `run` and `status` are common words."""
+
+
+def without_governed(value: Any, *, where: str) -> Any:
+    """`value` without governed keys at any depth; the same object where there is none."""
+    found = sorted(set(_found(value)))
+    if not found:
+        return value
+    names = ", ".join(f"'{name}'" for name in found)
+    log.warning("R01_IGNORED: %s holds %s, which only the host sets: dropped", where, names)
+    return _without(value)
+
+
+def _found(value: Any) -> Iterator[str]:
+    stack = [value]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, Mapping):
+            yield from (key for key in item if key in GOVERNED_KEYS)
+            stack.extend(inner for inner in item.values() if isinstance(inner, (Mapping, list)))
+        elif isinstance(item, list):
+            stack.extend(inner for inner in item if isinstance(inner, (Mapping, list)))
+
+
+def _without(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {k: _without(inner) for k, inner in value.items() if k not in GOVERNED_KEYS}
+    return [_without(inner) for inner in value] if isinstance(value, list) else value

@@ -260,7 +260,6 @@ def _checked_type(form: AnswerForm, response: dict[str, JsonValue]) -> type[Any]
     A type and not a dict, because the engine then checks the answer inside `interrupt` and
     stores nothing of one that does not fit: the gate stays open for another answer.
     """
-
     schema = core_schema.no_info_plain_validator_function(
         form.read, metadata={"pydantic_js_functions": [lambda _core, _handler: response]}
     )

@@ -36,8 +36,8 @@ PATIENCE: Final = 60.0
 """Seconds to wait for another process that sets up the same database."""
 MAX_NAME: Final = 63
 """Bytes of a name; Postgres cuts the rest off, and would name somebody else."""
-_TOLD: Final[set[str]] = set()
-"""Databases of which this process has said that its role could change everything."""
+_TOLD: Final[set[tuple[str, str]]] = set()
+"""Roles, and databases, of which this process has said that the one could change the other."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -284,9 +284,10 @@ def _alone(connection: Rows) -> Iterator[None]:
 
 
 def _tell(standing: Standing) -> None:
-    if not standing.powers or standing.database in _TOLD:
+    about = (standing.role, standing.database)
+    if not standing.powers or about in _TOLD:
         return
-    _TOLD.add(standing.database)
+    _TOLD.add(about)
     log.warning(
         "the role '%s' could change what is append-only in the database '%s': it %s; "
         "oasflow db migrate --app-role NAME makes a role that cannot",

@@ -49,7 +49,9 @@ def place(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 @pytest.fixture
-def make(place: Path) -> Iterator[Make]:
+def make(place: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Make]:
+    """Servers without the store's tables, which no test here looks at."""
+    monkeypatch.setattr(LocalServer, "_set_up", lambda _: None)
     made: list[LocalServer] = []
 
     def one(name: str = "pg", **options) -> LocalServer:

@@ -86,7 +86,9 @@ def forwarded(
 
     Raises: `ContextError`; nothing was sent then.
     """
-    if asker.identity is not None and not isinstance(beyond, HoldsProofsBack):
+    if asker.identity is not None and not (
+        isinstance(beyond, HoldsProofsBack) and beyond.holds_proofs_back
+    ):
         raise ContextError(
             "forbidden", "the platform beyond cannot be called without the host's own proofs"
         )

@@ -52,7 +52,10 @@ def version(rows: Rows) -> str:
 
 @contextmanager
 def server(dsn: str | None = None) -> Iterator[str]:
-    """The DSN as given, else the one of an embedded server that goes afterwards."""
+    """The DSN as given, else the one of an embedded server that goes afterwards.
+
+    Of the role that owns the tables: a measurement analyzes them, and deletes what it wrote.
+    """
     if dsn is not None:
         yield dsn
         return
@@ -60,7 +63,7 @@ def server(dsn: str | None = None) -> Iterator[str]:
     local = LocalServer(folder / "postgres")
     try:
         local.start()
-        yield local.dsn()
+        yield local.owner_dsn()
     finally:
         local.stop()
         shutil.rmtree(folder, ignore_errors=True)

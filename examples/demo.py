@@ -199,9 +199,9 @@ def decided(on: Stage, run_id: str, expected: Sequence[tuple[str, str, str]]) ->
 
 
 def tampering_refused(on: Stage, run_id: str) -> str:
-    """What Postgres says to somebody who changes a decision behind our back."""
+    """What Postgres says even to the owner of the table who changes a decision behind our back."""
     change = "update oasflow.decisions set decided_by = 'eve' where run_id = %s"
-    with psycopg.connect(on.server.dsn(), autocommit=True) as connection:
+    with psycopg.connect(on.server.owner_dsn(), autocommit=True) as connection:
         try:
             connection.execute(change, [run_id])
         except psycopg.errors.RestrictViolation as refusal:

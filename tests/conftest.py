@@ -1,7 +1,10 @@
 """Shared by all tests: a real Postgres.
 
-`database_url`    the DSN of an embedded server, one per test session
-`fresh_database`  the DSN of a database of its own, with the store's tables, per test
+`local_server`        an embedded server, one per test session
+`fresh_database`      the DSN of a database of its own, with the store's tables, per test; of the role
+                      that has rows only, as every run has it
+`owner_database`      the same database, for the role that owns its tables
+`superuser_database`  the same database, for the server's superuser
 """
 
 from __future__ import annotations
@@ -21,22 +24,24 @@ from tests.databases import Databases
 
 
 @pytest.fixture(scope="session")
-def database_url() -> Iterator[str]:
+def local_server() -> Iterator[LocalServer]:
     """An embedded server in a folder of its own, gone with the session."""
     folder = Path(tempfile.mkdtemp(prefix="oft-"))
     server = LocalServer(folder)
     server.start()
     try:
-        _spare_the_disk(server.dsn())
-        yield server.dsn()
+        _spare_the_disk(server.superuser_dsn())
+        yield server
     finally:
         server.stop()
         shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.fixture(scope="session")
-def databases(database_url: str) -> Databases:
-    return Databases(database_url)
+def databases(local_server: LocalServer) -> Databases:
+    return Databases(
+        local_server.superuser_dsn(), app=local_server.dsn(), owner=local_server.owner_dsn()
+    )
 
 
 @pytest.fixture
@@ -47,6 +52,16 @@ def fresh_database(databases: Databases) -> Iterator[str]:
         yield dsn
     finally:
         databases.give_back(dsn)
+
+
+@pytest.fixture
+def owner_database(databases: Databases, fresh_database: str) -> str:
+    return databases.as_owner(fresh_database)
+
+
+@pytest.fixture
+def superuser_database(databases: Databases, fresh_database: str) -> str:
+    return databases.as_superuser(fresh_database)
 
 
 @pytest.fixture(autouse=True)

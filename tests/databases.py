@@ -1,7 +1,8 @@
 """Databases for tests, used again where a test leaves only rows behind.
 
-    databases = Databases(url)
-    dsn = databases.take()       # the store's tables, and nothing in them
+    databases = Databases(url, app=…, owner=…)
+    dsn = databases.take()       # the store's tables, and nothing in them; for the role with rows only
+    databases.as_owner(dsn)      # the same database, for who may change its tables
     databases.give_back(dsn)     # nobody reaches it by this name any more
 
 Making and dropping a database takes ten times as long as emptying one, and was most of what a test
@@ -18,9 +19,10 @@ import psycopg
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from cinatra_sdk.store.database import Database
+from cinatra_sdk.store.local_roles import APP, DATABASE, OWNER
 
-TEMPLATE = "oasflow_template"
+TEMPLATE = DATABASE
+"""The server's own database, whose tables it made at its first start; no test is given it."""
 FIRST_OWN = 16384
 """Object ids below are those that every Postgres has."""
 
@@ -90,9 +92,14 @@ where datname = current_database() and pid <> pg_backend_pid()
 
 @dataclass(slots=True)
 class Databases:
-    """The databases of one server; `url` is a superuser's DSN."""
+    """The databases of one embedded server."""
 
     url: str
+    """Of its superuser, who makes, empties and drops them."""
+    app: str
+    """Of the role with rows only."""
+    owner: str
+    """Of the role that owns the tables."""
     free: list[str] = field(default_factory=list)
     made: int = 0
     shape: dict[str, Any] = field(default_factory=dict)
@@ -103,6 +110,12 @@ class Databases:
     def take(self) -> str:
         """The DSN of a database with the store's tables and nothing in them."""
         return self.free.pop() if self.free else self._make()
+
+    def as_owner(self, dsn: str) -> str:
+        return make_conninfo(self.owner, dbname=_dbname(dsn))
+
+    def as_superuser(self, dsn: str) -> str:
+        return make_conninfo(self.url, dbname=_dbname(dsn))
 
     def give_back(self, dsn: str) -> None:
         again = self._emptied(dsn)
@@ -125,7 +138,9 @@ class Databases:
         name = _new_name()
         limits = f"-c lock_timeout={self.patience}s -c statement_timeout={6 * self.patience}s"
         try:
-            with psycopg.connect(dsn, autocommit=True, options=limits) as connection:
+            with psycopg.connect(
+                self.as_superuser(dsn), autocommit=True, options=limits
+            ) as connection:
                 connection.execute(_OTHERS)
                 if shape_of(connection) != self.shape:
                     return None
@@ -141,20 +156,17 @@ class Databases:
                 )
         except psycopg.Error:
             return None
-        return make_conninfo(self.url, dbname=name)
+        return make_conninfo(self.app, dbname=name)
 
     def _make(self) -> str:
         name = _new_name()
         with psycopg.connect(self.url, autocommit=True) as connection:
             if not self.shape:
-                _create(connection, TEMPLATE, "template0")
-                template = make_conninfo(self.url, dbname=TEMPLATE)
-                Database.open(template).close()
-                with psycopg.connect(template) as there:
+                with psycopg.connect(make_conninfo(self.url, dbname=TEMPLATE)) as there:
                     self.shape = shape_of(there)
-            _create(connection, name, TEMPLATE)
+            _create(connection, name)
         self.made += 1
-        return make_conninfo(self.url, dbname=name)
+        return make_conninfo(self.app, dbname=name)
 
 
 def shape_of(connection: psycopg.Connection[Any]) -> dict[str, Any]:
@@ -180,16 +192,30 @@ def shape_of(connection: psycopg.Connection[Any]) -> dict[str, Any]:
 
 
 def _name(dsn: str) -> sql.Identifier:
-    return sql.Identifier(str(conninfo_to_dict(dsn)["dbname"]))
+    return sql.Identifier(_dbname(dsn))
+
+
+def _dbname(dsn: str) -> str:
+    return str(conninfo_to_dict(dsn)["dbname"])
 
 
 def _new_name() -> str:
     return f"t_{uuid.uuid4().hex[:12]}"
 
 
-def _create(connection: psycopg.Connection[Any], name: str, template: str) -> None:
-    connection.execute(
-        sql.SQL("create database {} template {}").format(
-            sql.Identifier(name), sql.Identifier(template)
-        )
+def _create(connection: psycopg.Connection[Any], name: str) -> None:
+    """As the server's own database: what a database says of itself is not copied with it."""
+    statements: tuple[LiteralString, ...] = (
+        "create database {name} template {template} owner {owner}",
+        "revoke all on database {name} from public",
+        "grant connect on database {name} to {app}",
     )
+    for statement in statements:
+        connection.execute(
+            sql.SQL(statement).format(
+                name=sql.Identifier(name),
+                template=sql.Identifier(TEMPLATE),
+                owner=sql.Identifier(OWNER),
+                app=sql.Identifier(APP),
+            )
+        )

@@ -6,6 +6,7 @@ import contextlib
 import json
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +45,7 @@ create or replace function oasflow.open_visibilities(
 def own(databases: Databases) -> Iterator[Databases]:
     """Databases of this test's own, on the server of all."""
     databases.give_back(databases.take())  # the template is there
-    made = Databases(databases.url, shape=databases.shape)
+    made = replace(databases, shape=databases.shape, free=[], made=0)
     yield made
     for dsn in made.free:
         made.drop(dsn)
@@ -82,7 +83,7 @@ def test_what_a_run_leaves_in_any_table_is_gone_in_the_next_test(
     again = own.take()
     assert own.made == 1
     assert filled(again) == WRITTEN_BY_SETUP
-    with psycopg.connect(again) as connection:
+    with psycopg.connect(own.as_owner(again)) as connection:
         row = connection.execute(
             "select last_value, is_called from oasflow.context_finalizes_seq_seq"
         )
@@ -121,12 +122,12 @@ CHANGES = [
     "insert into oasflow.checkpoint_migrations values (1000)",
     ROWS.format(9) + "; analyze oasflow.objects",
     "do $$ begin execute format('alter database %I set jit = on', current_database()); end $$",
-    "do $$ begin execute format('revoke connect on database %I from public', current_database()); end $$",
+    "do $$ begin execute format('grant connect on database %I to public', current_database()); end $$",
 ]
 
 
 def test_a_database_that_was_changed_has_another_shape(own: Databases) -> None:
-    with psycopg.connect(own.take()) as connection:
+    with psycopg.connect(own.as_superuser(own.take())) as connection:
         for statement in CHANGES:
             connection.execute(statement)  # type: ignore[arg-type]
             assert shape_of(connection) != own.shape, statement
@@ -138,7 +139,7 @@ def test_a_database_that_was_changed_has_another_shape(own: Databases) -> None:
 
 def test_a_database_that_was_changed_is_not_used_again(own: Databases) -> None:
     dsn = own.take()
-    with psycopg.connect(dsn) as connection:
+    with psycopg.connect(own.as_owner(dsn)) as connection:
         connection.execute("drop index oasflow.eligible_assertions")
     own.give_back(dsn)
     assert own.free == []
@@ -162,10 +163,11 @@ def test_a_test_that_holds_on_to_its_database_holds_up_nobody(own: Databases) ->
     """It connects again and locks a table, as soon as it is thrown out."""
     own.patience = 1
     dsn, stop, in_vain = own.take(), threading.Event(), threading.Event()
+    owner = own.as_owner(dsn)
 
     def hold() -> None:
         while not stop.is_set():
-            with contextlib.suppress(psycopg.Error), psycopg.connect(dsn) as connection:
+            with contextlib.suppress(psycopg.Error), psycopg.connect(owner) as connection:
                 connection.execute("lock table oasflow.objects in access exclusive mode")
                 if not stop.wait(60):
                     in_vain.set()  # whoever waited for the lock gets it now

@@ -75,6 +75,8 @@ class HttpPlatform:
     Raises: `ValueError` when `base_url` or an entry of `allow` cannot be read.
     """
 
+    holds_proofs_back = True
+
     def __init__(
         self,
         base_url: str,

@@ -74,6 +74,10 @@ class PlatformCall:
     timeout: float | None = None
     """Seconds; `None` means the platform's own."""
     credentials: Credentials = field(default=Credentials(), repr=False, compare=False)
+    with_own_token: bool = True
+    """Whether the platform's own bridge token may go with it: not on behalf of somebody else."""
+    with_own_signature: bool = True
+    """Whether the platform may sign that this node of this conversation is calling."""
 
 
 @runtime_checkable
@@ -98,6 +102,17 @@ class Platform(Protocol):
         `cinatra_sdk.platform.platform_from`.
         """
         ...
+
+
+@runtime_checkable
+class HoldsProofsBack(Protocol):
+    """A platform that heeds `with_own_token` and `with_own_signature`, or has no proofs of its own.
+
+    One that does not say so is never called on behalf of a bearer.
+    """
+
+    @property
+    def holds_proofs_back(self) -> bool: ...
 
 
 @runtime_checkable

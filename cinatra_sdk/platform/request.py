@@ -197,7 +197,7 @@ def _runtime_headers(
     passthrough = segments[-len(_PASSTHROUGH) :] == _PASSTHROUGH
     context = segments[-2:] in _CONTEXT
     auditor = segments[-3:] in _AUDITOR
-    if rules.bridge_token:
+    if rules.bridge_token and call.with_own_token:
         yield "x-cinatra-bridge-token", rules.bridge_token
     if call.credentials.bearer_token:
         yield "authorization", f"Bearer {call.credentials.bearer_token}"
@@ -205,7 +205,7 @@ def _runtime_headers(
         yield "x-cinatra-a2a-context-id", call.context_id
     if call.credentials.run_token and (bridge or context):
         yield "x-cinatra-run-token", call.credentials.run_token
-    if not (rules.attestation_key and call.context_id):
+    if not (rules.attestation_key and call.context_id and call.with_own_signature):
         return
     if context:
         yield "x-cinatra-context-node", call.node

@@ -62,6 +62,8 @@ class SimulatedPlatform:
     Raises: `StubError` (a `ValueError`) for malformed stubs.
     """
 
+    holds_proofs_back = True
+
     def __init__(
         self,
         stubs: Mapping[str, JsonValue] | str | os.PathLike[str] | None = None,

@@ -3,6 +3,9 @@
 In: a DSN, or nothing.  Out: connections whose `search_path` is the schema `oasflow`.
 
     Database.open()            # DATABASE_URL, else the embedded server, started if need be
+
+Opening a database whose tables are up to date changes nothing in it, so that a role with rows only,
+and a read-only copy, will do; see `migrating` for the rest.
 """
 
 from __future__ import annotations
@@ -14,14 +17,15 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import psycopg
-from langgraph.checkpoint.postgres import PostgresSaver
 from psycopg import Connection
 from psycopg.conninfo import conninfo_to_dict
 from psycopg.rows import DictRow, dict_row
 from psycopg_pool import ConnectionPool, PoolTimeout
 
 from cinatra_sdk.errors import StoreError
-from cinatra_sdk.store.queries import QUERIES, migrations
+from cinatra_sdk.store.local import LocalServer, LocalServerError
+from cinatra_sdk.store.local_roles import APP
+from cinatra_sdk.store.queries import QUERIES
 
 Row: TypeAlias = dict[str, Any]
 Rows: TypeAlias = Connection[DictRow]
@@ -45,13 +49,22 @@ class Database:
 
     @classmethod
     def open(cls, dsn: str | None = None) -> Database:
-        """Connect and bring the tables up to date.
+        """Connect; a role that may brings the tables up to date.
 
-        `dsn` None: `DATABASE_URL`, else the embedded server.  Raises: `StoreError`.
+        `dsn` None: `DATABASE_URL`, else the embedded server.  Raises: `StoreError`, which names
+        `oasflow db migrate` where the tables are not up to date and the role only has rows.
         """
-        address = dsn or os.environ.get("DATABASE_URL") or _embedded()
+        from cinatra_sdk.store import migrating  # imported here: it is itself a user of this module
+
+        address, embedded = dsn or os.environ.get("DATABASE_URL") or "", None
+        if not address:
+            embedded = _embedded()
+            address = embedded.dsn()
         with connect(address) as connection:
-            _set_up(connection)
+            if not migrating.prepare(connection):
+                if embedded is None:
+                    raise migrating.outdated(connection)
+                migrating.migrate(_owner_of(embedded), app_role=APP)
         pool: ConnectionPool[Rows] = ConnectionPool(
             address, kwargs=_OPTIONS, min_size=1, max_size=8, timeout=10, open=False,
             check=ConnectionPool.check_connection,
@@ -138,32 +151,17 @@ def _detail(error: Exception, dsn: str) -> str:
     return "" if not text or (password and password in text) else f": {text}"
 
 
-def _set_up(connection: Rows) -> None:
-    """Create what is missing, one process at a time."""
-    try:
-        run(connection, "lock_setup")
-        try:
-            run(connection, "create_schema")
-            run(connection, "create_versions")
-            done = {row["version"] for row in every(connection, "list_versions")}
-            for version, sql in migrations():
-                if version not in done:
-                    with connection.transaction():
-                        connection.execute(sql, prepare=False)
-                        run(connection, "add_version", {"version": version})
-            PostgresSaver(connection).setup()
-        finally:
-            run(connection, "unlock_setup")
-    except psycopg.Error as error:
-        raise store_error(connection.info.dsn, error) from None
-
-
-def _embedded() -> str:
-    from cinatra_sdk.store.local import LocalServer, LocalServerError
-
+def _embedded() -> LocalServer:
     server = LocalServer()
     try:
         server.start()
     except LocalServerError as error:
         raise StoreError(str(error)) from None
-    return server.dsn()
+    return server
+
+
+def _owner_of(server: LocalServer) -> str:
+    try:
+        return server.owner_dsn()
+    except LocalServerError as error:
+        raise StoreError(str(error)) from None

@@ -5,6 +5,7 @@ In: a folder.  Out: a running server that only this user can reach, and its addr
     LocalServer().start().url  ->  "postgresql://oasflow:***@/oasflow?host=%2Fhome%2F…&port=5432"
 
 The server listens on a socket in a 0700 folder, never on TCP, and asks for a password (scram).
+Its address is that of a role with rows only; `owner_dsn` is for migrations (see `local_roles`).
 It outlives the process that started it; the next one finds and reuses it.
 
 Two locks say who is who.  `control/lock` is held by the process that starts or stops the server.
@@ -28,7 +29,14 @@ from pathlib import Path
 from typing import NoReturn, TypeVar
 
 from cinatra_sdk.store.local_binaries import BINARIES_VARIABLE, find_binaries, reachable_binaries
-from cinatra_sdk.store.local_cluster import NAME, PORT, Cluster, Postmaster, create, launch
+from cinatra_sdk.store.local_cluster import (
+    PORT,
+    Cluster,
+    Postmaster,
+    create,
+    launch,
+    settle,
+)
 from cinatra_sdk.store.local_folders import (
     UNSAFE_IN_PATHS,
     base_for,
@@ -39,6 +47,7 @@ from cinatra_sdk.store.local_folders import (
     socket_folder,
 )
 from cinatra_sdk.store.local_process import LocalServerError, choose_account
+from cinatra_sdk.store.local_roles import APP, DATABASE, OWNER, SUPERUSER
 
 __all__ = ["LocalServer", "LocalServerError", "LocalStatus"]
 
@@ -93,7 +102,7 @@ class LocalServer:
         Raises: LocalServerError.
         """
         status = self.status()
-        if status.running:
+        if status.running and not self._unfinished.exists():
             return status
         if UNSAFE_IN_PATHS & set(str(self.folder)):
             self._fail('its path holds one of " $ ` \\ or a line break', fix="Choose another.")
@@ -104,12 +113,13 @@ class LocalServer:
                 status, alive = self._wait(
                     self._running_or_free, "a server has its data and is not ready"
                 )
-                if alive is None:
-                    return status
-                try:
-                    self._launch(alive)
-                finally:
-                    os.close(alive)
+                if alive is not None:
+                    try:
+                        self._launch(alive)
+                    finally:
+                        os.close(alive)
+                if self._unfinished.exists():
+                    self._set_up()
         return self.status()
 
     def stop(self) -> None:
@@ -152,9 +162,40 @@ class LocalServer:
             self._fail("it is not running", fix="Run `oasflow db start`.")
         return status.dsn
 
+    def owner_dsn(self) -> str:
+        """Address of the running server for the role that owns the tables: for migrations alone.
+
+        Raises: LocalServerError when it does not run.
+        """
+        return self._dsn_of(OWNER, "owner-password")
+
+    def superuser_dsn(self) -> str:
+        """Address of the running server for its superuser, who can do everything the account can.
+
+        Raises: LocalServerError when it does not run.
+        """
+        return self._dsn_of(SUPERUSER, "superuser-password")
+
+    def _dsn_of(self, role: str, secret: str) -> str:
+        self.dsn()  # says what is wrong where it does not run
+        postmaster = Postmaster.of(self._data)
+        path = self._control / secret
+        if postmaster is None or not path.exists():
+            self._fail(
+                "it was started by a version without this role",
+                fix="Run `oasflow db stop`, then `oasflow db start`.",
+            )
+        password = path.read_text(encoding="ascii")
+        return _address(postmaster.sockets, password, role=role)
+
     @property
     def _data(self) -> Path:
         return base_of(self.folder) / "server" / "data"
+
+    @property
+    def _unfinished(self) -> Path:
+        """There from before the data are made, or brought to other roles, until the tables are there."""
+        return self._control / "unfinished"
 
     def _launch(self, alive: int) -> None:
         """First start or a later one; `alive` is the open lock that the server will keep."""
@@ -170,10 +211,15 @@ class LocalServer:
             find_binaries(self._binaries, folder=self.folder), account, base, folder=self.folder
         )
         cluster = Cluster(folder=self.folder, area=area, account=account, binaries=binaries)
+        superuser = self._secret("superuser-password")
+        owner_secret = self._secret("owner-password")
         if not cluster.data.is_dir():
-            create(cluster, self._new_password())
+            self._unfinished.touch(mode=0o600)
+            self._write_new("password")
+            create(cluster, superuser)
         self._check_version(cluster, version)
-        self._password()
+        app = self._password()
+        settle(cluster, app=app, owner=owner_secret, superuser=superuser, alive=alive)
         launch(cluster, socket_folder(area, account, folder=self.folder), alive=alive)
 
     def _stop(self) -> None:
@@ -204,16 +250,42 @@ class LocalServer:
             fix = f"Bring it back from a backup, or move {self._data} away to begin again."
             self._fail("there are data, but control/password is gone", fix=fix)
 
-    def _new_password(self) -> str:
+    def _secret(self, name: str) -> str:
+        """The password in a file; a new one where there is none, as before the first start."""
+        path = self._control / name
+        kept = path.read_text(encoding="ascii") if path.exists() else ""
+        if kept:
+            return kept
+        self._unfinished.touch(mode=0o600)
+        return self._write_new(name)
+
+    def _write_new(self, name: str) -> str:
         """Written before the data exist, so data never come without their password."""
         password = secrets.token_urlsafe(24)
-        path = self._control / "password"
+        path = self._control / name
         path.unlink(missing_ok=True)
         with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
             file.write(password)
             file.flush()
             os.fsync(file.fileno())
         return password
+
+    def _set_up(self) -> None:
+        """Make the tables, as their owner, so that whoever gets the address finds them."""
+        try:
+            from cinatra_sdk.store.migrating import migrate
+        except ImportError:
+            return  # the server alone is installed: whoever opens a store on it makes its tables
+        from cinatra_sdk.errors import StoreError
+
+        problem = ""
+        try:
+            migrate(self.owner_dsn(), app_role=APP)
+        except StoreError as error:
+            problem = str(error)
+        if problem:
+            self._fail(problem)
+        self._unfinished.unlink(missing_ok=True)
 
     @contextlib.contextmanager
     def _only_one(self) -> Iterator[None]:
@@ -277,6 +349,6 @@ def _try_lock(path: Path) -> int | None:
     return lock
 
 
-def _address(sockets: str, password: str) -> str:
+def _address(sockets: str, password: str, *, role: str = APP) -> str:
     host = urllib.parse.quote(sockets, safe="")
-    return f"postgresql://{NAME}:{password}@/{NAME}?host={host}&port={PORT}"
+    return f"postgresql://{role}:{password}@/{DATABASE}?host={host}&port={PORT}"

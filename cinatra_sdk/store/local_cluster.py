@@ -3,9 +3,10 @@
 In: an account, programs, folders.  Out: files and a process.
 
     create(cluster, password)   area/data exists, complete or not at all
+    settle(cluster, …)          its roles are what `local_roles` says
     launch(cluster, sockets)    a server of its own session, ready for connections
 
-Both raise `LocalServerError` with the last lines of what PostgreSQL wrote.
+All raise `LocalServerError` with the last lines of what PostgreSQL wrote.
 """
 
 from __future__ import annotations
@@ -21,9 +22,8 @@ from pathlib import Path
 
 from cinatra_sdk.store.local_folders import SOCKET_NAME
 from cinatra_sdk.store.local_process import Account, LocalServerError
+from cinatra_sdk.store.local_roles import APP, DATABASE, SUPERUSER, settling
 
-NAME = "oasflow"
-"""The role and the database."""
 PORT = 5432
 """Only part of the socket's file name: there is no TCP."""
 START_SECONDS = 60
@@ -84,7 +84,7 @@ class Postmaster:
 
     def accepts(self) -> bool:
         """Say hello as libpq does; a server that is ready asks for the password."""
-        parameters = f"user\0{NAME}\0database\0{NAME}\0\0".encode()
+        parameters = f"user\0{APP}\0database\0{DATABASE}\0\0".encode()
         hello = struct.pack("!ii", 8 + len(parameters), 3 << 16) + parameters
         try:
             with socket.socket(socket.AF_UNIX) as connection:
@@ -112,20 +112,35 @@ class Postmaster:
 
 
 def create(cluster: Cluster, password: str) -> None:
-    """Make the data folder, with role and database, beside its place; then rename it."""
+    """Make the data folder, with its superuser and the database, beside its place; then rename it."""
     account, area = cluster.account, cluster.area
     fresh, secret = area / "data.new", area / "initdb.password"
     shutil.rmtree(fresh, ignore_errors=True)
     secret.unlink(missing_ok=True)
     account.write(secret, password)
     try:
-        _run(cluster, "initdb", "-D", fresh, "-U", NAME, f"--pwfile={secret}", *INITDB_OPTIONS)
+        _run(cluster, "initdb", "-D", fresh, "-U", SUPERUSER, f"--pwfile={secret}", *INITDB_OPTIONS)
     finally:
         secret.unlink(missing_ok=True)
     account.write(fresh / "postgresql.conf", SETTINGS)
     single = ("--single", "-D", fresh, "-c", "exit_on_error=on", "postgres")
-    _run(cluster, "postgres", *single, text=f"CREATE DATABASE {NAME}\n")
+    _run(cluster, "postgres", *single, text=f"CREATE DATABASE {DATABASE}\n")
     fresh.rename(cluster.data)
+
+
+def settle(cluster: Cluster, *, app: str, owner: str, superuser: str, alive: int) -> None:
+    """Bring roles, rights and passwords to what `local_roles` says; no server runs here.
+
+    `alive`: as for `launch`.
+    """
+    _forget(cluster.data / "postmaster.pid")
+    quiet = ("log_error_verbosity=terse", "log_min_error_statement=panic", "log_statement=none")
+    settings = [part for setting in ("exit_on_error=on", *quiet) for part in ("-c", setting)]
+    _run(
+        cluster, "postgres", "--single", "-j", "-D", cluster.data, *settings, DATABASE,
+        text=settling(app=app, owner=owner, superuser=superuser), keep_open=(alive,),
+        hidden=(app, owner, superuser),
+    )  # fmt: skip
 
 
 def launch(cluster: Cluster, sockets: Path, *, alive: int) -> None:
@@ -133,10 +148,7 @@ def launch(cluster: Cluster, sockets: Path, *, alive: int) -> None:
 
     `alive` is an open, locked file that the server inherits and keeps for as long as it lives.
     """
-    # The caller holds that lock, so no server lives here and these files are leftovers.  PostgreSQL
-    # would respect them when another process has got the number that is written in them.
-    for leftover in (cluster.data / "postmaster.pid", sockets / f"{SOCKET_NAME}.lock"):
-        leftover.unlink(missing_ok=True)
+    _forget(cluster.data / "postmaster.pid", sockets / f"{SOCKET_NAME}.lock")
     if cluster.log.exists() and cluster.log.stat().st_size > LOG_LIMIT:
         cluster.log.replace(cluster.log.with_name("server.log.1"))
     settings = {
@@ -151,12 +163,22 @@ def launch(cluster: Cluster, sockets: Path, *, alive: int) -> None:
     _run(cluster, "pg_ctl", "start", *where, *wait, "-o", options, keep_open=(alive,))
 
 
+def _forget(*leftovers: Path) -> None:
+    """Remove what a killed server left; the caller holds its lock, so that none lives here.
+
+    PostgreSQL would respect the files when another process has got the number that is in them.
+    """
+    for leftover in leftovers:
+        leftover.unlink(missing_ok=True)
+
+
 def _run(
     cluster: Cluster,
     program: str,
     *arguments: str | Path,
     text: str = "",
     keep_open: tuple[int, ...] = (),
+    hidden: tuple[str, ...] = (),
 ) -> None:
     command = [cluster.binaries / program, *arguments]
     done = cluster.account.run(command, cwd=cluster.area, text=text, keep_open=keep_open)
@@ -165,6 +187,8 @@ def _run(
     written = done.stderr
     if program == "pg_ctl" and cluster.log.exists():
         written += cluster.log.read_text(encoding="utf-8", errors="replace")
+    for secret in hidden:
+        written = written.replace(secret, "***")
     tail = "\n".join(written.strip().splitlines()[-8:])
     what = f"{program} failed with exit status {done.returncode}"
     raise LocalServerError(what, folder=cluster.folder, log=tail)

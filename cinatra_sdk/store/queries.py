@@ -30,4 +30,9 @@ def migrations() -> list[tuple[str, LiteralString]]:
     return [(name[:3], _statement(folder.joinpath(name).read_text("utf-8"))) for name in names]
 
 
+def rights() -> LiteralString:
+    """The statements that give the role `{role}` rows only."""
+    return _statement(files("cinatra_sdk.store").joinpath("sql/rights.sql").read_text("utf-8"))
+
+
 QUERIES: Final = _read()

@@ -106,7 +106,7 @@ _COMMANDS: tuple[Callable[..., Exit], ...] = (
 )
 for command in _COMMANDS:
     app.command()(bounded(command))
-for action in (db.start, db.stop, db.status, db.url):
+for action in (db.start, db.stop, db.status, db.url, db.migrate):
     _db.command()(bounded(action))
 app.add_typer(_db)
 for made in (schema.oas, schema.input, schema.output):

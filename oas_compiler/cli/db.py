@@ -1,4 +1,4 @@
-"""`oasflow db`: the local PostgreSQL server of this user."""
+"""`oasflow db`: the local PostgreSQL server of this user, and the tables of any database."""
 
 from __future__ import annotations
 
@@ -40,12 +40,17 @@ def status(as_json: options.Json = False) -> Exit:
     """Say whether the local server runs: exit code 0 when it does, 7 when not."""
     terminal = Terminal.open(as_json=as_json)
     _say_which(terminal)
-    return _report(terminal, _local(lambda server: server.status()))
+    found = _local(lambda server: server.status())
+    address = os.environ.get("DATABASE_URL") or found.dsn
+    return _report(terminal, found, _tables(address) if address else None)
 
 
 def url(
     show_password: Annotated[
         bool, typer.Option("--show-password", help="The whole address, for another program.")
+    ] = False,
+    owner: Annotated[
+        bool, typer.Option("--owner", help="Of the role that owns the tables: for migrations.")
     ] = False,
     as_json: options.Json = False,
 ) -> Exit:
@@ -54,10 +59,108 @@ def url(
     found = _local(lambda server: server.status())
     if not found.running:
         raise _not_running(found)
-    address = found.dsn if show_password else found.url
+    address = _owner_of_the_local_one() if owner else found.dsn
+    if not show_password:
+        address = _without_password(address)
     terminal.data({"url": address})
     terminal.show(address)
     return Exit.OK
+
+
+def migrate(
+    app_role: Annotated[
+        str,
+        typer.Option(
+            "--app-role",
+            metavar="NAME",
+            help="A role that gets the rows and nothing else; made, without a password, if need be.",
+        ),
+    ] = "",
+    print_sql: Annotated[
+        bool, typer.Option("--print-sql", help="Print what --app-role would be given; do nothing.")
+    ] = False,
+    db: options.Db = "",
+    as_json: options.Json = False,
+) -> Exit:
+    """Bring the tables up to date, as the role that owns them."""
+    from cinatra_sdk.store import migrating
+    from cinatra_sdk.store.local_roles import APP
+
+    terminal = Terminal.open(as_json=as_json)
+    if print_sql:
+        return _print_sql(terminal, app_role or APP)
+    address = db or os.environ.get("DATABASE_URL", "")
+    if not address:
+        _local(lambda server: server.start())
+        address, app_role = _owner_of_the_local_one(), app_role or APP
+    done = migrating.migrate(address, app_role=app_role)
+    terminal.data(
+        {
+            "database": done.database,
+            "role": done.role,
+            "applied": list(done.applied),
+            "granted": list(done.granted),
+            "created": done.created,
+        }
+    )
+    what = ", ".join(done.applied)
+    terminal.show(f"applied {what}" if what else "the tables were up to date")
+    for role in done.granted:
+        terminal.show(f"  {clean(role)} has rows only")
+    if done.created:
+        terminal.note(f"{done.created} was made without a password: give it one before it connects")
+    if not done.granted:
+        terminal.note(
+            f"{done.role} owns the tables and could change what is append-only; "
+            "--app-role NAME makes a role that cannot"
+        )
+    return Exit.OK
+
+
+def _print_sql(terminal: Terminal, role: str) -> Exit:
+    from cinatra_sdk.store import migrating
+
+    text = migrating.rights_of(role).as_string()
+    terminal.data({"sql": text})
+    terminal.show(text)
+    return Exit.OK
+
+
+def _owner_of_the_local_one() -> str:
+    """Raises: `Halt`."""
+    from cinatra_sdk.store.local import LocalServer, LocalServerError
+
+    try:
+        return LocalServer().owner_dsn()
+    except LocalServerError as error:
+        raise Halt(str(error), exit=Exit.UNREACHABLE, code="local_server") from None
+
+
+def _without_password(address: str) -> str:
+    """Our own address, of the form `postgresql://role:password@/…`."""
+    head, _, rest = address.rpartition("@")
+    return f"{head.rpartition(':')[0]}:***@{rest}"
+
+
+def _tables(address: str) -> dict[str, Any]:
+    """How the tables stand, and what the role of this address could do to them."""
+    from cinatra_sdk.errors import StoreError
+    from cinatra_sdk.store import migrating
+    from cinatra_sdk.store.database import connect
+
+    try:
+        with connect(address) as connection:
+            found = migrating.look(connection)
+    except StoreError as error:
+        return {"error": str(error)}
+    return {
+        "role": found.role,
+        "database": found.database,
+        "missing": list(found.missing),
+        "newer": list(found.newer),
+        "has_rights": found.may_look,
+        "could_rewrite": list(found.powers),
+    }
 
 
 def _local(act: Callable[[LocalServer], LocalStatus]) -> LocalStatus:
@@ -70,7 +173,7 @@ def _local(act: Callable[[LocalServer], LocalStatus]) -> LocalStatus:
         raise Halt(str(error), exit=Exit.UNREACHABLE, code="local_server") from None
 
 
-def _report(terminal: Terminal, found: LocalStatus) -> Exit:
+def _report(terminal: Terminal, found: LocalStatus, tables: dict[str, Any] | None = None) -> Exit:
     record: dict[str, Any] = {
         "running": found.running,
         "folder": str(found.folder),
@@ -78,13 +181,38 @@ def _report(terminal: Terminal, found: LocalStatus) -> Exit:
         "pid": found.pid,
         "url": found.url,
     }
-    terminal.data(record)
+    terminal.data(record if tables is None else record | {"tables": tables})
     if found.running:
         terminal.show(f"running  PostgreSQL {found.version}, pid {found.pid}", f"  {found.url}")
     else:
         terminal.show("not running")
     terminal.show(f"  {clean(str(found.folder))}")
+    for line in _said_of(tables or {}):
+        terminal.show(f"  {clean(line)}")
     return Exit.OK if found.running else Exit.UNREACHABLE
+
+
+def _said_of(tables: dict[str, Any]) -> list[str]:
+    if not tables:
+        return []
+    if "error" in tables:
+        return [f"tables: {tables['error']}"]
+    role, missing, newer = tables["role"], tables["missing"], tables["newer"]
+    if not tables["has_rights"]:
+        state = f"the role '{role}' has no rights on them; see oasflow db migrate --app-role"
+    elif newer:
+        state = f"made by a newer version ({', '.join(newer)})"
+    elif missing:
+        state = f"missing {', '.join(missing)}; oasflow db migrate brings them there"
+    else:
+        state = "up to date"
+    could = tables["could_rewrite"]
+    power = (
+        f"the role '{role}' could change what is append-only: it {', '.join(could)}"
+        if could
+        else f"the role '{role}' cannot change what is append-only"
+    )
+    return [f"tables: {state}", power]
 
 
 def _say_which(terminal: Terminal) -> None:

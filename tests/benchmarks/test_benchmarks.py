@@ -47,9 +47,9 @@ def test_times_have_one_row_per_number_of_nodes_with_both_ratios() -> None:
 
 
 def test_bytes_are_counted_for_every_graph_and_a_merged_dict_costs_more(
-    fresh_database: str,
+    owner_database: str,
 ) -> None:
-    with database.connection(fresh_database) as rows:
+    with database.connection(owner_database) as rows:
         (row,) = steps.sizes([12], PostgresSaver(rows), rows, size=500)
         left = rows.execute("select count(*) as threads from checkpoints").fetchone()
         assert left == {"threads": 0}  # each thread is removed when it has been counted
@@ -120,9 +120,9 @@ def test_of_a_very_large_chain_only_the_best_hand_written_graph_is_built() -> No
 
 
 def test_resolving_a_slot_has_one_row_per_number_of_artifacts_and_kind_of_others(
-    fresh_database: str,
+    owner_database: str,
 ) -> None:
-    opened = Database.open(fresh_database)
+    opened = Database.open(owner_database)
     rows = context.measure(opened, [60, 30], eligible=10, repeat=2)
     opened.close()
     assert [(row["artifacts"], row["others"]) for row in rows] == [

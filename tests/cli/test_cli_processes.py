@@ -244,6 +244,21 @@ def test_the_local_server_is_started_used_shown_and_stopped(
         assert [one["id"] for one in listed] == [run.json["id"]]
         status = local("db", "status", **env)
         assert (status.code, password in status.out) == (0, False)
+        assert "tables: up to date" in status.out
+        assert "the role 'oasflow' cannot change what is append-only" in status.out
+        owner = local("db", "url", "--owner", **env).out.strip()
+        assert "oasflow_owner:***@" in owner
+        secret = local("db", "url", "--owner", "--show-password", "--json", **env).json["url"]
+        seen = local("db", "status", "--json", **env, DATABASE_URL=secret).json["tables"]
+        assert seen["could_rewrite"][0].startswith("owns context_finalizes, decisions")
+        again = local("db", "migrate", "--json", **env)
+        assert (again.code, again.json["applied"]) == (0, [])
+        assert (again.json["role"], again.json["granted"]) == ("oasflow_owner", ["oasflow"])
+        refused = local("db", "migrate", "--db", full, "--json", **env)
+        assert (refused.code, refused.json["error"]["code"]) == (7, "store_error")
+        assert "'oasflow_owner' owns its tables" in refused.json["error"]["message"]
+        written = local("db", "migrate", "--app-role", "other", "--print-sql", **env).out
+        assert 'on oasflow.decisions to "other";' in written
     finally:
         stopped = local("db", "stop", "--json", **env)
     assert (stopped.code, stopped.json["running"]) == (0, False)

@@ -39,7 +39,10 @@ def artifacts(fresh_database: str):
 
 
 def app(store: ArtifactStore, beyond: Any, **runs: RunScope) -> Any:
-    return local_app(store, REGISTRY, FixedRuns(runs), bridge_token="bridge-0123", beyond=beyond)
+    return local_app(
+        store, REGISTRY, FixedRuns(runs), bridge_token="bridge-0123", beyond=beyond,
+        hands_on=["POST /api/llm-bridge"],
+    )  # fmt: skip
 
 
 class Failing(SimulatedPlatform):
@@ -106,7 +109,10 @@ def test_a_whole_flow_runs_over_http_with_its_other_calls_simulated(artifacts):
                 org_id="o1", actor=ANN, package_name="@test/agent", slots=read_slots([slot])
             )
 
-    served_app = local_app(artifacts, REGISTRY, Runs(), bridge_token="bridge-0123", beyond=beyond)
+    served_app = local_app(
+        artifacts, REGISTRY, Runs(), bridge_token="bridge-0123", beyond=beyond,
+        hands_on=["POST /api/write"],
+    )  # fmt: skip
     with served(served_app) as base, HttpPlatform(base, bridge_token="bridge-0123") as platform:
         result = drive(compiled, {"topic": "bees"}, platform=platform)
     assert result.status == "completed", result.error

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 import yaml
 
@@ -430,11 +431,13 @@ def test_a_run_on_another_platform_is_nobodys(store, begin) -> None:
         assert (scope.org_id, scope.actor, scope.package_name) == ("", None, "@test/agent")
 
 
-def test_a_description_that_was_changed_in_the_database_makes_the_run_nobodys(store, begin) -> None:
+def test_a_description_that_was_changed_in_the_database_makes_the_run_nobodys(
+    store, begin, owner_database
+) -> None:
     begin("r1")
-    with store.database.connection() as connection:
+    with psycopg.connect(owner_database) as connection:
         connection.execute(
-            """update runs set platform = '{"kind": "local", "actor": {"orgId": 7}}'"""
+            """update oasflow.runs set platform = '{"kind": "local", "actor": {"orgId": 7}}'"""
         )
     scope = StoredRuns(store.database).scope("r1")
     assert scope is not None

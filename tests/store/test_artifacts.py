@@ -217,14 +217,16 @@ def test_a_deleted_artifact_cannot_be_recorded_any_more(artifacts):
         "truncate semantic_assertions cascade",
     ],
 )
-def test_what_was_written_cannot_be_changed(artifacts, fresh_database, statement):
+def test_what_was_written_cannot_be_changed(artifacts, fresh_database, owner_database, statement):
     put(artifacts, "a")
     artifacts.record(choice(artifacts, "a"))
-    with (
-        psycopg.connect(fresh_database, options="-c search_path=oasflow") as connection,
-        pytest.raises(psycopg.errors.IntegrityConstraintViolation),
-    ):
-        connection.execute(statement)
+    refusals = (psycopg.errors.IntegrityConstraintViolation, psycopg.errors.InsufficientPrivilege)
+    for dsn, refusal in ((owner_database, refusals[0]), (fresh_database, refusals)):
+        with (
+            psycopg.connect(dsn, options="-c search_path=oasflow") as connection,
+            pytest.raises(refusal),
+        ):
+            connection.execute(statement)
 
 
 def test_two_at_once_write_one_batch(artifacts):

@@ -27,9 +27,11 @@ TOGETHER = 250
 
 
 @pytest.fixture
-def empty(fresh_database: str) -> Iterator[tuple[ArtifactStore, psycopg.Connection]]:
+def empty(
+    fresh_database: str, superuser_database: str
+) -> Iterator[tuple[ArtifactStore, psycopg.Connection]]:
     database = Database.open(fresh_database)
-    with psycopg.connect(fresh_database, options="-c search_path=oasflow") as connection:
+    with psycopg.connect(superuser_database, options="-c search_path=oasflow") as connection:
         without_foreign_keys(connection)
         yield ArtifactStore(database), connection
     database.close()

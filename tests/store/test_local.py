@@ -21,7 +21,9 @@ from cinatra_sdk.store.local_binaries import find_binaries
 from cinatra_sdk.store.local_process import Account, choose_account
 
 ROOT = Path(__file__).resolve().parents[2]
-MODULES = ("local", "local_binaries", "local_cluster", "local_folders", "local_process")
+MODULES = (
+    "local", "local_binaries", "local_cluster", "local_folders", "local_process", "local_roles",
+)  # fmt: skip
 only_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
 START = "import sys; from pathlib import Path; from cinatra_sdk.store.local import LocalServer; s = LocalServer(Path(sys.argv[1])).start(); print(s.pid, s.dsn, flush=True)"
 
@@ -47,7 +49,9 @@ def place(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 @pytest.fixture
-def make(place: Path) -> Iterator[Make]:
+def make(place: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Make]:
+    """Servers without the store's tables, which no test here looks at."""
+    monkeypatch.setattr(LocalServer, "_set_up", lambda _: None)
     made: list[LocalServer] = []
 
     def one(name: str = "pg", **options) -> LocalServer:
@@ -88,12 +92,13 @@ def mode(path: Path) -> int:
 
 
 def tell(server: LocalServer, sql: str) -> None:
-    with psycopg.connect(server.dsn(), autocommit=True) as connection:
+    """As the owner of the database: who has the address alone makes no table."""
+    with psycopg.connect(server.owner_dsn(), autocommit=True) as connection:
         connection.execute(sql)
 
 
 def ask(server: LocalServer, sql: str):
-    with psycopg.connect(server.dsn(), autocommit=True) as connection:
+    with psycopg.connect(server.owner_dsn(), autocommit=True) as connection:
         return connection.execute(sql).fetchone()
 
 
@@ -123,8 +128,15 @@ def fake_programs(folder: Path, script: str = "exit 0") -> Path:
 # --- what a first start leaves ------------------------------------------------------------------
 
 
-def test_the_role_and_the_database_are_there_after_a_first_start(shared):
-    assert ask(shared, "SELECT current_user, current_database()") == ("oasflow", "oasflow")
+def test_the_roles_and_the_database_are_there_after_a_first_start(shared):
+    for dsn, role in (
+        (shared.dsn(), "oasflow"),
+        (shared.owner_dsn(), "oasflow_owner"),
+        (shared.superuser_dsn(), "oasflow_superuser"),
+    ):
+        with psycopg.connect(dsn) as connection:
+            found = connection.execute("SELECT current_user, current_database()").fetchone()
+        assert found == (role, "oasflow")
 
 
 def test_data_are_utf8_in_c_order_with_checksums_and_fsync(shared):

@@ -99,11 +99,14 @@ def test_every_decision_is_kept_with_who_when_why_and_what_was_shown(store: RunS
 
 @pytest.mark.parametrize("change", ["update decisions set reason = 'x'", "delete from decisions", "truncate decisions"])  # fmt: skip
 def test_nobody_changes_or_removes_a_decision(
-    store: RunStore, fresh_database: str, change: Any
+    store: RunStore, fresh_database: str, owner_database: str, change: Any
 ) -> None:
     store.start(compiled(), run_id="r1")
     store.answer("r1", "first", ann())
-    with connect(fresh_database) as connection, pytest.raises(psycopg.errors.RestrictViolation):
+    with connect(owner_database) as connection, pytest.raises(psycopg.errors.RestrictViolation):
+        connection.execute(change)
+    denied = psycopg.errors.InsufficientPrivilege
+    with connect(fresh_database) as connection, pytest.raises(denied):
         connection.execute(change)
     assert len(store.decisions("r1")) == 1
 

@@ -4,7 +4,8 @@
     proof.py       who may ask: bridge or bearer, run token, signed node (pure)
     bodies.py      the bodies that the routes take, read strictly        (pure)
     routes.py      `context-resolve` and `context-finalize`
-    app.py         `local_app`, plain ASGI around the routes;  forwarding.py  what it has no route for
+    app.py         `local_app`, plain ASGI around the routes
+    listed.py      what the host lets others reach beyond them;  forwarding.py  how it is called
     platform.py    `LocalPlatform`: calls the app in process, sends the rest on
     primitive.py   `context_resolve`, for whoever holds an agent's document
     standalone.py  `standalone`, a local platform for the runs of a store, made again by any process

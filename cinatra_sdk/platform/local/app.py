@@ -4,7 +4,8 @@
 
     POST /api/context-resolve     200 {"candidates": …}    403 {"error": "forbidden", "message": …}
     POST /api/context-finalize    200 {"contextSlotBindings": …}
-    anything else                 the platform `beyond`; without one 404 {"error": "not_found", …}
+    what `hands_on` lists         the platform `beyond`, under the caller's own identity
+    anything else                 404 {"error": "not_found", …}
 
 `in_thread=False` answers on the thread of the caller, for `LocalPlatform`.
 """
@@ -16,18 +17,25 @@ import json
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
 from typing import Any, Final, TypeAlias
-from urllib.parse import quote
 
 from pydantic import JsonValue
 
 from cinatra_sdk.context.errors import ContextError
 from cinatra_sdk.context.extensions import ExtensionRegistry
 from cinatra_sdk.errors import FlowError
-from cinatra_sdk.platform.local.forwarding import forwarded
+from cinatra_sdk.platform.local.forwarding import Asker, forwarded
+from cinatra_sdk.platform.local.listed import (
+    RESOLVE,
+    Route,
+    is_local,
+    matched,
+    path_in,
+    read_routes,
+)
 from cinatra_sdk.platform.local.proof import VerifyBearer, bearer_token, check_caller
 from cinatra_sdk.platform.local.routes import ContextRoutes
 from cinatra_sdk.platform.local.runs import RunDirectory
-from cinatra_sdk.platform.origin import RefusalError, decoded_segments
+from cinatra_sdk.platform.origin import decoded_segments
 from cinatra_sdk.platform.protocol import Platform
 from cinatra_sdk.platform.response import safe_line
 from cinatra_sdk.store.artifacts import ArtifactStore
@@ -38,24 +46,20 @@ Send: TypeAlias = Callable[[Message], Awaitable[None]]
 App: TypeAlias = Callable[[Message, Receive, Send], Awaitable[None]]
 """ASGI 3."""
 
-RESOLVE: Final = ("api", "context-resolve")
-FINALIZE: Final = ("api", "context-finalize")
 MAX_BODY: Final = 1_048_576
 """Bytes of a request's body."""
+MOST_READ: Final = 8 * MAX_BODY
+"""Bytes that are read of a body that is too large, so that its sender reads the answer."""
+_PROOFS: Final = (b"authorization", b"idempotency-key")
 
 Reply: TypeAlias = tuple[int, JsonValue]
 
+_NOT_FOUND: Final[Reply] = (
+    404, {"error": "not_found", "message": "the local platform has no such route"},
+)  # fmt: skip
 _TOO_LARGE: Final[Reply] = (
     413, {"error": "body_too_large", "message": f"a body has at most {MAX_BODY} bytes"},
 )  # fmt: skip
-
-
-def is_local(path: str) -> bool:
-    """Whether the app has a route for `path`, however it is encoded."""
-    try:
-        return decoded_segments(path) in (RESOLVE, FINALIZE)
-    except RefusalError:
-        return False
 
 
 def local_app(
@@ -67,6 +71,7 @@ def local_app(
     verify_bearer: VerifyBearer | None = None,
     attestation_key: str | None = None,
     beyond: Platform | None = None,
+    hands_on: Iterable[str] = (),
     holds_offers: bool = False,
     clock: Callable[[], float] = time.time,
     in_thread: bool = True,
@@ -83,8 +88,11 @@ def local_app(
                      alone (403 `run_mismatch`).  Called on the thread that answers.  None refuses
                      them all.
     attestation_key: as bridge_token, for the signature of the calling node.
-    beyond:          who answers what the app has no route for, for callers that the bridge token or
-                     a bearer lets in; None refuses it (404).
+    beyond:          who answers what `hands_on` lists, for callers that the bridge token or a bearer
+                     lets in.  A bearer's call carries that bearer and nothing of the host's.
+    hands_on:        what is handed on, `"POST /api/llm-bridge"`: a method, a path and the names that
+                     a query may have, each compared to the letter.  Everything else is 404, and so
+                     is everything where nothing is listed.
     holds_offers:    a finalize without an `allocationToken` may choose what the slot was offered
                      last in this run, where the artifact is still there; otherwise only what is
                      a candidate at that moment, which is Cinatra's rule.
@@ -98,6 +106,7 @@ def local_app(
         attestation_key=attestation_key,
         holds_offers=holds_offers,
     )
+    listed = read_routes(hands_on)
 
     def reply(scope: Message, content: bytes | None) -> Reply:
         headers = _headers(scope["headers"])
@@ -105,8 +114,11 @@ def local_app(
             bridge_token, attestation_key, headers.get("x-cinatra-run-token"), bearer_token(headers),
         ]  # fmt: skip
         try:
-            if beyond is not None and not is_local(_path(scope)):
-                return _beyond(routes, beyond, scope, headers, content)
+            path, _ = path_in(scope)
+            if listed and beyond is not None and not is_local(path):
+                return _beyond(
+                    routes, scope, headers, content, beyond=beyond, listed=listed, now=clock()
+                )
             return _routed(routes, scope, headers, content, clock())
         except FlowError as error:
             status = error.status if isinstance(error, ContextError) else 500
@@ -119,7 +131,7 @@ def local_app(
         elif scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1003})
         elif scope["type"] == "http":
-            gone, content = await _body(receive)
+            gone, content = await _body(receive, scope["headers"])
             if gone:
                 return
             asked = (scope, content)
@@ -129,25 +141,40 @@ def local_app(
     return app
 
 
-def _path(scope: Message) -> str:
-    return str(scope["path"]).removeprefix(scope.get("root_path") or "")
-
-
 def _beyond(
     routes: ContextRoutes,
-    beyond: Platform,
     scope: Message,
     headers: Mapping[str, str],
     content: bytes | None,
+    *,
+    beyond: Platform,
+    listed: Iterable[Route],
+    now: float,
 ) -> Reply:
-    check_caller(headers, routes.bridge_token, routes.verify_bearer)
+    identity = check_caller(headers, routes.bridge_token, routes.verify_bearer)
+    path, sent = path_in(scope)
+    route = matched(listed, scope["method"], path)
+    if route is None or sent != path:
+        return _NOT_FOUND
     if content is None:
         return _TOO_LARGE
-    raw_path = scope.get("raw_path")
-    path = raw_path.decode("latin-1").partition("?")[0] if raw_path else quote(_path(scope))
+    if _proves_twice(scope["headers"]):
+        raise ContextError("invalid_body", "a header that proves who is calling comes twice")
+    asker = Asker(
+        identity=identity,
+        has_authority=identity is None and bool(routes.bridge_token),
+        runs=routes.runs,
+        attestation_key=routes.attestation_key,
+    )
     query = scope["query_string"].decode("latin-1")
-    request = {"method": scope["method"], "path": path, "query": query}
-    return forwarded(beyond, request, headers, content)
+    return forwarded(beyond, route, query, headers, content, asker=asker, now=now)
+
+
+def _proves_twice(pairs: Iterable[tuple[bytes, bytes]]) -> bool:
+    """Whether two readers could take another value each for what proves who is calling."""
+    names = [name.lower().replace(b"_", b"-") for name, _ in pairs]
+    proofs = [name for name in names if name in _PROOFS or name.startswith(b"x-cinatra-")]
+    return len(set(proofs)) < len(proofs)
 
 
 def _routed(
@@ -157,9 +184,9 @@ def _routed(
     content: bytes | None,
     now: float,
 ) -> Reply:
-    path = _path(scope)
+    path, _ = path_in(scope)
     if not is_local(path):
-        return 404, {"error": "not_found", "message": "the local platform has no such route"}
+        return _NOT_FOUND
     if scope["method"] != "POST":
         return 405, {"error": "method_not_allowed", "message": "the route takes POST"}
     if content is None:
@@ -177,19 +204,24 @@ def _headers(pairs: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
     return headers
 
 
-async def _body(receive: Receive) -> tuple[bool, bytes | None]:
+async def _body(
+    receive: Receive, headers: Iterable[tuple[bytes, bytes]]
+) -> tuple[bool, bytes | None]:
     """Whether the client is gone, and the body; `None` when it is too large to keep."""
-    content, more = bytearray(), True
-    kept = True
-    while more:
+    said = next((value for name, value in headers if name.lower() == b"content-length"), b"0")
+    if said.isdigit() and len(said) > len(str(MOST_READ)):
+        return False, None  # nobody waits for the end of that
+    content, more, read = bytearray(), True, 0
+    while more and read <= MOST_READ:
         message = await receive()
         if message["type"] == "http.disconnect":
             return True, None
-        kept = kept and len(content) + len(message.get("body", b"")) <= MAX_BODY
-        if kept:
-            content += message.get("body", b"")
+        part = message.get("body", b"")
+        read += len(part)
+        if read <= MAX_BODY:
+            content += part
         more = bool(message.get("more_body", False))
-    return False, bytes(content) if kept else None
+    return False, bytes(content) if read <= MAX_BODY else None
 
 
 async def _answer(send: Send, status: int, value: JsonValue) -> None:

@@ -45,7 +45,7 @@ Body = TypeVar("Body", bound=ResolveBody)
 
 def read_body(model: type[Body], content: bytes) -> Body:
     """Raises: `ContextError` `invalid_body` naming the key, never quoting a value."""
-    value = _json(content)
+    value = read_json(content)
     try:
         return model.model_validate(value)
     except ValidationError as error:
@@ -54,7 +54,8 @@ def read_body(model: type[Body], content: bytes) -> Body:
     raise ContextError("invalid_body", f"{place}: {first['msg']}")
 
 
-def _json(content: bytes) -> JsonValue:
+def read_json(content: bytes) -> JsonValue:
+    """UTF-8 and nothing but JSON.  Raises: `ContextError` `invalid_body`, quoting nothing."""
     try:
         value: JsonValue = json.loads(content.decode("utf-8"), parse_constant=_refuse_constant)
     except (ValueError, RecursionError):

@@ -14,7 +14,7 @@ from __future__ import annotations
 import asyncio
 import copy
 import time
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 from urllib.parse import urlsplit
@@ -24,9 +24,11 @@ from pydantic import JsonValue
 from cinatra_sdk.context.errors import ContextError
 from cinatra_sdk.context.extensions import ExtensionRegistry
 from cinatra_sdk.context.refs import PinnedTriple
-from cinatra_sdk.platform.local.app import App, Message, is_local, local_app
+from cinatra_sdk.platform.local.app import App, Message, local_app
+from cinatra_sdk.platform.local.listed import is_local, matched, read_routes, resembles_local
 from cinatra_sdk.platform.local.runs import RunDirectory
-from cinatra_sdk.platform.origin import read_url
+from cinatra_sdk.platform.local.settings import HANDS_ON
+from cinatra_sdk.platform.origin import RefusalError, decoded_segments, read_url
 from cinatra_sdk.platform.protocol import (
     BASE_URL_PLACEHOLDER,
     Platform,
@@ -45,6 +47,9 @@ class LocalPlatform:
     """Answers the context routes from `artifacts`; safe to share between threads.
 
     beyond:          who answers every other call; None refuses them.  Closing it is its maker's.
+                     A call in this process is the run's own, made with the proofs of `beyond`.
+    hands_on:        which of them it answers, as `local_app` takes it; None: all, as in this process
+                     nobody calls but the flows that the host runs.
     seen_by:         the runs that a call of one run may be about, by the calling run's id; None
                      lets a call be about every run of `runs`.
     described:       what `describe` says besides the kind and `beyond`; None says no more, and
@@ -60,6 +65,7 @@ class LocalPlatform:
         runs: RunDirectory,
         *,
         beyond: Platform | None,
+        hands_on: Iterable[str] | None = None,
         attestation_key: str | None = None,
         holds_offers: bool = False,
         clock: Callable[[], float] = time.time,
@@ -84,6 +90,8 @@ class LocalPlatform:
             (lambda _caller: everyone) if seen_by is None else (lambda caller: app(seen_by(caller)))
         )
         self._beyond = beyond
+        self._hands_on = None if hands_on is None else tuple(hands_on)
+        self._listed = read_routes(self._hands_on or ())
         self._described = dict(described or {})
         self._clock = clock
         self._rules = RequestRules(
@@ -97,7 +105,10 @@ class LocalPlatform:
 
     def describe(self) -> dict[str, JsonValue]:
         beyond = None if self._beyond is None else self._beyond.describe()
-        return {"kind": "local", **copy.deepcopy(self._described), "beyond": beyond}
+        listed: dict[str, JsonValue] = (
+            {} if self._hands_on is None else {HANDS_ON: list[JsonValue](self._hands_on)}
+        )
+        return {"kind": "local", **copy.deepcopy(self._described), **listed, "beyond": beyond}
 
     @property
     def beyond(self) -> Platform | None:
@@ -132,15 +143,47 @@ class LocalPlatform:
         return self._artifacts.withdrawn(scope.actor, run_id, triples)
 
     def _other(self, call: PlatformCall) -> Platform:
-        if self._beyond is not None:
-            return self._beyond
         url = call.url.partition("?")[0]
+        if self._beyond is None:
+            problem, fix = "the local platform has no such route", "give it a platform `beyond`"
+        elif _finds_local(call.url):
+            problem = "it is another spelling of a route that the local platform answers itself"
+            fix = "write {{CINATRA_BASE_URL}}/api/context-resolve or …/context-finalize"
+        elif not self._hands(call):
+            problem, fix = "the host's list of what is handed on does not have it", "add it there"
+        else:
+            return self._beyond
         raise PlatformRefused(
-            f'node "{call.node}": {url} was not called: the local platform has no such route; '
-            "give it a platform `beyond` for such calls",
+            f'node "{call.node}": {url} was not called: {problem}; {fix} for such calls',
             node=call.node,
             url=url,
         )
+
+    def _hands(self, call: PlatformCall) -> bool:
+        """Whether the host lets this call go beyond."""
+        if self._hands_on is None:
+            return True
+        written, _, query = call.url.partition("#")[0].partition("?")
+        route = matched(self._listed, call.method, written.removeprefix(BASE_URL_PLACEHOLDER))
+        if route is None or not written.startswith(BASE_URL_PLACEHOLDER):
+            return False
+        try:
+            named = set(route.fields(query))
+        except ContextError:
+            return False
+        return route.query.issuperset(call.query) and named.isdisjoint(call.query)
+
+
+def _finds_local(url: str) -> bool:
+    """Whether some server could read an address of the platform as one of the local routes."""
+    if not url.startswith(BASE_URL_PLACEHOLDER):
+        return False
+    path = url.removeprefix(BASE_URL_PLACEHOLDER).partition("?")[0].partition("#")[0]
+    try:
+        decoded_segments(path)
+    except RefusalError:
+        return False  # an `HttpPlatform` says what is wrong with it, and does not call it
+    return resembles_local(path)
 
 
 def answers(url: str) -> bool:

@@ -26,7 +26,7 @@ from typing import Literal, TypeAlias
 
 from cinatra_sdk.context.errors import ContextError
 from cinatra_sdk.context.slots import AgentContextSlot
-from cinatra_sdk.platform.local.runs import RunScope
+from cinatra_sdk.platform.local.runs import RunDirectory, RunScope
 
 NodeKind = Literal["resolve_context", "finalize_interactive", "finalize_autonomous"]
 
@@ -43,7 +43,7 @@ VerifyBearer: TypeAlias = Callable[[str], BearerIdentity | None]
 """Whose a bearer token is; anything but a `BearerIdentity`, and any error, refuses it."""
 
 _BEARER = re.compile(r"bearer +([a-z0-9._~+/-]+=*) *", re.IGNORECASE)
-_ATTESTATION = re.compile(r"v2:([0-9]{1,12}):([0-9a-f]{64})")
+_ATTESTATION = re.compile(r"(v2|s1):([0-9]{1,12}):([0-9a-f]{64})")
 _KINDS = "resolve_context|finalize_interactive|finalize_autonomous"
 _OWN_NODE = re.compile(f"ctx-(?P<slot>.+)-(?P<kind>{_KINDS})")
 _PUBLIC_NODE = re.compile(_KINDS)
@@ -59,7 +59,7 @@ def check_caller(
     """
     if bridge_token is None and verify_bearer is None:
         return None
-    if bridge_token and _same(headers.get("x-cinatra-bridge-token", ""), bridge_token):
+    if bridge_token and same(headers.get("x-cinatra-bridge-token", ""), bridge_token):
         return None
     if verify_bearer is not None:
         identity = _identity(verify_bearer, bearer_token(headers))
@@ -99,6 +99,26 @@ def check_bearer(identity: BearerIdentity | None, scope: RunScope) -> None:
         raise ContextError("run_mismatch", "the bearer token is not one of the run's owner")
 
 
+def scope_for(caller: BearerIdentity | None, runs: RunDirectory, run_id: str) -> RunScope:
+    """The run, where the caller may ask about it.
+
+    What is wrong with a run, its file or its slots, is told to nobody but its owner.
+
+    Raises: `ContextError`.
+    """
+    failure: ContextError | None = None
+    try:
+        scope = runs.scope(run_id)
+    except ContextError as error:
+        scope, failure = None, error
+    if failure is not None and caller is None:
+        raise failure
+    if scope is None:
+        raise ContextError("run_missing", "there is no such run")
+    check_bearer(caller, scope)
+    return scope
+
+
 def check_run(headers: Mapping[str, str], scope: RunScope) -> None:
     """The call has to come from the run that its body names."""
     token, context_id = (
@@ -108,9 +128,9 @@ def check_run(headers: Mapping[str, str], scope: RunScope) -> None:
         raise ContextError("context_unresolved", "the call carries no run token")
     if scope.context_id and not context_id:
         raise ContextError("context_unresolved", "the call names no conversation")
-    if scope.run_token and not _same(token, scope.run_token):
+    if scope.run_token and not same(token, scope.run_token):
         raise ContextError("run_mismatch", "the run token is not the one of this run")
-    if scope.context_id and not _same(context_id, scope.context_id):
+    if scope.context_id and not same(context_id, scope.context_id):
         raise ContextError("run_mismatch", "the conversation is not the one of this run")
 
 
@@ -139,16 +159,36 @@ def signed_node(headers: Mapping[str, str], key: str | None, *, now: float) -> s
         raise ContextError("attestation_context_required", "the call names no conversation")
     if not node or not given:
         raise ContextError("attestation_missing", "the call is not signed by a node")
-    read = _ATTESTATION.fullmatch(given)
-    if read is None:
-        raise ContextError("attestation_invalid", "the signature is not of the form v2")
-    material = f"v2\n{context_id}\n{node}\n{read[1]}"
-    right = hmac.new(key.encode(), material.encode(), hashlib.sha256).hexdigest()
-    if not _same(read[2], right):
-        raise ContextError("attestation_invalid", "the signature does not fit the call")
-    if int(read[1]) < now:
-        raise ContextError("attestation_invalid", "the signature has expired")
+    _check_signature(given, "v2", context_id, node, key, now=now)
     return node
+
+
+def signed_step(headers: Mapping[str, str], key: str | None, *, now: float) -> bool:
+    """Whether a step has signed the call itself, with the key that the host has too.
+
+    Raises: `ContextError` `attestation_invalid` for a signature that does not fit.
+    """
+    given = headers.get("x-cinatra-step-attestation", "")
+    node = headers.get("x-cinatra-step-node", "")
+    context_id = headers.get("x-cinatra-a2a-context-id", "")
+    if not (key and given and node and context_id):
+        return False
+    _check_signature(given, "s1", context_id, node, key, now=now)
+    return True
+
+
+def _check_signature(
+    given: str, version: str, context_id: str, node: str, key: str, *, now: float
+) -> None:
+    read = _ATTESTATION.fullmatch(given)
+    if read is None or read[1] != version:
+        raise ContextError("attestation_invalid", f"the signature is not of the form {version}")
+    material = f"{version}\n{context_id}\n{node}\n{read[2]}"
+    right = hmac.new(key.encode(), material.encode(), hashlib.sha256).hexdigest()
+    if not same(read[3], right):
+        raise ContextError("attestation_invalid", "the signature does not fit the call")
+    if int(read[2]) < now:
+        raise ContextError("attestation_invalid", "the signature has expired")
 
 
 def check_node(
@@ -183,5 +223,5 @@ def _read(node: str, scope: RunScope, declared: Collection[str]) -> CallingNode:
     raise ContextError("attestation_node_unrecognized", "no selection node of the agent signed")
 
 
-def _same(given: str, expected: str) -> bool:
+def same(given: str, expected: str) -> bool:
     return hmac.compare_digest(given.encode(), expected.encode())

@@ -41,10 +41,10 @@ from cinatra_sdk.platform.local.bodies import FinalizeBody, ResolveBody, read_bo
 from cinatra_sdk.platform.local.proof import (
     BearerIdentity,
     VerifyBearer,
-    check_bearer,
     check_caller,
     check_node,
     check_run,
+    scope_for,
     signed_node,
 )
 from cinatra_sdk.platform.local.runs import ParentSelection, RunDirectory
@@ -126,10 +126,7 @@ class ContextRoutes:
         finalizes: bool,
         now: float,
     ) -> _Asked:
-        scope = self.runs.scope(body.parent_run_id)
-        if scope is None:
-            raise ContextError("run_missing", "there is no such run")
-        check_bearer(caller, scope)
+        scope = scope_for(caller, self.runs, body.parent_run_id)
         check_run(headers, scope)
         node = signed_node(headers, self.attestation_key, now=now)
         if not scope.org_id:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from cinatra_sdk.context.actor import Actor
 from cinatra_sdk.context.errors import ContextError
@@ -85,6 +85,18 @@ class RunDirectory(Protocol):
         ...
 
 
+@runtime_checkable
+class KnowsConversations(Protocol):
+    """A directory that can tell which run a conversation belongs to.
+
+    Without it no bearer names a conversation in a call that is handed on.
+    """
+
+    def run_of_conversation(self, context_id: str) -> str | None:
+        """The id of the one run with this `context_id`; `None` where there is none, or several."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class FixedRuns:
     """A directory with a fixed content, for a standalone host and for tests."""
@@ -93,3 +105,7 @@ class FixedRuns:
 
     def scope(self, run_id: str) -> RunScope | None:
         return self.runs.get(run_id)
+
+    def run_of_conversation(self, context_id: str) -> str | None:
+        found = [id_ for id_, scope in self.runs.items() if scope.context_id == context_id != ""]
+        return found[0] if len(found) == 1 else None

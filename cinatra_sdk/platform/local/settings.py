@@ -137,7 +137,8 @@ class LocalSettings(StrictModel):
 
 
 KEYS: Final = frozenset(field.alias or name for name, field in LocalSettings.model_fields.items())
-_BESIDE: Final = frozenset({"kind", "beyond"})
+HANDS_ON: Final = "handsOn"
+_BESIDE: Final = frozenset({"kind", "beyond", HANDS_ON})
 """What a platform's description says besides its settings."""
 
 

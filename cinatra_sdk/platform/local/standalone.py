@@ -10,12 +10,17 @@ platform beyond; never a secret.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from cinatra_sdk.platform import platform_from
 from cinatra_sdk.platform.local.platform import LocalPlatform
-from cinatra_sdk.platform.local.settings import LocalSettings, is_standalone, read_settings
+from cinatra_sdk.platform.local.settings import (
+    HANDS_ON,
+    LocalSettings,
+    is_standalone,
+    read_settings,
+)
 from cinatra_sdk.platform.local.stored_runs import StoredRuns
 from cinatra_sdk.platform.protocol import Platform
 from cinatra_sdk.store.artifacts import ArtifactStore
@@ -25,11 +30,16 @@ __all__ = ["is_standalone", "remade", "standalone"]
 
 
 def standalone(
-    database: Database, settings: LocalSettings, *, beyond: Platform | None
+    database: Database,
+    settings: LocalSettings,
+    *,
+    beyond: Platform | None,
+    hands_on: Iterable[str] | None = None,
 ) -> LocalPlatform:
     """A platform that answers for the runs of `database`, on behalf of the settings' actor.
 
-    beyond: who answers the calls that are not about context; None refuses them.
+    beyond:   who answers the calls that are not about context; None refuses them.
+    hands_on: which of them, as `local_app` takes it; None: all.
     """
     runs, actor = StoredRuns(database), settings.owner
     return LocalPlatform(
@@ -37,6 +47,7 @@ def standalone(
         settings.registry,
         runs,
         beyond=beyond,
+        hands_on=hands_on,
         # Public flows carry no token, and a gate may wait for days: what a person picks is what
         # they were shown.
         holds_offers=True,
@@ -55,4 +66,13 @@ def remade(
     settings = read_settings(description)
     other = description.get("beyond")
     beyond = None if other is None else platform_from(other, env=env)
-    return standalone(database, settings, beyond=beyond)
+    return standalone(database, settings, beyond=beyond, hands_on=_listed(description))
+
+
+def _listed(description: Mapping[str, Any]) -> list[str] | None:
+    listed = description.get(HANDS_ON)
+    if listed is None:
+        return None
+    if not isinstance(listed, list) or not all(isinstance(entry, str) for entry in listed):
+        raise ValueError(f"{HANDS_ON} is a list of entries such as POST /api/llm-bridge")
+    return listed

@@ -99,15 +99,77 @@ select pg_try_advisory_lock(hashtextextended('oasflow:run:' || %(run_id)s, 0)) a
 -- name: unlock_run
 select pg_advisory_unlock(hashtextextended('oasflow:run:' || %(run_id)s, 0)) as unlocked;
 
--- name: lock_setup
--- One process at a time creates tables.
-select pg_advisory_lock(hashtextextended('oasflow:setup', 0));
+-- name: try_lock_setup
+-- One process at a time creates tables.  Whoever finds it taken asks again: a statement that waited
+-- here would keep a snapshot, for which the holder's `create index concurrently` waits in turn.
+select pg_try_advisory_lock(hashtextextended('oasflow:setup', 0)) as locked;
 
 -- name: unlock_setup
 select pg_advisory_unlock(hashtextextended('oasflow:setup', 0));
 
+-- name: look_around
+-- What is there, and what the role of this connection may do about it; changes nothing.
+select current_user::text as role,
+       current_database()::text as database,
+       pg_is_in_recovery() or current_setting('transaction_read_only')::boolean as read_only,
+       n.oid is not null as has_schema,
+       v.oid is not null as has_versions,
+       m.oid is not null as has_checkpoints,
+       coalesce(has_schema_privilege(n.oid, 'USAGE')
+                and (v.oid is null or has_table_privilege(v.oid, 'SELECT'))
+                and (m.oid is null or has_table_privilege(m.oid, 'SELECT')), n.oid is null)
+           as may_look,
+       case when n.oid is null then has_database_privilege(current_database(), 'CREATE')
+            when v.oid is null then has_schema_privilege(n.oid, 'CREATE')
+            else pg_has_role(v.relowner, 'USAGE') end as may_create,
+       coalesce(pg_get_userbyid(coalesce(v.relowner, n.nspowner))::text, '') as owner
+from (select) as always
+left join pg_namespace n on n.nspname = 'oasflow'
+left join pg_class v on v.relnamespace = n.oid and v.relname = 'schema_versions'
+left join pg_class m on m.relnamespace = n.oid and m.relname = 'checkpoint_migrations';
+
+-- name: list_powers
+-- Why the role of this connection could change what is append-only; no row where it could not.
+select 'is a superuser' as power from pg_roles where rolname = current_user and rolsuper
+union all
+select 'owns ' || string_agg(c.relname, ', ' order by c.relname)
+from pg_class c join pg_namespace n on n.oid = c.relnamespace
+where n.nspname = 'oasflow' and c.relkind in ('r', 'p') and c.relname = any(%(kept)s)
+  and pg_has_role(c.relowner, 'MEMBER')
+having count(*) > 0
+union all
+select 'may ' || lower(p.verb) || ' ' || string_agg(c.relname, ', ' order by c.relname)
+from pg_class c join pg_namespace n on n.oid = c.relnamespace
+cross join (values ('UPDATE'), ('DELETE'), ('TRUNCATE'), ('TRIGGER')) as p (verb)
+where n.nspname = 'oasflow' and c.relname = any(%(kept)s) and not pg_has_role(c.relowner, 'MEMBER')
+  and has_table_privilege(c.oid, p.verb)
+group by p.verb having count(*) > 0
+union all
+select 'is a member of ' || string_agg(g.rolname, ', ' order by g.rolname)
+from pg_roles g
+where g.rolname in ('pg_execute_server_program', 'pg_write_server_files', 'pg_read_server_files')
+  and pg_has_role(g.oid, 'MEMBER')
+having count(*) > 0;
+
+-- name: describe_role
+-- A role that is to get rows only; no row where there is none of that name.
+select rolsuper or rolcreaterole or rolreplication or rolbypassrls as is_powerful,
+       exists (select from pg_namespace n where n.nspname = 'oasflow'
+               and pg_has_role(r.oid, n.nspowner, 'MEMBER')) as is_owner
+from pg_roles r where r.rolname = %(role)s;
+
+-- name: list_app_roles
+-- Roles that got rows before: a migration gives them the new tables, too.
+select distinct r.rolname::text as role
+from pg_class c join pg_namespace n on n.oid = c.relnamespace
+cross join lateral aclexplode(c.relacl) a
+join pg_roles r on r.oid = a.grantee
+where n.nspname = 'oasflow' and c.relname = 'schema_versions' and a.grantee <> c.relowner
+  and a.privilege_type = 'SELECT'
+order by 1;
+
 -- name: create_schema
-create schema if not exists oasflow;
+create schema oasflow;
 
 -- name: create_versions
 create table if not exists schema_versions (
@@ -116,7 +178,10 @@ create table if not exists schema_versions (
 );
 
 -- name: list_versions
-select version from schema_versions;
+select version from schema_versions order by version;
+
+-- name: checkpoint_version
+select max(v) as version from checkpoint_migrations;
 
 -- name: add_version
 insert into schema_versions (version) values (%(version)s);

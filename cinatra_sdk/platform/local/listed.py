@@ -1,0 +1,123 @@
+"""What a host lets others reach beyond the local routes: an explicit list, matched to the letter.
+
+    routes = read_routes(["POST /api/llm-bridge", "GET /api/models?family"])
+    matched(routes, "POST", "/api/llm-bridge")        the route, whose own path is what is called
+    matched(routes, "POST", "/api/llm-bridge/")       None; nor any other spelling of it
+
+An entry is a method, a path, and the names that a query may have.  It stands for itself alone:
+there are no prefixes and no patterns, and nothing is decoded, folded or cleaned before it is
+compared.  So whatever two servers could read in two ways is not on the list.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import parse_qsl
+
+from cinatra_sdk.context.errors import ContextError
+from cinatra_sdk.platform.origin import RefusalError, decoded_segments
+
+RESOLVE: Final = ("api", "context-resolve")
+FINALIZE: Final = ("api", "context-finalize")
+
+_ENTRY: Final = re.compile(
+    r"(?P<method>GET|HEAD|OPTIONS|POST|PUT|PATCH|DELETE) "
+    r"(?P<path>(?:/[A-Za-z0-9._~@:+-]+)+)"
+    r"(?:\?(?P<query>[A-Za-z0-9._~-]+(?:&[A-Za-z0-9._~-]+)*))?"
+)
+_FORM: Final = (
+    'an entry is "METHOD /path" or "METHOD /path?name&name", such as "POST /api/llm-bridge"'
+)
+MAX_FIELDS: Final = 100
+"""Of a query."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Route:
+    """One method and path that may be handed on."""
+
+    method: str
+    path: str
+    query: frozenset[str] = frozenset()
+    """Names that a query may have; no others, and none of them twice."""
+
+    def fields(self, text: str) -> dict[str, str]:
+        """A query read strictly.  Raises: `ContextError` `invalid_body`, quoting no value."""
+        try:
+            pairs = parse_qsl(
+                text, keep_blank_values=True, strict_parsing=bool(text), errors="strict",
+                max_num_fields=MAX_FIELDS,
+            )  # fmt: skip
+        except ValueError:
+            pairs = [("", "")]
+        names = [name for name, _ in pairs]
+        if not self.query.issuperset(names) or len(set(names)) < len(names):
+            raise ContextError(
+                "invalid_body",
+                f"{self.method} {self.path} takes the query "
+                f"{', '.join(sorted(self.query)) or 'of no name'}, each name once",
+                hint="the host lists the names behind a question mark",
+            )
+        return dict(pairs)
+
+
+def read_routes(entries: Iterable[object]) -> tuple[Route, ...]:
+    """Raises: `ValueError` naming the entry that is not of the form, or that is not the host's to list."""
+    if isinstance(entries, str):
+        raise ValueError(f"a list of entries is wanted, not one text; {_FORM}")  # noqa: TRY004
+    return tuple(_route(entry) for entry in entries)
+
+
+def _route(entry: object) -> Route:
+    read = _ENTRY.fullmatch(entry) if isinstance(entry, str) else None
+    if read is None:
+        raise ValueError(f"{entry!r}: {_FORM}")
+    if resembles_local(read["path"]):
+        raise ValueError(f"{entry!r}: the local platform answers this route itself")
+    if {".", ".."} & set(read["path"].split("/")):
+        raise ValueError(f"{entry!r}: a path has no dot segments")
+    names = (read["query"] or "").split("&") if read["query"] else []
+    return Route(method=read["method"], path=read["path"], query=frozenset(names))
+
+
+def matched(routes: Iterable[Route], method: str, path: str) -> Route | None:
+    """The route that is exactly this."""
+    return next((route for route in routes if (route.method, route.path) == (method, path)), None)
+
+
+def path_in(scope: Mapping[str, object]) -> tuple[str, str]:
+    """The path of an ASGI request below where the app is mounted: decoded, and as it was sent.
+
+    A server that does not say how it was sent says it decoded twice.
+    """
+    root = str(scope.get("root_path") or "")
+    raw = scope.get("raw_path")
+    path = _below(root, str(scope["path"]))
+    sent = raw.decode("latin-1").partition("?")[0] if isinstance(raw, bytes) else ""
+    return path, _below(root, sent) if sent else path
+
+
+def _below(root: str, path: str) -> str:
+    """`path` without the mount point in front, which ends where a segment does."""
+    return path[len(root) :] if root and path.startswith(root.rstrip("/") + "/") else path
+
+
+def is_local(path: str) -> bool:
+    """Whether the app has a route for `path`, however it is encoded."""
+    try:
+        return decoded_segments(path) in (RESOLVE, FINALIZE)
+    except RefusalError:
+        return False
+
+
+def resembles_local(path: str) -> bool:
+    """Whether some server could read `path` as one of the local routes, or does behind a prefix."""
+    try:
+        segments = decoded_segments(path)
+    except RefusalError:
+        return True  # nobody knows what it would be read as
+    last = segments[-1].partition(";")[0].strip().lower() if segments else ""
+    return last in (RESOLVE[-1], FINALIZE[-1])

@@ -1,0 +1,47 @@
+-- Rows only: what the role {role}, as which flows run, may do, and nothing else.
+-- Columns are named wherever the store's own statements name them: an id, a moment or a position in
+-- an order that the database gives out cannot be made up, nor what a run was started with changed.
+-- Carried out as the owner of the tables; the same again changes nothing.
+
+revoke all on schema oasflow from public, {role};
+revoke all on all tables in schema oasflow from public, {role};
+revoke all on all sequences in schema oasflow from public, {role};
+grant usage on schema oasflow to {role};
+grant select on all tables in schema oasflow to {role};
+
+-- Append-only: no update, no delete, no truncate.
+grant insert (digest, name, file, source) on oasflow.flows to {role};
+grant insert (run_id, gate_id, tenant, node, visit, step, kind, answer, decided_by, reason,
+              payload_sha256, policy_sha256, decided_at)
+    on oasflow.decisions to {role};
+grant insert (id, org_id, artifact_id, revision, mime, content) on oasflow.representations to {role};
+grant insert (id, org_id, parent_run_id, parent_package_name, slot_id, artifact_id,
+              representation_revision_id, semantic_assertion_id, extension, source_scope,
+              selected_by, selection_mode)
+    on oasflow.run_context_selections to {role};
+grant insert (org_id, parent_run_id, parent_package_name, slot_id, selection_mode, key)
+    on oasflow.context_finalizes to {role};
+
+-- How a run stands changes until it has ended (a trigger sees to that); what it is does not.
+grant insert (run_id, tenant, digest, status, input, env_names, lowering, platform, policy)
+    on oasflow.runs to {role};
+grant update (status, waiting, outputs, branch, messages, error, attempts, fence, updated_at)
+    on oasflow.runs to {role};
+
+-- Artifacts: a classification can only be archived (a trigger sees to that); nothing is deleted.
+grant insert (id, org_id, type, name, owner_id, owner_level, visibility)
+    on oasflow.objects to {role};
+grant update (name, owner_id, owner_level, visibility, deleted_at) on oasflow.objects to {role};
+grant insert (id, org_id, artifact_id, extension, asserted_by, eligibility)
+    on oasflow.semantic_assertions to {role};
+grant update (eligibility) on oasflow.semantic_assertions to {role};
+
+-- Offers prove nothing, and old ones may go.
+grant insert (token, org_id, parent_run_id, parent_package_name, slot_id, refs)
+    on oasflow.context_plans to {role};
+grant update (planned_at), delete on oasflow.context_plans to {role};
+
+-- LangGraph's own tables: what its checkpointer writes.
+grant insert, update (checkpoint, metadata) on oasflow.checkpoints to {role};
+grant insert on oasflow.checkpoint_blobs to {role};
+grant insert, update (channel, type, blob) on oasflow.checkpoint_writes to {role};

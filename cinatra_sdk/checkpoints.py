@@ -11,7 +11,7 @@ that; who can write a row would run code in whoever reads it.
 
 from __future__ import annotations
 
-import copy
+import functools
 from typing import Any, Final, TypeVar
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -26,19 +26,38 @@ STRICT: Final = JsonPlusSerializer(allowed_json_modules=None, allowed_msgpack_mo
 
 
 def with_strict_serializer(saver: _S) -> _S:
-    """A copy of `saver` on the same storage that reads and writes with `STRICT`.
+    """`saver` as seen by a graph of ours: all its state is shared, but it reads with `STRICT`.
 
+    The saver itself is left alone: other graphs on it may need what theirs makes.
     Encryption around LangGraph's serializer stays.
     Raises: `ValueError` for any other serializer: what it makes of a row cannot be known.
     """
-    if saver.serde is STRICT:
+    serializer = _strict(saver.serde)
+    if serializer is saver.serde:
         return saver
-    strict = copy.copy(saver)
-    strict.serde = maybe_add_typed_methods(_strict(saver.serde))
+    own: Any = type(saver)
+    kind = _strict_kind(own) if serializer is STRICT else _kind(own, serializer)
+    strict: _S = object.__new__(kind)
+    # The same dictionary, not a copy: a saver may count, cache or lock, and must stay one.
+    strict.__dict__ = saver.__dict__
     return strict
 
 
+@functools.lru_cache(maxsize=64)
+def _strict_kind(saver_kind: type[Any]) -> type[Any]:
+    return _kind(saver_kind, STRICT)
+
+
+def _kind(saver_kind: type[Any], serializer: SerializerProtocol) -> type[Any]:
+    """A class of savers with this serializer, whatever stands in an instance."""
+    typed = maybe_add_typed_methods(serializer)
+    members = {"serde": property(lambda _self: typed, lambda _self, _value: None)}
+    return type(saver_kind.__name__, (saver_kind,), members)
+
+
 def _strict(serializer: SerializerProtocol) -> SerializerProtocol:
+    if serializer is STRICT:
+        return serializer
     # By the exact type: a subclass may make what it likes.
     if type(serializer) is JsonPlusSerializer and not serializer.pickle_fallback:
         return STRICT

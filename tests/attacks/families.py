@@ -37,6 +37,11 @@ class Place:
         """The DSN of a fresh database with the store's tables."""
         return str(self.request.getfixturevalue("fresh_database"))
 
+    @property
+    def owners_database(self) -> str:
+        """The same database, for the role that owns its tables."""
+        return str(self.request.getfixturevalue("owner_database"))
+
 
 Attempt: TypeAlias = Callable[[Attack, Place], str]
 """Carries the attack out and says what came of it, in the words of the book."""

@@ -54,22 +54,25 @@ def compile_ir(
     env: Mapping[str, str] | None = None,
     tools: Collection[str] | None = None,
     rules: Collection[CheckRule] = STRUCTURE,
+    env_names: Collection[str] = (),
 ) -> Compiled:
     """Compile one flow file up to its checked IR.
 
     Args:
         source: a path (a `str` is always one; a folder means the flow in it), the bytes of a
             document, or the document as a mapping.
-        env: values for `{{UPPER_CASE}}` placeholders; unknown names stay as they are.
+        env: values for `{{UPPER_CASE}}` placeholders, put into the IR; unknown names stay as they
+            are.  For looking at: a flow that runs is compiled without, since an IR is shown.
         tools: names of the registered server tools; `None` does not check them.
         rules: which rules keep the flow from compiling.
+        env_names: placeholders that get their values in a request only.
 
     Raises:
         CompileError: with every finding of the run, whatever was wrong with the input.
 
     """
     with collector_at_rest():
-        findings, read, subject = _run(source, env, tools)
+        findings, read, subject = _run(source, env, tools, env_names=env_names)
         if read is not None and subject is not None:
             run_rules(subject, findings, rules)
             findings = _in_file_order(findings, read.file)
@@ -95,11 +98,12 @@ def check(
 
     A path inside a package folder (`<package>/cinatra/oas.json` beside a package.json, or the
     folder itself) is checked together with its package; findings name the file they are in.
+    `env` are the placeholders that will have a value in a request; no finding shows one.
     `unsaved` holds bytes that count instead of what is on disk, by the name that findings give
     the file: of a flow file (not of its folder) and of its package.json.
     """
     with collector_at_rest():
-        findings, read, subject = _run(source, env, tools, unsaved)
+        findings, read, subject = _run(source, None, tools, unsaved, env_names=tuple(env or ()))
         if read is not None and subject is not None:
             if read.file:
                 subject = replace(subject, package=_package(read.file, findings, unsaved))
@@ -113,6 +117,7 @@ def _run(
     env: Mapping[str, str] | None,
     tools: Collection[str] | None,
     unsaved: Mapping[str, bytes] = _ALL_SAVED,
+    env_names: Collection[str] = (),
 ) -> tuple[Diagnostics, Source | None, Subject | None]:
     """Everything before the rules."""
     findings = Diagnostics()
@@ -121,7 +126,9 @@ def _run(
     if read is not None:
         name = read.file or name
         read = replace(read, file=name)
-    subject = None if read is None else subject_of(read, findings, env, tools)
+    subject = None
+    if read is not None:
+        subject = replace(subject_of(read, findings, env, tools), env_names=frozenset(env_names))
     return _in_file_order(findings, name), read, subject
 
 

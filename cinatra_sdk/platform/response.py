@@ -29,6 +29,7 @@ from cinatra_sdk.platform.protocol import (
     PlatformResponseError,
     PlatformUnreachable,
 )
+from cinatra_sdk.secret_forms import forms_of
 from cinatra_sdk.secrets import cut_out, redact
 from cinatra_sdk.values import check_value
 
@@ -269,7 +270,7 @@ def safe_line(text: str, secrets: Sequence[str]) -> str:
 
     Text of an answer reaches an error through this function only.
     """
-    longest = max(map(len, secrets), default=0)
+    longest = max(map(len, forms_of(tuple(secrets))), default=0)
     # An error body may hold megabytes, and only its beginning is shown.
     seen = (letter for letter in text if letter.isprintable() or letter.isspace())
     kept = "".join(islice(seen, 4 * MESSAGE_LENGTH + longest + 1))

@@ -49,7 +49,7 @@ def _print(
     what: str,
     schema_of: Callable[[FlowIR], dict[str, JsonValue]],
 ) -> Exit:
-    flow = compile_ir(path, env=environment(env or [])).ir
+    flow = compile_ir(path, env_names=tuple(environment(env or []))).ir
     schema = schema_document(schema_of(flow), title=f"{what} of {flow.name}")
     _require_valid(schema)
     Terminal.open(as_json=True).data(schema)

@@ -50,14 +50,14 @@ def explain(
 
     Args:
         source: as for `compile_ir`.
-        env: values for `{{UPPER_CASE}}` placeholders.
+        env: the `{{UPPER_CASE}}` placeholders that will have a value; no value is shown.
         tools: names of the registered server tools; `None` does not check them.
 
     Raises:
         CompileError: the flow has errors.
 
     """
-    compiled = compile_ir(source, env=env, tools=tools)
+    compiled = compile_ir(source, tools=tools, env_names=tuple(env or ()))
     findings = Diagnostics()
     written = read_source(source, Diagnostics())
     document = None if written is None else Document(written, written.value, Diagnostics())

@@ -149,6 +149,7 @@ class Flow:
             approval=self.approval,
             digest=self.digest,
             max_steps=self.max_steps,
+            env=self.env,
         )
         return lower_flow(self.ir, wiring).compile(name=self.id)
 

@@ -34,7 +34,7 @@ from oas_compiler.lower.names import (
     node_name,
 )
 from oas_compiler.lower.registry import REGISTRY, Lowered, Site, Wiring
-from oas_compiler.lower.step import async_step, step
+from oas_compiler.lower.step import Surroundings, async_step, step
 
 _GOVERNED: dict[str, Any] = {
     "bearer_token": Annotated[str, HostOnly],
@@ -108,7 +108,8 @@ def _runnable(site: Site, lowered: Lowered) -> Runnable[Any, Any]:
     name = node_name(site.node.id)
     if lowered.bare:
         return node_runnable(name, lowered.run, lowered.arun)
-    return node_runnable(name, step(site.frame, lowered), async_step(site.frame, lowered))
+    about = Surroundings(frame=site.frame, placeholders=tuple(site.wiring.env.values()))
+    return node_runnable(name, step(about, lowered), async_step(about, lowered))
 
 
 def _metadata(site: Site) -> dict[str, Any]:

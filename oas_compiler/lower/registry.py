@@ -28,6 +28,8 @@ class Wiring:
     approval: Approval
     digest: str
     max_steps: int
+    env: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Values of placeholders, by name: secrets of the run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from cinatra_sdk.platform.protocol import Credentials
+from cinatra_sdk.secret_forms import long_enough
 
 _HOST: Final = object()
 
@@ -62,6 +63,8 @@ def host_context(
 
     `run_token` and `bearer_token` reach the platform's requests and nothing else: no state,
     no checkpoint, no log, no error text.
+
+    Raises: `ValueError` for a token that is too short to be found in an answer.
     """
     texts = {
         "run_id": run_id, "tenant": tenant, "context_id": context_id,
@@ -70,6 +73,8 @@ def host_context(
     for name, text in texts.items():
         if not isinstance(text, str):
             raise TypeError(f"{name} is a {type(text).__name__}, not a string")
+    for name in ("run_token", "bearer_token"):
+        long_enough(name, texts[name])
     return HostContext(
         run_id=run_id,
         tenant=tenant,

@@ -39,6 +39,18 @@ def forms_of(secrets: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(found)
 
 
+def long_enough(name: str, secret: str | None) -> str:
+    """`secret`, or nothing where there is none.
+
+    Raises: `ValueError` for one that could not be cut out of answers.
+    """
+    if secret and len(secret) < SHORTEST_SECRET:
+        raise ValueError(
+            f"{name} has fewer than {SHORTEST_SECRET} characters: it could not be found in an answer"
+        )
+    return secret or ""
+
+
 def _encoded(secret: str) -> Iterator[str]:
     raw = secret.encode("utf-8", "surrogatepass")
     yield quote(raw)

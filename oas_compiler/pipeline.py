@@ -18,10 +18,11 @@ from typing import Final
 
 from oas_compiler.build import build
 from oas_compiler.checks import STRUCTURE, run_rules
+from oas_compiler.checks.concealed import Labels
 from oas_compiler.checks.subject import Subject
 from oas_compiler.collector import collector_at_rest
 from oas_compiler.diagnostics import CompileError, Diagnostics, Finding
-from oas_compiler.ir import FlowIR
+from oas_compiler.ir import FlowIR, JsonValue
 from oas_compiler.load import load
 from oas_compiler.package import Package, find_package
 from oas_compiler.rules import CheckRule
@@ -55,6 +56,7 @@ def compile_ir(
     tools: Collection[str] | None = None,
     rules: Collection[CheckRule] = STRUCTURE,
     env_names: Collection[str] = (),
+    conceal: Labels | None = None,
 ) -> Compiled:
     """Compile one flow file up to its checked IR.
 
@@ -66,6 +68,7 @@ def compile_ir(
         tools: names of the registered server tools; `None` does not check them.
         rules: which rules keep the flow from compiling.
         env_names: placeholders that get their values in a request only.
+        conceal: covers every literal credential, for whoever shows the IR.
 
     Raises:
         CompileError: with every finding of the run, whatever was wrong with the input.
@@ -74,6 +77,8 @@ def compile_ir(
     with collector_at_rest():
         findings, read, subject = _run(source, env, tools, env_names=env_names)
         if read is not None and subject is not None:
+            if conceal is not None:
+                subject, findings = _covered(read, subject, findings, conceal)
             run_rules(subject, findings, rules)
             findings = _in_file_order(findings, read.file)
     if findings.errors or read is None or subject is None or subject.flow is None:
@@ -132,6 +137,18 @@ def _run(
     return _in_file_order(findings, name), read, subject
 
 
+def _covered(
+    read: Source, subject: Subject, findings: Diagnostics, conceal: Labels
+) -> tuple[Subject, Diagnostics]:
+    """The same flow without its literal credentials, and what is wrong with it."""
+    value = conceal.covered(subject)
+    if value is subject.document.value:
+        return subject, findings
+    found = Diagnostics()
+    again = _subject(read, value, found, subject.tools)
+    return replace(again, env_names=subject.env_names), found
+
+
 def subject_of(
     read: Source,
     findings: Diagnostics,
@@ -140,6 +157,12 @@ def subject_of(
 ) -> Subject:
     """What was read as rules look at it, without its package; what is wrong with it is recorded."""
     value = fill_environment(read.value, env) if env else read.value
+    return _subject(read, value, findings, tools)
+
+
+def _subject(
+    read: Source, value: JsonValue, findings: Diagnostics, tools: Collection[str] | None
+) -> Subject:
     document = Document(read, value, findings)
     survey(document)
     refuse_unsupported(document)

@@ -26,8 +26,14 @@ from urllib.parse import urlencode
 
 from pydantic import JsonValue
 
+from cinatra_sdk.platform.opaque import Marked, Opaque, level_of
 from cinatra_sdk.platform.origin import AllowEntry, Origin, RefusalError, Target, read_url, shown
-from cinatra_sdk.platform.protocol import BASE_URL_PLACEHOLDER, PlatformCall, PlatformRefused
+from cinatra_sdk.platform.protocol import (
+    BASE_URL_PLACEHOLDER,
+    DeclaredOutput,
+    PlatformCall,
+    PlatformRefused,
+)
 from cinatra_sdk.secrets import redact
 
 ATTESTATION_SECONDS = 300
@@ -63,6 +69,8 @@ class RequestRules:
     allow: tuple[AllowEntry, ...] = ()
     timeout: float = 120.0
     retry_posts: bool = False
+    opaque: Marked = ()
+    """Origins of whose answers no text is kept."""
     bridge_token: str = field(default="", repr=False)
     attestation_key: str = field(default="", repr=False)
 
@@ -84,6 +92,9 @@ class Prepared:
     guard: AllowEntry | None = None
     """The entry whose addresses are checked; `None` for the platform's own origin."""
     query: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    opaque: Opaque | None = None
+    """How much is kept of the answer; `None` for all of it."""
+    outputs: tuple[DeclaredOutput, ...] = field(default=(), repr=False)
     secrets: tuple[str, ...] = field(default=(), repr=False)
     """What must not come back in an answer or an error."""
 
@@ -132,6 +143,8 @@ def _prepared(rules: RequestRules, call: PlatformCall, url: str, *, now: float) 
         repeatable=method in _REPEATABLE or keyed,
         guard=guard,
         query=tuple(call.query.items()),
+        opaque=level_of(rules.opaque, target) if rules.opaque else None,
+        outputs=call.outputs,
         secrets=_secrets(rules, call, headers),
     )
 

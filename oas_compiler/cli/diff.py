@@ -11,6 +11,7 @@ from typing import Annotated, Final
 import typer
 from rich.text import Text
 
+from oas_compiler.checks.concealed import Labels
 from oas_compiler.cli import options
 from oas_compiler.cli.exits import Exit
 from oas_compiler.cli.findings import finding_record, view_of_findings
@@ -50,9 +51,9 @@ def diff(
     world outside without a gate and could not before; 2: a file has errors or cannot be read.
     """
     terminal = Terminal.open(as_json=as_json or format is Format.json)
-    flows = []
+    flows, labels = [], Labels()
     for path in (first, second):
-        compiled = _compiled(path, terminal)
+        compiled = _compiled(path, terminal, labels)
         if compiled is None:
             return Exit.USAGE
         flows.append(compiled)
@@ -68,10 +69,10 @@ def diff(
     return Exit.OK if found.equal else Exit.FINDINGS
 
 
-def _compiled(path: str, terminal: Terminal) -> Compiled | None:
+def _compiled(path: str, terminal: Terminal, labels: Labels) -> Compiled | None:
     """The flow at `path`; `None` after saying what is wrong with it."""
     try:
-        return compile_ir(path)
+        return compile_ir(path, conceal=labels)
     except CompileError as error:
         findings = list(error.diagnostics)
     terminal.say(view_of_findings(findings))

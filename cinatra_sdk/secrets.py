@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from pydantic import JsonValue
 
-from cinatra_sdk.secret_forms import REDACTED, cut_from, forms_of
+from cinatra_sdk.secret_forms import REDACTED, Forms, cut_from, forms_of
 
 SECRET_KEYS: Final = frozenset(
     {
@@ -80,7 +80,7 @@ def cut_out(value: JsonValue, secrets: Iterable[str]) -> JsonValue:
     return _without(value, forms) if forms else value
 
 
-def _without(value: JsonValue, forms: tuple[str, ...]) -> JsonValue:
+def _without(value: JsonValue, forms: Forms) -> JsonValue:
     if isinstance(value, str):
         return without_attestations(cut_from(value, forms))
     if isinstance(value, list):

@@ -290,7 +290,7 @@ def safe_line(text: str, secrets: Sequence[str]) -> str:
 
     Text of an answer reaches an error through this function only.
     """
-    longest = max(map(len, forms_of(tuple(secrets))), default=0)
+    longest = forms_of(tuple(secrets)).longest
     # An error body may hold megabytes, and only its beginning is shown.
     seen = (letter for letter in text if letter.isprintable() or letter.isspace())
     kept = "".join(islice(seen, 4 * MESSAGE_LENGTH + longest + 1))

@@ -55,8 +55,11 @@ def url(
     if not found.running:
         raise _not_running(found)
     address = found.dsn if show_password else found.url
-    terminal.data({"url": address})
-    terminal.show(address)
+    terminal.data({"url": address}, of_run=True)
+    if show_password:
+        terminal.reveal(address)
+    else:
+        terminal.show(address)
     return Exit.OK
 
 

@@ -59,8 +59,7 @@ def diff(
         flows.append(compiled)
     found = _placed(differences(flows[0].ir, flows[1].ir), flows[1])
     if format is Format.github:
-        for line in _annotations(found, flows[0].file, flows[1].file):
-            terminal.show(line)
+        terminal.annotate(_annotations(found, flows[0].file, flows[1].file))
     else:
         terminal.show(_view(found))
     terminal.data({"first": flows[0].file, "second": flows[1].file, **found.to_json()})

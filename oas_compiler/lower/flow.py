@@ -34,7 +34,7 @@ from oas_compiler.steering import steering
 
 log = logging.getLogger("oasflow.flow")
 
-LOWERING = 1
+LOWERING = 2
 """Raise it whenever node names, channels or records of a compiled graph change."""
 MAX_STEPS = 10_000
 """Steps (visits of nodes) of one run on one level of subflows."""

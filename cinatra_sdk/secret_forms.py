@@ -39,12 +39,11 @@ class Forms:
     plain: tuple[str, ...] = field(repr=False)
     """The secrets, and what encodings make of them."""
 
+    shortest: int = 0
+    longest: int = 0
+
     def __bool__(self) -> bool:
         return bool(self.secrets)
-
-    @property
-    def longest(self) -> int:
-        return max(map(len, self.plain), default=0)
 
 
 @functools.lru_cache(maxsize=256)
@@ -56,7 +55,8 @@ def forms_of(secrets: tuple[str, ...]) -> Forms:
         if len(secret) >= SHORTEST_SECRET:
             encoded = (_folded(form) for form in _encoded(secret))
             found.update(dict.fromkeys(form for form in encoded if len(form) >= _SHORTEST_FORM))
-    return Forms(secrets=known, plain=tuple(found))
+    lengths = [len(form) for form in found] or [0]
+    return Forms(secrets=known, plain=tuple(found), shortest=min(lengths), longest=max(lengths))
 
 
 def long_enough(name: str, secret: str | None) -> str:
@@ -93,7 +93,7 @@ def _base64(raw: bytes, before: int) -> Iterator[str]:
 
 def cut_from(text: str, forms: Forms) -> str:
     """`text` with every stretch that spells a secret replaced; overlapping ones together."""
-    if not forms:
+    if not forms or len(text) < forms.shortest:
         return text
     folded = _folded(text)
     stretches = [

@@ -385,7 +385,7 @@ class _Recorder:
     ) -> None:
         told: dict[str, JsonValue] | None = None
         if raised is not None and not isinstance(raised, GraphBubbleUp):  # a pause is no failure
-            code, message = type(raised).__name__, redact(str(raised)[:500])
+            code, message = type(raised).__name__, redact(str(raised))[:500]
             told = {"status": None, "code": code, "message": message}
         self.calls.append(replace(call, answer=_json_copy(result), error=told))
 

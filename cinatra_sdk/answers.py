@@ -31,7 +31,9 @@ from cinatra_sdk.context.selector import Selector
 from cinatra_sdk.errors import AnswerInvalid, ValueRefused
 from cinatra_sdk.governed_keys import without_governed
 from cinatra_sdk.json_schema import first_problem
+from cinatra_sdk.people import person_name
 from cinatra_sdk.secrets import find_secret
+from cinatra_sdk.strict_json import NotStrictJson, read_json
 from cinatra_sdk.values import check_value
 
 APPROVED_TEXT: Final = "[Approved by operator]"
@@ -107,6 +109,7 @@ class AnswerForm:
         """
         message = _envelope(raw)
         texts = {key: _text(message, key) for key in ("reason", "by", "approvedAt", "approvalNote")}
+        texts["by"] = person_name(texts["by"])
         reason = texts["reason"] or texts["approvalNote"]
         if message["approved"] is False:
             if "value" in message or "userResponse" in message:
@@ -257,8 +260,8 @@ def _text(message: Mapping[str, Any], key: str) -> str:
 
 def _decoded(text: str) -> Any:
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
+        return read_json(text)
+    except NotStrictJson:
         return _UNDECODED
 
 

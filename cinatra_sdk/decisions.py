@@ -11,6 +11,8 @@ from typing import Final
 
 from pydantic import JsonValue
 
+from cinatra_sdk.people import person_name
+
 
 class _Unset:
     def __repr__(self) -> str:
@@ -30,12 +32,16 @@ class Decision:
 
     approved: bool
     by: str = ""
-    """Who decided; a durable run refuses an answer without it."""
+    """Who decided; a durable run refuses an answer without it.  See `cinatra_sdk.people`."""
     reason: str = ""
     value: JsonValue | _Unset = UNSET
     """What the person filled in, where the gate asks for data."""
     at: str = ""
     """ISO 8601 time with zone; set when the decision is recorded."""
+
+    def __post_init__(self) -> None:
+        """Raises: `AnswerInvalid` for a name that is not what it looks like."""
+        object.__setattr__(self, "by", person_name(self.by))
 
     @classmethod
     def approve(

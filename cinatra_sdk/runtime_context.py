@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from cinatra_sdk.platform.protocol import Credentials
+from cinatra_sdk.secret_forms import long_enough
 
 if TYPE_CHECKING:
     from cinatra_sdk.lineage import Effects
@@ -90,6 +91,8 @@ def host_context(
 
     `run_token` and `bearer_token` reach the platform's requests and nothing else: no state,
     no checkpoint, no log, no error text.
+
+    Raises: `ValueError` for a token that is too short to be found in an answer.
     """
     texts = {
         "run_id": run_id, "tenant": tenant, "context_id": context_id,
@@ -100,6 +103,8 @@ def host_context(
             raise TypeError(f"{name} is a {type(text).__name__}, not a string")
     if effects not in (None, "line", "forks"):
         raise ValueError(f'effects is "line" or "forks", not {effects!r}')
+    for name in ("run_token", "bearer_token"):
+        long_enough(name, texts[name])
     return HostContext(
         run_id=run_id,
         tenant=tenant,

@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import Final
+from typing import Any, Final
 
 from pydantic import JsonValue
+
+from cinatra_sdk.secret_forms import REDACTED, Forms, cut_from, forms_of
 
 SECRET_KEYS: Final = frozenset(
     {
@@ -23,7 +25,15 @@ SECRET_KEYS: Final = frozenset(
 )  # fmt: skip
 """Keys whose non-empty value is a credential (Cinatra's list, and the carriers of run tokens)."""
 
+_SHORTEST_ATTESTATION: Final = 70
+_LARGEST: Final = 2**1000
+_ATTESTATION: Final = re.compile(
+    r"(?i)(?<![a-z0-9])(?:s1|v2)(?::|%3a)[0-9]{9,11}(?::|%3a)[0-9a-f]{64}(?![0-9a-f])"
+)
+"""What `HttpPlatform` signs: good for minutes, whoever holds it, and for other calls too."""
+
 _PATTERNS: Final = (
+    _ATTESTATION,
     re.compile(r"\bsk-[A-Za-z0-9_-]{16,}"),
     re.compile(r"\bgh[opars]_[A-Za-z0-9]{20,}"),
     re.compile(r"\bya29\.[A-Za-z0-9_-]{16,}"),
@@ -60,27 +70,55 @@ def without_secrets(values: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
 
 def redact(text: str, known: Iterable[str] = ()) -> str:
     """`text` without the `known` secrets of the run and without well-known shapes of secrets."""
-    for secret in known:
-        if len(secret) >= 4:
-            text = text.replace(secret, "[redacted]")
+    text = cut_from(text, forms_of(tuple(known)))
     for pattern in _PATTERNS:
-        text = pattern.sub("[redacted]", text)
+        text = pattern.sub(REDACTED, text)
     return text
 
 
 def cut_out(value: JsonValue, secrets: Iterable[str]) -> JsonValue:
-    """`value` with every occurrence of the given secrets in its strings replaced."""
-    known = [secret for secret in secrets if len(secret) >= 4]
-    return _without(value, known) if known else value
+    """`value` with every occurrence of the given secrets in its strings, keys and numbers replaced."""
+    forms = forms_of(tuple(secrets))
+    return _without(value, forms) if forms else value
 
 
-def _without(value: JsonValue, known: list[str]) -> JsonValue:
+def _without(value: JsonValue, forms: Forms) -> JsonValue:
     if isinstance(value, str):
-        for secret in known:
-            value = value.replace(secret, "[redacted]")
-        return value
+        # Most names and words are shorter than any secret: this is asked at every call of a run.
+        if len(value) < forms.shortest and len(value) < _SHORTEST_ATTESTATION:
+            return value
+        return without_attestations(cut_from(value, forms))
     if isinstance(value, list):
-        return [_without(item, known) for item in value]
+        return [_without(item, forms) for item in value]
     if isinstance(value, dict):
-        return {str(_without(key, known)): _without(item, known) for key, item in value.items()}
-    return value
+        return {str(_without(key, forms)): _without(item, forms) for key, item in value.items()}
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return value
+    # A token of digits comes back as a number from whoever reads it as one.
+    # (No run keeps one of more than 64 bit, and Python does not write one of thousands of digits.)
+    digits = repr(value) if 1000 <= abs(value) < _LARGEST else ""
+    return REDACTED if cut_from(digits, forms) != digits else value
+
+
+def without_attestations(text: str) -> str:
+    """`text` without proofs of the kind that `HttpPlatform` signs, also those of an earlier call."""
+    marked = any(mark in text for mark in ("1:", "2:", "1%3", "2%3"))
+    return _ATTESTATION.sub(REDACTED, text) if marked else text
+
+
+def clean_error(error: BaseException, secrets: Iterable[str]) -> bool:
+    """Cut the secrets out of everything that `error` holds: text, hint, url, code, what caused it.
+
+    False where it still says one, because its class is named so or makes up its text itself.
+    """
+    known = tuple(secrets)
+    error.args = tuple(_clean_part(part, known) for part in error.args)
+    for name, held in list(vars(error).items()):
+        setattr(error, name, _clean_part(held, known))
+    error.__cause__ = error.__context__ = None
+    said = f"{type(error).__name__} {error} {error!r}"
+    return redact(said, known) == said
+
+
+def _clean_part(part: Any, known: tuple[str, ...]) -> Any:
+    return redact(part, known) if isinstance(part, str) else cut_out(part, known)

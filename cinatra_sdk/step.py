@@ -13,7 +13,8 @@ them as `{{ draft_output.subject }}`: the mapping language of Cinatra's `childAg
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -22,11 +23,11 @@ from langgraph.runtime import get_runtime
 from pydantic import JsonValue
 
 from cinatra_sdk.acting import arequire_effects, require_effects
-from cinatra_sdk.errors import NodeFailed
+from cinatra_sdk.errors import FlowError, NodeFailed
 from cinatra_sdk.platform.outputs import declared_outputs
-from cinatra_sdk.platform.protocol import DeclaredOutput, Platform, PlatformCall
+from cinatra_sdk.platform.protocol import DeclaredOutput, Platform, PlatformCall, PlatformError
 from cinatra_sdk.runtime_context import HostContext, context_of
-from cinatra_sdk.secrets import cut_out
+from cinatra_sdk.secrets import clean_error, cut_out
 from cinatra_sdk.state import AUTHORITATIVE, TERMINAL, seal
 from cinatra_sdk.tasks import require_own_graph, was_sent
 from cinatra_sdk.templates import TemplateError
@@ -159,14 +160,18 @@ class PlatformStep:
                 return {}
             require_effects(state, get_runtime(HostContext), node=step.node)
             call = self._call(state)
-            return self._finished(call, platform.call(call))
+            with _clean_errors(call):
+                answer = platform.call(call)
+            return self._finished(call, answer)
 
         async def arun(state: State) -> dict[str, Any]:
             if not step.has_work(state):
                 return {}
             await arequire_effects(state, get_runtime(HostContext), node=step.node)
             call = self._call(state)
-            return self._finished(call, await platform.acall(call))
+            with _clean_errors(call):
+                answer = await platform.acall(call)
+            return self._finished(call, answer)
 
         return node_of(step.node, run, arun)
 
@@ -196,12 +201,26 @@ class PlatformStep:
         )
 
     def _finished(self, call: PlatformCall, answer: JsonValue) -> dict[str, Any]:
-        secrets = (call.credentials.run_token, call.credentials.bearer_token)
-        out = declared_outputs(call, cut_out(answer, secrets))
+        out = declared_outputs(call, cut_out(answer, call.secrets))
         for title, schema in self.outputs.items():
             if title not in out:
                 out[title] = schema["default"]
         return self.step.update(out)
+
+
+@contextmanager
+def _clean_errors(call: PlatformCall) -> Iterator[None]:
+    """What a platform raises, without the secrets of the call: the engine stores its text."""
+    raised: Exception | None = None
+    try:
+        yield
+    except (FlowError, PlatformError) as error:
+        raised = error
+        if not clean_error(error, call.secrets):
+            raised = NodeFailed(f"node '{call.node}': its call failed", node=call.node)
+    # Raised out here: in the handler it would drag the original along.
+    if raised is not None:
+        raise raised
 
 
 def declared(outputs: Mapping[str, Mapping[str, JsonValue]]) -> tuple[DeclaredOutput, ...]:

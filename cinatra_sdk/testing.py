@@ -386,7 +386,7 @@ class _Recorder:
     ) -> None:
         told: dict[str, JsonValue] | None = None
         if raised is not None and not isinstance(raised, GraphBubbleUp):  # a pause is no failure
-            code, message = type(raised).__name__, redact(str(raised)[:500])
+            code, message = type(raised).__name__, redact(str(raised))[:500]
             told = {"status": None, "code": code, "message": message}
         self.calls.append(replace(call, answer=_json_copy(result), error=told))
 
@@ -398,7 +398,7 @@ def _tool_call(name: str, values: dict[str, Any]) -> RecordedCall:
     # where `:` and `|` are written as %3A and %7C; a part without a task only counts.
     parts = str(metadata.get("langgraph_checkpoint_ns", "")).split("|")
     path = "/".join(unquote(part.partition(":")[0]) for part in parts if ":" in part)
-    node = str(metadata.get("oas_id", name))
+    node = unquote(str(metadata.get("oas_id", name)))
     return RecordedCall(
         node=node, path=path or node, method="TOOL", url=name, body=copy.deepcopy(values)
     )

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 
 from oas_compiler.approval import GateSpec, Path, derive_approval
 from oas_compiler.drawing.ranks import loops
+from oas_compiler.drawing.words import safe
 from oas_compiler.ir import (
     ApiNode,
     BranchingNode,
@@ -26,12 +27,16 @@ from oas_compiler.ir import (
     StartNode,
     ToolNode,
 )
-from oas_compiler.reports.masking import without_secrets
 from oas_compiler.risk import sends
 
 MOST_EDGES = 500
 MOST_TEXT = 50_000
 """Above these, Mermaid's own limits must be raised by whoever shows the text."""
+
+_ENTITIES = {
+    "&": "#amp;", '"': "#quot;", "<": "#lt;", ">": "#gt;", "`": "#96;", "#": "#35;", "%": "#37;",
+    "{": "#123;", "}": "#125;", ";": "#59;", "\\": "#92;", "|": "#124;",
+}  # fmt: skip
 
 _SHAPES: dict[type[Node], tuple[str, str]] = {
     StartNode: ("([", "])"),
@@ -137,6 +142,7 @@ def _key(path: Path) -> str:
 
 
 def _text(name: str) -> str:
-    """A label: Mermaid reads entities, so that no name can end its own quotes."""
-    safe = without_secrets(name).replace("&", "#amp;").replace('"', "#quot;").replace("<", "#lt;")
-    return safe.replace(">", "#gt;").replace("\n", " ").replace("`", "#96;")
+    """A label: what means something to Mermaid is an entity, so that no name can end its quotes,
+    begin a directive (`%%{…}%%`, which is looked for in the whole text) or a statement.
+    """
+    return "".join(_ENTITIES.get(letter, letter) for letter in safe(name))

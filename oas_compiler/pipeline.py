@@ -18,10 +18,11 @@ from typing import Final
 
 from oas_compiler.build import build
 from oas_compiler.checks import STRUCTURE, run_rules
+from oas_compiler.checks.concealed import Labels
 from oas_compiler.checks.subject import Subject
 from oas_compiler.collector import collector_at_rest
 from oas_compiler.diagnostics import CompileError, Diagnostics, Finding
-from oas_compiler.ir import FlowIR
+from oas_compiler.ir import FlowIR, JsonValue
 from oas_compiler.load import load
 from oas_compiler.package import Package, find_package
 from oas_compiler.rules import CheckRule
@@ -54,23 +55,30 @@ def compile_ir(
     env: Mapping[str, str] | None = None,
     tools: Collection[str] | None = None,
     rules: Collection[CheckRule] = STRUCTURE,
+    env_names: Collection[str] = (),
+    conceal: Labels | None = None,
 ) -> Compiled:
     """Compile one flow file up to its checked IR.
 
     Args:
         source: a path (a `str` is always one; a folder means the flow in it), the bytes of a
             document, or the document as a mapping.
-        env: values for `{{UPPER_CASE}}` placeholders; unknown names stay as they are.
+        env: values for `{{UPPER_CASE}}` placeholders, put into the IR; unknown names stay as they
+            are.  For looking at: a flow that runs is compiled without, since an IR is shown.
         tools: names of the registered server tools; `None` does not check them.
         rules: which rules keep the flow from compiling.
+        env_names: placeholders that get their values in a request only.
+        conceal: covers every literal credential, for whoever shows the IR.
 
     Raises:
         CompileError: with every finding of the run, whatever was wrong with the input.
 
     """
     with collector_at_rest():
-        findings, read, subject = _run(source, env, tools)
+        findings, read, subject = _run(source, env, tools, env_names=env_names)
         if read is not None and subject is not None:
+            if conceal is not None:
+                subject, findings = _covered(read, subject, findings, conceal)
             run_rules(subject, findings, rules)
             findings = _in_file_order(findings, read.file)
     if findings.errors or read is None or subject is None or subject.flow is None:
@@ -95,11 +103,12 @@ def check(
 
     A path inside a package folder (`<package>/cinatra/oas.json` beside a package.json, or the
     folder itself) is checked together with its package; findings name the file they are in.
+    `env` are the placeholders that will have a value in a request; no finding shows one.
     `unsaved` holds bytes that count instead of what is on disk, by the name that findings give
     the file: of a flow file (not of its folder) and of its package.json.
     """
     with collector_at_rest():
-        findings, read, subject = _run(source, env, tools, unsaved)
+        findings, read, subject = _run(source, None, tools, unsaved, env_names=tuple(env or ()))
         if read is not None and subject is not None:
             if read.file:
                 subject = replace(subject, package=_package(read.file, findings, unsaved))
@@ -113,6 +122,7 @@ def _run(
     env: Mapping[str, str] | None,
     tools: Collection[str] | None,
     unsaved: Mapping[str, bytes] = _ALL_SAVED,
+    env_names: Collection[str] = (),
 ) -> tuple[Diagnostics, Source | None, Subject | None]:
     """Everything before the rules."""
     findings = Diagnostics()
@@ -121,8 +131,22 @@ def _run(
     if read is not None:
         name = read.file or name
         read = replace(read, file=name)
-    subject = None if read is None else subject_of(read, findings, env, tools)
+    subject = None
+    if read is not None:
+        subject = replace(subject_of(read, findings, env, tools), env_names=frozenset(env_names))
     return _in_file_order(findings, name), read, subject
+
+
+def _covered(
+    read: Source, subject: Subject, findings: Diagnostics, conceal: Labels
+) -> tuple[Subject, Diagnostics]:
+    """The same flow without its literal credentials, and what is wrong with it."""
+    value = conceal.covered(subject)
+    if value is subject.document.value:
+        return subject, findings
+    found = Diagnostics()
+    again = _subject(read, value, found, subject.tools)
+    return replace(again, env_names=subject.env_names), found
 
 
 def subject_of(
@@ -133,6 +157,12 @@ def subject_of(
 ) -> Subject:
     """What was read as rules look at it, without its package; what is wrong with it is recorded."""
     value = fill_environment(read.value, env) if env else read.value
+    return _subject(read, value, findings, tools)
+
+
+def _subject(
+    read: Source, value: JsonValue, findings: Diagnostics, tools: Collection[str] | None
+) -> Subject:
     document = Document(read, value, findings)
     survey(document)
     refuse_unsupported(document)

@@ -77,6 +77,7 @@ class Document:
     def __init__(self, source: Source, value: JsonValue, findings: Diagnostics) -> None:
         """`value` is the source's value, after environment placeholders were filled in."""
         self.source = source
+        self.value = value
         self.findings = findings
         self._targets: dict[str, Located | None] = {}
         self._undefined: dict[tuple[str, str], tuple[int, int]] = {}

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 ENVIRONMENT_NAME = re.compile(r"[A-Z][A-Z0-9_]*")
-_ENVIRONMENT_PLACEHOLDER = re.compile(r"\{\{\s*([A-Z][A-Z0-9_]*)\s*\}\}")
+ENVIRONMENT_PLACEHOLDER = re.compile(r"\{\{\s*([A-Z][A-Z0-9_]*)\s*\}\}")
 _MARKED = re.compile(r"\{[{%#](?:[^%#}]++|[%#}](?!\}))*+")
 _SHORT = 20
 """Characters of a template that is not worth counting: 500,000 values could hold one each."""
@@ -49,7 +49,7 @@ def fill_environment(value: JsonValue, env: Mapping[str, str]) -> JsonValue:
     if isinstance(value, str):
         if "{{" not in value:
             return value
-        return _ENVIRONMENT_PLACEHOLDER.sub(lambda found: str(env.get(found[1], found[0])), value)
+        return ENVIRONMENT_PLACEHOLDER.sub(lambda found: str(env.get(found[1], found[0])), value)
     if isinstance(value, list):
         return [fill_environment(item, env) for item in value]
     if isinstance(value, dict):

@@ -10,13 +10,13 @@ finalized selection as it was.
 
 from __future__ import annotations
 
-import json
 from typing import Annotated, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from cinatra_sdk.context.errors import ContextError
 from cinatra_sdk.context.slots import ResolutionMode
+from cinatra_sdk.strict_json import NotStrictJson, read_json
 
 SourceScope = Literal["project", "user", "team", "organization", "workspace"]
 """Whose the artifact is, from narrow to broad; the order of candidates."""
@@ -108,8 +108,8 @@ class ContextSelection(BaseModel):
                 "bad_envelope", f"userResponse is not a text of at most {MAX_ENVELOPE} characters"
             )
         try:
-            value = json.loads(text)
-        except (ValueError, RecursionError):
+            value = read_json(text)
+        except NotStrictJson:
             raise ContextError("bad_envelope", "userResponse is not JSON") from None
         if not isinstance(value, dict):
             raise ContextError("bad_envelope", "userResponse is JSON, but no object")

@@ -6,6 +6,7 @@
     http.py         `HttpPlatform`: the loop of sending and waiting
     exchange.py     one request on the wire, one answer read within bounds
     response.py     an answer -> a value, a wait or an error      (pure)
+    opaque.py       how little is kept of answers that might hand credentials on   (pure)
     outputs.py      an answer -> the node's declared outputs      (pure)
     simulated.py    `SimulatedPlatform`, the shipped double       with stubs.py
 
@@ -60,7 +61,7 @@ __all__ = [
     "StubError",
 ]
 
-_HTTP_KEYS = frozenset({"base_url", "allow", "timeout", "retries", "retry_posts"})
+_HTTP_KEYS = frozenset({"base_url", "allow", "timeout", "retries", "retry_posts", "opaque"})
 _SIMULATED_KEYS = frozenset({"stubs", "record", "fallback"})
 
 

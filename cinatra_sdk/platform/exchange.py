@@ -19,6 +19,7 @@ from cinatra_sdk.platform.origin import Address, RefusalError, read_url
 from cinatra_sdk.platform.protocol import PlatformRefused
 from cinatra_sdk.platform.request import Prepared
 from cinatra_sdk.platform.response import Answer, Failure
+from cinatra_sdk.secrets import redact
 
 CONNECT_SECONDS = 10.0
 """A host that does not even accept a connection is given up sooner than a slow answer."""
@@ -30,7 +31,7 @@ def checked(prepared: Prepared, addresses: Sequence[Address]) -> tuple[Address, 
     try:
         return prepared.guard.checked(addresses)
     except RefusalError as refusal:
-        problem = str(refusal)
+        problem = redact(str(refusal), prepared.secrets)
     raise PlatformRefused(
         f'node "{prepared.node}": {prepared.shown_url} was not called: {problem}; '
         "put the address itself into `allow` if it is meant",

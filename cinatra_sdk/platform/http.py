@@ -13,12 +13,13 @@ module is the loop around them, once with and once without `await`.
 from __future__ import annotations
 
 import asyncio
+import copy
 import logging
 import random
 import ssl
 import threading
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
@@ -28,6 +29,7 @@ import httpx2
 from pydantic import JsonValue
 
 from cinatra_sdk.platform.exchange import Reading, build_request, checked, failure_of
+from cinatra_sdk.platform.opaque import Opaque, read_opaque
 from cinatra_sdk.platform.origin import (
     Address,
     AllowEntry,
@@ -40,6 +42,7 @@ from cinatra_sdk.platform.origin import (
 from cinatra_sdk.platform.protocol import SECRET_NAMES, PlatformCall, PlatformRefused
 from cinatra_sdk.platform.request import Prepared, RequestRules, prepare
 from cinatra_sdk.platform.response import Answer, Decoded, Failure, Wait, judge
+from cinatra_sdk.secret_forms import long_enough
 
 MAX_BYTES = 16 * 1024 * 1024
 GRACE_SECONDS = 0.5
@@ -70,9 +73,11 @@ class HttpPlatform:
     `timeout` is in seconds and bounds one attempt (without `await`: each wait for a part of its
     head, and the whole of its body); `retries` counts the attempts after the
     first.  `retry_posts` repeats a POST or PATCH that carries an idempotency key: set it only
-    when every receiver honours the key, else an effect may happen twice.
+    when every receiver honours the key, else an effect may happen twice.  `opaque` names origins,
+    written as in `allow`, of whose answers no text is kept: see `cinatra_sdk.platform.opaque`.
 
-    Raises: `ValueError` when `base_url` or an entry of `allow` cannot be read.
+    Raises: `ValueError` when `base_url`, an entry of `allow` or one of `opaque` cannot be read, and
+    for a token that is too short to be found in an answer.
     """
 
     holds_proofs_back = True
@@ -88,6 +93,7 @@ class HttpPlatform:
         max_bytes: int = MAX_BYTES,
         bridge_token: str | None = None,
         attestation_key: str | None = None,
+        opaque: Sequence[str] | Mapping[str, Opaque] = (),
         client: httpx2.Client | None = None,
         async_client: httpx2.AsyncClient | None = None,
         clock: Callable[[], float] = time.time,
@@ -99,9 +105,11 @@ class HttpPlatform:
             allow=tuple(_allow_entry(entry) for entry in allow),
             timeout=timeout,
             retry_posts=retry_posts,
-            bridge_token=bridge_token or "",
-            attestation_key=attestation_key or "",
+            opaque=read_opaque(opaque),
+            bridge_token=long_enough("bridge_token", bridge_token),
+            attestation_key=long_enough("attestation_key", attestation_key),
         )
+        self._opaque: JsonValue = dict(opaque) if isinstance(opaque, Mapping) else list(opaque)
         self._allow = tuple(allow)
         self._retries = retries
         self._max_bytes = max_bytes
@@ -129,6 +137,8 @@ class HttpPlatform:
         }
         if self._rules.retry_posts:
             description["retry_posts"] = True
+        if self._opaque:
+            description["opaque"] = copy.copy(self._opaque)
         held = (self._rules.bridge_token, self._rules.attestation_key)
         needs: list[JsonValue] = [n for n, secret in zip(SECRET_NAMES, held, strict=True) if secret]
         if needs:

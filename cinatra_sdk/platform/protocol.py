@@ -48,6 +48,14 @@ class Credentials:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """What a call asks, as it may be shown: `{{CRM_TOKEN}}` where its value is sent."""
+
+    url: str
+    body: JsonValue = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PlatformCall:
     """One request of an ApiNode, templates already rendered."""
 
@@ -62,6 +70,13 @@ class PlatformCall:
     query: Mapping[str, str] = field(default_factory=dict)
     body: JsonValue = None
     """Typed JSON; `None` sends no body."""
+    written: Written | None = field(default=None, compare=False)
+    """The same with the names of placeholders for their values; what is shown and recorded."""
+    placeholders: tuple[str, ...] = field(default=(), repr=False, compare=False)
+    """Values of the host's placeholders (`env=`): secrets of the run, like its credentials."""
+    origin_by_value: bool = False
+    """Whether a value of the run, or of a placeholder, says whom the url names.  Such a url never
+    means the platform: only the author's own words do."""
     outputs: tuple[DeclaredOutput, ...] = ()
     risk_class: str = ""
     run_id: str = ""
@@ -78,6 +93,24 @@ class PlatformCall:
     """Whether the platform's own bridge token may go with it: not on behalf of somebody else."""
     with_own_signature: bool = True
     """Whether the platform may sign that this node of this conversation is calling."""
+
+    @property
+    def shown_url(self) -> str:
+        """The url as an error, a record or a log may name it."""
+        return self.url if self.written is None else self.written.url
+
+    @property
+    def shown_body(self) -> JsonValue:
+        """The body as a record may hold it."""
+        return self.body if self.written is None else self.written.body
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """What must not come back in an answer or an error."""
+        return (self.credentials.run_token, self.credentials.bearer_token, *self.placeholders)
+
+    def __repr__(self) -> str:
+        return f"PlatformCall({self.path!r}, {self.method} {self.shown_url!r})"
 
 
 @runtime_checkable

@@ -21,16 +21,22 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from urllib.parse import urlencode
 
 from pydantic import JsonValue
 
+from cinatra_sdk.platform.opaque import Marked, Opaque, level_of
 from cinatra_sdk.platform.origin import AllowEntry, Origin, RefusalError, Target, read_url, shown
-from cinatra_sdk.platform.protocol import BASE_URL_PLACEHOLDER, PlatformCall, PlatformRefused
+from cinatra_sdk.platform.protocol import (
+    BASE_URL_PLACEHOLDER,
+    DeclaredOutput,
+    PlatformCall,
+    PlatformRefused,
+)
+from cinatra_sdk.secrets import redact
 
 ATTESTATION_SECONDS = 300
-SHORTEST_SECRET = 8
-"""Shorter strings are not looked for in answers: they would blank out ordinary words."""
 
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _HEADER_TEXT = re.compile(r"[\x20-\x7e]*")
@@ -45,6 +51,8 @@ _FRAMING = frozenset(
 )  # fmt: skip
 """Headers of the connection itself: an author who sets them splits or redirects requests."""
 
+_PROOFS = frozenset({"x-cinatra-context-attestation", "x-cinatra-step-attestation"})
+_NOTHING_SENT: Mapping[str, str] = MappingProxyType({})
 _BRIDGE = ("api", "llm-bridge")
 _PASSTHROUGH = ("api", "agents", "passthrough")
 _CONTEXT = (("api", "context-resolve"), ("api", "context-finalize"))
@@ -61,6 +69,8 @@ class RequestRules:
     allow: tuple[AllowEntry, ...] = ()
     timeout: float = 120.0
     retry_posts: bool = False
+    opaque: Marked = ()
+    """Origins of whose answers no text is kept."""
     bridge_token: str = field(default="", repr=False)
     attestation_key: str = field(default="", repr=False)
 
@@ -82,6 +92,9 @@ class Prepared:
     guard: AllowEntry | None = None
     """The entry whose addresses are checked; `None` for the platform's own origin."""
     query: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    opaque: Opaque | None = None
+    """How much is kept of the answer; `None` for all of it."""
+    outputs: tuple[DeclaredOutput, ...] = field(default=(), repr=False)
     secrets: tuple[str, ...] = field(default=(), repr=False)
     """What must not come back in an answer or an error."""
 
@@ -91,25 +104,30 @@ def prepare(rules: RequestRules, call: PlatformCall, *, now: float) -> Prepared:
 
     Raises: `PlatformRefused` when it must not be made.
     """
-    url = call.url
-    if url.startswith(BASE_URL_PLACEHOLDER):
-        url = rules.base_url + url.removeprefix(BASE_URL_PLACEHOLDER)
+    url = _placed(rules, call.url)
+    named = shown(_placed(rules, call.shown_url))
     try:
         return _prepared(rules, call, url, now=now)
     except RefusalError as refusal:
-        problem = str(refusal)
+        problem = redact(str(refusal), _secrets(rules, call))
     # Raised here, not in the handler: `from None` would keep what was caught in the context.
     raise PlatformRefused(
-        f'node "{call.node}": {shown(url)} was not called: {problem}',
+        f'node "{call.node}": {named} was not called: {problem}',
         node=call.node,
-        url=shown(url),
+        url=named,
     )
 
 
+def _placed(rules: RequestRules, url: str) -> str:
+    if not url.startswith(BASE_URL_PLACEHOLDER):
+        return url
+    return rules.base_url + url.removeprefix(BASE_URL_PLACEHOLDER)
+
+
 def _prepared(rules: RequestRules, call: PlatformCall, url: str, *, now: float) -> Prepared:
-    target, guard = _admitted(rules, call.url, url)
+    target, guard = _admitted(rules, call, url)
     method = _method(call.method)
-    headers = _headers(rules, call, target, now=now)
+    headers = _headers(rules, call, target, proven=guard is None, now=now)
     content, content_type = _content(call.body, headers.get("content-type", ""))
     if content_type:
         headers["content-type"] = content_type
@@ -118,32 +136,43 @@ def _prepared(rules: RequestRules, call: PlatformCall, url: str, *, now: float) 
         node=call.node,
         method=method,
         url=url,
-        shown_url=shown(url),
+        shown_url=shown(_placed(rules, call.shown_url)),
         headers=tuple(headers.items()),
         content=content,
         timeout=rules.timeout if call.timeout is None else call.timeout,
         repeatable=method in _REPEATABLE or keyed,
         guard=guard,
         query=tuple(call.query.items()),
-        secrets=_secrets(rules, call),
+        opaque=level_of(rules.opaque, target) if rules.opaque else None,
+        outputs=call.outputs,
+        secrets=_secrets(rules, call, headers),
     )
 
 
-def _admitted(rules: RequestRules, written: str, url: str) -> tuple[Target, AllowEntry | None]:
+def _admitted(
+    rules: RequestRules, call: PlatformCall, url: str
+) -> tuple[Target, AllowEntry | None]:
     if "{{" in url or "}}" in url:
         raise RefusalError("a placeholder of the url has no value")
-    rest = written.removeprefix(BASE_URL_PLACEHOLDER)
-    if rest != written and rest and rest[0] not in "/?":
+    rest = call.url.removeprefix(BASE_URL_PLACEHOLDER)
+    if rest != call.url and rest and rest[0] not in "/?":
         raise RefusalError(f"what follows {BASE_URL_PLACEHOLDER} must begin with a slash")
     target = read_url(url)
-    if target.origin == rules.base:
+    if target.origin == rules.base and not call.origin_by_value:
         return target, None
     for entry in rules.allow:
         if entry.covers(target):
             return target, entry
+    if target.origin == rules.base:
+        raise RefusalError(
+            "its host comes from a value, and a value never names the platform; "
+            f"begin the url with {BASE_URL_PLACEHOLDER}"
+        )
+    # An origin that the values of placeholders made is not said again.
+    origin = "its origin" if call.placeholders and call.origin_by_value else f'"{target.origin}"'
     raise RefusalError(
         f"only {rules.base} and the allow list may be called; "
-        f'add "{target.origin}" to `allow` if the flow is meant to reach it'
+        f"add {origin} to `allow` if the flow is meant to reach it"
     )
 
 
@@ -157,9 +186,9 @@ def _method(method: str) -> str:
 
 
 def _headers(
-    rules: RequestRules, call: PlatformCall, target: Target, *, now: float
+    rules: RequestRules, call: PlatformCall, target: Target, *, proven: bool, now: float
 ) -> dict[str, str]:
-    """All headers, by lower-case name."""
+    """All headers, by lower-case name; `proven` with those that say who is calling."""
     headers = {"accept": "application/json"}
     headers.update(_author_headers(call.headers))
     # An answer is bounded while it is read, so it must not arrive packed.
@@ -167,7 +196,7 @@ def _headers(
     headers["user-agent"] = "oasflow"
     if call.idempotency_key and call.method.upper() not in {"GET", "HEAD", "OPTIONS"}:
         headers["idempotency-key"] = call.idempotency_key
-    if target.origin == rules.base:
+    if proven:
         headers.update(_runtime_headers(rules, call, target.segments, now=now))
     for name, value in headers.items():
         if not _HEADER_TEXT.fullmatch(value):
@@ -223,14 +252,14 @@ def attest(rules: RequestRules, call: PlatformCall, *, version: str, now: float)
     return f"{version}:{expiry}:{hmac.new(key, material.encode(), hashlib.sha256).hexdigest()}"
 
 
-def _secrets(rules: RequestRules, call: PlatformCall) -> tuple[str, ...]:
-    known = (
-        rules.bridge_token,
-        rules.attestation_key,
-        call.credentials.run_token,
-        call.credentials.bearer_token,
-    )
-    return tuple(secret for secret in known if len(secret) >= SHORTEST_SECRET)
+def _secrets(
+    rules: RequestRules, call: PlatformCall, sent: Mapping[str, str] = _NOTHING_SENT
+) -> tuple[str, ...]:
+    """The host's and the run's secrets, and the proofs that were made of them for this call."""
+    proofs = [value for name, value in sent.items() if name in _PROOFS]
+    signatures = [proof.rpartition(":")[2] for proof in proofs]
+    known = (rules.bridge_token, rules.attestation_key, *call.secrets, *proofs, *signatures)
+    return tuple(secret for secret in known if secret)
 
 
 # ----------------------------------------------------------------------------- body

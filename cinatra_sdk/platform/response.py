@@ -24,11 +24,13 @@ from typing import TYPE_CHECKING, Literal, NoReturn
 from pydantic import JsonValue
 
 from cinatra_sdk.errors import ValueRefused
+from cinatra_sdk.platform.opaque import kept_of
 from cinatra_sdk.platform.protocol import (
     PlatformOutputError,
     PlatformResponseError,
     PlatformUnreachable,
 )
+from cinatra_sdk.secret_forms import forms_of
 from cinatra_sdk.secrets import cut_out, redact
 from cinatra_sdk.values import check_value
 
@@ -146,9 +148,11 @@ def decode(prepared: Prepared, answer: Answer) -> JsonValue:
 
     An empty body is `None`.
     """
-    if not answer.body.strip():
+    if not answer.body.strip() or prepared.opaque == "status":
         return None
     value = _value(prepared, answer)
+    if prepared.opaque == "plain":
+        value = _plain(prepared, answer, value)
     refused = ""
     try:
         check_value(value, where=f'node "{prepared.node}": the answer of {prepared.shown_url}')
@@ -189,6 +193,22 @@ def _value(prepared: Prepared, answer: Answer) -> JsonValue:
     )
 
 
+def _plain(prepared: Prepared, answer: Answer, value: JsonValue) -> JsonValue:
+    """What an opaque answer may keep."""
+    kept = kept_of(value, prepared.outputs)
+    if not isinstance(kept, str):
+        return kept
+    raise PlatformOutputError(
+        f'node "{prepared.node}": the output "{kept}" could hold a text, and answers of '
+        f"{prepared.shown_url} are opaque: it may be a boolean, a number, null, or a word that "
+        "its schema lists",
+        node=prepared.node,
+        url=prepared.shown_url,
+        status=answer.status,
+        code="answer_opaque",
+    )
+
+
 def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(name)
 
@@ -212,7 +232,8 @@ def _raise_failure(prepared: Prepared, failure: Failure) -> NoReturn:
 
 
 def _status_error(prepared: Prepared, answer: Answer) -> PlatformResponseError:
-    code, message = platform_error(answer.body)
+    # Neither is kept of an opaque origin: both may spell what was sent there.
+    code, message = ("", "") if prepared.opaque else platform_error(answer.body)
     if 300 <= answer.status < 400:
         code, message = "redirect", "redirects are never followed; name the final url in the flow"
     return response_error(
@@ -269,7 +290,7 @@ def safe_line(text: str, secrets: Sequence[str]) -> str:
 
     Text of an answer reaches an error through this function only.
     """
-    longest = max(map(len, secrets), default=0)
+    longest = forms_of(tuple(secrets)).longest
     # An error body may hold megabytes, and only its beginning is shown.
     seen = (letter for letter in text if letter.isprintable() or letter.isspace())
     kept = "".join(islice(seen, 4 * MESSAGE_LENGTH + longest + 1))

@@ -17,7 +17,7 @@ import json
 import os
 import threading
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 
 from pydantic import JsonValue
 
@@ -31,6 +31,7 @@ from cinatra_sdk.platform.protocol import (
 from cinatra_sdk.platform.response import response_error
 from cinatra_sdk.platform.stubs import StubbedError, Stubs, read_stubs
 from cinatra_sdk.schema_sample import sample
+from cinatra_sdk.secrets import cut_out
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,8 +41,8 @@ class RecordedCall:
     node: str
     path: str
     method: str
-    url: str
-    body: JsonValue
+    url: str = field(repr=False)
+    body: JsonValue = field(repr=False)
     run_id: str = ""
     idempotency_key: str = ""
     answer: JsonValue = None
@@ -122,22 +123,24 @@ class SimulatedPlatform:
             if stub is None:
                 stub = self._fallback.answer(call)
             if isinstance(stub, StubbedError):
-                self._keep(recorded_call(call, error=asdict(stub)))
+                self._keep(call, recorded_call(call, error=asdict(stub)))
                 raise _failed(call, stub)
             where = f'the stub for node "{call.node}"'
             answer: JsonValue = without_governed(_answer(call, stub or {}), where=where)
             # The record keeps a copy of its own: whoever gets the answer may change it.
-            self._keep(recorded_call(call, answer=_copied(answer)))
+            self._keep(call, recorded_call(call, answer=_copied(answer)))
             return answer
 
     async def acall(self, call: PlatformCall) -> JsonValue:
         return self.call(call)
 
-    def _keep(self, recorded: RecordedCall) -> None:
+    def _keep(self, call: PlatformCall, recorded: RecordedCall) -> None:
         self._calls.append(recorded)
         if self._record is None:
             return
-        line = json.dumps(asdict(recorded), ensure_ascii=False) + "\n"
+        # In memory the call as it was made; on disk with the names of placeholders for their values.
+        kept = replace(recorded, url=call.shown_url, body=call.shown_body)
+        line = json.dumps(cut_out(asdict(kept), call.placeholders), ensure_ascii=False) + "\n"
         written, problem = 0, ""
         try:
             written = _append(self._record, line.encode())
@@ -169,7 +172,7 @@ def _answer(call: PlatformCall, stub: Mapping[str, JsonValue]) -> dict[str, Json
                 f'node "{call.node}": the simulation cannot make up "{output.title}", '
                 f"give a stub for it: {problem}",
                 node=call.node,
-                url=call.url,
+                url=call.shown_url,
             )
     return {**answer, **stub}
 
@@ -198,7 +201,7 @@ def _copied(value: JsonValue) -> JsonValue:
 
 def _failed(call: PlatformCall, stub: StubbedError) -> PlatformResponseError:
     return response_error(
-        node=call.node, url=call.url, status=stub.status, code=stub.code, message=stub.message
+        node=call.node, url=call.shown_url, status=stub.status, code=stub.code, message=stub.message
     )
 
 

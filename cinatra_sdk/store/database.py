@@ -18,11 +18,11 @@ from typing import Any, TypeAlias
 
 import psycopg
 from psycopg import Connection
-from psycopg.conninfo import conninfo_to_dict
 from psycopg.rows import DictRow, dict_row
 from psycopg_pool import ConnectionPool, PoolTimeout
 
 from cinatra_sdk.errors import StoreError
+from cinatra_sdk.store.dsn import shown_detail, shown_name
 from cinatra_sdk.store.local import LocalServer, LocalServerError
 from cinatra_sdk.store.local_roles import APP
 from cinatra_sdk.store.queries import QUERIES
@@ -102,8 +102,10 @@ def connect(dsn: str) -> Rows:
     """Raises: `StoreError` naming the database."""
     try:
         return psycopg.connect(dsn, **_OPTIONS)
-    except psycopg.Error as error:
-        raise store_error(dsn, error) from None
+    except (psycopg.Error, ValueError) as error:  # a ValueError for what is no text for libpq
+        failed = store_error(dsn, error)
+    # Raised out here: in the handler it would keep libpq's error, which may quote the password.
+    raise failed
 
 
 def one(connection: Rows, query: str, parameters: Mapping[str, Any] | None = None) -> Row | None:
@@ -125,30 +127,11 @@ def store_error(dsn: str, error: Exception) -> StoreError:
     """`error` as ours: the database and the cause, never the password."""
     state = getattr(error, "sqlstate", None)
     cause = type(error).__name__ + (f" {state}" if state else "")
+    detail = shown_detail(dsn, str(error))
     return StoreError(
-        f"the database {database_name(dsn)} failed: {cause}{_detail(error, dsn)}",
+        f"the database {shown_name(dsn)} failed: {cause}{f': {detail}' if detail else ''}",
         hint="is it running? see oasflow db status, or set DATABASE_URL",
     )
-
-
-def database_name(dsn: str) -> str:
-    """Host and database of a DSN, for people."""
-    try:
-        parts = conninfo_to_dict(dsn)
-    except psycopg.Error:
-        return "(unreadable DATABASE_URL)"
-    host = parts.get("host") or parts.get("hostaddr") or "localhost"
-    return f"{parts.get('dbname') or parts.get('user') or 'postgres'} at {host}"
-
-
-def _detail(error: Exception, dsn: str) -> str:
-    """The server's own sentence, where the password cannot be in it."""
-    try:
-        password = str(conninfo_to_dict(dsn).get("password") or "")
-    except psycopg.Error:
-        return ""
-    text = str(error).strip().split("\n")[0][:300]
-    return "" if not text or (password and password in text) else f": {text}"
 
 
 def _embedded() -> LocalServer:

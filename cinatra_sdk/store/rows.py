@@ -64,7 +64,7 @@ def failure_of(error: Exception, host: HostContext) -> dict[str, Any]:
     text = str(error) if isinstance(error, (FlowError, PlatformError)) else repr(error)
     described = {
         "code": getattr(error, "code", type(error).__name__),
-        "message": redact(_storable(text[:2000]), secrets),
+        "message": redact(_storable(text), secrets)[:2000],
         "node": getattr(error, "node", ""),
     }
     return {

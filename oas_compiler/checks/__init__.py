@@ -8,7 +8,7 @@
 
 One rule, one file, one test file.  `compile_ir` applies `structure` alone: a flow that passes it
 has a graph.  `compile_flow` also refuses a context slot that no host could read, and one that nothing
-selects for.  `check` applies all: a file that passes it is also one that a host and a reviewer take.
+selects for, and warns of placeholders that stay unfilled.  `check` applies all: a file that passes it is also one that a host and a reviewer take.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from oas_compiler.checks import cinatra, context, guide, safety, structure
 from oas_compiler.checks.context.context_slot_duplicate import context_slot_duplicate
 from oas_compiler.checks.context.context_slot_shape import context_slot_shape
 from oas_compiler.checks.context.context_slot_unresolved import context_slot_unresolved
+from oas_compiler.checks.safety.placeholder_not_filled import placeholder_not_filled
 from oas_compiler.checks.subject import Subject
 from oas_compiler.diagnostics import Diagnostics
 from oas_compiler.rules import CheckRule
@@ -31,6 +32,7 @@ RUNNING: tuple[CheckRule, ...] = (
     context_slot_shape,
     context_slot_duplicate,
     context_slot_unresolved,
+    placeholder_not_filled,
 )
 """The rules that keep a flow from being run: one that asks for context would run without any."""
 

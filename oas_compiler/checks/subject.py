@@ -111,6 +111,8 @@ class Subject:
     """The folder around the file; `None` for bytes, mappings and files that stand alone."""
     tools: Collection[str] | None = None
     """Names of the registered server tools; `None` when they are not known."""
+    env_names: Collection[str] = ()
+    """Placeholders that the host gives a value for, which gets into requests only."""
 
     def place(self, pointer: str) -> Place:
         """Where a pointer of the document stands in its text."""

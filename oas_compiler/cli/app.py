@@ -5,10 +5,12 @@ from __future__ import annotations
 import importlib.metadata
 import os
 import platform
-from collections.abc import Callable
-from typing import Annotated
+import sys
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from oas_compiler.cli import (
     check,
@@ -26,13 +28,48 @@ from oas_compiler.cli import (
     wire_context,
 )
 from oas_compiler.cli.exits import DEBUG_VARIABLE, MEANINGS, Exit, bounded
+from oas_compiler.cli.safe import clean, printed
 from oas_compiler.cli.terminal import Terminal
 
 _CODES = "\b\nExit codes:\n" + "\n".join(f"  {int(code):>3}  {MEANINGS[code]}" for code in Exit)
 _SETTINGS = {"help_option_names": ["-h", "--help"]}
 
+
+class Commands(TyperGroup):
+    """The commands, whose usage errors repeat what was typed, made safe like every other text."""
+
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        windows_expand_args: bool = True,
+        **extra: Any,
+    ) -> Any:
+        given = {"prog_name": prog_name, "complete_var": complete_var, **extra}
+        given["windows_expand_args"] = windows_expand_args
+        if not standalone_mode:
+            return super().main(args, standalone_mode=False, **given)
+        try:
+            code = super().main(args, standalone_mode=False, **given)
+        except Exception as error:
+            said = getattr(error, "format_message", None)
+            if said is None:
+                raise
+            text = printed(clean(said()))
+            error.format_message = lambda: text  # type: ignore[attr-defined]
+            error.show()  # type: ignore[attr-defined]
+            code = getattr(error, "exit_code", int(Exit.USAGE))
+        except typer.Abort:
+            Terminal.open().say("Aborted!")
+            code = 1
+        sys.exit(code if isinstance(code, int) else Exit.OK)
+
+
 app = typer.Typer(
     name="oasflow",
+    cls=Commands,
     help="Run Open Agent Specification flows with their human gates.",
     epilog=_CODES,
     no_args_is_help=True,

@@ -179,7 +179,7 @@ class _Run:
                 Terminal(self.terminal.out, self.terminal.err, as_json=True).data(sarif(every))
             case Format.github:
                 if every:
-                    self.terminal.show(github(every).rstrip("\n"))
+                    self.terminal.annotate(github(every).rstrip("\n").split("\n"))
             case Format.text:
                 for one in checked:
                     view = view_of_findings(one.findings, known=one.known)

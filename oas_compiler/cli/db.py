@@ -62,8 +62,11 @@ def url(
     address = _owner_of_the_local_one() if owner else found.dsn
     if not show_password:
         address = _without_password(address)
-    terminal.data({"url": address})
-    terminal.show(address)
+    terminal.data({"url": address}, of_run=True)
+    if show_password:
+        terminal.reveal(address)
+    else:
+        terminal.show(address)
     return Exit.OK
 
 

@@ -11,6 +11,7 @@ from typing import Annotated, Final
 import typer
 from rich.text import Text
 
+from oas_compiler.checks.concealed import Labels
 from oas_compiler.cli import options
 from oas_compiler.cli.exits import Exit
 from oas_compiler.cli.findings import finding_record, view_of_findings
@@ -50,16 +51,15 @@ def diff(
     world outside without a gate and could not before; 2: a file has errors or cannot be read.
     """
     terminal = Terminal.open(as_json=as_json or format is Format.json)
-    flows = []
+    flows, labels = [], Labels()
     for path in (first, second):
-        compiled = _compiled(path, terminal)
+        compiled = _compiled(path, terminal, labels)
         if compiled is None:
             return Exit.USAGE
         flows.append(compiled)
     found = _placed(differences(flows[0].ir, flows[1].ir), flows[1])
     if format is Format.github:
-        for line in _annotations(found, flows[0].file, flows[1].file):
-            terminal.show(line)
+        terminal.annotate(_annotations(found, flows[0].file, flows[1].file))
     else:
         terminal.show(_view(found))
     terminal.data({"first": flows[0].file, "second": flows[1].file, **found.to_json()})
@@ -68,10 +68,10 @@ def diff(
     return Exit.OK if found.equal else Exit.FINDINGS
 
 
-def _compiled(path: str, terminal: Terminal) -> Compiled | None:
+def _compiled(path: str, terminal: Terminal, labels: Labels) -> Compiled | None:
     """The flow at `path`; `None` after saying what is wrong with it."""
     try:
-        return compile_ir(path)
+        return compile_ir(path, conceal=labels)
     except CompileError as error:
         findings = list(error.diagnostics)
     terminal.say(view_of_findings(findings))

@@ -12,6 +12,7 @@ from typing import Annotated, Final
 
 import typer
 
+from oas_compiler.checks.concealed import Labels
 from oas_compiler.cli import options
 from oas_compiler.cli.exits import Exit, Halt
 from oas_compiler.cli.inputs import environment
@@ -83,7 +84,7 @@ def draw(  # noqa: PLR0917 - typer passes them by name
     chosen = _chosen(output, format)
     if chosen is Format.png and not output and (as_json or is_terminal(sys.stdout)):
         raise Halt("a PNG is not text: add -o FILE.png")
-    flow = compile_ir(path, env=environment(env or [])).ir
+    flow = compile_ir(path, env_names=tuple(environment(env or [])), conceal=Labels()).ir
     picture = _picture(flow, chosen, _THEMES[theme])
     if chosen is Format.mermaid and _too_much_for_mermaid(picture):
         terminal.note("Mermaid shows no text of this size by itself; svg and html have no limit")

@@ -30,7 +30,7 @@ from oas_compiler.cli.opening import host
 from oas_compiler.cli.progress import Progress
 from oas_compiler.cli.records import run_record
 from oas_compiler.cli.render import outcome_view
-from oas_compiler.cli.safe import clean
+from oas_compiler.cli.safe import clean, printed
 from oas_compiler.cli.terminal import Terminal
 from oas_compiler.lower.flow import Flow
 
@@ -79,7 +79,7 @@ class Drive:
             return Exit.INTERRUPTED
         self._mention_unused_stubs(run)
         self.terminal.show(outcome_view(run, artifact_names(self.store, run)))
-        self.terminal.data(run_record(run))
+        self.terminal.data(run_record(run), of_run=True)
         return exit_of(run)
 
     def _to_a_stop(self, run: Run) -> Run:
@@ -122,7 +122,7 @@ class Drive:
 
     def _activation(self, begin: Begin) -> Run:
         """One stretch of work, from here to the next stop."""
-        words = f"\nnote: {self._kept()}\n"
+        words = printed(f"\nnote: {self._kept()}\n")
         data = json.dumps(self._interrupted(), indent=2) + "\n" if self.terminal.as_json else ""
         with ending_at_once(words, data):
             return begin(Progress(self.flow.ir, self.terminal), host())

@@ -51,7 +51,7 @@ def gates(
         runs = [store.get(store.find(run))] if run else store.list(status="waiting", limit=LIMIT)
     waiting = [(one, gate) for one in runs if one.status == "waiting" for gate in one.waiting]
     now = datetime.now(UTC)
-    terminal.data({"gates": [waiting_record(one, gate, now) for one, gate in waiting]})
+    terminal.data({"gates": [waiting_record(one, gate, now) for one, gate in waiting]}, of_run=True)
     if waiting:
         terminal.show(gates_table(waiting, now))
         terminal.say(

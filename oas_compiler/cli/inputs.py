@@ -26,21 +26,22 @@ MAX_FILE_BYTES: Final = 8 * 1024 * 1024
 
 def decoded(text: str) -> Any:
     """The JSON value of `text`, or `NOT_JSON`."""
+    from cinatra_sdk.strict_json import NotStrictJson, read_json
+
     try:
-        return json.loads(text, parse_constant=_refuse_constant)
-    except (ValueError, RecursionError):
+        return read_json(text)
+    except NotStrictJson:
         return NOT_JSON
 
 
 def json_value(text: str, option: str) -> Any:
     """Raises: `Halt` with the place of what is not JSON."""
+    from cinatra_sdk.strict_json import NotStrictJson, read_json
+
     try:
-        return json.loads(text, parse_constant=_refuse_constant)
-    except json.JSONDecodeError as error:
-        where = f"line {error.lineno}, column {error.colno}"
-        raise Halt(f"{option} is not JSON: {error.msg} at {where}") from None
-    except (ValueError, RecursionError):
-        raise Halt(f"{option} is not JSON: a number or the nesting is out of bounds") from None
+        return read_json(text)
+    except NotStrictJson as problem:
+        raise Halt(f"{option} is not JSON: {problem}") from None
 
 
 def text_of(file: str, option: str) -> str:
@@ -110,7 +111,3 @@ def _fitting(schema: Mapping[str, Any], text: str) -> Any:
 
     wanted = json.dumps(schema)
     return text if first_problem(wanted, value) and not first_problem(wanted, text) else value
-
-
-def _refuse_constant(name: str) -> Any:
-    raise ValueError(f"{name} is not JSON")

@@ -168,10 +168,21 @@ def host() -> HostContext:
 
 def person(given: str) -> str:
     """Who decides: `--as`, else the user of the operating system."""
-    if given:
-        if not given.isprintable() or not given.strip():
-            raise Halt("--as: a name is printable text")
-        return given
+    from cinatra_sdk.errors import AnswerInvalid
+    from cinatra_sdk.people import person_name
+
+    try:
+        name = person_name(given or _account())
+    except AnswerInvalid as refused:
+        if not given:
+            return f"uid {os.getuid()}"
+        raise Halt(f"--as: a name is printable text; {refused}") from None
+    if given and not name:
+        raise Halt("--as: a name is printable text")
+    return name or f"uid {os.getuid()}"
+
+
+def _account() -> str:
     try:
         import pwd
 
@@ -182,7 +193,7 @@ def person(given: str) -> str:
     try:
         return getpass.getuser()
     except (OSError, KeyError, ImportError):
-        return f"uid {os.getuid()}"
+        return ""
 
 
 def _refuse_mixed(options: PlatformOptions) -> None:

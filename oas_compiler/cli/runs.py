@@ -37,7 +37,7 @@ def runs(
     terminal = Terminal.open(as_json=as_json)
     with opening.store(terminal, db) as store:
         found = store.list(status=None if status is None else status.value, limit=limit)
-    terminal.data({"runs": [run_summary(run) for run in found]})
+    terminal.data({"runs": [run_summary(run) for run in found]}, of_run=True)
     if found:
         terminal.show(runs_table(found, datetime.now(UTC)))
     else:
@@ -70,6 +70,6 @@ def show(run: options.RunId, db: options.Db = "", as_json: options.Json = False)
         "decisions": [decision_record(row) for row in decisions],
         "context_selections": [chosen_record(one) for one in chosen],
     }
-    terminal.data({**run_record(found), **records})
+    terminal.data({**run_record(found), **records}, of_run=True)
     terminal.show(run_view(found, decisions, chosen, datetime.now(UTC), names=names))
     return Exit.OK

@@ -1,8 +1,9 @@
-r"""Text from flows, gates and databases, made safe for a terminal.
+r"""Text from flows, gates and databases, made safe for a terminal and for the log of a build.
 
 In: any string.  Out: the same words, without a character that a terminal would obey.
 
     clean("a\x1b[31mred")  ->  "a␛[31mred"          cut("x" * 500, 10)  ->  "xxxxxxxxx…"
+    printed("::error::no")  ->  the same with another first colon, which no build obeys
 
 Control characters become visible pictures instead of vanishing: whoever decides at a gate should
 see that something was there.
@@ -10,24 +11,28 @@ see that something was there.
 
 from __future__ import annotations
 
-import unicodedata
+import re
 from typing import Final
 
-_PICTURES: Final = 0x2400
-_UNKNOWN: Final = "\ufffd"
-_DIRECTIONS: Final = frozenset(
-    "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
-)
-"""Marks that reorder what is on screen: a name could be made to read as another."""
+from oas_compiler.reports.masking import without_secrets
+from oas_compiler.visible import visible
+
+_BREAKS: Final = re.compile("[\n\t\r\u2028\u2029]")
+_COMMAND: Final = re.compile(r"^([^\S\n]*):(?=:)", re.MULTILINE)
+"""What a line begins with that GitHub's runner obeys, wherever a build's log comes from."""
+_OLD_COMMAND: Final = re.compile(r"#(?=#[A-Za-z]*\[)")
+"""`##[error]`, `##vso[…]`, `##teamcity[…]`: obeyed anywhere in a line."""
+_COLON: Final = "\ua789"
+_HASH: Final = "\u266f"
 
 
 def clean(text: str, *, lines: bool = False) -> str:
     """`text` for people; with `lines` it keeps its line breaks, else they become spaces."""
-    if text.isprintable():
+    if text.isascii() and text.isprintable():
         return text
     if lines:
         text = text.replace("\r\n", "\n").replace("\t", "    ")
-    return "".join(_safe(character, lines) for character in text)
+    return visible(_BREAKS.sub(_kept_break if lines else " ", text))
 
 
 def cut(text: str, most: int) -> str:
@@ -35,15 +40,31 @@ def cut(text: str, most: int) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
-def _safe(character: str, lines: bool) -> str:
-    if character.isprintable():
-        return character
-    if character in "\n\t\r\u2028\u2029":
-        return "\n" if lines and character == "\n" else " "
-    category = unicodedata.category(character)
-    if category == "Cc":
-        code = ord(character)
-        return chr(_PICTURES + code) if code < 0x20 else "\u2421" if code == 0x7F else _UNKNOWN
-    if category == "Cs" or character in _DIRECTIONS:
-        return _UNKNOWN
-    return character
+def printed(text: str) -> str:
+    """`text` as it may get to a stream, whoever wrote it: letter for letter, lines and tabs stay.
+
+    No escape, no credential of a well-known shape or in a url, and no command to whoever runs a
+    build.  The last look at everything that a command prints for people.
+    """
+    shown = visible(text.replace("\r", " "))
+    return without_commands(without_secrets(shown))
+
+
+def without_commands(text: str) -> str:
+    """`text` without a workflow command; as many letters, and reads the same."""
+    if "::" in text:
+        text = _COMMAND.sub(rf"\1{_COLON}", text)
+    return _without_old(text)
+
+
+def annotation(line: str) -> str:
+    """A workflow command of our own, in which nothing is another one."""
+    return _without_old(clean(without_secrets(line)))
+
+
+def _without_old(text: str) -> str:
+    return _OLD_COMMAND.sub(_HASH, text) if "##" in text else text
+
+
+def _kept_break(found: re.Match[str]) -> str:
+    return "\n" if found[0] == "\n" else " "

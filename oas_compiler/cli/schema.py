@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from oas_compiler.checks.concealed import Labels
 from oas_compiler.cli import options
 from oas_compiler.cli.exits import Exit, Halt
 from oas_compiler.cli.inputs import environment
@@ -49,7 +50,7 @@ def _print(
     what: str,
     schema_of: Callable[[FlowIR], dict[str, JsonValue]],
 ) -> Exit:
-    flow = compile_ir(path, env=environment(env or [])).ir
+    flow = compile_ir(path, env_names=tuple(environment(env or [])), conceal=Labels()).ir
     schema = schema_document(schema_of(flow), title=f"{what} of {flow.name}")
     _require_valid(schema)
     Terminal.open(as_json=True).data(schema)

@@ -18,18 +18,25 @@ import contextlib
 import json
 import logging
 import os
+import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TextIO
 
 from rich.console import Console, RenderableType
+from rich.control import Control
+from rich.segment import Segment, Segments
 from rich.text import Text
 
-from oas_compiler.cli.safe import clean
+from oas_compiler.cli.safe import annotation, clean, printed
+from oas_compiler.reports.masking import without_secrets
 
 WIDE: Final = 4000
 """Columns of what is no terminal: one record stays on one line, whoever reads it."""
+
+
+_TWO_HASHES: Final = re.compile("#(?=#)")
 
 
 class OutputLost(Exception):
@@ -59,11 +66,32 @@ class Terminal:
             with _output():
                 _print(self.out, things)
 
-    def data(self, document: Any) -> None:
-        """The result as one JSON document; nothing without `--json`."""
+    def reveal(self, text: str) -> None:
+        """The one result that holds a password, because it was asked for."""
+        if not self.as_json:
+            with _output():
+                self.out.file.write(f"{text}\n")
+                self.out.file.flush()
+
+    def annotate(self, lines: Iterable[str]) -> None:
+        """Workflow commands of our own; the only lines that may be some."""
+        with _output():
+            for line in lines:
+                self.out.file.write(annotation(line) + "\n")
+            self.out.file.flush()
+
+    def data(self, document: Any, *, of_run: bool = False) -> None:
+        """The result as one JSON document; nothing without `--json`.
+
+        of_run: values of a run, which stay as they are; of files, credentials are starred.
+        """
         if self.as_json:
+            shown = document if of_run else _covered(document)
             # ASCII only: safe in every locale, on every terminal, and with lone surrogates.
-            text = json.dumps(document, indent=2).replace("\x7f", "\\u007f")
+            text = json.dumps(shown, indent=2).replace("\x7f", "\\u007f")
+            # The same value, in which no runner of a build finds `##[command]`.  A line of JSON
+            # begins with a bracket, a quote, a letter or a digit, so never with `::`.
+            text = _TWO_HASHES.sub(r"\\u0023", text)
             with _output():
                 self.out.file.write(text + "\n")
                 self.out.file.flush()
@@ -78,13 +106,13 @@ class Terminal:
     def say_part(self, thing: RenderableType) -> None:
         """A piece of a line that is not finished yet."""
         try:
-            self.err.print(thing, end="", crop=False, no_wrap=True)
+            self.err.print(_safe(self.err, thing), end="", crop=False, no_wrap=True)
         except OSError:
             self.err.quiet = True
 
     def prompt(self, text: str) -> None:
         """A question that is answered on the same line."""
-        self.err.print(Text(text, style="bold"), end="", soft_wrap=True)
+        self.err.print(Text(printed(text), style="bold"), end="", soft_wrap=True)
         self.err.file.flush()
 
     def error(self, message: str) -> None:
@@ -125,12 +153,38 @@ def _print(console: Console, things: Sequence[RenderableType | str]) -> None:
     for thing in things:
         soft_wrap = isinstance(thing, (str, Text))
         if console.is_terminal:
-            console.print(thing, crop=False, soft_wrap=soft_wrap)
+            console.print(_safe(console, thing), crop=False, soft_wrap=soft_wrap)
             continue
         # Tables are padded to their width, which a file or a pipe has no use for.
-        lines = _uncoloured(console, thing).split("\n")
+        lines = printed(_uncoloured(console, thing)).split("\n")
         console.file.write("\n".join(line.rstrip() for line in lines))
         console.file.flush()
+
+
+def _safe(console: Console, thing: RenderableType | str) -> RenderableType:
+    """The same, without a letter that the terminal would obey; colours of our own stay."""
+    if isinstance(thing, Control):
+        return thing
+    if isinstance(thing, str):
+        return Text(printed(thing))
+    if isinstance(thing, Text):
+        safe = thing.copy()
+        safe.plain = printed(thing.plain)  # as many letters, so the colours stay in their places
+        return safe
+    return Segments(
+        part if part.control else Segment(printed(part.text), part.style)
+        for part in console.render(thing)
+    )
+
+
+def _covered(document: Any) -> Any:
+    if isinstance(document, str):
+        return without_secrets(document)
+    if isinstance(document, (list, tuple)):
+        return [_covered(item) for item in document]
+    if isinstance(document, dict):
+        return {_covered(key): _covered(item) for key, item in document.items()}
+    return document
 
 
 def _uncoloured(console: Console, thing: RenderableType | str) -> str:

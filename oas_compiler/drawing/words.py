@@ -11,15 +11,14 @@ in whatever font the reader's machine has.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from functools import lru_cache
 
 from oas_compiler.reports.masking import without_secrets
+from oas_compiler.visible import visible
 
-_PICTURES = 0x2400
-_UNKNOWN = "\ufffd"
-_DIRECTIONS = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
-"""Marks that reorder what is on screen: a name could be made to read as another."""
+_BLANKS = re.compile("[\n\t\r\u2028\u2029]")
 _BREAKS = frozenset(" -_/.:,")
 _MOST_READ = 600
 """Characters of a name that are looked at; no picture shows more."""
@@ -40,23 +39,7 @@ _BOLD = bytes.fromhex(
 def safe(text: str) -> str:
     """`text` on one line without a credential, or a character that XML forbids or that reorders."""
     text = without_secrets(text)
-    if text.isprintable():
-        return text
-    return "".join(map(_safe, text))
-
-
-def _safe(character: str) -> str:
-    if character.isprintable():
-        return character
-    if character in "\n\t\r\u2028\u2029":
-        return " "
-    code = ord(character)
-    category = unicodedata.category(character)
-    if category == "Cc":
-        return chr(_PICTURES + code) if code < 0x20 else "\u2421" if code == 0x7F else _UNKNOWN
-    if category == "Cs" or character in _DIRECTIONS or code & 0xFFFE == 0xFFFE:
-        return _UNKNOWN
-    return character
+    return visible(_BLANKS.sub(" ", text))
 
 
 def width(text: str, size: float, *, bold: bool = False) -> float:

@@ -13,6 +13,7 @@ from dataclasses import replace
 from oas_compiler import ir
 from oas_compiler.approval import Approval, Path, derive_approval, visible_required, walk
 from oas_compiler.casting import shown
+from oas_compiler.checks.concealed import Labels
 from oas_compiler.diagnostics import Diagnostics, Finding
 from oas_compiler.explanation.guarding import gate_records, send_records, sends_of, wirings_of
 from oas_compiler.explanation.host import derive, policy_steps
@@ -50,14 +51,15 @@ def explain(
 
     Args:
         source: as for `compile_ir`.
-        env: values for `{{UPPER_CASE}}` placeholders.
+        env: the `{{UPPER_CASE}}` placeholders that will have a value; no value is shown.
         tools: names of the registered server tools; `None` does not check them.
 
     Raises:
         CompileError: the flow has errors.
 
     """
-    compiled = compile_ir(source, env=env, tools=tools)
+    labels = Labels()
+    compiled = compile_ir(source, tools=tools, env_names=tuple(env or ()), conceal=labels)
     findings = Diagnostics()
     written = read_source(source, Diagnostics())
     document = None if written is None else Document(written, written.value, Diagnostics())

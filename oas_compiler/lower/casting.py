@@ -13,14 +13,12 @@ more than 64 bit stay texts, and a text cannot become a number.
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable
 from typing import Any, Final
 
-from cinatra_sdk.errors import ValueRefused
+from cinatra_sdk.strict_json import NotStrictJson, read_json
 from cinatra_sdk.template_language import TemplateError, json_text
-from cinatra_sdk.values import check_value
 from oas_compiler.ir import ANY, ArrayType, ObjectType, ScalarType, Type, UnionType
 
 _INTEGERS: Final = range(-(2**63), 2**63)
@@ -163,11 +161,9 @@ def _parsed(value: Any) -> Any:
     if not isinstance(value, str):
         return value
     try:
-        parsed = json.loads(value)
-        check_value(parsed, where="the text")
-    except (ValueError, RecursionError, ValueRefused):
+        return read_json(value)
+    except NotStrictJson:
         return value
-    return parsed
 
 
 def _cannot(value: Any, wanted: str) -> CastError:

@@ -27,7 +27,8 @@ def compile_flow(
     platform: who answers the flow's HTTP calls.  None simulates them, for tests and for looking
               at a graph; a durable run that is started so says it in the log.
     model:    kept for LLM nodes, which are refused so far; must be None.
-    env:      values for `{{UPPER_CASE}}` placeholders of the file.
+    env:      values for the `{{UPPER_CASE}}` placeholders in the requests of its ApiNodes (url,
+              headers, query, body); treated as secrets, and put in nowhere else.
 
     Raises: `CompileError` with every finding, whatever `source` is, also where a context slot cannot
     be read or nothing selects for it (OAS150, OAS151, OAS154); `TypeError` for a model, and for a
@@ -42,7 +43,8 @@ def compile_flow(
         if not callable(tool):
             raise TypeError(f"the tool '{name}' is a {type(tool).__name__}, not a function")
     return Flow(
-        compiled=compile_ir(source, env=env, tools=registered, rules=RUNNING),
+        # Without `env`: its values are secrets, and get into a request only, when it is sent.
+        compiled=compile_ir(source, tools=registered, rules=RUNNING, env_names=tuple(env or {})),
         platform=platform if platform is not None else SimulatedPlatform(),
         tools=registered,
         env=dict(env or {}),
@@ -64,5 +66,5 @@ def flow_from_store(
     """
     made = platform_from(platform, env=os.environ) if isinstance(platform, Mapping) else platform
     # By the structure alone: what keeps a run from starting does not strand one that has begun.
-    compiled = compile_ir(source, env=env, tools=tools)
+    compiled = compile_ir(source, tools=tools)
     return Flow(compiled=compiled, platform=made, tools=dict(tools), env=dict(env))

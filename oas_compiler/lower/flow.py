@@ -161,6 +161,7 @@ class Flow:
             digest=self.digest,
             max_steps=self.max_steps,
             effects=effects,
+            env=self.env,
         )
         made = self._graphs[effects] = lower_flow(self.ir, wiring).compile(name=self.id)
         return made

@@ -19,6 +19,7 @@ from typing_extensions import TypedDict
 from cinatra_sdk.runtime_context import HostContext
 from cinatra_sdk.state import Appended, FirstText, HostOnly, Record, TerminalWins, Turn
 from oas_compiler.approval import Path
+from oas_compiler.drawing.words import safe
 from oas_compiler.ir import EndNode, FlowIR, Node
 from oas_compiler.lower import nodes as _nodes  # noqa: F401 - registers every kind of node
 from oas_compiler.lower.engine import node_runnable
@@ -32,10 +33,11 @@ from oas_compiler.lower.names import (
     MESSAGES,
     OUTPUTS,
     channel_of,
+    in_a_picture,
     node_name,
 )
 from oas_compiler.lower.registry import REGISTRY, Lowered, Site, Wiring
-from oas_compiler.lower.step import async_step, step
+from oas_compiler.lower.step import Surroundings, async_step, step
 
 _GOVERNED: dict[str, Any] = {
     "bearer_token": Annotated[str, HostOnly],
@@ -54,6 +56,8 @@ _FIXED: dict[str, Any] = {
     MESSAGES: Annotated[list[dict[str, Any]], Appended],
     DECISIONS: Annotated[list[dict[str, Any]], Appended],
 }
+_DRAWN = {ord(c): ord(c) + 0xFEE0 for c in '%{}[]<>"`;#|&\\'}
+"""LangGraph's pictures hold names as they are; these letters would be commands there."""
 _OUTPUT_KEYS = (OUTPUTS, BRANCH, MESSAGES, DECISIONS, "status", "rejected_at")
 
 
@@ -115,13 +119,18 @@ def _runnable(site: Site, lowered: Lowered) -> Runnable[Any, Any]:
     name = node_name(site.node.id)
     if lowered.bare:
         return node_runnable(name, lowered.run, lowered.arun)
-    return node_runnable(name, step(site.frame, lowered), async_step(site.frame, lowered))
+    about = Surroundings(frame=site.frame, placeholders=tuple(site.wiring.env.values()))
+    return node_runnable(name, step(about, lowered), async_step(about, lowered))
 
 
 def _metadata(site: Site) -> dict[str, Any]:
     """What Studio shows of a node: its OAS name, and the id that the author gave it."""
     node: Node = site.node
-    return {"oas_name": node.name, "oas_id": node.id, "oas_type": type(node).__name__}
+    return {
+        "oas_name": safe(node.name).translate(_DRAWN),
+        "oas_id": in_a_picture(node.id),
+        "oas_type": type(node).__name__,
+    }
 
 
 def _destinations(site: Site) -> dict[str, str] | tuple[str, ...]:
@@ -130,7 +139,7 @@ def _destinations(site: Site) -> dict[str, str] | tuple[str, ...]:
         return tuple(node_name(target) for target in site.frame.routes.values())
     targets: dict[str, str] = {}
     for branch, target in site.frame.routes.items():
-        shown = "" if branch == "next" else branch
+        shown = "" if branch == "next" else in_a_picture(branch)
         name = node_name(target)
         targets[name] = f"{targets[name]}, {shown}" if targets.get(name) else shown
     return targets

@@ -25,7 +25,8 @@ _STATE_KEYS: Final = frozenset(
         "bearer_token", "approval_policy", "run", "rejected_at", "status",
     }
 )  # fmt: skip
-_RESERVED: Final = "|:%"
+_RESERVED: Final = frozenset("|:%\"'`<>{}[]()#;&\\\x7f")
+"""What LangGraph reserves, and what its pictures (Mermaid, with names as they are) would obey."""
 
 
 def channel_of(node_id: str) -> str:
@@ -33,9 +34,18 @@ def channel_of(node_id: str) -> str:
     return f"node.{node_id}"
 
 
+def in_a_picture(text: str) -> str:
+    """`text` with everything escaped that is no letter for a picture's language."""
+    return "".join(c if c.isprintable() and c not in _RESERVED else _escaped(c) for c in text)
+
+
+def _escaped(letter: str) -> str:
+    return "".join(f"%{byte:02X}" for byte in letter.encode("utf-8", "surrogatepass"))
+
+
 def node_name(node_id: str) -> str:
     """The LangGraph name of the node with this OAS id."""
-    escaped = "".join(f"%{ord(c):02X}" if c in _RESERVED or c < " " else c for c in node_id)
+    escaped = in_a_picture(node_id)
     if escaped in _STATE_KEYS or escaped.startswith(("__", "node.", "branch.")) or not escaped:
         head = escaped[:1] or " "
         escaped = f"%{ord(head):02X}{escaped[1:]}"

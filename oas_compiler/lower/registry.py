@@ -30,6 +30,8 @@ class Wiring:
     digest: str
     max_steps: int
     effects: Effects = "line"
+    env: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Values of placeholders, by name: secrets of the run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from asyncio import CancelledError
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from langgraph.errors import GraphBubbleUp, is_invalid_resume
@@ -19,39 +20,54 @@ from cinatra_sdk.acting import arequire_effects, require_effects
 from cinatra_sdk.errors import FlowError
 from cinatra_sdk.platform.protocol import PlatformError
 from cinatra_sdk.runtime_context import HostContext, context_of
-from cinatra_sdk.secrets import cut_out, redact
+from cinatra_sdk.secrets import clean_error, cut_out, redact
 from cinatra_sdk.tasks import was_sent
 from oas_compiler.lower.frame import Frame, seen_before, with_seen
 from oas_compiler.lower.registry import AsyncNodeFunction, Lowered, NodeFunction
 
 
-def step(frame: Frame, lowered: Lowered) -> NodeFunction:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """What a node's border knows of the node and of the host."""
+
+    frame: Frame
+    placeholders: tuple[str, ...] = field(default=(), repr=False)
+    """Values that the host gave as `env=`: secrets, like the run's credentials."""
+
+    def secrets(self, runtime: Runtime[HostContext]) -> tuple[str, ...]:
+        held = context_of(runtime.context).credentials
+        return (held.run_token, held.bearer_token, *self.placeholders)
+
+
+def step(about: Surroundings, lowered: Lowered) -> NodeFunction:
     """The node's function, only in its turn, raising only clean errors."""
     run, acts = lowered.run, lowered.acts
-    may_run = _permission(frame, lowered)
+    may_run = _permission(about.frame, lowered)
 
     def visit(state: Mapping[str, Any], runtime: Runtime[HostContext]) -> Any:
         try:
             if not may_run(state):
                 return {}
             if acts:
-                seen = require_effects(state, runtime, node=frame.where, since=seen_before(state))
+                seen = require_effects(
+                    state, runtime, node=about.frame.where, since=seen_before(state)
+                )
                 state = with_seen(state, seen)
-            return _kept(run(state, runtime), acts, runtime)
+            return _kept(about, run(state, runtime), acts, runtime)
         except BaseException as error:  # noqa: BLE001 - the border between a node and the engine
-            raised = _clean(frame, error, runtime)
+            raised = _clean(about, error, runtime)
         # Raised out here: in the handler it would drag the original along, secrets and all.
         raise raised
 
     return visit
 
 
-def async_step(frame: Frame, lowered: Lowered) -> AsyncNodeFunction | None:
+def async_step(about: Surroundings, lowered: Lowered) -> AsyncNodeFunction | None:
     """As `step`; None where the node only computes."""
     arun, acts = lowered.arun, lowered.acts
     if arun is None:
         return None
-    may_run = _permission(frame, lowered)
+    may_run = _permission(about.frame, lowered)
 
     async def visit(state: Mapping[str, Any], runtime: Runtime[HostContext]) -> Any:
         try:
@@ -59,14 +75,14 @@ def async_step(frame: Frame, lowered: Lowered) -> AsyncNodeFunction | None:
                 return {}
             if acts:
                 seen = await arequire_effects(
-                    state, runtime, node=frame.where, since=seen_before(state)
+                    state, runtime, node=about.frame.where, since=seen_before(state)
                 )
                 state = with_seen(state, seen)
-            return _kept(await arun(state, runtime), acts, runtime)
+            return _kept(about, await arun(state, runtime), acts, runtime)
         except CancelledError:
             raise
         except BaseException as error:  # noqa: BLE001 - the border between a node and the engine
-            raised = _clean(frame, error, runtime)
+            raised = _clean(about, error, runtime)
         raise raised
 
     return visit
@@ -78,30 +94,24 @@ def _permission(frame: Frame, lowered: Lowered) -> Callable[[Mapping[str, Any]],
     return lambda _state: not was_sent()
 
 
-def _kept(update: Any, acts: bool, runtime: Runtime[HostContext]) -> Any:
-    """What came from outside, without the run's own credentials in it."""
-    if not acts:
-        return update
-    held = context_of(runtime.context).credentials
-    return cut_out(update, (held.run_token, held.bearer_token))
+def _kept(about: Surroundings, update: Any, acts: bool, runtime: Runtime[HostContext]) -> Any:
+    """What came from outside, without the run's own secrets in it."""
+    return cut_out(update, about.secrets(runtime)) if acts else update
 
 
-def _clean(frame: Frame, error: BaseException, runtime: Runtime[HostContext]) -> BaseException:
+def _clean(
+    about: Surroundings, error: BaseException, runtime: Runtime[HostContext]
+) -> BaseException:
     """`error` as it may be shown and stored."""
     if isinstance(error, GraphBubbleUp) or is_invalid_resume(error):
         return error  # a pause, and an answer that does not fit: the engine's own business
     if isinstance(error, KeyboardInterrupt):
         return KeyboardInterrupt()
-    held = context_of(runtime.context).credentials
-    secrets = (held.run_token, held.bearer_token)
-    if isinstance(error, (FlowError, PlatformError)):
-        text = str(error)
-        safe = redact(text, secrets)
-        if safe != text:
-            error.args = (safe,)
-        error.__cause__ = error.__context__ = None
+    secrets = about.secrets(runtime)
+    if isinstance(error, (FlowError, PlatformError)) and clean_error(error, secrets):
         return error
-    return frame.failed(redact(f"{type(error).__name__}: {_text(error)}", secrets)[:500])
+    said = redact(f"{type(error).__name__}: {_text(error)}", secrets)
+    return about.frame.failed(said[:500])
 
 
 def _text(error: BaseException) -> str:

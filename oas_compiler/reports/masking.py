@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, islice
 from typing import Final
 
 from oas_compiler.diagnostics import MAX_PER_CODE, Finding
@@ -45,6 +45,9 @@ _VALUE: Final = re.compile(
 )
 _RUN: Final = re.compile(r"[A-Za-z0-9+/=_-]{24,}+")
 _HEX: Final = re.compile(r"[0-9a-fA-F]{24,}+")
+_SHORTEST_AGAIN: Final = 8
+"""A shorter value is a part of ordinary words elsewhere."""
+_MOST_AGAIN: Final = 200
 _FIRST_READ: Final = "OAS010"
 """Findings with codes below say that a document could not be read: no rule looked at it."""
 
@@ -88,7 +91,15 @@ def masked(text: str, findings: Iterable[Finding]) -> str:
     if not secrets:
         return text
     root, lines = _json(text), _Lines(text)
-    return _starred(text, [_range(finding, root, lines) for finding in secrets])
+    places = [_range(finding, root, lines) for finding in secrets]
+    return _starred(text, [*places, *_elsewhere(text, places)])
+
+
+def _elsewhere(text: str, places: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Where else the same values stand: what is a credential in one place is one everywhere."""
+    values = dict.fromkeys(text[start:end].strip().strip("\"'") for start, end in places)
+    for value in islice((one for one in values if len(one) >= _SHORTEST_AGAIN), _MOST_AGAIN):
+        yield from (found.span() for found in re.finditer(re.escape(value), text))
 
 
 def _range(finding: Finding, root: Span | None, lines: _Lines) -> tuple[int, int]:

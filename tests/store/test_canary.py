@@ -7,6 +7,7 @@ log line, error text, interrupt and event.
 
 from __future__ import annotations
 
+import copy
 import http.server
 import json
 import logging
@@ -19,7 +20,7 @@ import pytest
 from cinatra_sdk import Decision, HttpPlatform, NodeFailed, RunStore, SimulatedPlatform
 from cinatra_sdk.store.database import connect
 from oas_compiler import compile_flow
-from tests.flows import api, end, flow_node, flow_of, gate, port, start, tool
+from tests.flows import api, end, flow_node, flow_of, gate, message, port, start, tool
 
 RUN_TOKEN = "canary-run-token-5f1d0c77"
 BEARER = "canary-bearer-91ab33ee"
@@ -230,3 +231,44 @@ def test_the_search_of_these_tests_finds_what_is_there(fresh_database: str) -> N
     ]
     assert "oasflow.runs" in found
     assert "oasflow.checkpoint_blobs" in found
+
+
+PLACED = "canary-placeholder/4b q1"
+EVERYWHERE = {
+    "url": api("call", url="{{CINATRA_BASE_URL}}/{{SECRET}}/echo"),
+    "refused url": api("call", url="https://elsewhere.test/{{SECRET}}"),
+    "refused host": api("call", url="https://{{SECRET}}/"),
+    "failed call": api("call", url="{{CINATRA_BASE_URL}}/{{SECRET}}/fail"),
+    "header": api("call", headers={"X-Secret": "{{SECRET}}"}),
+    "query": api("call", query_params={"secret": "{{SECRET}}"}),
+    "body": api("call", data={"a": [{"b": "x {{ SECRET }}"}]}, headers={"X-Secret": "{{SECRET}}"}),
+    "message": message("say", "a {{SECRET}} b"),
+    "message with an expression": message("say", "a {{ SECRET ~ 'x' }} b"),
+    "gate": gate("ask", output=port("said", default="{{SECRET}}")),
+    "message of a gate": {**gate("ask"), "message": "{{SECRET}}"},
+    "name": {**message("say", "x"), "name": "{{SECRET}}"},
+    "id": message("{{SECRET}}", "x"),
+}
+
+
+@pytest.mark.parametrize("where", EVERYWHERE)
+def test_no_value_of_a_placeholder_is_left_wherever_it_stands(
+    fresh_database: str, echo: Any, caplog: pytest.LogCaptureFixture, where: str
+) -> None:
+    url, _handler = echo
+    one = copy.deepcopy(EVERYWHERE[where])
+    if one["component_type"] == "ApiNode":
+        one["outputs"] = [port("echo", "object"), port("text", "string", default="")]
+    simple = flow_of(start(port("x", default="{{SECRET}}")), one, end())
+    platform = HttpPlatform(base_url=url, retries=0)
+    events: list[str] = []
+    with caplog.at_level(logging.DEBUG), RunStore.open(fresh_database) as store:
+        made = compile_flow(simple, platform=platform, env={"SECRET": PLACED})
+        run = store.start(made, {}, run_id="r1", on_event=lambda e: events.append(repr(e)))
+        texts = [repr(run), repr(run.error), caplog.text, made.mermaid(), *events]
+        texts += [json.dumps(gate.to_json()) for gate in run.waiting]
+    tables = b"".join(every_byte(fresh_database).values())
+    assert b"SECRET" in tables  # the name is kept: another process gives the value again
+    for spelt in (PLACED, PLACED.replace("/", "%2F"), "canary-placeholder"):
+        assert spelt.encode() not in tables
+        assert not [text for text in texts if spelt in text]

@@ -120,7 +120,7 @@ class LocalPlatform:
             return self._other(call).call(call)
         prepared = prepare(self._rules, call, now=self._clock())
         # An error names the url as the flow's author wrote it: there is no other address.
-        prepared = replace(prepared, shown_url=call.url.partition("?")[0])
+        prepared = replace(prepared, shown_url=call.shown_url.partition("?")[0])
         answer = _exchange(self._app_for(call.run_id), prepared)
         verdict = judge(prepared, answer, attempt=0, retries=0, now=self._clock())
         # Without a further attempt there is nothing to wait for.
@@ -143,7 +143,7 @@ class LocalPlatform:
         return self._artifacts.withdrawn(scope.actor, run_id, triples)
 
     def _other(self, call: PlatformCall) -> Platform:
-        url = call.url.partition("?")[0]
+        url = call.shown_url.partition("?")[0]
         if self._beyond is None:
             problem, fix = "the local platform has no such route", "give it a platform `beyond`"
         elif _finds_local(call.url):

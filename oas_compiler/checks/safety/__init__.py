@@ -10,6 +10,7 @@ from oas_compiler.checks.safety.gate_without_limit import gate_without_limit
 from oas_compiler.checks.safety.literal_credential import literal_credential
 from oas_compiler.checks.safety.package_not_fully_read import package_not_fully_read
 from oas_compiler.checks.safety.packaged_credential import packaged_credential
+from oas_compiler.checks.safety.placeholder_not_filled import placeholder_not_filled
 from oas_compiler.checks.safety.plain_http import plain_http
 from oas_compiler.checks.safety.risk_class_type import risk_class_type
 from oas_compiler.checks.safety.secret_at_gate import secret_at_gate
@@ -39,4 +40,5 @@ RULES: tuple[CheckRule, ...] = (
     plain_http,
     templated_host,
     secret_at_gate,
+    placeholder_not_filled,
 )

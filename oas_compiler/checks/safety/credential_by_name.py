@@ -55,6 +55,11 @@ def credential_by_name(subject: Subject, report: Report) -> None:
             )
 
 
+def names_credential(text: Text) -> bool:
+    """Whether the name that a text stands under, or its place, makes it a credential."""
+    return bool(_where(text))
+
+
 def _where(text: Text) -> str:
     """What holds a credential, as a message begins; empty for nothing."""
     name = text.keys[-1] if text.keys else ""

@@ -1,8 +1,9 @@
 """ApiNode: one request through the platform, its declared outputs back.
 
 The request is rendered from the node's inputs; everything about the network lives behind
-`cinatra_sdk.platform.Platform`.  Credentials come from the runtime context and go nowhere else:
-a platform that echoes one back has it cut out before the answer is kept.
+`cinatra_sdk.platform.Platform`.  Credentials come from the runtime context, values of placeholders
+from the host's `env=`, and both go nowhere else: a platform that echoes one back has it cut out
+before the answer is kept.
 """
 
 from __future__ import annotations
@@ -13,26 +14,30 @@ from typing import Any
 from langgraph.runtime import Runtime
 
 from cinatra_sdk.platform.outputs import declared_outputs
-from cinatra_sdk.platform.protocol import DeclaredOutput, PlatformCall
+from cinatra_sdk.platform.protocol import (
+    BASE_URL_PLACEHOLDER,
+    DeclaredOutput,
+    PlatformCall,
+    PlatformRefused,
+)
 from cinatra_sdk.runtime_context import HostContext, context_of
 from cinatra_sdk.secrets import cut_out
-from cinatra_sdk.template_language import json_text
-from cinatra_sdk.templates import Renderer, TemplateError
+from cinatra_sdk.templates import TemplateError
 from oas_compiler.ir import ApiNode, Port
 from oas_compiler.lower.frame import Frame
 from oas_compiler.lower.registry import REGISTRY, Lowered, Site
+from oas_compiler.lower.request import Request, spells_platform
 
 
 @REGISTRY.register(ApiNode)
 def lower_api(site: Site) -> Lowered:
     node, frame, platform = site.node, site.frame, site.wiring.platform
     assert isinstance(node, ApiNode)
-    prepare = _preparation(node, frame)
+    prepare = _preparation(node, frame, site.wiring.env)
     defaults = {port.title: port.default for port in node.outputs if port.default is not None}
 
     def finish(state: Mapping[str, Any], call: PlatformCall, body: Any) -> dict[str, Any]:
-        secrets = (call.credentials.run_token, call.credentials.bearer_token)
-        out = declared_outputs(call, cut_out(body, secrets))
+        out = declared_outputs(call, cut_out(body, call.secrets))
         for title, default in defaults.items():
             if title not in out:
                 out[title] = default.value()
@@ -49,11 +54,10 @@ def lower_api(site: Site) -> Lowered:
     return Lowered(run=run, arun=arun, reads=("run",), acts=True)
 
 
-def _preparation(node: ApiNode, frame: Frame) -> Any:
+def _preparation(node: ApiNode, frame: Frame, env: Mapping[str, str]) -> Any:
     """The function from state and context to the rendered request."""
-    url, method = Renderer(node.url), Renderer(node.method)
-    body = Renderer(node.data.value()) if node.data is not None else None
-    headers, query = Renderer(node.headers.value()), Renderer(node.query.value())
+    request = Request.of(node, env)
+    placeholders = tuple(env.values())
     outputs = tuple(_declared(port) for port in node.outputs)
 
     def prepare(state: Mapping[str, Any], context: object) -> PlatformCall:
@@ -61,30 +65,42 @@ def _preparation(node: ApiNode, frame: Frame) -> Any:
         host = context_of(context)
         run = state.get("run") or {}
         try:
-            return PlatformCall(
-                node=node.id,
-                path=frame.where,
-                method=method.text(values).upper(),
-                url=url.text(values),
-                headers=_texts(headers.render(values)),
-                query=_texts(query.render(values)),
-                body=None if body is None else body.render(values),
-                outputs=outputs,
-                risk_class=node.risk_class,
-                run_id=run.get("run_id", ""),
-                context_id=host.context_id or run.get("run_id", ""),
-                idempotency_key=frame.effect_key(state),
-                visit=frame.visit(state),
-                credentials=host.credentials,
-            )
+            asked = request.rendered(values)
+            method = request.method.text(values).upper()
         except TemplateError as error:
             raise frame.failed(f"request: {error}") from None
+        if not request.platform and spells_platform(asked.url):
+            raise _misnamed(node)
+        return PlatformCall(
+            node=node.id,
+            path=frame.where,
+            method=method,
+            url=asked.url,
+            headers=asked.headers,
+            query=asked.query,
+            body=asked.body,
+            written=asked.written,
+            placeholders=placeholders,
+            origin_by_value=request.origin_by_value,
+            outputs=outputs,
+            risk_class=node.risk_class,
+            run_id=run.get("run_id", ""),
+            context_id=host.context_id or run.get("run_id", ""),
+            idempotency_key=frame.effect_key(state),
+            visit=frame.visit(state),
+            credentials=host.credentials,
+        )
 
     return prepare
 
 
-def _texts(rendered: Any) -> dict[str, str]:
-    return {k: v if isinstance(v, str) else json_text(v) for k, v in rendered.items()}
+def _misnamed(node: ApiNode) -> PlatformRefused:
+    """A value of the run stands where only the author may name the platform."""
+    return PlatformRefused(
+        f'node "{node.id}": the url was not called: a value spells {BASE_URL_PLACEHOLDER}, which '
+        "means the platform only where the flow's own url begins with it",
+        node=node.id,
+    )
 
 
 def _declared(port: Port) -> DeclaredOutput:

@@ -6,7 +6,6 @@ where to go on approval.  A rejection ends the run here: no node is named next, 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -18,6 +17,7 @@ from cinatra_sdk.gates import gate_id
 from cinatra_sdk.hitl import Outcome, Question, build_hitl_gate
 from cinatra_sdk.secrets import without_secrets
 from cinatra_sdk.state import seal
+from cinatra_sdk.strict_json import NotStrictJson, read_json
 from oas_compiler.ir import STRING, BranchingNode, InputMessageNode, StartNode
 from oas_compiler.lower.casting import CastError, cast
 from oas_compiler.lower.frame import MISSING, Frame, Index
@@ -180,8 +180,8 @@ class _Shown:
 
 def _message_values(text: str) -> dict[str, JsonValue]:
     try:
-        decoded = json.loads(text)
-    except (ValueError, RecursionError):
+        decoded = read_json(text)
+    except NotStrictJson:
         decoded = None
     return decoded if isinstance(decoded, dict) else {"output": text}
 

@@ -1,0 +1,58 @@
+r"""The name of whoever decides: written in one way only, and without a letter that nobody sees.
+
+    person_name("  Jose\u0301  Lima ")   ->  "José Lima"
+    person_name("ann\u200b@example.org")  ->  AnswerInvalid: 'by' holds U+200B (ZERO WIDTH SPACE) …
+
+Names are compared by people in an audit: two that look the same must be the same.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import Final
+
+from cinatra_sdk.errors import AnswerInvalid
+
+MAX_NAME: Final = 200
+"""Characters of a name."""
+INVISIBLE: Final = frozenset(
+    "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0"
+    + "".join(map(chr, range(0xFE00, 0xFE10)))
+    + "".join(map(chr, range(0xE0100, 0xE01F0)))
+)
+"""Letters and marks that leave no trace on a screen, and that count as printable."""
+_MOST_MARKS: Final = 3
+"""Marks on one letter; more paint over other lines."""
+
+
+def person_name(name: object) -> str:
+    """`name` in Unicode's composed form (NFC), trimmed, with single blanks; empty stays empty.
+
+    Raises: `AnswerInvalid` for what is no text, too long, or holds something that is not seen.
+    """
+    if not isinstance(name, str):
+        raise AnswerInvalid(f"'by' is a {type(name).__name__}, not a string")
+    if len(name) > 2 * MAX_NAME:
+        raise AnswerInvalid(f"'by' has more than {MAX_NAME} characters")
+    composed = unicodedata.normalize("NFC", name)
+    words = "".join(" " if unicodedata.category(one) == "Zs" else one for one in composed)
+    found = " ".join(word for word in words.split(" ") if word)
+    if len(found) > MAX_NAME:
+        raise AnswerInvalid(f"'by' has more than {MAX_NAME} characters")
+    hidden = next((one for one in found if not one.isprintable() or one in INVISIBLE), "")
+    if hidden:
+        named = unicodedata.name(hidden, "a control character")
+        raise AnswerInvalid(
+            f"'by' holds U+{ord(hidden):04X} ({named}), which nobody sees",
+            hint="a name is printable text",
+        )
+    _check_marks(found)
+    return found
+
+
+def _check_marks(name: str) -> None:
+    marks = 0
+    for position, letter in enumerate(name):
+        marks = marks + 1 if unicodedata.category(letter) in {"Mn", "Me"} else 0
+        if marks > _MOST_MARKS or (marks and position == 0):
+            raise AnswerInvalid("'by' holds marks that belong to no letter of it")

@@ -1,0 +1,78 @@
+"""Answers of which no text is kept: for origins that get credentials and might hand them on.
+
+A secret that comes back encoded, encrypted or in pieces cannot be found and cut out.  So a host may
+say of an origin that its answers are opaque:
+
+    HttpPlatform(url, allow=["https://crm.example.com"], opaque={"https://crm.example.com": "plain"})
+
+    "status"   nothing of an answer is kept but that it came: outputs take their defaults
+    "plain"    declared outputs that cannot hold a text: booleans, null, numbers, and the words that
+               the output's own schema lists (`enum`, `const`); an answer with any other is refused
+
+In both the text and the code of an error are left out, and its status stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final, Literal, TypeAlias
+
+from pydantic import JsonValue
+
+from cinatra_sdk.platform.origin import AllowEntry, RefusalError, Target, shown
+from cinatra_sdk.platform.protocol import DeclaredOutput
+
+Opaque: TypeAlias = Literal["status", "plain"]
+Marked: TypeAlias = tuple[tuple[AllowEntry, Opaque], ...]
+_LEVELS: Final[tuple[Opaque, ...]] = ("status", "plain")
+_MOST: Final = 2**53
+"""A number beyond could hold many letters."""
+
+
+def read_opaque(given: Sequence[str] | Mapping[str, Opaque]) -> Marked:
+    """The origins by their level; of a list, "status".
+
+    Raises: `ValueError` naming the entry.
+    """
+    named: Mapping[str, Opaque] = (
+        given if isinstance(given, Mapping) else dict.fromkeys(given, "status")
+    )
+    return tuple((_entry(text), _level(text, level)) for text, level in named.items())
+
+
+def level_of(marked: Marked, target: Target) -> Opaque | None:
+    """How much is kept of answers of `target`; `None` for everything, the strictest entry else."""
+    levels = {level for entry, level in marked if entry.covers(target)}
+    return next((level for level in _LEVELS if level in levels), None)
+
+
+def kept_of(value: JsonValue, outputs: Sequence[DeclaredOutput]) -> dict[str, JsonValue] | str:
+    """The declared outputs of a "plain" answer, or the title of one that could hold a text."""
+    if not isinstance(value, dict):
+        return outputs[0].title if outputs else {}
+    kept = {one.title: value[one.title] for one in outputs if one.title in value}
+    schemas = {one.title: one.schema for one in outputs}
+    return next((key for key, held in kept.items() if not _is_plain(held, schemas[key])), kept)
+
+
+def _is_plain(value: JsonValue, schema: Mapping[str, JsonValue]) -> bool:
+    if isinstance(value, str):
+        listed = schema.get("enum")
+        return value == schema.get("const") or (isinstance(listed, list) and value in listed)
+    if isinstance(value, (list, dict)):
+        return False
+    return value is None or isinstance(value, bool) or abs(value) <= _MOST
+
+
+def _entry(text: str) -> AllowEntry:
+    try:
+        return AllowEntry.parse(text)
+    except RefusalError as refusal:
+        problem = str(refusal)
+    raise ValueError(f"opaque entry {shown(text)!r}: {problem}")
+
+
+def _level(text: str, level: Opaque) -> Opaque:
+    if level in _LEVELS:
+        return level
+    raise ValueError(f"opaque entry {shown(text)!r}: {level!r} is none of {', '.join(_LEVELS)}")

@@ -1,0 +1,189 @@
+"""The spellings under which a secret comes back, and cutting them out of a text.
+
+In: the secrets of a run.  Out: every spelling that is cheap to look for; a text without them.
+
+    forms_of(("tok-1234",))                  tok-1234, its base64, its hex, 4321-kot
+    cut_from("got TOK-1234", forms)          "got [redacted]"
+
+Looked for without regard to case: as it is, with any of its letters escaped as in a url, in JSON or
+in HTML, in base64 (also inside a longer text, as in `Basic …`), in hex, and backwards.  What is
+split, cut short, encrypted, compressed or encoded twice is beyond this: see `HttpPlatform(opaque=…)`.
+"""
+
+from __future__ import annotations
+
+import base64
+import functools
+import html
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Final
+from urllib.parse import unquote
+
+REDACTED: Final = "[redacted]"
+SHORTEST_SECRET: Final = 4
+"""Shorter ones are not looked for: they would blank out ordinary words, and can be guessed."""
+_ESCAPED: Final = re.compile(r"[%&\\+]")
+_JSON_ESCAPE: Final = re.compile(r"\\(?:u([0-9a-f]{4})|(.))")
+_SHORTEST_FORM: Final = 8
+"""An encoded form that is shorter stands in ordinary text by chance."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forms:
+    """What is looked for; false where there is nothing."""
+
+    secrets: tuple[str, ...] = field(repr=False)
+    """In lower case, as all of it."""
+    plain: tuple[str, ...] = field(repr=False)
+    """The secrets, and what encodings make of them."""
+
+    shortest: int = 0
+    longest: int = 0
+
+    def __bool__(self) -> bool:
+        return bool(self.secrets)
+
+
+@functools.lru_cache(maxsize=256)
+def forms_of(secrets: tuple[str, ...]) -> Forms:
+    """Every spelling of the secrets."""
+    known = tuple(dict.fromkeys(_folded(one) for one in secrets if len(one) >= SHORTEST_SECRET))
+    found = dict.fromkeys(known)
+    for secret in secrets:
+        if len(secret) >= SHORTEST_SECRET:
+            encoded = (_folded(form) for form in _encoded(secret))
+            found.update(dict.fromkeys(form for form in encoded if len(form) >= _SHORTEST_FORM))
+    lengths = [len(form) for form in found] or [0]
+    return Forms(secrets=known, plain=tuple(found), shortest=min(lengths), longest=max(lengths))
+
+
+def long_enough(name: str, secret: str | None) -> str:
+    """`secret`, or nothing where there is none.
+
+    Raises: `ValueError` for one that could not be cut out of answers.
+    """
+    if secret and len(secret) < SHORTEST_SECRET:
+        raise ValueError(
+            f"{name} has fewer than {SHORTEST_SECRET} characters: it could not be found in an answer"
+        )
+    return secret or ""
+
+
+def _encoded(secret: str) -> Iterator[str]:
+    raw = secret.encode("utf-8", "surrogatepass")
+    yield raw.hex()
+    for between in (" ", ":", "-"):
+        yield raw.hex(between)
+    yield secret[::-1]
+    for before in range(3):
+        yield from _base64(raw, before)
+
+
+def _base64(raw: bytes, before: int) -> Iterator[str]:
+    """What base64 makes of `raw` behind so many other bytes, without what depends on those around."""
+    padded = bytes(before) + raw
+    whole = len(padded) // 3 * 3
+    first = {0: 0, 1: 2, 2: 3}[before]
+    kept = len(base64.b64encode(padded[:whole])) + {0: 0, 1: 1, 2: 2}[len(padded) - whole]
+    yield base64.b64encode(padded).decode()[first:kept]
+    yield base64.urlsafe_b64encode(padded).decode()[first:kept]
+
+
+def cut_from(text: str, forms: Forms) -> str:
+    """`text` with every stretch that spells a secret replaced; overlapping ones together."""
+    if not forms or len(text) < forms.shortest:
+        return text
+    folded = _folded(text)
+    stretches = [
+        found for form in forms.plain if form in folded for found in _stretches(folded, form)
+    ]
+    if _ESCAPED.search(folded):
+        stretches += _escaped_stretches(folded, forms.secrets)
+    if not stretches:
+        return text
+    pieces: list[str] = []
+    end = 0
+    for start, stop in _joined(sorted(stretches)):
+        pieces += (text[end:start], REDACTED)
+        end = stop
+    return "".join([*pieces, text[end:]])
+
+
+def _escaped_stretches(text: str, secrets: tuple[str, ...]) -> Iterator[tuple[int, int]]:
+    """Where a secret stands with some of its letters escaped, in any mixture."""
+    bare = _without_escapes(text)
+    for secret in secrets:
+        if any(secret in one for one in bare):
+            yield from (found.span() for found in _escapable(secret).finditer(text))
+
+
+def _without_escapes(text: str) -> tuple[str, ...]:
+    """`text` as those who undo one kind of escapes read it, or several kinds one after the other."""
+    percent = _folded(unquote(text))
+    entities = _folded(html.unescape(text))
+    slashes = _JSON_ESCAPE.sub(_unescaped, text)
+    again = _JSON_ESCAPE.sub(_unescaped, slashes)
+    every = _folded(html.unescape(unquote(again)))
+    plus = (one.replace("+", " ") for one in (text, percent, every))
+    return tuple(dict.fromkeys((percent, entities, slashes, again, every, *plus)))
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    code, letter = found.groups()
+    if code is not None:
+        return _folded(chr(int(code, 16)))
+    return {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}.get(letter, letter)
+
+
+@functools.lru_cache(maxsize=256)
+def _escapable(secret: str) -> re.Pattern[str]:
+    """`secret` in lower case, each letter as it is or escaped."""
+    return re.compile("".join(map(_letter, secret)))
+
+
+def _letter(letter: str) -> str:
+    spelt = [re.escape(letter)]
+    for one in {letter, letter.upper()}:
+        raw = one.encode("utf-8", "surrogatepass")
+        spelt.append("".join(f"%{byte:02x}" for byte in raw))
+        spelt += [f"&#0{{0,6}}{ord(char)};|&#x0{{0,6}}{ord(char):x};" for char in one]
+        spelt += [rf"\\{{1,8}}u{ord(char):04x}" for char in one if ord(char) < 0x10000]
+    named = html.escape(letter)
+    if named != letter:
+        spelt.append(re.escape(named))
+    if letter == "'":
+        spelt.append("&apos;")
+    if letter == " ":
+        spelt.append(r"\+")
+    short = {"\n": "n", "\t": "t", "\r": "r", "\b": "b", "\f": "f"}.get(letter, re.escape(letter))
+    if not letter.isalnum():
+        spelt.append(rf"\\{{1,8}}{short}")
+    return f"(?:{'|'.join(spelt)})"
+
+
+def _stretches(text: str, form: str) -> Iterator[tuple[int, int]]:
+    start = text.find(form)
+    while start >= 0:
+        stop, following = start + len(form), text.find(form, start + 1)
+        while 0 <= following <= stop:
+            stop, following = following + len(form), text.find(form, following + 1)
+        yield start, stop
+        start = following
+
+
+def _joined(stretches: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    start, stop = stretches[0]
+    for further, end in stretches[1:]:
+        if further <= stop:
+            stop = max(stop, end)
+        else:
+            yield start, stop
+            start, stop = further, end
+    yield start, stop
+
+
+def _folded(text: str) -> str:
+    """`text` in lower case, letter for letter: U+0130 alone would become two."""
+    return text.replace("\u0130", "I").lower()

@@ -1,0 +1,93 @@
+"""A document with every literal credential covered, for whoever shows what is in it.
+
+In: a `Subject`.  Out: the document's value, in which each text that `check` would star (OAS204,
+OAS205, OAS212) is a label.  Equal credentials get equal labels, so that two versions can be compared.
+
+    "X-Api-Key": "d41d8cd9…"                      ->  "X-Api-Key": "(credential 1)"
+    "https://bob:hunter2@host/a?token=d41d8cd9…"  ->  "https://credential-2@host/a?credential-2"
+    "Bearer sk-live0123…"                         ->  "sk-*** (credential 3)"
+
+Commands that show a flow compile the covered document, so no value can get into what they print.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Final
+
+from oas_compiler.checks.credentials import credential, known_credential
+from oas_compiler.checks.safety.credential_by_name import names_credential
+from oas_compiler.checks.safety.literal_credential import is_sent
+from oas_compiler.checks.subject import Subject, Text
+from oas_compiler.ir import JsonValue
+from oas_compiler.reports.masking import without_secrets
+
+_MARKS: Final = re.compile(r"\{\{[^{}'\"]*\}\}")
+"""Placeholders of a covered text stay: without them its node would have other inputs."""
+_ADDRESS: Final = re.compile(
+    r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*://)(?P<authority>[^/?#\\\s]*)(?P<path>[^?#\s]*)(?P<rest>\S*)"
+)
+_SHORTEST_PART: Final = 8
+"""Shorter ones are covered where they are the whole text only: they are parts of ordinary words."""
+_MOST_PARTS: Final = 200
+
+
+@dataclass(slots=True)
+class Labels:
+    """What the credentials of one command are called."""
+
+    by_value: dict[str, str] = field(default_factory=dict, repr=False)
+
+    def covered(self, subject: Subject) -> JsonValue:
+        """The value of the document; the very same where there is nothing to cover."""
+        own = [text.value for text in _credentials(subject)]
+        for secret in own:
+            self.by_value.setdefault(secret, _label(secret, len(self.by_value) + 1))
+        value = subject.document.value
+        if not own:
+            return value
+        parts = [one for one in own if len(one) >= _SHORTEST_PART][:_MOST_PARTS]
+        return self._covered(value, sorted(parts, key=len, reverse=True))
+
+    def _covered(self, value: JsonValue, parts: list[str]) -> JsonValue:
+        if isinstance(value, str):
+            return self._text(value, parts)
+        if isinstance(value, list):
+            return [self._covered(item, parts) for item in value]
+        if isinstance(value, dict):
+            return {
+                self._text(key, parts): self._covered(item, parts) for key, item in value.items()
+            }
+        return value
+
+    def _text(self, text: str, parts: list[str]) -> str:
+        if text in self.by_value:
+            return self.by_value[text] + "".join(_MARKS.findall(text))
+        for part in parts:
+            if part in text:
+                text = text.replace(part, self.by_value[part])
+        return text
+
+
+def _label(secret: str, number: int) -> str:
+    """What stands for a credential: its number, and what of it is none."""
+    address = _ADDRESS.fullmatch(secret)
+    if address is not None:
+        user = f"credential-{number}@" if "@" in address["authority"] else ""
+        query = f"?credential-{number}" if address["rest"] else ""
+        host = address["authority"].rpartition("@")[2]
+        shown = f"{address['scheme']}{user}{host}{address['path']}{query}"
+        if not known_credential(shown)[0]:
+            return without_secrets(shown)
+    shape, stars, _ = without_secrets(secret).partition("****")
+    kind = f"{shape.split()[-1][-12:]}*** " if stars and shape.strip() else ""
+    return f"{kind}(credential {number})"
+
+
+def _credentials(subject: Subject) -> Iterator[Text]:
+    for text in subject.texts:
+        sent = is_sent(text) and credential(text.value)
+        if text.value and (sent or known_credential(text.value)[0] or names_credential(text)):
+            yield text

@@ -1,0 +1,54 @@
+"""The value of a placeholder gets into requests, and nowhere else.
+
+    ApiNode "url": "{{CRM_URL}}/people", OutputMessageNode "message": "for {{ region }}"
+    OutputMessageNode "message": "for {{REGION}}"      ->  OAS218 (warning), with REGION in `env`
+
+A value of `env` may be a credential.  What is shown, stored or put out keeps the name instead.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from oas_compiler.checks.subject import Subject
+from oas_compiler.rules import Report, rule
+from oas_compiler.templates import ENVIRONMENT_PLACEHOLDER
+
+_SENT: Final = ("url", "headers", "query_params", "data")
+"""Members of an ApiNode that make up its request."""
+
+
+@rule(
+    code="OAS218",
+    name="placeholder-not-filled",
+    severity="warning",
+    summary="A placeholder that is given a value stands where its value does not get.",
+    fix="Keep it in the url, headers, query_params or data of an ApiNode; give what people may see as an input.",
+    source="this project",
+    needs="document",
+    bad='"message": "Sent for {{REGION}}"',
+    good='"message": "Sent for {{ region }}"',
+)
+def placeholder_not_filled(subject: Subject, report: Report) -> None:
+    if not subject.env_names:
+        return
+    requests = frozenset(
+        one.at(field) for one in subject.components if one.type == "ApiNode" for field in _SENT
+    )
+    for text in subject.texts:
+        if "{{" not in text.value or _stands_in(text.pointer, requests):
+            continue
+        for name in ENVIRONMENT_PLACEHOLDER.findall(text.value):
+            if name in subject.env_names:
+                report(
+                    f"{{{{{name}}}}} stays as it is here: the value of a placeholder gets into "
+                    "requests only, because it may be a credential",
+                    subject.place(text.pointer),
+                    hint="give the flow an input for what people may see",
+                )
+
+
+def _stands_in(pointer: str, requests: frozenset[str]) -> bool:
+    while pointer and pointer not in requests:
+        pointer = pointer.rpartition("/")[0]
+    return pointer in requests

@@ -1,0 +1,133 @@
+"""What an ApiNode asks, put together from the author's templates, a run's values and placeholders.
+
+In: the templates of one node, and the host's placeholders (`env=`).  Out: `Request`, whose
+`rendered` gives url, headers, query and body twice: as they are sent, and as they may be shown.
+
+    url       "{{CRM_URL}}/people/{{ id }}?key={{CRM_TOKEN}}"
+    sent      https://crm.example.com/people/7?key=s3cret
+    written   {{CRM_URL}}/people/7?key={{CRM_TOKEN}}
+
+A placeholder's value is a secret of the run, so it is put in here and nowhere else, last of all:
+while values are rendered, a mark that nobody else can know stands in its place.
+
+Only the author's own words name the platform: `{{CINATRA_BASE_URL}}` at the beginning of the url
+as the file has it, or the whole origin, written out.  A value that spells either does not.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from pydantic import JsonValue
+
+from cinatra_sdk.platform.protocol import BASE_URL_PLACEHOLDER, Written
+from cinatra_sdk.template_language import json_text
+from cinatra_sdk.templates import Renderer
+from oas_compiler.ir import ApiNode
+from oas_compiler.templates import fill_environment
+
+_PLATFORM: Final = re.compile(r"\{\{[-+]?\s*CINATRA_BASE_URL\s*[-+]?\}\}")
+_ORIGIN: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/?#{}]+(?:[/?#]|\Z)")
+_SPELLS_PLATFORM: Final = re.compile(r"\s*\{\{[-+]?\s*CINATRA_BASE_URL\b")
+_NONCE: Final = secrets.token_hex(16)
+_MARK: Final = re.compile(f"\ue000{_NONCE}:([A-Z][A-Z0-9_]*)\ue001")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rendered:
+    """One request, values and placeholders put in."""
+
+    url: str
+    headers: dict[str, str]
+    query: dict[str, str]
+    body: JsonValue
+    written: Written | None
+    """The same as it may be shown, where placeholders are in it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """The templates of one node."""
+
+    method: Renderer
+    platform: bool
+    """Whether the author's url begins with the placeholder of the platform."""
+    origin_by_value: bool
+    """Whether something else than the author's own words says whom the url names."""
+    url: Renderer
+    """Without the placeholder of the platform."""
+    headers: Renderer
+    query: Renderer
+    body: Renderer | None
+    env: Mapping[str, str]
+
+    @classmethod
+    def of(cls, node: ApiNode, env: Mapping[str, str]) -> Request:
+        begin = _PLATFORM.match(node.url)
+        rest = node.url[begin.end() :] if begin else node.url
+        marks = {name: f"\ue000{_NONCE}:{name}\ue001" for name in env}
+        return cls(
+            method=Renderer(node.method),
+            platform=begin is not None,
+            origin_by_value=begin is None and not _ORIGIN.match(node.url),
+            url=Renderer(fill_environment(rest, marks)),
+            headers=Renderer(fill_environment(node.headers.value(), marks)),
+            query=Renderer(fill_environment(node.query.value(), marks)),
+            body=None
+            if node.data is None
+            else Renderer(fill_environment(node.data.value(), marks)),
+            env=dict(env),
+        )
+
+    def rendered(self, values: Mapping[str, Any]) -> Rendered:
+        """Raises: `TemplateError`."""
+        begin = BASE_URL_PLACEHOLDER if self.platform else ""
+        url = begin + self.url.text(values)
+        headers, query = self.headers.render(values), self.query.render(values)
+        body = None if self.body is None else self.body.render(values)
+        if not self.env:
+            return Rendered(
+                url=url, headers=_texts(headers), query=_texts(query), body=body, written=None
+            )
+        return Rendered(
+            url=str(self._sent(url)),
+            headers=_texts(self._sent(headers)),
+            query=_texts(self._sent(query)),
+            body=self._sent(body),
+            written=Written(url=str(_named(url)), body=_named(body)),
+        )
+
+    def _sent(self, tree: JsonValue) -> JsonValue:
+        return _marked(tree, self.env)
+
+
+def spells_platform(url: str) -> bool:
+    """Whether `url` begins as only the author of a flow may have it begin."""
+    return _SPELLS_PLATFORM.match(url) is not None
+
+
+def _named(tree: JsonValue) -> JsonValue:
+    return _marked(tree, None)
+
+
+def _marked(tree: JsonValue, env: Mapping[str, str] | None) -> JsonValue:
+    """`tree` with values for its marks, or with the names of the placeholders."""
+    if isinstance(tree, str):
+        if _NONCE not in tree:
+            return tree
+        return _MARK.sub(
+            lambda found: "{{" + found[1] + "}}" if env is None else env[found[1]], tree
+        )
+    if isinstance(tree, list):
+        return [_marked(item, env) for item in tree]
+    if isinstance(tree, dict):
+        return {key: _marked(item, env) for key, item in tree.items()}
+    return tree
+
+
+def _texts(rendered: Any) -> dict[str, str]:
+    return {k: v if isinstance(v, str) else json_text(v) for k, v in rendered.items()}

@@ -53,8 +53,8 @@ def test_knowledge_flows_one_way() -> None:
 
 def test_only_lowering_and_the_command_line_use_langgraph_and_the_sdk() -> None:
     allowed = ("oas_compiler/lower/", "oas_compiler/cli/")
-    # The one shared piece: the language that templates are rendered in.
-    shared = {"oas_compiler/templates.py"}
+    # The shared pieces: the languages that templates and patterns are written in.
+    shared = {"oas_compiler/templates.py", "oas_compiler/patterns.py"}
     for prefix in ("langgraph", "langchain_core", "cinatra_sdk", "psycopg"):
         users = users_of(prefix, "oas_compiler")
         outside = {user for user in users if not user.startswith(allowed)}

@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import operator
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from jinja2 import Undefined, nodes, pass_context
 from jinja2.runtime import Context
@@ -21,7 +21,7 @@ from jinja2.visitor import NodeTransformer
 
 MAX_TURNS: Final = 100_000
 """Turns of all loops of one template together."""
-MAX_WORK: Final = 20_000_000
+MAX_WORK: Final = 10_000_000
 """Characters made, members looked at, and parts of loops gone through, in one rendering."""
 BUDGET: Final = "$budget"
 """Name of the budget among the values; no template can spell it."""
@@ -215,21 +215,22 @@ def count_work(tree: nodes.Template) -> nodes.Template:
     return counted
 
 
-def _through(name: str, node: nodes.Expr, *more: nodes.Node) -> nodes.Filter:
+def _through(name: str, node: nodes.Expr, *more: nodes.Expr) -> nodes.Filter:
     return nodes.Filter(node, name, list(more), [], None, None, lineno=node.lineno)
 
 
 class _Counting(NodeTransformer):
     def visit_For(self, node: nodes.For) -> nodes.For:  # noqa: N802 - Jinja's way of naming
-        size = 1 + sum(1 for part in node.body for _ in part.find_all(nodes.Node))
+        size = 2 + sum(1 for part in node.body for _ in part.find_all(nodes.Node))
         size += sum(1 for _ in node.test.find_all(nodes.Node)) if node.test is not None else 0
         self.generic_visit(node)
-        node.iter = _through(_TURN, node.iter, nodes.Const(1 + size, lineno=node.lineno))
+        values: Any = node.iter
+        node.iter = _through(_TURN, values, nodes.Const(size, lineno=node.lineno))
         return node
 
     def visit_Concat(self, node: nodes.Concat) -> nodes.Concat:  # noqa: N802
         self.generic_visit(node)
-        node.nodes = [_through("$part", cast("nodes.Expr", part)) for part in node.nodes]
+        node.nodes = [_through("$part", part) for part in node.nodes]
         return node
 
     def _count_made(self, node: Any) -> nodes.Filter:
@@ -264,5 +265,6 @@ class _Counting(NodeTransformer):
         self.generic_visit(node)
         if node.name in _TESTS and len(node.args) == 1 and not node.kwargs:
             name = nodes.Const(_TESTS[node.name], lineno=node.lineno)
-            return _through(_COMPARE, node.node, name, node.args[0])
+            other: Any = node.args[0]
+            return _through(_COMPARE, node.node, name, other)
         return node

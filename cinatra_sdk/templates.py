@@ -37,6 +37,7 @@ from cinatra_sdk.template_language import (
     TemplateError,
     check,
     embedded,
+    json_text,
 )
 
 __all__ = [
@@ -58,7 +59,7 @@ _LANGUAGE = re.compile(r"\{[{%#](?:[^%#}]++|[%#}](?!\}))*+")
 MAX_LANGUAGE = 50_000
 """Characters between the marks of one template that takes a parser."""
 _PATH = re.compile(
-    r"\{\{[ \t\n]*+([A-Za-z_]\w*+(?:\.[A-Za-z_]\w*+|\[(?:0|[1-9][0-9]{0,8})\])*+)[ \t\n]*+\}\}",
+    r"\{\{[ \t\n]*+([A-Za-z_]\w*+(?:\.[A-Za-z_]\w*+|\[(?:0|[1-9][0-9]{0,8})\])*+)[ \t\n]*+(\|[ \t\n]*+tojson[ \t\n]*+)?\}\}",
     re.ASCII,
 )
 _STEP = re.compile(r"[A-Za-z_]\w*|[0-9]+", re.ASCII)
@@ -72,6 +73,17 @@ _NO_NAMES = frozenset(
 _NOTHING: Any = object()
 
 
+_Path: TypeAlias = "tuple[str | int, ...]"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Put:
+    """A placeholder of the common kind."""
+
+    path: _Path
+    as_json: bool
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Template:
     """One compiled string."""
@@ -81,7 +93,7 @@ class Template:
     path: tuple[str | int, ...] = ()
     """Name and keys, where the string is one placeholder and nothing else."""
     code: jinja2.Template | None = None
-    parts: tuple[str | tuple[str | int, ...], ...] = ()
+    parts: tuple[str | _Put, ...] = ()
     """Text and paths in turn, where the string has no other placeholders than paths."""
     env_names: frozenset[str] = frozenset()
     """UPPER_CASE names, which may stay as they are."""
@@ -138,14 +150,14 @@ def _text(value: object, budget: Budget) -> str:
 
 
 def _put_in(
-    parts: tuple[str | tuple[str | int, ...], ...], values: Mapping[str, Any], budget: Budget
+    parts: tuple[str | _Put, ...], values: Mapping[str, Any], budget: Budget
 ) -> Iterator[str]:
     """The text of each part, as Jinja would put it out."""
     for part in parts:
         if isinstance(part, str):
             yield part
             continue
-        name, *steps = part
+        name, *steps = part.path
         found = values.get(str(name), _NOTHING)
         if found is _NOTHING:
             raise TemplateError(f'the placeholder "{name}" has no value')
@@ -154,7 +166,11 @@ def _put_in(
                 found = ENVIRONMENT.getattr(found, step)
             else:
                 found = ENVIRONMENT.getitem(found, step)
-        yield _text(found, budget)
+        if part.as_json:
+            budget.take_all(found)
+            yield json_text(found)
+        else:
+            yield _text(found, budget)
 
 
 def _bounded(pieces: Iterator[str] | list[str]) -> str:
@@ -187,7 +203,7 @@ def compile_template(text: str) -> Template:
         return Template(constant=text)
     parts = _parts(text)
     if len(parts) > 1:
-        first = [str(part[0]) for part in parts if not isinstance(part, str)]
+        first = [str(part.path[0]) for part in parts if not isinstance(part, str)]
         env = frozenset(name for name in first if _ENV_NAME.fullmatch(name))
         return Template(parts=parts, env_names=env)
     if sum(len(part[0]) for part in _LANGUAGE.finditer(text)) > MAX_LANGUAGE:
@@ -213,14 +229,19 @@ def compile_template(text: str) -> Template:
     raise TemplateError(problem)
 
 
-def _parts(text: str) -> tuple[str | tuple[str | int, ...], ...]:
+def is_simple(text: str) -> bool:
+    """Whether `text` has no other placeholders than paths, so that no parser reads it."""
+    return bool(_parts(text))
+
+
+def _parts(text: str) -> tuple[str | _Put, ...]:
     """Text and paths in turn; empty where the template has anything else, which Jinja reads.
 
     Most templates are of this kind, and Jinja takes some 50 µs for each character of one.
     """
     if "\r" in text:
         return ()  # Jinja writes other line ends
-    parts: list[str | tuple[str | int, ...]] = []
+    parts: list[str | _Put] = []
     done = 0
     for found in _PATH.finditer(text):
         steps = _STEP.findall(found[1])
@@ -231,7 +252,8 @@ def _parts(text: str) -> tuple[str | tuple[str | int, ...], ...]:
             return ()
         if found.start() > done:
             parts.append(text[done : found.start()])
-        parts.append(tuple(int(step) if step[0].isdigit() else step for step in steps))
+        path = tuple(int(step) if step[0].isdigit() else step for step in steps)
+        parts.append(_Put(path=path, as_json=found[2] is not None))
         done = found.end()
     if done < len(text):
         parts.append(text[done:])

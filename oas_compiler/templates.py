@@ -16,7 +16,7 @@ from collections.abc import Collection, Iterator, Mapping
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
-from oas_compiler.bounds import MAX_TEMPLATES
+from oas_compiler.bounds import MAX_TEMPLATE, MAX_TEMPLATES
 from oas_compiler.ir import JsonValue
 from oas_compiler.marks import child
 from oas_compiler.template_names import common_names
@@ -83,14 +83,31 @@ class TemplateReader:
 
         Raises: `TemplateError`, also where the document holds too much template text.
         """
+        if len(template) > MAX_TEMPLATE and not _is_plain(template):
+            raise TemplateError(
+                f"it has more than {MAX_TEMPLATE:,} characters of template language"
+            )
         if len(template) > _SHORT and common_names(template) is None:
             # what stands between the marks costs time; the text around them does not
-            self._left -= sum(len(part[0]) for part in _MARKED.finditer(template))
+            self._left -= _language(template)
             if self._left < 0:
                 raise TemplateError(
                     f"the document has more than {MAX_TEMPLATES:,} characters of template language"
                 )
         return placeholders(template)
+
+
+def _language(template: str) -> int:
+    return sum(len(part[0]) for part in _MARKED.finditer(template))
+
+
+def _is_plain(template: str) -> bool:
+    """Whether a long template is rendered without a parser, or has little to parse."""
+    if _language(template) <= MAX_TEMPLATE:
+        return True
+    from cinatra_sdk.templates import is_simple
+
+    return is_simple(template)
 
 
 @lru_cache(maxsize=1024)

@@ -9,7 +9,6 @@ says; what cannot be said in this way (references back, looking around, other fl
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import Any, Final, TypeAlias
 
@@ -20,7 +19,7 @@ MAX_PLACES: Final = 5_000
 """Places of one automaton: counted repetitions are written out."""
 _KEPT: Final = 20_000
 """Steps between sets of places that are kept; then they are forgotten and worked out anew."""
-_LETTERS: Final = 10
+_LETTERS: Final = 4
 """Characters that are read for one step of work."""
 _MOST: Final = 1_000
 """Turns of a counted repetition that are written out."""
@@ -37,7 +36,6 @@ class _CannotSay(Exception):
     """The pattern is not of this kind."""
 
 
-@functools.lru_cache(maxsize=256)
 def automaton_of(tree: Tree) -> Automaton | None:
     """The automaton of a pattern; `None` where there is none that says the same."""
     try:
@@ -59,6 +57,9 @@ class Automaton:
         """By place: where it leads."""
         self._asks: dict[int, Any] = {}
         """By place: what must hold around it."""
+        self.closures: dict[Any, tuple[frozenset[int], bool]] = {}
+        self.steps: dict[Any, frozenset[int]] = {}
+        """What searches have worked out; two threads at most work it out twice."""
         self._end = self._place()
         self._start = self._row(tree.parts, self._end)
 
@@ -161,9 +162,9 @@ class Automaton:
         )
 
     @property
-    def asks(self) -> bool:
-        """Whether anything depends on what stands around a place."""
-        return bool(self._asks)
+    def asks_of_words(self) -> bool:
+        """Whether it matters which letters stand around a place."""
+        return any(asked not in _EDGES for asked in self._asks.values())
 
 
 _Around: TypeAlias = "tuple[str, str, bool]"
@@ -172,35 +173,28 @@ comes is a line break that ends the text."""
 
 
 class _Search:
-    """One search; what it works out is forgotten with it."""
+    """One search."""
 
     def __init__(self, automaton: Automaton, text: str, work: Work) -> None:
         self._automaton, self._text, self._work = automaton, text, work
-        self._closures: dict[Any, tuple[frozenset[int], bool]] = {}
-        self._steps: dict[Any, frozenset[int]] = {}
+        self._closures, self._steps = automaton.closures, automaton.steps
 
     def run(self) -> bool:
-        text, asks = self._text, self._automaton.asks
+        text, last, everywhere = self._text, len(self._text) - 1, self._automaton.asks_of_words
+        closures, steps = self._closures, self._steps
         self._work.spend(len(text) // _LETTERS)
-        around: _Around = ("", "", False)
         places: frozenset[int] = frozenset()
-        for at in range(len(text) + 1):
-            if asks:
-                around = _around(text, at)
-            key = places, around
-            found = self._closures.get(key)
-            if found is None:
-                found = self._closure(key)
-            reading, ended = found
+        for at, letter in enumerate(text):
+            near = everywhere or at == 0 or at >= last
+            key = places, _around(text, at) if near else _INSIDE
+            found = closures.get(key)
+            reading, ended = self._closure(key) if found is None else found
             if ended:
                 return True
-            if at == len(text):
-                return False
-            letter = text[at]
             way = reading, letter
-            led = self._steps.get(way)
+            led = steps.get(way)
             places = self._step(way) if led is None else led
-        return False
+        return self._closure((places, _around(text, len(text))))[1]
 
     def _closure(self, key: tuple[frozenset[int], _Around]) -> tuple[frozenset[int], bool]:
         if len(self._closures) > _KEPT:
@@ -233,6 +227,8 @@ def _at_boundary(around: _Around) -> bool:
     return (around[0] == "w") != (around[1] == "w")
 
 
+_INSIDE: Final[_Around] = ("o", "o", False)
+"""Around a place that is not at an edge of the text, where no more is asked."""
 _ASKED: Final[dict[Any, Callable[[_Around], bool]]] = {
     OPS.AT_BEGINNING: lambda around: around[0] == "",
     OPS.AT_BEGINNING_STRING: lambda around: around[0] == "",
@@ -242,6 +238,9 @@ _ASKED: Final[dict[Any, Callable[[_Around], bool]]] = {
     # In an empty text there is neither a boundary nor none, as Python has it before 3.14.
     OPS.AT_NON_BOUNDARY: lambda around: not _at_boundary(around) and (around[0] or around[1]) != "",
 }
+_EDGES: Final = tuple(
+    asked for at, asked in _ASKED.items() if at not in {OPS.AT_BOUNDARY, OPS.AT_NON_BOUNDARY}
+)
 _CATEGORIES: Final[dict[Any, Accepts]] = {
     OPS.CATEGORY_DIGIT: str.isdecimal,
     OPS.CATEGORY_NOT_DIGIT: lambda letter: not letter.isdecimal(),

@@ -18,15 +18,17 @@ import warnings
 from typing import Final
 
 from cinatra_sdk.patterns.apart import SECONDS, SearchStopped, search_apart
-from cinatra_sdk.patterns.automaton import automaton_of
+from cinatra_sdk.patterns.automaton import Automaton, automaton_of
 from cinatra_sdk.patterns.reading import Tree, read
 from cinatra_sdk.patterns.steps import most_steps
 from cinatra_sdk.work import Work
 
-__all__ = ["Matcher", "SearchStopped", "matcher_of"]
+__all__ = ["Matcher", "SearchStopped"]
 
 FEW: Final = 5_000_000
 """Steps of a search that is made here: some tenths of a second at most."""
+_VERY_FEW: Final = 5_000
+"""Steps of a search that takes no longer than reading the text once."""
 _COMPILED: Final = 5_000_000
 """Steps of compiling a pattern here."""
 _A_STEP: Final = 50
@@ -35,15 +37,6 @@ _A_PROCESS: Final = 20_000
 """Steps of work that a process of its own costs, whatever it does."""
 _A_SECOND: Final = 1_000_000
 """Steps of work in a second."""
-
-
-@functools.lru_cache(maxsize=1024)
-def matcher_of(pattern: str) -> Matcher:
-    """The matcher of `pattern`, made once.
-
-    Raises: `PatternFlawed`.
-    """
-    return Matcher(pattern)
 
 
 class Matcher:
@@ -56,6 +49,21 @@ class Matcher:
         self._pattern = pattern
         self._tree: Tree = read(pattern)
         self._bounds: dict[int, float] = {}
+
+    @property
+    def steps_to_make(self) -> int:
+        """Steps of work that reading and compiling the pattern take."""
+        return 100 + len(self._pattern) + min(self._tree.compile_steps, _COMPILED) // _A_STEP
+
+    @functools.cached_property
+    def _compiled(self) -> re.Pattern[str]:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a pattern that reads oddly is still a pattern
+            return re.compile(self._pattern)
+
+    @functools.cached_property
+    def _automaton(self) -> Automaton | None:
+        return automaton_of(self._tree)
 
     def all(self, text: str) -> list[str]:
         """Every match, in order.
@@ -77,12 +85,14 @@ class Matcher:
         Raises: `TooMuchWork`, of which `SearchStopped` is one.
         """
         steps = self._steps(len(text))
-        if self._runs_here(steps):
+        is_short = self._runs_here(steps)
+        if not is_short or steps > _VERY_FEW + len(text) * _A_STEP:
+            automaton = self._automaton
+            if automaton is not None:
+                return automaton.finds(text, work)
+        if is_short:
             work.spend(1 + int(steps) // _A_STEP)
-            return _compiled(self._pattern).search(text) is not None
-        automaton = automaton_of(self._tree)
-        if automaton is not None:
-            return automaton.finds(text, work)
+            return self._compiled.search(text) is not None
         work.spend(_A_PROCESS)
         seconds = min(SECONDS, max(work.left / _A_SECOND, 0.01))
         found, took = search_apart(self._pattern, text, first=True, seconds=seconds)
@@ -106,16 +116,8 @@ class Matcher:
 
     def _matches(self, text: str, *, first: bool) -> list[str]:
         if not self.runs_here(text):
-            return search_apart(self._pattern, text, first=first)[0]
-        compiled = _compiled(self._pattern)
+            return search_apart(self._pattern, text, first=first, seconds=SECONDS)[0]
         if not first:
-            return [match.group(0) for match in compiled.finditer(text)]
-        found = compiled.search(text)
+            return [match.group(0) for match in self._compiled.finditer(text)]
+        found = self._compiled.search(text)
         return [found.group(0)] if found else []
-
-
-@functools.lru_cache(maxsize=1024)
-def _compiled(pattern: str) -> re.Pattern[str]:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a pattern that reads oddly is still a pattern
-        return re.compile(pattern)

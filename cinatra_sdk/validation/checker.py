@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
-from cinatra_sdk.patterns.searching import matcher_of
+from cinatra_sdk.patterns.searching import Matcher
 from cinatra_sdk.validation.references import (
     frames_left,
     inside,
@@ -29,8 +29,8 @@ from cinatra_sdk.validation.references import (
 from cinatra_sdk.validation.sameness import key
 from cinatra_sdk.work import TooMuchWork, Work
 
-MAX_STEPS: Final = 2_000_000
-"""Steps to check one value: a second or two."""
+MAX_STEPS: Final = 1_000_000
+"""Steps to check one value: about a second."""
 MAX_SCHEMA_STEPS: Final = 4_000_000
 """Steps to check one schema against the metaschema."""
 MAX_DEPTH: Final = 200
@@ -126,7 +126,11 @@ class Check:
 
     def matches(self, pattern: str, text: str) -> bool:
         """Whether `pattern` is found in `text`."""
-        return matcher_of(pattern).found(text, self.work)
+        matcher = self.checker.matchers.get(pattern)
+        if matcher is None:
+            matcher = self.checker.matchers[pattern] = Matcher(pattern)
+            self.work.spend(matcher.steps_to_make)
+        return matcher.found(text, self.work)
 
     def referred(self, reference: str, value: Any) -> Break | None:
         """The first rule that `value` breaks of what `reference` leads to."""
@@ -141,7 +145,8 @@ class Check:
         """The schema that a reference leads to; `resolver` is then the one there."""
         self.work.spend(_A_LOOKUP)
         try:
-            if self.checker.is_one_document and is_pointer(reference):
+            # Elsewhere (in a metaschema, below an `$id`) a pointer starts from another root.
+            if self.resolver is None and self.checker.is_one_document and is_pointer(reference):
                 schema = pointed(self.checker.schema, reference)
             else:
                 schema, self.resolver = lookup(self._known(), reference)
@@ -170,6 +175,8 @@ class Checker:
         self.formats = formats
         self.is_one_document = not _has_ids(schema)
         """Whether a pointer means the same everywhere in the schema."""
+        self.matchers: dict[str, Matcher] = {}
+        """Of the patterns that were searched with."""
         self._resolver: Any = None
         self._sets: dict[int, tuple[list[Any], frozenset[Any]]] = {}
 

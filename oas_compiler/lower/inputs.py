@@ -25,6 +25,9 @@ ENGINE_OWNED: Final = frozenset(
 )
 
 
+_MOST_HINTS: Final = 30
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Accepted:
     """The caller's parameters after the border."""
@@ -43,10 +46,12 @@ def accepted_inputs(ports: Sequence[Port], params: Mapping[str, Any]) -> Accepte
         raise InputInvalid(f"the inputs are a {type(params).__name__}, not an object")
     known = {port.title: port for port in ports}
     values: dict[str, Any] = {}
-    ignored = []
+    ignored: list[str] = []
     for title, value in params.items():
         if title not in known:
-            ignored.append(_why_ignored(str(title), known))
+            # One hint compares a name with all others: nobody reads the thirtieth.
+            near = known if len(ignored) < _MOST_HINTS else {}
+            ignored.append(_why_ignored(str(title), near))
             continue
         check_value(value, where=f"input '{title}'")
         problem = first_problem(known[title].schema.text, value)

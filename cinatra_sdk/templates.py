@@ -56,7 +56,7 @@ MAX_TREE = 8_000_000
 _ENV_NAME = re.compile(r"[A-Z][A-Z0-9_]*")
 _MARKS = re.compile(r"\{\{|\{%|\{#")
 _LANGUAGE = re.compile(r"\{[{%#](?:[^%#}]++|[%#}](?!\}))*+")
-MAX_LANGUAGE = 50_000
+MAX_LANGUAGE = 150_000
 """Characters between the marks of one template that takes a parser."""
 _PATH = re.compile(
     r"\{\{[ \t\n]*+([A-Za-z_]\w*+(?:\.[A-Za-z_]\w*+|\[(?:0|[1-9][0-9]{0,8})\])*+)[ \t\n]*+(\|[ \t\n]*+tojson[ \t\n]*+)?\}\}",

@@ -182,7 +182,7 @@ TEMPLATES: dict[str, tuple[Any, dict[str, Any]]] = {
     "tree of values": (["{{ x }}"] * 100, {"x": BIG}),
     "tree of lists as text": (["a{{ x }}"] * 100, {"x": [BIG]}),
     "number without an end": ("{{ " + "9" * 5_000 + " }}", {}),
-    "language without an end": ("{{ a ~ " + "a ~ " * 20_000 + "a }}", {"a": "x"}),
+    "language without an end": ("{{ a ~ " + "a ~ " * 40_000 + "a }}", {"a": "x"}),
     "not not not": ("{{ " + "not " * 5_000 + "a }}", {"a": 1}),
     "brackets": ("{{ " + "(" * 900 + "a" + ")" * 900 + " }}", {"a": 1}),
 }  # fmt: skip

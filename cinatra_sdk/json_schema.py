@@ -11,38 +11,39 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
-from jsonschema.exceptions import SchemaError, UnknownType, ValidationError
-from referencing.exceptions import Unresolvable
-
-from cinatra_sdk.schema_sample import validator_for
+from cinatra_sdk.validation.checker import Break, SchemaBroken, checker_of
+from cinatra_sdk.work import TooMuchWork, Work
 
 _SHOWN: Final = 200
 """Characters of a schema's own words in one sentence."""
+_SHOWN_PARTS: Final = 64
 _TYPES: Final = {
     bool: "boolean", str: "string", int: "integer", float: "number", list: "array", dict: "object",
 }  # fmt: skip
 
 
-def first_problem(schema_text: str, value: Any) -> str:
+def first_problem(schema_text: str, value: Any, *, work: Work | None = None) -> str:
     """The first way in which `value` breaks the schema; empty when it fits.
 
-    A schema that is itself broken fits nothing: a check that cannot be made is not passed.
+    A schema that is itself broken fits nothing, and so does one that takes too many steps: a check
+    that cannot be made is not passed.  `work` is a budget that several checks share.
     """
     try:
-        error = next(iter(validator_for(schema_text).iter_errors(value)), None)
-    except (SchemaError, Unresolvable, UnknownType, RecursionError):
+        found = checker_of(schema_text).first_break(value, work)
+    except (SchemaBroken, RecursionError):
         return "its schema is no JSON Schema, so nothing can be checked against it"
-    if error is None:
-        return ""
-    place = "/".join(str(part)[:60] for part in error.absolute_path)
-    return f"{place or 'the value'}: {broken_rule(error)}"
+    except TooMuchWork as stopped:
+        return f"{_place(stopped.path[::-1])}: it cannot be checked against its schema: {stopped}"
+    return "" if found is None else f"{_place(found.place)}: {broken_rule(found)}"
 
 
-def broken_rule(error: ValidationError) -> str:
+def _place(path: list[str | int]) -> str:
+    return "/".join(str(part)[:60] for part in path[:_SHOWN_PARTS]) or "the value"
+
+
+def broken_rule(error: Break) -> str:
     """The rule of the schema that a value breaks, in the schema's words."""
-    wanted: Any = error.validator_value
-    value: Any = error.instance
-    rule = str(error.validator)
+    wanted, value, rule = error.wanted, error.value, error.rule
     match rule:
         case "type":
             kinds = wanted if isinstance(wanted, list) else [wanted]
@@ -61,7 +62,7 @@ def broken_rule(error: ValidationError) -> str:
             return f"less than the minimum of {_json(wanted)}"
         case "maximum":
             return f"more than the maximum of {_json(wanted)}"
-        case "None":
+        case "":
             return "no value is allowed here"
     return f"breaks the rule {rule}: {_json(wanted)}"
 
@@ -71,7 +72,7 @@ def type_name(value: Any) -> str:
     return _TYPES.get(type(value), "null")
 
 
-def _properties(error: ValidationError) -> list[str]:
+def _properties(error: Break) -> list[str]:
     schema = error.schema
     return list(schema.get("properties", ())) if isinstance(schema, dict) else []
 
@@ -81,4 +82,7 @@ def _quoted(names: list[str]) -> list[str]:
 
 
 def _json(value: Any) -> str:
+    if isinstance(value, (list, dict)) and len(value) > _SHOWN:
+        # What is cut off is not written first: an author's list may hold a million names.
+        value = list(value)[:_SHOWN]
     return json.dumps(value, ensure_ascii=False)[:_SHOWN]

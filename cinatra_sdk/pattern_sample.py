@@ -9,8 +9,13 @@ them yields texts that do not match, and the caller says so.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterator
+
+from cinatra_sdk.patterns.automaton import automaton_of
+from cinatra_sdk.patterns.reading import PatternFlawed, read
+from cinatra_sdk.work import Work
 
 _CLASSES = {"d": "0", "w": "a", "s": " ", "D": "a", "W": "-", "S": "a"}
 _CONTROLS = {"n": "\n", "r": "\r", "t": "\t", "f": "\f", "v": "\v", "0": "\x00"}
@@ -19,6 +24,8 @@ _GROUP = re.compile(r"\(\?(:|P?<[A-Za-z_]\w*>)")
 _LOOK_AROUND = re.compile(r"\(\?(=|!|<=|<!)")
 _ANY_ORDER = "a0A-_ .@/:1bB"
 """Tried in this order for a negated class."""
+_LONGEST = 20_000
+"""Characters of a text that is made up."""
 
 
 def matching(pattern: str, *, longest: int = 16) -> Iterator[str]:
@@ -31,6 +38,18 @@ def matching(pattern: str, *, longest: int = 16) -> Iterator[str]:
             seen.add(text)
             yield text
         grow = max(1, grow * 2)
+
+
+@functools.lru_cache(maxsize=1024)
+def _first_in(letters: str) -> str:
+    """The first of `_ANY_ORDER` that is in a character class."""
+    try:
+        accepted = automaton_of(read(letters))
+    except PatternFlawed:
+        return ""
+    if accepted is None:
+        return ""
+    return next((letter for letter in _ANY_ORDER if accepted.finds(letter, Work(1_000))), "")
 
 
 class _Reader:
@@ -62,7 +81,9 @@ class _Reader:
         while self._at < len(self._pattern) and not self._sees("|") and not self._sees(")"):
             atom = self._atom()
             least, most = self._repetition()
-            text += atom * min(least + (self._grow if most is None else 0), 1000)
+            turns = min(least + (self._grow if most is None else 0), 1000)
+            # Repetitions of repetitions multiply: what is too long to be made up is cut.
+            text += (atom * min(turns, _LONGEST // max(len(atom), 1) + 1))[: _LONGEST - len(text)]
         return text
 
     def _atom(self) -> str:
@@ -112,11 +133,7 @@ class _Reader:
         self._at += 1
         if not negated:
             return first
-        try:
-            accepted = re.compile(f"[{body}]")
-        except re.error:
-            return ""
-        return next((letter for letter in _ANY_ORDER if accepted.match(letter)), "")
+        return _first_in(f"[{body}]")
 
     def _repetition(self) -> tuple[int, int | None]:
         """Least and most repetitions of what was just read; most is `None` when open."""

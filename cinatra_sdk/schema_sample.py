@@ -19,17 +19,15 @@ import functools
 import itertools
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeAlias
 
-from jsonschema import Draft202012Validator
-from jsonschema.exceptions import SchemaError, UnknownType
 from pydantic import JsonValue
-from referencing import Registry
-from referencing.exceptions import Unresolvable
 
 from cinatra_sdk.pattern_sample import matching
+from cinatra_sdk.validation.checker import Checker, SchemaBroken, checker_of
+from cinatra_sdk.work import TooMuchWork, Work
 
 Schema: TypeAlias = "Mapping[str, Any]"
 
@@ -37,6 +35,8 @@ MAX_TRIES: Final = 2_000
 """Candidates looked at for one sample; a schema that needs more is not worth the time."""
 MAX_LENGTH: Final = 10_000
 """A required length beyond this is not sampled."""
+MAX_STEPS: Final = 1_000_000
+"""Steps of one sample: rules looked at, and members and characters made up."""
 
 _FORMATS: Final = {
     "uuid": "00000000-0000-4000-8000-000000000001",
@@ -73,31 +73,14 @@ def sample(schema: Mapping[str, JsonValue] | bool, *, name: str, formats: bool =
     """
     text = json.dumps(schema, ensure_ascii=False)
     try:
-        work = _Work(
-            validator=validator_for(text, formats=formats), root=json.loads(text), formats=formats
-        )
+        checker = checker_of(text, formats=formats)
+        work = _Work(checker=checker, root=checker.schema, formats=formats)
         value = _best(work, work.root, name)
-    except (_NoneFound, _GaveUp) as none:
+    except (_NoneFound, _GaveUp, TooMuchWork, ArithmeticError) as none:
         raise ValueError(f'no sample of "{name}" fits the schema {text[:200]} ({none})') from None
-    except (SchemaError, Unresolvable, UnknownType, RecursionError):
+    except (SchemaBroken, RecursionError):
         raise ValueError(f'the schema of "{name}" is no JSON Schema: {text[:200]}') from None
     return value
-
-
-@functools.lru_cache(maxsize=1024)
-def validator_for(schema_text: str, *, formats: bool = False) -> Draft202012Validator:
-    """A validator, compiled once per schema; it never fetches a `$ref` from the network.
-
-    formats: also refuse a string that breaks its `format`.  Off where real values are checked:
-    `format` is an annotation in Draft 2020-12, and real flows branch on a malformed one.
-
-    Raises: `SchemaError` when the schema breaks the JSON Schema metaschema.
-    """
-    schema = json.loads(schema_text)
-    Draft202012Validator.check_schema(schema)
-    nothing_fetched: Registry[Any] = Registry()
-    checker = Draft202012Validator.FORMAT_CHECKER if formats else None
-    return Draft202012Validator(schema, registry=nothing_fetched, format_checker=checker)
 
 
 class _NoneFound(Exception):
@@ -117,27 +100,46 @@ class _Budget:
 class _Work:
     """What one sample needs at every depth."""
 
-    validator: Any
+    checker: Checker
     root: Any
     formats: bool = True
     references: tuple[str, ...] = ()
     """`$ref`s that are being followed: a value must not contain itself."""
     budget: _Budget = field(default_factory=_Budget)
+    steps: Work = field(default_factory=lambda: Work(MAX_STEPS))
 
     def accepts(self, schema: Any, value: JsonValue) -> bool:
         self.budget.left -= 1
         if self.budget.left < 0:
             raise _GaveUp(f"gave up after {MAX_TRIES} candidates")
-        return bool(self.validator.evolve(schema=schema).is_valid(value))
+        return self.checker.fits_part(schema, value, self.steps)
 
 
-def _best(work: _Work, schema: Any, name: str, *, but_not: Iterable[JsonValue] = ()) -> JsonValue:
-    """The first candidate that `schema` accepts and that is none of `but_not`."""
-    taken = [json.dumps(value, sort_keys=True) for value in but_not]
+def _best(work: _Work, schema: Any, name: str, *, but_not: Collection[str] = ()) -> JsonValue:
+    """The first candidate that `schema` accepts and whose JSON is none of `but_not`."""
     for candidate in _candidates(work, schema, name):
-        if json.dumps(candidate, sort_keys=True) not in taken and work.accepts(schema, candidate):
+        # A part is made up and looked at once more for each of the parts around it.
+        work.steps.spend(1 + _size(candidate))
+        if (not but_not or _text(candidate) not in but_not) and work.accepts(schema, candidate):
             return copy.deepcopy(candidate)
     raise _NoneFound(f'at "{name}"')
+
+
+def _text(value: JsonValue) -> str:
+    return json.dumps(value, sort_keys=True)
+
+
+def _size(value: JsonValue) -> int:
+    """Members of `value`, and its characters by the hundred."""
+    size, waiting = 0, [value]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, str):
+            size += len(part) // 100
+        elif isinstance(part, (list, dict)):
+            size += len(part)
+            waiting += part.values() if isinstance(part, dict) else part
+    return size
 
 
 def _candidates(work: _Work, schema: Any, name: str) -> Iterator[JsonValue]:
@@ -166,6 +168,8 @@ def _candidates(work: _Work, schema: Any, name: str) -> Iterator[JsonValue]:
 
 def _variants(work: _Work, schema: Schema) -> Iterator[tuple[Schema, _Work]]:
     """The schema with its references and alternatives put in; itself when it has none."""
+    properties = schema.get("properties")
+    work.steps.spend(1 + len(schema) + (len(properties) if isinstance(properties, dict) else 0))
     reference = schema.get("$ref")
     if isinstance(reference, str):
         if reference not in work.references:
@@ -316,6 +320,8 @@ def _arrays(work: _Work, schema: Schema, name: str) -> Iterator[JsonValue]:
     yield _list(work, schema, name, least)
     if "contains" in schema:
         wanted = max(1, int(schema.get("minContains", 1)))
+        if wanted > MAX_LENGTH:
+            raise _NoneFound(f"a list of {wanted} elements is not made up")
         found = [_best(work, schema["contains"], name) for _ in range(wanted)]
         yield [*found, *_list(work, schema, name, least - wanted)]
     yield _list(work, schema, name, least + 1)
@@ -325,10 +331,12 @@ def _list(work: _Work, schema: Schema, name: str, length: int) -> list[JsonValue
     first: list[Any] = schema.get("prefixItems", [])
     rest = schema.get("items", True)
     elements: list[JsonValue] = []
+    taken: set[str] = set()
     for index in range(length):
         part = first[index] if index < len(first) else rest
-        taken = elements if schema.get("uniqueItems") else ()
         elements.append(_best(work, part, name, but_not=taken))
+        if schema.get("uniqueItems"):
+            taken.add(_text(elements[-1]))
     return elements
 
 

@@ -10,26 +10,28 @@ In: the tree of a parsed template.  Out: nothing, or `TemplateError` naming line
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from jinja2 import StrictUndefined, Undefined, nodes, pass_context
 from jinja2.runtime import Context, LoopContext
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
+from cinatra_sdk.template_budget import (
+    COUNTING,
+    TemplateError,
+    budget_of,
+    counted_text,
+    embedded,
+    json_text,
+)
+
+__all__ = ["ENVIRONMENT", "MAX_OUTPUT", "TemplateError", "check", "embedded", "json_text"]
+
 MAX_OUTPUT: Final = 1_000_000
 """Characters of one rendered string, and of one template."""
-MAX_STEPS: Final = 100_000
-"""Turns of all loops of one template together."""
 
-STEPS = "$steps"
-"""Name of the loop budget among the values; no template can spell it."""
 _LOOP_MEMBERS = frozenset({"index", "index0", "first", "last", "length"})
-
-
-class TemplateError(ValueError):
-    """A template cannot be compiled or rendered; names the placeholder or the rule, never a value."""
 
 
 _ALLOWED: Final[tuple[type[nodes.Node], ...]] = (
@@ -47,27 +49,37 @@ _TESTS: Final = frozenset(
 )  # fmt: skip
 
 
-def json_text(value: object) -> str:
-    """`value` as compact JSON in the author's key order, without HTML escapes."""
-    if isinstance(value, Undefined):
-        str(value)  # raises, naming the placeholder
-    try:
-        return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    except (TypeError, ValueError, RecursionError):
-        raise TemplateError("a placeholder's value is not JSON") from None
+@pass_context
+def _json(context: Context, value: object) -> str:
+    budget_of(context).take_all(value)
+    return json_text(value)
 
 
-def embedded(value: object) -> str:
-    """How `value` stands inside a longer text."""
-    return value if isinstance(value, str) else json_text(value)
+def _changed(change: Callable[[str], str]) -> Callable[..., object]:
+    """A filter that makes a text out of a text."""
+
+    @pass_context
+    def make(context: Context, value: object) -> str:
+        text: str = counted_text(context, value)
+        budget_of(context).take(1 + len(text))
+        return change(text)
+
+    return make
 
 
-def _join(values: object, separator: str = "") -> str:
+@pass_context
+def _join(context: Context, values: object, separator: str = "") -> str:
     if not isinstance(values, (list, tuple)):
         raise TemplateError("the filter `join` needs a list")
-    parts = [embedded(value) for value in values]
-    if sum(map(len, parts)) + len(separator) * len(parts) > MAX_OUTPUT:
-        raise TemplateError(f"the filter `join` makes more than {MAX_OUTPUT} characters")
+    budget = budget_of(context)
+    length, parts = len(separator) * len(values), []
+    for value in values:
+        text: str = counted_text(context, value)
+        budget.take(1 + len(text))
+        length += len(text)
+        if length > MAX_OUTPUT:
+            raise TemplateError(f"the filter `join` makes more than {MAX_OUTPUT} characters")
+        parts.append(text)
     return separator.join(parts)
 
 
@@ -90,33 +102,20 @@ def _end(values: object, index: int) -> object:
     return values[index]
 
 
-def _items(value: object) -> list[tuple[object, object]]:
+@pass_context
+def _items(context: Context, value: object) -> list[tuple[object, object]]:
     if not isinstance(value, Mapping):
         raise TemplateError("the filter `items` needs an object")
+    budget_of(context).take(1 + len(value))
     return list(value.items())
 
 
-@pass_context
-def _counted(context: Context, values: object) -> Iterator[object]:
-    """The elements of a loop, as long as the template's budget of turns lasts."""
-    if isinstance(values, Undefined):
-        str(values)
-    if not isinstance(values, (list, tuple, Mapping)):
-        raise TemplateError("a loop needs a list or an object")
-    budget = context.resolve(STEPS)
-    for value in values:
-        budget[0] -= 1
-        if budget[0] < 0:
-            raise TemplateError(f"the loops of a template take more than {MAX_STEPS} turns")
-        yield value
-
-
 _FILTERS: Final[dict[str, Callable[..., object]]] = {
-    "tojson": json_text,
-    "string": embedded,
-    "upper": lambda value: embedded(value).upper(),
-    "lower": lambda value: embedded(value).lower(),
-    "trim": lambda value: embedded(value).strip(),
+    "tojson": _json,
+    "string": counted_text,
+    "upper": _changed(str.upper),
+    "lower": _changed(str.lower),
+    "trim": _changed(str.strip),
     "length": _length,
     "count": _length,
     "default": _default,
@@ -163,11 +162,11 @@ class _Environment(ImmutableSandboxedEnvironment):
 
 def _environment() -> _Environment:
     environment = _Environment(
-        undefined=_Missing, finalize=embedded, keep_trailing_newline=True, autoescape=False
+        undefined=_Missing, finalize=counted_text, keep_trailing_newline=True, autoescape=False
     )
     environment.globals.clear()
     environment.filters.clear()
-    environment.filters.update(_FILTERS, **{STEPS: _counted})
+    environment.filters.update(_FILTERS, **COUNTING)
     environment.tests = {name: test for name, test in environment.tests.items() if name in _TESTS}
     return environment
 

@@ -32,6 +32,8 @@ MAX_PATTERN = 10_000
 MAX_TEMPLATES = 150_000
 """Characters between the marks of all templates of a document that say more than names; parsing
 takes 7 µs each."""
+MAX_COMMON_TEMPLATES = 400_000
+"""The same of templates that say more than paths to values: running them takes a compiler."""
 MAX_FINDINGS = 200
 """Findings of one kind of flaw in the text before reading stops."""
 

@@ -31,26 +31,47 @@ UNREADABLE: Final = UnionType(())
 
 _BRIEF: Final = 200
 """Characters of a type in a message."""
+_MOST_PAIRS: Final = 100_000
+"""Pairs of types that are compared for one question."""
 _NUMERIC = frozenset({"integer", "number", "boolean"})
 
 
-def castable(source: Type, target: Type) -> bool:
-    """Whether a value of type `source` can become one of type `target`."""
+class Pairs:
+    """How many pairs of types may still be compared: unions of unions multiply."""
+
+    __slots__ = ("left",)
+
+    def __init__(self, most: int) -> None:
+        self.left = most
+
+
+def castable(source: Type, target: Type, pairs: Pairs | None = None) -> bool:
+    """Whether a value of type `source` can become one of type `target`.
+
+    `pairs` is a budget that several questions share; where it is used up, the run finds out.
+    """
+    return _castable(source, target, pairs or Pairs(_MOST_PAIRS))
+
+
+def _castable(source: Type, target: Type, pairs: Pairs) -> bool:
+    pairs.left -= 1
+    if pairs.left < 0:
+        return True
     if target in (source, ANY) or UNREADABLE in (source, target):
         return True
     if isinstance(source, UnionType):
-        return all(castable(option, target) for option in source.options)
+        return all(_castable(option, target, pairs) for option in source.options)
     if isinstance(target, UnionType):
-        return any(castable(source, option) for option in target.options)
+        return any(_castable(source, option, pairs) for option in target.options)
     if source == ANY:
         return target == STRING
     if isinstance(target, ScalarType):
         return _to_scalar(source, target)
     if isinstance(source, ArrayType) and isinstance(target, ArrayType):
         # like an open object: what it says nothing about is looked at when the value is there
-        return source.items == ANY or castable(source.items, target.items)
+        return source.items == ANY or _castable(source.items, target.items, pairs)
     if isinstance(source, ObjectType) and isinstance(target, ObjectType):
-        return _object(source, target)
+        return _object(source, target, pairs)
     return False
 
 
@@ -60,7 +81,7 @@ def _to_scalar(source: Type, target: ScalarType) -> bool:
     return isinstance(source, ScalarType) and {source.kind, target.kind} <= _NUMERIC
 
 
-def _object(source: ObjectType, target: ObjectType) -> bool:
+def _object(source: ObjectType, target: ObjectType, pairs: Pairs) -> bool:
     has, wants = dict(source.properties), dict(target.properties)
     for name, wanted in wants.items():
         found = has.get(name, source.additional)
@@ -68,7 +89,7 @@ def _object(source: ObjectType, target: ObjectType) -> bool:
         if found is None:
             return False
         # what an open object says nothing about is looked at when the value is there
-        if not (name not in has and found == ANY) and not castable(found, wanted):
+        if not (name not in has and found == ANY) and not _castable(found, wanted, pairs):
             return False
     if target.additional is None:
         return source.additional is None
@@ -77,7 +98,7 @@ def _object(source: ObjectType, target: ObjectType) -> bool:
     extra = [kind for name, kind in has.items() if name not in wants]
     if source.additional is not None:
         extra.append(source.additional)
-    return all(castable(kind, target.additional) for kind in extra)
+    return all(_castable(kind, target.additional, pairs) for kind in extra)
 
 
 def fits(value: JsonValue, kind: Type) -> bool:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
-from typing import Literal
+from typing import Final, Literal
 
 from oas_compiler.ir import Json, JsonValue, Place
 
@@ -158,7 +158,16 @@ def _line(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
+LONGEST_COMPARED: Final = 200
+"""Characters of a name that is looked for, or offered: comparing takes time by their square."""
+_MOST_COMPARED: Final = 4_000
+"""Names that one is compared with."""
+
+
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """`did you mean "x"?` for the nearest known spelling, else an empty string."""
-    close = get_close_matches(word, sorted(set(known)), n=1, cutoff=0.6)
+    if len(word) > LONGEST_COMPARED:
+        return ""
+    names = [name for name in sorted(set(known)) if len(name) <= LONGEST_COMPARED]
+    close = get_close_matches(word, names[:_MOST_COMPARED], n=1, cutoff=0.6)
     return f'did you mean "{close[0]}"?' if close else ""

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from oas_compiler.casting import UNREADABLE, shown, type_of
+from oas_compiler.casting import UNREADABLE, Pairs, shown, type_of
 from oas_compiler.components import describe
 from oas_compiler.diagnostics import Diagnostics
 from oas_compiler.ir import ANY, STRING, ArrayType, JsonValue, ObjectType, ScalarType, Type
@@ -23,7 +23,7 @@ from oas_compiler.local_refs import definition, definition_names, is_local
 from oas_compiler.marks import child
 from oas_compiler.source import Source
 from oas_compiler.spelling import nearest
-from oas_compiler.type_algebra import meet_all, union
+from oas_compiler.type_algebra import MOST_MEETINGS, meet_all, union
 
 _NULL: Final = ScalarType("null")
 _SCALARS: Final[Mapping[str, ScalarType]] = {
@@ -78,6 +78,7 @@ class TypeReader:
         self._source = source
         self._findings = findings
         self._left = _MOST_EXPANDED
+        self._pairs = Pairs(MOST_MEETINGS)
 
     def read(self, schema: JsonValue, at: At) -> Type:
         """The type of a schema; what cannot be read is reported and goes with everything."""
@@ -115,7 +116,7 @@ class TypeReader:
             for keyword in ("anyOf", "oneOf")
             if isinstance(given := schema.get(keyword), list) and given
         ]
-        kind = meet_all([named, *options])
+        kind = meet_all([named, *options], self._pairs)
         if kind is None:
             kind = union([named, *options])
         parts: list[Type] = [kind]
@@ -124,7 +125,7 @@ class TypeReader:
         every = schema.get("allOf")
         if isinstance(every, list):
             parts += [self.read(part, at.below("allOf", i)) for i, part in enumerate(every)]
-        together = meet_all(parts)
+        together = meet_all(parts, self._pairs)
         if together is None:
             return self._contradiction(parts, at, "allOf" if every else "$ref")
         return together

@@ -16,7 +16,7 @@ from collections.abc import Collection, Iterator, Mapping
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
-from oas_compiler.bounds import MAX_TEMPLATES
+from oas_compiler.bounds import MAX_COMMON_TEMPLATES, MAX_TEMPLATES
 from oas_compiler.ir import JsonValue
 from oas_compiler.marks import child
 from oas_compiler.template_names import common_names
@@ -77,6 +77,7 @@ class TemplateReader:
 
     def __init__(self) -> None:
         self._left = MAX_TEMPLATES
+        self._read = self._common = 0
 
     def names(self, template: str) -> tuple[str, ...]:
         """As `placeholders`.
@@ -85,12 +86,37 @@ class TemplateReader:
         """
         if len(template) > _SHORT and common_names(template) is None:
             # what stands between the marks costs time; the text around them does not
-            self._left -= sum(len(part[0]) for part in _MARKED.finditer(template))
+            self._left -= _language(template)
             if self._left < 0:
                 raise TemplateError(
                     f"the document has more than {MAX_TEMPLATES:,} characters of template language"
                 )
+        self._count_common(template)
         return placeholders(template)
+
+    def _count_common(self, template: str) -> None:
+        """Of a document with much template text, what it takes to run the templates."""
+        self._read += len(template)
+        if self._read <= MAX_COMMON_TEMPLATES or _is_simple(template):
+            return
+        self._common += _language(template)
+        if self._common > MAX_COMMON_TEMPLATES:
+            raise TemplateError(
+                f"the document has more than {MAX_COMMON_TEMPLATES:,} characters of template language"
+            )
+
+
+def _language(template: str) -> int:
+    return sum(len(part[0]) for part in _MARKED.finditer(template))
+
+
+def _is_simple(template: str) -> bool:
+    """Whether a template has nothing but paths to values, which are put in without a compiler."""
+    if "{{" not in template and "{%" not in template:
+        return True
+    from cinatra_sdk.templates import is_simple
+
+    return is_simple(template)
 
 
 @lru_cache(maxsize=1024)

@@ -17,17 +17,17 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from jsonschema.exceptions import SchemaError, UnknownType, ValidationError
 from pydantic import JsonValue
-from referencing.exceptions import Unresolvable
 
 from cinatra_sdk.governed_keys import without_governed
 from cinatra_sdk.platform.protocol import DeclaredOutput, PlatformCall, PlatformOutputError
-from cinatra_sdk.schema_sample import validator_for
+from cinatra_sdk.validation.checker import Break, SchemaBroken, checker_of
+from cinatra_sdk.work import TooMuchWork
 
 WHOLE_BODY = frozenset({"output", "response"})
 """A single output of this name may stand for an answer that is not an object."""
 _SHOWN_KEYS = 10
+_SHOWN_PARTS = 64
 
 
 def declared_outputs(call: PlatformCall, body: JsonValue) -> dict[str, JsonValue]:
@@ -91,23 +91,28 @@ def _problem(call: PlatformCall, output: DeclaredOutput, value: JsonValue) -> st
     text = json.dumps(output.schema, sort_keys=True, default=dict)
     broken = ""
     try:
-        error = next(iter(validator_for(text).iter_errors(value)), None)
-    except (SchemaError, Unresolvable, UnknownType):
+        error = checker_of(text).first_break(value)
+    except (SchemaBroken, RecursionError):
         broken = f'the schema declared for the output "{output.title}" is no JSON Schema'
+    except TooMuchWork as stopped:
+        where = _spelled(output.title, stopped.path[::-1])
+        broken = f"{where} cannot be checked against its schema: {stopped}"
     if broken:
         raise _error(call, broken)
     return "" if error is None else _described(output.title, error)
 
 
-def _described(title: str, error: ValidationError) -> str:
+def _spelled(title: str, path: list[str | int]) -> str:
     place = "".join(
         f"[{part}]" if isinstance(part, int) else f".{str(part)[:60]}"
-        for part in error.absolute_path
+        for part in path[:_SHOWN_PARTS]
     )
-    where = f'the output "{title}{place}"'
-    wanted: Any = error.validator_value
-    instance: Any = error.instance
-    rule = str(error.validator)
+    return f'the output "{title}{place}"'
+
+
+def _described(title: str, error: Break) -> str:
+    where = _spelled(title, error.place)
+    wanted, instance, rule = error.wanted, error.value, error.rule or "false"
     if rule == "type":
         kinds = wanted if isinstance(wanted, list) else [wanted]
         return f"{where} must be {' or '.join(map(str, kinds))}, got {type_name(instance)}"

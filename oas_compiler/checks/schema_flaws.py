@@ -13,15 +13,13 @@ a value happens to reach it: a reference that leads nowhere, a circle, reference
 
 from __future__ import annotations
 
-import re
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 from urllib.parse import unquote
 
-from oas_compiler.bounds import MAX_PATTERN
 from oas_compiler.ir import JsonValue
+from oas_compiler.patterns import pattern_flaw
 
 MAX_IN_PLACE: Final = 10_000
 """How often one value may be looked at: references to references multiply."""
@@ -240,15 +238,8 @@ def _tables_of_names(value: JsonValue) -> str:
 def _pattern(value: JsonValue) -> str:
     if not isinstance(value, str):
         return "it is no string"
-    if len(value) > MAX_PATTERN:
-        return f"it is longer than {MAX_PATTERN:,} characters"
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a pattern that reads oddly is still a pattern
-        try:
-            re.compile(value)
-        except (re.error, ValueError, OverflowError, RecursionError):
-            return "it is no regular expression"
-    return ""
+    flawed = pattern_flaw(value)
+    return "" if flawed is None else str(flawed)
 
 
 _SHAPES: Final[Mapping[str, Callable[[JsonValue], str]]] = {

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from oas_compiler.checks.schema_flaws import Flaw, endless
 from oas_compiler.ir import JsonValue
+from oas_compiler.patterns import format_of_patterns
 
 if TYPE_CHECKING:
     from referencing import Resource
@@ -34,7 +35,7 @@ def flaw_by_library(schema: dict[str, JsonValue] | bool) -> Flaw | None:
     from referencing.jsonschema import DRAFT202012
 
     try:
-        Draft202012Validator.check_schema(schema)
+        Draft202012Validator.check_schema(schema, format_checker=format_of_patterns())
     except SchemaError as error:
         return Flaw(tuple(error.absolute_path), f"it breaks the rule {error.validator}")
     except RecursionError:

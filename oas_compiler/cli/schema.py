@@ -19,6 +19,7 @@ from oas_compiler.cli.safe import clean, cut
 from oas_compiler.cli.terminal import Terminal
 from oas_compiler.dialect import dialect_schema
 from oas_compiler.ir import FlowIR, JsonValue
+from oas_compiler.patterns import format_of_patterns
 from oas_compiler.pipeline import compile_ir
 from oas_compiler.schemas import input_schema, output_schema, schema_document
 
@@ -63,7 +64,7 @@ def _require_valid(schema: dict[str, JsonValue]) -> None:
     from jsonschema.exceptions import SchemaError
 
     try:
-        Draft202012Validator.check_schema(schema)
+        Draft202012Validator.check_schema(schema, format_checker=format_of_patterns())
     except SchemaError as error:
         way = [str(part) for part in error.absolute_path]
         name = way[1] if len(way) > 1 else "the flow"

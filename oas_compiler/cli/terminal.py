@@ -142,7 +142,9 @@ def notes_of_the_log(terminal: Terminal) -> None:
 
     class Notes(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
-            terminal.note(record.getMessage())
+            # A note that nobody can read any more does not fail the run that it is about.
+            with contextlib.suppress(OSError, ValueError):
+                terminal.note(record.getMessage())
 
     log = logging.getLogger("oasflow")
     log.handlers = [Notes(logging.WARNING)]

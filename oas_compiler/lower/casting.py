@@ -19,10 +19,15 @@ from typing import Any, Final
 
 from cinatra_sdk.strict_json import NotStrictJson, read_json
 from cinatra_sdk.template_language import TemplateError, json_text
+from cinatra_sdk.work import TooMuchWork, Work
 from oas_compiler.ir import ANY, ArrayType, ObjectType, ScalarType, Type, UnionType
 
 _INTEGERS: Final = range(-(2**63), 2**63)
 """What a run can keep: signed 64 bit, as `cinatra_sdk.values` has it."""
+_MAX_STEPS: Final = 2_000_000
+"""Types that one value is tried as, at all its places together."""
+_LETTERS: Final = 50
+"""Characters of a text that are read as JSON in one step."""
 
 
 class CastError(ValueError):
@@ -40,23 +45,36 @@ def cast(value: Any, target: Type) -> Any:
     """`value` as `target`; raises `CastError`."""
     if isinstance(target, ScalarType):
         return _SCALARS[target.kind](value)
+    try:
+        return _cast(value, target, Work(_MAX_STEPS))
+    except TooMuchWork as stopped:
+        problem = f"a {_kind(value)} cannot become the type of the input: {stopped}"
+    raise CastError(problem)
+
+
+def _cast(value: Any, target: Type, work: Work) -> Any:
+    if isinstance(target, ScalarType):
+        return _SCALARS[target.kind](value)
     if value is None:
         return None
+    if isinstance(value, str):
+        # A text is read as JSON for each of the types that it is tried as.
+        work.spend(1 + len(value) // _LETTERS)
     if isinstance(target, ArrayType):
-        return _array(value, target)
+        return _array(value, target, work)
     if isinstance(target, ObjectType):
-        return _object(value, target)
-    return _union(value, target)
+        return _object(value, target, work)
+    return _union(value, target, work)
 
 
-def _array(value: Any, target: ArrayType) -> Any:
+def _array(value: Any, target: ArrayType, work: Work) -> Any:
     value = _parsed(value)
     if not isinstance(value, list):
         raise _cannot(value, "an array")
-    return value if target.items == ANY else [cast(item, target.items) for item in value]
+    return value if target.items == ANY else [_cast(item, target.items, work) for item in value]
 
 
-def _object(value: Any, target: ObjectType) -> Any:
+def _object(value: Any, target: ObjectType, work: Work) -> Any:
     value = _parsed(value)
     if not isinstance(value, dict):
         raise _cannot(value, "an object")
@@ -65,22 +83,23 @@ def _object(value: Any, target: ObjectType) -> Any:
     known = dict(target.properties)
     extra = target.additional
     return {
-        key: cast(item, known[key])
+        key: _cast(item, known[key], work)
         if key in known
         else item
         if extra is None
-        else cast(item, extra)
+        else _cast(item, extra, work)
         for key, item in value.items()
     }
 
 
-def _union(value: Any, target: UnionType) -> Any:
+def _union(value: Any, target: UnionType, work: Work) -> Any:
+    work.spend(len(target.options))
     for option in target.options:
         if _is(value, option):
-            return cast(value, option)
+            return _cast(value, option, work)
     for option in target.options:
         try:
-            return cast(value, option)
+            return _cast(value, option, work)
         except CastError:
             continue
     raise _cannot(value, "any type of the union")

@@ -25,6 +25,9 @@ ENGINE_OWNED: Final = frozenset(
 )
 
 
+_MOST_HINTS: Final = 30
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Accepted:
     """The caller's parameters after the border."""
@@ -45,13 +48,15 @@ def accepted_inputs(
         raise InputInvalid(f"the inputs are a {type(params).__name__}, not an object")
     known = {port.title: port for port in ports if port.title not in ids_of_run}
     values: dict[str, Any] = {}
-    ignored = []
+    ignored: list[str] = []
     for title, value in params.items():
         if title in ids_of_run:
             ignored.append(f"R01_IGNORED {title}: it carries the run's own id")
             continue
         if title not in known:
-            ignored.append(_why_ignored(str(title), known))
+            # One hint compares a name with all others: nobody reads the thirtieth.
+            near = known if len(ignored) < _MOST_HINTS else {}
+            ignored.append(_why_ignored(str(title), near))
             continue
         check_value(value, where=f"input '{title}'")
         problem = first_problem(known[title].schema.text, value)

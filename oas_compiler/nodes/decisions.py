@@ -6,9 +6,6 @@ PluginRegexNode, first match only ->  a string, else a list of strings
 
 from __future__ import annotations
 
-import re
-import warnings
-
 from oas_compiler import ir
 from oas_compiler.bounds import MAX_PATTERN
 from oas_compiler.casting import castable, shown
@@ -23,6 +20,7 @@ from oas_compiler.nodes.inference import (
     template_inputs,
 )
 from oas_compiler.nodes.site import Site, common
+from oas_compiler.patterns import pattern_flaw
 
 
 def build_branching(site: Site) -> ir.Node:
@@ -85,13 +83,10 @@ def _check_pattern(site: Site, pattern: str) -> None:
         message = f"the pattern has {len(pattern):,} characters, at most {MAX_PATTERN:,} are read"
         site.error("OAS033", message, "regex_pattern")
         return
-    try:
-        with warnings.catch_warnings():
-            # a pattern that Python finds odd but compiles is the author's own affair
-            warnings.simplefilter("ignore")
-            re.compile(pattern)
-    except (re.error, ValueError, OverflowError, RecursionError) as error:
-        site.error("OAS033", f"the pattern is not a regular expression: {error}", "regex_pattern")
+    flawed = pattern_flaw(pattern)
+    if flawed is not None:
+        message = f"the pattern is not a regular expression: {flawed.detail or flawed}"
+        site.error("OAS033", message, "regex_pattern")
 
 
 def build_template(site: Site) -> ir.Node:

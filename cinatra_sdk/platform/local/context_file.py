@@ -175,7 +175,7 @@ def _place(loc: tuple[int | str, ...]) -> str:
 
 def _nearest(loc: tuple[int | str, ...]) -> str:
     known = sorted(_keys(loc[:-1]))
-    near = difflib.get_close_matches(str(loc[-1]), known, n=1)
+    near = difflib.get_close_matches(str(loc[-1])[:100], known, n=1)
     return f'; did you mean "{near[0]}"?' if near else f"; there are {', '.join(known)}"
 
 

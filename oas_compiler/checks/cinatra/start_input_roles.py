@@ -9,12 +9,16 @@ misspelt list (OAS133), a name that only the host may set (OAS091).
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import Final
 
 from oas_compiler.checks.cinatra.metadata_keys import meant_keys
 from oas_compiler.checks.structure.host_owned_names import AUTHORITATIVE
 from oas_compiler.checks.subject import Subject, Written
 from oas_compiler.diagnostics import did_you_mean
 from oas_compiler.rules import Report, rule
+
+_MOST_PAIRS: Final = 20_000
+"""Names that are compared with each other."""
 
 LISTS = ("required", "hidden")
 MAX_PAIRS = 2_000
@@ -84,5 +88,8 @@ def _named(start: Written) -> set[str]:
 
 def _meant(unknown: Collection[str], titles: Collection[str]) -> frozenset[str]:
     """The inputs that misspelt names of the lists are nearest to."""
+    # a handful of wrong names is worth a comparison, hundreds are not
+    if len(unknown) * len(titles) > _MOST_PAIRS:
+        return frozenset()
     hints = {did_you_mean(name, titles) for name in unknown}
     return frozenset(title for title in titles if f'did you mean "{title}"?' in hints)

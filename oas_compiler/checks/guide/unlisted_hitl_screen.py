@@ -13,7 +13,7 @@ from difflib import SequenceMatcher, get_close_matches
 from oas_compiler.checks.cinatra.metadata_keys import meant_keys
 from oas_compiler.checks.renderers import Named, is_renderer_id, named_renderers
 from oas_compiler.checks.subject import Subject, Written
-from oas_compiler.diagnostics import Edit
+from oas_compiler.diagnostics import LONGEST_COMPARED, Edit
 from oas_compiler.ir import Json
 from oas_compiler.rules import Report, rule
 
@@ -66,7 +66,8 @@ def unlisted_hitl_screen(subject: Subject, report: Report) -> None:
 
 def _meant(value: str, unused: list[str]) -> str:
     """The listed id that is spelt almost so, also behind the colon; the front is often the same."""
-    for near in get_close_matches(value, unused[:50], n=3, cutoff=0.85):
+    known = [name for name in unused[:50] if len(name) <= LONGEST_COMPARED]
+    for near in get_close_matches(value[: LONGEST_COMPARED + 1], known, n=3, cutoff=0.85):
         names = (near.rpartition(":")[2], value.rpartition(":")[2])
         if SequenceMatcher(None, *names).ratio() >= 0.75:
             return near

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from oas_compiler.casting import breadth, brief, castable, contrast
+from oas_compiler.casting import Pairs, breadth, brief, castable, contrast
 from oas_compiler.checks.structure.edges import input_of
 from oas_compiler.checks.structure.ports_of import Titles
 from oas_compiler.checks.subject import Subject
@@ -35,7 +35,7 @@ A flow that people wrote needs a hundredth of it.
     good='{"title": "count", "type": "integer"}   feeds   {"title": "limit", "type": "integer"}',
 )
 def castable_edges(subject: Subject, report: Report) -> None:
-    left = _MOST_WORK
+    pairs = Pairs(_MOST_WORK)
     for flow in subject.flows:
         titles, known = Titles(flow), _Known()
         for edge in flow.data_edges:
@@ -44,11 +44,11 @@ def castable_edges(subject: Subject, report: Report) -> None:
                 continue
             output = titles.outputs(source).get(edge.output)
             into = titles.inputs(target).get(edge.input)
-            if output is None or into is None or left <= 0:
+            if output is None or into is None or pairs.left <= 0:
                 continue
-            left -= known.size(output) + known.size(into)
+            pairs.left -= known.size(output) + known.size(into)
             names = f'"{source.id}.{output.title}"', f'"{target.id}.{into.title}"'
-            if not castable(output.type, into.type):
+            if not castable(output.type, into.type, pairs):
                 types = contrast(output.type, into.type)
                 message = f"{names[0]} is {types[0]}, {names[1]} takes {types[1]}"
                 hint = _hint(output, into)

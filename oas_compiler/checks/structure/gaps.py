@@ -12,6 +12,7 @@ from collections.abc import Collection, Mapping
 from difflib import get_close_matches
 from typing import Final
 
+from oas_compiler.diagnostics import LONGEST_COMPARED
 from oas_compiler.ir import EndNode, FlowIR, FlowNode, Node, Place, StartNode
 from oas_compiler.marks import child
 from oas_compiler.unsupported import UnsupportedNode
@@ -71,7 +72,9 @@ def meant_by(wrong: Collection[str], known: Collection[str]) -> frozenset[str]:
     if not wrong or len(wrong) * len(known) > _MOST_PAIRS:
         return frozenset()
     folded = {name.casefold() for name in wrong}
-    near = {found for word in wrong for found in get_close_matches(word, known, n=1)}
+    short = [name for name in known if len(name) <= LONGEST_COMPARED]
+    words = [word for word in wrong if len(word) <= LONGEST_COMPARED]
+    near = {found for word in words for found in get_close_matches(word, short, n=1)}
     return frozenset(name for name in known if name in near or name.casefold() in folded)
 
 

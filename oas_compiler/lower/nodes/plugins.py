@@ -6,10 +6,10 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
+from cinatra_sdk.patterns.searching import Matcher, SearchStopped
 from cinatra_sdk.templates import Renderer, TemplateError
 from oas_compiler.ir import RegexNode, TemplateNode
 from oas_compiler.lower.registry import REGISTRY, Lowered, Site
-from oas_compiler.lower.safe_regex import Matcher, MatchStopped
 
 
 @REGISTRY.register(RegexNode)
@@ -23,7 +23,7 @@ def lower_regex(site: Site) -> Lowered:
         text = frame.gather(state)[text_title]
         try:
             value: Any = matcher.first(text) if node.first_only else matcher.all(text)
-        except MatchStopped as error:
+        except SearchStopped as error:
             raise frame.failed(
                 f"regex_pattern: {error}",
                 hint="write the pattern without a repetition inside a repetition",

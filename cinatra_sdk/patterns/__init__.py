@@ -1,0 +1,10 @@
+r"""An author's regular expressions, in bounded time: the one engine for all of them.
+
+    reading.py      the syntax: a pattern is read, not compiled
+    steps.py        how many steps Python's own engine takes at most
+    automaton.py    a search whose time grows with the text only
+    apart.py        any other search: in a process of its own, limited in time and memory
+    searching.py    which of the three, and what it costs
+
+A pattern means what it means to Python's `re`, wherever it is searched.
+"""

@@ -1,0 +1,80 @@
+"""What `$ref` and `$dynamicRef` lead to; nothing is ever fetched.
+
+The library that reads references takes long to import, so it is imported by a schema that has
+one.  Only the metaschemas of JSON Schema are known besides the schema itself.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+from urllib.parse import unquote
+
+
+def is_pointer(reference: str) -> bool:
+    """Whether `reference` is a JSON Pointer into the same document."""
+    return reference == "#" or reference.startswith("#/")
+
+
+def pointed(schema: Any, reference: str) -> Any:
+    """What a JSON Pointer leads to.
+
+    Raises: `LookupError`.
+    """
+    found = schema
+    for part in unquote(reference[1:]).split("/")[1:]:
+        step = part.replace("~1", "/").replace("~0", "~")
+        if isinstance(found, list) and step.isdecimal() and len(step) < 10:
+            found = found[int(step)]
+        elif isinstance(found, dict):
+            found = found[step]
+        else:
+            raise LookupError(reference)
+    return found
+
+
+def frames_left() -> int:
+    """How many more calls may be made inside each other."""
+    frame, used = sys._getframe(), 0  # noqa: SLF001 - there is no other way to know
+    while frame.f_back is not None:
+        frame, used = frame.f_back, used + 1
+    return sys.getrecursionlimit() - used
+
+
+def metaschema() -> Any:
+    """The schema of schemas."""
+    return _known_schemas().contents("https://json-schema.org/draft/2020-12/schema")
+
+
+def _known_schemas() -> Any:
+    import jsonschema_specifications  # type: ignore[import-untyped]
+
+    return jsonschema_specifications.REGISTRY
+
+
+def resolver_of(schema: Any) -> Any:
+    """A resolver whose root is `schema`."""
+    from referencing.jsonschema import DRAFT202012
+
+    return _known_schemas().resolver_with_root(DRAFT202012.create_resource(schema))
+
+
+def inside(resolver: Any, schema: Any) -> Any:
+    """The resolver for what is below `schema`, which has an `$id`."""
+    from referencing.jsonschema import DRAFT202012
+
+    return resolver.in_subresource(DRAFT202012.create_resource(schema))
+
+
+def lookup(resolver: Any, reference: str) -> tuple[Any, Any]:
+    """The schema that `reference` names, and the resolver there.
+
+    Raises: `LookupError` where it leads nowhere.
+    """
+    from referencing.exceptions import NoSuchAnchor, Unresolvable
+
+    try:
+        found = resolver.lookup(reference)
+    except (Unresolvable, NoSuchAnchor, KeyError, ValueError, TypeError, AttributeError):
+        raise LookupError(reference) from None
+    return found.contents, found.resolver

@@ -4,14 +4,17 @@ Error tree
     FlowError(Exception)            `.code`, `.hint`
         InputInvalid                the caller's parameters: names the input and the rule
         ValueRefused                a value that no database or JSON reader could keep
+        PlaceholderRefused          a placeholder that is a setting of the runtime itself
         PolicyInvalid               the host's approval policy: a run refuses to start on it
         AnswerInvalid               a person's answer, before anything is written
         GateClosed                  the gate was answered before; says by whom and when
         NodeFailed                  a node of the flow: names the node and the cause
             LimitExceeded           a loop went on for too long
         FlowChanged                 a run belongs to another version of the flow
+        ContextMismatch             the host's context is another run's, or another tenant's
         StoreError                  the database, named without its password
             RunNotFound
+            NotConfigured           the run asks for what this process has not been given
             RunBusy                 another process is working on the run right now
             RunEnded                the run is in a terminal status
     PlatformError                   see cinatra_sdk.platform.protocol
@@ -40,6 +43,12 @@ class ValueRefused(FlowError, ValueError):
     """A value cannot be kept: not JSON, too large, too deep, or with characters no database takes."""
 
     code = "value_refused"
+
+
+class PlaceholderRefused(FlowError, ValueError):
+    """A placeholder has the name of a variable that the runtime reads itself."""
+
+    code = "placeholder_refused"
 
 
 class PolicyInvalid(FlowError):
@@ -90,6 +99,12 @@ class FlowChanged(FlowError):
     code = "flow_changed"
 
 
+class ContextMismatch(FlowError):
+    """The context belongs to another run or another tenant; nothing was written."""
+
+    code = "context_mismatch"
+
+
 class StoreError(FlowError):
     """The database cannot be reached or refused; its password is never in the text."""
 
@@ -100,6 +115,12 @@ class RunNotFound(StoreError):
     """There is no run with this id."""
 
     code = "run_not_found"
+
+
+class NotConfigured(StoreError):
+    """A run asks for an address or a variable that this process was not given; nothing was done."""
+
+    code = "not_configured"
 
 
 class RunBusy(StoreError):

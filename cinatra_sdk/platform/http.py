@@ -75,6 +75,9 @@ class HttpPlatform:
     Raises: `ValueError` when `base_url` or an entry of `allow` cannot be read.
     """
 
+    takes_credentials = True
+    """Whether the platform's own origin gets the run's tokens."""
+
     def __init__(
         self,
         base_url: str,
@@ -136,7 +139,7 @@ class HttpPlatform:
     # ------------------------------------------------------------------------ calls
 
     def call(self, call: PlatformCall) -> JsonValue:
-        prepared = prepare(self._rules, call, now=self._clock())
+        prepared = self._prepared(call)
         attempt = 0
         while True:
             verdict = self._judge(prepared, self._send(prepared, attempt), attempt)
@@ -146,7 +149,7 @@ class HttpPlatform:
             attempt += 1
 
     async def acall(self, call: PlatformCall) -> JsonValue:
-        prepared = prepare(self._rules, call, now=self._clock())
+        prepared = self._prepared(call)
         attempt = 0
         while True:
             verdict = self._judge(prepared, await self._asend(prepared, attempt), attempt)
@@ -154,6 +157,9 @@ class HttpPlatform:
                 return verdict.value
             await self._outside.asleep(self._seconds(verdict))
             attempt += 1
+
+    def _prepared(self, call: PlatformCall) -> Prepared:
+        return prepare(self._rules, call, now=self._clock())
 
     def _judge(self, prepared: Prepared, outcome: Answer | Failure, attempt: int) -> Decoded | Wait:
         return judge(prepared, outcome, attempt=attempt, retries=self._retries, now=self._clock())

@@ -27,6 +27,8 @@ from cinatra_sdk.values import check_value
 
 ERROR: Final = "$error"
 _ERROR_KEYS: Final = frozenset({"status", "code", "message"})
+MAX_KEY: Final = 60
+"""Characters of a key in an error."""
 
 
 class StubError(ValueError):
@@ -87,28 +89,45 @@ class Stubs:
 def read_stubs(path: str | os.PathLike[str]) -> dict[str, JsonValue]:
     """The stubs of a `.json`, `.yaml` or `.yml` file.
 
-    Raises: `StubError`.
+    Raises: `StubError`, which quotes nothing of the file but a key that is wrong.
     """
     file = Path(path)
+    if file.suffix not in {".json", ".yaml", ".yml"}:
+        raise StubError(f"{file}: a stubs file ends in .json, .yaml or .yml")
+    problem, loaded = "", None
     try:
         text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise StubError(f"{file}: cannot be read: {type(error).__name__}") from error
-    if file.suffix not in {".json", ".yaml", ".yml"}:
-        raise StubError(f"{file}: a stubs file ends in .json, .yaml or .yml")
-    try:
-        if file.suffix == ".json":
-            loaded = json.loads(text, object_pairs_hook=_no_duplicates)
-        else:
-            loaded = yaml.safe_load(text)
-    except StubError as error:
-        raise StubError(f"{file}: {error}") from None
-    except (ValueError, RecursionError, yaml.YAMLError) as error:
-        raise StubError(f"{file}: is not valid {file.suffix[1:].upper()}: {error}") from error
-    try:
-        return _checked({} if loaded is None else loaded)
-    except StubError as error:
-        raise StubError(f"{file}: {error}") from None
+        problem = f"cannot be read: {type(error).__name__}"
+    else:
+        try:
+            loaded = _checked(_decoded(text, file.suffix))
+        except StubError as error:
+            problem = str(error)
+        except (ValueError, RecursionError, yaml.YAMLError) as error:
+            problem = f"is not valid {file.suffix[1:].upper()}{_place(error)}"
+    # Raised out here: a parser's error, with its snippet of the file, would stay in the context.
+    if problem:
+        raise StubError(f"{file}: {problem}")
+    assert loaded is not None
+    return loaded
+
+
+def _decoded(text: str, suffix: str) -> Any:
+    if suffix == ".json":
+        return json.loads(text, object_pairs_hook=_no_duplicates)
+    loaded = yaml.safe_load(text)
+    return {} if loaded is None else loaded
+
+
+def _place(error: Exception) -> str:
+    """Where reading stopped.  Not the parser's own words: they quote the file."""
+    mark = getattr(error, "problem_mark", None)
+    if mark is not None:
+        return f" at line {mark.line + 1}, column {mark.column + 1}"
+    if isinstance(error, json.JSONDecodeError):
+        return f": {error.msg} at line {error.lineno}, column {error.colno}"
+    return ""
 
 
 def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -116,8 +135,14 @@ def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) != len(pairs):
         keys = [key for key, _ in pairs]
         double = next(key for key in keys if keys.count(key) > 1)
-        raise StubError(f'the key "{double}" is written twice')
+        raise StubError(f'the key "{_cut(double)}" is written twice')
     return found
+
+
+def _cut(key: object) -> str:
+    """A key as an error shows it: enough to find it by."""
+    text = str(key)
+    return text if len(text) <= MAX_KEY else text[:MAX_KEY] + "…"
 
 
 def _checked(stubs: Any) -> dict[str, JsonValue]:
@@ -126,12 +151,12 @@ def _checked(stubs: Any) -> dict[str, JsonValue]:
         raise StubError("the stubs must be an object: node path, node id or url ending → answer")
     for key, value in stubs.items():
         if not isinstance(key, str) or not key.strip("/ "):
-            raise StubError(f"the key {key!r} must be a node path, a node id or a url ending")
+            raise StubError(f"the key {_cut(key)!r} must be a node path, a node id or a url ending")
         try:
-            check_value(value, where=f'stub "{key}"')
+            check_value(value, where=f'stub "{_cut(key)}"')
         except ValueRefused as error:
             raise StubError(str(error)) from None
-        _answers(key, value)
+        _answers(_cut(key), value)
     return dict(stubs)
 
 
@@ -153,7 +178,9 @@ def _answer(key: str, value: Any) -> dict[str, JsonValue] | StubbedError:
     error = value[ERROR]
     unknown = sorted(set(error) - _ERROR_KEYS)
     if unknown:
-        raise StubError(f'stub "{key}": {ERROR} has only status, code, message; not "{unknown[0]}"')
+        raise StubError(
+            f'stub "{key}": {ERROR} has only status, code, message; not "{_cut(unknown[0])}"'
+        )
     status = error.get("status")
     if type(status) is not int or not 400 <= status <= 599:
         raise StubError(f'stub "{key}": {ERROR} needs a status from 400 to 599')

@@ -78,6 +78,9 @@ def tests_of(name: str, attempt: Attempt, controls: Mapping[str, Control]) -> tu
     return test_attack, test_twin, test_control
 
 
+tests_of.__test__ = False  # type: ignore[attr-defined]  # its name begins like a test's
+
+
 def _params(rows: tuple[Attack, ...]) -> list[Any]:
     long = pytest.mark.long
     return [pytest.param(row, id=row.id, marks=[] if row.in_spread else [long]) for row in rows]

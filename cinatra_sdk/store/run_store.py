@@ -28,6 +28,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Any, Final, Self, TypeAlias
+from weakref import WeakSet
 
 import psycopg
 from langgraph.checkpoint.postgres import PostgresSaver
@@ -108,6 +109,8 @@ class RunStore:
         # By run and not by file: two tenants' flows may have the same bytes and other placeholder
         # values, tools and credentials.
         self._flows: OrderedDict[str, DurableFlow] = OrderedDict()
+        self._made: WeakSet[Platform] = WeakSet()
+        """Platforms made again from rows: their connections end with the store."""
 
     @classmethod
     def open(
@@ -150,6 +153,9 @@ class RunStore:
         return self._database
 
     def close(self) -> None:
+        for platform in list(self._made):
+            if callable(close := getattr(platform, "close", None)):
+                close()
         self._database.close()
 
     def __enter__(self) -> Self:
@@ -514,7 +520,9 @@ class RunStore:
 
     def _own_platform(self, row: Row) -> Platform:
         settings = os.environ if self._settings is None else self._settings
-        return platform_of(row, self._database, settings=settings, record=self._record)
+        made = platform_of(row, self._database, settings=settings, record=self._record)
+        self._made.add(getattr(made, "beyond", None) or made)
+        return made
 
     def _remember(self, run_id: str, flow: DurableFlow) -> DurableFlow:
         """Keep the flow of a run that this process worked on lately; the oldest go first."""

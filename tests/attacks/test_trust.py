@@ -188,7 +188,6 @@ def _sent(value: Any, place: Place, there: Servers) -> str:
     with contextlib.ExitStack() as stack:
         platform = None if own is None else stack.enter_context(own)
         store = stack.enter_context(RunStore.open(place.database, platform=platform))
-        stack.callback(_close_platforms, store)
         try:
             status = go_on(store, value.get("how", "answer"), context)
         except FlowError as error:
@@ -199,14 +198,6 @@ def _sent(value: Any, place: Place, there: Servers) -> str:
     return f"{status}, {'with the' if SECRET in there.heard else 'without a'} token" + (
         "" if calls == 1 else f" in {calls} calls"
     )
-
-
-def _close_platforms(store: RunStore) -> None:
-    """Connections to the servers of this test."""
-    for flow in store._flows.values():
-        platform = getattr(flow.platform, "beyond", flow.platform)
-        if isinstance(platform, HttpPlatform):
-            platform.close()
 
 
 def _list(there: Servers, text: str) -> str:

@@ -14,6 +14,7 @@ run the tenant has to be named, in the context or beside it (`tenant=`).
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from cinatra_sdk.errors import ContextMismatch, NotConfigured
 from cinatra_sdk.platform.protocol import Platform
@@ -55,8 +56,10 @@ def is_host_context(given: object) -> bool:
 def refuse_strangers(platform: Platform, host: HostContext) -> None:
     """Raise `NotConfigured` where the run's own address would have to do without the credentials."""
     if _holds_credentials(host) and not takes_credentials(platform):
+        about: Any = platform.describe()
+        address = (about.get("beyond") or about).get("base_url", "a platform")
         raise NotConfigured(
-            f"run '{host.run_id}' calls {platform!r}, an address that this process has not named, "
+            f"run '{host.run_id}' calls {address}, which this process has not named, "
             "and the context holds credentials",
             hint="set CINATRA_BASE_URL to it if it is yours, or leave the credentials out",
         )

@@ -14,7 +14,7 @@ from langchain_core.runnables import RunnableConfig
 from pydantic import JsonValue
 
 from cinatra_sdk.errors import FlowChanged, NotConfigured, PlaceholderRefused, StoreError
-from cinatra_sdk.placeholders import refuse_runtime_names
+from cinatra_sdk.placeholders import is_runtime_name, refuse_runtime_names
 from cinatra_sdk.platform import platform_from
 from cinatra_sdk.platform.protocol import Platform
 from cinatra_sdk.runs import Graph
@@ -94,6 +94,11 @@ def values_of(row: Row, own: Mapping[str, str]) -> dict[str, str]:
             f"at the command line --env {missing[0]}=…, or list the name in OASFLOW_ENV",
         )
     return {name: own[name] for name in names}
+
+
+def unfilled(row: Row) -> dict[str, str]:
+    """The run's placeholders, each left as it stands in the file."""
+    return {name: "{{" + name + "}}" for name in row["env_names"] if not is_runtime_name(name)}
 
 
 def platform_of(

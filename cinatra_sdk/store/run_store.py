@@ -21,6 +21,7 @@ The `a…` twins run the same code in a thread: the database work is the same ei
 from __future__ import annotations
 
 import asyncio
+import functools
 import logging
 import os
 import uuid
@@ -39,12 +40,14 @@ from cinatra_sdk.decisions import Decision
 from cinatra_sdk.errors import (
     AnswerInvalid,
     FlowChanged,
+    NotConfigured,
     RunEnded,
     RunNotFound,
     StoreError,
 )
 from cinatra_sdk.gates import Gate
 from cinatra_sdk.placeholders import refuse_runtime_names
+from cinatra_sdk.platform.nowhere import Nowhere
 from cinatra_sdk.platform.protocol import Platform
 from cinatra_sdk.runs import OnEvent, Run, advance, decisions_in, stop_of
 from cinatra_sdk.runtime_context import DERIVED, HostContext
@@ -62,7 +65,7 @@ from cinatra_sdk.store.decisions import (
     refuse_credentials,
     refuse_withdrawn,
 )
-from cinatra_sdk.store.flows import DurableFlow, load_flow, platform_of, values_of
+from cinatra_sdk.store.flows import DurableFlow, load_flow, platform_of, unfilled, values_of
 from cinatra_sdk.store.lock import is_free, locked
 from cinatra_sdk.store.rows import (
     ENDED,
@@ -204,10 +207,16 @@ class RunStore:
             self._row(connection, run_id, tenant)
             return every(connection, "list_decisions", {"run_id": run_id})
 
-    def flow(self, run_id: str, *, tenant: str | None = None) -> DurableFlow:
-        """The flow of a run, made again from the stored bytes where this process lacks it."""
+    def flow(
+        self, run_id: str, *, tenant: str | None = None, to_reject: bool = False
+    ) -> DurableFlow:
+        """The flow of a run, made again from the stored bytes where this process lacks it.
+
+        to_reject: what the run asks for need not be lent to it, and the flow then calls nothing.
+        """
         with self._database.connection() as connection:
-            return self._flow(connection, self._row(connection, run_id, tenant), None)
+            row = self._row(connection, run_id, tenant)
+            return self._flow(connection, row, None, to_reject=to_reject)
 
     # ------------------------------------------------------------------ acting
 
@@ -301,8 +310,9 @@ class RunStore:
                 raise AnswerInvalid("the decision does not say who decides", hint="give by=…")
             answer = gate.check(decision)
             refuse_credentials(decision, host)
-            flow = self._flow(connection, row, flow)
-            refuse_strangers(flow.platform, host)
+            flow = self._flow(connection, row, flow, to_reject=not decision.approved)
+            if decision.approved:
+                refuse_strangers(flow.platform, host)
         refuse_withdrawn(flow.platform, run_id, gate, answer)
         with self._database.connection() as connection, connection.transaction():
             # Under the row's lock: nobody stops the run between this look and the record.
@@ -444,9 +454,11 @@ class RunStore:
         """As `find`."""
         return await asyncio.to_thread(self.find, prefix, tenant=tenant, to_act=to_act)
 
-    async def aflow(self, run_id: str, *, tenant: str | None = None) -> DurableFlow:
+    async def aflow(
+        self, run_id: str, *, tenant: str | None = None, to_reject: bool = False
+    ) -> DurableFlow:
         """As `flow`."""
-        return await asyncio.to_thread(self.flow, run_id, tenant=tenant)
+        return await asyncio.to_thread(self.flow, run_id, tenant=tenant, to_reject=to_reject)
 
     async def astop(self, run_id: str, *, tenant: str | None = None) -> Run:
         """As `stop`."""
@@ -484,7 +496,14 @@ class RunStore:
         if row is not None and row["status"] in ENDED:
             raise RunEnded(f"run '{run_id}' is {row['status']}", hint="no further call is made")
 
-    def _flow(self, connection: Rows, row: Row, given: DurableFlow | None) -> DurableFlow:
+    def _flow(
+        self,
+        connection: Rows,
+        row: Row,
+        given: DurableFlow | None,
+        *,
+        to_reject: bool = False,
+    ) -> DurableFlow:
         """The run's flow: the one given, one known here, or the stored bytes compiled again."""
         if given is not None:
             refuse_runtime_names(given.env)
@@ -508,13 +527,19 @@ class RunStore:
             return known
         stored = one(connection, "load_flow", {"digest": row["digest"]})
         assert stored is not None  # the run's row refers to it
-        flow = load_flow(
-            bytes(stored["source"]),
-            digest=row["digest"],
-            env=values_of(row, self._env),
-            platform=self._platform or self._own_platform(row),
-            tools=self._tools,
+        make = functools.partial(
+            load_flow, bytes(stored["source"]), digest=row["digest"], tools=self._tools
         )
+        try:
+            env = values_of(row, self._env)
+            flow = make(env=env, platform=self._platform or self._own_platform(row))
+        except NotConfigured:
+            if not to_reject:
+                raise
+            # Nothing runs after a rejection, and nobody has to lend a hostile run anything for it.
+            flow = make(env=unfilled(row), platform=Nowhere())
+            refuse_other_lowering(row, flow)
+            return flow
         refuse_other_lowering(row, flow)
         return self._remember(row["run_id"], flow)
 

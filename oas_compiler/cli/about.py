@@ -57,6 +57,8 @@ def _reach(description: Mapping[str, Any], *, trusted: bool) -> str:
         beyond = description.get("beyond")
         here = "fills context slots from this database"
         return here if beyond is None else f"{here}; {_reach(beyond, trusted=trusted)}"
+    if kind == "nowhere":
+        return "calls nothing: the run is rejected"
     if kind != "http":
         return "calls what its host made of it"
     others = "; also " + ", ".join(description["allow"]) if description.get("allow") else ""

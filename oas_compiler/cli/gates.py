@@ -260,7 +260,8 @@ def _answer(target: str, decide: Decide, given: _By) -> Exit:
         run, gate_id, gate = _found(store, target, given.tenant)
         # A gate that does not wait is handed on: the store knows who answered it, and when.
         decision = decide(gate, who)
-        drive = _drive(store, run, terminal, who, given.tenant)
+        to_reject = not decision.approved
+        drive = _drive(store, run, terminal, who, given.tenant, to_reject=to_reject)
         return drive.go(
             lambda on_event, context: store.answer(
                 run.id,
@@ -274,7 +275,15 @@ def _answer(target: str, decide: Decide, given: _By) -> Exit:
         )
 
 
-def _drive(store: RunStore, run: Run, terminal: Terminal, who: str, tenant: str) -> Drive:
+def _drive(
+    store: RunStore,
+    run: Run,
+    terminal: Terminal,
+    who: str,
+    tenant: str,
+    *,
+    to_reject: bool = False,
+) -> Drive:
     """One answer here; the gates that come after it are left waiting.
 
     What is lent to the run is said before anything is done.
@@ -282,7 +291,7 @@ def _drive(store: RunStore, run: Run, terminal: Terminal, who: str, tenant: str)
     from oas_compiler.cli.about import tell_what_is_used
     from oas_compiler.cli.drive import Drive
 
-    flow = opening.flow_of_run(store, run.id, tenant)
+    flow = opening.flow_of_run(store, run.id, tenant, to_reject=to_reject)
     tell_what_is_used(terminal, run, flow)
     return Drive(
         store=store,

@@ -104,14 +104,16 @@ def digest(path: str) -> str:
     return "" if source is None else hashlib.sha256(source.raw).hexdigest()
 
 
-def flow_of_run(opened: RunStore, run_id: str, tenant: str = "") -> Flow:
+def flow_of_run(
+    opened: RunStore, run_id: str, tenant: str = "", *, to_reject: bool = False
+) -> Flow:
     """The flow of a run, made again from the bytes in the store, on its own platform.
 
     Raises: `NotConfigured` when this process lacks what the run asks for; `CompileError`.
     """
     from oas_compiler.lower.flow import Flow
 
-    made = opened.flow(run_id, tenant=tenant or None)
+    made = opened.flow(run_id, tenant=tenant or None, to_reject=to_reject)
     if not isinstance(made, Flow):
         raise Halt(f"run '{run_id}' was not started with a flow file")
     return made

@@ -13,17 +13,15 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from typer.testing import CliRunner
-
 from cinatra_sdk import Decision, FlowError, HostContext, RunStore, SimulatedPlatform
 from cinatra_sdk.platform.protocol import Credentials
 from cinatra_sdk.runtime_context import host_context
 from cinatra_sdk.store import contexts, run_store, short_names
 from oas_compiler import compile_flow
-from oas_compiler.cli.app import app
 from tests.attacks import families
 from tests.attacks.book import Attack
 from tests.attacks.families import Control, Place
+from tests.attacks.trust_runs import command
 from tests.flows import api, end, flow_of, gate, start
 
 TOKEN = "canary-token-4c1e"
@@ -164,7 +162,7 @@ def _commanded(store: RunStore, value: Any, place: Place) -> str:
     place.monkeypatch.setenv("DATABASE_URL", place.database)
     for name, text in value.get("env", {}).items():
         place.monkeypatch.setenv(name, text)
-    done = CliRunner().invoke(app, [*value["cli"], "--json"], catch_exceptions=False)
+    done = command(*value["cli"])
     if done.exit_code == 0:
         return "exit 0"
     code = json.loads(done.stdout).get("error", {}).get("code", "no error")

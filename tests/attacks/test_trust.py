@@ -12,8 +12,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from typer.testing import CliRunner
-
 from cinatra_sdk import Decision, FlowError, HttpPlatform, RunStore, SimulatedPlatform
 from cinatra_sdk.platform import platform_from
 from cinatra_sdk.platform.origin import AllowEntry
@@ -23,7 +21,6 @@ from cinatra_sdk.platform.strangers import StrangersPlatform
 from cinatra_sdk.platform.stubs import StubError, read_stubs
 from cinatra_sdk.runtime_context import host_context
 from oas_compiler import compile_flow
-from oas_compiler.cli.app import app
 from tests.attacks import families
 from tests.attacks.book import Attack
 from tests.attacks.families import Control, Place
@@ -34,6 +31,7 @@ from tests.attacks.trust_runs import (
     Servers,
     begin,
     begin_simulated,
+    command,
     described,
     everything_kept,
     go_on,
@@ -158,7 +156,7 @@ def _commanded(value: Any, place: Place) -> str:
         for name, text in value.get("env", {}).items():
             place.monkeypatch.setenv(name, text)
         words = [str(flow) if word == "FLOW" else word for word in value["cli"]]
-        done = CliRunner().invoke(app, [*words, "--json"], catch_exceptions=False)
+        done = command(*words)
         if SECRET in done.output or (done.exit_code and store.decisions("r1")):
             return "opened"
     if done.exit_code in (0, 3):

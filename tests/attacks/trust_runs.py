@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from psycopg.types.json import Json
+from typer.testing import CliRunner, Result
 
 from cinatra_sdk import Decision, HttpPlatform, RunStore, SimulatedPlatform
 from cinatra_sdk.platform.local.settings import read_settings
 from cinatra_sdk.platform.local.standalone import standalone
 from cinatra_sdk.runtime_context import HostContext
 from oas_compiler import compile_flow
+from oas_compiler.cli.app import app
 from tests.flows import api, end, flow_of, gate, start
 from tests.platform.loopback_server import LoopbackServer
 
@@ -103,8 +106,20 @@ def go_on(store: RunStore, how: str, context: HostContext | None = None) -> str:
         return asyncio.run(store.aresume("r1", context=context)).status
     if how == "aanswer":
         return asyncio.run(store.aanswer("r1", "ok", approved, context=context)).status
+    if how == "reject":
+        return store.answer("r1", "ok", Decision.reject(by="ann"), context=context).status
     flow = store.flow("r1") if how == "own flow" else None
     return store.answer("r1", "ok", approved, context=context, flow=flow).status
+
+
+def command(*words: str) -> Result:
+    """`oasflow` in this process, which gives the product's log back afterwards."""
+    log = logging.getLogger("oasflow")
+    before = list(log.handlers), log.propagate
+    try:
+        return CliRunner().invoke(app, [*words, "--json"], catch_exceptions=False)
+    finally:
+        log.handlers, log.propagate = before
 
 
 def everything_kept(dsn: str) -> str:

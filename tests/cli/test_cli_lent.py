@@ -101,6 +101,21 @@ def test_an_address_that_is_not_listed_is_refused_and_the_gate_stays_open(
     assert cli("approve", "r1", *where, "--allow", "https://crm.example").exit_code == 3
 
 
+def test_a_run_is_rejected_without_lending_it_anything(
+    cli: Any, flow_file: Any, server: LoopbackServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = ("--base-url", server.url, "--env", "CRM_URL=x")
+    assert cli("run", flow_file(FLOW), *given, "--run-id", "r1").exit_code == 3
+    monkeypatch.setenv("CINATRA_BASE_URL", "https://own.example")
+    monkeypatch.setenv("CINATRA_RUN_TOKEN", "canary-word")
+    monkeypatch.setenv("CRM_URL", "canary-variable")
+    assert cli("approve", "r1").exit_code == 2
+    rejected = cli("reject", "r1", "--reason", "whose is this?")
+    assert rejected.exit_code == 5
+    assert "  calls nothing: the run is rejected\n" in rejected.stderr
+    assert server.seen == []
+
+
 def test_each_command_keeps_a_record_of_its_own(cli: Any, flow_file: Any, tmp_path: Path) -> None:
     theirs, mine = tmp_path / "theirs", tmp_path / "mine"
     begun = cli("run", flow_file(FLOW), "--simulate", "--record", str(theirs), "--run-id", "r1")

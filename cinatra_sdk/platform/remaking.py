@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import ipaddress
 import logging
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Self
@@ -144,7 +143,7 @@ def _http(settings: Mapping[str, Any], own: OwnSettings) -> Platform:
         raise ValueError(
             "an http platform needs a base_url, or CINATRA_BASE_URL in the environment"
         )
-    is_own = bool(own.base_url) and _address(base_url) == _address(own.base_url)
+    is_own = bool(own.base_url) and _address(base_url) == _own(BASE_URL, own.base_url)
     if not is_own:
         _refuse_stranger(base_url, own)
     _refuse_lacking(settings.get("needs", []), own, base_url)
@@ -169,6 +168,23 @@ def _address(base_url: str) -> Target:
     return read_url(base_url)
 
 
+def _own(setting: str, text: str) -> Target:
+    """An address of this process's own; raises `ValueError` naming the setting it is in."""
+    problem = ""
+    try:
+        return _address(text)
+    except ValueError as refusal:
+        problem = str(refusal)
+    raise ValueError(f"{setting} of this process, {shown(text)!r}: {problem}")
+
+
+def _listed(own: OwnSettings) -> list[AllowEntry]:
+    """What `OASFLOW_ALLOW` lists."""
+    for text in own.allow or ():
+        _own(ALLOW, text)
+    return [AllowEntry.parse(text) for text in own.allow or ()]
+
+
 def _refuse_stranger(base_url: str, own: OwnSettings) -> None:
     """An address that this process has not named gets nothing of it where it named another."""
     told = shown(base_url)
@@ -178,13 +194,14 @@ def _refuse_stranger(base_url: str, own: OwnSettings) -> None:
             f"{shown(own.base_url) or 'no named platform'}: set CINATRA_BASE_URL to it if it is "
             f"yours, or unset {own.secrets[0]}"
         )
-    if own.names_addresses:
+    if own.names_addresses and not any(e.covers(_address(base_url)) for e in _listed(own)):
         raise ValueError(
             f"the platform is {told}, and this process calls "
             f"{shown(own.base_url) or 'only what OASFLOW_ALLOW lists'}: set CINATRA_BASE_URL "
             "(--base-url at the command line) to it if you mean to call it"
         )
-    _refuse_inner(AllowEntry.parse(base_url), told, loopback=True)
+    if not own.names_addresses:
+        _refuse_inner(AllowEntry.parse(base_url), told, loopback=True)
 
 
 def _refuse_inner(entry: AllowEntry, told: str, *, loopback: bool) -> None:
@@ -222,7 +239,7 @@ def _allowed(entries: object, own: OwnSettings) -> list[str]:
     """The entries of the description, where this process may call them too."""
     if not isinstance(entries, list) or not all(isinstance(entry, str) for entry in entries):
         raise ValueError('"allow" of a stored platform is a list of addresses')
-    mine = None if own.allow is None else [AllowEntry.parse(entry) for entry in own.allow]
+    mine = None if own.allow is None else _listed(own)
     for text in entries:
         entry = AllowEntry.parse(text)
         if mine is None:
@@ -244,7 +261,8 @@ def _patience(settings: Mapping[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     if "timeout" in settings:
         seconds = settings["timeout"]
-        if not _is_number(seconds) or not math.isfinite(seconds) or seconds <= 0:
+        # NaN is not above 0 either; an int may be too large for a float.
+        if not _is_number(seconds) or not seconds > 0:
             raise ValueError('"timeout" of a stored platform is a number of seconds above 0')
         found["timeout"] = min(seconds, MOST_SECONDS)
     if "retries" in settings:

@@ -98,7 +98,8 @@ def values_of(row: Row, own: Mapping[str, str]) -> dict[str, str]:
 
 def unfilled(row: Row) -> dict[str, str]:
     """The run's placeholders, each left as it stands in the file."""
-    return {name: "{{" + name + "}}" for name in row["env_names"] if not is_runtime_name(name)}
+    names = [name for name in row["env_names"] if isinstance(name, str)]
+    return {name: "{{" + name + "}}" for name in names if not is_runtime_name(name)}
 
 
 def platform_of(

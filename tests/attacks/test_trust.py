@@ -214,7 +214,10 @@ def _rewritten(value: Any, place: Place, there: Servers) -> None:
 
     if "row" in value:
         now = {"kind": "http", "base_url": there.evil.url, "allow": [], "retries": 0}
-        rewrite(place.database, "platform", now | value["row"])
+        asked = dict(value["row"])
+        if isinstance(asked.get("base_url"), str):
+            asked["base_url"] = there.address(asked["base_url"])
+        rewrite(place.database, "platform", now | asked)
     elif "whole" in value:
         rewrite(place.database, "platform", filled(value["whole"]))
     elif "beyond_of" in value:
@@ -245,7 +248,8 @@ async def _acalled(platform: HttpPlatform, call: PlatformCall) -> None:
 
 
 def _patience(value: Any, _place: Place) -> str:
-    said = {"kind": "http", "base_url": "https://a.example", **value["patience"]}
+    asked = {k: 10**400 if v == "HUGE" else v for k, v in value["patience"].items()}
+    said = {"kind": "http", "base_url": "https://a.example", **asked}
     now: Any = platform_from(said, env={}).describe()
     return "within bounds" if now["timeout"] <= 600 and now["retries"] <= 10 else "opened"
 

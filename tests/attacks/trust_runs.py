@@ -39,6 +39,9 @@ class Servers:
         """`EVIL/x`, `OWN` and the like as an address."""
         https = self.evil.url.replace("http:", "https:")
         names = {
+            "NUMBER": f"http://2130706433:{self.evil.port}",
+            "SHORT": f"http://127.1:{self.evil.port}",
+            "DOTTED": f"http://localhost.:{self.evil.port}",
             "LOCALHOST": f"http://localhost:{self.evil.port}",
             "HTTPS": https,
             "EVIL": self.evil.url,

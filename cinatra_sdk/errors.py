@@ -4,6 +4,7 @@ Error tree
     FlowError(Exception)            `.code`, `.hint`
         InputInvalid                the caller's parameters: names the input and the rule
         ValueRefused                a value that no database or JSON reader could keep
+        PlaceholderRefused          a placeholder that is a setting of the runtime itself
         PolicyInvalid               the host's approval policy: a run refuses to start on it
         AnswerInvalid               a person's answer, before anything is written
         GateClosed                  the gate was answered before; says by whom and when
@@ -11,8 +12,10 @@ Error tree
             LimitExceeded           a loop went on for too long
             ForkRefused             a node would act in a fork of its thread
         FlowChanged                 a run belongs to another flow, or to another version of it
+        ContextMismatch             the host's context is another run's, or another tenant's
         StoreError                  the database, named without its password
             RunNotFound
+            NotConfigured           the run asks for what this process has not been given
             RunBusy                 another process is working on the run right now
             RunEnded                the run is in a terminal status
     PlatformError                   see cinatra_sdk.platform.protocol
@@ -41,6 +44,12 @@ class ValueRefused(FlowError, ValueError):
     """A value cannot be kept: not JSON, too large, too deep, or with characters no database takes."""
 
     code = "value_refused"
+
+
+class PlaceholderRefused(FlowError, ValueError):
+    """A placeholder has the name of a variable that the runtime reads itself."""
+
+    code = "placeholder_refused"
 
 
 class PolicyInvalid(FlowError):
@@ -97,6 +106,12 @@ class FlowChanged(FlowError):
     code = "flow_changed"
 
 
+class ContextMismatch(FlowError):
+    """The context belongs to another run or another tenant; nothing was written."""
+
+    code = "context_mismatch"
+
+
 class StoreError(FlowError):
     """The database cannot be reached or refused; its password is never in the text."""
 
@@ -107,6 +122,12 @@ class RunNotFound(StoreError):
     """There is no run with this id."""
 
     code = "run_not_found"
+
+
+class NotConfigured(StoreError):
+    """A run asks for an address or a variable that this process was not given; nothing was done."""
+
+    code = "not_configured"
 
 
 class RunBusy(StoreError):

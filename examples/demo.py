@@ -250,11 +250,11 @@ def approved_run(on: Stage, run_id: str) -> None:
     process("A", f'starts run {run_id}, drafts "{gate.values["subject"]}"')
     say(f'           and waits at the gate "{gate.name}"')
     process("A", f"is killed with SIGKILL (process {pid}); in Postgres the run still waits")
-    command(on, "B", ["approve", run_id, "--as", "ann", "--reason", "reads well"], WAITS)
+    command(on, "B", ["approve", run_id, "--as", "ann", "--reason", "reads well"], WAITS, record)
     gate = waiting_gate(on, run_id, "confirm_send")
     say(f'           waits at the gate "{gate.name}", risk {gate.risk}')
     require_calls(record, ["write_draft"], "nothing is sent before the second gate")
-    command(on, "C", ["approve", run_id, "--as", "ben"], COMPLETED)
+    command(on, "C", ["approve", run_id, "--as", "ben"], COMPLETED, record)
     out = ended(on, run_id, "completed").outputs or {}
     say(f"           completed: {out['messageId']} to {out['recipientCount']} recipients")
     require_calls(record, ["write_draft", "send_newsletter"], "each call was made once")
@@ -268,16 +268,18 @@ def rejected_run(on: Stage, run_id: str) -> None:
     oasflow(on, *start, ends_with=WAITS)
     waiting_gate(on, run_id, "review_draft")
     process("D", f"$ oasflow run {AGENT} --simulate --detach --run-id {run_id} ...")
-    command(on, "E", ["approve", run_id, "--as", "ann", "--reason", "fine"], WAITS)
+    command(on, "E", ["approve", run_id, "--as", "ann", "--reason", "fine"], WAITS, record)
     waiting_gate(on, run_id, "confirm_send")
-    command(on, "F", ["reject", run_id, "--as", "ben", "--reason", "wrong audience"], REJECTED)
+    reject = ["reject", run_id, "--as", "ben", "--reason", "wrong audience"]
+    command(on, "F", reject, REJECTED, record)
     say(f"           {ended(on, run_id, 'rejected').status}")
     require_calls(record, ["write_draft"], "send_newsletter was never called")
     say("calls      write_draft: send_newsletter was never called")
 
 
-def command(on: Stage, letter: str, arguments: list[str], ends_with: int) -> None:
-    oasflow(on, *arguments, ends_with=ends_with)
+def command(on: Stage, letter: str, arguments: list[str], ends_with: int, record: Path) -> None:
+    """A command that drives a run on; what it calls is written to `record`, which is not shown."""
+    oasflow(on, *arguments, "--record", str(record), ends_with=ends_with)
     process(letter, f"$ oasflow {shlex.join(arguments)}")
 
 

@@ -9,6 +9,7 @@
     opaque.py       how little is kept of answers that might hand credentials on   (pure)
     outputs.py      an answer -> the node's declared outputs      (pure)
     simulated.py    `SimulatedPlatform`, the shipped double       with stubs.py
+    remaking.py     a stored description -> the platform again    with strangers.py
 
 `HttpPlatform` is imported on first use, so that a simulation starts without an HTTP library.
 """
@@ -18,12 +19,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from pydantic import JsonValue
-
 from cinatra_sdk.platform.outputs import declared_outputs
 from cinatra_sdk.platform.protocol import (
     BASE_URL_PLACEHOLDER,
-    SECRET_NAMES,
     Credentials,
     DeclaredOutput,
     KeepsArtifacts,
@@ -35,6 +33,7 @@ from cinatra_sdk.platform.protocol import (
     PlatformResponseError,
     PlatformUnreachable,
 )
+from cinatra_sdk.platform.remaking import OwnSettings, remake
 from cinatra_sdk.platform.simulated import RecordedCall, SimulatedPlatform
 from cinatra_sdk.platform.stubs import StubError
 
@@ -61,9 +60,6 @@ __all__ = [
     "StubError",
 ]
 
-_HTTP_KEYS = frozenset({"base_url", "allow", "timeout", "retries", "retry_posts", "opaque"})
-_SIMULATED_KEYS = frozenset({"stubs", "record", "fallback"})
-
 
 def __getattr__(name: str) -> Any:
     if name == "HttpPlatform":
@@ -73,68 +69,17 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-def platform_from(description: Mapping[str, Any], *, env: Mapping[str, str]) -> Platform:
-    """The platform that `describe()` described, with its secrets from `env`.
+def platform_from(
+    description: Mapping[str, Any], *, env: Mapping[str, str], record: str | None = None
+) -> Platform:
+    """The platform that `describe()` described, as far as this process agrees; see `remaking.py`.
 
-    `CINATRA_BRIDGE_TOKEN` and `CINATRA_CONTEXT_ATTEST_KEY` are the secrets;
-    `CINATRA_BASE_URL` stands in where the description names no `base_url`, and says where the
-    secrets may go: a description is data, and must not choose who gets them.
+    env:    the settings of this process.  `CINATRA_BASE_URL` is where its secrets
+            (`CINATRA_BRIDGE_TOKEN`, `CINATRA_CONTEXT_ATTEST_KEY`) and the tokens of a run may go,
+            and stands in where the description names no `base_url`; `OASFLOW_ALLOW` bounds
+            the other addresses.
+    record: the file to which this process appends the calls of a simulation.
 
-    Raises: `ValueError` naming what is wrong with the description.
+    Raises: `ValueError` naming what is wrong with the description, or what this process lacks.
     """
-    settings: dict[str, Any] = {key: value for key, value in description.items() if key != "kind"}
-    kind = description.get("kind")
-    if kind == "simulated":
-        _only(settings, _SIMULATED_KEYS, kind)
-        return SimulatedPlatform(
-            settings.get("stubs"),
-            record=settings.get("record"),
-            fallback=settings.get("fallback"),
-        )
-    if kind == "local":
-        raise ValueError(
-            'a platform of kind "local" needs the database that it answers from: a run store makes '
-            "again one that cinatra_sdk.platform.local.standalone made; open the store with "
-            "platform=… for one of your own"
-        )
-    if kind != "http":
-        raise ValueError(
-            f'a platform is of kind "http" or "simulated", not {kind!r}: '
-            "open the store with platform=… for one of your own"
-        )
-    needs = settings.pop("needs", [])
-    _only(settings, _HTTP_KEYS, kind)
-    base_url = settings.pop("base_url", "") or env.get("CINATRA_BASE_URL", "")
-    if not base_url:
-        raise ValueError(
-            "an http platform needs a base_url, or CINATRA_BASE_URL in the environment"
-        )
-    lacking = [name for name in needs if not env.get(name)]
-    if lacking:
-        raise ValueError(
-            f"the platform {base_url} was used with {', '.join(lacking)}, which this process lacks: "
-            "set it in the environment, or open the store with platform=…"
-        )
-    own = env.get("CINATRA_BASE_URL", "")
-    if any(env.get(name) for name in SECRET_NAMES) and own.rstrip("/") != str(base_url).rstrip("/"):
-        raise ValueError(
-            f"the platform is {base_url}, but this process holds credentials for "
-            f"{own or 'no named platform'}: set CINATRA_BASE_URL to it, or unset {SECRET_NAMES[0]}"
-        )
-    from cinatra_sdk.platform.http import HttpPlatform
-
-    return HttpPlatform(
-        base_url,
-        bridge_token=env.get("CINATRA_BRIDGE_TOKEN"),
-        attestation_key=env.get("CINATRA_CONTEXT_ATTEST_KEY"),
-        **settings,
-    )
-
-
-def _only(settings: Mapping[str, JsonValue], known: frozenset[str], kind: str) -> None:
-    unknown = sorted(set(settings) - known)
-    if unknown:
-        raise ValueError(
-            f'a platform of kind "{kind}" has no setting "{unknown[0]}"; '
-            f"known are {', '.join(sorted(known))}"
-        )
+    return remake(description, OwnSettings.of(env, record=record))

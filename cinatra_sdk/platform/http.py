@@ -81,6 +81,8 @@ class HttpPlatform:
     """
 
     holds_proofs_back = True
+    takes_credentials = True
+    """Whether the platform's own origin gets the run's tokens."""
 
     def __init__(
         self,
@@ -148,7 +150,7 @@ class HttpPlatform:
     # ------------------------------------------------------------------------ calls
 
     def call(self, call: PlatformCall) -> JsonValue:
-        prepared = prepare(self._rules, call, now=self._clock())
+        prepared = self._prepared(call)
         attempt = 0
         while True:
             verdict = self._judge(prepared, self._send(prepared, attempt), attempt)
@@ -158,7 +160,7 @@ class HttpPlatform:
             attempt += 1
 
     async def acall(self, call: PlatformCall) -> JsonValue:
-        prepared = prepare(self._rules, call, now=self._clock())
+        prepared = self._prepared(call)
         attempt = 0
         while True:
             verdict = self._judge(prepared, await self._asend(prepared, attempt), attempt)
@@ -166,6 +168,9 @@ class HttpPlatform:
                 return verdict.value
             await self._outside.asleep(self._seconds(verdict))
             attempt += 1
+
+    def _prepared(self, call: PlatformCall) -> Prepared:
+        return prepare(self._rules, call, now=self._clock())
 
     def _judge(self, prepared: Prepared, outcome: Answer | Failure, attempt: int) -> Decoded | Wait:
         return judge(prepared, outcome, attempt=attempt, retries=self._retries, now=self._clock())

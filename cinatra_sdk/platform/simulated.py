@@ -113,7 +113,8 @@ class SimulatedPlatform:
         return {
             "kind": "simulated",
             "stubs": self._stubs.written(),
-            "record": self._record,
+            # No name of a file: whoever goes on with the run would write to it.
+            "record": None,
             **({"fallback": fallback} if fallback else {}),
         }
 

@@ -28,6 +28,8 @@ ERROR: Final = "$error"
 MAX_BYTES: Final = 8 * 1024 * 1024
 """Of a stubs file."""
 _ERROR_KEYS: Final = frozenset({"status", "code", "message"})
+MAX_KEY: Final = 60
+"""Characters of a key in an error."""
 
 
 class StubError(ValueError):
@@ -88,7 +90,7 @@ class Stubs:
 def read_stubs(path: str | os.PathLike[str]) -> dict[str, JsonValue]:
     """The stubs of a `.json`, `.yaml` or `.yml` file.
 
-    Raises: `StubError`.
+    Raises: `StubError`, which quotes nothing of the file but a key that is wrong.
     """
     problem = ""
     try:
@@ -103,18 +105,24 @@ def read_stubs(path: str | os.PathLike[str]) -> dict[str, JsonValue]:
     raise StubError(f"{shown_name(os.fsdecode(path))}: {problem}")
 
 
+def _cut(key: object) -> str:
+    """A key as an error shows it: enough to find it by."""
+    text = str(key)
+    return text if len(text) <= MAX_KEY else text[:MAX_KEY] + "…"
+
+
 def _checked(stubs: Any) -> dict[str, JsonValue]:
     """`stubs`, known to be a JSON object with usable keys and answers."""
     if not isinstance(stubs, Mapping):
         raise StubError("the stubs must be an object: node path, node id or url ending → answer")
     for key, value in stubs.items():
         if not isinstance(key, str) or not key.strip("/ "):
-            raise StubError(f"the key {key!r} must be a node path, a node id or a url ending")
+            raise StubError(f"the key {_cut(key)!r} must be a node path, a node id or a url ending")
         try:
-            check_value(value, where=f'stub "{key}"')
+            check_value(value, where=f'stub "{_cut(key)}"')
         except ValueRefused as error:
             raise StubError(str(error)) from None
-        _answers(key, value)
+        _answers(_cut(key), value)
     return dict(stubs)
 
 
@@ -136,7 +144,9 @@ def _answer(key: str, value: Any) -> dict[str, JsonValue] | StubbedError:
     error = value[ERROR]
     unknown = sorted(set(error) - _ERROR_KEYS)
     if unknown:
-        raise StubError(f'stub "{key}": {ERROR} has only status, code, message; not "{unknown[0]}"')
+        raise StubError(
+            f'stub "{key}": {ERROR} has only status, code, message; not "{_cut(unknown[0])}"'
+        )
     status = error.get("status")
     if type(status) is not int or not 400 <= status <= 599:
         raise StubError(f'stub "{key}": {ERROR} needs a status from 400 to 599')

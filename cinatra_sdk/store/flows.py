@@ -13,9 +13,12 @@ from typing import Any, Final, Protocol
 from langchain_core.runnables import RunnableConfig
 from pydantic import JsonValue
 
-from cinatra_sdk.errors import FlowChanged, StoreError
+from cinatra_sdk.errors import FlowChanged, NotConfigured, PlaceholderRefused, StoreError
+from cinatra_sdk.placeholders import is_runtime_name, refuse_runtime_names
+from cinatra_sdk.platform import platform_from
 from cinatra_sdk.platform.protocol import Platform
 from cinatra_sdk.runs import Graph
+from cinatra_sdk.store.database import Database, Row
 
 GROUP: Final = "oasflow.flow_loader"
 
@@ -52,7 +55,7 @@ def load_flow(
     *,
     digest: str,
     env: Mapping[str, str],
-    platform: Platform | Mapping[str, Any],
+    platform: Platform,
     tools: Mapping[str, Callable[..., Any]],
 ) -> DurableFlow:
     """The flow in `source`.
@@ -64,10 +67,55 @@ def load_flow(
     loader = next(iter(loaders), None)
     if loader is None:
         raise StoreError("nothing is installed that can load flows", hint="install oasflow")
-    try:
-        flow: DurableFlow = loader.load()(source, env=env, platform=platform, tools=tools)
-    except ValueError as error:
-        raise StoreError(f"the run's platform cannot be made again: {error}") from None
+    flow: DurableFlow = loader.load()(source, env=env, platform=platform, tools=tools)
     if flow.digest != digest:
         raise FlowChanged(f"the stored flow has the digest {flow.digest[:12]}…, not {digest[:12]}…")
     return flow
+
+
+def values_of(row: Row, own: Mapping[str, str]) -> dict[str, str]:
+    """The values of the run's placeholders, of which the row has the names only.
+
+    own: what this process lets its runs read.
+
+    Raises: `NotConfigured` where one is lacking, or is none that any run may read.
+    """
+    names: list[str] = row["env_names"]
+    try:
+        refuse_runtime_names(names)
+    except PlaceholderRefused as refusal:
+        raise NotConfigured(f"run '{row['run_id']}' cannot go on: {refusal}") from None
+    missing = [name for name in names if name not in own]
+    if missing:
+        raise NotConfigured(
+            f"run '{row['run_id']}' was compiled with a value for '{missing[0]}', "
+            "which this process does not have",
+            hint="open the store with env=…, or give the flow; "
+            f"at the command line --env {missing[0]}=…, or list the name in OASFLOW_ENV",
+        )
+    return {name: own[name] for name in names}
+
+
+def unfilled(row: Row) -> dict[str, str]:
+    """The run's placeholders, each left as it stands in the file."""
+    names = [name for name in row["env_names"] if isinstance(name, str)]
+    return {name: "{{" + name + "}}" for name in names if not is_runtime_name(name)}
+
+
+def platform_of(
+    row: Row, database: Database, *, settings: Mapping[str, str], record: str | None
+) -> Platform:
+    """The run's own platform, made again from its description as far as this process agrees.
+
+    Raises: `NotConfigured` saying what this process lacks, or what is wrong with the description.
+    """
+    # Imported here: the local platform is itself a user of this package.
+    from cinatra_sdk.platform.local.standalone import is_standalone, remade
+
+    description = row["platform"]
+    try:
+        if isinstance(description, Mapping) and is_standalone(description):
+            return remade(description, database, env=settings, record=record)
+        return platform_from(description, env=settings, record=record)
+    except ValueError as error:
+        raise NotConfigured(f"the run's platform cannot be made again: {error}") from None

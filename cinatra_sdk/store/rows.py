@@ -18,6 +18,7 @@ from cinatra_sdk.platform.protocol import PlatformError
 from cinatra_sdk.runs import Run, Stop
 from cinatra_sdk.runtime_context import DERIVED, HostContext, host_context
 from cinatra_sdk.secrets import cut_out, redact
+from cinatra_sdk.store.contexts import bound_context
 from cinatra_sdk.store.database import Row
 from cinatra_sdk.store.flows import DurableFlow
 
@@ -32,10 +33,14 @@ def checked_run_id(text: str) -> str:
     return text
 
 
-def host_of(row: Row, given: HostContext | None, before_effect: Callable[[], None]) -> HostContext:
-    """The context of this activation: identity from the row, credentials from the host."""
+def host_of(row: Row, given: HostContext, before_effect: Callable[[], None]) -> HostContext:
+    """The context of this activation: identity from the row, credentials from the host.
+
+    `given` was bound to the run (`contexts.py`); raises `ContextMismatch` where the row has
+    become another's since.
+    """
     policy = DERIVED if row["policy"] is None else row["policy"]["policy"]
-    host = given or host_context()
+    host = bound_context(given, run_id=row["run_id"], tenant=row["tenant"])
     return host_context(
         run_id=row["run_id"],
         tenant=row["tenant"],

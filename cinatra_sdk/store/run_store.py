@@ -11,6 +11,8 @@ What holds, and by what:
 * one decision per visit of a gate: the first row in an append-only table; the run is resumed
   from that row, never from the request;
 * a run stays on its flow: the sha256 of the file is in the row, and another flow is refused;
+* a run stays with its owner: a context of another run or tenant is refused (`contexts.py`);
+* a row asks and never takes: variables, addresses and files are this process's own (`flows.py`);
 * done means that the flow's own end wrote it, never that the engine has nothing left to do.
 
 The `a…` twins run the same code in a thread: the database work is the same either way.
@@ -19,6 +21,7 @@ The `a…` twins run the same code in a thread: the database work is the same ei
 from __future__ import annotations
 
 import asyncio
+import functools
 import logging
 import os
 import uuid
@@ -26,6 +29,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Any, Final, Self, TypeAlias
+from weakref import WeakSet
 
 import psycopg
 from langgraph.checkpoint.postgres import PostgresSaver
@@ -37,15 +41,19 @@ from cinatra_sdk.decisions import Decision
 from cinatra_sdk.errors import (
     AnswerInvalid,
     FlowChanged,
+    NotConfigured,
     RunEnded,
     RunNotFound,
     StoreError,
 )
 from cinatra_sdk.gates import Gate
+from cinatra_sdk.placeholders import refuse_runtime_names
+from cinatra_sdk.platform.nowhere import Nowhere
 from cinatra_sdk.platform.protocol import Platform
 from cinatra_sdk.runs import OnEvent, Run, advance, decisions_in, stop_of
-from cinatra_sdk.runtime_context import DERIVED, HostContext, host_context
+from cinatra_sdk.runtime_context import DERIVED, HostContext
 from cinatra_sdk.state import Status
+from cinatra_sdk.store.contexts import bound_context, is_host_context, refuse_strangers
 from cinatra_sdk.store.database import Database, Row, Rows, every, one
 from cinatra_sdk.store.database import run as execute
 from cinatra_sdk.store.decisions import (
@@ -58,7 +66,7 @@ from cinatra_sdk.store.decisions import (
     refuse_credentials,
     refuse_withdrawn,
 )
-from cinatra_sdk.store.flows import DurableFlow, load_flow
+from cinatra_sdk.store.flows import DurableFlow, load_flow, platform_of, unfilled, values_of
 from cinatra_sdk.store.lock import is_free, locked
 from cinatra_sdk.store.rows import (
     ENDED,
@@ -70,6 +78,7 @@ from cinatra_sdk.store.rows import (
     refuse_other_lowering,
     run_of,
 )
+from cinatra_sdk.store.short_names import the_one_meant
 
 log = logging.getLogger("oasflow.store")
 
@@ -91,14 +100,21 @@ class RunStore:
         platform: Platform | None = None,
         tools: Mapping[str, Callable[..., Any]] | None = None,
         env: Mapping[str, str] | None = None,
+        settings: Mapping[str, str] | None = None,
+        record: str | os.PathLike[str] | None = None,
     ) -> None:
+        refuse_runtime_names(env or {})
         self._database = database
         self._platform = platform
         self._tools = dict(tools or {})
         self._env = dict(env or {})
+        self._settings = settings
+        self._record = None if record is None else os.fspath(record)
         # By run and not by file: two tenants' flows may have the same bytes and other placeholder
         # values, tools and credentials.
         self._flows: OrderedDict[str, DurableFlow] = OrderedDict()
+        self._made: WeakSet[Platform] = WeakSet()
+        """Platforms made again from rows: their connections end with the store."""
 
     @classmethod
     def open(
@@ -108,18 +124,32 @@ class RunStore:
         platform: Platform | None = None,
         tools: Mapping[str, Callable[..., Any]] | None = None,
         env: Mapping[str, str] | None = None,
+        settings: Mapping[str, str] | None = None,
+        record: str | os.PathLike[str] | None = None,
     ) -> RunStore:
         """Open the store; creates its tables in the schema `oasflow`.
 
         dsn:      a Postgres DSN; None takes DATABASE_URL, else the embedded server.
         platform: for runs that this process goes on with; None makes each run's own again.
         tools:    Python functions of flows that this process goes on with.
-        env:      placeholders of flows that this process goes on with; their values may be
-                  secrets, so the database keeps only their names.
+        env:      what runs that this process goes on with may read of it: values of placeholders,
+                  by name.  They may be secrets, so the database keeps only the names.
+        settings: where those runs may call and with which secrets, as `platform_from` reads it;
+                  None takes the environment.
+        record:   the file to which calls that are simulated for those runs are appended.
 
-        Raises: `StoreError` naming the database without its password.
+        Raises: `StoreError` naming the database without its password; `PlaceholderRefused` for a
+        name in `env` that the runtime reads itself.
         """
-        return cls(Database.open(dsn), platform=platform, tools=tools, env=env)
+        refuse_runtime_names(env or {})
+        return cls(
+            Database.open(dsn),
+            platform=platform,
+            tools=tools,
+            env=env,
+            settings=settings,
+            record=record,
+        )
 
     @property
     def database(self) -> Database:
@@ -127,6 +157,9 @@ class RunStore:
         return self._database
 
     def close(self) -> None:
+        for platform in list(self._made):
+            if callable(close := getattr(platform, "close", None)):
+                close()
         self._database.close()
 
     def __enter__(self) -> Self:
@@ -142,10 +175,12 @@ class RunStore:
 
     # ------------------------------------------------------------------ reading
 
-    def get(self, run_id: str) -> Run:
+    # `tenant=` names whose run it has to be; to others it is not there.  None asks for anybody's.
+
+    def get(self, run_id: str, *, tenant: str | None = None) -> Run:
         """Raises: `RunNotFound`."""
         with self._database.connection() as connection:
-            return run_of(self._row(connection, run_id))
+            return run_of(self._row(connection, run_id, tenant))
 
     def list(
         self, *, status: Status | None = None, tenant: str | None = None, limit: int = 100
@@ -155,25 +190,34 @@ class RunStore:
             wanted = {"status": status, "tenant": tenant, "limit": limit}
             return [run_of(row) for row in every(connection, "list_runs", wanted)]
 
-    def find(self, prefix: str) -> str:
-        """The one run id that begins with `prefix`; raises `RunNotFound` when none or several do."""
-        with self._database.connection() as connection:
-            ids = [row["run_id"] for row in every(connection, "find_runs", {"prefix": prefix})]
-        if prefix in ids or len(ids) == 1:
-            return prefix if prefix in ids else ids[0]
-        how = "several runs begin" if ids else "no run begins"
-        raise RunNotFound(f"{how} with '{prefix}'", hint="see oasflow runs")
+    def find(self, prefix: str, *, tenant: str | None = None, to_act: bool = False) -> str:
+        """The one run whose id is `prefix`, or begins with it; see `short_names.py`.
 
-    def decisions(self, run_id: str) -> DecisionRows:
+        Without a tenant only the ids of runs of no tenant may be shortened.
+        to_act: something is done to the run, so that an id that somebody gave counts only whole.
+
+        Raises: `RunNotFound` when there is none, or are several.
+        """
+        with self._database.connection() as connection:
+            rows = every(connection, "find_runs", {"prefix": prefix, "tenant": tenant})
+        return the_one_meant(prefix, rows, tenant=tenant, to_act=to_act)
+
+    def decisions(self, run_id: str, *, tenant: str | None = None) -> DecisionRows:
         """Who decided what, when and why, in order; skipped gates too."""
         with self._database.connection() as connection:
-            self._row(connection, run_id)
+            self._row(connection, run_id, tenant)
             return every(connection, "list_decisions", {"run_id": run_id})
 
-    def flow(self, run_id: str) -> DurableFlow:
-        """The flow of a run, made again from the stored bytes where this process lacks it."""
+    def flow(
+        self, run_id: str, *, tenant: str | None = None, to_reject: bool = False
+    ) -> DurableFlow:
+        """The flow of a run, made again from the stored bytes where this process lacks it.
+
+        to_reject: what the run asks for need not be lent to it, and the flow then calls nothing.
+        """
         with self._database.connection() as connection:
-            return self._flow(connection, self._row(connection, run_id), None)
+            row = self._row(connection, run_id, tenant)
+            return self._flow(connection, row, None, to_reject=to_reject)
 
     # ------------------------------------------------------------------ acting
 
@@ -189,21 +233,23 @@ class RunStore:
     ) -> Run:
         """Begin a run and drive it to its end or its first gate.
 
-        Raises: `InputInvalid`, `PolicyInvalid` before anything is stored; `StoreError` when the
-        run id is taken.  A node that fails does not raise: the run is `failed`, with its error.
+        Raises: `InputInvalid`, `PolicyInvalid`, `ContextMismatch` (the context is another run's or
+        tenant's) before anything is stored; `StoreError` when the run id is taken.  A node that
+        fails does not raise: the run is `failed`, with its error.
         """
         given = flow.input(params)
+        refuse_runtime_names(flow.env)
         if not flow.platform_given:
             log.warning(
                 "flow '%s' was compiled without a platform: its calls are simulated", flow.name
             )
-        host = context or host_context()
+        host, name = self._starting(context, run_id, tenant)
+        refuse_strangers(flow.platform, host)
         policy = flow.approval_policy if host.approval_policy is DERIVED else host.approval_policy
         flow.check_policy(policy)
-        name = checked_run_id(run_id or host.run_id or uuid.uuid4().hex)
         row = {
             "run_id": name,
-            "tenant": tenant or host.tenant,
+            "tenant": host.tenant,
             "digest": flow.digest,
             "input": Json(given),
             "env_names": sorted(flow.env),
@@ -225,7 +271,16 @@ class RunStore:
             if one(connection, "insert_run", row) is None:
                 raise StoreError(f"there is a run '{name}' already", hint="choose another run id")
         self._remember(name, flow)
-        return self._activate(name, flow, context, on_event)
+        return self._activate(name, flow, host, on_event)
+
+    def _starting(
+        self, context: HostContext | None, run_id: str | None, tenant: str
+    ) -> tuple[HostContext, str]:
+        """The context of a run that begins, and the run's id; raises `ContextMismatch`."""
+        said = context if is_host_context(context) else None
+        name = checked_run_id(run_id or (said.run_id if said else "") or uuid.uuid4().hex)
+        whose = tenant or (said.tenant if said else "")
+        return bound_context(context, run_id=name, tenant=whose, named=tenant or None), name
 
     def answer(
         self,
@@ -234,6 +289,7 @@ class RunStore:
         decision: Decision,
         *,
         flow: DurableFlow | None = None,
+        tenant: str | None = None,
         context: HostContext | None = None,
         on_event: OnEvent | None = None,
         wait: float = WAIT_SECONDS,
@@ -241,32 +297,38 @@ class RunStore:
         """Record the decision, then drive the run on.
 
         Raises: `AnswerInvalid`, `GateClosed`, and what the platform's `withdrawn` raises (see
-        `KeepsArtifacts`) before anything is written; `RunNotFound`,
-        `RunEnded`; `FlowChanged` when `flow` is not the run's; `RunBusy` when another process
-        holds the run for longer than `wait` seconds (the decision is kept, and counts).
+        `KeepsArtifacts`) before anything is written; so are `RunNotFound`, `RunEnded`,
+        `FlowChanged` when `flow` is not the run's, `ContextMismatch` when `context` is another
+        run's or tenant's, `NotConfigured` when the run asks for what this process was not given.
+        `RunBusy` when another process holds the run for longer than `wait` seconds (the decision
+        is kept, and counts).
         """
         with self._database.connection() as connection:
-            row = self._row(connection, run_id)
+            row = self._row(connection, run_id, tenant)
+            host = bound_context(context, run_id=run_id, tenant=row["tenant"], named=tenant)
             gate = open_gate(connection, row, gate_id)
             if not decision.by.strip():
                 raise AnswerInvalid("the decision does not say who decides", hint="give by=…")
             answer = gate.check(decision)
-            refuse_credentials(decision, context)
-            flow = self._flow(connection, row, flow)
+            refuse_credentials(decision, host)
+            flow = self._flow(connection, row, flow, to_reject=not decision.approved)
+            if decision.approved:
+                refuse_strangers(flow.platform, host)
         refuse_withdrawn(flow.platform, run_id, gate, answer)
         with self._database.connection() as connection, connection.transaction():
             # Under the row's lock: nobody stops the run between this look and the record.
-            row = self._row(connection, run_id, query="lock_row")
+            row = self._row(connection, run_id, row["tenant"], query="lock_row")
             gate = open_gate(connection, row, gate_id)
             if one(connection, "insert_decision", decision_row(row, gate, decision, flow)) is None:
                 raise gate_closed(connection, run_id, gate_id)
-        return self._activate(run_id, flow, context, on_event, wait=wait)
+        return self._activate(run_id, flow, host, on_event, wait=wait)
 
     def resume(
         self,
         run_id: str,
         *,
         flow: DurableFlow | None = None,
+        tenant: str | None = None,
         context: HostContext | None = None,
         on_event: OnEvent | None = None,
         wait: float = WAIT_SECONDS,
@@ -276,17 +338,19 @@ class RunStore:
         A waiting run without a new decision stays as it is.  Raises: as `answer`.
         """
         with self._database.connection() as connection:
-            row = self._row(connection, run_id)
+            row = self._row(connection, run_id, tenant)
+            host = bound_context(context, run_id=run_id, tenant=row["tenant"], named=tenant)
             refuse_ended(row)
             flow = self._flow(connection, row, flow)
-        return self._activate(run_id, flow, context, on_event, wait=wait)
+            refuse_strangers(flow.platform, host)
+        return self._activate(run_id, flow, host, on_event, wait=wait)
 
-    def stop(self, run_id: str) -> Run:
+    def stop(self, run_id: str, *, tenant: str | None = None) -> Run:
         """End a run for good without a decision; raises `RunEnded` when it has ended."""
         with self._database.connection() as connection:
-            if one(connection, "stop_run", {"run_id": run_id}) is None:
-                refuse_ended(self._row(connection, run_id))
-            return run_of(self._row(connection, run_id))
+            if one(connection, "stop_run", {"run_id": run_id, "tenant": tenant}) is None:
+                refuse_ended(self._row(connection, run_id, tenant))
+            return run_of(self._row(connection, run_id, tenant))
 
     # ------------------------------------------------------------------ async twins
 
@@ -298,9 +362,19 @@ class RunStore:
         platform: Platform | None = None,
         tools: Mapping[str, Callable[..., Any]] | None = None,
         env: Mapping[str, str] | None = None,
+        settings: Mapping[str, str] | None = None,
+        record: str | os.PathLike[str] | None = None,
     ) -> RunStore:
         """As `open`."""
-        return await asyncio.to_thread(cls.open, dsn, platform=platform, tools=tools, env=env)
+        return await asyncio.to_thread(
+            cls.open,
+            dsn,
+            platform=platform,
+            tools=tools,
+            env=env,
+            settings=settings,
+            record=record,
+        )
 
     async def astart(
         self,
@@ -324,6 +398,7 @@ class RunStore:
         decision: Decision,
         *,
         flow: DurableFlow | None = None,
+        tenant: str | None = None,
         context: HostContext | None = None,
         on_event: OnEvent | None = None,
         wait: float = WAIT_SECONDS,
@@ -335,6 +410,7 @@ class RunStore:
             gate_id,
             decision,
             flow=flow,
+            tenant=tenant,
             context=context,
             on_event=on_event,
             wait=wait,
@@ -345,18 +421,25 @@ class RunStore:
         run_id: str,
         *,
         flow: DurableFlow | None = None,
+        tenant: str | None = None,
         context: HostContext | None = None,
         on_event: OnEvent | None = None,
         wait: float = WAIT_SECONDS,
     ) -> Run:
         """As `resume`."""
         return await asyncio.to_thread(
-            self.resume, run_id, flow=flow, context=context, on_event=on_event, wait=wait
+            self.resume,
+            run_id,
+            flow=flow,
+            tenant=tenant,
+            context=context,
+            on_event=on_event,
+            wait=wait,
         )
 
-    async def aget(self, run_id: str) -> Run:
+    async def aget(self, run_id: str, *, tenant: str | None = None) -> Run:
         """As `get`."""
-        return await asyncio.to_thread(self.get, run_id)
+        return await asyncio.to_thread(self.get, run_id, tenant=tenant)
 
     async def alist(
         self, *, status: Status | None = None, tenant: str | None = None, limit: int = 100
@@ -364,21 +447,23 @@ class RunStore:
         """As `list`."""
         return await asyncio.to_thread(self.list, status=status, tenant=tenant, limit=limit)
 
-    async def adecisions(self, run_id: str) -> DecisionRows:
+    async def adecisions(self, run_id: str, *, tenant: str | None = None) -> DecisionRows:
         """As `decisions`."""
-        return await asyncio.to_thread(self.decisions, run_id)
+        return await asyncio.to_thread(self.decisions, run_id, tenant=tenant)
 
-    async def afind(self, prefix: str) -> str:
+    async def afind(self, prefix: str, *, tenant: str | None = None, to_act: bool = False) -> str:
         """As `find`."""
-        return await asyncio.to_thread(self.find, prefix)
+        return await asyncio.to_thread(self.find, prefix, tenant=tenant, to_act=to_act)
 
-    async def aflow(self, run_id: str) -> DurableFlow:
+    async def aflow(
+        self, run_id: str, *, tenant: str | None = None, to_reject: bool = False
+    ) -> DurableFlow:
         """As `flow`."""
-        return await asyncio.to_thread(self.flow, run_id)
+        return await asyncio.to_thread(self.flow, run_id, tenant=tenant, to_reject=to_reject)
 
-    async def astop(self, run_id: str) -> Run:
+    async def astop(self, run_id: str, *, tenant: str | None = None) -> Run:
         """As `stop`."""
-        return await asyncio.to_thread(self.stop, run_id)
+        return await asyncio.to_thread(self.stop, run_id, tenant=tenant)
 
     async def aclose(self) -> None:
         """As `close`."""
@@ -397,8 +482,10 @@ class RunStore:
 
     # ------------------------------------------------------------------ inside
 
-    def _row(self, connection: Rows, run_id: str, *, query: str = "load_run") -> Row:
-        row = one(connection, query, {"run_id": run_id})
+    def _row(
+        self, connection: Rows, run_id: str, tenant: str | None = None, *, query: str = "load_run"
+    ) -> Row:
+        row = one(connection, query, {"run_id": run_id, "tenant": tenant})
         if row is None:
             raise RunNotFound(f"there is no run '{run_id}'", hint="see oasflow runs")
         return row
@@ -410,9 +497,17 @@ class RunStore:
         if row is not None and row["status"] in ENDED:
             raise RunEnded(f"run '{run_id}' is {row['status']}", hint="no further call is made")
 
-    def _flow(self, connection: Rows, row: Row, given: DurableFlow | None) -> DurableFlow:
+    def _flow(
+        self,
+        connection: Rows,
+        row: Row,
+        given: DurableFlow | None,
+        *,
+        to_reject: bool = False,
+    ) -> DurableFlow:
         """The run's flow: the one given, one known here, or the stored bytes compiled again."""
         if given is not None:
+            refuse_runtime_names(given.env)
             if given.digest != row["digest"]:
                 raise FlowChanged(
                     f"run '{row['run_id']}' was started with flow '{row['flow_name']}' "
@@ -433,34 +528,27 @@ class RunStore:
             return known
         stored = one(connection, "load_flow", {"digest": row["digest"]})
         assert stored is not None  # the run's row refers to it
-        missing = [name for name in row["env_names"] if name not in self._env]
-        if missing:
-            raise StoreError(
-                f"run '{row['run_id']}' was compiled with a value for '{missing[0]}', "
-                "which this process does not have",
-                hint="open the store with env=…, or give the flow",
-            )
-        flow = load_flow(
-            bytes(stored["source"]),
-            digest=row["digest"],
-            env={name: self._env[name] for name in row["env_names"]},
-            platform=self._platform or self._described(row["platform"]),
-            tools=self._tools,
+        make = functools.partial(
+            load_flow, bytes(stored["source"]), digest=row["digest"], tools=self._tools
         )
+        try:
+            env = values_of(row, self._env)
+            flow = make(env=env, platform=self._platform or self._own_platform(row))
+        except NotConfigured:
+            if not to_reject:
+                raise
+            # Nothing runs after a rejection, and nobody has to lend a hostile run anything for it.
+            flow = make(env=unfilled(row), platform=Nowhere())
+            refuse_other_lowering(row, flow)
+            return flow
         refuse_other_lowering(row, flow)
         return self._remember(row["run_id"], flow)
 
-    def _described(self, description: Mapping[str, Any]) -> Platform | Mapping[str, Any]:
-        """The platform itself where it answers from this database, else its description."""
-        # Imported here: the local platform is itself a user of this package.
-        from cinatra_sdk.platform.local.standalone import is_standalone, remade
-
-        if not is_standalone(description):
-            return description
-        try:
-            return remade(description, self._database, env=os.environ)
-        except ValueError as error:
-            raise StoreError(f"the run's platform cannot be made again: {error}") from None
+    def _own_platform(self, row: Row) -> Platform:
+        settings = os.environ if self._settings is None else self._settings
+        made = platform_of(row, self._database, settings=settings, record=self._record)
+        self._made.add(getattr(made, "beyond", None) or made)
+        return made
 
     def _remember(self, run_id: str, flow: DurableFlow) -> DurableFlow:
         """Keep the flow of a run that this process worked on lately; the oldest go first."""
@@ -474,7 +562,7 @@ class RunStore:
         self,
         run_id: str,
         flow: DurableFlow,
-        context: HostContext | None,
+        context: HostContext,
         on_event: OnEvent | None,
         *,
         wait: float = WAIT_SECONDS,
@@ -502,14 +590,14 @@ class RunStore:
         connection: Rows,
         row: Row,
         flow: DurableFlow,
-        context: HostContext | None,
+        context: HostContext,
         on_event: OnEvent | None,
     ) -> None:
         run_id = row["run_id"]
+        host = host_of(row, context, lambda: self._refuse_effects(run_id))
         begun = one(connection, "begin_activation", {"run_id": run_id})
         if begun is None:
             return
-        host = host_of(row, context, lambda: self._refuse_effects(run_id))
 
         def answer(gate: Gate) -> Mapping[str, JsonValue] | None:
             kept = decision_on(connection, run_id, gate)

@@ -2,7 +2,7 @@
 
 In: the file's name and a flow.  Out: the flow on a platform that answers from the run's database.
 
-    context.named(chosen, env)          reads the file; nothing is written yet
+    context.named(chosen)               reads the file; nothing is written yet
     context.on(store, flow, …)          loads its artifacts, and gives the flow its platform
 
 The file is read once: what is kept of it with the run and in the database is enough for any
@@ -11,12 +11,11 @@ process that goes on with the run.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from oas_compiler.cli.exits import Halt
-from oas_compiler.cli.opening import BASE_URL, PlatformOptions
+from oas_compiler.cli.opening import PlatformOptions
 from oas_compiler.cli.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -84,7 +83,7 @@ class Context:
             terminal.note(f"and {len(strangers) - MOST_NAMED} more that no slot takes")
 
 
-def named(options: PlatformOptions, env: Mapping[str, str]) -> Context | None:
+def named(options: PlatformOptions) -> Context | None:
     """The context file that the options name; None where they name none.
 
     Raises: `Halt` with every place of the file that does not fit.
@@ -93,11 +92,6 @@ def named(options: PlatformOptions, env: Mapping[str, str]) -> Context | None:
         return None
     from cinatra_sdk.platform.local.context_file import ContextFileError, read_context_file
 
-    if BASE_URL in env:
-        raise Halt(
-            f"--env {BASE_URL} sends every call to that host, those about context too: "
-            "with --context give --base-url instead"
-        )
     try:
         file = read_context_file(options.context)
     except ContextFileError as error:

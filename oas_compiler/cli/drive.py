@@ -50,6 +50,8 @@ class Drive:
     terminal: Terminal
     by: str
     answers: Answers
+    tenant: str = ""
+    """Whose run it has to be; empty where nobody said."""
     from_start: bool = False
     """Whether this process sees the whole run, with all its calls."""
 
@@ -125,12 +127,18 @@ class Drive:
         words = printed(f"\nnote: {self._kept()}\n")
         data = json.dumps(self._interrupted(), indent=2) + "\n" if self.terminal.as_json else ""
         with ending_at_once(words, data):
-            return begin(Progress(self.flow.ir, self.terminal), host())
+            return begin(Progress(self.flow.ir, self.terminal), host(self.tenant))
 
     def _answering(self, gate: Gate, decision: Decision) -> Begin:
         def answer(on_event: OnEvent, context: HostContext) -> Run:
             return self.store.answer(
-                self.run_id, gate.id, decision, flow=self.flow, context=context, on_event=on_event
+                self.run_id,
+                gate.id,
+                decision,
+                flow=self.flow,
+                tenant=self.tenant or None,
+                context=context,
+                on_event=on_event,
             )
 
         return answer

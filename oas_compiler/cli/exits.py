@@ -208,7 +208,8 @@ def _exit_of_flow_error(error: FlowError) -> Exit:
     from cinatra_sdk import errors
 
     kinds: tuple[tuple[type[FlowError] | tuple[type[FlowError], ...], Exit], ...] = (
-        (errors.RunNotFound, Exit.USAGE),
+        # The database has answered: what is missing is a setting of this process.
+        ((errors.RunNotFound, errors.NotConfigured), Exit.USAGE),
         (
             (errors.RunBusy, errors.RunEnded, errors.GateClosed, errors.FlowChanged),
             Exit.CONFLICT,

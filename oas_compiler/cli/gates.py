@@ -32,13 +32,15 @@ class _By:
     """Who answers, and with which settings: the options that all answers share."""
 
     by: str
-    env: list[str] | None
+    own: opening.Own
+    tenant: str
     db: str
     as_json: bool
 
 
 def gates(
     run: Annotated[str, typer.Argument(metavar="[RUN]", help="Only the gates of this run.")] = "",
+    tenant: options.Tenant = "",
     db: options.Db = "",
     as_json: options.Json = False,
 ) -> Exit:
@@ -48,7 +50,12 @@ def gates(
 
     terminal = Terminal.open(as_json=as_json)
     with opening.store(terminal, db) as store:
-        runs = [store.get(store.find(run))] if run else store.list(status="waiting", limit=LIMIT)
+        whose = tenant or None
+        runs = (
+            [store.get(store.find(run, tenant=whose))]
+            if run
+            else store.list(status="waiting", tenant=whose, limit=LIMIT)
+        )
     waiting = [(one, gate) for one in runs if one.status == "waiting" for gate in one.waiting]
     now = datetime.now(UTC)
     terminal.data({"gates": [waiting_record(one, gate, now) for one, gate in waiting]}, of_run=True)
@@ -70,6 +77,10 @@ def approve(
     reason: Reason = "",
     by: options.As = "",
     env: options.Env = None,
+    base_url: options.BaseUrl = "",
+    allow: options.Allow = None,
+    record: options.Record = "",
+    tenant: options.Tenant = "",
     db: options.Db = "",
     as_json: options.Json = False,
 ) -> Exit:
@@ -90,7 +101,8 @@ def approve(
         value = UNSET if gate is None else approval_value(gate)
         return Decision.approve(by=who, reason=reason, value=value)
 
-    return _answer(target, decide, _By(by=by, env=env, db=db, as_json=as_json))
+    own = options.lent(env, base_url, allow, record)
+    return _answer(target, decide, _By(by=by, own=own, tenant=tenant, db=db, as_json=as_json))
 
 
 def reject(
@@ -99,6 +111,10 @@ def reject(
     reason: Reason = "",
     by: options.As = "",
     env: options.Env = None,
+    base_url: options.BaseUrl = "",
+    allow: options.Allow = None,
+    record: options.Record = "",
+    tenant: options.Tenant = "",
     db: options.Db = "",
     as_json: options.Json = False,
 ) -> Exit:
@@ -111,7 +127,8 @@ def reject(
     def decide(_gate: Gate | None, who: str) -> Decision:
         return Decision.reject(by=who, reason=reason)
 
-    return _answer(target, decide, _By(by=by, env=env, db=db, as_json=as_json))
+    own = options.lent(env, base_url, allow, record)
+    return _answer(target, decide, _By(by=by, own=own, tenant=tenant, db=db, as_json=as_json))
 
 
 def answer(
@@ -139,6 +156,10 @@ def answer(
     reason: Reason = "",
     by: options.As = "",
     env: options.Env = None,
+    base_url: options.BaseUrl = "",
+    allow: options.Allow = None,
+    record: options.Record = "",
+    tenant: options.Tenant = "",
     db: options.Db = "",
     as_json: options.Json = False,
 ) -> Exit:
@@ -148,7 +169,8 @@ def answer(
     """
     from cinatra_sdk.decisions import Decision
 
-    about = _By(by=by, env=env, db=db, as_json=as_json)
+    own = options.lent(env, base_url, allow, record)
+    about = _By(by=by, own=own, tenant=tenant, db=db, as_json=as_json)
     ids = select or ([] if select_none else None)
     ways = (value, value_file, text, select or None, True if select_none else None)
     number = sum(way is not None for way in ways)
@@ -223,10 +245,10 @@ def _ask(target: str, given: _By) -> Exit:
     """Find the gate, ask the person at the terminal, and drive the run to its next stop."""
     terminal = Terminal.open(as_json=given.as_json)
     who = opening.person(given.by)
-    with opening.store(terminal, given.db, inputs.environment(given.env or [])) as store:
-        run, gate_id, gate = _found(store, target)
+    with opening.store(terminal, given.db, given.own) as store:
+        run, gate_id, gate = _found(store, target, given.tenant)
         if gate is not None:
-            return _drive(store, run.id, terminal, who).ask(run, gate)
+            return _drive(store, run, terminal, who, given.tenant).ask(run, gate)
     return _answer(f"{run.id}/{gate_id}", _by_nobody, given)
 
 
@@ -234,33 +256,60 @@ def _answer(target: str, decide: Decide, given: _By) -> Exit:
     """Find the gate, decide, and drive the run to its next stop."""
     terminal = Terminal.open(as_json=given.as_json)
     who = opening.person(given.by)
-    env = inputs.environment(given.env or [])
-    with opening.store(terminal, given.db, env) as store:
-        run, gate_id, gate = _found(store, target)
+    with opening.store(terminal, given.db, given.own) as store:
+        run, gate_id, gate = _found(store, target, given.tenant)
         # A gate that does not wait is handed on: the store knows who answered it, and when.
         decision = decide(gate, who)
-        drive = _drive(store, run.id, terminal, who)
+        to_reject = not decision.approved
+        drive = _drive(store, run, terminal, who, given.tenant, to_reject=to_reject)
         return drive.go(
             lambda on_event, context: store.answer(
-                run.id, gate_id, decision, flow=drive.flow, context=context, on_event=on_event
+                run.id,
+                gate_id,
+                decision,
+                flow=drive.flow,
+                tenant=given.tenant or None,
+                context=context,
+                on_event=on_event,
             )
         )
 
 
-def _drive(store: RunStore, run_id: str, terminal: Terminal, who: str) -> Drive:
-    """One answer here; the gates that come after it are left waiting."""
+def _drive(
+    store: RunStore,
+    run: Run,
+    terminal: Terminal,
+    who: str,
+    tenant: str,
+    *,
+    to_reject: bool = False,
+) -> Drive:
+    """One answer here; the gates that come after it are left waiting.
+
+    What is lent to the run is said before anything is done.
+    """
+    from oas_compiler.cli.about import tell_what_is_used
     from oas_compiler.cli.drive import Drive
 
-    flow = opening.flow_of_run(store, run_id)
-    return Drive(store=store, flow=flow, run_id=run_id, terminal=terminal, by=who, answers="leave")
+    flow = opening.flow_of_run(store, run.id, tenant, to_reject=to_reject)
+    tell_what_is_used(terminal, run, flow)
+    return Drive(
+        store=store,
+        flow=flow,
+        run_id=run.id,
+        terminal=terminal,
+        by=who,
+        answers="leave",
+        tenant=tenant,
+    )
 
 
-def _found(store: RunStore, target: str) -> tuple[Run, str, Gate | None]:
+def _found(store: RunStore, target: str, tenant: str) -> tuple[Run, str, Gate | None]:
     """Run and gate of `RUN` or `RUN/GATE`; the gate's id is everything after the slash."""
     prefix, _, gate_id = target.partition("/")
     if not prefix:
         raise Halt("the run id is empty")
-    run = store.get(store.find(prefix))
+    run = store.get(store.find(prefix, tenant=tenant or None, to_act=True))
     gate = _waiting(run, gate_id)
     return run, gate_id if gate is None else gate.id, gate
 

@@ -9,6 +9,8 @@ In: what was typed.  Out: JSON values, or `Halt` with a sentence that names the 
 from __future__ import annotations
 
 import json
+import os
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -22,6 +24,10 @@ SECRETS: Final = ("CINATRA_BRIDGE_TOKEN", "CINATRA_CONTEXT_ATTEST_KEY", "CINATRA
 """Read from the environment only: a command line is seen by every process of the machine."""
 MAX_FILE_BYTES: Final = 8 * 1024 * 1024
 """Of a file with inputs or with a value; a run's state holds half of it."""
+BASE_URL: Final = "CINATRA_BASE_URL"
+OWN_LIST: Final = "OASFLOW_ENV"
+"""Names of variables that any run may read of this process, between blanks or commas."""
+_VARIABLE: Final = re.compile(r"[A-Z][A-Z0-9_]*")
 
 
 def decoded(text: str) -> Any:
@@ -77,12 +83,51 @@ def pairs(option: str, given: Sequence[str]) -> dict[str, str]:
 
 
 def environment(given: Sequence[str]) -> dict[str, str]:
-    """The placeholders of `--env`, none of which may be a token."""
-    found = pairs("--env", given)
-    for name in SECRETS:
-        if name in found:
+    """The placeholders of `--env`: `NAME=value`, or `NAME` for the variable of that name.
+
+    Raises: `Halt` for a token, and for any other variable that the runtime reads itself.
+    """
+    found = pairs("--env", [_with_value(text) for text in given])
+    for name in found:
+        if name in SECRETS:
             raise Halt(f"--env {name}: a token is read from the environment, export {name} instead")
+        _refuse_runtime_name("--env", name)
     return found
+
+
+def placeholders(given: Sequence[str]) -> dict[str, str]:
+    """What runs that this process goes on with may read of it: `OASFLOW_ENV`, then `--env`.
+
+    A name of the list without a variable is left out: a run that wants it says so.
+    """
+    listed = os.environ.get(OWN_LIST, "").replace(",", " ").split()
+    for name in listed:
+        if not _VARIABLE.fullmatch(name):
+            raise Halt(f"{OWN_LIST} lists names of variables, in capitals; one entry is none")
+        _refuse_runtime_name(OWN_LIST, name)
+    own = {name: os.environ[name] for name in listed if name in os.environ}
+    return {**own, **environment(given)}
+
+
+def _with_value(text: str) -> str:
+    """`NAME` as `NAME=value`, from the environment; anything else as it is."""
+    if not _VARIABLE.fullmatch(text) or text not in os.environ:
+        return text
+    return f"{text}={os.environ[text]}"
+
+
+def _refuse_runtime_name(where: str, name: str) -> None:
+    from cinatra_sdk.placeholders import is_runtime_name
+
+    if name == BASE_URL:
+        raise Halt(
+            f"{where} {name} would send calls to that host behind the platform's back: "
+            "give --base-url instead"
+        )
+    if is_runtime_name(name):
+        raise Halt(
+            f"{where} {name}: the runtime reads this variable itself, and hands it to no flow"
+        )
 
 
 def params(schema: Mapping[str, Any], file: str, settings: Sequence[str]) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from oas_compiler.cli.exits import Halt
+from oas_compiler.cli.inputs import placeholders
 from oas_compiler.cli.terminal import Terminal
 from oas_compiler.ir import JsonValue
 
@@ -25,6 +26,26 @@ if TYPE_CHECKING:
     from oas_compiler.lower.flow import Flow
 
 BASE_URL: Final = "CINATRA_BASE_URL"
+ALLOW: Final = "OASFLOW_ALLOW"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Own:
+    """What whoever goes on with a run lends to it: variables, addresses, a file for the record."""
+
+    env: tuple[str, ...] = ()
+    """As `--env` gives them."""
+    base_url: str = ""
+    allow: tuple[str, ...] | None = None
+    record: str = ""
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """The environment, under the options."""
+        given = {BASE_URL: self.base_url} if self.base_url else {}
+        if self.allow is not None:
+            given[ALLOW] = " ".join(self.allow)
+        return {**os.environ, **given}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,13 +67,12 @@ class PlatformOptions:
         return bool(self.simulate or self.base_url or os.environ.get(BASE_URL))
 
 
-def store(terminal: Terminal, dsn: str, env: Mapping[str, str] | None = None) -> RunStore:
+def store(terminal: Terminal, dsn: str, own: Own | None = None) -> RunStore:
     """The store of `--db`, DATABASE_URL, or the embedded server.
 
-    env: values for placeholders of runs that this process goes on with; the database keeps only
-         their names.  A variable of the environment stands in for one that is not given.
+    own: what runs that this process goes on with may use of it; without it, nothing.
 
-    Raises: `StoreError`.
+    Raises: `StoreError`; `Halt` for a variable that is no flow's.
     """
     from cinatra_sdk import RunStore
     from cinatra_sdk.store.local import LocalServer, LocalServerError
@@ -63,7 +83,9 @@ def store(terminal: Terminal, dsn: str, env: Mapping[str, str] | None = None) ->
                 terminal.say("starting the local PostgreSQL server …")
         except LocalServerError:
             pass  # opening the store says the same, with more words
-    return RunStore.open(dsn or None, env={**os.environ, **(env or {})})
+    lent = own or Own()
+    env = {} if own is None else placeholders(lent.env)
+    return RunStore.open(dsn or None, env=env, settings=lent.settings, record=lent.record or None)
 
 
 def flow(path: str, *, platform: Platform, env: Mapping[str, str]) -> Flow:
@@ -82,22 +104,16 @@ def digest(path: str) -> str:
     return "" if source is None else hashlib.sha256(source.raw).hexdigest()
 
 
-def flow_of_run(opened: RunStore, run_id: str) -> Flow:
+def flow_of_run(
+    opened: RunStore, run_id: str, tenant: str = "", *, to_reject: bool = False
+) -> Flow:
     """The flow of a run, made again from the bytes in the store, on its own platform.
 
-    Raises: `Halt` when this process lacks what the run needs; `CompileError`.
+    Raises: `NotConfigured` when this process lacks what the run asks for; `CompileError`.
     """
-    from cinatra_sdk.errors import StoreError
     from oas_compiler.lower.flow import Flow
 
-    opened.get(run_id)
-    try:
-        made = opened.flow(run_id)
-    except StoreError as error:
-        if type(error) is not StoreError:
-            raise
-        # The database has just answered: what is missing is a setting of this process.
-        raise Halt(str(error), code=error.code) from None
+    made = opened.flow(run_id, tenant=tenant or None, to_reject=to_reject)
     if not isinstance(made, Flow):
         raise Halt(f"run '{run_id}' was not started with a flow file")
     return made
@@ -159,11 +175,11 @@ def mention_made_up_context(terminal: Terminal, made: Flow, options: PlatformOpt
         )
 
 
-def host() -> HostContext:
-    """The credentials of this activation, from the environment."""
+def host(tenant: str = "") -> HostContext:
+    """The credentials of this activation, from the environment; `tenant` says whose they are."""
     from cinatra_sdk.runtime_context import host_context
 
-    return host_context(run_token=os.environ.get("CINATRA_RUN_TOKEN", ""))
+    return host_context(tenant=tenant, run_token=os.environ.get("CINATRA_RUN_TOKEN", ""))
 
 
 def person(given: str) -> str:

@@ -6,6 +6,8 @@ from typing import Annotated, TypeAlias
 
 import typer
 
+from oas_compiler.cli.opening import Own
+
 Json: TypeAlias = Annotated[
     bool, typer.Option("--json", help="Print one JSON document on stdout, nothing else.")
 ]
@@ -20,7 +22,37 @@ Db: TypeAlias = Annotated[
 Env: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
-        "--env", metavar="KEY=VALUE", help="A value for {{KEY}} in the file; may be repeated."
+        "--env",
+        metavar="KEY[=VALUE]",
+        help="A value for {{KEY}} in the file; without =VALUE the environment's; repeatable.",
+    ),
+]
+Tenant: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--tenant",
+        metavar="NAME",
+        envvar="OASFLOW_TENANT",
+        show_envvar=False,
+        help="Only runs of this tenant; default OASFLOW_TENANT.",
+    ),
+]
+BaseUrl: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--base-url", metavar="URL", help="The platform that is yours; default CINATRA_BASE_URL."
+    ),
+]
+Allow: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--allow", metavar="ORIGIN", help="An origin that the run may call; default OASFLOW_ALLOW."
+    ),
+]
+Record: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--record", metavar="FILE", help="Append each call simulated here as a line of JSON."
     ),
 ]
 As: TypeAlias = Annotated[
@@ -39,3 +71,13 @@ Target: TypeAlias = Annotated[
         help="A run, and its gate; GATE may be left out when one gate waits.",
     ),
 ]
+
+
+def lent(env: list[str] | None, base_url: str, allow: list[str] | None, record: str) -> Own:
+    """What the options lend to a run that somebody else may have started."""
+    return Own(
+        env=tuple(env or ()),
+        base_url=base_url,
+        allow=None if allow is None else tuple(allow),
+        record=record,
+    )

@@ -64,6 +64,7 @@ def run(
     run_id: Annotated[
         str, typer.Option(metavar="ID", help="Name of the run; default: made up.")
     ] = "",
+    tenant: options.Tenant = "",
     by: options.As = "",
     db: options.Db = "",
     as_json: options.Json = False,
@@ -88,7 +89,7 @@ def run(
     terminal = Terminal.open(as_json=as_json)
     who = opening.person(by)
     values = inputs.environment(env or [])
-    filled = context.named(chosen, values)
+    filled = context.named(chosen)
     flow = opening.flow(path, platform=opening.platform(chosen), env=values)
     opening.require_platform(flow, chosen)
     opening.mention_made_up_context(terminal, flow, chosen)
@@ -105,6 +106,7 @@ def run(
         filled=filled,
         db=db,
         by=who,
+        tenant=tenant,
         answers=_answers(terminal, yes, detach),
     )
 
@@ -118,6 +120,10 @@ def resume(
     detach: Annotated[bool, typer.Option("--detach", help="Do not ask at the gates.")] = False,
     by: options.As = "",
     env: options.Env = None,
+    base_url: options.BaseUrl = "",
+    allow: options.Allow = None,
+    record: options.Record = "",
+    tenant: options.Tenant = "",
     db: options.Db = "",
     as_json: options.Json = False,
 ) -> Exit:
@@ -126,13 +132,16 @@ def resume(
     For a run whose process died or was interrupted, for a failed one (its failed node is tried
     again), and for one that waits.
     """
+    from oas_compiler.cli.about import tell_what_is_used
     from oas_compiler.cli.drive import Drive
 
     terminal = Terminal.open(as_json=as_json)
     who = opening.person(by)
-    with opening.store(terminal, db, inputs.environment(env or [])) as store:
-        found = store.find(_named(run))
-        made = opening.flow_of_run(store, found)
+    own = options.lent(env, base_url, allow, record)
+    with opening.store(terminal, db, own) as store:
+        found = store.find(_named(run), tenant=tenant or None, to_act=True)
+        made = opening.flow_of_run(store, found, tenant)
+        tell_what_is_used(terminal, store.get(found), made)
         if flow and opening.digest(flow) != made.digest:
             made = opening.flow(flow, platform=made.platform, env=made.env)
         drive = Drive(
@@ -142,10 +151,15 @@ def resume(
             terminal=terminal,
             by=who,
             answers=_answers(terminal, False, detach),
+            tenant=tenant,
         )
         return drive.go(
             lambda on_event, credentials: store.resume(
-                found, flow=made, context=credentials, on_event=on_event
+                found,
+                flow=made,
+                tenant=tenant or None,
+                context=credentials,
+                on_event=on_event,
             )
         )
 
@@ -159,6 +173,7 @@ def _start(
     filled: Context | None,
     db: str,
     by: str,
+    tenant: str,
     answers: Answers,
 ) -> Exit:
     from cinatra_sdk.errors import RunNotFound
@@ -189,11 +204,12 @@ def _start(
             terminal=terminal,
             by=by,
             answers=answers,
+            tenant=tenant,
             from_start=True,
         )
         return drive.go(
             lambda on_event, credentials: store.start(
-                flow, params, name, context=credentials, on_event=on_event
+                flow, params, name, tenant=tenant, context=credentials, on_event=on_event
             )
         )
 

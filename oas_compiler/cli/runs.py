@@ -27,6 +27,7 @@ class RunStatus(StrEnum):
 def runs(
     status: Annotated[RunStatus | None, typer.Option(help="Only runs in this status.")] = None,
     limit: Annotated[int, typer.Option(min=1, help="How many, the latest change first.")] = 100,
+    tenant: options.Tenant = "",
     db: options.Db = "",
     as_json: options.Json = False,
 ) -> Exit:
@@ -36,7 +37,9 @@ def runs(
 
     terminal = Terminal.open(as_json=as_json)
     with opening.store(terminal, db) as store:
-        found = store.list(status=None if status is None else status.value, limit=limit)
+        found = store.list(
+            status=None if status is None else status.value, tenant=tenant or None, limit=limit
+        )
     terminal.data({"runs": [run_summary(run) for run in found]}, of_run=True)
     if found:
         terminal.show(runs_table(found, datetime.now(UTC)))
@@ -47,7 +50,12 @@ def runs(
     return Exit.OK
 
 
-def show(run: options.RunId, db: options.Db = "", as_json: options.Json = False) -> Exit:
+def show(
+    run: options.RunId,
+    tenant: options.Tenant = "",
+    db: options.Db = "",
+    as_json: options.Json = False,
+) -> Exit:
     """Show everything about a run.
 
     Status, inputs, outputs, decisions, chosen context, error, and the waiting gates with how to
@@ -62,7 +70,7 @@ def show(run: options.RunId, db: options.Db = "", as_json: options.Json = False)
     if not run:
         raise Halt("the run id is empty")
     with opening.store(terminal, db) as store:
-        found = store.get(store.find(run))
+        found = store.get(store.find(run, tenant=tenant or None))
         decisions = store.decisions(found.id)
         chosen = ArtifactStore(store.database).chosen_in(found.id)
         names = artifact_names(store, found)

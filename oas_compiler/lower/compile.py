@@ -6,7 +6,8 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from cinatra_sdk.platform import Platform, SimulatedPlatform, platform_from
+from cinatra_sdk.placeholders import refuse_runtime_names
+from cinatra_sdk.platform import Platform, SimulatedPlatform
 from oas_compiler.checks import RUNNING
 from oas_compiler.lower.flow import Flow
 from oas_compiler.pipeline import compile_ir
@@ -28,16 +29,18 @@ def compile_flow(
               at a graph; a durable run that is started so says it in the log.
     model:    kept for LLM nodes, which are refused so far; must be None.
     env:      values for the `{{UPPER_CASE}}` placeholders in the requests of its ApiNodes (url,
-              headers, query, body); treated as secrets, and put in nowhere else.
+              headers, query, body); treated as secrets, and put in nowhere else.  None of them is a
+              variable that the runtime reads itself (`CINATRA_…`, `OASFLOW_…`, `DATABASE_URL`, `PG…`).
 
     Raises: `CompileError` with every finding, whatever `source` is, also where a context slot cannot
     be read or nothing selects for it (OAS150, OAS151, OAS154); `TypeError` for a model, and for a
-    tool that cannot be called.
+    tool that cannot be called; `PlaceholderRefused`.
     """
     if model is not None:
         raise TypeError(
             "model is not used yet: flows reach a model through the platform's llm-bridge"
         )
+    refuse_runtime_names(env or {})
     registered = dict(tools or {})
     for name, tool in registered.items():
         if not callable(tool):
@@ -56,15 +59,15 @@ def flow_from_store(
     source: bytes,
     *,
     env: Mapping[str, str],
-    platform: Mapping[str, Any] | Platform,
+    platform: Platform,
     tools: Mapping[str, Callable[..., Any]],
 ) -> Flow:
     """The flow of a stored run, made again in another process.
 
-    `platform` is a description (`Platform.describe()`) or a platform that the host gives.
     Found by `cinatra_sdk.store` through the entry point `oasflow.flow_loader`.
+    Raises: `PlaceholderRefused`, `CompileError`.
     """
-    made = platform_from(platform, env=os.environ) if isinstance(platform, Mapping) else platform
+    refuse_runtime_names(env)
     # By the structure alone: what keeps a run from starting does not strand one that has begun.
     compiled = compile_ir(source, tools=tools)
-    return Flow(compiled=compiled, platform=made, tools=dict(tools), env=dict(env))
+    return Flow(compiled=compiled, platform=platform, tools=dict(tools), env=dict(env))

@@ -77,11 +77,13 @@ def test_a_run_is_begun_answered_and_shown_by_different_processes(
     )  # fmt: skip
     assert begun.code == 3, begun.err
     assert offered(begun.json) == ["own", "house"]
-    # Whoever goes on needs neither file.
+    # Whoever goes on needs neither file, and keeps a record of their own.
     Path(path).unlink()
     Path(flow).unlink()
     value = envelope(begun.json, "house")
-    answered = oasflow("answer", f"r1/{GATE}", "--value", value, "--as", "ann", "--json")
+    answered = oasflow(
+        "answer", f"r1/{GATE}", "--value", value, "--as", "ann", "--record", str(tape), "--json"
+    )
     assert (answered.code, answered.json["status"]) == (0, "completed"), answered.err
     assert rows(AUDIT.format("r1")) == [
         ("brand", "house", "@test/agent", "organization", "user", "interactive")

@@ -41,7 +41,8 @@ def test_email_outreach_is_started_answered_and_finished_by_different_processes(
         assert len(answered) < 20
         form = waiting["example"] is not True
         how = ("answer", f"mail/{waiting['id']}", "--value", json.dumps(waiting["example"]))
-        ended = oasflow(*(how if form else ("approve", "mail")), "--as", "ann", "--json")
+        command = how if form else ("approve", "mail")
+        ended = oasflow(*command, "--as", "ann", "--record", str(tape), "--json")
         code, run = ended.code, ended.json
     assert (code, run["status"]) == (0, "completed")
     assert len(answered) >= 6

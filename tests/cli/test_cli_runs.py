@@ -419,8 +419,13 @@ def test_a_placeholder_is_needed_again_by_whoever_goes_on(
     assert lacking.exit_code == 2
     assert "HOST_NAME" in lacking.stderr
     assert cli("approve", "r1", *env).exit_code == 0
+    # A variable of the environment is the process's own, until the process names it.
     monkeypatch.setenv("HOST_NAME", "a.example")
-    assert cli("approve", "r2").exit_code == 0
+    assert cli("approve", "r2").exit_code == 2
+    assert cli("approve", "r2", "--env", "HOST_NAME").exit_code == 0
+    assert cli("run", path, "--simulate", *env, "--run-id", "r3").exit_code == 3
+    monkeypatch.setenv("OASFLOW_ENV", "OTHER, HOST_NAME")
+    assert cli("approve", "r3").exit_code == 0
 
 
 def test_db_names_the_database_on_the_command_line(

@@ -76,7 +76,7 @@ def test_outreach_is_parked_killed_and_finished_by_others_with_each_call_made_on
     while stand["status"] == "waiting":
         (waiting,) = stand["gates"]
         answered.append(waiting)
-        stand = finish("answer", fresh_database, "-", "r1", waiting)
+        stand = finish("answer", fresh_database, str(record), "r1", waiting)
     assert stand["status"] == "completed", stand["error"]
     assert answered == [
         "setup_gate",
@@ -192,7 +192,7 @@ def test_two_processes_that_answer_one_gate_make_one_decision_and_one_call(
         assert said(first)["gates"] == ["review"]
     finally:
         close(first)
-    rivals = [worker("answer", fresh_database, "-", "r1", "review") for _ in range(2)]
+    rivals = [worker("answer", fresh_database, str(record), "r1", "review") for _ in range(2)]
     outputs = [rival.communicate() for rival in rivals]
     with RunStore.open(fresh_database) as store:
         assert store.get("r1").status == "completed"
@@ -232,7 +232,7 @@ def test_a_kill_at_every_checkpoint_write_loses_nothing(
         if child.exitcode == 0:
             break
         points += 1
-        with RunStore.open(fresh_database) as store:
+        with RunStore.open(fresh_database, record=record) as store:
             _finish_here(store, run_id)
             run = store.get(run_id)
             assert run.status == "completed", (point, run)
@@ -271,7 +271,7 @@ def test_outreach_survives_kills_at_random_writes_one_after_another(
         child.start()
         child.join()
         killed += child.exitcode == -signal.SIGKILL
-        with RunStore.open(fresh_database) as store:
+        with RunStore.open(fresh_database, record=record) as store:
             if store.get(run_id).status != "completed":
                 _finish_here(store, run_id)
             assert store.get(run_id).status == "completed", (seed, number)

@@ -182,7 +182,8 @@ def test_another_store_goes_on_with_the_stored_flow_alone(
     record = tmp_path / "calls.jsonl"
     flow = compiled(platform=SimulatedPlatform({"work": {"done": "stubbed"}}, record=record))
     store.start(flow, run_id="r1")
-    with RunStore.open(fresh_database) as other:
+    # The stubs come with the run, the file for the record is each process's own.
+    with RunStore.open(fresh_database, record=record) as other:
         other.answer("r1", "first", ann())
         run = other.answer("r1", "second", ann())
     assert run.outputs == {"done": "stubbed", "said": "[Approved by operator]"}

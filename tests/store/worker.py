@@ -1,9 +1,10 @@
 """One process of a durability test: does one thing, says how it stands, and can be killed.
 
     python -m tests.store.worker start DSN RECORD RUN_ID FLOW     starts the run, then waits for ever
-    python -m tests.store.worker answer DSN - RUN_ID GATE         answers one gate and leaves
-    python -m tests.store.worker resume DSN - RUN_ID -            goes on after a crash and leaves
+    python -m tests.store.worker answer DSN RECORD RUN_ID GATE    answers one gate and leaves
+    python -m tests.store.worker resume DSN RECORD RUN_ID -       goes on after a crash and leaves
 
+RECORD is the file of simulated calls, an address to call, or - for neither.
 Prints one JSON line: {"status": …, "gates": […], "error": …}.
 """
 
@@ -21,7 +22,8 @@ from oas_compiler import compile_flow
 
 
 def main(what: str, dsn: str, record: str, run_id: str, last: str) -> None:
-    with RunStore.open(dsn) as store:
+    own = None if record == "-" or record.startswith("http") else record
+    with RunStore.open(dsn, record=own) as store:
         if what == "start":
             flow = compile_flow(last)
             if record.startswith("http"):

@@ -57,15 +57,21 @@ def standalone(
 
 
 def remade(
-    description: Mapping[str, Any], database: Database, *, env: Mapping[str, str]
+    description: Mapping[str, Any],
+    database: Database,
+    *,
+    env: Mapping[str, str],
+    record: str | None = None,
 ) -> LocalPlatform:
-    """The platform that `describe()` described, where it `is_standalone`; secrets of the one beyond come from `env`.
+    """The platform that `describe()` described, where it `is_standalone`.
+
+    `env` and `record` are this process's own, for the platform beyond: see `platform_from`.
 
     Raises: `ValueError` naming what is wrong with the description.
     """
     settings = read_settings(description)
     other = description.get("beyond")
-    beyond = None if other is None else platform_from(other, env=env)
+    beyond = None if other is None else platform_from(other, env=env, record=record)
     return standalone(database, settings, beyond=beyond, hands_on=_listed(description))
 
 

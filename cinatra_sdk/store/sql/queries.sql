@@ -18,15 +18,16 @@ on conflict (run_id) do nothing
 returning run_id;
 
 -- name: load_run
+-- Of one tenant where one is named: to others the run is not there.
 select r.*, f.name as flow_name, f.file as flow_file
 from runs r join flows f using (digest)
-where r.run_id = %(run_id)s;
+where r.run_id = %(run_id)s and (%(tenant)s::text is null or r.tenant = %(tenant)s);
 
 -- name: lock_row
 -- As load_run, and nobody changes the run's status until the transaction ends.
 select r.*, f.name as flow_name, f.file as flow_file
 from runs r join flows f using (digest)
-where r.run_id = %(run_id)s
+where r.run_id = %(run_id)s and (%(tenant)s::text is null or r.tenant = %(tenant)s)
 for update of r;
 
 -- name: load_status
@@ -41,8 +42,12 @@ order by r.updated_at desc, r.run_id
 limit %(limit)s;
 
 -- name: find_runs
--- Ids that begin with a prefix: people shorten ids.
-select run_id from runs where starts_with(run_id, %(prefix)s) order by run_id limit 2;
+-- The run with this id, and those whose ids begin so: people shorten ids.  Whoever names no tenant
+-- shortens the ids of nobody's runs only; the whole id comes first, whatever the collation.
+select run_id, tenant from runs
+where (run_id = %(prefix)s and (%(tenant)s::text is null or tenant = %(tenant)s))
+   or (starts_with(run_id, %(prefix)s) and tenant = coalesce(%(tenant)s, ''))
+order by run_id <> %(prefix)s, run_id collate "C" limit 2;
 
 -- name: begin_activation
 -- Marks the run as worked on, unless it has ended.
@@ -64,7 +69,8 @@ returning run_id;
 
 -- name: stop_run
 update runs set status = 'stopped', waiting = '[]', updated_at = now()
-where run_id = %(run_id)s and status not in ('completed', 'rejected', 'stopped')
+where run_id = %(run_id)s and (%(tenant)s::text is null or tenant = %(tenant)s)
+  and status not in ('completed', 'rejected', 'stopped')
 returning run_id;
 
 -- name: insert_decision

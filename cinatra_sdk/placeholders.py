@@ -1,0 +1,54 @@
+"""Names that a flow's `{{PLACEHOLDER}}` must not have: those that the runtime reads itself.
+
+    refuse_runtime_names({"CRM_URL": "https://crm.example"})      fine
+    refuse_runtime_names({"CINATRA_BRIDGE_TOKEN": "…"})           PlaceholderRefused
+
+Whoever starts a run names its placeholders, and whoever goes on with it fills them in.  A name
+that means something to the process itself would hand the process's own settings to the flow.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import Final
+
+from cinatra_sdk.errors import PlaceholderRefused
+
+_PREFIXES: Final = (
+    "CINATRA_", "OASFLOW_", "PG", "LANGGRAPH_", "LANGSMITH_", "LANGCHAIN_",
+    "SSL_CERT_", "XDG_", "LD_", "DYLD_", "PYTHON",
+)  # fmt: skip
+_NAMES: Final = frozenset({"DATABASE_URL", "HOME", "PATH", "TERM", "NO_COLOR", "SSLKEYLOGFILE"})
+
+
+def is_runtime_name(name: str) -> bool:
+    """Whether the runtime, or a library that it stands on, reads this variable itself."""
+    # In any spelling: an environment need not tell capitals from small letters.
+    upper = name.upper()
+    return upper in _NAMES or upper.startswith(_PREFIXES)
+
+
+def refuse_runtime_names(names: Iterable[str]) -> None:
+    """Raise `PlaceholderRefused` for a placeholder that is a setting of the runtime."""
+    for name in names:
+        if not isinstance(name, str):
+            raise PlaceholderRefused(f"a placeholder's name is a {type(name).__name__}, not text")
+        if is_runtime_name(name):
+            raise PlaceholderRefused(
+                f"the placeholder '{name}' is a variable that the runtime reads itself",
+                hint=_instead(name),
+            )
+
+
+def named_variables(text: str) -> tuple[str, ...]:
+    """The names in a list such as `OASFLOW_ENV`, separated by blanks or commas."""
+    return tuple(text.replace(",", " ").split())
+
+
+def _instead(name: str) -> str:
+    if name.upper() == "CINATRA_BASE_URL":
+        return "the platform's address belongs to the platform: HttpPlatform(…), or --base-url"
+    if os.environ.get(name):
+        return "give only what the flow needs, never the whole environment"
+    return "give the placeholder another name"

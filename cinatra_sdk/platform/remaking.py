@@ -1,0 +1,300 @@
+"""A platform made again from its description: what the description may say, and what it may not.
+
+In: a description that was stored with a run, and what this process itself configured.
+Out: a `Platform`, or a `ValueError` that says which setting of the process is lacking.
+
+    {"kind": "http", "base_url": "http://host:3000"}, CINATRA_BASE_URL=http://host:3000
+        -> HttpPlatform("http://host:3000"), with the secrets of the process
+
+A description is data: whoever started the run, or can write to the database, wrote it.  So it
+names no file, no secret and nobody who gets one, and reaches no further than the process would:
+
+* where the process names its platform (or a list of addresses), the description has to agree;
+* where the process names none, the run's own address is called without any credential, and only
+  where it is public or on this machine (`strangers.py`).
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Self
+
+from pydantic import JsonValue
+
+from cinatra_sdk.platform.origin import AllowEntry, Target, forbidden, read_url, shown
+from cinatra_sdk.platform.protocol import SECRET_NAMES, Platform
+from cinatra_sdk.platform.simulated import SimulatedPlatform
+
+log = logging.getLogger("oasflow.platform")
+
+BASE_URL: Final = "CINATRA_BASE_URL"
+ALLOW: Final = "OASFLOW_ALLOW"
+MOST_SECONDS: Final = 600.0
+"""Of one call, whatever a description says: a call holds a thread of this process."""
+MOST_RETRIES: Final = 10
+
+_HTTP_KEYS: Final = frozenset(
+    {"base_url", "allow", "timeout", "retries", "retry_posts", "needs", "opaque"}
+)
+_SIMULATED_KEYS: Final = frozenset({"stubs", "record", "fallback"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnSettings:
+    """What this process configured about platforms."""
+
+    base_url: str = ""
+    """Where its credentials may go."""
+    allow: tuple[str, ...] | None = None
+    """Other addresses that it may call; None where it says nothing about them."""
+    bridge_token: str = field(default="", repr=False)
+    attestation_key: str = field(default="", repr=False)
+    record: str | None = None
+    """The file to which it appends the calls that are simulated here."""
+
+    @classmethod
+    def of(cls, env: Mapping[str, str], *, record: str | None = None) -> Self:
+        """From `CINATRA_BASE_URL`, `OASFLOW_ALLOW` (addresses between blanks) and the secrets."""
+        allow = env.get(ALLOW)
+        bridge, attestation = SECRET_NAMES
+        return cls(
+            base_url=env.get(BASE_URL, ""),
+            allow=None if allow is None else tuple(allow.split()),
+            bridge_token=env.get(bridge, ""),
+            attestation_key=env.get(attestation, ""),
+            record=record,
+        )
+
+    @property
+    def names_addresses(self) -> bool:
+        return bool(self.base_url) or self.allow is not None
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """Names of the secrets that it holds."""
+        held = (self.bridge_token, self.attestation_key)
+        return tuple(name for name, secret in zip(SECRET_NAMES, held, strict=True) if secret)
+
+
+def remake(description: Mapping[str, Any], own: OwnSettings) -> Platform:
+    """The platform that `description` describes.
+
+    Raises: `ValueError` naming what is wrong with it, or what this process lacks.
+    """
+    if not isinstance(description, Mapping):
+        raise ValueError("the description of a platform is an object")  # noqa: TRY004 - one kind of error for data
+    settings = {key: value for key, value in description.items() if key != "kind"}
+    kind = description.get("kind")
+    if kind == "simulated":
+        _only(settings, _SIMULATED_KEYS, kind)
+        return _simulated(settings, own)
+    if kind == "local":
+        raise ValueError(
+            'a platform of kind "local" needs the database that it answers from: a run store makes '
+            "again one that cinatra_sdk.platform.local.standalone made; open the store with "
+            "platform=… for one of your own"
+        )
+    if kind != "http":
+        raise ValueError(
+            f'a platform is of kind "http" or "simulated", not {kind!r}: '
+            "open the store with platform=… for one of your own"
+        )
+    _only(settings, _HTTP_KEYS, kind)
+    return _http(settings, own)
+
+
+def takes_credentials(platform: Platform) -> bool:
+    """False where a platform, or the one beyond it, is at an address that this process has not named."""
+    one: Any = platform
+    while one is not None:
+        if not getattr(one, "takes_credentials", True):
+            return False
+        one = getattr(one, "beyond", None)
+    return True
+
+
+# ------------------------------------------------------------------------ simulations
+
+
+def _simulated(settings: Mapping[str, Any], own: OwnSettings) -> Platform:
+    for name in ("stubs", "fallback"):
+        if settings.get(name) is not None and not isinstance(settings[name], Mapping):
+            # A text would be taken for the name of a file, and read.
+            raise ValueError(
+                f'"{name}" of a stored simulation is an object, not the name of a file'
+            )
+    if settings.get("record") is not None and own.record is None:
+        log.warning(
+            "the run was started with a record file: that is the starter's and is left alone; "
+            "give a record file of your own"
+        )
+    return SimulatedPlatform(
+        settings.get("stubs"), record=own.record, fallback=settings.get("fallback")
+    )
+
+
+# ------------------------------------------------------------------------------- http
+
+
+def _http(settings: Mapping[str, Any], own: OwnSettings) -> Platform:
+    base_url = settings.get("base_url") or own.base_url
+    if not isinstance(base_url, str) or not base_url:
+        raise ValueError(
+            "an http platform needs a base_url, or CINATRA_BASE_URL in the environment"
+        )
+    is_own = bool(own.base_url) and _address(base_url) == _own(BASE_URL, own.base_url)
+    if not is_own:
+        _refuse_stranger(base_url, own)
+    _refuse_lacking(settings.get("needs", []), own, base_url)
+    bounds: dict[str, Any] = {"allow": _allowed(settings.get("allow", []), own)}
+    bounds |= _patience(settings)
+    if "opaque" in settings:
+        bounds["opaque"] = _opaque(settings["opaque"])
+    if is_own:
+        from cinatra_sdk.platform.http import HttpPlatform
+
+        return HttpPlatform(
+            own.base_url,
+            bridge_token=own.bridge_token,
+            attestation_key=own.attestation_key,
+            **bounds,
+        )
+    from cinatra_sdk.platform.strangers import StrangersPlatform
+
+    return StrangersPlatform(base_url, **bounds)
+
+
+def _address(base_url: str) -> Target:
+    """Origin and path: a path of its own may be another receiver behind the same host."""
+    return read_url(base_url)
+
+
+def _own(setting: str, text: str) -> Target:
+    """An address of this process's own; raises `ValueError` naming the setting it is in."""
+    problem = ""
+    try:
+        return _address(text)
+    except ValueError as refusal:
+        problem = str(refusal)
+    raise ValueError(f"{setting} of this process, {shown(text)!r}: {problem}")
+
+
+def _listed(own: OwnSettings) -> list[AllowEntry]:
+    """What `OASFLOW_ALLOW` lists."""
+    for text in own.allow or ():
+        _own(ALLOW, text)
+    return [AllowEntry.parse(text) for text in own.allow or ()]
+
+
+def _refuse_stranger(base_url: str, own: OwnSettings) -> None:
+    """An address that this process has not named gets nothing of it where it named another."""
+    told = shown(base_url)
+    if own.secrets:
+        raise ValueError(
+            f"the platform is {told}, but this process holds credentials for "
+            f"{shown(own.base_url) or 'no named platform'}: set CINATRA_BASE_URL to it if it is "
+            f"yours, or unset {own.secrets[0]}"
+        )
+    if own.names_addresses and not any(e.covers(_address(base_url)) for e in _listed(own)):
+        raise ValueError(
+            f"the platform is {told}, and this process calls "
+            f"{shown(own.base_url) or 'only what OASFLOW_ALLOW lists'}: set CINATRA_BASE_URL "
+            "(--base-url at the command line) to it if you mean to call it"
+        )
+    if not own.names_addresses:
+        _refuse_inner(AllowEntry.parse(base_url), told, loopback=True)
+
+
+def _refuse_inner(entry: AllowEntry, told: str, *, loopback: bool) -> None:
+    """What is "taken as meant" when an operator writes it is not when a description does.
+
+    A host name is looked at when it is resolved.
+    """
+    host = entry.origin.host
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        here, reason = host == "localhost", "this machine" if host == "localhost" else ""
+    else:
+        here, reason = address.is_loopback, forbidden(address)
+    if reason and not (here and loopback):
+        raise ValueError(
+            f"{told} is {reason}, which a stored description does not open: "
+            f"name it in {BASE_URL} or {ALLOW} if you mean to call it"
+        )
+
+
+def _refuse_lacking(needs: object, own: OwnSettings, base_url: str) -> None:
+    """The names are looked up nowhere: a description learns of no other variable."""
+    if not isinstance(needs, list) or any(name not in SECRET_NAMES for name in needs):
+        raise ValueError(f'"needs" of a stored platform lists only {" and ".join(SECRET_NAMES)}')
+    lacking = [name for name in needs if name not in own.secrets]
+    if lacking:
+        raise ValueError(
+            f"the platform {shown(base_url)} was used with {', '.join(lacking)}, which this process "
+            "lacks: set it in the environment, or open the store with platform=…"
+        )
+
+
+def _allowed(entries: object, own: OwnSettings) -> list[str]:
+    """The entries of the description, where this process may call them too."""
+    if not isinstance(entries, list) or not all(isinstance(entry, str) for entry in entries):
+        raise ValueError('"allow" of a stored platform is a list of addresses')
+    mine = None if own.allow is None else _listed(own)
+    for text in entries:
+        entry = AllowEntry.parse(text)
+        if mine is None:
+            _refuse_inner(entry, shown(text), loopback=False)
+        elif not any(one.covers(_place(entry)) for one in mine):
+            raise ValueError(
+                f"the run may call {shown(text)}, and {ALLOW} of this process does not list it "
+                "(--allow at the command line)"
+            )
+    return list(entries)
+
+
+def _place(entry: AllowEntry) -> Target:
+    return Target(origin=entry.origin, segments=entry.prefix)
+
+
+def _patience(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Timeout, retries and repeated posts, of the right types and within bounds."""
+    found: dict[str, Any] = {}
+    if "timeout" in settings:
+        seconds = settings["timeout"]
+        # NaN is not above 0 either; an int may be too large for a float.
+        if not _is_number(seconds) or not seconds > 0:
+            raise ValueError('"timeout" of a stored platform is a number of seconds above 0')
+        found["timeout"] = min(seconds, MOST_SECONDS)
+    if "retries" in settings:
+        if type(settings["retries"]) is not int or settings["retries"] < 0:
+            raise ValueError('"retries" of a stored platform is a whole number')
+        found["retries"] = min(settings["retries"], MOST_RETRIES)
+    if "retry_posts" in settings:
+        if type(settings["retry_posts"]) is not bool:
+            raise ValueError('"retry_posts" of a stored platform is true or false')
+        found["retry_posts"] = settings["retry_posts"]
+    return found
+
+
+def _opaque(levels: object) -> dict[str, Any]:
+    """It only ever narrows what is kept of an answer, so a description may say it."""
+    if not isinstance(levels, Mapping) or not all(isinstance(one, str) for one in levels):
+        raise ValueError('"opaque" of a stored platform is an object: address → level')
+    return dict(levels)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _only(settings: Mapping[str, JsonValue], known: frozenset[str], kind: str) -> None:
+    unknown = sorted(set(settings) - known)
+    if unknown:
+        raise ValueError(
+            f'a platform of kind "{kind}" has no setting "{unknown[0]}"; '
+            f"known are {', '.join(sorted(known))}"
+        )

@@ -1,0 +1,73 @@
+"""The host's context beside the run that it is given for: whose word it is, before it counts.
+
+In: a run's id and tenant, the context that `start`, `answer` or `resume` was given, and the tenant
+that the caller named.  Out: the context bound to the run, or `ContextMismatch`.
+
+    bound_context(host_context(run_id="r2", run_token="…"), run_id="r1", tenant="acme")
+        -> ContextMismatch: the context is for run 'r2', not for 'r1'
+
+A context that leaves its run unsaid speaks for the run it is given with.  One that leaves its
+tenant unsaid does too, unless it holds a credential: a token is somebody's, so that on a tenant's
+run the tenant has to be named, in the context or beside it (`tenant=`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from cinatra_sdk.errors import ContextMismatch, NotConfigured
+from cinatra_sdk.platform.protocol import Platform
+from cinatra_sdk.platform.remaking import takes_credentials
+from cinatra_sdk.runtime_context import HostContext, context_of, host_context
+
+
+def bound_context(
+    given: HostContext | None, *, run_id: str, tenant: str, named: str | None = None
+) -> HostContext:
+    """`given` for the run `run_id` of `tenant`; `named` is the tenant that the caller named beside it.
+
+    Raises: `ContextMismatch`.
+    """
+    host = host_context() if given is None else given
+    if not is_host_context(host):
+        raise ContextMismatch(
+            "the context was not made by the host", hint="make it with flow.context(…)"
+        )
+    if host.run_id and host.run_id != run_id:
+        raise ContextMismatch(
+            f"the context is for run '{host.run_id}', not for run '{run_id}'",
+            hint="give each run its own context",
+        )
+    said = named if not host.tenant and named is not None else host.tenant
+    if said != tenant and (said or _holds_credentials(host)):
+        raise ContextMismatch(
+            f"the context is {_of(said)}, and run '{run_id}' is {_of(tenant)}",
+            hint="name the run's tenant in the context that holds its credentials",
+        )
+    return replace(host, run_id=run_id, tenant=tenant)
+
+
+def is_host_context(given: object) -> bool:
+    """False for one that was not made by `host_context`: from the wire, for instance."""
+    return isinstance(given, HostContext) and context_of(given) is given
+
+
+def refuse_strangers(platform: Platform, host: HostContext) -> None:
+    """Raise `NotConfigured` where the run's own address would have to do without the credentials."""
+    if _holds_credentials(host) and not takes_credentials(platform):
+        about: Any = platform.describe()
+        address = (about.get("beyond") or about).get("base_url", "a platform")
+        raise NotConfigured(
+            f"run '{host.run_id}' calls {address}, which this process has not named, "
+            "and the context holds credentials",
+            hint="set CINATRA_BASE_URL to it if it is yours, or leave the credentials out",
+        )
+
+
+def _holds_credentials(host: HostContext) -> bool:
+    return bool(host.credentials.run_token or host.credentials.bearer_token)
+
+
+def _of(tenant: str) -> str:
+    return f"of tenant '{tenant}'" if tenant else "of no tenant"

@@ -270,6 +270,10 @@ def _checked_type(form: AnswerForm, response: dict[str, JsonValue]) -> type[Any]
         __pydantic_validator__ = SchemaValidator(schema, CoreConfig(hide_input_in_errors=True))
         __pydantic_serializer__ = SchemaSerializer(schema)
 
+        @classmethod
+        def __get_pydantic_json_schema__(cls, _core: Any, _handler: Any) -> dict[str, JsonValue]:
+            return response
+
     return GateAnswer
 
 

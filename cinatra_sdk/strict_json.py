@@ -24,9 +24,11 @@ class NotStrictJson(ValueError):
     """The text is no JSON, or not JSON in one reading only; says why without quoting it."""
 
 
-def read_json(text: str) -> JsonValue:
+def read_json(text: str, *, to_keep: bool = True) -> JsonValue:
     """The value of `text`.
 
+    to_keep: whether the value is kept somewhere; otherwise letters that no database takes may stand
+             in it, and whoever compares them with what is kept finds nothing.
     Raises: `NotStrictJson`.
     """
     problem = ""
@@ -34,7 +36,8 @@ def read_json(text: str) -> JsonValue:
         value: JsonValue = json.loads(
             text, parse_constant=_no_constant, parse_float=_finite, object_pairs_hook=_once_each
         )
-        check_value(value, where="the text")
+        if to_keep:
+            check_value(value, where="the text")
     except json.JSONDecodeError as error:
         problem = f"{error.msg} at line {error.lineno}, column {error.colno}"
     except RecursionError:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,6 +22,11 @@ from psycopg import sql
 
 from cinatra_sdk.store.local import LocalServer
 from tests.databases import Databases
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # Started in the background of a shell that has no job control.  Every process that a test
+    # starts would ignore Ctrl-C too, and wait for ever where a test sends one.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

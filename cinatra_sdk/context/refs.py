@@ -108,7 +108,7 @@ class ContextSelection(BaseModel):
                 "bad_envelope", f"userResponse is not a text of at most {MAX_ENVELOPE} characters"
             )
         try:
-            value = read_json(text)
+            value = read_json(text, to_keep=False)
         except NotStrictJson:
             raise ContextError("bad_envelope", "userResponse is not JSON") from None
         if not isinstance(value, dict):

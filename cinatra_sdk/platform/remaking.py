@@ -280,11 +280,13 @@ def _patience(settings: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _opaque(levels: object) -> dict[str, Any]:
+def _opaque(given: object) -> Any:
     """It only ever narrows what is kept of an answer, so a description may say it."""
-    if not isinstance(levels, Mapping) or not all(isinstance(one, str) for one in levels):
-        raise ValueError('"opaque" of a stored platform is an object: address → level')
-    return dict(levels)
+    if isinstance(given, Mapping) and all(isinstance(level, str) for level in given.values()):
+        return dict(given)
+    if isinstance(given, list) and all(isinstance(address, str) for address in given):
+        return list(given)
+    raise ValueError('"opaque" of a stored platform lists addresses, or gives each one a level')
 
 
 def _is_number(value: object) -> bool:

@@ -135,8 +135,8 @@ def _moved(store: RunStore, platform: Keeping, place: Place) -> str:
     original = RunStore._activate
 
     def moved(self: RunStore, run_id: str, *args: Any, **kwargs: Any) -> Any:
-        with self.database.connection() as connection:
-            connection.execute("update runs set tenant = 'acme' where run_id = 'r1'")
+        with RunStore.open(place.owners_database) as theirs, theirs.database.connection() as rows:
+            rows.execute("update runs set tenant = 'acme' where run_id = 'r1'")
         return original(self, run_id, *args, **kwargs)
 
     place.monkeypatch.setattr(RunStore, "_activate", moved)

@@ -118,7 +118,7 @@ def _raised(work: Callable[[], object]) -> str:
 
 def _row_env(value: Any, place: Place) -> str:
     begin_simulated(place.database)
-    rewrite(place.database, "env_names", value["row_env"])
+    rewrite(place.owners_database, "env_names", value["row_env"])
     for name in value["row_env"]:
         place.monkeypatch.setenv(name, SECRET)
     platform = SimulatedPlatform()
@@ -217,12 +217,12 @@ def _rewritten(value: Any, place: Place, there: Servers) -> None:
         asked = dict(value["row"])
         if isinstance(asked.get("base_url"), str):
             asked["base_url"] = there.address(asked["base_url"])
-        rewrite(place.database, "platform", now | asked)
+        rewrite(place.owners_database, "platform", now | asked)
     elif "whole" in value:
-        rewrite(place.database, "platform", filled(value["whole"]))
+        rewrite(place.owners_database, "platform", filled(value["whole"]))
     elif "beyond_of" in value:
         local = {"kind": "local", **LOCAL, "beyond": filled(value["beyond_of"])}
-        rewrite(place.database, "platform", local)
+        rewrite(place.owners_database, "platform", local)
 
 
 def _stranger(value: Any, _place: Place) -> str:
@@ -272,9 +272,9 @@ def _recorded(value: Any, place: Place) -> str:
     simulated = {"kind": "simulated", "stubs": {}, "record": str(target)}
     if value["record"] == "beyond":
         local = {"kind": "local", **LOCAL, "beyond": simulated}
-        rewrite(place.database, "platform", local)
+        rewrite(place.owners_database, "platform", local)
     elif value["record"] not in ("started", "mine"):
-        rewrite(place.database, "platform", simulated)
+        rewrite(place.owners_database, "platform", simulated)
     own = place.folder / "own.jsonl"
     mine = own if value.get("own") or value["record"] == "mine" else None
     with RunStore.open(place.database, record=mine) as store:
@@ -294,7 +294,7 @@ def _stored(value: Any, place: Place) -> str:
     if value["stored"] == "beyond":
         begin(place.database, "http://127.0.0.1:1", beyond=True)
         local = {**described(place.database), "beyond": platform.describe()}
-        rewrite(place.database, "platform", local)
+        rewrite(place.owners_database, "platform", local)
     else:
         begin_simulated(place.database, platform)
     kept = everything_kept(place.database) + json.dumps(described(place.database))
@@ -436,10 +436,15 @@ def _the_rows_record_is_written(place: Place) -> Iterator[None]:
         yield
 
 
+def quoting(path: Any, **_how: Any) -> Any:
+    """A reader whose error quotes what it read."""
+    raise StubError(f"cannot be read: {Path(path).read_text()}")
+
+
 @contextlib.contextmanager
 def _the_parser_is_quoted(place: Place) -> Iterator[None]:
     with place.monkeypatch.context() as patch:
-        patch.setattr("cinatra_sdk.platform.stubs._place", lambda error: f": {error}")
+        patch.setattr("cinatra_sdk.platform.stubs.read_document", quoting)
         yield
 
 

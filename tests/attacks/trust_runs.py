@@ -83,7 +83,7 @@ def begin_simulated(dsn: str, platform: SimulatedPlatform | None = None) -> None
 
 
 def rewrite(dsn: str, column: str, value: Any) -> None:
-    """What somebody does who can write rows."""
+    """What somebody does who can write rows: the tables' owner."""
     assert column in {"platform", "env_names"}
     with RunStore.open(dsn) as store, store.database.connection() as connection:
         statements: Mapping[str, Any] = {

@@ -31,11 +31,11 @@ HARMLESS = {
 
 
 @pytest.fixture
-def do(fresh_database: str) -> Do:
+def do(owner_database: str) -> Do:
     """What happens while the gate waits."""
 
     def statement(text: str) -> None:
-        with psycopg.connect(fresh_database, options="-c search_path=oasflow") as connection:
+        with psycopg.connect(owner_database, options="-c search_path=oasflow") as connection:
             assert connection.execute(text).rowcount == 1  # type: ignore[arg-type]
 
     return statement

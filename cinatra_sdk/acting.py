@@ -59,7 +59,8 @@ async def arefuse_forks(
 def _place_to_check(state: Mapping[str, Any], runtime: Any, node: str) -> Place | None:
     """Where the node stands; None where it may act wherever that is."""
     identity = state.get("run") or {}
-    if "forks" in (context_of(runtime.context).effects, identity.get("effects")):
+    # The host's word on this activation comes before what the graph allows.
+    if (context_of(runtime.context).effects or identity.get("effects")) == "forks":
         return None
     place = place_of(get_config(), runtime.execution_info)
     refuse_copy(identity, place, node)

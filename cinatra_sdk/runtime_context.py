@@ -117,14 +117,18 @@ def host_context(
     )
 
 
-def context_inside(host: HostContext, *, scope: str, own_policy: bool) -> HostContext:
+def context_inside(
+    host: HostContext, *, scope: str, own_policy: bool, effects: str = ""
+) -> HostContext:
     """The host's word for a graph inside the run's graph, at `scope`.
 
     own_policy: the graph inside is governed by its own policy, not by the outer one.
+    effects:    where the outer graph lets nodes act; the host's own word comes first.
     Marked as the host's in any case: what is added is the outer graph's own word, sealed there.
     """
     policy = DERIVED if own_policy else host.approval_policy
-    return replace(host, approval_policy=policy, scope=scope, mark=_HOST)
+    allowed = host.effects or effects
+    return replace(host, approval_policy=policy, scope=scope, effects=allowed, mark=_HOST)
 
 
 def context_of(given: object) -> HostContext:

@@ -176,7 +176,12 @@ class _Border:
         A graph that seals its host fields itself (a compiled flow) learns its place from here.
         """
         host = context_of(get_runtime(HostContext).context)
-        return context_inside(host, scope=self.scope(state), own_policy=self._own_policy)
+        return context_inside(
+            host,
+            scope=self.scope(state),
+            own_policy=self._own_policy,
+            effects=(state.get("run") or {}).get("effects", ""),
+        )
 
     def namespace(self, runtime: Runtime[HostContext]) -> str:
         """Under which the graph inside keeps its checkpoints."""

@@ -114,6 +114,8 @@ def carried_out(how: Any, run: Run) -> str:
     old = run.old()
     if how.get("allowed") == "context":
         run.options["context"] = host_context(run_id="t1", effects="forks")
+    if "said" in how:
+        run.options["context"] = host_context(run_id="t1", effects=how["said"])
     if "context" in how:
         run.options["context"] = how["context"]
     if "unmarked" in how:

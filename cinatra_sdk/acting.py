@@ -56,12 +56,17 @@ async def arefuse_forks(
     return "" if place is None else await arequire_line(place, since=since, node=node)
 
 
+def allows_forks(state: Mapping[str, Any], runtime: Any) -> bool:
+    """Whether nodes may act in forks: the host's word comes before what the graph allows."""
+    identity = state.get("run") or {}
+    return bool((context_of(runtime.context).effects or identity.get("effects")) == "forks")
+
+
 def _place_to_check(state: Mapping[str, Any], runtime: Any, node: str) -> Place | None:
     """Where the node stands; None where it may act wherever that is."""
-    identity = state.get("run") or {}
-    # The host's word on this activation comes before what the graph allows.
-    if (context_of(runtime.context).effects or identity.get("effects")) == "forks":
+    if allows_forks(state, runtime):
         return None
+    identity = state.get("run") or {}
     place = place_of(get_config(), runtime.execution_info)
     refuse_copy(identity, place, node)
     return place

@@ -142,6 +142,13 @@ def _judged(place: Place, walk: _Walk, node: str) -> str:
             node=node,
             hint='run the graph with durability="sync"',
         )
+    if walk.verdict == "pruned":
+        raise ForkRefused(
+            f"node '{node}' acts, and the checkpoints that would show that it stands on the line of "
+            f"thread '{place.thread}' were deleted",
+            node=node,
+            hint=_HINT,
+        )
     raise ForkRefused(
         f"node '{node}' was reached in a fork of thread '{place.thread}', and forks do not act",
         node=node,
@@ -156,7 +163,7 @@ class _Walk:
         self._expected = checkpoint
         self._since = since
         self._begun = False
-        self.verdict: Literal["open", "line", "fork", "unsaved"] = "open"
+        self.verdict: Literal["open", "line", "fork", "unsaved", "pruned"] = "open"
 
     def read(self, page: list[CheckpointTuple]) -> RunnableConfig | None:
         """Go on with `page`; returns where the next one begins."""
@@ -165,10 +172,15 @@ class _Walk:
             if self.verdict != "open":
                 return None
         if len(page) < PAGE:
-            # Nothing older is kept: the thread began here, or was pruned.
-            self.verdict = "line"
+            # The thread began here; or what came before was deleted, and with it perhaps the other
+            # way on from there.
+            unsaved = not self._begun and page
+            self.verdict = "unsaved" if unsaved else "pruned" if self._is_cut_off() else "line"
             return None
         return page[-1].config
+
+    def _is_cut_off(self) -> bool:
+        return self._begun and bool(self._expected)
 
     def _read_one(self, kept: CheckpointTuple) -> None:
         own = kept.checkpoint["id"]

@@ -26,16 +26,11 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime, get_runtime
 from pydantic import JsonValue
 
-from cinatra_sdk.acting import arefuse_forks, refuse_forks
+from cinatra_sdk.acting import allows_forks, arefuse_forks, refuse_forks
 from cinatra_sdk.gates import label
 from cinatra_sdk.host_node import ending
 from cinatra_sdk.lineage import place_of
-from cinatra_sdk.reentry import (
-    ago_on_inside,
-    awas_given_further_input,
-    go_on_inside,
-    was_given_further_input,
-)
+from cinatra_sdk.reentry import Visit, ago_on_inside, go_on_inside
 from cinatra_sdk.runtime_context import HostContext, context_inside, context_of
 from cinatra_sdk.state import Appended, HostOnly, Record, seal
 from cinatra_sdk.step import NodeRunnable, State, Step, node_of, template_values
@@ -95,9 +90,9 @@ def subgraph(
             return {}
         runtime = get_runtime(HostContext)
         refuse_forks(state, runtime, node=node)
-        place, scope = place_of(config, runtime.execution_info), border.scope(state)
-        if place is not None and was_given_further_input(place):
-            go_on_inside(place, border.namespace(runtime), scope=scope)
+        visit, scope = border.visit(state, config, runtime), border.scope(state)
+        if visit is not None:
+            go_on_inside(visit)
         entered, context = border.enter(state), border.context(state)
         result = graph.invoke(entered, config, context=context, output_keys=read)
         return border.leave(result, scope)
@@ -107,9 +102,9 @@ def subgraph(
             return {}
         runtime = get_runtime(HostContext)
         await arefuse_forks(state, runtime, node=node)
-        place, scope = place_of(config, runtime.execution_info), border.scope(state)
-        if place is not None and await awas_given_further_input(place):
-            await ago_on_inside(place, border.namespace(runtime), scope=scope)
+        visit, scope = border.visit(state, config, runtime), border.scope(state)
+        if visit is not None:
+            await ago_on_inside(visit)
         entered, context = border.enter(state), border.context(state)
         result = await graph.ainvoke(entered, config, context=context, output_keys=read)
         return border.leave(result, scope)
@@ -183,10 +178,22 @@ class _Border:
             effects=(state.get("run") or {}).get("effects", ""),
         )
 
-    def namespace(self, runtime: Runtime[HostContext]) -> str:
-        """Under which the graph inside keeps its checkpoints."""
+    def visit(
+        self, state: State, config: RunnableConfig, runtime: Runtime[HostContext]
+    ) -> Visit | None:
+        """The visit of the graph inside, where checkpoints are kept."""
         info = runtime.execution_info
-        return "" if info is None else info.checkpoint_ns
+        place = place_of(config, info)
+        if place is None or info is None:
+            return None
+        return Visit(
+            place=place,
+            own=info.checkpoint_ns,
+            scope=self.scope(state),
+            turn=None,
+            node=self.step.node,
+            forks=allows_forks(state, runtime),
+        )
 
     def scope(self, state: State) -> str:
         own, scope = label(self.step.node, 1), (state.get("run") or {}).get("scope", "")
@@ -200,7 +207,8 @@ class _Border:
         values = template_values(state, after=self._after)
         return {**self._rendered(self._inputs, values, "its inputs"), **governed}
 
-    def leave(self, result: Mapping[str, Any], scope: str) -> dict[str, Any]:
+    def leave(self, result: Mapping[str, Any] | None, scope: str) -> dict[str, Any]:
+        result = result or {}
         if result.get("rejected_at"):
             return ending("rejected", at=result["rejected_at"])
         if result.get("ended") != {"scope": scope}:

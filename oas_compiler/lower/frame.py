@@ -34,10 +34,17 @@ LAYOUT = 2
 """Raise it whenever node names, channels or records of a compiled graph change."""
 SEEN = "seen"
 """Of the cursor: the checkpoint up to which a node that acted has looked for forks."""
-AGAIN = "again"
-"""Of the cursor: the run was sent on to where it stands by a further input on its thread."""
 MISSING: Any = object()
 _NO_MORE: Mapping[str, Any] = MappingProxyType({})
+
+
+def pin_of(digest: str, around: Path) -> str:
+    """What a run's identity holds for the nodes of one level to compare: file, layout, FlowNodes around.
+
+    The level, because a client that runs the outer graph in the namespace of a subflow finds the
+    turn of the subflow's node there, and may have a node of that name outside.
+    """
+    return f"{digest}/{LAYOUT}/{'/'.join(around)}"
 
 
 def seen_before(state: Mapping[str, Any]) -> str:
@@ -82,8 +89,8 @@ class Frame:
     routes: Mapping[str, str]
     """branch → id of the next node."""
     max_steps: int
-    digest: str
-    """sha256 of the file: a run of another one is not gone on with."""
+    pin: str
+    """Which runs are its own: see `pin_of`."""
     where: str
     """The path as text, for errors."""
     output_where: str
@@ -119,14 +126,14 @@ class Frame:
         return True
 
     def require_own_run(self, state: Mapping[str, Any]) -> None:
-        """Raise `FlowChanged` unless the run was begun by this flow, in this layout."""
+        """Raise `FlowChanged` unless the run was begun by this flow, in this layout and at this level."""
         run = state.get("run") or {}
-        if run.get("digest") == self.digest and run.get("layout") == LAYOUT:
+        if run.get("pin") == self.pin:
             return
         begun = f"digest {run['digest'][:12]}…" if run.get("digest") else "no digest"
         raise FlowChanged(
-            f"node '{self.where}' runs on a thread that another flow began, or another version of "
-            f"it ({begun}, this is {self.digest[:12]}…)",
+            f"node '{self.where}' runs on a thread that another flow began, another version of it, "
+            f"or another level ({begun}, this is {self.pin[:12]}…)",
             hint="go on with the flow that began it, or start a new thread",
         )
 
@@ -256,7 +263,7 @@ def frame_of(index: Index, node: Node, around: Path, *, max_steps: int, digest: 
         inputs=tuple(_plan(index, node, port) for port in node.inputs),
         routes=index.routes.get(node.id, {}),
         max_steps=max_steps,
-        digest=digest,
+        pin=pin_of(digest, around),
         where=where,
         output_where=f"output of node '{where}'",
     )

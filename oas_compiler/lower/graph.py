@@ -101,7 +101,9 @@ def _input_keys(depth: int) -> dict[str, Any]:
 def _add(graph: StateGraph[Any, Any, Any, Any], site: Site, lowered: Lowered, keys: Any) -> None:
     node = site.node
     name = node_name(node.id)
-    reads = dict.fromkeys((CURSOR, *site.frame.channels(), *lowered.reads))
+    # A node that acts looks whether somebody ended the run meanwhile.
+    endings = ("rejected_at", "status") if lowered.acts else ()
+    reads = dict.fromkeys((CURSOR, *site.frame.channels(), *endings, *lowered.reads))
     graph.add_node(
         name,
         _runnable(site, lowered),

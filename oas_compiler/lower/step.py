@@ -21,6 +21,7 @@ from cinatra_sdk.errors import FlowError
 from cinatra_sdk.platform.protocol import PlatformError
 from cinatra_sdk.runtime_context import HostContext, context_of
 from cinatra_sdk.secrets import clean_error, cut_out, redact
+from cinatra_sdk.step import has_ended
 from cinatra_sdk.tasks import was_sent
 from oas_compiler.lower.frame import Frame, seen_before, with_seen
 from oas_compiler.lower.registry import AsyncNodeFunction, Lowered, NodeFunction
@@ -89,6 +90,8 @@ def async_step(about: Surroundings, lowered: Lowered) -> AsyncNodeFunction | Non
 
 
 def _permission(frame: Frame, lowered: Lowered) -> Callable[[Mapping[str, Any]], bool]:
+    if lowered.acts:
+        return lambda state: not was_sent() and not has_ended(state) and frame.has_turn(state)
     if lowered.takes_turns:
         return lambda state: not was_sent() and frame.has_turn(state)
     return lambda _state: not was_sent()

@@ -20,7 +20,7 @@ from cinatra_sdk.state import GovernedState, HostOnly
 from graphs import context_selection, orchestrator_v1
 from oas_compiler import compile_flow
 from tests.attacks.nested import POLICY, around, asking, hand_written_around, in_a_row
-from tests.flows import api, end, flow_of, gate, message, start
+from tests.flows import api, end, flow_node, flow_of, gate, message, start
 
 ERROR: Any = {"$error": {"status": 500, "code": "DOWN", "message": "down"}}
 
@@ -110,6 +110,27 @@ def foreign(plant: dict[str, Any], saver: Any) -> Any:
 
 
 SEND = api("send", risk="email_send")
+
+
+def same_name_outside(platform: Any, saver: Any, effects: Any = "line") -> Made:
+    """A gate inside a subflow, and a call of the same id around it."""
+    inside = flow_of(start(), api("draft"), gate("review"), end(), id_="inner0")
+    described = flow_of(
+        start(), flow_node("child", inside), api("review", risk="email_send"), end()
+    )
+    graph = compile_flow(described, platform=platform).graph(saver, effects=effects)
+    return Made(graph, {"inputs": {}}, "review")
+
+
+def two_gates_inside(platform: Any, saver: Any, effects: Any = "line") -> Made:
+    inside = flow_of(
+        start(), api("draft"), gate("review"), api("note"), gate("confirm"), end(), id_="inner0"
+    )
+    described = flow_of(start(), flow_node("child", inside), SEND, end())
+    graph = compile_flow(described, platform=platform).graph(saver, effects=effects)
+    return Made(graph, {"inputs": {}})
+
+
 GRAPHS: dict[str, Callable[..., Made]] = {
     "flow": flow(gate("review"), SEND),
     "calls": flow(api("draft"), gate("review"), SEND),
@@ -119,6 +140,8 @@ GRAPHS: dict[str, Callable[..., Made]] = {
     "another gate there": flow(gate("review", requiresApproval=False), SEND, api("more")),
     "same nodes, other text": flow(gate("review"), api("send", data={"a": 1}, risk="email_send")),
     "nested": nested,
+    "two inside": two_gates_inside,
+    "same name outside": same_name_outside,
     "orchestrator": orchestrator,
     "context_selection": selection,
     "around": hand_written_with_inside,

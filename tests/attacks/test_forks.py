@@ -66,8 +66,8 @@ class Run:
         if self.how["by"] == "thread":
             saver = self.saver
             self.copied = copy.deepcopy((saver.storage, dict(saver.writes), dict(saver.blobs)))
-        if after == "rejected":
-            self.answer(False)
+        if after in ("rejected", "first approved"):
+            self.answer(after != "rejected")
         elif after != "waiting":
             with suppress(PlatformError):
                 self.approve_all()
@@ -83,7 +83,8 @@ class Run:
             parked = next(s for s in every if s.next == ("child",))
             (task,) = parked.tasks
             inner = {"configurable": {"thread_id": "t1", "checkpoint_ns": f"child:{task.id}"}}
-            return next(s for s in self.graph.get_state_history(inner) if s.next == ("review",))
+            wanted = ("note",) if self.how["by"] == "launder" else ("review",)
+            return next(s for s in self.graph.get_state_history(inner) if s.next == wanted)
         gated = [s for s in every[1:] if s.interrupts or any(t.interrupts for t in s.tasks)]
         return gated[0] if gated else every[-1] if every[-1] is not every[0] else every[0]
 
@@ -179,7 +180,28 @@ def _by_thread(run: Run, _old: Any) -> None:
     run.approve_all(other)
 
 
+def _by_prune(run: Run, old: Any) -> None:
+    """Back to the gate; then all is deleted that would show it, as a server's "prune" does."""
+    with suppress(FlowError):
+        run.invoke(None, old.config)
+    if not run.graph.get_state(CONFIG).interrupts:
+        run.graph.update_state(old.config, None, as_node="__copy__")
+    for kept in run.saver.storage["t1"].values():
+        for id_ in sorted(kept)[:-1]:
+            del kept[id_]
+    with suppress(FlowError):
+        run.invoke(None)
+
+
+def _by_laundering(run: Run, old: Any) -> None:
+    """A fork of what is inside, and then an input, which enters it under another name."""
+    run.graph.update_state(old.config, None, as_node="__copy__")
+    run.invoke(run.made.first)
+
+
 FORKS: Any = {
+    "prune": _by_prune,
+    "launder": _by_laundering,
     "invoke": _time_travel,
     "ainvoke": lambda run, old: asyncio.run(run.graph.ainvoke(None, old.config, **run.options)),
     "update": _by_update,

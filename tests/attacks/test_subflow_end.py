@@ -100,6 +100,8 @@ ACTS: Any = {
     "go on": lambda graph, _first: graph.invoke(None, CONFIG),
     "go on async": lambda graph, _first: asyncio.run(graph.ainvoke(None, CONFIG)),
     "input": lambda graph, first: graph.invoke(first, CONFIG),
+    "goto": lambda graph, _first: graph.invoke(Command(goto="child"), CONFIG),
+    "update": lambda graph, _first: graph.update_state(CONFIG, {"status": "running"}),
     "reject": lambda graph, _first: answer(graph, False),
     "approve": lambda graph, _first: answer(graph, True),
     "approve async": lambda graph, _first: asyncio.run(approve_async(graph)),

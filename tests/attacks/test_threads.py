@@ -21,7 +21,7 @@ from oas_compiler.lower.frame import Frame
 from tests.attacks.book import Attack
 from tests.attacks.families import Control, Place, tests_of
 from tests.attacks.graphs import GRAPHS, Made, foreign
-from tests.attacks.nested import CONFIG
+from tests.attacks.nested import CONFIG, levels
 
 SAMPLES: Any = {**orchestrator_v1.SAMPLES, **context_selection.SAMPLES}
 
@@ -47,6 +47,8 @@ def attempt(attack: Attack, _place: Place) -> str:
         return after_a_stranger(how, thread)
     begin(how["first"], thread)
     before = thread.calls
+    if how["by"] == "level":
+        return on_another_level(how, thread)
     second = thread.made(how["second"])
     if how["by"] == "own thread":
         return on_its_own(second, thread)
@@ -121,6 +123,27 @@ ACTS: Any = {
 }
 
 
+def on_another_level(how: Any, thread: Thread) -> str:
+    """The outer graph is run where the graph inside keeps its checkpoints."""
+    made, before = thread.made(how["second"]), thread.calls
+    namespace = list(levels(made.graph))[-1].config["configurable"]["checkpoint_ns"]
+    config: Any = {
+        "configurable": {
+            "thread_id": "t1", "checkpoint_ns": namespace, "__pregel_task_id": "x",
+            **({"__pregel_resuming": True} if how["resuming"] else {}),
+        }
+    }  # fmt: skip
+    given: Any = {
+        "go on": None,
+        "goto": Command(goto=made.send),
+        "a new input": made.first,
+        "resume": Command(resume={"approved": False}),
+    }[how["act"]]
+    with suppress(FlowError):
+        made.graph.invoke(given, config)
+    return "nothing done" if thread.calls == before else "done"
+
+
 def on_its_own(made: Made, thread: Thread) -> str:
     before = thread.calls
     config: Any = {"configurable": {"thread_id": "another"}}
@@ -173,6 +196,9 @@ CONTROLS = {
     ),
     "compiled after hand-written": Control(
         open=any_run, row="orchestrator_with_a_waived_policy,_then_flow-a_new_input"
+    ),
+    "the outer graph for the inner one": Control(
+        open=any_run, row="the_outer_graph_in_the_subflow's_namespace-go_on"
     ),
     "hand-written after compiled": Control(
         open=any_run, row="flow_parked,_then_hand-written_sends-resume"

@@ -14,16 +14,17 @@ from typing import Any
 from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import Runtime
 
-from cinatra_sdk.acting import arefuse_forks, refuse_forks
+from cinatra_sdk.acting import allows_forks, arefuse_forks, refuse_forks
 from cinatra_sdk.gates import label
 from cinatra_sdk.lineage import place_of
-from cinatra_sdk.reentry import ago_on_inside, go_on_inside
+from cinatra_sdk.reentry import Visit, ago_on_inside, go_on_inside
 from cinatra_sdk.runtime_context import HostContext
 from cinatra_sdk.state import seal
+from cinatra_sdk.step import has_ended
 from cinatra_sdk.tasks import was_sent
 from oas_compiler.approval import walk
 from oas_compiler.ir import ApiNode, FlowNode, ToolNode
-from oas_compiler.lower.frame import AGAIN, MISSING, Frame, seen_before, with_seen
+from oas_compiler.lower.frame import MISSING, Frame, pin_of, seen_before, with_seen
 from oas_compiler.lower.names import (
     BRANCH,
     CURSOR,
@@ -50,41 +51,42 @@ def lower_flow_node(site: Site) -> Lowered:
         name=node.subflow.id
     )
     acts = any(isinstance(inner, (ApiNode, ToolNode)) for _path, inner in walk(node.subflow))
-    border = _Border(frame, acts=acts)
+    border = _Border(frame, wiring.digest, acts=acts)
 
     # Both forms name `subgraph` themselves: that is how the engine and Studio find it.
     def run(state: State, config: RunnableConfig, runtime: Runtime[HostContext]) -> Any:
-        if was_sent() or not frame.has_turn(state):
+        if was_sent() or has_ended(state) or not frame.has_turn(state):
             return {}
         if border.acts:
             seen = refuse_forks(state, runtime, node=frame.where, since=seen_before(state))
             state = with_seen(state, seen)
-        place = border.place_to_go_on(state, config, runtime)
-        if place is not None:
-            go_on_inside(*place, scope=border.scope(state))
+        visit = border.visit(state, config, runtime)
+        if visit is not None:
+            go_on_inside(visit)
         return border.leave(state, subgraph.invoke(border.enter(state), config, output_keys=_READ))
 
     async def arun(state: State, config: RunnableConfig, runtime: Runtime[HostContext]) -> Any:
-        if was_sent() or not frame.has_turn(state):
+        if was_sent() or has_ended(state) or not frame.has_turn(state):
             return {}
         if border.acts:
             seen = await arefuse_forks(state, runtime, node=frame.where, since=seen_before(state))
             state = with_seen(state, seen)
-        place = border.place_to_go_on(state, config, runtime)
-        if place is not None:
-            await ago_on_inside(*place, scope=border.scope(state))
+        visit = border.visit(state, config, runtime)
+        if visit is not None:
+            await ago_on_inside(visit)
         entered = border.enter(state)
         return border.leave(state, await subgraph.ainvoke(entered, config, output_keys=_READ))
 
-    reads = ("bearer_token", "approval_policy")
+    reads = ("bearer_token", "approval_policy", "rejected_at", "status")
     return Lowered(run=run, arun=arun, reads=reads, bare=True, chooses=True)
 
 
 class _Border:
     """What crosses between the flow and the subflow."""
 
-    def __init__(self, frame: Frame, *, acts: bool) -> None:
+    def __init__(self, frame: Frame, digest: str, *, acts: bool) -> None:
         self.frame = frame
+        self._inner_pin = pin_of(digest, frame.path)
         self.acts = acts
         """Whether a node inside acts on the world outside."""
 
@@ -92,16 +94,21 @@ class _Border:
         own, around = label(self.frame.node.id, self.frame.visit(state)), state["run"]["scope"]
         return f"{around}/{own}" if around else own
 
-    def place_to_go_on(
+    def visit(
         self, state: State, config: RunnableConfig, runtime: Runtime[HostContext]
-    ) -> Any:
-        """Where this visit may have begun under another task; None where it cannot have."""
-        if AGAIN not in state[CURSOR]:
-            return None
+    ) -> Visit | None:
+        """The visit of the subflow, where checkpoints are kept."""
         place = place_of(config, runtime.execution_info)
         if place is None:
             return None
-        return place, runtime.execution_info.checkpoint_ns if runtime.execution_info else ""
+        return Visit(
+            place=place,
+            own=runtime.execution_info.checkpoint_ns if runtime.execution_info else "",
+            scope=self.scope(state),
+            turn=state[CURSOR]["seq"],
+            node=self.frame.where,
+            forks=allows_forks(state, runtime),
+        )
 
     def enter(self, state: State) -> dict[str, Any]:
         frame = self.frame
@@ -111,11 +118,11 @@ class _Border:
             INPUTS: seal(inputs),
             "bearer_token": seal(state["bearer_token"]),
             "approval_policy": seal(state["approval_policy"]),
-            "run": seal({**state["run"], "scope": self.scope(state)}),
+            "run": seal({**state["run"], "scope": self.scope(state), "pin": self._inner_pin}),
         }
 
-    def leave(self, state: State, result: State) -> Any:
-        frame = self.frame
+    def leave(self, state: State, result: State | None) -> Any:
+        frame, result = self.frame, result or {}
         kept = {key: seal(result[key]) for key in (MESSAGES, DECISIONS) if result.get(key)}
         if result.get("rejected_at"):
             more = {**kept, "rejected_at": result["rejected_at"], "status": "rejected"}

@@ -22,8 +22,8 @@ from cinatra_sdk.runtime_context import HostContext, _Derived, context_of
 from cinatra_sdk.secrets import without_secrets
 from cinatra_sdk.state import seal
 from oas_compiler.approval import SETUP_STEP, visible_required
-from oas_compiler.ir import FlowNode, Port, StartNode
-from oas_compiler.lower.frame import AGAIN, LAYOUT, Frame
+from oas_compiler.ir import Port, StartNode
+from oas_compiler.lower.frame import Frame
 from oas_compiler.lower.inputs import RUN_ID_INPUTS, accepted_inputs
 from oas_compiler.lower.names import CURSOR, DECISIONS, INPUTS, node_name
 from oas_compiler.lower.nodes.gate import decision_record, rejection
@@ -40,14 +40,14 @@ def lower_start(site: Site) -> Lowered:
 
 
 def _inner(site: Site) -> Lowered:
-    node, frame, subflows = site.node, site.frame, _subflows(site)
+    node, frame = site.node, site.frame
     assert isinstance(node, StartNode)
 
     def run(state: Mapping[str, Any], _runtime: object) -> Any:
         # The parent's word, sealed; also where a client wrote into the subflow before it began.
         frame.require_own_run(state)
         if state.get(CURSOR) is not None:
-            return _go_on(state, subflows)
+            return _go_on(state)
         begun = _begin(frame, state)
         out = _with_defaults(frame, node, state.get(INPUTS) or {})
         return frame.leave(frame.finish(begun, out), frame.routes["next"])
@@ -58,7 +58,7 @@ def _inner(site: Site) -> Lowered:
 def _outermost(site: Site) -> Lowered:
     node, frame, wiring = site.node, site.frame, site.wiring
     assert isinstance(node, StartNode)
-    setup, subflows = _setup_gate(node, frame), _subflows(site)
+    setup = _setup_gate(node, frame)
 
     def first(state: Mapping[str, Any], runtime: Runtime[HostContext]) -> Any:
         """The first visit of a thread: everything that only the host says is written here."""
@@ -81,7 +81,7 @@ def _outermost(site: Site) -> Lowered:
             "tenant": host.tenant,
             "thread": str(thread),
             "digest": wiring.digest,
-            "layout": LAYOUT,
+            "pin": frame.pin,
             "scope": host.scope,
         }
         if wiring.effects != "line":
@@ -100,7 +100,7 @@ def _outermost(site: Site) -> Lowered:
             return first(state, runtime)
         frame.require_own_run(state)
         if cursor["next"] != node.id:
-            return _go_on(state, subflows)
+            return _go_on(state)
         return setup(state)
 
     reads = (INPUTS, CURSOR, "run", "approval_policy", "rejected_at")
@@ -111,24 +111,10 @@ def _begin(frame: Frame, state: Mapping[str, Any]) -> dict[str, Any]:
     return {**state, CURSOR: {"seq": 0, "next": frame.node.id}}
 
 
-def _subflows(site: Site) -> frozenset[str]:
-    """The FlowNodes beside this node."""
-    return frozenset(node.id for node in site.index.flow.nodes if isinstance(node, FlowNode))
-
-
-def _go_on(state: Mapping[str, Any], subflows: frozenset[str]) -> Any:
-    """A further input on a thread that has begun changes nothing: the run goes on where it is.
-
-    A subflow there is told that it is entered once more (`AGAIN`), so that it does not begin anew.
-    """
-    cursor = state[CURSOR]
-    following = cursor["next"]
-    if following is None:
-        return {}
-    if following not in subflows:
-        return Command(goto=node_name(following))
-    turn = {**cursor, "seq": cursor["seq"] + 1, AGAIN: True}
-    return Command(update={CURSOR: seal(turn)}, goto=node_name(following))
+def _go_on(state: Mapping[str, Any]) -> Any:
+    """A further input on a thread that has begun changes nothing: the run goes on where it is."""
+    following = state[CURSOR]["next"]
+    return {} if following is None else Command(goto=node_name(following))
 
 
 def _take_in(

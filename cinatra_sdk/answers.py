@@ -155,7 +155,7 @@ class AnswerForm:
         if not first:
             return self._output(given)
         if isinstance(given, str):
-            decoded = _decoded(given)
+            decoded = _governed_out(_decoded(given), self.output)
             if decoded is not _UNDECODED and not _problems(self.schema, decoded):
                 # The person's own text goes on byte for byte, not our rendering of it.
                 return self._inside(given) if not self.titled else self._output(decoded)
@@ -256,6 +256,18 @@ def _text(message: Mapping[str, Any], key: str) -> str:
     if not isinstance(value, str):
         raise AnswerInvalid(f"'{key}' is not a string")
     return value
+
+
+def _governed_out(decoded: Any, output: str) -> Any:
+    """The document that a text spells, under the same rules as one that is sent as an object."""
+    if decoded is _UNDECODED:
+        return decoded
+    found = find_secret(decoded)
+    if found:
+        raise AnswerInvalid(
+            f"the answer holds a credential: {found}", hint="answers are kept; leave it out"
+        )
+    return without_governed(decoded, where=f"the answer for '{output}'")
 
 
 def _decoded(text: str) -> Any:

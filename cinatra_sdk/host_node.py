@@ -30,7 +30,7 @@ from cinatra_sdk.errors import FlowChanged, InputInvalid, NodeFailed
 from cinatra_sdk.gates import gate_id
 from cinatra_sdk.hitl import Gate, Outcome
 from cinatra_sdk.json_schema import first_problem
-from cinatra_sdk.lineage import Effects
+from cinatra_sdk.lineage import Effects, require_known
 from cinatra_sdk.policy import parse_policy, require_entries
 from cinatra_sdk.runtime_context import DERIVED, HostContext, context_of
 from cinatra_sdk.state import seal
@@ -66,6 +66,7 @@ def seal_host_fields(
     `InputInvalid`, `ValueRefused`; `FlowChanged` on a thread that another graph began.
     """
     parse_policy(policy)
+    require_known(effects)
     own = copy.deepcopy(dict(policy)) if policy is not None else None
 
     def run(state: State) -> dict[str, Any]:
@@ -105,7 +106,8 @@ def _require_own_run(state: State, digest: str) -> None:
                 hint="start a new thread",
             )
         return
-    if identity["digest"] != digest:
+    # A graph inside another one is given its run by that one, and compares its shape alone.
+    if not identity.get("scope") and identity.get("digest", "") != digest:
         raise FlowChanged(
             "the thread holds a run of another version of this graph",
             hint="go on with the version that began it, or start a new thread",

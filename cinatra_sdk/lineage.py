@@ -36,8 +36,10 @@ from cinatra_sdk.errors import ForkRefused
 Effects: TypeAlias = Literal["line", "forks"]
 """Where nodes may act: on their thread's own line, or in forks of it too."""
 
-PAGE: Final = 8
-"""Checkpoints of one query."""
+FIRST_PAGE: Final = 2
+"""Checkpoints of the first query: the node's own, and where an earlier look stopped."""
+PAGE: Final = 16
+"""Of each further one."""
 _WAITS: Final = (*(0.001,) * 5, *(0.01,) * 20, *repeat(0.05, 200))
 """Seconds between looks for a checkpoint that is still being written (durability "async")."""
 
@@ -51,12 +53,18 @@ class Place:
     namespace: str
     """Of the graph that the node belongs to; empty for the outermost."""
     checkpoint: str
-    """Id of the checkpoint that the node's state was read from."""
+    """Id of the checkpoint that the node's state was read from; empty: the newest one."""
     is_kept: bool = True
     """False with durability "exit": no checkpoint is kept before the graph stops."""
 
     def config(self) -> RunnableConfig:
         return {"configurable": {"thread_id": self.thread, "checkpoint_ns": self.namespace}}
+
+
+def require_known(effects: object) -> None:
+    """Raise `ValueError` for what is none of `Effects`."""
+    if effects not in ("line", "forks"):
+        raise ValueError(f'effects is "line" or "forks", not {effects!r}')
 
 
 def place_of(config: RunnableConfig, execution: Any) -> Place | None:
@@ -90,9 +98,10 @@ def require_line(place: Place, *, since: str, node: str) -> str:
     for seconds in _patience(place):
         walk = _Walk(place.checkpoint, since)
         before = None
+        size = FIRST_PAGE
         while walk.verdict == "open":
-            page = list(place.saver.list(place.config(), before=before, limit=PAGE))
-            before = walk.read(page)
+            page = list(place.saver.list(place.config(), before=before, limit=size))
+            before, size = walk.read(page, size), PAGE
         if walk.verdict != "unsaved":
             break
         time.sleep(seconds)
@@ -104,9 +113,10 @@ async def arequire_line(place: Place, *, since: str, node: str) -> str:
     for seconds in _patience(place):
         walk = _Walk(place.checkpoint, since)
         before = None
+        size = FIRST_PAGE
         while walk.verdict == "open":
-            found = place.saver.alist(place.config(), before=before, limit=PAGE)
-            before = walk.read([kept async for kept in found])
+            found = place.saver.alist(place.config(), before=before, limit=size)
+            before, size = walk.read([kept async for kept in found], size), PAGE
         if walk.verdict != "unsaved":
             break
         await asyncio.sleep(seconds)
@@ -165,13 +175,13 @@ class _Walk:
         self._begun = False
         self.verdict: Literal["open", "line", "fork", "unsaved", "pruned"] = "open"
 
-    def read(self, page: list[CheckpointTuple]) -> RunnableConfig | None:
-        """Go on with `page`; returns where the next one begins."""
+    def read(self, page: list[CheckpointTuple], size: int) -> RunnableConfig | None:
+        """Go on with `page`, of at most `size`; returns where the next one begins."""
         for kept in page:
             self._read_one(kept)
             if self.verdict != "open":
                 return None
-        if len(page) < PAGE:
+        if len(page) < size:
             # The thread began here; or what came before was deleted, and with it perhaps the other
             # way on from there.
             unsaved = not self._begun and page
@@ -184,6 +194,8 @@ class _Walk:
 
     def _read_one(self, kept: CheckpointTuple) -> None:
         own = kept.checkpoint["id"]
+        if not self._begun and not self._expected:
+            self._expected = own  # no node: the newest one is asked about
         if own == self._expected:
             self._begun = True
             before = kept.parent_config or {}

@@ -11,7 +11,7 @@ What is copied must be the graph's own line: a fork of it would be one no more u
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -19,7 +19,7 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import CheckpointMetadata, CheckpointTuple
 
 from cinatra_sdk.lineage import Place, arequire_line, require_line
-from cinatra_sdk.state import MISSING, unseal
+from cinatra_sdk.state import MISSING, SEALED, unseal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,42 +39,70 @@ class Visit:
     """Whether the host lets nodes act in forks."""
 
 
-def go_on_inside(visit: Visit) -> None:
+def require_line_inside(visit: Visit | None) -> None:
+    """Raise `ForkRefused` where the graph inside came to its end in a fork of its own line.
+
+    Its nodes that act have looked themselves; a gate that was answered anew in a fork has not.
+    """
+    if visit is not None and not visit.forks:
+        inside = replace(visit.place, namespace=visit.own, checkpoint="")
+        require_line(inside, since="", node=visit.node)
+
+
+async def arequire_line_inside(visit: Visit | None) -> None:
+    """As `require_line_inside`, for an event loop."""
+    if visit is not None and not visit.forks:
+        inside = replace(visit.place, namespace=visit.own, checkpoint="")
+        await arequire_line(inside, since="", node=visit.node)
+
+
+def go_on_inside(visit: Visit | None) -> Mapping[str, Any] | None:
     """Copy what the graph inside had come to, where it has nothing under its own name yet.
 
+    Returns what it came to where it has ended already; None: it goes on.
     Raises: `ForkRefused` where that is a fork of its own line.
     """
+    if visit is None:
+        return None  # no checkpoint is kept
     place, config = visit.place, _config(visit.place, visit.own)
     if place.saver.get_tuple(config) is not None:
-        return
+        return None
     if visit.turn is not None:
         newest = place.saver.list(place.config(), limit=2)
         if not _had_the_turn(visit, newest):
-            return
+            return None
     begun = _newest_begun(visit, place.saver.list(_config(place)))
     if begun is None:
-        return
+        return None
     if not visit.forks:
         require_line(_place(visit, begun), since="", node=visit.node)
+    if _has_ended(begun):
+        return _came_to(begun)
     place.saver.put(*_copied(config, begun))
+    return None
 
 
-async def ago_on_inside(visit: Visit) -> None:
+async def ago_on_inside(visit: Visit | None) -> Mapping[str, Any] | None:
     """As `go_on_inside`, for an event loop."""
+    if visit is None:
+        return None  # no checkpoint is kept
     place, config = visit.place, _config(visit.place, visit.own)
     if await place.saver.aget_tuple(config) is not None:
-        return
+        return None
     if visit.turn is not None:
         newest = place.saver.alist(place.config(), limit=2)
         if not _had_the_turn(visit, [kept async for kept in newest]):
-            return
+            return None
     every = place.saver.alist(_config(place))
     begun = _newest_begun(visit, [kept async for kept in every])
     if begun is None:
-        return
+        return None
     if not visit.forks:
         await arequire_line(_place(visit, begun), since="", node=visit.node)
+    if _has_ended(begun):
+        return _came_to(begun)
     await place.saver.aput(*_copied(config, begun))
+    return None
 
 
 def _config(place: Place, namespace: str | None = None) -> RunnableConfig:
@@ -104,10 +132,10 @@ def _newest_begun(visit: Visit, every: Iterable[CheckpointTuple]) -> CheckpointT
     # Not by pages: a saver need not put the checkpoints of several namespaces in one order.
     begun = [kept for kept in every if _is_same_visit(visit, kept)]
     newest = max(begun, key=lambda kept: kept.checkpoint["id"], default=None)
-    if newest is not None and visit.turn is None and _has_ended(newest):
-        # Without a turn nothing tells the next time round a loop from this one.
-        return None
-    return newest
+    if newest is None or visit.turn is not None or _is_rejected(newest):
+        return newest
+    # Without a turn nothing tells the next time round a loop from this one.
+    return None if _has_ended(newest) else newest
 
 
 def _is_same_visit(visit: Visit, kept: CheckpointTuple) -> bool:
@@ -119,7 +147,23 @@ def _is_same_visit(visit: Visit, kept: CheckpointTuple) -> bool:
 
 def _has_ended(kept: CheckpointTuple) -> bool:
     values = kept.checkpoint["channel_values"]
-    return unseal(values.get("ended")) is not MISSING or bool(values.get("rejected_at"))
+    return unseal(values.get("ended")) is not MISSING or _is_rejected(kept)
+
+
+def _is_rejected(kept: CheckpointTuple) -> bool:
+    return bool(kept.checkpoint["channel_values"].get("rejected_at"))
+
+
+def _came_to(kept: CheckpointTuple) -> dict[str, Any]:
+    """The state that a checkpoint holds, as the graph's own channels would give it."""
+    found: dict[str, Any] = {}
+    for key, stored in kept.checkpoint["channel_values"].items():
+        value = unseal(stored) if isinstance(stored, bytes) else stored
+        if isinstance(value, dict) and {"items", *SEALED} == value.keys():
+            value = value["items"]
+        if value is not MISSING:
+            found[key] = value
+    return found
 
 
 def _place(visit: Visit, kept: CheckpointTuple) -> Place:

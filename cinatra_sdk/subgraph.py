@@ -30,7 +30,13 @@ from cinatra_sdk.acting import allows_forks, arefuse_forks, refuse_forks
 from cinatra_sdk.gates import label
 from cinatra_sdk.host_node import ending
 from cinatra_sdk.lineage import place_of
-from cinatra_sdk.reentry import Visit, ago_on_inside, go_on_inside
+from cinatra_sdk.reentry import (
+    Visit,
+    ago_on_inside,
+    arequire_line_inside,
+    go_on_inside,
+    require_line_inside,
+)
 from cinatra_sdk.runtime_context import HostContext, context_inside, context_of
 from cinatra_sdk.state import Appended, HostOnly, Record, seal
 from cinatra_sdk.step import NodeRunnable, State, Step, node_of, template_values
@@ -91,10 +97,11 @@ def subgraph(
         runtime = get_runtime(HostContext)
         refuse_forks(state, runtime, node=node)
         visit, scope = border.visit(state, config, runtime), border.scope(state)
-        if visit is not None:
-            go_on_inside(visit)
-        entered, context = border.enter(state), border.context(state)
-        result = graph.invoke(entered, config, context=context, output_keys=read)
+        result = go_on_inside(visit)
+        if result is None:
+            entered, context = border.enter(state), border.context(state)
+            result = graph.invoke(entered, config, context=context, output_keys=read)
+            require_line_inside(visit)
         return border.leave(result, scope)
 
     async def arun(state: State, config: RunnableConfig) -> dict[str, Any]:
@@ -103,10 +110,11 @@ def subgraph(
         runtime = get_runtime(HostContext)
         await arefuse_forks(state, runtime, node=node)
         visit, scope = border.visit(state, config, runtime), border.scope(state)
-        if visit is not None:
-            await ago_on_inside(visit)
-        entered, context = border.enter(state), border.context(state)
-        result = await graph.ainvoke(entered, config, context=context, output_keys=read)
+        result = await ago_on_inside(visit)
+        if result is None:
+            entered, context = border.enter(state), border.context(state)
+            result = await graph.ainvoke(entered, config, context=context, output_keys=read)
+            await arequire_line_inside(visit)
         return border.leave(result, scope)
 
     return node_of(node, run, arun)
@@ -200,7 +208,9 @@ class _Border:
         return f"{scope}/{own}" if scope else own
 
     def enter(self, state: State) -> dict[str, Any]:
-        identity = {**(state.get("run") or {}), "scope": self.scope(state), "graph": self._shape}
+        # The digest is the outer graph's own: the graph inside compares its shape.
+        inside = {"scope": self.scope(state), "graph": self._shape, "digest": ""}
+        identity = {**(state.get("run") or {}), **inside}
         governed = {"bearer_token": seal(state["bearer_token"]), "run": seal(identity)}
         if not self._own_policy and "approval_policy" in state:
             governed["approval_policy"] = seal(state["approval_policy"])

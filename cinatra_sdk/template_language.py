@@ -10,6 +10,7 @@ In: the tree of a parsed template.  Out: nothing, or `TemplateError` naming line
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
@@ -189,5 +190,11 @@ def check(tree: nodes.Template) -> None:
             )
         if isinstance(node, nodes.Test) and node.name not in _TESTS:
             raise TemplateError(f'{where}: there is no test "{node.name}"')
+        if isinstance(node, (nodes.Filter, nodes.Test)) and (node.dyn_args or node.dyn_kwargs):
+            raise TemplateError(f"{where}: a filter or test takes no arguments by * or **")
+        if isinstance(node, nodes.Test) and node.kwargs:
+            raise TemplateError(f"{where}: a test takes its argument without a name")
+        if isinstance(node, nodes.Const) and node.value in (math.inf, -math.inf):
+            raise TemplateError(f"{where}: a number that is not finite")
         if isinstance(node, nodes.For) and node.recursive:
             raise TemplateError(f"{where}: a loop may not be recursive")

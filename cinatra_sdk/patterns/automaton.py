@@ -16,8 +16,12 @@ from cinatra_sdk.patterns.reading import OPS, REPEATS, Tree
 from cinatra_sdk.work import Work
 
 MAX_PLACES: Final = 5_000
+MAX_BUILT: Final = 100_000
+"""Parts of patterns, and members of classes, that one automaton is made from."""
+MAX_CLASS: Final = 1_000
+"""Members of one class: each letter of a text may be compared with all of them."""
 """Places of one automaton: counted repetitions are written out."""
-_KEPT: Final = 20_000
+_KEPT: Final = 400_000
 """Steps between sets of places that are kept; then they are forgotten and worked out anew."""
 _LETTERS: Final = 4
 """Characters that are read for one step of work."""
@@ -60,6 +64,9 @@ class Automaton:
         self.closures: dict[Any, tuple[frozenset[int], bool]] = {}
         self.steps: dict[Any, frozenset[int]] = {}
         """What searches have worked out; two threads at most work it out twice."""
+        self._built = self._kept = 0
+        self._tests: dict[int, Accepts] = {}
+        """By class of the tree: its test, which all its repetitions share."""
         self._end = self._place()
         self._start = self._row(tree.parts, self._end)
 
@@ -79,6 +86,7 @@ class Automaton:
         return after
 
     def _part(self, op: Any, argument: Any, after: int) -> int:
+        self._count(1)
         if op in REPEATS and op is not OPS.POSSESSIVE_REPEAT:
             return self._repetition(argument, after)
         if op is OPS.SUBPATTERN:
@@ -109,8 +117,15 @@ class Automaton:
             for _ in range(int(most) - least):
                 after = self._place(self._row(inside, after), last)
         for _ in range(least):
+            self._count(1)  # an empty part makes no place
             after = self._row(inside, after)
         return after
+
+    def _count(self, steps: int) -> None:
+        """Raise `_CannotSay` where making the automaton takes more than reading a text with it may."""
+        self._built += steps
+        if self._built > MAX_BUILT:
+            raise _CannotSay
 
     def _letter(self, op: Any, argument: Any) -> Accepts:
         if op is OPS.LITERAL:
@@ -120,7 +135,13 @@ class Automaton:
         if op is OPS.ANY:
             return (lambda _letter: True) if self._dot_all else "\n".__ne__
         if op is OPS.IN:
-            return _of_set(argument)
+            known = self._tests.get(id(argument))
+            if known is None:
+                if len(argument) > MAX_CLASS:
+                    raise _CannotSay
+                self._count(len(argument))
+                known = self._tests[id(argument)] = _of_set(argument)
+            return known
         raise _CannotSay
 
     # ------------------------------------------------------------------ searching
@@ -161,6 +182,15 @@ class Automaton:
             if (test := accepts[place]) is not None and test(letter)
         )
 
+    def keep(self, table: dict[Any, Any], key: Any, value: Any, places: int) -> None:
+        """Keep what was worked out, within a bound on all places that the tables hold."""
+        self._kept += 1 + places
+        if self._kept > _KEPT:
+            self.closures.clear()
+            self.steps.clear()
+            self._kept = 1 + places
+        table[key] = value
+
     @property
     def asks_of_words(self) -> bool:
         """Whether it matters which letters stand around a place."""
@@ -197,16 +227,14 @@ class _Search:
         return self._closure((places, _around(text, len(text))))[1]
 
     def _closure(self, key: tuple[frozenset[int], _Around]) -> tuple[frozenset[int], bool]:
-        if len(self._closures) > _KEPT:
-            self._closures.clear()
-        found = self._closures[key] = self._automaton.closure(*key)
+        found = self._automaton.closure(*key)
+        self._automaton.keep(self._closures, key, found, len(key[0]) + len(found[0]))
         self._work.spend(1 + len(key[0]) + len(found[0]))
         return found
 
     def _step(self, way: tuple[frozenset[int], str]) -> frozenset[int]:
-        if len(self._steps) > _KEPT:
-            self._steps.clear()
-        led = self._steps[way] = self._automaton.step(*way)
+        led = self._automaton.step(*way)
+        self._automaton.keep(self._steps, way, led, len(way[0]) + len(led))
         self._work.spend(1 + len(way[0]))
         return led
 

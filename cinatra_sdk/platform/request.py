@@ -158,12 +158,14 @@ def _admitted(
     if rest != call.url and rest and rest[0] not in "/?":
         raise RefusalError(f"what follows {BASE_URL_PLACEHOLDER} must begin with a slash")
     target = read_url(url)
-    if target.origin == rules.base and not call.origin_by_value:
+    # A path of the platform's own may be another receiver behind the same host.
+    own = AllowEntry(origin=rules.base, prefix=read_url(rules.base_url).segments)
+    if own.covers(target) and not call.origin_by_value:
         return target, None
     for entry in rules.allow:
         if entry.covers(target):
             return target, entry
-    if target.origin == rules.base:
+    if target.origin == rules.base and call.origin_by_value:
         raise RefusalError(
             "its host comes from a value, and a value never names the platform; "
             f"begin the url with {BASE_URL_PLACEHOLDER}"
@@ -171,7 +173,7 @@ def _admitted(
     # An origin that the values of placeholders made is not said again.
     origin = "its origin" if call.placeholders and call.origin_by_value else f'"{target.origin}"'
     raise RefusalError(
-        f"only {rules.base} and the allow list may be called; "
+        f"only {shown(rules.base_url)} and the allow list may be called; "
         f"add {origin} to `allow` if the flow is meant to reach it"
     )
 

@@ -19,7 +19,7 @@ from langgraph.graph.state import CompiledStateGraph
 from pydantic import JsonValue
 
 from cinatra_sdk.checkpoints import with_strict_serializer
-from cinatra_sdk.lineage import Effects
+from cinatra_sdk.lineage import Effects, require_known
 from cinatra_sdk.platform.protocol import Platform
 from cinatra_sdk.policy import is_send_class, parse_policy, require_entries
 from cinatra_sdk.runtime_context import DERIVED, HostContext, host_context
@@ -144,6 +144,7 @@ class Flow:
         The graph reads its checkpoints with a serializer that makes no classes by name.
         Raises: `ValueError` for a checkpointer with a serializer that cannot promise that.
         """
+        require_known(effects)
         saver = None if checkpointer is None else with_strict_serializer(checkpointer)
         graph = self._compiled(effects).copy({"checkpointer": saver})
         # Our own bound on steps speaks first and names the node; the engine's default would not.

@@ -54,7 +54,7 @@ def step(about: Surroundings, lowered: Lowered) -> NodeFunction:
                     state, runtime, node=about.frame.where, since=seen_before(state)
                 )
                 state = with_seen(state, seen)
-            return _kept(about, run(state, runtime), acts, runtime)
+            return _kept(run(state, runtime), acts, runtime)
         except BaseException as error:  # noqa: BLE001 - the border between a node and the engine
             raised = _clean(about, error, runtime)
         # Raised out here: in the handler it would drag the original along, secrets and all.
@@ -79,7 +79,7 @@ def async_step(about: Surroundings, lowered: Lowered) -> AsyncNodeFunction | Non
                     state, runtime, node=about.frame.where, since=seen_before(state)
                 )
                 state = with_seen(state, seen)
-            return _kept(about, await arun(state, runtime), acts, runtime)
+            return _kept(await arun(state, runtime), acts, runtime)
         except CancelledError:
             raise
         except BaseException as error:  # noqa: BLE001 - the border between a node and the engine
@@ -97,9 +97,16 @@ def _permission(frame: Frame, lowered: Lowered) -> Callable[[Mapping[str, Any]],
     return lambda _state: not was_sent()
 
 
-def _kept(about: Surroundings, update: Any, acts: bool, runtime: Runtime[HostContext]) -> Any:
-    """What came from outside, without the run's own secrets in it."""
-    return cut_out(update, about.secrets(runtime)) if acts else update
+def _kept(update: Any, acts: bool, runtime: Runtime[HostContext]) -> Any:
+    """What came from outside, without the host's tokens in it.
+
+    Not without the values of placeholders: they may be any word, also one of a node or a channel.
+    They are cut out of the answer itself, before it becomes an update.
+    """
+    if not acts:
+        return update
+    held = context_of(runtime.context).credentials
+    return cut_out(update, (held.run_token, held.bearer_token))
 
 
 def _clean(

@@ -31,7 +31,8 @@ _USER: Final = re.compile(
     r"""(?P<password>[^\s"'<>/\\?\#]*@|[^\s"'<>@/\\?\#]*)"""
 )
 """What stands before the host of a URL, whose slashes may be escaped as in JSON."""
-_PORT: Final = re.compile(r"\d{0,5}")
+_PORT: Final = re.compile(r"\d{0,5}(?:[^\w%~!$&*+=-][^@]*)?")
+"""A port, and what a sentence goes on with: a bracket, a comma, another address."""
 _LATER: Final = re.compile(r"\{\{[^{}]*(?:\}\})?|\{\w*\}|\$\{[^{}]*\}|\$[A-Z_][A-Z0-9_]*", re.ASCII)
 """What stands for a value that comes later."""
 _KEY: Final = re.compile(r"""(?:"[^"\n]*"|'[^'\n]*'|[^\s:"'\n][^:\n]*):(?=\s)""")

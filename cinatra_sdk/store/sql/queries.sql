@@ -165,13 +165,15 @@ select rolsuper or rolcreaterole or rolreplication or rolbypassrls as is_powerfu
 from pg_roles r where r.rolname = %(role)s;
 
 -- name: list_app_roles
--- Roles that got rows before: a migration gives them the new tables, too.
+-- Roles that run flows: a migration gives them the new tables, too.  Known by the right to record a
+-- decision, so that a role which somebody only lets read stays one.
 select distinct r.rolname::text as role
 from pg_class c join pg_namespace n on n.oid = c.relnamespace
 cross join lateral aclexplode(c.relacl) a
 join pg_roles r on r.oid = a.grantee
-where n.nspname = 'oasflow' and c.relname = 'schema_versions' and a.grantee <> c.relowner
-  and a.privilege_type = 'SELECT'
+where n.nspname = 'oasflow' and a.grantee <> c.relowner
+  and ((c.relname = 'context_plans' and a.privilege_type = 'INSERT')
+       or (c.relname = 'checkpoints' and a.privilege_type = 'INSERT'))
 order by 1;
 
 -- name: create_schema

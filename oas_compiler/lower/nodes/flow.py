@@ -17,7 +17,13 @@ from langgraph.runtime import Runtime
 from cinatra_sdk.acting import allows_forks, arefuse_forks, refuse_forks
 from cinatra_sdk.gates import label
 from cinatra_sdk.lineage import place_of
-from cinatra_sdk.reentry import Visit, ago_on_inside, go_on_inside
+from cinatra_sdk.reentry import (
+    Visit,
+    ago_on_inside,
+    arequire_line_inside,
+    go_on_inside,
+    require_line_inside,
+)
 from cinatra_sdk.runtime_context import HostContext
 from cinatra_sdk.state import seal
 from cinatra_sdk.step import has_ended
@@ -61,9 +67,11 @@ def lower_flow_node(site: Site) -> Lowered:
             seen = refuse_forks(state, runtime, node=frame.where, since=seen_before(state))
             state = with_seen(state, seen)
         visit = border.visit(state, config, runtime)
-        if visit is not None:
-            go_on_inside(visit)
-        return border.leave(state, subgraph.invoke(border.enter(state), config, output_keys=_READ))
+        result = go_on_inside(visit)
+        if result is None:
+            result = subgraph.invoke(border.enter(state), config, output_keys=_READ)
+            require_line_inside(visit)
+        return border.leave(state, result)
 
     async def arun(state: State, config: RunnableConfig, runtime: Runtime[HostContext]) -> Any:
         if was_sent() or has_ended(state) or not frame.has_turn(state):
@@ -72,10 +80,11 @@ def lower_flow_node(site: Site) -> Lowered:
             seen = await arefuse_forks(state, runtime, node=frame.where, since=seen_before(state))
             state = with_seen(state, seen)
         visit = border.visit(state, config, runtime)
-        if visit is not None:
-            await ago_on_inside(visit)
-        entered = border.enter(state)
-        return border.leave(state, await subgraph.ainvoke(entered, config, output_keys=_READ))
+        result = await ago_on_inside(visit)
+        if result is None:
+            result = await subgraph.ainvoke(border.enter(state), config, output_keys=_READ)
+            await arequire_line_inside(visit)
+        return border.leave(state, result)
 
     reads = ("bearer_token", "approval_policy", "rejected_at", "status")
     return Lowered(run=run, arun=arun, reads=reads, bare=True, chooses=True)

@@ -15,6 +15,8 @@ from langgraph.config import get_config
 
 from cinatra_sdk.lineage import Place, arequire_line, place_of, refuse_copy, require_line
 from cinatra_sdk.runtime_context import context_of
+from cinatra_sdk.state import seal
+from cinatra_sdk.tasks import own_channels
 
 
 def require_effects(state: Mapping[str, Any], runtime: Any, *, node: str, since: str = "") -> str:
@@ -54,6 +56,11 @@ async def arefuse_forks(
     """As `refuse_forks`, for an event loop."""
     place = _place_to_check(state, runtime, node)
     return "" if place is None else await arequire_line(place, since=since, node=node)
+
+
+def seen_update(seen: str) -> dict[str, Any]:
+    """The update by which a block of a hand-written graph keeps how far it has looked."""
+    return {"seen": seal(seen)} if seen and "seen" in own_channels() else {}
 
 
 def allows_forks(state: Mapping[str, Any], runtime: Any) -> bool:

@@ -10,6 +10,7 @@ In: what nodes return.  Out: LangGraph channels that keep the rules below whatev
 | `bearer_token`, `approval_policy`, `run` | `HostOnly` | write-once, sealed by the host (R-01) |
 | `rejected_at` | `FirstText` | the first rejection stays |
 | `status` | `TerminalWins` | a terminal status stays; a rejection wins over a completion |
+| `seen` | `Latest` | how far the thread was looked at for forks; sealed |
 | `cursor` | `Turn` | whose turn it is; sealed, the latest wins |
 | `node.<id>` | `Record` | what a node put out; sealed, the latest wins |
 | `messages`, `decisions` | `Appended` | grow only; sealed |
@@ -152,6 +153,22 @@ class HostOnly(_Kept):
             elif self.value is MISSING:
                 self.value, self.stored = opened, value
                 changed = True
+        return changed
+
+
+class Latest(HostOnly):
+    """Takes sealed values, of which the latest stays; everything else is dropped and logged."""
+
+    __slots__ = ()
+
+    def update(self, values: Sequence[Any]) -> bool:
+        changed = False
+        for value in values:
+            opened = unseal(value)
+            if opened is MISSING:
+                log.warning("R01_IGNORED: a write to %r that no node made", self.key)
+            else:
+                self.value, self.stored, changed = opened, value, True
         return changed
 
 
@@ -330,6 +347,8 @@ class GovernedState(TypedDict, total=False):
     """The policy that the run was started under, or null where the host has none."""
     run: Annotated[dict[str, Any], HostOnly]
     """Run identity: `run_id`, `tenant`, `thread`, `scope`, and whose thread it is: `digest`, `graph`."""
+    seen: Annotated[str, Latest]
+    """Up to which checkpoint a block has looked for forks (`cinatra_sdk.lineage`)."""
     ended: Annotated[dict[str, Any], HostOnly]
     """`{"scope"}`: the graph reached its own end.  A graph around this one believes nothing else."""
     rejected_at: Annotated[str, FirstText]

@@ -22,7 +22,7 @@ from langchain_core.runnables import Runnable, RunnableLambda
 from langgraph.runtime import get_runtime
 from pydantic import JsonValue
 
-from cinatra_sdk.acting import arequire_effects, require_effects
+from cinatra_sdk.acting import arequire_effects, require_effects, seen_update
 from cinatra_sdk.errors import FlowError, NodeFailed
 from cinatra_sdk.platform.outputs import declared_outputs
 from cinatra_sdk.platform.protocol import DeclaredOutput, Platform, PlatformCall, PlatformError
@@ -158,20 +158,22 @@ class PlatformStep:
         def run(state: State) -> dict[str, Any]:
             if not step.has_work(state):
                 return {}
-            require_effects(state, get_runtime(HostContext), node=step.node)
+            since = state.get("seen", "")
+            seen = require_effects(state, get_runtime(HostContext), node=step.node, since=since)
             call = self._call(state)
             with _clean_errors(call):
                 answer = platform.call(call)
-            return self._finished(call, answer)
+            return {**self._finished(call, answer), **seen_update(seen)}
 
         async def arun(state: State) -> dict[str, Any]:
             if not step.has_work(state):
                 return {}
-            await arequire_effects(state, get_runtime(HostContext), node=step.node)
+            since, runtime = state.get("seen", ""), get_runtime(HostContext)
+            seen = await arequire_effects(state, runtime, node=step.node, since=since)
             call = self._call(state)
             with _clean_errors(call):
                 answer = await platform.acall(call)
-            return self._finished(call, answer)
+            return {**self._finished(call, answer), **seen_update(seen)}
 
         return node_of(step.node, run, arun)
 

@@ -95,7 +95,7 @@ def subgraph(
         if not border.step.has_work(state):
             return {}
         runtime = get_runtime(HostContext)
-        refuse_forks(state, runtime, node=node)
+        refuse_forks(state, runtime, node=node, since=state.get("seen", ""))
         visit, scope = border.visit(state, config, runtime), border.scope(state)
         result = go_on_inside(visit)
         if result is None:
@@ -108,7 +108,7 @@ def subgraph(
         if not border.step.has_work(state):
             return {}
         runtime = get_runtime(HostContext)
-        await arefuse_forks(state, runtime, node=node)
+        await arefuse_forks(state, runtime, node=node, since=state.get("seen", ""))
         visit, scope = border.visit(state, config, runtime), border.scope(state)
         result = await ago_on_inside(visit)
         if result is None:

@@ -22,7 +22,7 @@ MAX_CLASS: Final = 1_000
 """Members of one class: each letter of a text may be compared with all of them."""
 """Places of one automaton: counted repetitions are written out."""
 _KEPT: Final = 400_000
-"""Steps between sets of places that are kept; then they are forgotten and worked out anew."""
+"""Places in the sets that are kept between searches; then they are forgotten and worked out anew."""
 _LETTERS: Final = 4
 """Characters that are read for one step of work."""
 _MOST: Final = 1_000

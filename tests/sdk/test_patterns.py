@@ -121,13 +121,11 @@ def test_a_pattern_is_read_without_compiling_it(monkeypatch: pytest.MonkeyPatch)
 def test_searches_apart_share_the_budget() -> None:
     work = Work(100_000)
     matcher = Matcher(r"^(a+)+\1!$")
-    searched = 0
-    while work.left > 20_000:
-        assert matcher.found("a" * 30 + "!", work)
-        searched += 1
-    assert searched <= 5
+    # What a search costs is its processor time, so how many fit in is not said.
     with pytest.raises(TooMuchWork):
-        matcher.found("a" * 64 + "!", work)
+        for _ in range(1_000):
+            assert matcher.found("a" * 30 + "!", work)
+    assert work.left < 100_000
 
 
 def test_a_search_apart_is_limited_in_memory() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import random
 import re
@@ -122,10 +123,10 @@ def test_searches_apart_share_the_budget() -> None:
     work = Work(100_000)
     matcher = Matcher(r"^(a+)+\1!$")
     # What a search costs is its processor time, so how many fit in is not said.
-    with pytest.raises(TooMuchWork):
+    with contextlib.suppress(TooMuchWork):
         for _ in range(1_000):
             assert matcher.found("a" * 30 + "!", work)
-    assert work.left < 100_000
+        pytest.fail("a thousand searches took no part of the budget")
 
 
 def test_a_search_apart_is_limited_in_memory() -> None:

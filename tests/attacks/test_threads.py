@@ -195,7 +195,7 @@ CONTROLS = {
         open=any_run, row="flow_parked,_then_message_in_the_gate's_place-go_on"
     ),
     "compiled after hand-written": Control(
-        open=any_run, row="orchestrator_with_a_waived_policy,_then_flow-a_new_input"
+        open=any_run, row="orchestrator_parked,_then_call_in_the_gate's_place-a_new_input"
     ),
     "the outer graph for the inner one": Control(
         open=any_run, row="the_outer_graph_in_the_subflow's_namespace-go_on"

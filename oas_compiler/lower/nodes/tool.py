@@ -18,6 +18,7 @@ from langgraph.errors import GraphBubbleUp
 
 from cinatra_sdk.errors import NodeFailed
 from cinatra_sdk.governed_keys import without_governed
+from cinatra_sdk.secrets import cut_out
 from oas_compiler.ir import Port, ToolNode
 from oas_compiler.lower.casting import CastError, cast
 from oas_compiler.lower.frame import Frame
@@ -30,6 +31,7 @@ def lower_tool(site: Site) -> Lowered:
     assert isinstance(node, ToolNode)
     tool = site.wiring.tools[node.tool_name]
     is_async = inspect.iscoroutinefunction(tool)
+    lent = tuple(site.wiring.env.values())
 
     def run(state: Mapping[str, Any], _runtime: object) -> dict[str, Any]:
         # A copy: a tool that changes its arguments must not change the state of the run.
@@ -42,7 +44,7 @@ def lower_tool(site: Site) -> Lowered:
             raise
         except Exception as error:  # noqa: BLE001 - the border to the host's own code
             raise raised(error) from None
-        return frame.finish(state, _outputs(frame, node, result))
+        return frame.finish(state, _without(lent, _outputs(frame, node, result)))
 
     async def arun(state: Mapping[str, Any], _runtime: object) -> dict[str, Any]:
         values = copy.deepcopy(frame.gather(state))
@@ -55,7 +57,7 @@ def lower_tool(site: Site) -> Lowered:
             raise
         except Exception as error:  # noqa: BLE001 - the border to the host's own code
             raise raised(error) from None
-        return frame.finish(state, _outputs(frame, node, result))
+        return frame.finish(state, _without(lent, _outputs(frame, node, result)))
 
     def raised(error: Exception) -> NodeFailed:
         name = type(error).__name__
@@ -78,6 +80,11 @@ def _waited_for(pending: Awaitable[Any]) -> Any:
     # LangGraph keeps the config of the node in it.
     with ThreadPoolExecutor(1) as other:
         return other.submit(contextvars.copy_context().run, asyncio.run, wait()).result()
+
+
+def _without(lent: tuple[str, ...], outputs: dict[str, Any]) -> dict[str, Any]:
+    """The outputs without values of placeholders: a tool of the host may know them, too."""
+    return {title: cut_out(value, lent) for title, value in outputs.items()}
 
 
 def _outputs(frame: Frame, node: ToolNode, result: Any) -> dict[str, Any]:

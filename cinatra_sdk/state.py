@@ -121,8 +121,8 @@ class _Kept(BaseChannel[Any, Any, Any]):
         return True
 
 
-class HostOnly(_Kept):
-    """Takes one sealed value and keeps it for ever; everything else is dropped and logged."""
+class _Sealed(_Kept):
+    """A value that stands in a checkpoint as it was written, with its seal."""
 
     __slots__ = ("stored",)
 
@@ -137,6 +137,12 @@ class HostOnly(_Kept):
 
     def checkpoint(self) -> Any:
         return self.stored
+
+
+class HostOnly(_Sealed):
+    """Takes one sealed value and keeps it for ever; everything else is dropped and logged."""
+
+    __slots__ = ()
 
     def from_checkpoint(self, checkpoint: Any) -> Self:
         channel = type(self)(self.typ, self.key)
@@ -258,7 +264,7 @@ def _turn(text: Any) -> Any:
     return turn if isinstance(turn, dict) and {"seq", "next"} <= turn.keys() else MISSING
 
 
-class Record(_Kept):
+class Record(_Sealed):
     """What a node put out: `{"seq", "visits", "out", …}`; the latest wins.
 
     A write carries the seal as one of its members, so that its values stay readable on the way:
@@ -266,19 +272,7 @@ class Record(_Kept):
     is sent afterwards.  A checkpoint keeps the member.
     """
 
-    __slots__ = ("stored",)
-
-    def __init__(self, typ: Any, key: str = "") -> None:
-        super().__init__(typ, key)
-        self.stored: Any = MISSING
-
-    def copy(self) -> Self:
-        channel = type(self)(self.typ, self.key)
-        channel.value, channel.stored = self.value, self.stored
-        return channel
-
-    def checkpoint(self) -> Any:
-        return self.stored
+    __slots__ = ()
 
     def from_checkpoint(self, checkpoint: Any) -> Self:
         channel = type(self)(self.typ, self.key)

@@ -9,8 +9,13 @@ depth.
 Source of the numbering: Cinatra's compile rules.  Steps are the InputMessageNodes and FlowNodes of
 the outermost flow, breadth first from 1; a FlowNode with `gateSteps` takes one number per entry;
 step 0 exists where a person must fill in inputs before the run.  A gate inside a subflow is
-governed by its FlowNode's step: by the entry of `gateSteps` at its position, the last one also
-governing any gates beyond.
+governed by its FlowNode's step.
+
+The entries of `gateSteps` belong to the gates that stand directly in the FlowNode's subflow
+(`entry_gates`): each to the entry at its position, the last one also to any gates beyond.  A gate
+deeper down, or with the ContextSelector's screen, keeps its own name, screen and risk class, for
+its answer has to fit that screen; it takes the number of the first entry that asks, so that what
+an author waives is no gate that the entry was not written for.
 
 A step that stands before a node of a send class guards it: a policy must have an entry for it.
 Control can come from a gate to a send along the control edges, into and out of FlowNodes, and
@@ -109,6 +114,15 @@ def is_send_class(risk_class: str) -> bool:
     The runtime decides by a rule of its own in cinatra_sdk/policy.py; a test compares the two.
     """
     return risk_class in _SEND_CLASSES or risk_class.endswith(_SEND_SUFFIXES)
+
+
+def is_selector(renderer: str) -> bool:
+    """Whether the screen asks for a context selection, whoever publishes it.
+
+    The runtime decides by a rule of its own in cinatra_sdk/context/selector.py; a test compares
+    the two.
+    """
+    return renderer.endswith(":context-selector")
 
 
 def waived_gates(flow: FlowIR) -> frozenset[Path]:
@@ -227,14 +241,22 @@ def _flow_node_steps(
         if isinstance(gate, InputMessageNode)
     ]
     entries = node.gate_steps or (GateStep(gate_count=max(1, len(inner))),)
+    own = {(node.id, gate.id) for gate in entry_gates(node)}
     # No more than are needed: an author may write any gateCount.
     every_slot = (i for i, entry in enumerate(entries) for _ in range(entry.gate_count))
-    slots = list(islice(every_slot, len(inner)))
+    slots = list(islice(every_slot, max(1, len(own))))
+    asking = [i for i, entry in enumerate(entries) if entry.requires_approval is not False]
+    placed = iter(slots)
     gates = []
-    for position, (path, gate) in enumerate(inner):
-        slot = slots[min(position, len(slots) - 1)]
-        gates.append(_overridden(_own_gate(gate, path, number + slot), entries[slot]))
-    first_of = {gate.step: gate for gate in reversed(gates)}
+    for path, gate in inner:
+        if path in own:
+            slot = next(placed, slots[-1])
+            gates.append(_overridden(_own_gate(gate, path, number + slot), entries[slot]))
+        else:
+            gates.append(_own_gate(gate, path, number + (asking[0] if asking else 0)))
+    # A step shows the first gate that its entry was written for, else the first of all.
+    gates_of_entries = [gate for gate in gates if gate.path in own]
+    first_of = {gate.step: gate for gate in reversed([*gates_of_entries, *gates])}
     steps = []
     for offset, entry in enumerate(entries):
         first = first_of.get(number + offset)
@@ -250,6 +272,18 @@ def _flow_node_steps(
             step["childAgent"] = {"packageName": node.package_name}
         steps.append(step)
     return steps, gates
+
+
+def entry_gates(node: FlowNode) -> list[InputMessageNode]:
+    """The gates that the entries of `gateSteps` are written for, in order.
+
+    Without entries the FlowNode is one step, and all gates in it are shown as they are.
+    """
+    return [
+        gate
+        for gate in node.subflow.in_order()
+        if isinstance(gate, InputMessageNode) and not is_selector(gate.renderer)
+    ]
 
 
 def _overridden(gate: GateSpec, entry: GateStep) -> GateSpec:

@@ -104,7 +104,8 @@ class _Drawing:
         if path in self._sends:
             facts.append(f"sends: {risk}")
         about = f"<br>{_text(' · '.join(facts))}" if facts else ""
-        return _text(node.name or node.id) + about
+        name = gate.name if gate is not None else node.name
+        return _text(name or node.id) + about
 
     def _class(self, path: Path, node: Node) -> str:
         name = ""

@@ -89,7 +89,8 @@ class Boxes:
         """The box of a node that is not a FlowNode; of that, the head of its frame."""
         kind = kind_of(node)
         narrow = _MOST_BRANCH_NAME if kind == "branch" else _MOST_NAME
-        lines = wrap(node.name or node.id, NAME_SIZE, most=narrow, bold=True) or ("?",)
+        name = self.name(node, path)
+        lines = wrap(name, NAME_SIZE, most=narrow, bold=True) or ("?",)
         caption = " ".join(wrap(_caption(node), SMALL_SIZE, most=_MOST_CAPTION, lines=1))
         marks = tuple(self._marks(node, path))
         wide, high = _size(kind, lines, caption, marks)
@@ -97,7 +98,7 @@ class Boxes:
             path=path,
             kind=kind,
             sends=path in self.sends,
-            name=safe(node.name or node.id),
+            name=safe(name),
             lines=lines,
             caption=caption,
             marks=marks,
@@ -105,6 +106,11 @@ class Boxes:
             width=wide,
             height=high,
         )
+
+    def name(self, node: Node, path: Path) -> str:
+        """What a person calls the node: of a gate the name that its flow gives it."""
+        gate = self._gates.get(path)
+        return (gate.name if gate is not None else node.name) or node.id
 
     def risk(self, node: Node, path: Path) -> str:
         """The risk class that counts here: of a gate the one that its flow gives it."""
@@ -128,7 +134,11 @@ class Boxes:
         return marks
 
     def _about(self, node: Node, path: Path) -> str:
-        facts = {"": safe(node.name), "node": safe("/".join(path)), "type": type(node).__name__}
+        facts = {
+            "": safe(self.name(node, path)),
+            "node": safe("/".join(path)),
+            "type": type(node).__name__,
+        }
         if isinstance(node, ApiNode):
             facts["calls"] = safe(address(node.method, node.url))
         risk = self.risk(node, path)

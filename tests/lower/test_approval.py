@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from cinatra_sdk.context import selector
 from cinatra_sdk.errors import PolicyInvalid
-from oas_compiler import compile_flow
+from oas_compiler import approval, compile_flow
 from oas_compiler.approval import Path, derive_approval, walk
 from oas_compiler.ir import ApiNode, FlowIR, FlowNode, InputMessageNode, Route, StartNode
 from tests.flows import api, branching, end, flow_node, flow_of, gate, port, start
@@ -281,3 +282,77 @@ def test_some_random_flows_have_guards_and_gates_that_guard_nothing() -> None:
         counts.append((len(approval.guards), len({spec.step for spec in approval.gates})))
     assert sum(guards > 1 for guards, _steps in counts) > 20
     assert sum(guards < steps for guards, steps in counts) > 20
+
+
+SELECTOR = "@cinatra-ai/context-selection-agent:context-selector"
+
+
+def piped(**of_node: Any) -> Any:
+    """Gates as blog pipelines have them: a selection in a subflow of their own, then two more."""
+    chosen = flow_of(
+        start(id_="s1"),
+        gate("select", renderer=SELECTOR, riskClass="approval"),
+        end(id_="e1"),
+        id_="s",
+    )
+    deeper = flow_of(start(id_="s2"), gate("look", renderer="@x/y:look"), end(id_="e2"), id_="deep")
+    return flow_of(
+        start(),
+        flow_node(
+            "sub",
+            inner(
+                "i",
+                flow_node("context", chosen),
+                gate("own", renderer="@x/y:own"),
+                gate("also", renderer=SELECTOR),
+                flow_node("below", deeper),
+                gate("last"),
+            ),
+            **of_node,
+        ),
+        end(),
+    )
+
+
+def shown(flow: Any) -> list[tuple[str, int, str, str, str]]:
+    return [(g.id, g.step, g.name, g.renderer, g.risk) for g in compile_flow(flow).gates]
+
+
+def test_entries_belong_to_the_gates_directly_in_the_subflow_that_select_no_context() -> None:
+    entries = [
+        {"name": "First", "renderer": "@p/q:first", "riskClass": "approval"},
+        {"name": "Second", "renderer": "@p/q:second"},
+    ]
+    assert shown(piped(gateSteps=entries)) == [
+        ("sub/context/select", 1, "The select", SELECTOR, "approval"),
+        ("sub/own", 1, "First", "@p/q:first", "approval"),
+        ("sub/also", 1, "The also", SELECTOR, "read_only"),
+        ("sub/below/look", 1, "The look", "@x/y:look", "read_only"),
+        ("sub/last", 2, "Second", "@p/q:second", "read_only"),
+    ]
+    policy: Any = compile_flow(piped(gateSteps=entries)).approval_policy
+    assert [(s["name"], s["xRenderer"]) for s in policy["steps"]] == [
+        ("First", "@p/q:first"), ("Second", "@p/q:second"),
+    ]  # fmt: skip
+
+
+def test_a_waived_entry_waives_no_gate_that_it_was_not_written_for() -> None:
+    entries = [{"name": "First", "requiresApproval": False}, {"name": "Second"}]
+    steps_of = {gate_id: step for gate_id, step, *_rest in shown(piped(gateSteps=entries))}
+    assert steps_of == {
+        "sub/context/select": 2, "sub/own": 1, "sub/also": 2, "sub/below/look": 2, "sub/last": 2,
+    }  # fmt: skip
+
+
+def test_without_entries_one_step_governs_all_gates_of_a_subflow_as_they_are() -> None:
+    assert {step for _id, step, *_rest in shown(piped())} == {1}
+    assert [name for _id, _step, name, *_rest in shown(piped())] == [
+        "The select", "The own", "The also", "The look", "The last",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "renderer", [SELECTOR, "@x/y:context-selector", "@x/y:list", "context", ""]
+)
+def test_compiler_and_runtime_know_a_context_selector_alike(renderer: str) -> None:
+    assert approval.is_selector(renderer) is selector.is_selector(renderer)

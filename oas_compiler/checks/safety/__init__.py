@@ -5,6 +5,7 @@ from __future__ import annotations
 from oas_compiler.checks.safety.credential_by_name import credential_by_name
 from oas_compiler.checks.safety.endless_loop import endless_loop
 from oas_compiler.checks.safety.foreign_host import foreign_host
+from oas_compiler.checks.safety.gate_steps_count import gate_steps_count
 from oas_compiler.checks.safety.gate_waiver_type import gate_waiver_type
 from oas_compiler.checks.safety.gate_without_limit import gate_without_limit
 from oas_compiler.checks.safety.literal_credential import literal_credential
@@ -27,6 +28,7 @@ RULES: tuple[CheckRule, ...] = (
     unknown_risk_class,
     risk_class_type,
     gate_waiver_type,
+    gate_steps_count,
     endless_loop,
     ungated_loop,
     gate_without_limit,

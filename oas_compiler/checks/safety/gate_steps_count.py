@@ -1,0 +1,64 @@
+"""Each entry of `gateSteps` shows a gate of its own, and each gate that it is written for has one.
+
+    "gateSteps": [{"name": "Pick"}]  over the gates "pick" and "check"
+        ->  OAS230 (warning): "check" is shown as "Pick" too
+
+The gates are those that stand directly in the FlowNode's subflow, but for a context selection:
+that, and a gate deeper down, is shown as it is.
+"""
+
+from __future__ import annotations
+
+from oas_compiler.approval import entry_gates
+from oas_compiler.checks.subject import Subject
+from oas_compiler.ir import FlowNode
+from oas_compiler.marks import child
+from oas_compiler.rules import Report, rule
+
+
+@rule(
+    code="OAS230",
+    name="gate-steps-count",
+    severity="warning",
+    summary="The entries of gateSteps are not as many as the gates that they are written for.",
+    fix="Write one entry for each gate that stands directly in the subflow, in their order.",
+    source="Cinatra, gateSteps",
+    needs="flow",
+    bad='"gateSteps": [{"name": "Pick"}, {"name": "Check"}]    (the subflow has one gate)',
+    good='"gateSteps": [{"name": "Pick"}]',
+)
+def gate_steps_count(subject: Subject, report: Report) -> None:
+    for flow in subject.flows:
+        for node in flow.nodes:
+            if isinstance(node, FlowNode) and node.gate_steps:
+                _compare(node, subject, report)
+
+
+def _compare(node: FlowNode, subject: Subject, report: Report) -> None:
+    gates = entry_gates(node)
+    slots = [
+        entry for entry in node.gate_steps for _ in range(min(entry.gate_count, len(gates) + 1))
+    ]
+    place = node.place.pointer
+    for key in ("metadata", "cinatra", "gateSteps"):
+        place = child(place, key)
+    if len(slots) < len(gates):
+        last = slots[-1].name or node.name or node.id
+        names = ", ".join(f'"{gate.id[:80]}"' for gate in gates[len(slots) :])
+        report(
+            f'gateSteps of the FlowNode "{node.id[:80]}" has no entry for {names}: '
+            f'shown as the last entry, "{last[:80]}"',
+            subject.place(place),
+            hint=f"write {len(gates)} entries, one for each gate of the subflow, in their order",
+        )
+    elif len(slots) > len(gates):
+        one = slots[len(gates)]
+        index = node.gate_steps.index(one)
+        name = f'"{one.name[:80]}" ' if one.name else ""
+        report(
+            f'entry {index + 1} {name}of gateSteps of the FlowNode "{node.id[:80]}" '
+            f"shows a gate that the subflow does not have: it has {len(gates)} of its own",
+            subject.place(child(place, str(index))),
+            hint="remove the entry, or lower its gateCount; a context selection, and a gate of a "
+            "FlowNode inside, is shown as it is and takes none",
+        )

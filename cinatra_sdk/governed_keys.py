@@ -21,6 +21,12 @@ GOVERNED_KEYS: Final = frozenset({"bearer_token", "approval_policy", "rejected_a
 """Under which no answer may bring anything, at any depth.  `run` and `status` are common words."""
 
 
+def find_governed(value: object) -> str:
+    """A governed key in `value`, in words; empty where there is none."""
+    name = next(_found(value), "")
+    return f"the key '{name}', which only the host sets" if name else ""
+
+
 def without_governed(value: Any, *, where: str) -> Any:
     """`value` without governed keys at any depth; the same object where there is none."""
     found = sorted(set(_found(value)))

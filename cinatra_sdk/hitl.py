@@ -31,7 +31,9 @@ from pydantic_core import CoreConfig, SchemaSerializer, SchemaValidator, core_sc
 from cinatra_sdk.answers import APPROVAL_SCHEMA, Answer, AnswerForm
 from cinatra_sdk.context.selector import SCREEN_KEY, is_selector
 from cinatra_sdk.errors import NodeFailed, PolicyInvalid
+from cinatra_sdk.gate_visits import count_visit, own_name, require_rejectable, visit_of
 from cinatra_sdk.gates import GATE_KEY, gate_id, selector_of
+from cinatra_sdk.governed_keys import find_governed
 from cinatra_sdk.policy import is_send_class, parse_policy
 from cinatra_sdk.secrets import find_secret
 from cinatra_sdk.tasks import require_own_graph, was_sent
@@ -106,7 +108,8 @@ def build_hitl_gate(
 
     step_number: the entry of `state["approval_policy"]["steps"]` that governs this gate.
     renderer:    id of the screen that shows the gate.
-    node, name:  its id and what a person calls it; `gate_<step_number>` and the id by default.
+    node, name:  its id and what a person calls it; by default the name that the node has in its
+                 graph, for both.
     risk_class:  a send class makes a missing policy entry an error instead of a skip.
     schema:      JSON Schema of the answer's value; None asks for approval or free text.
     values:      the domain data to show: a function of the state, or names of state keys.
@@ -114,21 +117,26 @@ def build_hitl_gate(
     ask, write:  for builders of graphs: the whole question, and the whole update, by function.
 
     The node does nothing once `rejected_at` is set.
-    Raises (when it runs): `PolicyInvalid`, `NodeFailed` where a secret would be shown, and
-    `FlowChanged` on a thread that another graph began.
+    Raises: `ValueError` for a governed key among the names in `values`.  Raises (when it runs):
+    `PolicyInvalid`; `NodeFailed` where a secret or a governed key would be shown, or where the
+    graph has no key `rejected_at` that could keep a rejection; and `FlowChanged` on a thread that
+    another graph began.
     """
-    node = node or f"gate_{step_number}"
+    if not callable(values):
+        _require_shown(values)
     form = AnswerForm(output=output or "approved", schema=schema)
 
     def fixed_question(state: State) -> Question:
         shown = values(state) if callable(values) else {k: state[k] for k in values if k in state}
+        own = node or own_name()
+        visit = visit_of(state, own)
         return Question(
             values=shown,
             form=form,
             schema=schema or APPROVAL_SCHEMA,
             renderer=renderer,
-            gate_id=gate_id(state, node, 1),
-            visit=1,
+            gate_id=gate_id(state, own, visit),
+            visit=visit,
         )
 
     def default_write(_state: State, outcome: Outcome) -> Update:
@@ -142,24 +150,34 @@ def build_hitl_gate(
     def gate(state: State) -> Update:
         if state.get("rejected_at") or was_sent():
             return {}
+        own = node or own_name()
         if ask is None:  # a builder of graphs, who gives the question, knows its own runs
-            require_own_graph(state, node)
-        if not asks(state, step_number, risk_class, node):
+            require_own_graph(state, own)
+            require_rejectable(own)
+        if not asks(state, step_number, risk_class, own):
             value = _unasked(question_of(state)) if is_selector(renderer) else None
             return update_of(state, Outcome(approved=True, skipped=True, value=value, at=now()))
-        question = _selecting(question_of(state), node)
+        question = _selecting(question_of(state), own)
         about: dict[str, JsonValue] = {
             "id": question.gate_id,
-            "node": node,
+            "node": own,
             "visit": question.visit,
             "step": step_number,
             "risk": risk_class,
-            "name": name or node,
+            "name": name or own,
         }
-        answer = _pause(question, about)
-        return update_of(state, _outcome(answer))
+        update = update_of(state, _outcome(_pause(question, about)))
+        return update if ask is not None else count_visit(update, own)
 
     return gate
+
+
+def _require_shown(names: Sequence[str]) -> None:
+    """Raise `ValueError` for a state key that no gate may show, whatever it holds."""
+    for name in names:
+        found = find_governed({name: None}) or find_secret({name: "x"})
+        if found:
+            raise ValueError(f"a gate cannot show {found}: leave it out of values")
 
 
 def _selecting(question: Question, node: str) -> Question:
@@ -223,10 +241,11 @@ def _pause(question: Question, about: dict[str, JsonValue]) -> Answer:
     gate_id = str(about["id"])
     values = dict(question.values)
     check_value(values, where=f"the payload of gate '{gate_id}'")
-    found = find_secret(values)
+    secret = find_secret(values)
+    found = f"a secret: {secret}" if secret else find_governed(values)
     if found:
         raise NodeFailed(
-            f"gate '{gate_id}' would show a secret: {found}",
+            f"gate '{gate_id}' would show {found}",
             node=str(about["node"]),
             hint="leave it out of the gate's values",
         )

@@ -343,6 +343,8 @@ class GovernedState(TypedDict, total=False):
     """Run identity: `run_id`, `tenant`, `thread`, `scope`, and whose thread it is: `digest`, `graph`."""
     seen: Annotated[str, Latest]
     """Up to which checkpoint a block has looked for forks (`cinatra_sdk.lineage`)."""
+    gates_answered: Annotated[list[str], Appended]
+    """The gates that were answered, once per visit (`cinatra_sdk.gate_visits`)."""
     ended: Annotated[dict[str, Any], HostOnly]
     """`{"scope"}`: the graph reached its own end.  A graph around this one believes nothing else."""
     rejected_at: Annotated[str, FirstText]

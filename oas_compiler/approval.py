@@ -12,10 +12,11 @@ step 0 exists where a person must fill in inputs before the run.  A gate inside 
 governed by its FlowNode's step.
 
 The entries of `gateSteps` belong to the gates that stand directly in the FlowNode's subflow
-(`entry_gates`): each to the entry at its position, the last one also to any gates beyond.  A gate
-deeper down, or with the ContextSelector's screen, keeps its own name, screen and risk class, for
-its answer has to fit that screen; it takes the number of the first entry that asks, so that what
-an author waives is no gate that the entry was not written for.
+(`entry_gates`): each to the entry at its position, the last one also to any gates beyond.  They
+override its name, screen and risk class.  A gate deeper down is shown as the FlowNode right around
+it says, and a context selection as itself, for its answer has to fit its screen; both take the
+number of the outermost FlowNode's first entry that asks, so that what an author waives is no gate
+that the entry was not written for.
 
 A step that stands before a node of a send class guards it: a policy must have an entry for it.
 Control can come from a gate to a send along the control edges, into and out of FlowNodes, and
@@ -47,6 +48,8 @@ Path: TypeAlias = tuple[str, ...]
 """Node ids from the outermost flow inwards: the FlowNodes, then the node itself."""
 
 SETUP_STEP = 0
+_DIRECTLY = 2
+"""Length of the path of a gate that stands directly in the subflow of an outermost FlowNode."""
 FALLBACK_RENDERER = "@cinatra-ai/agent-builder:schema-field-fallback"
 """The host's screen for a gate whose author named none."""
 
@@ -235,32 +238,22 @@ def _screen(node: InputMessageNode, spec: GateSpec) -> dict[str, JsonValue]:
 def _flow_node_steps(
     node: FlowNode, number: int
 ) -> tuple[list[dict[str, JsonValue]], list[GateSpec]]:
-    inner = [
-        (path, gate)
-        for path, gate in walk(node.subflow, (node.id,))
-        if isinstance(gate, InputMessageNode)
-    ]
-    entries = node.gate_steps or (GateStep(gate_count=max(1, len(inner))),)
-    own = {(node.id, gate.id) for gate in entry_gates(node)}
-    # No more than are needed: an author may write any gateCount.
-    every_slot = (i for i, entry in enumerate(entries) for _ in range(entry.gate_count))
-    slots = list(islice(every_slot, max(1, len(own))))
+    entries = node.gate_steps or (GateStep(gate_count=max(1, _count_gates(node))),)
     asking = [i for i, entry in enumerate(entries) if entry.requires_approval is not False]
-    placed = iter(slots)
+    own = _entry_of(node)
     gates = []
-    for path, gate in inner:
-        if path in own:
-            slot = next(placed, slots[-1])
-            gates.append(_overridden(_own_gate(gate, path, number + slot), entries[slot]))
-        else:
-            gates.append(_own_gate(gate, path, number + (asking[0] if asking else 0)))
+    for gate in _shown_gates(node, (node.id,)):
+        slot = own.get(gate.node) if len(gate.path) == _DIRECTLY else None
+        if slot is None:
+            slot = asking[0] if asking and node.gate_steps else 0
+        gates.append(replace(gate, step=number + slot))
     # A step shows the first gate that its entry was written for, else the first of all.
-    gates_of_entries = [gate for gate in gates if gate.path in own]
+    gates_of_entries = [g for g in gates if len(g.path) == _DIRECTLY and g.node in own]
     first_of = {gate.step: gate for gate in reversed([*gates_of_entries, *gates])}
     steps = []
     for offset, entry in enumerate(entries):
         first = first_of.get(number + offset)
-        required = entry.requires_approval if entry.requires_approval is not None else bool(inner)
+        required = entry.requires_approval if entry.requires_approval is not None else bool(gates)
         risk = entry.risk_class or node.risk_class or (first.risk_class if first else "read_only")
         step = _step(
             number + offset, node, entry.name or node.name, risk, required=required, spec=first
@@ -272,6 +265,32 @@ def _flow_node_steps(
             step["childAgent"] = {"packageName": node.package_name}
         steps.append(step)
     return steps, gates
+
+
+def _count_gates(node: FlowNode) -> int:
+    return sum(isinstance(inner, InputMessageNode) for _path, inner in walk(node.subflow))
+
+
+def _shown_gates(node: FlowNode, around: Path) -> Iterator[GateSpec]:
+    """The gates in the FlowNode, each as the `gateSteps` of the FlowNode right around it show it."""
+    own = _entry_of(node)
+    for inner in node.subflow.in_order():
+        path = (*around, inner.id)
+        if isinstance(inner, FlowNode):
+            yield from _shown_gates(inner, path)
+        elif isinstance(inner, InputMessageNode):
+            gate = _own_gate(inner, path, 0)
+            slot = own.get(inner.id)
+            yield gate if slot is None else _overridden(gate, node.gate_steps[slot])
+
+
+def _entry_of(node: FlowNode) -> dict[str, int]:
+    """Gate → index of the entry of `gateSteps` that is written for it; empty without entries."""
+    gates = entry_gates(node) if node.gate_steps else []
+    # No more than are needed: an author may write any gateCount.
+    every_slot = (i for i, entry in enumerate(node.gate_steps) for _ in range(entry.gate_count))
+    slots = list(islice(every_slot, len(gates)))
+    return {gate.id: slots[min(i, len(slots) - 1)] for i, gate in enumerate(gates)}
 
 
 def entry_gates(node: FlowNode) -> list[InputMessageNode]:
@@ -288,9 +307,8 @@ def entry_gates(node: FlowNode) -> list[InputMessageNode]:
 
 def _overridden(gate: GateSpec, entry: GateStep) -> GateSpec:
     """The parent's `gateSteps` entry wins over what the subflow's gate says of itself."""
-    return GateSpec(
-        path=gate.path,
-        step=gate.step,
+    return replace(
+        gate,
         name=entry.name or gate.name,
         renderer=entry.renderer or gate.renderer,
         risk_class=entry.risk_class or gate.risk_class,

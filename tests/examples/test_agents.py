@@ -224,11 +224,11 @@ def test_the_end_that_the_subflow_reached_decides_where_the_run_goes_on(
     assert not_called not in paths(result)
 
 
-def test_the_gates_of_the_subflow_have_the_steps_and_screens_of_its_gate_steps() -> None:
+def test_the_gates_have_the_steps_and_screens_of_the_gate_steps_around_them() -> None:
     flow = compiled("onboarding-agent")
     assert [(gate.id, gate.step, gate.name, gate.risk) for gate in flow.gates] == [
         ("workplace/workplace-equipment_gate", 1, "Choose the equipment", "read_only"),
-        ("workplace/workplace-access/access-approve_gate", 2, "Approve the accounts", "approval"),
+        ("workplace/workplace-access/access-approve_gate", 1, "Approve the accounts", "approval"),
     ]
 
 

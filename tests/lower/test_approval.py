@@ -344,6 +344,16 @@ def test_a_waived_entry_waives_no_gate_that_it_was_not_written_for() -> None:
     }  # fmt: skip
 
 
+def test_a_gate_deeper_down_is_shown_as_the_flow_node_right_around_it_says() -> None:
+    deeper = flow_of(start(id_="s"), gate("look"), end(id_="e"), id_="deep")
+    entry = {"name": "Look at it", "renderer": "@p/q:look", "requiresApproval": False}
+    around = inner("i", gate("own"), flow_node("below", deeper, gateSteps=[entry]))
+    assert shown(flow_of(start(), flow_node("sub", around), end())) == [
+        ("sub/own", 1, "The own", "", "read_only"),
+        ("sub/below/look", 1, "Look at it", "@p/q:look", "read_only"),
+    ]
+
+
 def test_without_entries_one_step_governs_all_gates_of_a_subflow_as_they_are() -> None:
     assert {step for _id, step, *_rest in shown(piped())} == {1}
     assert [name for _id, _step, name, *_rest in shown(piped())] == [

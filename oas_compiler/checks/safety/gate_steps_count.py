@@ -3,8 +3,7 @@
     "gateSteps": [{"name": "Pick"}]  over the gates "pick" and "check"
         ->  OAS230 (warning): "check" is shown as "Pick" too
 
-The gates are those that stand directly in the FlowNode's subflow, but for a context selection:
-that, and a gate deeper down, is shown as it is.
+The gates are those that stand directly in the FlowNode's subflow, but for a context selection.
 """
 
 from __future__ import annotations
@@ -59,6 +58,6 @@ def _compare(node: FlowNode, subject: Subject, report: Report) -> None:
             f'entry {index + 1} {name}of gateSteps of the FlowNode "{node.id[:80]}" '
             f"shows a gate that the subflow does not have: it has {len(gates)} of its own",
             subject.place(child(place, str(index))),
-            hint="remove the entry, or lower its gateCount; a context selection, and a gate of a "
-            "FlowNode inside, is shown as it is and takes none",
+            hint="remove the entry, or lower its gateCount; a context selection takes none, and a gate "
+            "of a FlowNode inside takes its entry from the gateSteps of that FlowNode",
         )

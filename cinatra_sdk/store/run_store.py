@@ -244,7 +244,7 @@ class RunStore:
                 "flow '%s' was compiled without a platform: its calls are simulated", flow.name
             )
         host, name = self._starting(context, run_id, tenant)
-        refuse_strangers(flow.platform, host)
+        refuse_strangers(flow, host)
         policy = flow.approval_policy if host.approval_policy is DERIVED else host.approval_policy
         flow.check_policy(policy)
         row = {
@@ -313,7 +313,7 @@ class RunStore:
             refuse_credentials(decision, host)
             flow = self._flow(connection, row, flow, to_reject=not decision.approved)
             if decision.approved:
-                refuse_strangers(flow.platform, host)
+                refuse_strangers(flow, host)
         refuse_withdrawn(flow.platform, run_id, gate, answer)
         with self._database.connection() as connection, connection.transaction():
             # Under the row's lock: nobody stops the run between this look and the record.
@@ -342,7 +342,7 @@ class RunStore:
             host = bound_context(context, run_id=run_id, tenant=row["tenant"], named=tenant)
             refuse_ended(row)
             flow = self._flow(connection, row, flow)
-            refuse_strangers(flow.platform, host)
+            refuse_strangers(flow, host)
         return self._activate(run_id, flow, host, on_event, wait=wait)
 
     def stop(self, run_id: str, *, tenant: str | None = None) -> Run:

@@ -52,6 +52,15 @@ class Servers:
                 return url + text.removeprefix(name)
         return text
 
+    def listed(self, text: str) -> str:
+        """A list as a setting holds it: addresses between blanks, some with a level before them."""
+        return " ".join(
+            "plain:" + self.address(part.removeprefix("plain:"))
+            if part.startswith("plain:")
+            else self.address(part)
+            for part in text.split()
+        )
+
     @property
     def heard(self) -> str:
         """Everything that either was sent, in one text."""

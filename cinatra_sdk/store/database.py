@@ -14,6 +14,7 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, TypeAlias
 
 import psycopg
@@ -75,6 +76,11 @@ class Database:
     def close(self) -> None:
         self.pool.close()
 
+    def now(self) -> datetime:
+        """The database's time: what the moments in it are compared with, and never this process's."""
+        with self.connection() as connection:
+            return clock(connection)
+
     @contextmanager
     def connection(self) -> Iterator[Rows]:
         """A pooled connection for short statements."""
@@ -121,6 +127,14 @@ def every(connection: Rows, query: str, parameters: Mapping[str, Any] | None = N
 def run(connection: Rows, query: str, parameters: Mapping[str, Any] | None = None) -> None:
     """The named statement, for its effect."""
     connection.execute(QUERIES[query], parameters)
+
+
+def clock(connection: Rows) -> datetime:
+    """The database's time, with its zone."""
+    told = one(connection, "tell_time")
+    assert told is not None
+    moment: datetime = told["now"]
+    return moment
 
 
 def store_error(dsn: str, error: Exception) -> StoreError:

@@ -14,15 +14,22 @@ from typing import Any
 
 import psycopg
 import pytest
+from langgraph.checkpoint.postgres import PostgresSaver
 from psycopg.conninfo import make_conninfo
+from psycopg.types.json import Json
 
+from cinatra_sdk import Decision, RunStore, SimulatedPlatform
+from cinatra_sdk.checkpoints import STRICT
 from cinatra_sdk.errors import StoreError
+from cinatra_sdk.runs import advance
 from cinatra_sdk.store import local, local_cluster, migrating
 from cinatra_sdk.store.database import Database, connect
 from cinatra_sdk.store.local import LocalServer, LocalServerError
 from cinatra_sdk.store.migrating import look, migrate
-from cinatra_sdk.store.queries import migrations
+from cinatra_sdk.store.queries import migrations, rights
+from oas_compiler import compile_flow
 from tests.databases import Databases
+from tests.flows import api, end, flow_of, gate, start
 
 EVERYTHING = tuple(version for version, _ in migrations())
 Make = Callable[[str], str]
@@ -123,6 +130,102 @@ def test_a_later_migration_brings_every_app_role_to_its_rights(empty: str, role:
     question = "select has_table_privilege('{}', 'decisions', 'delete'), has_column_privilege('{}', 'decisions', 'kind', 'insert')"
     for name in (mine, other):
         assert execute(empty, question.replace("{}", name)) == (False, True)
+
+
+OF_004 = (
+    ("payload_sha256, policy_sha256)", "payload_sha256, policy_sha256, decided_at)"),
+    ("(run_id, tenant, digest, input,", "(run_id, tenant, digest, status, input,"),
+    ("fence, stopped_by,\n              stop_reason)", "fence, updated_at)"),
+)
+"""What `rights.sql` says today, and what it said before 005."""
+FLOW = flow_of(start(), gate("ok"), api("send"), end())
+
+
+def at_004(empty: str, role: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tables and rights as the version before 005 left them."""
+    text = rights()
+    for today, then in OF_004:
+        assert text.count(today) == 1, today
+        text = text.replace(today, then)
+    with monkeypatch.context() as before:
+        before.setattr(migrating, "migrations", lambda: migrations()[:4])
+        before.setattr(migrating, "rights", lambda: text)
+        assert migrate(empty, app_role=role).applied[:-1] == EVERYTHING[:4]
+
+
+def parked_at_004(dsn: str) -> None:
+    """`r1` at its gate, `r2` and `r3` ended, and decisions that no trigger looked at."""
+    flow = compile_flow(FLOW, platform=SimulatedPlatform())
+    with connect(dsn) as connection:
+        graph = flow.graph(PostgresSaver(connection, serde=STRICT))
+        config = flow.config(run_id="r1")
+        stop = advance(graph, flow.input(), config, context=flow.context(run_id="r1"), answer=lambda _: None)  # fmt: skip
+        waiting = Json([gate.to_json() for gate in stop.gates])
+        connection.execute(
+            "insert into flows (digest, name, file, source) values (%s, %s, '', %s)",
+            [flow.digest, flow.name, flow.source],
+        )
+        for run_id, status in (("r1", "running"), ("r2", "completed"), ("r3", "stopped")):
+            connection.execute(
+                "insert into runs (run_id, tenant, digest, status, input, env_names, lowering, platform)"
+                " values (%s, '', %s, %s, %s, '{}', %s, %s)",
+                [run_id, flow.digest, status, Json(flow.input()), flow.lowering,
+                 Json(flow.platform.describe())],
+            )  # fmt: skip
+        connection.execute(
+            "update runs set status = 'waiting', waiting = %s, attempts = 1, fence = 1,"
+            " updated_at = now() - interval '1 day' where run_id = 'r1'",
+            [waiting],
+        )
+        connection.execute(
+            "insert into decisions (run_id, gate_id, tenant, node, visit, step, kind, answer, decided_by,"
+            " payload_sha256, policy_sha256, decided_at) values"
+            " ('r2', 'g', 'another', 'g', 1, 1, 'approved', '{}', E'ann\u200b', 'p', 'q', '2001-01-01'),"
+            " ('r3', 'g', '', 'g', 1, 1, 'approved', '{}', 'bob', 'p', 'q', '2101-01-01')"
+        )
+
+
+def test_a_database_of_004_keeps_its_rows_and_gets_the_clock_and_the_triggers_of_005(
+    empty: str, role: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine = role("")
+    dsn = as_role(empty, mine)
+    at_004(empty, mine, monkeypatch)
+    parked_at_004(dsn)
+    rows = "select json_agg(to_jsonb({0}) - '{{stopped_by,stop_reason}}'::text[] order by run_id) from {0}"  # fmt: skip
+    before = [execute(empty, rows.format(table)) for table in ("runs", "decisions")]
+    with pytest.raises(StoreError, match=rf"missing: 005.*--app-role {mine}"):
+        Database.open(dsn)
+    done = migrate(empty)
+    assert (done.applied, done.granted) == (("005",), (mine,))
+    assert [execute(empty, rows.format(table)) for table in ("runs", "decisions")] == before
+    with pytest.raises(psycopg.errors.InsufficientPrivilege):
+        execute(dsn, "insert into decisions (decided_at) values (now())")
+    with RunStore.open(dsn) as store:
+        assert {run.id: run.status for run in store.list()} == {
+            "r1": "waiting", "r2": "completed", "r3": "stopped",
+        }  # fmt: skip
+        assert store.get("r3").stopped_by == ""
+        since = store.database.now()
+        assert store.answer("r1", "ok", Decision.approve(by="ann")).status == "completed"
+        (kept,) = store.decisions("r1")
+        assert since < kept["decided_at"] < store.database.now()
+
+
+def test_a_migration_while_a_version_before_is_running_lets_it_write_no_moment(
+    empty: str, role: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine = role("")
+    dsn = as_role(empty, mine)
+    at_004(empty, mine, monkeypatch)
+    parked_at_004(dsn)
+    with connect(dsn) as of_before:
+        migrate(empty)
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            of_before.execute(
+                "update runs set status = 'running', updated_at = now() where run_id = 'r1'"
+            )
+    assert execute(empty, "select status from runs where run_id = 'r1'") == ("waiting",)
 
 
 def test_a_role_that_is_not_there_is_made_without_a_password(empty: str) -> None:

@@ -17,6 +17,7 @@ import pytest
 from langgraph.checkpoint.postgres import PostgresSaver
 from psycopg.conninfo import make_conninfo
 from psycopg.types.json import Json
+from typer.testing import CliRunner
 
 from cinatra_sdk import Decision, RunStore, SimulatedPlatform
 from cinatra_sdk.checkpoints import STRICT
@@ -28,6 +29,7 @@ from cinatra_sdk.store.local import LocalServer, LocalServerError
 from cinatra_sdk.store.migrating import look, migrate
 from cinatra_sdk.store.queries import migrations, rights
 from oas_compiler import compile_flow
+from oas_compiler.cli.app import app
 from tests.databases import Databases
 from tests.flows import api, end, flow_of, gate, start
 
@@ -296,6 +298,59 @@ def test_every_table_of_the_schema_says_what_an_app_role_may_write(owner_databas
     assert {name for name in tables if f"on oasflow.{name} to" not in written} == set()
 
 
+@pytest.mark.parametrize(
+    ("taken", "lacks"),
+    [
+        ("insert on decisions", "insert on decisions"),
+        ("insert, update on runs", "insert on runs, update on runs"),
+        ("update (stopped_by) on runs", "update on runs"),
+        ("select on flows", "select on flows"),
+        ("insert on checkpoint_writes", "insert on checkpoint_writes"),
+    ],
+)
+def test_a_role_that_lacks_a_right_is_told_which_and_who_gives_it(
+    empty: str, role: Make, taken: str, lacks: str
+) -> None:
+    mine = role("")
+    migrate(empty, app_role=mine)
+    dsn = as_role(empty, mine)
+    with RunStore.open(dsn) as store:
+        execute(empty, f"revoke {taken} from {mine}")
+        with pytest.raises(StoreError) as refused:
+            _lived(store)
+        text = str(refused.value)
+        name = psycopg.conninfo.conninfo_to_dict(empty)["dbname"]
+        assert f"the role '{mine}' lacks a right in the database {name} at " in text
+        assert f": {lacks} (oasflow db migrate --app-role {mine} grants it" in text
+        assert "is it running" not in text
+        migrate(empty)
+        _lived(store)
+
+
+def _lived(store: RunStore) -> None:
+    """A run that needs every right on runs, decisions, flows and checkpoints."""
+    run = store.start(compile_flow(FLOW, platform=SimulatedPlatform()))
+    store.answer(run.id, "ok", Decision.reject(by="ann"))
+    run = store.start(compile_flow(FLOW, platform=SimulatedPlatform()))
+    store.stop(run.id)
+
+
+def test_a_right_that_no_migration_gives_is_said_as_the_server_says_it(
+    empty: str, role: Make
+) -> None:
+    mine = role("")
+    migrate(empty, app_role=mine)
+    database = Database.open(as_role(empty, mine))
+    try:
+        with (
+            pytest.raises(StoreError, match=f"'{mine}' lacks a right .*: permission denied"),
+            database.connection() as connection,
+        ):
+            connection.execute("select * from pg_authid")
+    finally:
+        database.close()
+
+
 def test_the_name_of_a_role_is_quoted(owner_database: str) -> None:
     text = migrating.rights_of('x"; drop schema oasflow; --').as_string()
     assert 'to "x""; drop schema oasflow; --";' in text
@@ -367,6 +422,51 @@ def test_a_cluster_whose_only_role_was_a_superuser_comes_out_with_three(
         ) == (False,)
     finally:
         server.stop()
+
+
+def test_a_server_of_before_that_still_runs_is_told_to_be_stopped(
+    place: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    server = LocalServer(place / "postgres")
+    monkeypatch.setenv("OASFLOW_HOME", str(place))
+    with monkeypatch.context() as before:
+        before.setattr(local_cluster, "SUPERUSER", "oasflow")
+        before.setattr(local, "settle", lambda *_, **__: None)
+        before.setattr(local.LocalServer, "_set_up", lambda _: None)
+        before.setattr(local.LocalServer, "_secret", lambda self, name: "pw")
+        before.setattr(local.LocalServer, "_write_new", _writes_pw)
+        server.start()
+    (server.folder / "control" / "unfinished").unlink(missing_ok=True)
+    try:
+        migrating._TOLD.clear()
+        with caplog.at_level(logging.WARNING, "oasflow.store"):
+            Database.open().close()
+        (told,) = [record.getMessage() for record in caplog.records]
+        assert "the role 'oasflow' could change what is append-only" in told
+        assert "it is a superuser" in told
+        assert told.endswith(migrating.RESTART)
+        assert migrating.RESTART in oasflow_db("status").stdout
+        refused = oasflow_db("migrate")
+        assert "Run `oasflow db stop`, then `oasflow db start`." in refused.stderr
+        caplog.clear()
+        server.stop()
+        migrating._TOLD.clear()
+        Database.open().close()
+        assert caplog.records == []
+        assert migrating.RESTART not in oasflow_db("status").stdout
+        assert "  the role 'oasflow' has rows only\n" in oasflow_db("migrate").stdout
+    finally:
+        server.stop()
+
+
+def oasflow_db(command: str) -> Any:
+    """`oasflow db` in this process, which gives the product's log back afterwards."""
+    log = logging.getLogger("oasflow")
+    before = list(log.handlers), log.propagate
+    try:
+        return CliRunner().invoke(app, ["db", command], catch_exceptions=False)
+    finally:
+        log.handlers, log.propagate = before
 
 
 def _writes_pw(self: LocalServer, name: str) -> str:

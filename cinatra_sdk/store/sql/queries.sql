@@ -166,6 +166,17 @@ where g.rolname in ('pg_execute_server_program', 'pg_write_server_files', 'pg_re
   and pg_has_role(g.oid, 'MEMBER')
 having count(*) > 0;
 
+-- name: list_lacking
+-- Of the rights that are asked for, those that the role of this connection has not.
+select distinct asked.verb || ' on ' || asked.tab as lacks
+from unnest(%(verbs)s::text[], %(tables)s::text[], %(columns)s::text[]) as asked (verb, tab, col)
+join pg_namespace n on n.nspname = 'oasflow'
+join pg_class c on c.relnamespace = n.oid and c.relname = asked.tab
+left join pg_attribute a on a.attrelid = c.oid and a.attname = asked.col
+where not case when asked.col = '' then has_table_privilege(c.oid, asked.verb)
+               else coalesce(has_column_privilege(c.oid, a.attnum, asked.verb), true) end
+order by lacks;
+
 -- name: describe_role
 -- A role that is to get rows only; no row where there is none of that name.
 select rolsuper or rolcreaterole or rolreplication or rolbypassrls as is_powerful,

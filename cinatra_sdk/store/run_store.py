@@ -315,10 +315,11 @@ class RunStore:
                 raise AnswerInvalid("the decision does not say who decides", hint="give by=…")
             answer = gate.check(decision)
             refuse_credentials(decision, host)
-            if decision.approved:
-                made: DurableFlow | None = self._flow(connection, row, flow)
-            else:
-                made = self._flow_to_reject(connection, row, flow)
+            made = (
+                self._flow(connection, row, flow)
+                if decision.approved
+                else self._flow_to_reject(connection, row, flow)
+            )
             if made is not None and decision.approved:
                 refuse_strangers(made, host)
         if made is not None:

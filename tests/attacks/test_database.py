@@ -21,6 +21,7 @@ from psycopg.conninfo import make_conninfo
 
 from cinatra_sdk import Decision, RunStore
 from cinatra_sdk.errors import StoreError
+from cinatra_sdk.gates import Gate
 from cinatra_sdk.platform import SimulatedPlatform
 from cinatra_sdk.store.artifacts import ArtifactStore
 from cinatra_sdk.store.database import Database
@@ -161,7 +162,8 @@ def evidence(dsn: str) -> str:
 def attempt(attack: Attack, place: Place) -> str:
     tried = attack.value if isinstance(attack.value, dict) else {"sql": attack.value}
     if "does" in tried:
-        return DOES[tried["does"]](place)
+        does = tried["does"]
+        return _damaged(place, tried) if does == "damaged" else DOES[does](place)
     databases: Databases = place.request.getfixturevalue("databases")
     as_ever = not (WITHOUT or attack.harmless or len(ATTACKER) > 1)
     target = KEPT.pop() if as_ever and KEPT else Target.made(databases)
@@ -225,6 +227,25 @@ def _stopped_run(place: Place) -> str:
         store.start(compile_flow(GATED, platform=SimulatedPlatform()), {}, "r1")
         store.resume("r1")
         return store.stop("r1").status
+
+
+def _damaged(place: Place, tried: dict[str, Any]) -> str:
+    """Somebody writes into `r1` what cannot be read; `r2` is another's."""
+    with RunStore.open(place.database) as store:
+        for name in ("r1", "r2"):
+            store.start(compile_flow(GATED, platform=SimulatedPlatform()), {}, name)
+        with store.database.connection() as connection:
+            for column in ("waiting", "messages", "error"):
+                statement: Any = f"update runs set {column} = %s where run_id = 'r1'"
+                if column in tried:
+                    connection.execute(statement, [tried[column]])
+        try:
+            listed = {run.id: run for run in store.list()}
+        except StoreError as error:
+            return type(error).__name__
+        run = store.answer("r2", listed["r2"].waiting[0].id, Decision.approve(by="ann"))
+        assert listed["r1"].unreadable
+        return f"{len(listed)} listed, {run.status}; the other one {store.stop('r1').status}"
 
 
 def _artifacts(place: Place) -> str:
@@ -347,6 +368,17 @@ def _without(statement: str) -> Any:
     return _added(WITHOUT, statement)
 
 
+@contextmanager
+def _unguarded(place: Place) -> Iterator[None]:
+    """As it was: one gate that cannot be read is the end of the list."""
+    with place.monkeypatch.context() as patch:
+        patch.setattr(
+            "cinatra_sdk.store.rows.gates_in",
+            lambda row: (tuple(map(Gate.from_json, row["waiting"])), ()),
+        )
+        yield
+
+
 CONTROLS = {
     "a run connects as the owner": Control(
         open=_connecting_as("owner"), row="triggers-disable one"
@@ -378,6 +410,9 @@ CONTROLS = {
     "a moment is when its transaction began": Control(
         open=_without("alter table oasflow.decisions alter column decided_at set default now()"),
         row="a_moment_that_is_kept_open-of a decision",
+    ),
+    "a gate that cannot be read is nobody's": Control(
+        open=_unguarded, row="what_others_see_of_their_runs-beside gates without anything"
     ),
     "a classification can come back": Control(
         open=_without("drop trigger assertions_are_archived on oasflow.semantic_assertions"),

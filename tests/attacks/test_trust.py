@@ -200,6 +200,8 @@ def _sent(value: Any, place: Place, there: Servers) -> str:
 
 def _rewritten(value: Any, place: Place, there: Servers) -> None:
     """The row as somebody else left it."""
+    if "lowering" in value:
+        rewrite(place.owners_database, "lowering", value["lowering"])
     stubs = place.folder / "stubs.yaml"
     stubs.write_text(f"llm-bridge: {{x: {CONTENT}}}")
 

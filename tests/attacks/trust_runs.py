@@ -93,13 +93,14 @@ def begin_simulated(dsn: str, platform: SimulatedPlatform | None = None) -> None
 
 def rewrite(dsn: str, column: str, value: Any) -> None:
     """What somebody does who can write rows: the tables' owner."""
-    assert column in {"platform", "env_names"}
+    assert column in {"platform", "env_names", "lowering"}
     with RunStore.open(dsn) as store, store.database.connection() as connection:
         statements: Mapping[str, Any] = {
             "platform": "update runs set platform = %s",
             "env_names": "update runs set env_names = %s",
+            "lowering": "update runs set lowering = %s",
         }
-        connection.execute(statements[column], [value if column == "env_names" else Json(value)])
+        connection.execute(statements[column], [Json(value) if column == "platform" else value])
 
 
 def described(dsn: str) -> Any:

@@ -15,6 +15,7 @@ Error tree
         ContextMismatch             the host's context is another run's, or another tenant's
         StoreError                  the database, named without its password
             RunNotFound
+            GateUnreadable          a stored gate was damaged, or made by another version
             NotConfigured           the run asks for what this process has not been given
             RunBusy                 another process is working on the run right now
             RunEnded                the run is in a terminal status
@@ -122,6 +123,12 @@ class RunNotFound(StoreError):
     """There is no run with this id."""
 
     code = "run_not_found"
+
+
+class GateUnreadable(StoreError, ValueError):
+    """What a waiting gate shows cannot be read from its row or checkpoint; it takes no answer."""
+
+    code = "gate_unreadable"
 
 
 class NotConfigured(StoreError):

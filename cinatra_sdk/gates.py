@@ -22,7 +22,7 @@ from pydantic import JsonValue
 from cinatra_sdk.answers import Answer, AnswerForm
 from cinatra_sdk.context.selector import Selector, is_selector, read_selector
 from cinatra_sdk.decisions import Decision
-from cinatra_sdk.errors import AnswerInvalid
+from cinatra_sdk.errors import AnswerInvalid, GateUnreadable
 from cinatra_sdk.schema_sample import sample
 
 GATE_KEY: Final = "x-gate"
@@ -83,13 +83,17 @@ class Gate:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Gate:
-        """Raises: `ValueError` when `data` was not made by `to_json`."""
+        """Raises: `GateUnreadable` when `data` was not made by `to_json`."""
+        if not isinstance(data, Mapping):
+            raise GateUnreadable(f"a {type(data).__name__} is no gate's JSON")
         interrupt: Interrupt[Any] = Interrupt(
-            value=data["payload"], id=data["interrupt"], response_schema=data["response_schema"]
+            value=_member(data, "payload", dict),
+            id=_member(data, "interrupt", str),
+            response_schema=_member(data, "response_schema", dict),
         )
         gate = gate_of(interrupt)
         if gate is None:
-            raise ValueError("this is not a gate's JSON")
+            raise GateUnreadable(f'its response_schema has no "{GATE_KEY}"')
         return gate
 
     def read(self, raw: object) -> Answer:
@@ -146,35 +150,50 @@ def _fits(form: AnswerForm, value: JsonValue) -> bool:
 
 
 def gate_of(interrupt: Interrupt) -> Gate | None:
-    """The gate that raised `interrupt`; None when it was not made by `build_hitl_gate`."""
+    """The gate that raised `interrupt`; None when it was not made by `build_hitl_gate`.
+
+    Raises: `GateUnreadable` where a version before, or somebody else, made it in another form.
+    """
     response: Any = interrupt.response_schema
     about = response.get(GATE_KEY) if isinstance(response, Mapping) else None
     payload: Any = interrupt.value
     if not isinstance(about, Mapping) or not isinstance(payload, Mapping):
         return None
+    renderer, values = _member(payload, "xRenderer", str), _member(payload, "values", Mapping)
     return Gate(
-        id=about["id"],
-        node=about["node"],
-        visit=about["visit"],
-        step=about["step"],
-        risk=about["risk"],
-        name=about["name"],
-        renderer=payload["xRenderer"],
-        schema=payload["schema"],
-        values=payload["values"],
+        id=_member(about, "id", str),
+        node=_member(about, "node", str),
+        visit=_member(about, "visit", int),
+        step=_member(about, "step", int),
+        risk=_member(about, "risk", str),
+        name=_member(about, "name", str),
+        renderer=renderer,
+        schema=_member(payload, "schema", Mapping),
+        values=values,
         payload=payload,
         interrupt=interrupt.id,
         asked=response,
         form=AnswerForm(
-            output=about["output"],
-            text_output=about["textOutput"],
-            schema=_schema(about["answerSchema"]),
-            output_schema=_schema(about["outputSchema"]),
-            inner=_schema(about["innerSchema"]),
+            output=_member(about, "output", str),
+            text_output=_member(about, "textOutput", bool),
+            schema=_schema(about, "answerSchema"),
+            output_schema=_schema(about, "outputSchema"),
+            inner=_schema(about, "innerSchema"),
             # Not kept twice: the payload says what may be chosen.
-            selector=selector_of(payload["xRenderer"], payload["values"]),
+            selector=selector_of(renderer, values),
         ),
     )
+
+
+def _member(data: Mapping[str, Any], key: str, kind: type) -> Any:
+    """`data[key]`; raises `GateUnreadable` where it is not there, or of another kind."""
+    if key not in data:
+        raise GateUnreadable(f'it has no "{key}"')
+    value = data[key]
+    # True and False are numbers for Python.
+    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+        raise GateUnreadable(f'its "{key}" is a {type(value).__name__}')
+    return value
 
 
 def selector_of(renderer: str, values: Mapping[str, JsonValue]) -> Selector | None:
@@ -182,8 +201,17 @@ def selector_of(renderer: str, values: Mapping[str, JsonValue]) -> Selector | No
     return read_selector(values) if is_selector(renderer) else None
 
 
-def _schema(text: str | None) -> dict[str, JsonValue] | None:
-    return None if text is None else json.loads(text)
+def _schema(about: Mapping[str, Any], key: str) -> dict[str, JsonValue] | None:
+    text = about.get(key, "")
+    if text is None:
+        return None
+    try:
+        schema = json.loads(_member(about, key, str))
+    except (json.JSONDecodeError, RecursionError):
+        schema = None
+    if not isinstance(schema, dict):
+        raise GateUnreadable(f'its "{key}" is not the text of a JSON object')
+    return schema
 
 
 def gates_of(interrupts: Iterable[Interrupt]) -> tuple[Gate, ...]:

@@ -2,13 +2,16 @@ r"""The name of whoever decides: written in one way only, and without a letter t
 
     person_name("  Jose\u0301  Lima ")   ->  "José Lima"
     person_name("ann\u200b@example.org")  ->  AnswerInvalid: 'by' holds U+200B (ZERO WIDTH SPACE) …
+    recorded_name("ann\u200b@example.org")  ->  "ann<U+200B>@example.org"
 
-Names are compared by people in an audit: two that look the same must be the same.
+Names are compared by people in an audit: two that look the same must be the same.  A name that was
+recorded before that rule is not refused any more, and is shown with what nobody sees spelled out.
 """
 
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Iterator
 from typing import Final
 
 from cinatra_sdk.errors import AnswerInvalid
@@ -48,6 +51,25 @@ def person_name(name: object) -> str:
         )
     _check_marks(found)
     return found
+
+
+def recorded_name(name: object) -> str:
+    """A name that is kept already, as it may be shown and given on: whatever it is, none is refused."""
+    text = name if isinstance(name, str) else ""
+    try:
+        return person_name(text)
+    except AnswerInvalid:
+        pass
+    shown = "".join(_spelled(text))
+    return person_name(shown if len(shown) <= MAX_NAME else shown[: MAX_NAME - 1] + "…")
+
+
+def _spelled(name: str) -> Iterator[str]:
+    """The letters, each that is not seen and each mark that may be too many as its code."""
+    for letter in unicodedata.normalize("NFC", name):
+        category = unicodedata.category(letter)
+        hidden = category != "Zs" and (not letter.isprintable() or letter in INVISIBLE)
+        yield f"<U+{ord(letter):04X}>" if hidden or category in {"Mn", "Me"} else letter
 
 
 def _check_marks(name: str) -> None:

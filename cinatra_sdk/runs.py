@@ -83,6 +83,11 @@ class Run:
     error: Mapping[str, JsonValue] | None = None
     """`{"code": …, "message": …, "node": …}` of a failed run."""
     attempts: int = 0
+    stopped_by: str = ""
+    """Who stopped a stopped run; empty where nobody said.  `updated_at` is when that was."""
+    stop_reason: str = ""
+    unreadable: tuple[str, ...] = ()
+    """What of the stored run cannot be read, `waiting[0]: it has no "payload"`; empty: nothing."""
     created_at: datetime | None = None
     updated_at: datetime | None = None
 

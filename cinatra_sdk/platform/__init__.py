@@ -77,7 +77,7 @@ def platform_from(
     env:    the settings of this process.  `CINATRA_BASE_URL` is where its secrets
             (`CINATRA_BRIDGE_TOKEN`, `CINATRA_CONTEXT_ATTEST_KEY`) and the tokens of a run may go,
             and stands in where the description names no `base_url`; `OASFLOW_ALLOW` bounds
-            the other addresses.
+            the other addresses; `OASFLOW_OPAQUE` says of whose answers no text is kept.
     record: the file to which this process appends the calls of a simulation.
 
     Raises: `ValueError` naming what is wrong with the description, or what this process lacks.

@@ -83,6 +83,8 @@ class HttpPlatform:
     holds_proofs_back = True
     takes_credentials = True
     """Whether the platform's own origin gets the run's tokens."""
+    unnamed: tuple[str, ...] = ()
+    """Of a platform made again from a row: addresses that only the row names; see `remaking.py`."""
 
     def __init__(
         self,

@@ -40,6 +40,31 @@ def read_opaque(given: Sequence[str] | Mapping[str, Opaque]) -> Marked:
     return tuple((_entry(text), _level(text, level)) for text, level in named.items())
 
 
+def listed_opaque(text: str) -> dict[str, Opaque]:
+    """The origins in a list such as `OASFLOW_OPAQUE`, between blanks, each with its level.
+
+        "https://crm.example plain:https://erp.example"
+            ->  {"https://crm.example": "status", "https://erp.example": "plain"}
+
+    An entry without a level means "status".  Nothing is read as an address yet: see `read_opaque`.
+    """
+    found: dict[str, Opaque] = {}
+    for entry in text.split():
+        level = next((level for level in _LEVELS if entry.startswith(f"{level}:")), None)
+        address = entry if level is None else entry.removeprefix(f"{level}:")
+        found = stricter(found, {address: level or "status"})
+    return found
+
+
+def stricter(one: Mapping[str, Opaque], other: Mapping[str, Opaque]) -> dict[str, Opaque]:
+    """What either calls opaque; an origin that both name has the stricter of its levels."""
+    both = {**one, **other}
+    return {
+        address: "status" if "status" in (one.get(address), other.get(address)) else level
+        for address, level in both.items()
+    }
+
+
 def level_of(marked: Marked, target: Target) -> Opaque | None:
     """How much is kept of answers of `target`; `None` for everything, the strictest entry else."""
     levels = {level for entry, level in marked if entry.covers(target)}

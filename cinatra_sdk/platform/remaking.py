@@ -11,27 +11,34 @@ names no file, no secret and nobody who gets one, and reaches no further than th
 
 * where the process names its platform (or a list of addresses), the description has to agree;
 * where the process names none, the run's own address is called without any credential, and only
-  where it is public or on this machine (`strangers.py`).
+  where it is public or on this machine (`strangers.py`);
+* an address that only the description names gets no value that the process lends (`unnamed`);
+* of an origin that either of them calls opaque no text is kept.
 """
 
 from __future__ import annotations
 
 import ipaddress
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from pydantic import JsonValue
 
+from cinatra_sdk.platform.opaque import Opaque, listed_opaque, stricter
 from cinatra_sdk.platform.origin import AllowEntry, Target, forbidden, read_url, shown
 from cinatra_sdk.platform.protocol import SECRET_NAMES, Platform
 from cinatra_sdk.platform.simulated import SimulatedPlatform
+
+if TYPE_CHECKING:
+    from cinatra_sdk.platform.http import HttpPlatform
 
 log = logging.getLogger("oasflow.platform")
 
 BASE_URL: Final = "CINATRA_BASE_URL"
 ALLOW: Final = "OASFLOW_ALLOW"
+OPAQUE: Final = "OASFLOW_OPAQUE"
 MOST_SECONDS: Final = 600.0
 """Of one call, whatever a description says: a call holds a thread of this process."""
 MOST_RETRIES: Final = 10
@@ -50,6 +57,8 @@ class OwnSettings:
     """Where its credentials may go."""
     allow: tuple[str, ...] | None = None
     """Other addresses that it may call; None where it says nothing about them."""
+    opaque: Mapping[str, Opaque] = field(default_factory=dict)
+    """Addresses of whose answers it keeps no text, whatever a description says."""
     bridge_token: str = field(default="", repr=False)
     attestation_key: str = field(default="", repr=False)
     record: str | None = None
@@ -57,12 +66,16 @@ class OwnSettings:
 
     @classmethod
     def of(cls, env: Mapping[str, str], *, record: str | None = None) -> Self:
-        """From `CINATRA_BASE_URL`, `OASFLOW_ALLOW` (addresses between blanks) and the secrets."""
+        """From `CINATRA_BASE_URL`, `OASFLOW_ALLOW`, `OASFLOW_OPAQUE` and the secrets.
+
+        Both lists hold addresses between blanks; see `listed_opaque` for the levels of the second.
+        """
         allow = env.get(ALLOW)
         bridge, attestation = SECRET_NAMES
         return cls(
             base_url=env.get(BASE_URL, ""),
             allow=None if allow is None else tuple(allow.split()),
+            opaque=listed_opaque(env.get(OPAQUE, "")),
             bridge_token=env.get(bridge, ""),
             attestation_key=env.get(attestation, ""),
             record=record,
@@ -108,12 +121,21 @@ def remake(description: Mapping[str, Any], own: OwnSettings) -> Platform:
 
 def takes_credentials(platform: Platform) -> bool:
     """False where a platform, or the one beyond it, is at an address that this process has not named."""
+    return all(getattr(one, "takes_credentials", True) for one in _with_beyond(platform))
+
+
+def unnamed(platform: Platform) -> tuple[str, ...]:
+    """Addresses that a platform, or the one beyond it, may call and this process has not named."""
+    return tuple(
+        address for one in _with_beyond(platform) for address in getattr(one, "unnamed", ())
+    )
+
+
+def _with_beyond(platform: Platform) -> Iterator[Any]:
     one: Any = platform
     while one is not None:
-        if not getattr(one, "takes_credentials", True):
-            return False
+        yield one
         one = getattr(one, "beyond", None)
-    return True
 
 
 # ------------------------------------------------------------------------ simulations
@@ -151,20 +173,35 @@ def _http(settings: Mapping[str, Any], own: OwnSettings) -> Platform:
     _refuse_lacking(settings.get("needs", []), own, base_url)
     bounds: dict[str, Any] = {"allow": _allowed(settings.get("allow", []), own)}
     bounds |= _patience(settings)
-    if "opaque" in settings:
-        bounds["opaque"] = _opaque(settings["opaque"])
-    if is_own:
-        from cinatra_sdk.platform.http import HttpPlatform
+    bounds["opaque"] = _opaque(settings.get("opaque", []), own)
+    made = _own_platform(own, bounds) if is_own else _strangers_platform(base_url, bounds)
+    made.unnamed = tuple(text for text in (base_url, *bounds["allow"]) if not _is_named(text, own))
+    return made
 
-        return HttpPlatform(
-            own.base_url,
-            bridge_token=own.bridge_token,
-            attestation_key=own.attestation_key,
-            **bounds,
-        )
+
+def _own_platform(own: OwnSettings, bounds: dict[str, Any]) -> HttpPlatform:
+    from cinatra_sdk.platform.http import HttpPlatform
+
+    return HttpPlatform(
+        own.base_url,
+        bridge_token=own.bridge_token,
+        attestation_key=own.attestation_key,
+        **bounds,
+    )
+
+
+def _strangers_platform(base_url: str, bounds: dict[str, Any]) -> HttpPlatform:
     from cinatra_sdk.platform.strangers import StrangersPlatform
 
     return StrangersPlatform(base_url, **bounds)
+
+
+def _is_named(text: str, own: OwnSettings) -> bool:
+    """Whether this process itself wrote an address that covers `text`."""
+    mine = _listed(own)
+    if own.base_url:
+        mine.append(AllowEntry.parse(own.base_url))
+    return any(entry.covers(_place(AllowEntry.parse(text))) for entry in mine)
 
 
 def _address(base_url: str) -> Target:
@@ -280,12 +317,14 @@ def _patience(settings: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _opaque(given: object) -> Any:
-    """It only ever narrows what is kept of an answer, so a description may say it."""
-    if isinstance(given, Mapping) and all(isinstance(level, str) for level in given.values()):
-        return dict(given)
+def _opaque(given: object, own: OwnSettings) -> dict[str, Opaque]:
+    """It only ever narrows what is kept of an answer, so a description may add to the process's."""
+    for address in own.opaque:
+        _own(OPAQUE, address)
     if isinstance(given, list) and all(isinstance(address, str) for address in given):
-        return list(given)
+        given = dict.fromkeys(given, "status")
+    if isinstance(given, Mapping) and all(isinstance(level, str) for level in given.values()):
+        return stricter(given, own.opaque)
     raise ValueError('"opaque" of a stored platform lists addresses, or gives each one a level')
 
 

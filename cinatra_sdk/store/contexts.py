@@ -13,13 +13,16 @@ run the tenant has to be named, in the context or beside it (`tenant=`).
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from cinatra_sdk.errors import ContextMismatch, NotConfigured
-from cinatra_sdk.platform.protocol import Platform
-from cinatra_sdk.platform.remaking import takes_credentials
+from cinatra_sdk.platform.origin import shown
+from cinatra_sdk.platform.remaking import takes_credentials, unnamed
 from cinatra_sdk.runtime_context import HostContext, context_of, host_context
+from cinatra_sdk.store.flows import DurableFlow
 
 
 def bound_context(
@@ -43,7 +46,7 @@ def bound_context(
     if said != tenant and (said or _holds_credentials(host)):
         raise ContextMismatch(
             f"the context is {_of(said)}, and run '{run_id}' is {_of(tenant)}",
-            hint="name the run's tenant in the context that holds its credentials",
+            hint=_naming(tenant),
         )
     return replace(host, run_id=run_id, tenant=tenant)
 
@@ -53,16 +56,39 @@ def is_host_context(given: object) -> bool:
     return isinstance(given, HostContext) and context_of(given) is given
 
 
-def refuse_strangers(platform: Platform, host: HostContext) -> None:
-    """Raise `NotConfigured` where the run's own address would have to do without the credentials."""
-    if _holds_credentials(host) and not takes_credentials(platform):
-        about: Any = platform.describe()
+def refuse_strangers(flow: DurableFlow, host: HostContext) -> None:
+    """Raise `NotConfigured` where something of this process would go to an address that only the run names.
+
+    The context's credentials to the run's own address, or the values of the flow's placeholders to
+    any address that it may call.
+    """
+    if _holds_credentials(host) and not takes_credentials(flow.platform):
+        about: Any = flow.platform.describe()
         address = (about.get("beyond") or about).get("base_url", "a platform")
         raise NotConfigured(
             f"run '{host.run_id}' calls {address}, which this process has not named, "
             "and the context holds credentials",
             hint="set CINATRA_BASE_URL to it if it is yours, or leave the credentials out",
         )
+    addresses = [shown(address) for address in unnamed(flow.platform)]
+    if flow.env and addresses:
+        raise NotConfigured(
+            f"run '{host.run_id}' may send {', '.join(sorted(flow.env))} of this process to "
+            f"{addresses[0]}, which only the run names",
+            hint=f"list it in OASFLOW_ALLOW if you mean to ({_allowing(addresses)} at the command "
+            "line), or lend the run nothing",
+        )
+
+
+def _allowing(addresses: Sequence[str]) -> str:
+    return " ".join(f"--allow {shlex.quote(address)}" for address in addresses)
+
+
+def _naming(tenant: str) -> str:
+    if not tenant:
+        return "leave the tenant out: at the command line --tenant and OASFLOW_TENANT"
+    named = f"at the command line --tenant {shlex.quote(tenant)}"
+    return f"name the run's tenant in the context that holds its credentials; {named}"
 
 
 def _holds_credentials(host: HostContext) -> bool:

@@ -14,6 +14,7 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, TypeAlias
 
 import psycopg
@@ -61,7 +62,7 @@ class Database:
             embedded = _embedded()
             address = embedded.dsn()
         with connect(address) as connection:
-            if not migrating.prepare(connection):
+            if not migrating.prepare(connection, embedded=embedded is not None):
                 if embedded is None:
                     raise migrating.outdated(connection)
                 migrating.migrate(_owner_of(embedded), app_role=APP)
@@ -74,6 +75,11 @@ class Database:
 
     def close(self) -> None:
         self.pool.close()
+
+    def now(self) -> datetime:
+        """The database's time: what the moments in it are compared with, and never this process's."""
+        with self.connection() as connection:
+            return clock(connection)
 
     @contextmanager
     def connection(self) -> Iterator[Rows]:
@@ -123,14 +129,46 @@ def run(connection: Rows, query: str, parameters: Mapping[str, Any] | None = Non
     connection.execute(QUERIES[query], parameters)
 
 
+def clock(connection: Rows) -> datetime:
+    """The database's time, with its zone."""
+    told = one(connection, "tell_time")
+    assert told is not None
+    moment: datetime = told["now"]
+    return moment
+
+
 def store_error(dsn: str, error: Exception) -> StoreError:
     """`error` as ours: the database and the cause, never the password."""
+    if isinstance(error, psycopg.errors.InsufficientPrivilege):
+        return _denied(dsn, error)
     state = getattr(error, "sqlstate", None)
     cause = type(error).__name__ + (f" {state}" if state else "")
     detail = shown_detail(dsn, str(error))
     return StoreError(
         f"the database {shown_name(dsn)} failed: {cause}{f': {detail}' if detail else ''}",
         hint="is it running? see oasflow db status, or set DATABASE_URL",
+    )
+
+
+def _denied(dsn: str, error: psycopg.Error) -> StoreError:
+    """The database has answered: it is a right that is missing, and its owner can give it."""
+    # Imported here: they are themselves users of this module.
+    from cinatra_sdk.store.lacking import lacking
+    from cinatra_sdk.store.migrating import look
+
+    role, owner, rights = "NAME", "the owner of its tables", ""
+    try:
+        with psycopg.connect(dsn, **_OPTIONS) as connection:
+            standing = look(connection)
+            role, owner = standing.role, f"'{standing.owner}', who owns its tables"
+            rights = ", ".join(lacking(connection))
+    except psycopg.Error:
+        pass  # what is known of the refusal itself is said all the same
+    who = "the role of this address" if role == "NAME" else f"the role '{role}'"
+    what = rights or shown_detail(dsn, str(error)) or type(error).__name__
+    return StoreError(
+        f"{who} lacks a right in the database {shown_name(dsn)}: {what}",
+        hint=f"oasflow db migrate --app-role {role} grants it, with the address of {owner}",
     )
 
 

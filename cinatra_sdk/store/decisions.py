@@ -9,10 +9,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Final
 
 from psycopg.types.json import Json
+from pydantic import JsonValue
 
 from cinatra_sdk.answers import Answer
 from cinatra_sdk.context.refs import ContextSelection
@@ -20,9 +21,10 @@ from cinatra_sdk.decisions import Decision
 from cinatra_sdk.errors import (
     AnswerInvalid,
     GateClosed,
+    GateUnreadable,
 )
 from cinatra_sdk.gates import Gate
-from cinatra_sdk.hitl import now
+from cinatra_sdk.people import recorded_name
 from cinatra_sdk.platform.protocol import KeepsArtifacts, Platform
 from cinatra_sdk.policy import policy_hash
 from cinatra_sdk.runtime_context import DERIVED, HostContext, host_context
@@ -30,7 +32,7 @@ from cinatra_sdk.secrets import cut_out
 from cinatra_sdk.store.database import Row, Rows, every, one
 from cinatra_sdk.store.database import run as execute
 from cinatra_sdk.store.flows import DurableFlow
-from cinatra_sdk.store.rows import refuse_ended
+from cinatra_sdk.store.rows import gates_in, refuse_ended
 
 MOST_NAMED: Final = 3
 """Artifacts that are gone, named one by one."""
@@ -95,21 +97,25 @@ def keep_skips(
                     "reason": "the approval policy asks for no approval at this step",
                     "payload_sha256": "",
                     "policy_sha256": policy_hash(policy),
-                    "decided_at": datetime.fromisoformat(str(decided["at"])),
                 },
             )
 
 
-def decision_row(row: Row, gate: Gate, decision: Decision, flow: DurableFlow) -> dict[str, Any]:
-    at = now()
+def decision_row(
+    row: Row, gate: Gate, decision: Decision, flow: DurableFlow | None, at: datetime
+) -> dict[str, Any]:
+    """What is recorded.
+
+    flow: None where it cannot be made again: which policy it implies is then not known.
+    at:   the database's clock, for what resumes the gate; the row's own moment is the database's word.
+    """
     stamped = Decision(
         approved=decision.approved,
         by=decision.by,
         reason=decision.reason,
         value=decision.value,
-        at=at,
+        at=at.astimezone(UTC).isoformat(timespec="milliseconds"),
     )
-    policy = flow.approval_policy if row["policy"] is None else row["policy"]["policy"]
     return {
         "run_id": row["run_id"],
         "gate_id": gate.id,
@@ -122,9 +128,15 @@ def decision_row(row: Row, gate: Gate, decision: Decision, flow: DurableFlow) ->
         "decided_by": decision.by,
         "reason": decision.reason,
         "payload_sha256": _payload_hash(gate),
-        "policy_sha256": policy_hash(policy),
-        "decided_at": datetime.fromisoformat(at),
+        "policy_sha256": _policy_hash(row, flow),
     }
+
+
+def _policy_hash(row: Row, flow: DurableFlow | None) -> str:
+    """sha256 of the policy in force; empty where only a flow that cannot be made would tell."""
+    if row["policy"] is not None:
+        return policy_hash(row["policy"]["policy"])
+    return "" if flow is None else policy_hash(flow.approval_policy)
 
 
 def _payload_hash(gate: Gate) -> str:
@@ -139,18 +151,31 @@ def decision_on(connection: Rows, run_id: str, gate: Gate) -> Row | None:
     return one(connection, "load_decision", key)
 
 
+def recorded_answer(connection: Rows, run_id: str, gate: Gate) -> Mapping[str, JsonValue] | None:
+    """What resumes the gate, as it was recorded; None where nothing was decided."""
+    kept = decision_on(connection, run_id, gate)
+    if kept is None:
+        return None
+    answer: dict[str, JsonValue] = kept["answer"]
+    # Refused is the name of somebody who decides now; this decision counts, whatever its name.
+    return {**answer, "by": recorded_name(answer["by"])} if "by" in answer else answer
+
+
 def open_gate(connection: Rows, row: Row, gate_id: str) -> Gate:
-    """The waiting gate with this id; raises `GateClosed` or `RunEnded`."""
-    for data in row["waiting"]:
-        gate = Gate.from_json(data)
-        if gate.id == gate_id:
-            if is_decided(connection, row, gate):
-                raise gate_closed(connection, row["run_id"], gate_id)
-            return gate
+    """The waiting gate with this id; raises `GateClosed`, `RunEnded` or `GateUnreadable`."""
+    gates, problems = gates_in(row)
+    gate = next((gate for gate in gates if gate.id == gate_id), None)
+    if gate is not None and not is_decided(connection, row, gate):
+        return gate
     if one(connection, "last_decision", {"run_id": row["run_id"], "gate_id": gate_id}):
         raise gate_closed(connection, row["run_id"], gate_id)
     refuse_ended(row)
-    waiting = ", ".join(Gate.from_json(data).id for data in row["waiting"]) or "none"
+    if problems:
+        raise GateUnreadable(
+            f"gate '{gate_id}' is none that can be read in run '{row['run_id']}': {problems[0]}",
+            hint="resume the run, which reads its gates again from its checkpoint, or stop it",
+        )
+    waiting = ", ".join(gate.id for gate in gates) or "none"
     raise GateClosed(
         f"gate '{gate_id}' is not waiting in run '{row['run_id']}'; waiting: {waiting}"
     )
@@ -166,5 +191,5 @@ def gate_closed(connection: Rows, run_id: str, gate_id: str) -> GateClosed:
     at = kept["decided_at"].isoformat(timespec="seconds")
     return GateClosed(
         f"gate '{gate_id}' of run '{run_id}' was already {kept['kind']} "
-        f"by {kept['decided_by']} at {at}"
+        f"by {recorded_name(kept['decided_by'])} at {at}"
     )

@@ -36,6 +36,10 @@ PATIENCE: Final = 60.0
 """Seconds to wait for another process that sets up the same database."""
 MAX_NAME: Final = 63
 """Bytes of a name; Postgres cuts the rest off, and would name somebody else."""
+RESTART: Final = (
+    "the local server was started by a version before and still runs: oasflow db stop ends it, and "
+    "the next start gives that role rows only"
+)
 _TOLD: Final[set[tuple[str, str]]] = set()
 """Roles, and databases, of which this process has said that the one could change the other."""
 
@@ -93,9 +97,10 @@ def look(connection: Rows) -> Standing:
     )
 
 
-def prepare(connection: Rows) -> bool:
+def prepare(connection: Rows, *, embedded: bool = False) -> bool:
     """Whether the tables are up to date; brings them there where this role may.
 
+    embedded: the database is that of the local server.
     False: they are not, and it may not.  Raises: `StoreError` for a database that is newer than
     this version, and for a role without rights.
     """
@@ -109,7 +114,7 @@ def prepare(connection: Rows) -> bool:
             standing = look(connection)
     except psycopg.Error as error:
         raise store_error(connection.info.dsn, error) from None
-    _tell(standing)
+    _tell(standing, embedded=embedded)
     return True
 
 
@@ -283,13 +288,13 @@ def _alone(connection: Rows) -> Iterator[None]:
             run(connection, "unlock_setup")
 
 
-def _tell(standing: Standing) -> None:
+def _tell(standing: Standing, *, embedded: bool) -> None:
     about = (standing.role, standing.database)
     if not standing.powers or about in _TOLD:
         return
     _TOLD.add(about)
     log.warning(
-        "the role '%s' could change what is append-only in the database '%s': it %s; "
-        "oasflow db migrate --app-role NAME makes a role that cannot",
+        "the role '%s' could change what is append-only in the database '%s': it %s; %s",
         standing.role, standing.database, ", ".join(standing.powers),
+        RESTART if embedded else "oasflow db migrate --app-role NAME makes a role that cannot",
     )  # fmt: skip

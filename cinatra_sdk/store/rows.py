@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from psycopg.types.json import Json
@@ -10,6 +10,7 @@ from psycopg.types.json import Json
 from cinatra_sdk.errors import (
     FlowChanged,
     FlowError,
+    GateUnreadable,
     InputInvalid,
     RunEnded,
 )
@@ -84,13 +85,30 @@ def _storable(text: str) -> str:
     return text.replace("\x00", "").encode("utf-8", "replace").decode("utf-8")
 
 
+def refuse_other_flow(row: Row, flow: DurableFlow) -> None:
+    """A run stays on the flow that it was started with, to the byte, and on its placeholders."""
+    if flow.digest != row["digest"]:
+        raise FlowChanged(
+            f"run '{row['run_id']}' was started with flow '{row['flow_name']}' "
+            f"({row['digest'][:12]}…), not with this one ({flow.digest[:12]}…)",
+            hint="go on with the file as it was, or start a new run",
+        )
+    if sorted(flow.env) != sorted(row["env_names"]):
+        raise FlowChanged(
+            f"run '{row['run_id']}' was compiled with values for "
+            f"{', '.join(row['env_names']) or 'no placeholders'}, not for "
+            f"{', '.join(sorted(flow.env)) or 'none'}",
+            hint="compile the flow with the same names in env=…",
+        )
+
+
 def refuse_other_lowering(row: Row, flow: DurableFlow) -> None:
     """A parked run resumed on a graph laid out otherwise would end silently as done."""
     if flow.lowering != row["lowering"]:
         raise FlowChanged(
             f"run '{row['run_id']}' was started by another version of the compiler "
             f"(layout {row['lowering']}, this is {flow.lowering})",
-            hint="finish it with the version that started it",
+            hint="finish it with the version that started it, or end it: reject it, or stop it",
         )
 
 
@@ -99,7 +117,25 @@ def refuse_ended(row: Row) -> None:
         raise RunEnded(f"run '{row['run_id']}' is {row['status']}", hint="start a new run instead")
 
 
+def gates_in(row: Row) -> tuple[tuple[Gate, ...], tuple[str, ...]]:
+    """The gates that wait, and what of them cannot be read: place and problem."""
+    if not isinstance(row["waiting"], list):
+        return (), ("waiting: it is no list",)
+    gates: list[Gate] = []
+    problems: list[str] = []
+    for place, data in enumerate(row["waiting"]):
+        try:
+            gates.append(Gate.from_json(data))
+        except GateUnreadable as error:
+            problems.append(f"waiting[{place}]: {error}")
+    return tuple(gates), tuple(problems)
+
+
 def run_of(row: Row) -> Run:
+    """The row as a run.  What cannot be read of it is left out and named: others are not held up."""
+    gates, problems = gates_in(row)
+    sound = {column: fits(row[column]) for column, fits in _FITS.items()}
+    broken = tuple(f"{column}: it is of another form" for column, fits in sound.items() if not fits)
     return Run(
         id=row["run_id"],
         status=row["status"],
@@ -107,13 +143,33 @@ def run_of(row: Row) -> Run:
         flow=row["flow_name"],
         file=row["flow_file"],
         digest=row["digest"],
-        input=row["input"].get("inputs", {}),
-        outputs=row["outputs"],
+        input=row["input"].get("inputs", {}) if sound["input"] else {},
+        outputs=row["outputs"] if sound["outputs"] else None,
         branch=row["branch"],
-        messages=tuple(row["messages"]),
-        waiting=tuple(Gate.from_json(gate) for gate in row["waiting"]),
-        error=row["error"],
+        messages=tuple(row["messages"]) if sound["messages"] else (),
+        waiting=gates,
+        error=row["error"] if sound["error"] else None,
         attempts=row["attempts"],
+        stopped_by=row["stopped_by"] or "",
+        stop_reason=row["stop_reason"] or "",
+        unreadable=problems + broken,
         created_at=row["created_at"],
         updated_at=row["updated_at"],
     )
+
+
+def _is_object(value: object) -> bool:
+    return value is None or isinstance(value, Mapping)
+
+
+_FITS: Final[Mapping[str, Callable[[Any], bool]]] = {
+    "input": lambda value: (
+        isinstance(value, Mapping) and isinstance(value.get("inputs", {}), Mapping)
+    ),
+    "outputs": _is_object,
+    "messages": lambda value: (
+        isinstance(value, list) and all(isinstance(one, Mapping) for one in value)
+    ),
+    "error": _is_object,
+}
+"""Columns of JSON by what they hold where this project wrote them."""

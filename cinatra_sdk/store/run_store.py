@@ -34,35 +34,36 @@ from weakref import WeakSet
 import psycopg
 from langgraph.checkpoint.postgres import PostgresSaver
 from psycopg.types.json import Json
-from pydantic import JsonValue
 
+from cinatra_sdk.answers import check_answer_value
 from cinatra_sdk.checkpoints import STRICT
 from cinatra_sdk.decisions import Decision
 from cinatra_sdk.errors import (
     AnswerInvalid,
-    FlowChanged,
+    FlowError,
+    GateUnreadable,
     NotConfigured,
     RunEnded,
     RunNotFound,
     StoreError,
 )
-from cinatra_sdk.gates import Gate
+from cinatra_sdk.people import person_name
 from cinatra_sdk.placeholders import refuse_runtime_names
 from cinatra_sdk.platform.nowhere import Nowhere
 from cinatra_sdk.platform.protocol import Platform
-from cinatra_sdk.runs import OnEvent, Run, advance, decisions_in, stop_of
+from cinatra_sdk.runs import OnEvent, Run, Stop, advance, decisions_in, stop_of
 from cinatra_sdk.runtime_context import DERIVED, HostContext
 from cinatra_sdk.state import Status
 from cinatra_sdk.store.contexts import bound_context, is_host_context, refuse_strangers
-from cinatra_sdk.store.database import Database, Row, Rows, every, one
+from cinatra_sdk.store.database import Database, Row, Rows, clock, every, one
 from cinatra_sdk.store.database import run as execute
 from cinatra_sdk.store.decisions import (
-    decision_on,
     decision_row,
     gate_closed,
     is_decided,
     keep_skips,
     open_gate,
+    recorded_answer,
     refuse_credentials,
     refuse_withdrawn,
 )
@@ -73,8 +74,10 @@ from cinatra_sdk.store.rows import (
     checked_run_id,
     ending_of,
     failure_of,
+    gates_in,
     host_of,
     refuse_ended,
+    refuse_other_flow,
     refuse_other_lowering,
     run_of,
 )
@@ -244,7 +247,7 @@ class RunStore:
                 "flow '%s' was compiled without a platform: its calls are simulated", flow.name
             )
         host, name = self._starting(context, run_id, tenant)
-        refuse_strangers(flow.platform, host)
+        refuse_strangers(flow, host)
         policy = flow.approval_policy if host.approval_policy is DERIVED else host.approval_policy
         flow.check_policy(policy)
         row = {
@@ -300,6 +303,7 @@ class RunStore:
         `KeepsArtifacts`) before anything is written; so are `RunNotFound`, `RunEnded`,
         `FlowChanged` when `flow` is not the run's, `ContextMismatch` when `context` is another
         run's or tenant's, `NotConfigured` when the run asks for what this process was not given.
+        A rejection needs no flow: where none can be made again, the run ends all the same.
         `RunBusy` when another process holds the run for longer than `wait` seconds (the decision
         is kept, and counts).
         """
@@ -311,17 +315,27 @@ class RunStore:
                 raise AnswerInvalid("the decision does not say who decides", hint="give by=…")
             answer = gate.check(decision)
             refuse_credentials(decision, host)
-            flow = self._flow(connection, row, flow, to_reject=not decision.approved)
-            if decision.approved:
-                refuse_strangers(flow.platform, host)
-        refuse_withdrawn(flow.platform, run_id, gate, answer)
+            made = (
+                self._flow(connection, row, flow)
+                if decision.approved
+                else self._flow_to_reject(connection, row, flow)
+            )
+            if made is not None and decision.approved:
+                refuse_strangers(made, host)
+        if made is not None:
+            refuse_withdrawn(made.platform, run_id, gate, answer)
         with self._database.connection() as connection, connection.transaction():
             # Under the row's lock: nobody stops the run between this look and the record.
             row = self._row(connection, run_id, row["tenant"], query="lock_row")
             gate = open_gate(connection, row, gate_id)
-            if one(connection, "insert_decision", decision_row(row, gate, decision, flow)) is None:
+            kept = decision_row(row, gate, decision, made, clock(connection))
+            if one(connection, "insert_decision", kept) is None:
                 raise gate_closed(connection, run_id, gate_id)
-        return self._activate(run_id, flow, host, on_event, wait=wait)
+            if made is None:
+                execute(connection, "reject_run", {"run_id": run_id})
+        if made is None:
+            return self.get(run_id)
+        return self._activate(run_id, made, host, on_event, wait=wait)
 
     def resume(
         self,
@@ -342,15 +356,29 @@ class RunStore:
             host = bound_context(context, run_id=run_id, tenant=row["tenant"], named=tenant)
             refuse_ended(row)
             flow = self._flow(connection, row, flow)
-            refuse_strangers(flow.platform, host)
+            refuse_strangers(flow, host)
         return self._activate(run_id, flow, host, on_event, wait=wait)
 
-    def stop(self, run_id: str, *, tenant: str | None = None) -> Run:
-        """End a run for good without a decision; raises `RunEnded` when it has ended."""
+    def stop(
+        self, run_id: str, *, by: str = "", reason: str = "", tenant: str | None = None
+    ) -> Run:
+        """End a run for good without a decision, whatever it is doing and whatever is wrong with it.
+
+        Neither its flow nor its gates are looked at.  A process that drives the run right now makes
+        no further call.  Who, why and when stay in the run's row; one that is stopped stays as it was
+        stopped first.
+
+        Raises: `RunEnded` for a run that is completed or rejected; `AnswerInvalid` for a name or a
+        reason that is refused at a gate, too.
+        """
+        said = {"run_id": run_id, "tenant": tenant, "by": person_name(by), "reason": reason}
+        check_answer_value(reason)
         with self._database.connection() as connection:
-            if one(connection, "stop_run", {"run_id": run_id, "tenant": tenant}) is None:
-                refuse_ended(self._row(connection, run_id, tenant))
-            return run_of(self._row(connection, run_id, tenant))
+            stopped = one(connection, "stop_run", said) is not None
+            row = self._row(connection, run_id, tenant)
+        if not stopped and row["status"] != "stopped":
+            refuse_ended(row)
+        return run_of(row)
 
     # ------------------------------------------------------------------ async twins
 
@@ -461,9 +489,11 @@ class RunStore:
         """As `flow`."""
         return await asyncio.to_thread(self.flow, run_id, tenant=tenant, to_reject=to_reject)
 
-    async def astop(self, run_id: str, *, tenant: str | None = None) -> Run:
+    async def astop(
+        self, run_id: str, *, by: str = "", reason: str = "", tenant: str | None = None
+    ) -> Run:
         """As `stop`."""
-        return await asyncio.to_thread(self.stop, run_id, tenant=tenant)
+        return await asyncio.to_thread(self.stop, run_id, by=by, reason=reason, tenant=tenant)
 
     async def aclose(self) -> None:
         """As `close`."""
@@ -508,19 +538,7 @@ class RunStore:
         """The run's flow: the one given, one known here, or the stored bytes compiled again."""
         if given is not None:
             refuse_runtime_names(given.env)
-            if given.digest != row["digest"]:
-                raise FlowChanged(
-                    f"run '{row['run_id']}' was started with flow '{row['flow_name']}' "
-                    f"({row['digest'][:12]}…), not with this one ({given.digest[:12]}…)",
-                    hint="go on with the file as it was, or start a new run",
-                )
-            if sorted(given.env) != sorted(row["env_names"]):
-                raise FlowChanged(
-                    f"run '{row['run_id']}' was compiled with values for "
-                    f"{', '.join(row['env_names']) or 'no placeholders'}, not for "
-                    f"{', '.join(sorted(given.env)) or 'none'}",
-                    hint="compile the flow with the same names in env=…",
-                )
+            refuse_other_flow(row, given)
             refuse_other_lowering(row, given)
             return self._remember(row["run_id"], given)
         known = self._flows.get(row["run_id"])
@@ -543,6 +561,24 @@ class RunStore:
             return flow
         refuse_other_lowering(row, flow)
         return self._remember(row["run_id"], flow)
+
+    def _flow_to_reject(
+        self, connection: Rows, row: Row, given: DurableFlow | None
+    ) -> DurableFlow | None:
+        """The run's flow; None where none can be made: nobody is kept from ending a run by its file.
+
+        Raises: `FlowChanged` where `given` is another flow.
+        """
+        if given is not None:
+            refuse_other_flow(row, given)
+        try:
+            return self._flow(connection, row, given, to_reject=True)
+        except psycopg.Error:
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever is wrong with the flow, it is not needed
+            why = str(error) if isinstance(error, FlowError) else "it does not compile any more"
+            log.warning("run '%s' is rejected without its flow: %s", row["run_id"], why)
+            return None
 
     def _own_platform(self, row: Row) -> Platform:
         settings = os.environ if self._settings is None else self._settings
@@ -577,9 +613,7 @@ class RunStore:
                 row = self._row(connection, run_id)
                 # Whoever answered while we held the lock found it taken; the answer is ours to
                 # carry out.
-                if not any(
-                    is_decided(connection, row, Gate.from_json(gate)) for gate in row["waiting"]
-                ):
+                if not any(is_decided(connection, row, gate) for gate in gates_in(row)[0]):
                     return run_of(row)
                 wait = 0.0  # and where another process has the lock by now, it is theirs
                 if not is_free(connection, run_id):
@@ -598,22 +632,27 @@ class RunStore:
         begun = one(connection, "begin_activation", {"run_id": run_id})
         if begun is None:
             return
-
-        def answer(gate: Gate) -> Mapping[str, JsonValue] | None:
-            kept = decision_on(connection, run_id, gate)
-            return None if kept is None else kept["answer"]
-
         graph = flow.graph(PostgresSaver(connection, serde=STRICT))
         config = flow.config(run_id=run_id)
         failed: Exception | None = None
         try:
-            advance(graph, row["input"], config, context=host, answer=answer, on_event=on_event)
+            advance(
+                graph,
+                row["input"],
+                config,
+                context=host,
+                answer=functools.partial(recorded_answer, connection, run_id),
+                on_event=on_event,
+            )
         except psycopg.Error:
             raise  # the run is not failed: whoever reaches the database again can go on with it
         except Exception as error:  # noqa: BLE001 - a run must not be left as running by a bug
             failed = error
         snapshot = graph.get_state(config, subgraphs=True)
-        ending = ending_of(stop_of(snapshot))
+        try:
+            ending = ending_of(stop_of(snapshot))
+        except GateUnreadable as error:
+            failed, ending = failed or error, ending_of(Stop(status="failed"))
         if failed is not None:
             ending |= failure_of(failed, host)
         keep_skips(connection, row, decisions_in(snapshot), host, flow)

@@ -31,7 +31,7 @@ def the_one_meant(
     if not rows:
         hint = "see oasflow runs"
         if tenant is None:
-            hint += "; the run of a tenant is named whole, or with its tenant"
+            hint += "; the run of a tenant is named whole, or with its tenant (--tenant)"
         raise RunNotFound(f"no run begins with '{typed}'", hint=hint)
     first = str(rows[0]["run_id"])
     whole = first == typed

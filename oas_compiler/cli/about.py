@@ -25,17 +25,20 @@ if TYPE_CHECKING:
 RUN_TOKEN = "CINATRA_RUN_TOKEN"  # noqa: S105 - the name of a variable
 
 
-def tell_what_is_used(terminal: Terminal, run: Run, flow: Flow) -> None:
+def tell_what_is_used(terminal: Terminal, run: Run, flow: Flow | None) -> None:
     """Say whose flow it is, which addresses it calls with what, and which variables it reads."""
     for line in what_is_used(run, flow):
         terminal.say(line)
 
 
-def what_is_used(run: Run, flow: Flow) -> tuple[str, str, str]:
-    """The three lines, safe for a terminal; no value of a variable is in them."""
+def what_is_used(run: Run, flow: Flow | None) -> tuple[str, str, str]:
+    """The three lines, safe for a terminal; no value of a variable is in them.
+
+    flow: None where it cannot be made again, so that its run can only be rejected.
+    """
     file = f" ({clean(run.file)})" if run.file else ""
     tenant = f"of tenant {clean(run.tenant)}" if run.tenant else "of no tenant"
-    names = ", ".join(sorted(flow.env))
+    names = ", ".join(sorted(flow.env)) if flow is not None else ""
     return (
         f"run {clean(run.id)}: {clean(run.flow)}{file}, {tenant}, sha256 {run.digest[:12]}",
         f"  {clean(_calls(flow))}",
@@ -43,7 +46,9 @@ def what_is_used(run: Run, flow: Flow) -> tuple[str, str, str]:
     )
 
 
-def _calls(flow: Flow) -> str:
+def _calls(flow: Flow | None) -> str:
+    if flow is None:
+        return _reach({"kind": "nowhere"}, trusted=True)
     from cinatra_sdk.platform.remaking import takes_credentials
 
     return _reach(flow.platform.describe(), trusted=takes_credentials(flow.platform))

@@ -25,6 +25,7 @@ from oas_compiler.cli import (
     run,
     runs,
     schema,
+    stop,
     wire_context,
 )
 from oas_compiler.cli.exits import DEBUG_VARIABLE, MEANINGS, Exit, bounded
@@ -135,6 +136,7 @@ _COMMANDS: tuple[Callable[..., Exit], ...] = (
     runs.runs,
     runs.show,
     run.resume,
+    stop.stop,
     draw.draw,
     diff.diff,
     explain.explain,

@@ -109,12 +109,14 @@ def migrate(
     what = ", ".join(done.applied)
     terminal.show(f"applied {what}" if what else "the tables were up to date")
     for role in done.granted:
-        terminal.show(f"  {clean(role)} has rows only")
+        terminal.show(f"  the role '{clean(role)}' has rows only")
     if done.created:
-        terminal.note(f"{done.created} was made without a password: give it one before it connects")
+        terminal.note(
+            f"the role '{done.created}' was made without a password: give it one before it connects"
+        )
     if not done.granted:
         terminal.note(
-            f"{done.role} owns the tables and could change what is append-only; "
+            f"the role '{done.role}' owns the tables and could change what is append-only; "
             "--app-role NAME makes a role that cannot"
         )
     return Exit.OK
@@ -196,6 +198,8 @@ def _report(terminal: Terminal, found: LocalStatus, tables: dict[str, Any] | Non
 
 
 def _said_of(tables: dict[str, Any]) -> list[str]:
+    from cinatra_sdk.store.migrating import RESTART
+
     if not tables:
         return []
     if "error" in tables:
@@ -215,7 +219,8 @@ def _said_of(tables: dict[str, Any]) -> list[str]:
         if could
         else f"the role '{role}' cannot change what is append-only"
     )
-    return [f"tables: {state}", power]
+    is_local = not os.environ.get("DATABASE_URL")
+    return [f"tables: {state}", power, *([RESTART] if could and is_local else [])]
 
 
 def _say_which(terminal: Terminal) -> None:

@@ -211,7 +211,13 @@ def _exit_of_flow_error(error: FlowError) -> Exit:
         # The database has answered: what is missing is a setting of this process.
         ((errors.RunNotFound, errors.NotConfigured), Exit.USAGE),
         (
-            (errors.RunBusy, errors.RunEnded, errors.GateClosed, errors.FlowChanged),
+            (
+                errors.RunBusy,
+                errors.RunEnded,
+                errors.GateClosed,
+                errors.GateUnreadable,
+                errors.FlowChanged,
+            ),
             Exit.CONFLICT,
         ),
         (errors.StoreError, Exit.UNREACHABLE),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
@@ -17,7 +16,8 @@ if TYPE_CHECKING:
     from cinatra_sdk import RunStore
     from cinatra_sdk.decisions import Decision
     from cinatra_sdk.gates import Gate
-    from cinatra_sdk.runs import Run
+    from cinatra_sdk.runs import OnEvent, Run
+    from cinatra_sdk.runtime_context import HostContext
     from oas_compiler.cli.drive import Drive
 
 LIMIT = 1000
@@ -46,7 +46,7 @@ def gates(
 ) -> Exit:
     """List the gates that wait for a person."""
     from oas_compiler.cli.records import waiting_record
-    from oas_compiler.cli.render import gates_table
+    from oas_compiler.cli.render import gates_table, told_unreadable
 
     terminal = Terminal.open(as_json=as_json)
     with opening.store(terminal, db) as store:
@@ -56,8 +56,8 @@ def gates(
             if run
             else store.list(status="waiting", tenant=whose, limit=LIMIT)
         )
+        now = store.database.now()
     waiting = [(one, gate) for one in runs if one.status == "waiting" for gate in one.waiting]
-    now = datetime.now(UTC)
     terminal.data({"gates": [waiting_record(one, gate, now) for one, gate in waiting]}, of_run=True)
     if waiting:
         terminal.show(gates_table(waiting, now))
@@ -66,6 +66,9 @@ def gates(
         )
     else:
         terminal.say("no gate waits")
+    for one in runs:
+        for problem in told_unreadable(one):
+            terminal.note(f"run {one.id}: {problem}")
     if len(runs) == LIMIT:
         terminal.note(f"only the gates of {LIMIT} runs are listed")
     return Exit.OK
@@ -261,18 +264,41 @@ def _answer(target: str, decide: Decide, given: _By) -> Exit:
         # A gate that does not wait is handed on: the store knows who answered it, and when.
         decision = decide(gate, who)
         to_reject = not decision.approved
-        drive = _drive(store, run, terminal, who, given.tenant, to_reject=to_reject)
-        return drive.go(
-            lambda on_event, context: store.answer(
+        drive = None
+        try:
+            drive = _drive(store, run, terminal, who, given.tenant, to_reject=to_reject)
+        except Exception:
+            if not to_reject:  # which needs no flow, whatever is wrong with it
+                raise
+
+        def answered(on_event: OnEvent | None, context: HostContext) -> Run:
+            return store.answer(
                 run.id,
                 gate_id,
                 decision,
-                flow=drive.flow,
+                flow=None if drive is None else drive.flow,
                 tenant=given.tenant or None,
                 context=context,
                 on_event=on_event,
             )
-        )
+
+        if drive is not None:
+            return drive.go(answered)
+        return _rejected_alone(run, terminal, lambda: answered(None, opening.host(given.tenant)))
+
+
+def _rejected_alone(run: Run, terminal: Terminal, reject: Callable[[], Run]) -> Exit:
+    """Reject a run whose flow cannot be made again; the store says why that is."""
+    from oas_compiler.cli.about import tell_what_is_used
+    from oas_compiler.cli.exits import exit_of
+    from oas_compiler.cli.records import run_record
+    from oas_compiler.cli.render import outcome_view
+
+    tell_what_is_used(terminal, run, None)
+    ended = reject()
+    terminal.show(outcome_view(ended))
+    terminal.data(run_record(ended), of_run=True)
+    return exit_of(ended)
 
 
 def _drive(
@@ -315,14 +341,22 @@ def _found(store: RunStore, target: str, tenant: str) -> tuple[Run, str, Gate | 
 
 
 def _waiting(run: Run, gate_id: str) -> Gate | None:
-    """The gate that is meant; None when the one named does not wait.
+    """The gate that is meant; None when the one named does not wait, or cannot be read.
 
     Raises: `Halt` when none is named and not exactly one waits.
     """
+    from oas_compiler.cli.render import told_unreadable
+
     if gate_id:
         return next((gate for gate in run.waiting if gate.id == gate_id), None)
     if len(run.waiting) == 1:
         return run.waiting[0]
+    if run.unreadable:
+        raise Halt(
+            f"run '{run.id}' {'; '.join(told_unreadable(run))}",
+            exit=Exit.CONFLICT,
+            code="gate_unreadable",
+        )
     if not run.waiting:
         message = f"no gate of run '{run.id}' waits: it is {run.status}"
         if run.status in {"running", "failed"}:

@@ -221,6 +221,8 @@ def _refuse_mixed(options: PlatformOptions) -> None:
 
 def _http(options: PlatformOptions, base_url: str) -> Platform:
     from cinatra_sdk.platform import HttpPlatform
+    from cinatra_sdk.platform.opaque import listed_opaque
+    from cinatra_sdk.platform.remaking import OPAQUE
 
     if options.timeout is not None and not options.timeout > 0:
         raise Halt("--timeout is a number of seconds above 0")
@@ -228,6 +230,7 @@ def _http(options: PlatformOptions, base_url: str) -> Platform:
     return HttpPlatform(
         base_url,
         allow=options.allow,
+        opaque=listed_opaque(os.environ.get(OPAQUE, "")),
         bridge_token=os.environ.get("CINATRA_BRIDGE_TOKEN"),
         attestation_key=os.environ.get("CINATRA_CONTEXT_ATTEST_KEY"),
         **bound,

@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from cinatra_sdk.people import recorded_name
+
 if TYPE_CHECKING:
     from cinatra_sdk.gates import Gate
     from cinatra_sdk.runs import Run
@@ -30,6 +32,8 @@ def run_record(run: Run) -> dict[str, Any]:
         "messages": [dict(message) for message in run.messages],
         "waiting": [gate_record(gate) for gate in run.waiting],
         "error": None if run.error is None else dict(run.error),
+        "stopped": stop_record(run),
+        "unreadable": list(run.unreadable),
         "attempts": run.attempts,
         "created_at": _time(run.created_at),
         "updated_at": _time(run.updated_at),
@@ -43,8 +47,20 @@ def run_summary(run: Run) -> dict[str, Any]:
         "status": run.status,
         "flow": run.flow,
         "waiting": [gate.id for gate in run.waiting],
+        "unreadable": list(run.unreadable),
         "created_at": _time(run.created_at),
         "updated_at": _time(run.updated_at),
+    }
+
+
+def stop_record(run: Run) -> dict[str, Any] | None:
+    """Who stopped a run, when and why; None where nobody did."""
+    if run.status != "stopped":
+        return None
+    return {
+        "by": recorded_name(run.stopped_by),
+        "at": _time(run.updated_at),
+        "reason": run.stop_reason,
     }
 
 
@@ -84,7 +100,7 @@ def decision_record(row: Mapping[str, Any]) -> dict[str, Any]:
         "visit": row["visit"],
         "step": row["step"],
         "decision": row["kind"],
-        "by": row["decided_by"],
+        "by": recorded_name(row["decided_by"]),
         "at": _time(row["decided_at"]),
         "reason": row["reason"],
         "answer": row["answer"],

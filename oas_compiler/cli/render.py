@@ -19,6 +19,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from cinatra_sdk.people import recorded_name
 from oas_compiler.cli.checklist import Checklist
 from oas_compiler.cli.checklist_view import checklist_view
 from oas_compiler.cli.safe import clean, cut
@@ -63,10 +64,15 @@ def runs_table(runs: Iterable[Run], now: datetime) -> Table:
             Text(clean(run.id)),
             status_text(run.status),
             Text(cut(clean(run.flow), 40)),
-            Text(cut(", ".join(clean(gate.id) for gate in run.waiting), 60)),
+            Text(cut(", ".join(_waits_at(run)), 60)),
             Text(_since(run.updated_at, now)),
         )
     return table
+
+
+def _waits_at(run: Run) -> list[str]:
+    gates = [clean(gate.id) for gate in run.waiting]
+    return [*gates, "(cannot be read)"] if run.unreadable else gates
 
 
 def gates_table(waiting: Iterable[tuple[Run, Gate]], now: datetime) -> Table:
@@ -202,6 +208,11 @@ def _outcome(run: Run, names: Mapping[str, str] | None = None) -> Iterator[Rende
     if run.error is not None:
         yield _title("error")
         yield Text(f"  {clean(str(run.error.get('message', '')))}", style="red")
+    if run.status == "stopped" and run.stopped_by:
+        reason = f": {clean(run.stop_reason)}" if run.stop_reason else ""
+        yield Text(f"  stopped by {clean(recorded_name(run.stopped_by))}{reason}")
+    for problem in told_unreadable(run):
+        yield Text(f"  {clean(problem)}", style="red")
     for gate in run.waiting:
         alone = len(run.waiting) == 1
         yield Text("")
@@ -214,6 +225,18 @@ def _outcome(run: Run, names: Mapping[str, str] | None = None) -> Iterator[Rende
     elif run.status in {"failed", "running"}:
         why = "try again" if run.status == "failed" else "if no process works on it"
         yield _command(f"  oasflow resume {shlex.quote(clean(run.id))}   ({why})")
+
+
+def told_unreadable(run: Run) -> list[str]:
+    """What of a stored run cannot be read, where, and what can be done about it."""
+    if not run.unreadable:
+        return []
+    told = [f"cannot be read: {problem}" for problem in run.unreadable]
+    if run.status in {"completed", "rejected", "stopped"}:
+        return told
+    name = shlex.quote(run.id)
+    way = f"oasflow resume {name} writes it again from the run's checkpoint"
+    return [*told, f"{way}; oasflow stop {name} ends the run"]
 
 
 def _message_view(content: Any) -> RenderableType:
@@ -233,7 +256,7 @@ def _decisions_table(decisions: Sequence[Mapping[str, Any]]) -> Table:
         table.add_row(
             Text(clean(row["gate_id"])),
             Text(clean(row["kind"])),
-            Text(clean(row["decided_by"])),
+            Text(clean(recorded_name(row["decided_by"]))),
             Text(_when(row["decided_at"])),
             Text(cut(clean(row["reason"]), 60)),
             Text(cell(answer["value"]) if "value" in answer else ""),

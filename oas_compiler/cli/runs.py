@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Annotated
 
@@ -40,9 +39,10 @@ def runs(
         found = store.list(
             status=None if status is None else status.value, tenant=tenant or None, limit=limit
         )
+        now = store.database.now()
     terminal.data({"runs": [run_summary(run) for run in found]}, of_run=True)
     if found:
-        terminal.show(runs_table(found, datetime.now(UTC)))
+        terminal.show(runs_table(found, now))
     else:
         terminal.say("no runs")
     if len(found) == limit:
@@ -74,10 +74,11 @@ def show(
         decisions = store.decisions(found.id)
         chosen = ArtifactStore(store.database).chosen_in(found.id)
         names = artifact_names(store, found)
+        now = store.database.now()
     records = {
         "decisions": [decision_record(row) for row in decisions],
         "context_selections": [chosen_record(one) for one in chosen],
     }
     terminal.data({**run_record(found), **records}, of_run=True)
-    terminal.show(run_view(found, decisions, chosen, datetime.now(UTC), names=names))
+    terminal.show(run_view(found, decisions, chosen, now, names=names))
     return Exit.OK

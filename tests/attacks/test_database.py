@@ -21,6 +21,7 @@ from psycopg.conninfo import make_conninfo
 
 from cinatra_sdk import Decision, RunStore
 from cinatra_sdk.errors import StoreError
+from cinatra_sdk.gates import Gate
 from cinatra_sdk.platform import SimulatedPlatform
 from cinatra_sdk.store.artifacts import ArtifactStore
 from cinatra_sdk.store.database import Database
@@ -42,13 +43,18 @@ SOURCE = "{}"
 DIGEST = hashlib.sha256(SOURCE.encode()).hexdigest()
 SEED = f"""
 insert into flows (digest, name, source) values ('{DIGEST}', 'f', '{SOURCE}');
-insert into runs (run_id, tenant, digest, status, input, env_names, lowering, platform, policy)
-    values ('r1', 't1', '{DIGEST}', 'waiting', '{{}}', '{{}}', 1, '{{}}', null),
-           ('done', 't1', '{DIGEST}', 'running', '{{}}', '{{}}', 1, '{{}}', null);
+insert into runs (run_id, tenant, digest, input, env_names, lowering, platform, policy)
+    values ('r1', 't1', '{DIGEST}', '{{}}', '{{}}', 1, '{{}}', null),
+           ('done', 't1', '{DIGEST}', '{{}}', '{{}}', 1, '{{}}', null),
+           ('refused', 't1', '{DIGEST}', '{{}}', '{{}}', 1, '{{}}', null),
+           ('halted', 't1', '{DIGEST}', '{{}}', '{{}}', 1, '{{}}', null);
+update runs set status = 'waiting' where run_id = 'r1';
 update runs set status = 'completed', outputs = '{{"sent": false}}' where run_id = 'done';
+update runs set status = 'rejected' where run_id = 'refused';
+update runs set status = 'stopped', stopped_by = 'ann', stop_reason = 'no' where run_id = 'halted';
 insert into decisions (run_id, gate_id, tenant, node, visit, step, kind, answer, decided_by, reason,
-                       payload_sha256, policy_sha256, decided_at)
-    values ('r1', 'g', 't1', 'g', 1, 1, 'rejected', '{{}}', 'ann', 'no', 'p', 'q', now());
+                       payload_sha256, policy_sha256)
+    values ('r1', 'g', 't1', 'g', 1, 1, 'rejected', '{{}}', 'ann', 'no', 'p', 'q');
 insert into objects (id, org_id, type, name, owner_id, owner_level, visibility)
     values ('a', 'o1', '@cinatra-ai/artifact:object', 'a', 'ann', 'user', 'org');
 insert into representations (id, org_id, artifact_id, revision, mime, content)
@@ -71,8 +77,8 @@ insert into context_plans (token, org_id, parent_run_id, parent_package_name, sl
 EVIDENCE = """
 select md5(string_agg(row, '|' order by row)) from (
     select 'flow ' || to_jsonb(t)::text from oasflow.flows t where digest = %(digest)s
-    union all select 'decision ' || to_jsonb(t)::text from oasflow.decisions t where run_id = 'r1'
-    union all select 'run ' || (to_jsonb(t))::text from oasflow.runs t where run_id = 'done'
+    union all select 'decision ' || to_jsonb(t)::text from oasflow.decisions t
+    union all select 'run ' || (to_jsonb(t))::text from oasflow.runs t where run_id <> 'r1'
     union all select concat('what ', run_id, tenant, digest, input, platform, policy, env_names, created_at)
               from oasflow.runs where run_id = 'r1'
     union all select 'revision ' || to_jsonb(t)::text from oasflow.representations t
@@ -156,7 +162,8 @@ def evidence(dsn: str) -> str:
 def attempt(attack: Attack, place: Place) -> str:
     tried = attack.value if isinstance(attack.value, dict) else {"sql": attack.value}
     if "does" in tried:
-        return DOES[tried["does"]](place)
+        does = tried["does"]
+        return _damaged(place, tried) if does == "damaged" else DOES[does](place)
     databases: Databases = place.request.getfixturevalue("databases")
     as_ever = not (WITHOUT or attack.harmless or len(ATTACKER) > 1)
     target = KEPT.pop() if as_ever and KEPT else Target.made(databases)
@@ -170,7 +177,7 @@ def attempt(attack: Attack, place: Place) -> str:
 
 
 def _carried_out(address: str, tried: dict[str, Any]) -> str:
-    given = tried["sql"]
+    given = _deciding(tried) if "decides" in tried else tried["sql"]
     dsn = make_conninfo(address, **({"options": SCHEMA} | tried.get("connect", {})))
     try:
         with psycopg.connect(dsn, autocommit=True) as connection:
@@ -178,9 +185,22 @@ def _carried_out(address: str, tried: dict[str, Any]) -> str:
             for statement in [given] if isinstance(given, str) else given:
                 cursor = connection.execute(statement.replace("{digest}", DIGEST))
                 row = cursor.fetchone() if cursor.description else None
+            if tried.get("undone"):
+                connection.rollback()
     except psycopg.Error as error:
         return type(error).__name__
     return "done" if row is None else f"done: {row[0]}"
+
+
+def _deciding(tried: dict[str, Any]) -> list[str]:
+    """Statements that add a decision, to the gate `g` of `r1` where the row does not say another."""
+    said = {"run": "r1", "gate": "g", "tenant": "t1", "kind": "approved", **tried["decides"]}
+    added = (
+        "insert into decisions (run_id, gate_id, tenant, node, visit, step, kind, answer, decided_by,"
+        " reason, payload_sha256, policy_sha256) values ('{run}', '{gate}', '{tenant}', 'g', 1, 1,"
+        " '{kind}', '{{}}', 'eve', '', 'x', 'q')"
+    ).format(**said)
+    return [*tried.get("before", []), added, *tried.get("after", [])]
 
 
 # ------------------------------------------------------------------- what must go on working
@@ -207,6 +227,25 @@ def _stopped_run(place: Place) -> str:
         store.start(compile_flow(GATED, platform=SimulatedPlatform()), {}, "r1")
         store.resume("r1")
         return store.stop("r1").status
+
+
+def _damaged(place: Place, tried: dict[str, Any]) -> str:
+    """Somebody writes into `r1` what cannot be read; `r2` is another's."""
+    with RunStore.open(place.database) as store:
+        for name in ("r1", "r2"):
+            store.start(compile_flow(GATED, platform=SimulatedPlatform()), {}, name)
+        with store.database.connection() as connection:
+            for column in ("waiting", "messages", "error"):
+                statement: Any = f"update runs set {column} = %s where run_id = 'r1'"
+                if column in tried:
+                    connection.execute(statement, [tried[column]])
+        try:
+            listed = {run.id: run for run in store.list()}
+        except StoreError as error:
+            return type(error).__name__
+        run = store.answer("r2", listed["r2"].waiting[0].id, Decision.approve(by="ann"))
+        assert listed["r1"].unreadable
+        return f"{len(listed)} listed, {run.status}; the other one {store.stop('r1').status}"
 
 
 def _artifacts(place: Place) -> str:
@@ -329,6 +368,17 @@ def _without(statement: str) -> Any:
     return _added(WITHOUT, statement)
 
 
+@contextmanager
+def _unguarded(place: Place) -> Iterator[None]:
+    """As it was: one gate that cannot be read is the end of the list."""
+    with place.monkeypatch.context() as patch:
+        patch.setattr(
+            "cinatra_sdk.store.rows.gates_in",
+            lambda row: (tuple(map(Gate.from_json, row["waiting"])), ()),
+        )
+        yield
+
+
 CONTROLS = {
     "a run connects as the owner": Control(
         open=_connecting_as("owner"), row="triggers-disable one"
@@ -344,6 +394,25 @@ CONTROLS = {
     ),
     "the trigger of ended runs is off": Control(
         open=_without("drop trigger runs_stay on oasflow.runs"), row="an_ended_run-its outputs"
+    ),
+    "nobody looks whether a decision fits": Control(
+        open=_without("drop trigger decisions_fit on oasflow.decisions"),
+        row="a_decision_that_does_not_fit_its_run-of a run that has completed",
+    ),
+    "a moment may be written": Control(
+        open=_without("grant insert on oasflow.decisions to oasflow"),
+        row="forged_values-a decision of last year",
+    ),
+    "how a run begins may be written": Control(
+        open=_without("grant insert on oasflow.runs to oasflow"),
+        row="forged_values-a run that has completed already",
+    ),
+    "a moment is when its transaction began": Control(
+        open=_without("alter table oasflow.decisions alter column decided_at set default now()"),
+        row="a_moment_that_is_kept_open-of a decision",
+    ),
+    "a gate that cannot be read is nobody's": Control(
+        open=_unguarded, row="what_others_see_of_their_runs-beside gates without anything"
     ),
     "a classification can come back": Control(
         open=_without("drop trigger assertions_are_archived on oasflow.semantic_assertions"),

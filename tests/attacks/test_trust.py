@@ -21,7 +21,7 @@ from cinatra_sdk.platform.strangers import StrangersPlatform
 from cinatra_sdk.platform.stubs import StubError, read_stubs
 from cinatra_sdk.runtime_context import host_context
 from oas_compiler import compile_flow
-from tests.attacks import families
+from tests.attacks import families, trust_lending
 from tests.attacks.book import Attack
 from tests.attacks.families import Control, Place
 from tests.attacks.trust_runs import (
@@ -174,7 +174,7 @@ def _sent(value: Any, place: Place, there: Servers) -> str:
     )
     _rewritten(value, place, there)
     given = {
-        name: SECRET if text == "S" else _list(there, text)
+        name: SECRET if text == "S" else there.listed(text)
         for name, text in value.get("settings", {}).items()
     }
     for name, text in given.items():
@@ -198,12 +198,10 @@ def _sent(value: Any, place: Place, there: Servers) -> str:
     )
 
 
-def _list(there: Servers, text: str) -> str:
-    return " ".join(there.address(part) for part in text.split())
-
-
 def _rewritten(value: Any, place: Place, there: Servers) -> None:
     """The row as somebody else left it."""
+    if "lowering" in value:
+        rewrite(place.owners_database, "lowering", value["lowering"])
     stubs = place.folder / "stubs.yaml"
     stubs.write_text(f"llm-bridge: {{x: {CONTENT}}}")
 
@@ -366,6 +364,8 @@ _HOW: dict[str, Callable[[Any, Place], str]] = {
     "described": _described,
     "suffix": _quoted,
     "processes": _two_processes,
+    "opaque": trust_lending.opaque,
+    "variable": trust_lending.variable,
 }
 
 
@@ -482,6 +482,16 @@ CONTROLS = {
     ),
     "the row's record is written": Control(
         open=_the_rows_record_is_written, row="record_file_of_the_starter-in_an_older_row"
+    ),
+    "what the row calls opaque is enough": Control(
+        open=_patched(
+            sys.modules["cinatra_sdk.platform.remaking"], "stricter", lambda row, _: dict(row)
+        ),
+        row="answer_that_the_process_calls_opaque-the_row_calls_nothing_so",
+    ),
+    "every address is named": Control(
+        open=_patched(sys.modules["cinatra_sdk.platform.remaking"], "_is_named", lambda *_: True),
+        row="variable_to_an_address_that_only_the_run_names-in_the_body",
     ),
     "the parser is quoted": Control(
         open=_the_parser_is_quoted, row="content_of_a_file_in_an_error-an_alias"

@@ -52,6 +52,15 @@ class Servers:
                 return url + text.removeprefix(name)
         return text
 
+    def listed(self, text: str) -> str:
+        """A list as a setting holds it: addresses between blanks, some with a level before them."""
+        return " ".join(
+            "plain:" + self.address(part.removeprefix("plain:"))
+            if part.startswith("plain:")
+            else self.address(part)
+            for part in text.split()
+        )
+
     @property
     def heard(self) -> str:
         """Everything that either was sent, in one text."""
@@ -84,13 +93,14 @@ def begin_simulated(dsn: str, platform: SimulatedPlatform | None = None) -> None
 
 def rewrite(dsn: str, column: str, value: Any) -> None:
     """What somebody does who can write rows: the tables' owner."""
-    assert column in {"platform", "env_names"}
+    assert column in {"platform", "env_names", "lowering"}
     with RunStore.open(dsn) as store, store.database.connection() as connection:
         statements: Mapping[str, Any] = {
             "platform": "update runs set platform = %s",
             "env_names": "update runs set env_names = %s",
+            "lowering": "update runs set lowering = %s",
         }
-        connection.execute(statements[column], [value if column == "env_names" else Json(value)])
+        connection.execute(statements[column], [Json(value) if column == "platform" else value])
 
 
 def described(dsn: str) -> Any:

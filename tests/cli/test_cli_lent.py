@@ -11,7 +11,7 @@ import pytest
 
 from cinatra_sdk import RunStore, SimulatedPlatform
 from oas_compiler import compile_flow
-from tests.flows import api, end, flow_of, gate, start
+from tests.flows import api, end, flow_of, gate, port, start
 from tests.platform.loopback_server import LoopbackServer
 
 FLOW = flow_of(start(), gate("ok"), api("send"), gate("sure"), end())
@@ -101,6 +101,39 @@ def test_an_address_that_is_not_listed_is_refused_and_the_gate_stays_open(
     assert cli("approve", "r1", *where, "--allow", "https://crm.example").exit_code == 3
 
 
+def test_a_variable_goes_to_no_address_that_only_the_run_names(
+    cli: Any, flow_file: Any, server: LoopbackServer
+) -> None:
+    sending = flow_of(start(), gate("ok"), api("send", data={"key": "{{CRM_KEY}}"}), end())
+    begun = cli("run", flow_file(sending), "--base-url", server.url, "--env", "CRM_KEY=mine", "--run-id", "r1")  # fmt: skip
+    assert begun.exit_code == 3
+    lent = ("approve", "r1", "--env", "CRM_KEY=canary-word")
+    refused = cli(*lent)
+    assert refused.exit_code == 2
+    assert (
+        f"error: run 'r1' may send CRM_KEY of this process to {server.url}, which only the run names "
+        f"(list it in OASFLOW_ALLOW if you mean to (--allow {server.url} at the command line), "
+        "or lend the run nothing)"
+    ) in refused.stderr
+    assert (server.seen, json.loads(cli("show", "r1", "--json").stdout)["decisions"]) == ([], [])
+    assert cli(*lent, "--allow", server.url).exit_code == 0
+    assert b"canary-word" in server.last.body
+
+
+def test_what_the_starter_calls_opaque_is_so_for_whoever_goes_on(
+    cli: Any, flow_file: Any, server: LoopbackServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.answers({"a": "canary-answer"})
+    asking = flow_of(start(), gate("ok"), api("ask", outputs=[port("a")]), end())
+    with monkeypatch.context() as starter:
+        starter.setenv("OASFLOW_OPAQUE", server.url)
+        begun = cli("run", flow_file(asking), "--base-url", server.url, "--run-id", "r1")
+        assert begun.exit_code == 3
+    done = cli("approve", "r1")
+    assert (done.exit_code, len(server.seen)) == (6, 1)
+    assert "canary-answer" not in done.output + cli("show", "r1", "--json").output
+
+
 def test_a_run_is_rejected_without_lending_it_anything(
     cli: Any, flow_file: Any, server: LoopbackServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -137,3 +170,14 @@ def test_a_run_is_a_tenants_where_one_is_named(
         assert [run["id"] for run in listed] == runs
         assert [one["run"] for one in waiting] == runs
     assert cli("show", "r1").exit_code == 2
+
+
+def test_a_token_on_a_tenants_run_is_refused_with_the_option_that_is_missing(
+    cli: Any, parked: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CINATRA_RUN_TOKEN", "canary-word")
+    refused = cli("approve", "r1", "--env", "CRM_URL=x")
+    assert refused.exit_code == 2
+    assert "at the command line --tenant acme)" in refused.stderr
+    assert cli("approve", "r1", "--env", "CRM_URL=x", "--tenant", "acme").exit_code == 3
+    assert "is named whole, or with its tenant (--tenant)" in cli("show", "zz").stderr

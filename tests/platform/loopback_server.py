@@ -25,6 +25,8 @@ class Reply:
     headers: dict[str, str] = field(default_factory=dict)
     hang_up: bool = False
     """Close the connection without an answer."""
+    once: threading.Event | None = None
+    """Answer only once this is set."""
 
 
 class LoopbackServer:
@@ -32,6 +34,8 @@ class LoopbackServer:
 
     def __init__(self) -> None:
         self.seen: list[Seen] = []
+        self.asked = threading.Event()
+        """Set once there was a request."""
         self.replies: list[Reply] = [Reply()]
         outer = self
 
@@ -44,6 +48,9 @@ class LoopbackServer:
                 seen = Seen(self.command, self.path, headers, self.rfile.read(length))
                 reply = outer.replies[min(len(outer.seen), len(outer.replies) - 1)]
                 outer.seen.append(seen)
+                outer.asked.set()
+                if reply.once is not None:
+                    reply.once.wait()
                 if reply.hang_up:
                     self.close_connection = True
                     return

@@ -118,3 +118,26 @@ def test_the_environment_gives_the_base_url_where_the_description_has_none():
 def test_a_description_that_is_not_understood_is_refused(description, rule):
     with pytest.raises(ValueError, match=rule):
         platform_from(description, env={})
+
+
+def test_what_either_the_process_or_the_description_calls_opaque_is_and_the_stricter_level_counts():
+    said = {"https://a.example": "plain", "https://b.example": "status", "https://c.example": "plain"}  # fmt: skip
+    own = "plain:https://b.example https://c.example https://d.example plain:https://e.example"
+    made = platform_from(
+        {"kind": "http", "base_url": "https://h.example", "opaque": said},
+        env={"OASFLOW_OPAQUE": own},
+    )
+    assert made.describe()["opaque"] == {
+        "https://a.example": "plain",
+        "https://b.example": "status",
+        "https://c.example": "status",
+        "https://d.example": "status",
+        "https://e.example": "plain",
+    }
+
+
+def test_an_opaque_address_of_the_process_that_cannot_be_read_is_named_with_its_setting():
+    with pytest.raises(ValueError, match=r"OASFLOW_OPAQUE of this process, 'crm\.example'"):
+        platform_from(
+            {"kind": "http", "base_url": "https://h.example"}, env={"OASFLOW_OPAQUE": "crm.example"}
+        )

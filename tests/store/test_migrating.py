@@ -14,15 +14,24 @@ from typing import Any
 
 import psycopg
 import pytest
+from langgraph.checkpoint.postgres import PostgresSaver
 from psycopg.conninfo import make_conninfo
+from psycopg.types.json import Json
+from typer.testing import CliRunner
 
+from cinatra_sdk import Decision, RunStore, SimulatedPlatform
+from cinatra_sdk.checkpoints import STRICT
 from cinatra_sdk.errors import StoreError
+from cinatra_sdk.runs import advance
 from cinatra_sdk.store import local, local_cluster, migrating
 from cinatra_sdk.store.database import Database, connect
 from cinatra_sdk.store.local import LocalServer, LocalServerError
 from cinatra_sdk.store.migrating import look, migrate
-from cinatra_sdk.store.queries import migrations
+from cinatra_sdk.store.queries import migrations, rights
+from oas_compiler import compile_flow
+from oas_compiler.cli.app import app
 from tests.databases import Databases
+from tests.flows import api, end, flow_of, gate, start
 
 EVERYTHING = tuple(version for version, _ in migrations())
 Make = Callable[[str], str]
@@ -125,6 +134,102 @@ def test_a_later_migration_brings_every_app_role_to_its_rights(empty: str, role:
         assert execute(empty, question.replace("{}", name)) == (False, True)
 
 
+OF_004 = (
+    ("payload_sha256, policy_sha256)", "payload_sha256, policy_sha256, decided_at)"),
+    ("(run_id, tenant, digest, input,", "(run_id, tenant, digest, status, input,"),
+    ("fence, stopped_by,\n              stop_reason)", "fence, updated_at)"),
+)
+"""What `rights.sql` says today, and what it said before 005."""
+FLOW = flow_of(start(), gate("ok"), api("send"), end())
+
+
+def at_004(empty: str, role: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tables and rights as the version before 005 left them."""
+    text = rights()
+    for today, then in OF_004:
+        assert text.count(today) == 1, today
+        text = text.replace(today, then)
+    with monkeypatch.context() as before:
+        before.setattr(migrating, "migrations", lambda: migrations()[:4])
+        before.setattr(migrating, "rights", lambda: text)
+        assert migrate(empty, app_role=role).applied[:-1] == EVERYTHING[:4]
+
+
+def parked_at_004(dsn: str) -> None:
+    """`r1` at its gate, `r2` and `r3` ended, and decisions that no trigger looked at."""
+    flow = compile_flow(FLOW, platform=SimulatedPlatform())
+    with connect(dsn) as connection:
+        graph = flow.graph(PostgresSaver(connection, serde=STRICT))
+        config = flow.config(run_id="r1")
+        stop = advance(graph, flow.input(), config, context=flow.context(run_id="r1"), answer=lambda _: None)  # fmt: skip
+        waiting = Json([gate.to_json() for gate in stop.gates])
+        connection.execute(
+            "insert into flows (digest, name, file, source) values (%s, %s, '', %s)",
+            [flow.digest, flow.name, flow.source],
+        )
+        for run_id, status in (("r1", "running"), ("r2", "completed"), ("r3", "stopped")):
+            connection.execute(
+                "insert into runs (run_id, tenant, digest, status, input, env_names, lowering, platform)"
+                " values (%s, '', %s, %s, %s, '{}', %s, %s)",
+                [run_id, flow.digest, status, Json(flow.input()), flow.lowering,
+                 Json(flow.platform.describe())],
+            )  # fmt: skip
+        connection.execute(
+            "update runs set status = 'waiting', waiting = %s, attempts = 1, fence = 1,"
+            " updated_at = now() - interval '1 day' where run_id = 'r1'",
+            [waiting],
+        )
+        connection.execute(
+            "insert into decisions (run_id, gate_id, tenant, node, visit, step, kind, answer, decided_by,"
+            " payload_sha256, policy_sha256, decided_at) values"
+            " ('r2', 'g', 'another', 'g', 1, 1, 'approved', '{}', E'ann\u200b', 'p', 'q', '2001-01-01'),"
+            " ('r3', 'g', '', 'g', 1, 1, 'approved', '{}', 'bob', 'p', 'q', '2101-01-01')"
+        )
+
+
+def test_a_database_of_004_keeps_its_rows_and_gets_the_clock_and_the_triggers_of_005(
+    empty: str, role: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine = role("")
+    dsn = as_role(empty, mine)
+    at_004(empty, mine, monkeypatch)
+    parked_at_004(dsn)
+    rows = "select json_agg(to_jsonb({0}) - '{{stopped_by,stop_reason}}'::text[] order by run_id) from {0}"  # fmt: skip
+    before = [execute(empty, rows.format(table)) for table in ("runs", "decisions")]
+    with pytest.raises(StoreError, match=rf"missing: 005.*--app-role {mine}"):
+        Database.open(dsn)
+    done = migrate(empty)
+    assert (done.applied, done.granted) == (("005",), (mine,))
+    assert [execute(empty, rows.format(table)) for table in ("runs", "decisions")] == before
+    with pytest.raises(psycopg.errors.InsufficientPrivilege):
+        execute(dsn, "insert into decisions (decided_at) values (now())")
+    with RunStore.open(dsn) as store:
+        assert {run.id: run.status for run in store.list()} == {
+            "r1": "waiting", "r2": "completed", "r3": "stopped",
+        }  # fmt: skip
+        assert store.get("r3").stopped_by == ""
+        since = store.database.now()
+        assert store.answer("r1", "ok", Decision.approve(by="ann")).status == "completed"
+        (kept,) = store.decisions("r1")
+        assert since < kept["decided_at"] < store.database.now()
+
+
+def test_a_migration_while_a_version_before_is_running_lets_it_write_no_moment(
+    empty: str, role: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine = role("")
+    dsn = as_role(empty, mine)
+    at_004(empty, mine, monkeypatch)
+    parked_at_004(dsn)
+    with connect(dsn) as of_before:
+        migrate(empty)
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            of_before.execute(
+                "update runs set status = 'running', updated_at = now() where run_id = 'r1'"
+            )
+    assert execute(empty, "select status from runs where run_id = 'r1'") == ("waiting",)
+
+
 def test_a_role_that_is_not_there_is_made_without_a_password(empty: str) -> None:
     name = f"r_{uuid.uuid4().hex[:8]}"
     try:
@@ -191,6 +296,59 @@ def test_every_table_of_the_schema_says_what_an_app_role_may_write(owner_databas
         rows = connection.execute("select tablename from pg_tables where schemaname = 'oasflow'")
         tables = {name for (name,) in rows} - {"schema_versions", "checkpoint_migrations"}
     assert {name for name in tables if f"on oasflow.{name} to" not in written} == set()
+
+
+@pytest.mark.parametrize(
+    ("taken", "lacks"),
+    [
+        ("insert on decisions", "insert on decisions"),
+        ("insert, update on runs", "insert on runs, update on runs"),
+        ("update (stopped_by) on runs", "update on runs"),
+        ("select on flows", "select on flows"),
+        ("insert on checkpoint_writes", "insert on checkpoint_writes"),
+    ],
+)
+def test_a_role_that_lacks_a_right_is_told_which_and_who_gives_it(
+    empty: str, role: Make, taken: str, lacks: str
+) -> None:
+    mine = role("")
+    migrate(empty, app_role=mine)
+    dsn = as_role(empty, mine)
+    with RunStore.open(dsn) as store:
+        execute(empty, f"revoke {taken} from {mine}")
+        with pytest.raises(StoreError) as refused:
+            _lived(store)
+        text = str(refused.value)
+        name = psycopg.conninfo.conninfo_to_dict(empty)["dbname"]
+        assert f"the role '{mine}' lacks a right in the database {name} at " in text
+        assert f": {lacks} (oasflow db migrate --app-role {mine} grants it" in text
+        assert "is it running" not in text
+        migrate(empty)
+        _lived(store)
+
+
+def _lived(store: RunStore) -> None:
+    """A run that needs every right on runs, decisions, flows and checkpoints."""
+    run = store.start(compile_flow(FLOW, platform=SimulatedPlatform()))
+    store.answer(run.id, "ok", Decision.reject(by="ann"))
+    run = store.start(compile_flow(FLOW, platform=SimulatedPlatform()))
+    store.stop(run.id)
+
+
+def test_a_right_that_no_migration_gives_is_said_as_the_server_says_it(
+    empty: str, role: Make
+) -> None:
+    mine = role("")
+    migrate(empty, app_role=mine)
+    database = Database.open(as_role(empty, mine))
+    try:
+        with (
+            pytest.raises(StoreError, match=f"'{mine}' lacks a right .*: permission denied"),
+            database.connection() as connection,
+        ):
+            connection.execute("select * from pg_authid")
+    finally:
+        database.close()
 
 
 def test_the_name_of_a_role_is_quoted(owner_database: str) -> None:
@@ -264,6 +422,51 @@ def test_a_cluster_whose_only_role_was_a_superuser_comes_out_with_three(
         ) == (False,)
     finally:
         server.stop()
+
+
+def test_a_server_of_before_that_still_runs_is_told_to_be_stopped(
+    place: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    server = LocalServer(place / "postgres")
+    monkeypatch.setenv("OASFLOW_HOME", str(place))
+    with monkeypatch.context() as before:
+        before.setattr(local_cluster, "SUPERUSER", "oasflow")
+        before.setattr(local, "settle", lambda *_, **__: None)
+        before.setattr(local.LocalServer, "_set_up", lambda _: None)
+        before.setattr(local.LocalServer, "_secret", lambda self, name: "pw")
+        before.setattr(local.LocalServer, "_write_new", _writes_pw)
+        server.start()
+    (server.folder / "control" / "unfinished").unlink(missing_ok=True)
+    try:
+        migrating._TOLD.clear()
+        with caplog.at_level(logging.WARNING, "oasflow.store"):
+            Database.open().close()
+        (told,) = [record.getMessage() for record in caplog.records]
+        assert "the role 'oasflow' could change what is append-only" in told
+        assert "it is a superuser" in told
+        assert told.endswith(migrating.RESTART)
+        assert migrating.RESTART in oasflow_db("status").stdout
+        refused = oasflow_db("migrate")
+        assert "Run `oasflow db stop`, then `oasflow db start`." in refused.stderr
+        caplog.clear()
+        server.stop()
+        migrating._TOLD.clear()
+        Database.open().close()
+        assert caplog.records == []
+        assert migrating.RESTART not in oasflow_db("status").stdout
+        assert "  the role 'oasflow' has rows only\n" in oasflow_db("migrate").stdout
+    finally:
+        server.stop()
+
+
+def oasflow_db(command: str) -> Any:
+    """`oasflow db` in this process, which gives the product's log back afterwards."""
+    log = logging.getLogger("oasflow")
+    before = list(log.handlers), log.propagate
+    try:
+        return CliRunner().invoke(app, ["db", command], catch_exceptions=False)
+    finally:
+        log.handlers, log.propagate = before
 
 
 def _writes_pw(self: LocalServer, name: str) -> str:

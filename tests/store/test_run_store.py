@@ -283,7 +283,8 @@ def test_a_stopped_run_is_over(store: RunStore) -> None:
     with pytest.raises(RunEnded):
         store.answer("r1", "first", ann())
     with pytest.raises(RunEnded):
-        store.stop("r1")
+        store.resume("r1")
+    assert store.stop("r1").status == "stopped"
 
 
 def test_a_gate_in_a_subflow_survives_another_process(store: RunStore, fresh_database: str) -> None:

@@ -11,9 +11,9 @@ select name, file, source from flows where digest = %(digest)s;
 
 -- name: insert_run
 -- A new run; no row comes back when the id is taken.
-insert into runs (run_id, tenant, digest, status, input, env_names, lowering, platform, policy)
-values (%(run_id)s, %(tenant)s, %(digest)s, 'running', %(input)s, %(env_names)s, %(lowering)s,
-        %(platform)s, %(policy)s)
+insert into runs (run_id, tenant, digest, input, env_names, lowering, platform, policy)
+values (%(run_id)s, %(tenant)s, %(digest)s, %(input)s, %(env_names)s, %(lowering)s, %(platform)s,
+        %(policy)s)
 on conflict (run_id) do nothing
 returning run_id;
 
@@ -52,8 +52,7 @@ order by run_id <> %(prefix)s, run_id collate "C" limit 2;
 -- name: begin_activation
 -- Marks the run as worked on, unless it has ended.
 update runs
-set status = 'running', waiting = '[]', attempts = attempts + 1, fence = fence + 1,
-    updated_at = now()
+set status = 'running', waiting = '[]', attempts = attempts + 1, fence = fence + 1
 where run_id = %(run_id)s and status not in ('completed', 'rejected', 'stopped')
 returning fence;
 
@@ -62,23 +61,33 @@ returning fence;
 -- was stopped in the meantime stays stopped.
 update runs
 set status = %(status)s, waiting = %(waiting)s, outputs = %(outputs)s, branch = %(branch)s,
-    messages = %(messages)s, error = %(error)s, updated_at = now()
+    messages = %(messages)s, error = %(error)s
 where run_id = %(run_id)s and fence = %(fence)s
   and status not in ('completed', 'rejected', 'stopped')
 returning run_id;
 
 -- name: stop_run
-update runs set status = 'stopped', waiting = '[]', updated_at = now()
+-- The first stop counts.
+update runs set status = 'stopped', waiting = '[]', stopped_by = %(by)s, stop_reason = %(reason)s
 where run_id = %(run_id)s and (%(tenant)s::text is null or tenant = %(tenant)s)
   and status not in ('completed', 'rejected', 'stopped')
 returning run_id;
 
+-- name: reject_run
+-- Ends a run whose rejection is recorded and whose graph cannot be made, so that nobody drives it.
+update runs set status = 'rejected', waiting = '[]'
+where run_id = %(run_id)s;
+
+-- name: tell_time
+-- The database's clock, by which every moment in it is written.
+select clock_timestamp() as now;
+
 -- name: insert_decision
 -- The first decision of a gate's visit; no row comes back when there is one already.
 insert into decisions (run_id, gate_id, tenant, node, visit, step, kind, answer, decided_by,
-                       reason, payload_sha256, policy_sha256, decided_at)
+                       reason, payload_sha256, policy_sha256)
 values (%(run_id)s, %(gate_id)s, %(tenant)s, %(node)s, %(visit)s, %(step)s, %(kind)s, %(answer)s,
-        %(decided_by)s, %(reason)s, %(payload_sha256)s, %(policy_sha256)s, %(decided_at)s)
+        %(decided_by)s, %(reason)s, %(payload_sha256)s, %(policy_sha256)s)
 on conflict (run_id, gate_id, payload_sha256) do nothing
 returning gate_id;
 
@@ -156,6 +165,17 @@ from pg_roles g
 where g.rolname in ('pg_execute_server_program', 'pg_write_server_files', 'pg_read_server_files')
   and pg_has_role(g.oid, 'MEMBER')
 having count(*) > 0;
+
+-- name: list_lacking
+-- Of the rights that are asked for, those that the role of this connection has not.
+select distinct asked.verb || ' on ' || asked.tab as lacks
+from unnest(%(verbs)s::text[], %(tables)s::text[], %(columns)s::text[]) as asked (verb, tab, col)
+join pg_namespace n on n.nspname = 'oasflow'
+join pg_class c on c.relnamespace = n.oid and c.relname = asked.tab
+left join pg_attribute a on a.attrelid = c.oid and a.attname = asked.col
+where not case when asked.col = '' then has_table_privilege(c.oid, asked.verb)
+               else coalesce(has_column_privilege(c.oid, a.attnum, asked.verb), true) end
+order by lacks;
 
 -- name: describe_role
 -- A role that is to get rows only; no row where there is none of that name.

@@ -1,6 +1,7 @@
 -- Rows only: what the role {role}, as which flows run, may do, and nothing else.
--- Columns are named wherever the store's own statements name them: an id, a moment or a position in
--- an order that the database gives out cannot be made up, nor what a run was started with changed.
+-- Columns are named wherever the store's own statements name them: an id, a moment, how a run begins
+-- or a position in an order that the database gives out cannot be made up, nor what a run was started
+-- with changed.
 -- Carried out as the owner of the tables; the same again changes nothing.
 
 revoke all on schema oasflow from public, {role};
@@ -12,7 +13,7 @@ grant select on all tables in schema oasflow to {role};
 -- Append-only: no update, no delete, no truncate.
 grant insert (digest, name, file, source) on oasflow.flows to {role};
 grant insert (run_id, gate_id, tenant, node, visit, step, kind, answer, decided_by, reason,
-              payload_sha256, policy_sha256, decided_at)
+              payload_sha256, policy_sha256)
     on oasflow.decisions to {role};
 grant insert (id, org_id, artifact_id, revision, mime, content) on oasflow.representations to {role};
 grant insert (id, org_id, parent_run_id, parent_package_name, slot_id, artifact_id,
@@ -23,9 +24,10 @@ grant insert (org_id, parent_run_id, parent_package_name, slot_id, selection_mod
     on oasflow.context_finalizes to {role};
 
 -- How a run stands changes until it has ended (a trigger sees to that); what it is does not.
-grant insert (run_id, tenant, digest, status, input, env_names, lowering, platform, policy)
+grant insert (run_id, tenant, digest, input, env_names, lowering, platform, policy)
     on oasflow.runs to {role};
-grant update (status, waiting, outputs, branch, messages, error, attempts, fence, updated_at)
+grant update (status, waiting, outputs, branch, messages, error, attempts, fence, stopped_by,
+              stop_reason)
     on oasflow.runs to {role};
 
 -- Artifacts: a classification can only be archived (a trigger sees to that); nothing is deleted.

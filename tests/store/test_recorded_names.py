@@ -1,0 +1,78 @@
+"""Names that were recorded before names were checked: shown spelled out, and no reason to refuse a run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from psycopg.types.json import Json
+
+from cinatra_sdk import AnswerInvalid, Decision, GateClosed, RunStore
+from cinatra_sdk.people import MAX_NAME, recorded_name
+from cinatra_sdk.platform import SimulatedPlatform
+from cinatra_sdk.store.database import clock, run
+from cinatra_sdk.store.decisions import decision_row
+from oas_compiler import compile_flow
+from tests.flows import api, end, flow_of, gate, start
+
+OLD = "ann\u200b"
+"""As a version before took it."""
+FLOW = flow_of(start(), gate("ok"), api("send"), gate("sure"), end())
+
+
+@pytest.mark.parametrize(
+    ("kept", "shown"),
+    [
+        ("ann", "ann"),
+        ("", ""),
+        ("  Jose\u0301  Lima ", "José Lima"),
+        ("ann\u200b@example.org", "ann<U+200B>@example.org"),
+        ("a\x1b[31m", "a<U+001B>[31m"),
+        ("\ud800x", "<U+D800>x"),
+        ("\u0301x", "<U+0301>x"),
+        ("x\u0316\u0317\u0318\u0319", "x<U+0316><U+0317><U+0318><U+0319>"),
+        ("ann\nbob", "ann<U+000A>bob"),
+        ("x" * 300, "x" * (MAX_NAME - 1) + "…"),
+        ("\u200b" * 500, ("<U+200B>" * 500)[: MAX_NAME - 1] + "…"),
+        (None, ""),
+        ({"name": "ann"}, ""),
+    ],
+    ids=ascii,
+)
+def test_a_recorded_name_is_shown_with_what_nobody_sees_spelled_out(kept: Any, shown: str) -> None:
+    assert recorded_name(kept) == shown
+    assert recorded_name(shown) == shown
+
+
+@pytest.fixture
+def store(fresh_database: str) -> Any:
+    """`r1` waits at `ok`, which somebody with an unseen letter in their name has approved."""
+    with RunStore.open(fresh_database, platform=SimulatedPlatform()) as opened:
+        flow = compile_flow(FLOW, platform=SimulatedPlatform())
+        waiting = opened.start(flow, run_id="r1").waiting[0]
+        decision = Decision.approve(by="ann")
+        with opened.database.connection() as connection:
+            row = opened._row(connection, "r1")
+            kept = decision_row(row, waiting, decision, flow, clock(connection))
+            answer = Json({**kept["answer"].obj, "by": OLD})
+            run(connection, "insert_decision", {**kept, "decided_by": OLD, "answer": answer})
+        yield opened
+
+
+def test_a_run_whose_decider_has_a_name_of_before_goes_on(store: RunStore) -> None:
+    run = store.resume("r1")
+    assert (run.status, [gate.id for gate in run.waiting]) == ("waiting", ["sure"]), run.error
+    # What was recorded stays as it is.
+    assert [row["decided_by"] for row in store.decisions("r1")] == [OLD]
+    assert store.answer("r1", "sure", Decision.approve(by="bob")).status == "completed"
+
+
+def test_who_is_late_is_told_the_name_spelled_out(store: RunStore) -> None:
+    with pytest.raises(GateClosed, match=r"already approved by ann<U\+200B> at"):
+        store.answer("r1", "ok", Decision.reject(by="bob"))
+
+
+def test_a_new_name_is_refused_as_ever(store: RunStore) -> None:
+    store.resume("r1")
+    with pytest.raises(AnswerInvalid, match="ZERO WIDTH SPACE"):
+        Decision.approve(by="bob\u200b")

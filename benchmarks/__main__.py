@@ -41,7 +41,9 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="benchmarks", description=__doc__)
     parser.add_argument("what", choices=["check", "compile", "steps", "acting", "context", "all"])
     parser.add_argument(
-        "--repeat", type=int, help="rounds (check and compile: 15, context: 41, steps and acting: by size)"
+        "--repeat",
+        type=int,
+        help="rounds (check and compile: 15, context: 41, steps and acting: by size)",
     )
     parser.add_argument("--json", type=Path, help="also write the figures to this file")
     parser.add_argument(

@@ -25,9 +25,7 @@ URL = "{{CINATRA_BASE_URL}}/api/work"
 _OUTPUTS = (DeclaredOutput(title="text", schema={"title": "text", "type": "string"}),)
 
 
-def measure(
-    nodes: Sequence[int], saver: Saver, *, size: int, repeat: int
-) -> list[dict[str, Any]]:
+def measure(nodes: Sequence[int], saver: Saver, *, size: int, repeat: int) -> list[dict[str, Any]]:
     """One row of times for every number of nodes."""
     return [
         {"nodes": n, "output": size, **compared(variants(n, size, saver), saver, repeat=repeat)}
@@ -49,7 +47,11 @@ def acting_document(nodes: int) -> dict[str, Any]:
     document = chain_document(nodes, size=0)
     for component in document["$referenced_components"].values():
         if component["component_type"] == "PluginTemplateNode":
-            request = {"url": URL, "http_method": "POST", "data": {"ask": component.pop("template")}}
+            request = {
+                "url": URL,
+                "http_method": "POST",
+                "data": {"ask": component.pop("template")},
+            }
             component.update(component_type="ApiNode", **request)
     return document
 

@@ -75,7 +75,9 @@ def hand_written(nodes: int, size: int) -> StateGraph[Any, Any, Any, Any]:
     The dict is what makes it a good one: the Postgres saver copies the bare strings of a state
     into every later checkpoint, but keeps a dict once.
     """
-    return own_keys({name: Renderer(template(i, size)).text for i, name in enumerate(step_names(nodes))})
+    return own_keys(
+        {name: Renderer(template(i, size)).text for i, name in enumerate(step_names(nodes))}
+    )
 
 
 def own_keys(works: Mapping[str, Work]) -> StateGraph[Any, Any, Any, Any]:

@@ -18,6 +18,7 @@ from typing import Any, cast
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import CheckpointMetadata, CheckpointTuple
 
+from cinatra_sdk.checkpoint_ids import config_of
 from cinatra_sdk.lineage import Place, arequire_line, require_line
 from cinatra_sdk.state import MISSING, SEALED, unseal
 
@@ -68,7 +69,7 @@ def go_on_inside(visit: Visit | None) -> Mapping[str, Any] | None:
     if place.saver.get_tuple(config) is not None:
         return None
     if visit.turn is not None:
-        newest = place.saver.list(place.config(), limit=2)
+        newest = place.saver.list(config_of(place.thread, place.namespace), limit=2)
         if not _had_the_turn(visit, newest):
             return None
     begun = _newest_begun(visit, place.saver.list(_config(place)))
@@ -90,7 +91,7 @@ async def ago_on_inside(visit: Visit | None) -> Mapping[str, Any] | None:
     if await place.saver.aget_tuple(config) is not None:
         return None
     if visit.turn is not None:
-        newest = place.saver.alist(place.config(), limit=2)
+        newest = place.saver.alist(config_of(place.thread, place.namespace), limit=2)
         if not _had_the_turn(visit, [kept async for kept in newest]):
             return None
     every = place.saver.alist(_config(place))

@@ -24,6 +24,7 @@ from pydantic import JsonValue
 
 from cinatra_sdk.acting import arequire_effects, require_effects, seen_update
 from cinatra_sdk.errors import FlowError, NodeFailed
+from cinatra_sdk.lineage import Effects, require_known
 from cinatra_sdk.platform.outputs import declared_outputs
 from cinatra_sdk.platform.protocol import DeclaredOutput, Platform, PlatformCall, PlatformError
 from cinatra_sdk.runtime_context import HostContext, context_of
@@ -57,10 +58,14 @@ class Step:
     sealed: bool = False
     """The keys are `Annotated[…, HostOnly]`: no caller can write them, and a block whose outputs
     are there already does nothing."""
+    effects: Effects = "line"
+    """Where the block may act: on its thread's own line, or in forks of it too
+    (`cinatra_sdk.lineage`).  The host's context comes before it."""
 
     def __post_init__(self) -> None:
         if not self.node:
             raise ValueError("a building block needs the name of its node")
+        require_known(self.effects)
 
     @property
     def output_key(self) -> str:
@@ -158,8 +163,10 @@ class PlatformStep:
         def run(state: State) -> dict[str, Any]:
             if not step.has_work(state):
                 return {}
-            since = state.get("seen", "")
-            seen = require_effects(state, get_runtime(HostContext), node=step.node, since=since)
+            since, runtime = state.get("seen", ""), get_runtime(HostContext)
+            seen = require_effects(
+                state, runtime, node=step.node, effects=step.effects, since=since
+            )
             call = self._call(state)
             with _clean_errors(call):
                 answer = platform.call(call)
@@ -169,7 +176,9 @@ class PlatformStep:
             if not step.has_work(state):
                 return {}
             since, runtime = state.get("seen", ""), get_runtime(HostContext)
-            seen = await arequire_effects(state, runtime, node=step.node, since=since)
+            seen = await arequire_effects(
+                state, runtime, node=step.node, effects=step.effects, since=since
+            )
             call = self._call(state)
             with _clean_errors(call):
                 answer = await platform.acall(call)

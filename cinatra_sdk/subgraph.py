@@ -29,7 +29,7 @@ from pydantic import JsonValue
 from cinatra_sdk.acting import allows_forks, arefuse_forks, refuse_forks
 from cinatra_sdk.gates import label
 from cinatra_sdk.host_node import ending
-from cinatra_sdk.lineage import place_of
+from cinatra_sdk.lineage import Effects, place_of
 from cinatra_sdk.reentry import (
     Visit,
     ago_on_inside,
@@ -56,6 +56,7 @@ def subgraph(
     needs: Sequence[str] = (),
     sealed: bool = False,
     after: str = "",
+    effects: Effects = "line",
 ) -> NodeRunnable:
     """A node that runs `graph` as a subgraph.
 
@@ -63,7 +64,8 @@ def subgraph(
     outputs:    title → template over what the graph returned.
     own_policy: the graph brings its approval policy (a compiled flow does); otherwise it works
                 under the parent's, and its step numbers are the parent's.
-    into, needs, sealed: see `cinatra_sdk.step.Step`.
+    into, needs, sealed, effects: see `cinatra_sdk.step.Step`.  The graph inside acts where this
+                block may, whatever it was built with.
     after:      node whose outputs templates may call `child_output`.
 
     The graph gets `bearer_token`, `run` and the policy sealed.  Its state must have
@@ -80,7 +82,7 @@ def subgraph(
             "the parent's keeps its state"
         )
     border = _Border(
-        step=Step(node=node, into=into, needs=tuple(needs), sealed=sealed),
+        step=Step(node=node, into=into, needs=tuple(needs), sealed=sealed, effects=effects),
         inputs=inputs,
         outputs=outputs,
         own_policy=own_policy,
@@ -95,7 +97,7 @@ def subgraph(
         if not border.step.has_work(state):
             return {}
         runtime = get_runtime(HostContext)
-        refuse_forks(state, runtime, node=node, since=state.get("seen", ""))
+        refuse_forks(state, runtime, node=node, effects=effects, since=state.get("seen", ""))
         visit, scope = border.visit(state, config, runtime), border.scope(state)
         result = go_on_inside(visit)
         if result is None:
@@ -108,7 +110,7 @@ def subgraph(
         if not border.step.has_work(state):
             return {}
         runtime = get_runtime(HostContext)
-        await arefuse_forks(state, runtime, node=node, since=state.get("seen", ""))
+        await arefuse_forks(state, runtime, node=node, effects=effects, since=state.get("seen", ""))
         visit, scope = border.visit(state, config, runtime), border.scope(state)
         result = await ago_on_inside(visit)
         if result is None:
@@ -183,7 +185,7 @@ class _Border:
             host,
             scope=self.scope(state),
             own_policy=self._own_policy,
-            effects=(state.get("run") or {}).get("effects", ""),
+            effects=self.step.effects,
         )
 
     def visit(
@@ -200,7 +202,7 @@ class _Border:
             scope=self.scope(state),
             turn=None,
             node=self.step.node,
-            forks=allows_forks(state, runtime),
+            forks=allows_forks(runtime, self.step.effects),
         )
 
     def scope(self, state: State) -> str:

@@ -23,6 +23,7 @@ from langgraph.types import Command
 
 from cinatra_sdk.errors import FlowChanged, LimitExceeded, NodeFailed
 from cinatra_sdk.gates import label
+from cinatra_sdk.lineage import Effects
 from cinatra_sdk.state import SEALED, seal
 from cinatra_sdk.values import check_value
 from oas_compiler.approval import Path
@@ -95,6 +96,8 @@ class Frame:
     """The path as text, for errors."""
     output_where: str
     """What `check_value` calls the node's output."""
+    effects: Effects
+    """Where the graph lets its nodes act."""
 
     def failed(self, message: str, *, hint: str = "") -> NodeFailed:
         """An error of this node, naming it."""
@@ -253,7 +256,9 @@ class Index:
         )
 
 
-def frame_of(index: Index, node: Node, around: Path, *, max_steps: int, digest: str) -> Frame:
+def frame_of(
+    index: Index, node: Node, around: Path, *, max_steps: int, digest: str, effects: Effects
+) -> Frame:
     """The frame of `node`, from the flow's data edges and routes."""
     where = "/".join((*around, node.id))
     return Frame(
@@ -266,6 +271,7 @@ def frame_of(index: Index, node: Node, around: Path, *, max_steps: int, digest: 
         pin=pin_of(digest, around),
         where=where,
         output_where=f"output of node '{where}'",
+        effects=effects,
     )
 
 

@@ -75,10 +75,18 @@ def lower_flow(
         output_schema=_schema("Output", {key: _FIXED[key] for key in _OUTPUT_KEYS}),
     )
     for node in flow.nodes:
+        frame = frame_of(
+            index,
+            node,
+            around,
+            max_steps=wiring.max_steps,
+            digest=wiring.digest,
+            effects=wiring.effects,
+        )
         site = Site(
             node=node,
             index=index,
-            frame=frame_of(index, node, around, max_steps=wiring.max_steps, digest=wiring.digest),
+            frame=frame,
             wiring=wiring,
             depth=depth,
         )

@@ -64,7 +64,9 @@ def lower_flow_node(site: Site) -> Lowered:
         if was_sent() or has_ended(state) or not frame.has_turn(state):
             return {}
         if border.acts:
-            seen = refuse_forks(state, runtime, node=frame.where, since=seen_before(state))
+            seen = refuse_forks(
+                state, runtime, node=frame.where, effects=frame.effects, since=seen_before(state)
+            )
             state = with_seen(state, seen)
         visit = border.visit(state, config, runtime)
         result = go_on_inside(visit)
@@ -77,7 +79,9 @@ def lower_flow_node(site: Site) -> Lowered:
         if was_sent() or has_ended(state) or not frame.has_turn(state):
             return {}
         if border.acts:
-            seen = await arefuse_forks(state, runtime, node=frame.where, since=seen_before(state))
+            seen = await arefuse_forks(
+                state, runtime, node=frame.where, effects=frame.effects, since=seen_before(state)
+            )
             state = with_seen(state, seen)
         visit = border.visit(state, config, runtime)
         result = await ago_on_inside(visit)
@@ -116,7 +120,7 @@ class _Border:
             scope=self.scope(state),
             turn=state[CURSOR]["seq"],
             node=self.frame.where,
-            forks=allows_forks(state, runtime),
+            forks=allows_forks(runtime, self.frame.effects),
         )
 
     def enter(self, state: State) -> dict[str, Any]:

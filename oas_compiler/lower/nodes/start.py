@@ -84,8 +84,6 @@ def _outermost(site: Site) -> Lowered:
             "pin": frame.pin,
             "scope": host.scope,
         }
-        if wiring.effects != "line":
-            identity["effects"] = wiring.effects
         sealed = {
             "bearer_token": seal(""),
             "approval_policy": seal(policy),

@@ -12,9 +12,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final, TypeVar
 
 from langgraph.config import get_config
+from langgraph.graph import START
+from langgraph.pregel import Pregel
 
 from cinatra_sdk.lineage import (
     Effects,
@@ -27,6 +29,8 @@ from cinatra_sdk.lineage import (
 from cinatra_sdk.runtime_context import context_of
 from cinatra_sdk.state import seal
 from cinatra_sdk.tasks import own_channels
+
+_N = TypeVar("_N")
 
 
 def require_effects(
@@ -71,6 +75,25 @@ async def arefuse_forks(
     """As `refuse_forks`, for an event loop."""
     place = _place_to_check(state, runtime, node, effects)
     return "" if place is None else await arequire_line(place, since=since, node=node)
+
+
+_QUIET: Final = "does_not_act"
+
+
+def does_not_act(node: _N) -> _N:
+    """`node`, marked as one that changes nothing outside the run."""
+    object.__setattr__(node, _QUIET, True)
+    return node
+
+
+def may_act(graph: Pregel[Any, Any, Any, Any]) -> bool:
+    """Whether a node of `graph`, or of a graph inside it, may act: every one that is not marked."""
+    nodes = (node.bound for name, node in graph.nodes.items() if name != START)
+    # The engine wraps a plain function; the mark stays on the function.
+    return not all(
+        getattr(node, _QUIET, False) or getattr(getattr(node, "func", None), _QUIET, False)
+        for node in nodes
+    )
 
 
 def seen_update(seen: str) -> dict[str, Any]:

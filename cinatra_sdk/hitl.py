@@ -28,6 +28,7 @@ from langgraph.types import interrupt
 from pydantic import JsonValue
 from pydantic_core import CoreConfig, SchemaSerializer, SchemaValidator, core_schema
 
+from cinatra_sdk.acting import does_not_act
 from cinatra_sdk.answers import APPROVAL_SCHEMA, Answer, AnswerForm
 from cinatra_sdk.context.selector import SCREEN_KEY, is_selector
 from cinatra_sdk.errors import NodeFailed, PolicyInvalid
@@ -159,7 +160,7 @@ def build_hitl_gate(
         answer = _pause(question, about)
         return update_of(state, _outcome(answer))
 
-    return gate
+    return does_not_act(gate)
 
 
 def _selecting(question: Question, node: str) -> Question:

@@ -26,6 +26,7 @@ from typing import Any
 from langgraph.runtime import get_runtime
 from pydantic import JsonValue
 
+from cinatra_sdk.acting import does_not_act
 from cinatra_sdk.errors import FlowChanged, InputInvalid, NodeFailed
 from cinatra_sdk.gates import gate_id
 from cinatra_sdk.hitl import Gate, Outcome
@@ -85,7 +86,7 @@ def seal_host_fields(
             update["run"] = seal(_identity(host, runtime.execution_info, digest))
         return {**update, **ending("running")}
 
-    return node_of("seal_host_fields", run)
+    return does_not_act(node_of("seal_host_fields", run))
 
 
 def _require_own_run(state: State, digest: str) -> None:
@@ -155,7 +156,7 @@ def terminal_node(*, requires: Sequence[str] = ()) -> NodeRunnable:
         _require(state, "terminal_node", requires)
         return {**ending("completed"), **(end_of(state) if requires else {})}
 
-    node = node_of("terminal_node", run)
+    node = does_not_act(node_of("terminal_node", run))
     object.__setattr__(node, "ends_unsealed", not requires)  # read by `subgraph`
     return node
 
@@ -198,7 +199,7 @@ def gate_once(key: str, gate: Gate, *, requires: Sequence[str] = ()) -> Gate:
         _require(state, key, requires)
         return gate(state)
 
-    return once
+    return does_not_act(once)
 
 
 def _require(state: State, who: str, keys: Sequence[str]) -> None:

@@ -26,7 +26,7 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime, get_runtime
 from pydantic import JsonValue
 
-from cinatra_sdk.acting import allows_forks, arefuse_forks, refuse_forks
+from cinatra_sdk.acting import allows_forks, arefuse_forks, does_not_act, may_act, refuse_forks
 from cinatra_sdk.gates import label
 from cinatra_sdk.host_node import ending
 from cinatra_sdk.lineage import Effects, place_of
@@ -90,6 +90,9 @@ def subgraph(
         shape=shape_of(graph.channels),
     )
     _require_sealed(graph, node, outputs)
+    # Nodes inside see the line of their own graph; that of this one is looked at here, for them.
+    # Where only gates and computing nodes stand inside, whatever acts after them looks itself.
+    acts = may_act(graph)
     read = sorted({*graph.output_channels, "ended", "rejected_at"} & set(graph.channels))
 
     # Both forms name `graph` themselves: that is how the engine and Studio find it inside.
@@ -97,7 +100,8 @@ def subgraph(
         if not border.step.has_work(state):
             return {}
         runtime = get_runtime(HostContext)
-        refuse_forks(state, runtime, node=node, effects=effects, since=state.get("seen", ""))
+        if acts:
+            refuse_forks(state, runtime, node=node, effects=effects, since=state.get("seen", ""))
         visit, scope = border.visit(state, config, runtime), border.scope(state)
         result = go_on_inside(visit)
         if result is None:
@@ -110,7 +114,9 @@ def subgraph(
         if not border.step.has_work(state):
             return {}
         runtime = get_runtime(HostContext)
-        await arefuse_forks(state, runtime, node=node, effects=effects, since=state.get("seen", ""))
+        if acts:
+            since = state.get("seen", "")
+            await arefuse_forks(state, runtime, node=node, effects=effects, since=since)
         visit, scope = border.visit(state, config, runtime), border.scope(state)
         result = await ago_on_inside(visit)
         if result is None:
@@ -119,7 +125,8 @@ def subgraph(
             await arequire_line_inside(visit)
         return border.leave(result, scope)
 
-    return node_of(node, run, arun)
+    made = node_of(node, run, arun)
+    return made if acts else does_not_act(made)
 
 
 def _require_sealed(
@@ -203,6 +210,7 @@ class _Border:
             turn=None,
             node=self.step.node,
             forks=allows_forks(runtime, self.step.effects),
+            asks=True,  # nobody can tell of a graph that somebody else wrote
         )
 
     def scope(self, state: State) -> str:

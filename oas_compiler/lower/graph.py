@@ -16,6 +16,7 @@ from langchain_core.runnables import Runnable
 from langgraph.graph import END, START, StateGraph
 from typing_extensions import TypedDict
 
+from cinatra_sdk.acting import does_not_act
 from cinatra_sdk.runtime_context import HostContext
 from cinatra_sdk.state import Appended, FirstText, HostOnly, Record, TerminalWins, Turn
 from oas_compiler.approval import Path
@@ -128,9 +129,11 @@ def _add(graph: StateGraph[Any, Any, Any, Any], site: Site, lowered: Lowered, ke
 def _runnable(site: Site, lowered: Lowered) -> Runnable[Any, Any]:
     name = node_name(site.node.id)
     if lowered.bare:
-        return node_runnable(name, lowered.run, lowered.arun)
-    about = Surroundings(frame=site.frame, placeholders=tuple(site.wiring.env.values()))
-    return node_runnable(name, step(about, lowered), async_step(about, lowered))
+        made = node_runnable(name, lowered.run, lowered.arun)
+    else:
+        about = Surroundings(frame=site.frame, placeholders=tuple(site.wiring.env.values()))
+        made = node_runnable(name, step(about, lowered), async_step(about, lowered))
+    return made if lowered.acts else does_not_act(made)
 
 
 def _metadata(site: Site) -> dict[str, Any]:

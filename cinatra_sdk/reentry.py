@@ -39,7 +39,9 @@ class Visit:
     own: str
     """Namespace of the graph inside, under this task."""
     scope: str
-    """Of the run inside, `outer/inner#2`: tells this visit from earlier ones."""
+    """Of the run inside, `outer/inner#2`."""
+    told: bool
+    """Whether the scope tells this visit from earlier ones: not in a graph that counts none."""
     turn: int | None
     """Number of the step that passed the turn to the node; None in a graph that keeps no turn."""
     node: str
@@ -157,9 +159,9 @@ def _newest_begun(visit: Visit, every: Iterable[CheckpointTuple | None]) -> Chec
     """The last checkpoint of this visit under another task."""
     begun = [kept for kept in every if kept is not None and _is_same_visit(visit, kept)]
     newest = max(begun, key=lambda kept: kept.checkpoint["id"], default=None)
-    if newest is None or visit.turn is not None or _is_rejected(newest):
+    if newest is None or visit.told or _is_rejected(newest):
         return newest
-    # Without a turn nothing tells the next time round a loop from this one.
+    # Nothing tells the next time round a loop from this one.
     return None if _has_ended(newest) else newest
 
 

@@ -11,6 +11,7 @@ In: what nodes return.  Out: LangGraph channels that keep the rules below whatev
 | `rejected_at` | `FirstText` | the first rejection stays |
 | `status` | `TerminalWins` | a terminal status stays; a rejection wins over a completion |
 | `seen` | `Latest` | how far the thread was looked at for forks; sealed |
+| `visits` | `Visits` | how often each block has finished; sealed, the highest wins |
 | `cursor` | `Turn` | whose turn it is; sealed, the latest wins |
 | `node.<id>` | `Record` | what a node put out; sealed, the latest wins |
 | `messages`, `decisions` | `Appended` | grow only; sealed |
@@ -178,6 +179,25 @@ class Latest(HostOnly):
         return changed
 
 
+class Visits(HostOnly):
+    """How often each node has finished, `{node: visits}`; of each the highest number stays."""
+
+    __slots__ = ()
+
+    def update(self, values: Sequence[Any]) -> bool:
+        counted: dict[str, int] = {} if self.value is MISSING else dict(self.value)
+        for value in values:
+            finished = unseal(value)
+            if finished is MISSING:
+                log.warning("R01_IGNORED: a write to %r that no node made", self.key)
+                continue
+            counted |= {n: max(visits, counted.get(n, 0)) for n, visits in finished.items()}
+        if not counted or counted == self.value:
+            return False
+        self.value, self.stored = counted, seal(counted)
+        return True
+
+
 class FirstText(_Kept):
     """Keeps the first non-empty string; everything else is dropped."""
 
@@ -343,6 +363,8 @@ class GovernedState(TypedDict, total=False):
     """Run identity: `run_id`, `tenant`, `thread`, `scope`, and whose thread it is: `digest`, `graph`."""
     seen: Annotated[str, Latest]
     """Up to which checkpoint a block has looked for forks (`cinatra_sdk.lineage`)."""
+    visits: Annotated[dict[str, int], Visits]
+    """How often each block has finished: what tells a call that is made again from the next one."""
     ended: Annotated[dict[str, Any], HostOnly]
     """`{"scope"}`: the graph reached its own end.  A graph around this one believes nothing else."""
     rejected_at: Annotated[str, FirstText]

@@ -43,6 +43,7 @@ from cinatra_sdk.step import NodeRunnable, State, Step, node_of, template_values
 from cinatra_sdk.tasks import shape_of
 from cinatra_sdk.template_language import ENVIRONMENT
 from cinatra_sdk.templates import Renderer, TemplateError
+from cinatra_sdk.visits import visit_of, visited
 
 
 def subgraph(
@@ -102,13 +103,15 @@ def subgraph(
         runtime = get_runtime(HostContext)
         if acts:
             refuse_forks(state, runtime, node=node, effects=effects, since=state.get("seen", ""))
-        visit, scope = border.visit(state, config, runtime), border.scope(state)
+        number = visit_of(node)
+        scope = border.scope(state, number)
+        visit = border.visit(config, runtime, scope, told=number is not None)
         result = go_on_inside(visit)
         if result is None:
-            entered, context = border.enter(state), border.context(state)
+            entered, context = border.enter(state, scope), border.context(scope)
             result = graph.invoke(entered, config, context=context, output_keys=read)
             require_line_inside(visit)
-        return border.leave(result, scope)
+        return {**border.leave(result, scope), **visited(node, number)}
 
     async def arun(state: State, config: RunnableConfig) -> dict[str, Any]:
         if not border.step.has_work(state):
@@ -117,13 +120,15 @@ def subgraph(
         if acts:
             since = state.get("seen", "")
             await arefuse_forks(state, runtime, node=node, effects=effects, since=since)
-        visit, scope = border.visit(state, config, runtime), border.scope(state)
+        number = visit_of(node)
+        scope = border.scope(state, number)
+        visit = border.visit(config, runtime, scope, told=number is not None)
         result = await ago_on_inside(visit)
         if result is None:
-            entered, context = border.enter(state), border.context(state)
+            entered, context = border.enter(state, scope), border.context(scope)
             result = await graph.ainvoke(entered, config, context=context, output_keys=read)
             await arequire_line_inside(visit)
-        return border.leave(result, scope)
+        return {**border.leave(result, scope), **visited(node, number)}
 
     made = node_of(node, run, arun)
     return made if acts else does_not_act(made)
@@ -182,7 +187,7 @@ class _Border:
         self._after = after
         self._shape = shape
 
-    def context(self, state: State) -> HostContext:
+    def context(self, scope: str) -> HostContext:
         """The host's word for the graph inside: the parent's policy is not that of its steps.
 
         A graph that seals its host fields itself (a compiled flow) learns its place from here.
@@ -190,13 +195,13 @@ class _Border:
         host = context_of(get_runtime(HostContext).context)
         return context_inside(
             host,
-            scope=self.scope(state),
+            scope=scope,
             own_policy=self._own_policy,
             effects=self.step.effects,
         )
 
     def visit(
-        self, state: State, config: RunnableConfig, runtime: Runtime[HostContext]
+        self, config: RunnableConfig, runtime: Runtime[HostContext], scope: str, *, told: bool
     ) -> Visit | None:
         """The visit of the graph inside, where checkpoints are kept."""
         info = runtime.execution_info
@@ -206,20 +211,22 @@ class _Border:
         return Visit(
             place=place,
             own=info.checkpoint_ns,
-            scope=self.scope(state),
+            scope=scope,
+            told=told,
             turn=None,
             node=self.step.node,
             forks=allows_forks(runtime, self.step.effects),
             asks=True,  # nobody can tell of a graph that somebody else wrote
         )
 
-    def scope(self, state: State) -> str:
-        own, scope = label(self.step.node, 1), (state.get("run") or {}).get("scope", "")
+    def scope(self, state: State, visit: int | None) -> str:
+        """Where in the run the graph inside stands; without a count every visit is the first."""
+        own, scope = label(self.step.node, visit or 1), (state.get("run") or {}).get("scope", "")
         return f"{scope}/{own}" if scope else own
 
-    def enter(self, state: State) -> dict[str, Any]:
+    def enter(self, state: State, scope: str) -> dict[str, Any]:
         # The digest is the outer graph's own: the graph inside compares its shape.
-        inside = {"scope": self.scope(state), "graph": self._shape, "digest": ""}
+        inside = {"scope": scope, "graph": self._shape, "digest": ""}
         identity = {**(state.get("run") or {}), **inside}
         governed = {"bearer_token": seal(state["bearer_token"]), "run": seal(identity)}
         if not self._own_policy and "approval_policy" in state:

@@ -19,7 +19,14 @@ from cinatra_sdk.runtime_context import HostContext
 from cinatra_sdk.subgraph import subgraph
 from oas_compiler import compile_flow
 from tests.attacks.nested import (
-    CONFIG, INTO, POLICY, Inner, Input, Outer, asking, in_a_row,
+    CONFIG,
+    INTO,
+    POLICY,
+    Inner,
+    Input,
+    Outer,
+    asking,
+    in_a_row,
 )  # fmt: skip
 from tests.flows import api, end, flow_node, flow_of, gate, message, port, start
 

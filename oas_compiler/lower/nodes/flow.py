@@ -132,6 +132,7 @@ class _Border:
             place=place,
             own=runtime.execution_info.checkpoint_ns if runtime.execution_info else "",
             scope=self.scope(state),
+            told=True,
             turn=state[CURSOR]["seq"],
             node=self.frame.where,
             forks=allows_forks(runtime, self.frame.effects),

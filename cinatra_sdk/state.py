@@ -281,11 +281,13 @@ def _turn(text: Any) -> Any:
         turn = json.loads(text)
     except (ValueError, RecursionError):
         return MISSING
-    return turn if isinstance(turn, dict) and {"seq", "next"} <= turn.keys() else MISSING
+    if not isinstance(turn, dict) or not {"seq", "next"} <= turn.keys():
+        return MISSING
+    return {"seq": turn["seq"], "next": turn["next"]}
 
 
 class Record(_Sealed):
-    """What a node put out: `{"seq", "visits", "out", …}`; the latest wins.
+    """What a node put out: `{"seq", "visits", "next", "out", …}`; the latest wins.
 
     A write carries the seal as one of its members, so that its values stay readable on the way:
     `{**record, **SEALED}`.  Without it a client could change, in the request that approves, what

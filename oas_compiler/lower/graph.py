@@ -4,7 +4,8 @@ In: `FlowIR` and what the host gave (`Wiring`).  Out: a `StateGraph`, not yet co
 
 State, one channel per node (a merged state would make checkpoints grow quadratically):
 
-    node.<id>   {"seq": step that wrote it, "visits": n, "out": {output title: value}}
+    node.<id>   {"seq": step that wrote it, "visits": n, "next": id of the node after it,
+                 "out": {output title: value}}
     cursor      whose turn it is;  inputs, outputs, branch, messages, decisions;  the governed keys
 """
 

@@ -23,7 +23,7 @@ from cinatra_sdk.runtime_context import HostContext, context_of
 from cinatra_sdk.secrets import clean_error, cut_out, redact
 from cinatra_sdk.step import has_ended
 from cinatra_sdk.tasks import was_sent
-from oas_compiler.lower.frame import Frame, seen_before, with_seen
+from oas_compiler.lower.frame import Frame, with_seen
 from oas_compiler.lower.registry import AsyncNodeFunction, Lowered, NodeFunction
 
 
@@ -55,7 +55,7 @@ def step(about: Surroundings, lowered: Lowered) -> NodeFunction:
                     runtime,
                     node=frame.where,
                     effects=frame.effects,
-                    since=seen_before(state),
+                    since=frame.seen_before(state),
                 )
                 state = with_seen(state, seen)
             return _kept(run(state, runtime), acts, runtime)
@@ -84,7 +84,7 @@ def async_step(about: Surroundings, lowered: Lowered) -> AsyncNodeFunction | Non
                     runtime,
                     node=frame.where,
                     effects=frame.effects,
-                    since=seen_before(state),
+                    since=frame.seen_before(state),
                 )
                 state = with_seen(state, seen)
             return _kept(await arun(state, runtime), acts, runtime)

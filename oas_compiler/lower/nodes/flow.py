@@ -30,7 +30,7 @@ from cinatra_sdk.step import has_ended
 from cinatra_sdk.tasks import was_sent
 from oas_compiler.approval import walk
 from oas_compiler.ir import ApiNode, FlowNode, InputMessageNode, ToolNode
-from oas_compiler.lower.frame import MISSING, Frame, pin_of, seen_before, with_seen
+from oas_compiler.lower.frame import MISSING, Frame, pin_of, with_seen
 from oas_compiler.lower.names import (
     BRANCH,
     CURSOR,
@@ -72,7 +72,11 @@ def lower_flow_node(site: Site) -> Lowered:
         # Where only gates stand inside, whatever acts after them looks itself.
         if border.acts:
             seen = refuse_forks(
-                state, runtime, node=frame.where, effects=frame.effects, since=seen_before(state)
+                state,
+                runtime,
+                node=frame.where,
+                effects=frame.effects,
+                since=frame.seen_before(state),
             )
             state = with_seen(state, seen)
         visit = border.visit(state, config, runtime)
@@ -87,7 +91,11 @@ def lower_flow_node(site: Site) -> Lowered:
             return {}
         if border.acts:
             seen = await arefuse_forks(
-                state, runtime, node=frame.where, effects=frame.effects, since=seen_before(state)
+                state,
+                runtime,
+                node=frame.where,
+                effects=frame.effects,
+                since=frame.seen_before(state),
             )
             state = with_seen(state, seen)
         visit = border.visit(state, config, runtime)

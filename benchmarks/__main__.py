@@ -1,4 +1,4 @@
-"""`python -m benchmarks check|compile|steps|context|all`: the tables on stdout, the same as JSON in a file."""
+"""`python -m benchmarks check|compile|steps|acting|context|all`: the tables on stdout, the same as JSON in a file."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ import json
 import os
 import platform
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from benchmarks import checking, compiling, context, database, peer, steps
+from benchmarks import acting, checking, compiling, context, database, peer, steps
 from benchmarks.figures import table
 from cinatra_sdk.store.database import Database
 
@@ -26,6 +27,8 @@ def main(arguments: list[str] | None = None) -> int:
         result["compile"] = _compile(asked)
     if asked.what in {"steps", "all"}:
         result["steps"] = _steps(asked, result["machine"])
+    if asked.what in {"acting", "all"}:
+        result["acting"] = _acting(asked, result["machine"])
     if asked.what in {"context", "all"}:
         result["context"] = _context(asked, result["machine"])
     if asked.json is not None:
@@ -36,9 +39,11 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="benchmarks", description=__doc__)
-    parser.add_argument("what", choices=["check", "compile", "steps", "context", "all"])
+    parser.add_argument("what", choices=["check", "compile", "steps", "acting", "context", "all"])
     parser.add_argument(
-        "--repeat", type=int, help="rounds (check and compile: 15, context: 41, steps: by size)"
+        "--repeat",
+        type=int,
+        help="rounds (check and compile: 15, context: 41, steps and acting: by size)",
     )
     parser.add_argument("--json", type=Path, help="also write the figures to this file")
     parser.add_argument(
@@ -118,7 +123,7 @@ def _steps(asked: argparse.Namespace, machine: dict[str, Any]) -> dict[str, Any]
     result: dict[str, Any] = {"aim": steps.AIM}
     for where in asked.where:
         with steps.place(where, asked.dsn) as (saver, rows):
-            times = _times(asked, saver)
+            times = _times(asked, saver, steps.measure)
             print(table(f"time per superstep, checkpoints: {where} (ms)", times), "\n", flush=True)
             result[where] = {"times": times}
             if rows is not None:
@@ -130,6 +135,19 @@ def _steps(asked: argparse.Namespace, machine: dict[str, Any]) -> dict[str, Any]
                 ]
                 print(table("bytes and rows per superstep in Postgres", found), "\n", flush=True)
                 result[where]["bytes"] = found
+    return result
+
+
+def _acting(asked: argparse.Namespace, machine: dict[str, Any]) -> dict[str, Any]:
+    result: dict[str, Any] = {}
+    for where in asked.where:
+        with steps.place(where, asked.dsn) as (saver, rows):
+            if rows is not None:
+                machine["postgres"] = database.version(rows)
+            found = _times(asked, saver, acting.measure)
+            title = f"time per superstep of nodes that act, checkpoints: {where} (ms)"
+            print(table(title, found), "\n", flush=True)
+            result[where] = found
     return result
 
 
@@ -148,12 +166,14 @@ def _context(asked: argparse.Namespace, machine: dict[str, Any]) -> list[dict[st
     return found
 
 
-def _times(asked: argparse.Namespace, saver: steps.Saver) -> list[dict[str, Any]]:
+def _times(
+    asked: argparse.Namespace, saver: steps.Saver, measure: Callable[..., list[dict[str, Any]]]
+) -> list[dict[str, Any]]:
     found = []
     for nodes in asked.nodes:
         for size in asked.sizes if saver is not None else asked.sizes[:1]:
             rounds = asked.repeat or max(9, min(41, 1500 // nodes))
-            found += steps.measure([nodes], saver, size=size, repeat=rounds)
+            found += measure([nodes], saver, size=size, repeat=rounds)
     return found
 
 

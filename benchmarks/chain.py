@@ -17,14 +17,16 @@ from __future__ import annotations
 import base64
 import hashlib
 import itertools
-from collections.abc import Iterator
-from typing import Annotated, Any
+from collections.abc import Callable, Iterator, Mapping
+from typing import Annotated, Any, TypeAlias
 
 from langgraph.graph import END, START, StateGraph
 from typing_extensions import TypedDict
 
 from cinatra_sdk.templates import Renderer
 
+Work: TypeAlias = Callable[[Mapping[str, Any]], str]
+"""From `topic` and `previous` to the text of a node."""
 TOPIC = "a topic of some words"
 
 
@@ -36,7 +38,7 @@ def template(index: int, size: int) -> str:
 
 def chain_document(nodes: int, size: int) -> dict[str, Any]:
     """The chain as an OAS flow."""
-    names = _names(nodes)
+    names = step_names(nodes)
     components = [_start(), *(_step(i, name, size) for i, name in enumerate(names)), _end()]
     way = ["start", *names, "end"]
     edges = [_data("start", "topic", name, "topic") for name in names]
@@ -73,19 +75,29 @@ def hand_written(nodes: int, size: int) -> StateGraph[Any, Any, Any, Any]:
     The dict is what makes it a good one: the Postgres saver copies the bare strings of a state
     into every later checkpoint, but keeps a dict once.
     """
-    names = _names(nodes)
+    return own_keys(
+        {name: Renderer(template(i, size)).text for i, name in enumerate(step_names(nodes))}
+    )
+
+
+def own_keys(works: Mapping[str, Work]) -> StateGraph[Any, Any, Any, Any]:
+    """A chain of nodes, each writing `{"text": …}` under a key of its own.
+
+    works: name of the node → the function from its topic and the text before to its own text.
+    """
+    names = list(works)
     types: dict[str, Any] = {"topic": str, **{_key(name): dict[str, str] for name in names}}
     graph = _graph(types, last=_key(names[-1]))
-    for name, before, renderer in _steps(nodes, size):
+    for before, name in zip(["", *names], names, strict=False):
         reads = {key: types[key] for key in ("topic", *([_key(before)] if before else []))}
-        work = _own_dict(renderer, before and _key(before), _key(name))
+        work = _own_dict(works[name], before and _key(before), _key(name))
         graph.add_node(name, work, input_schema=_schema(f"Reads_{name}", reads))
     return _in_line(graph, names)
 
 
 def bare_strings(nodes: int, size: int) -> StateGraph[Any, Any, Any, Any]:
     """One key per node, holding the bare string; every node is handed the whole state."""
-    names = _names(nodes)
+    names = step_names(nodes)
     graph = _graph(dict.fromkeys(["topic", *map(_key, names)], str), last=_key(names[-1]))
     for name, before, renderer in _steps(nodes, size):
         graph.add_node(name, _own_string(renderer, _key(before) if before else "topic", _key(name)))
@@ -97,14 +109,13 @@ def merged_dict(nodes: int, size: int) -> StateGraph[Any, Any, Any, Any]:
     graph = _graph({"topic": str, "texts": Annotated[dict[str, str], _merge]}, last="texts")
     for name, before, renderer in _steps(nodes, size):
         graph.add_node(name, _into_one(renderer, before, name))
-    return _in_line(graph, _names(nodes))
+    return _in_line(graph, step_names(nodes))
 
 
-def _own_dict(renderer: Renderer, before: str, key: str) -> Any:
+def _own_dict(work: Work, before: str, key: str) -> Any:
     def node(state: Any) -> dict[str, Any]:
         previous = state[before]["text"] if before else state["topic"]
-        text = renderer.text({"topic": state["topic"], "previous": previous})
-        return {key: {"text": text}}
+        return {key: {"text": work({"topic": state["topic"], "previous": previous})}}
 
     return node
 
@@ -128,7 +139,8 @@ def _merge(left: dict[str, str], right: dict[str, str]) -> dict[str, str]:
     return {**left, **right}
 
 
-def _names(nodes: int) -> list[str]:
+def step_names(nodes: int) -> list[str]:
+    """The ids of the chain's nodes, in order."""
     return [f"step_{index:03}" for index in range(nodes)]
 
 
@@ -140,7 +152,7 @@ def _key(name: str) -> str:
 def _steps(nodes: int, size: int) -> Iterator[tuple[str, str, Renderer]]:
     """Every node: its name, the name of the one before (of the first: empty), its template."""
     before = ""
-    for index, name in enumerate(_names(nodes)):
+    for index, name in enumerate(step_names(nodes)):
         yield name, before, Renderer(template(index, size))
         before = name
 

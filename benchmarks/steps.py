@@ -25,6 +25,7 @@ from benchmarks.chain import TOPIC, bare_strings, chain_document, hand_written, 
 from benchmarks.figures import timed
 from cinatra_sdk.store.database import Rows
 from oas_compiler import compile_flow
+from oas_compiler.lower.flow import Flow
 
 REFERENCE = "hand"
 AIM = 1.15
@@ -61,7 +62,7 @@ def place(name: str, dsn: str | None = None) -> Iterator[tuple[Saver, Rows | Non
 def variants(nodes: int, size: int, saver: Saver) -> dict[str, Variant]:
     """The compiled chain and the three hand-written ones (of a very large chain, the best of them)."""
     graphs = {
-        REFERENCE: (hand_written, _of_last_dict),
+        REFERENCE: (hand_written, of_last_dict),
         "strings": (bare_strings, _of_last_string),
         "merged": (merged_dict, _of_merged),
     }
@@ -69,7 +70,7 @@ def variants(nodes: int, size: int, saver: Saver) -> dict[str, Variant]:
     for name, (build, text_of) in graphs.items():
         if name != REFERENCE and nodes * size > PATIENCE:
             continue
-        made[name] = _by_hand(build(nodes, size).compile(checkpointer=saver), nodes, saver, text_of)
+        made[name] = by_hand(build(nodes, size).compile(checkpointer=saver), nodes, saver, text_of)
     return made
 
 
@@ -91,6 +92,14 @@ def sizes(nodes: Sequence[int], saver: Saver, rows: Rows, *, size: int) -> list[
 
 def _times(nodes: int, size: int, saver: Saver, repeat: int) -> dict[str, Any]:
     chosen = variants(nodes, size, saver)
+    return {"nodes": nodes, "output": size, **compared(chosen, saver, repeat=repeat)}
+
+
+def compared(chosen: Mapping[str, Variant], saver: Saver, *, repeat: int) -> dict[str, Any]:
+    """Milliseconds per superstep of each, and both ratios of `compiled` to the reference.
+
+    Raises: `AssertionError` where they do not end with the same text.
+    """
     _agree(chosen, saver)
     seconds: dict[str, list[float]] = {name: [] for name in chosen}
     for round_ in range(repeat):
@@ -99,7 +108,7 @@ def _times(nodes: int, size: int, saver: Saver, repeat: int) -> dict[str, Any]:
             thread = _thread()
             seconds[name].append(timed(lambda: chosen[name].run(thread)))  # noqa: B023 - called at once
             _forget(saver, thread)
-    row: dict[str, Any] = {"nodes": nodes, "output": size}
+    row: dict[str, Any] = {}
     for name, variant in chosen.items():
         row[f"{name}_ms"] = round(statistics.median(seconds[name]) / variant.supersteps * 1e3, 3)
     pairs = zip(seconds["compiled"], seconds[REFERENCE], strict=True)
@@ -138,7 +147,11 @@ def _agree(chosen: Mapping[str, Variant], saver: Saver) -> None:
 
 
 def _compiled(nodes: int, size: int, saver: Saver) -> Variant:
-    flow = compile_flow(chain_document(nodes, size))
+    return compiled(compile_flow(chain_document(nodes, size)), nodes, saver)
+
+
+def compiled(flow: Flow, nodes: int, saver: Saver) -> Variant:
+    """The run of a compiled chain of `nodes` nodes between its start and its end node."""
     graph = flow.graph(saver)
     how: dict[str, Any] = {} if saver is None else {"durability": "sync"}
 
@@ -151,9 +164,10 @@ def _compiled(nodes: int, size: int, saver: Saver) -> Variant:
     return Variant(run=run, supersteps=nodes + 2)  # the start node and the end node
 
 
-def _by_hand(
+def by_hand(
     graph: Any, nodes: int, saver: Saver, text_of: Callable[[dict[str, Any], int], str]
 ) -> Variant:
+    """The run of a hand-written chain; `text_of` reads the last node's text from its state."""
     how: dict[str, Any] = {} if saver is None else {"durability": "sync"}
 
     def run(thread: str) -> str:
@@ -163,7 +177,8 @@ def _by_hand(
     return Variant(run=run, supersteps=nodes)
 
 
-def _of_last_dict(state: dict[str, Any], nodes: int) -> str:
+def of_last_dict(state: dict[str, Any], nodes: int) -> str:
+    """The text of the last node where each keeps a dict under a key of its own."""
     text: str = state[f"text.step_{nodes - 1:03}"]["text"]
     return text
 

@@ -23,6 +23,7 @@ from typing import Final
 
 from pydantic import JsonValue
 
+from cinatra_sdk.lineage import Effects
 from cinatra_sdk.platform.protocol import BASE_URL_PLACEHOLDER, Platform
 from cinatra_sdk.step import NodeRunnable, PlatformStep, State, Step, template_values
 from cinatra_sdk.templates import Renderer
@@ -44,13 +45,14 @@ def child_agent(
     after: str = "",
     url: str = TOOL_URL,
     timeout: float | None = None,
+    effects: Effects = "line",
 ) -> NodeRunnable:
     """A node that runs the agent `package` and waits for its outputs.
 
     input_mapping: the child's input → template: `{{input_params.X}}`, `{{child_output.X}}`
                    (of the node `after`), `{{<node>_output.X}}`; a lone placeholder keeps its type.
     outputs:       title → JSON Schema of what the child returns; a `default` makes one optional.
-    into, needs, sealed: see `cinatra_sdk.step.Step`.
+    into, needs, sealed, effects: see `cinatra_sdk.step.Step`.
     url:           where the platform runs tools.
 
     The node does nothing once the run is rejected or ended.
@@ -69,7 +71,7 @@ def child_agent(
         return request
 
     return PlatformStep(
-        step=Step(node=node, into=into, needs=tuple(needs), sealed=sealed),
+        step=Step(node=node, into=into, needs=tuple(needs), sealed=sealed, effects=effects),
         platform=platform,
         url=url,
         body=body,

@@ -11,50 +11,39 @@ meets a later question.  Compiled flows count visits themselves (`oas_compiler.l
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from dataclasses import replace
+from typing import Any
 
 from langgraph.config import get_config
 from langgraph.types import Command
 
 from cinatra_sdk.errors import NodeFailed
-from cinatra_sdk.state import seal
 from cinatra_sdk.tasks import own_channels
-
-_VISITS: Final = "gates_answered"
-"""Key of `GovernedState`: the names of the gates that were answered, once per visit."""
-
+from cinatra_sdk.visits import visit_of, visited
 
 def own_name() -> str:
     """The name that the node which runs now has in its graph; "gate" outside of any graph."""
     return str(_metadata().get("langgraph_node") or "gate")
 
 
-def visit_of(state: Mapping[str, Any], node: str) -> int:
+def gate_visit(node: str) -> int:
     """How often the gate `node` was reached, this time included.
 
     In a graph whose state does not inherit from `GovernedState` nobody counts: there it is the
     number of the engine's step, which is another for every visit, and the same when the gate runs
     again to take its answer.
     """
-    if _VISITS in own_channels() or _VISITS in state:
-        return list(state.get(_VISITS) or ()).count(node) + 1
-    return max(1, int(_metadata().get("langgraph_step") or 1))
+    visit = visit_of(node)
+    return max(1, int(_metadata().get("langgraph_step") or 1)) if visit is None else visit
 
 
-def count_visit(update: Any, node: str) -> Any:
-    """The update of an answered gate, with the visit in it."""
-    if _VISITS not in own_channels():
-        return update
-    counted = {_VISITS: seal([node])}
+def with_visit(update: Any, node: str) -> Any:
+    """The update of an answered gate, with its visit counted."""
+    counted = visited(node, visit_of(node))
     if isinstance(update, Mapping):
         return {**update, **counted}
     if isinstance(update, Command) and (update.update is None or isinstance(update.update, dict)):
-        return Command(
-            graph=update.graph,
-            update={**(update.update or {}), **counted},
-            resume=update.resume,
-            goto=update.goto,
-        )
+        return replace(update, update={**(update.update or {}), **counted})
     return update
 
 

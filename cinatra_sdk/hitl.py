@@ -28,10 +28,11 @@ from langgraph.types import interrupt
 from pydantic import JsonValue
 from pydantic_core import CoreConfig, SchemaSerializer, SchemaValidator, core_schema
 
+from cinatra_sdk.acting import does_not_act
 from cinatra_sdk.answers import APPROVAL_SCHEMA, Answer, AnswerForm
 from cinatra_sdk.context.selector import SCREEN_KEY, is_selector
 from cinatra_sdk.errors import NodeFailed, PolicyInvalid
-from cinatra_sdk.gate_visits import count_visit, own_name, require_rejectable, visit_of
+from cinatra_sdk.gate_visits import gate_visit, own_name, require_rejectable, with_visit
 from cinatra_sdk.gates import GATE_KEY, gate_id, selector_of
 from cinatra_sdk.governed_keys import find_governed
 from cinatra_sdk.policy import is_send_class, parse_policy
@@ -129,7 +130,7 @@ def build_hitl_gate(
     def fixed_question(state: State) -> Question:
         shown = values(state) if callable(values) else {k: state[k] for k in values if k in state}
         own = node or own_name()
-        visit = visit_of(state, own)
+        visit = gate_visit(own)
         return Question(
             values=shown,
             form=form,
@@ -167,9 +168,9 @@ def build_hitl_gate(
             "name": name or own,
         }
         update = update_of(state, _outcome(_pause(question, about)))
-        return update if ask is not None else count_visit(update, own)
+        return update if ask is not None else with_visit(update, own)
 
-    return gate
+    return does_not_act(gate)
 
 
 def _require_shown(names: Sequence[str]) -> None:

@@ -26,11 +26,11 @@ from typing import Any
 from langgraph.runtime import get_runtime
 from pydantic import JsonValue
 
+from cinatra_sdk.acting import does_not_act
 from cinatra_sdk.errors import FlowChanged, InputInvalid, NodeFailed
 from cinatra_sdk.gates import gate_id
 from cinatra_sdk.hitl import Gate, Outcome
 from cinatra_sdk.json_schema import first_problem
-from cinatra_sdk.lineage import Effects, require_known
 from cinatra_sdk.policy import parse_policy, require_entries
 from cinatra_sdk.runtime_context import DERIVED, HostContext, context_of
 from cinatra_sdk.state import seal
@@ -48,7 +48,6 @@ def seal_host_fields(
     inputs: Mapping[str, Mapping[str, JsonValue]] | None = None,
     guards: Sequence[tuple[int, str, str]] = (),
     digest: str = "",
-    effects: Effects = "line",
 ) -> NodeRunnable:
     """The first node: writes what only the host says, from `runtime.context`.
 
@@ -59,14 +58,12 @@ def seal_host_fields(
              without an entry for one refuses to start.
     digest:  pins the run to this version of the graph, where the author keeps one.  Graphs whose
              nodes or state keys have other names are told apart without it.
-    effects: "forks" lets blocks act in forks of a thread too: see `cinatra_sdk.lineage`.
 
     A further input on a thread that has begun changes nothing.
     Raises: `PolicyInvalid` here for the graph's own policy; when it runs `PolicyInvalid`,
     `InputInvalid`, `ValueRefused`; `FlowChanged` on a thread that another graph began.
     """
     parse_policy(policy)
-    require_known(effects)
     own = copy.deepcopy(dict(policy)) if policy is not None else None
 
     def run(state: State) -> dict[str, Any]:
@@ -86,13 +83,10 @@ def seal_host_fields(
             # Always empty: a real token lives in the runtime context and in nothing else.
             update["bearer_token"] = seal("")
         if "run" not in state:
-            identity = _identity(host, runtime.execution_info, digest)
-            update["run"] = seal(
-                identity if effects == "line" else {**identity, "effects": effects}
-            )
+            update["run"] = seal(_identity(host, runtime.execution_info, digest))
         return {**update, **ending("running")}
 
-    return node_of("seal_host_fields", run)
+    return does_not_act(node_of("seal_host_fields", run))
 
 
 def _require_own_run(state: State, digest: str) -> None:
@@ -162,7 +156,7 @@ def terminal_node(*, requires: Sequence[str] = ()) -> NodeRunnable:
         _require(state, "terminal_node", requires)
         return {**ending("completed"), **(end_of(state) if requires else {})}
 
-    node = node_of("terminal_node", run)
+    node = does_not_act(node_of("terminal_node", run))
     object.__setattr__(node, "ends_unsealed", not requires)  # read by `subgraph`
     return node
 
@@ -205,7 +199,7 @@ def gate_once(key: str, gate: Gate, *, requires: Sequence[str] = ()) -> Gate:
         _require(state, key, requires)
         return gate(state)
 
-    return once
+    return does_not_act(once)
 
 
 def _require(state: State, who: str, keys: Sequence[str]) -> None:

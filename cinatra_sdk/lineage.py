@@ -12,8 +12,8 @@ Time travel (`checkpoint_id` in a config), `update_state` on an older checkpoint
 all make one.  A gate that was answered once can be answered again there, also a rejected one, and a
 call that was made is made again; so nothing acts in a fork, unless the host allows it.
 
-The checkpoints are read backwards from the newest to the one that an earlier look has reached
-(`since`), a page at a time: in a run that acts now and then this is one short query.
+The ids of the checkpoints are read backwards from the newest to the one that an earlier look has
+reached (`since`), a page at a time: in a run that acts now and then this is one short query.
 
 A process whose clock is behind the thread's last checkpoint makes older ids than those that are
 there, which looks like a fork and is refused as one.
@@ -29,17 +29,18 @@ from itertools import chain, repeat
 from typing import Any, Final, Literal, TypeAlias
 
 from langchain_core.runnables import RunnableConfig
-from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
+from langgraph.checkpoint.base import BaseCheckpointSaver
 
+from cinatra_sdk.checkpoint_ids import Link, aread_links, read_links
 from cinatra_sdk.errors import ForkRefused
 
 Effects: TypeAlias = Literal["line", "forks"]
 """Where nodes may act: on their thread's own line, or in forks of it too."""
 
 FIRST_PAGE: Final = 2
-"""Checkpoints of the first query: the node's own, and where an earlier look stopped."""
+"""Checkpoints of the first query after an earlier look: the node's own, and where that stopped."""
 PAGE: Final = 16
-"""Of each further one."""
+"""Of any other one."""
 _WAITS: Final = (*(0.001,) * 5, *(0.01,) * 20, *repeat(0.05, 200))
 """Seconds between looks for a checkpoint that is still being written (durability "async")."""
 
@@ -57,8 +58,11 @@ class Place:
     is_kept: bool = True
     """False with durability "exit": no checkpoint is kept before the graph stops."""
 
-    def config(self) -> RunnableConfig:
-        return {"configurable": {"thread_id": self.thread, "checkpoint_ns": self.namespace}}
+    def page(self, before: str, size: int) -> list[Link]:
+        return read_links(self.saver, self.thread, self.namespace, before=before, limit=size)
+
+    async def apage(self, before: str, size: int) -> list[Link]:
+        return await aread_links(self.saver, self.thread, self.namespace, before=before, limit=size)
 
 
 def require_known(effects: object) -> None:
@@ -97,11 +101,8 @@ def require_line(place: Place, *, since: str, node: str) -> str:
     """
     for seconds in _patience(place):
         walk = _Walk(place.checkpoint, since)
-        before = None
-        size = FIRST_PAGE
         while walk.verdict == "open":
-            page = list(place.saver.list(place.config(), before=before, limit=size))
-            before, size = walk.read(page, size), PAGE
+            walk.read(place.page(walk.before, walk.size))
         if walk.verdict != "unsaved":
             break
         time.sleep(seconds)
@@ -112,11 +113,8 @@ async def arequire_line(place: Place, *, since: str, node: str) -> str:
     """As `require_line`, for an event loop."""
     for seconds in _patience(place):
         walk = _Walk(place.checkpoint, since)
-        before = None
-        size = FIRST_PAGE
         while walk.verdict == "open":
-            found = place.saver.alist(place.config(), before=before, limit=size)
-            before, size = walk.read([kept async for kept in found], size), PAGE
+            walk.read(await place.apage(walk.before, walk.size))
         if walk.verdict != "unsaved":
             break
         await asyncio.sleep(seconds)
@@ -174,35 +172,37 @@ class _Walk:
         self._since = since
         self._begun = False
         self.verdict: Literal["open", "line", "fork", "unsaved", "pruned"] = "open"
+        self.before = ""
+        """Where the next page begins: below this id; empty: at the newest."""
+        self.size = FIRST_PAGE if since else PAGE
+        """Of the next page."""
 
-    def read(self, page: list[CheckpointTuple], size: int) -> RunnableConfig | None:
-        """Go on with `page`, of at most `size`; returns where the next one begins."""
-        for kept in page:
-            self._read_one(kept)
+    def read(self, page: list[Link]) -> None:
+        """Go on with the next page."""
+        for link in page:
+            self._read_one(link)
             if self.verdict != "open":
-                return None
-        if len(page) < size:
+                return
+        if len(page) < self.size:
             # The thread began here; or what came before was deleted, and with it perhaps the other
             # way on from there.
             unsaved = not self._begun and page
             self.verdict = "unsaved" if unsaved else "pruned" if self._is_cut_off() else "line"
-            return None
-        return page[-1].config
+            return
+        self.before, self.size = page[-1].id, PAGE
 
     def _is_cut_off(self) -> bool:
         return self._begun and bool(self._expected)
 
-    def _read_one(self, kept: CheckpointTuple) -> None:
-        own = kept.checkpoint["id"]
+    def _read_one(self, link: Link) -> None:
         if not self._begun and not self._expected:
-            self._expected = own  # no node: the newest one is asked about
-        if own == self._expected:
+            self._expected = link.id  # no node: the newest one is asked about
+        if link.id == self._expected:
             self._begun = True
-            before = kept.parent_config or {}
-            self._expected = (before.get("configurable") or {}).get("checkpoint_id") or ""
-            if own == self._since:
+            self._expected = link.parent
+            if link.id == self._since:
                 self.verdict = "line"
-        elif not self._begun and own < self._expected:
+        elif not self._begun and link.id < self._expected:
             self.verdict = "unsaved"
         else:
             self.verdict = "fork"

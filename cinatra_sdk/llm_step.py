@@ -21,6 +21,7 @@ from typing import Any, Final
 
 from pydantic import JsonValue
 
+from cinatra_sdk.lineage import Effects
 from cinatra_sdk.platform.protocol import BASE_URL_PLACEHOLDER, Platform
 from cinatra_sdk.step import NodeRunnable, PlatformStep, State, Step, template_values
 from cinatra_sdk.templates import Renderer
@@ -51,6 +52,7 @@ def llm_step(
     risk_class: str = "read_only",
     after: str = "",
     timeout: float | None = None,
+    effects: Effects = "line",
 ) -> NodeRunnable:
     """A node that posts to `/api/llm-bridge`.
 
@@ -60,7 +62,7 @@ def llm_step(
     outputs:  title → JSON Schema of what the model must answer; a `default` makes one optional.
     options:  further keys of the body (`cinatra_llm`, `max_steps`, …), templates too.  Without
               an `output_schema` it is derived from `outputs` where each of them has a type.
-    into, needs, sealed: see `cinatra_sdk.step.Step`.
+    into, needs, sealed, effects: see `cinatra_sdk.step.Step`.
     after:    node whose outputs templates may call `child_output`.
 
     The node does nothing once the run is rejected or ended.
@@ -92,7 +94,7 @@ def llm_step(
         return {**request, **rendered}
 
     return PlatformStep(
-        step=Step(node=node, into=into, needs=tuple(needs), sealed=sealed),
+        step=Step(node=node, into=into, needs=tuple(needs), sealed=sealed, effects=effects),
         platform=platform,
         url=BRIDGE_URL,
         body=body,

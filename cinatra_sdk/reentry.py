@@ -18,6 +18,14 @@ from typing import Any, cast
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import CheckpointMetadata, CheckpointTuple
 
+from cinatra_sdk.checkpoint_ids import (
+    Link,
+    aread_links,
+    aread_namespaces,
+    config_of,
+    read_links,
+    read_namespaces,
+)
 from cinatra_sdk.lineage import Place, arequire_line, require_line
 from cinatra_sdk.state import MISSING, SEALED, unseal
 
@@ -31,29 +39,42 @@ class Visit:
     own: str
     """Namespace of the graph inside, under this task."""
     scope: str
-    """Of the run inside, `outer/inner#2`: tells this visit from earlier ones."""
+    """Of the run inside, `outer/inner#2`."""
+    told: bool
+    """Whether the scope tells this visit from earlier ones: not in a graph that counts none."""
     turn: int | None
     """Number of the step that passed the turn to the node; None in a graph that keeps no turn."""
     node: str
     forks: bool
     """Whether the host lets nodes act in forks."""
+    asks: bool
+    """Whether a gate may stand inside, at any depth."""
 
 
 def require_line_inside(visit: Visit | None) -> None:
     """Raise `ForkRefused` where the graph inside came to its end in a fork of its own line.
 
-    Its nodes that act have looked themselves; a gate that was answered anew in a fork has not.
+    A gate that was answered anew in a fork does not look, and what it let through the graph around
+    would act on.  Nodes inside that act look themselves, and without a gate a fork comes to nothing
+    that the line has not come to: so nobody looks there once more.
     """
-    if visit is not None and not visit.forks:
-        inside = replace(visit.place, namespace=visit.own, checkpoint="")
+    inside = _inside(visit)
+    if visit is not None and inside is not None:
         require_line(inside, since="", node=visit.node)
 
 
 async def arequire_line_inside(visit: Visit | None) -> None:
     """As `require_line_inside`, for an event loop."""
-    if visit is not None and not visit.forks:
-        inside = replace(visit.place, namespace=visit.own, checkpoint="")
+    inside = _inside(visit)
+    if visit is not None and inside is not None:
         await arequire_line(inside, since="", node=visit.node)
+
+
+def _inside(visit: Visit | None) -> Place | None:
+    """The newest checkpoint of the graph inside; None where nobody has to look there."""
+    if visit is None or visit.forks or not visit.asks:
+        return None
+    return replace(visit.place, namespace=visit.own, checkpoint="")
 
 
 def go_on_inside(visit: Visit | None) -> Mapping[str, Any] | None:
@@ -63,84 +84,88 @@ def go_on_inside(visit: Visit | None) -> Mapping[str, Any] | None:
     Raises: `ForkRefused` where that is a fork of its own line.
     """
     if visit is None:
-        return None  # no checkpoint is kept
-    place, config = visit.place, _config(visit.place, visit.own)
-    if place.saver.get_tuple(config) is not None:
+        return None  # no checkpoint is kept, or nothing inside that may not be done twice
+    place, saver = visit.place, visit.place.saver
+    if read_links(saver, place.thread, visit.own, limit=1):
         return None
     if visit.turn is not None:
-        newest = place.saver.list(place.config(), limit=2)
-        if not _had_the_turn(visit, newest):
+        before = _before(visit, read_links(saver, place.thread, place.namespace, limit=2))
+        if before is None or not _had_the_turn(visit, saver.get_tuple(before)):
             return None
-    begun = _newest_begun(visit, place.saver.list(_config(place)))
+    others = _other_tasks(visit, read_namespaces(saver, place.thread))
+    begun = _newest_begun(visit, map(saver.get_tuple, others))
     if begun is None:
         return None
     if not visit.forks:
         require_line(_place(visit, begun), since="", node=visit.node)
     if _has_ended(begun):
         return _came_to(begun)
-    place.saver.put(*_copied(config, begun))
+    saver.put(*_copied(config_of(place.thread, visit.own), begun))
     return None
 
 
 async def ago_on_inside(visit: Visit | None) -> Mapping[str, Any] | None:
     """As `go_on_inside`, for an event loop."""
     if visit is None:
-        return None  # no checkpoint is kept
-    place, config = visit.place, _config(visit.place, visit.own)
-    if await place.saver.aget_tuple(config) is not None:
+        return None  # no checkpoint is kept, or nothing inside that may not be done twice
+    place, saver = visit.place, visit.place.saver
+    if await aread_links(saver, place.thread, visit.own, limit=1):
         return None
     if visit.turn is not None:
-        newest = place.saver.alist(place.config(), limit=2)
-        if not _had_the_turn(visit, [kept async for kept in newest]):
+        newest = await aread_links(saver, place.thread, place.namespace, limit=2)
+        before = _before(visit, newest)
+        if before is None or not _had_the_turn(visit, await saver.aget_tuple(before)):
             return None
-    every = place.saver.alist(_config(place))
-    begun = _newest_begun(visit, [kept async for kept in every])
+    others = _other_tasks(visit, await aread_namespaces(saver, place.thread))
+    begun = _newest_begun(visit, [await saver.aget_tuple(other) for other in others])
     if begun is None:
         return None
     if not visit.forks:
         await arequire_line(_place(visit, begun), since="", node=visit.node)
     if _has_ended(begun):
         return _came_to(begun)
-    await place.saver.aput(*_copied(config, begun))
+    await saver.aput(*_copied(config_of(place.thread, visit.own), begun))
     return None
 
 
-def _config(place: Place, namespace: str | None = None) -> RunnableConfig:
-    """Of one namespace of the thread, or of all."""
-    named = {} if namespace is None else {"checkpoint_ns": namespace}
-    return {"configurable": {"thread_id": place.thread, **named}}
+def _before(visit: Visit, newest: list[Link]) -> RunnableConfig | None:
+    """The checkpoint before the one that the node runs on."""
+    others = (link.id for link in newest if link.id != visit.place.checkpoint)
+    own = next(others, None)
+    return None if own is None else config_of(visit.place.thread, visit.place.namespace, own)
 
 
-def _had_the_turn(visit: Visit, newest: Iterable[CheckpointTuple]) -> bool:
+def _had_the_turn(visit: Visit, before: CheckpointTuple | None) -> bool:
     """Whether the turn was the node's before the step that made its task: then it ran already.
 
     The step that passes the turn on makes the first checkpoint with it.
     """
-    for kept in newest:
-        if kept.checkpoint["id"] == visit.place.checkpoint:
-            continue
-        try:
-            turn = json.loads(kept.checkpoint["channel_values"].get("cursor") or "null")
-        except (ValueError, TypeError):
-            return False
-        return isinstance(turn, dict) and turn.get("seq") == visit.turn
-    return False
+    if before is None:
+        return False
+    try:
+        turn = json.loads(before.checkpoint["channel_values"].get("cursor") or "null")
+    except (ValueError, TypeError):
+        return False
+    return isinstance(turn, dict) and turn.get("seq") == visit.turn
 
 
-def _newest_begun(visit: Visit, every: Iterable[CheckpointTuple]) -> CheckpointTuple | None:
+def _other_tasks(visit: Visit, namespaces: Iterable[str]) -> list[RunnableConfig]:
+    """The newest checkpoint of each task that ran the node; the order says nothing."""
+    around = _nodes(visit.own)
+    return [config_of(visit.place.thread, other) for other in namespaces if _nodes(other) == around]
+
+
+def _newest_begun(visit: Visit, every: Iterable[CheckpointTuple | None]) -> CheckpointTuple | None:
     """The last checkpoint of this visit under another task."""
-    # Not by pages: a saver need not put the checkpoints of several namespaces in one order.
-    begun = [kept for kept in every if _is_same_visit(visit, kept)]
+    begun = [kept for kept in every if kept is not None and _is_same_visit(visit, kept)]
     newest = max(begun, key=lambda kept: kept.checkpoint["id"], default=None)
-    if newest is None or visit.turn is not None or _is_rejected(newest):
+    if newest is None or visit.told or _is_rejected(newest):
         return newest
-    # Without a turn nothing tells the next time round a loop from this one.
+    # Nothing tells the next time round a loop from this one.
     return None if _has_ended(newest) else newest
 
 
 def _is_same_visit(visit: Visit, kept: CheckpointTuple) -> bool:
-    if _nodes(kept.config["configurable"]["checkpoint_ns"]) != _nodes(visit.own):
-        return False
     identity = unseal(kept.checkpoint["channel_values"].get("run"))
     return identity is not MISSING and identity.get("scope") == visit.scope
 

@@ -118,7 +118,7 @@ def host_context(
 
 
 def context_inside(
-    host: HostContext, *, scope: str, own_policy: bool, effects: str = ""
+    host: HostContext, *, scope: str, own_policy: bool, effects: Effects
 ) -> HostContext:
     """The host's word for a graph inside the run's graph, at `scope`.
 

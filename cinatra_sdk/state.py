@@ -11,6 +11,7 @@ In: what nodes return.  Out: LangGraph channels that keep the rules below whatev
 | `rejected_at` | `FirstText` | the first rejection stays |
 | `status` | `TerminalWins` | a terminal status stays; a rejection wins over a completion |
 | `seen` | `Latest` | how far the thread was looked at for forks; sealed |
+| `visits` | `Visits` | how often each block has finished; sealed, the highest wins |
 | `cursor` | `Turn` | whose turn it is; sealed, the latest wins |
 | `node.<id>` | `Record` | what a node put out; sealed, the latest wins |
 | `messages`, `decisions` | `Appended` | grow only; sealed |
@@ -178,6 +179,25 @@ class Latest(HostOnly):
         return changed
 
 
+class Visits(HostOnly):
+    """How often each node has finished, `{node: visits}`; of each the highest number stays."""
+
+    __slots__ = ()
+
+    def update(self, values: Sequence[Any]) -> bool:
+        counted: dict[str, int] = {} if self.value is MISSING else dict(self.value)
+        for value in values:
+            finished = unseal(value)
+            if finished is MISSING:
+                log.warning("R01_IGNORED: a write to %r that no node made", self.key)
+                continue
+            counted |= {n: max(visits, counted.get(n, 0)) for n, visits in finished.items()}
+        if not counted or counted == self.value:
+            return False
+        self.value, self.stored = counted, seal(counted)
+        return True
+
+
 class FirstText(_Kept):
     """Keeps the first non-empty string; everything else is dropped."""
 
@@ -261,11 +281,13 @@ def _turn(text: Any) -> Any:
         turn = json.loads(text)
     except (ValueError, RecursionError):
         return MISSING
-    return turn if isinstance(turn, dict) and {"seq", "next"} <= turn.keys() else MISSING
+    if not isinstance(turn, dict) or not {"seq", "next"} <= turn.keys():
+        return MISSING
+    return {"seq": turn["seq"], "next": turn["next"]}
 
 
 class Record(_Sealed):
-    """What a node put out: `{"seq", "visits", "out", …}`; the latest wins.
+    """What a node put out: `{"seq", "visits", "next", "out", …}`; the latest wins.
 
     A write carries the seal as one of its members, so that its values stay readable on the way:
     `{**record, **SEALED}`.  Without it a client could change, in the request that approves, what
@@ -343,8 +365,8 @@ class GovernedState(TypedDict, total=False):
     """Run identity: `run_id`, `tenant`, `thread`, `scope`, and whose thread it is: `digest`, `graph`."""
     seen: Annotated[str, Latest]
     """Up to which checkpoint a block has looked for forks (`cinatra_sdk.lineage`)."""
-    gates_answered: Annotated[list[str], Appended]
-    """The gates that were answered, once per visit (`cinatra_sdk.gate_visits`)."""
+    visits: Annotated[dict[str, int], Visits]
+    """How often each block has finished: what tells a call that is made again from the next one."""
     ended: Annotated[dict[str, Any], HostOnly]
     """`{"scope"}`: the graph reached its own end.  A graph around this one believes nothing else."""
     rejected_at: Annotated[str, FirstText]

@@ -24,6 +24,8 @@ from pydantic import JsonValue
 
 from cinatra_sdk.acting import arequire_effects, require_effects, seen_update
 from cinatra_sdk.errors import FlowError, NodeFailed
+from cinatra_sdk.gates import label
+from cinatra_sdk.lineage import Effects, require_known
 from cinatra_sdk.platform.outputs import declared_outputs
 from cinatra_sdk.platform.protocol import DeclaredOutput, Platform, PlatformCall, PlatformError
 from cinatra_sdk.runtime_context import HostContext, context_of
@@ -32,6 +34,7 @@ from cinatra_sdk.state import AUTHORITATIVE, TERMINAL, seal
 from cinatra_sdk.tasks import require_own_graph, was_sent
 from cinatra_sdk.templates import TemplateError
 from cinatra_sdk.values import check_value
+from cinatra_sdk.visits import visit_of, visited
 
 State: TypeAlias = Mapping[str, Any]
 NodeRunnable: TypeAlias = Runnable[Any, Any]
@@ -57,10 +60,14 @@ class Step:
     sealed: bool = False
     """The keys are `Annotated[…, HostOnly]`: no caller can write them, and a block whose outputs
     are there already does nothing."""
+    effects: Effects = "line"
+    """Where the block may act: on its thread's own line, or in forks of it too
+    (`cinatra_sdk.lineage`).  The host's context comes before it."""
 
     def __post_init__(self) -> None:
         if not self.node:
             raise ValueError("a building block needs the name of its node")
+        require_known(self.effects)
 
     @property
     def output_key(self) -> str:
@@ -158,26 +165,34 @@ class PlatformStep:
         def run(state: State) -> dict[str, Any]:
             if not step.has_work(state):
                 return {}
-            since = state.get("seen", "")
-            seen = require_effects(state, get_runtime(HostContext), node=step.node, since=since)
-            call = self._call(state)
+            since, runtime = state.get("seen", ""), get_runtime(HostContext)
+            seen = require_effects(
+                state, runtime, node=step.node, effects=step.effects, since=since
+            )
+            visit = visit_of(step.node)
+            call = self._call(state, visit)
             with _clean_errors(call):
                 answer = platform.call(call)
-            return {**self._finished(call, answer), **seen_update(seen)}
+            finished = self._finished(call, answer)
+            return {**finished, **seen_update(seen), **visited(step.node, visit)}
 
         async def arun(state: State) -> dict[str, Any]:
             if not step.has_work(state):
                 return {}
             since, runtime = state.get("seen", ""), get_runtime(HostContext)
-            seen = await arequire_effects(state, runtime, node=step.node, since=since)
-            call = self._call(state)
+            seen = await arequire_effects(
+                state, runtime, node=step.node, effects=step.effects, since=since
+            )
+            visit = visit_of(step.node)
+            call = self._call(state, visit)
             with _clean_errors(call):
                 answer = await platform.acall(call)
-            return {**self._finished(call, answer), **seen_update(seen)}
+            finished = self._finished(call, answer)
+            return {**finished, **seen_update(seen), **visited(step.node, visit)}
 
         return node_of(step.node, run, arun)
 
-    def _call(self, state: State) -> PlatformCall:
+    def _call(self, state: State, visit: int | None) -> PlatformCall:
         runtime = get_runtime(HostContext)
         host = context_of(runtime.context)
         identity: Mapping[str, str] = state.get("run") or {}
@@ -186,7 +201,6 @@ class PlatformStep:
             body = self.body(state, run_id)
         except TemplateError as error:
             raise self.step.failed(f"request: {error}") from None
-        task = runtime.execution_info.task_id if runtime.execution_info is not None else ""
         return PlatformCall(
             node=self.step.node,
             path=f"{scope}/{self.step.node}" if scope else self.step.node,
@@ -197,10 +211,20 @@ class PlatformStep:
             risk_class=self.risk_class,
             run_id=run_id,
             context_id=host.context_id or run_id,
-            idempotency_key=_effect_key(identity, self.step.node, task),
+            idempotency_key=_effect_key(identity, self._position(visit)),
+            visit=visit or 1,
             timeout=self.timeout,
             credentials=host.credentials,
         )
+
+    def _position(self, visit: int | None) -> str:
+        """What tells this visit of the node from every other one in its graph."""
+        if visit is not None:
+            return label(self.step.node, visit)
+        # The engine's name of the task is the same where the graph is resumed after a crash, and
+        # another one where it was given a further input.
+        info = get_runtime(HostContext).execution_info
+        return f"{self.step.node}\n{info.task_id if info is not None else ''}"
 
     def _finished(self, call: PlatformCall, answer: JsonValue) -> dict[str, Any]:
         out = declared_outputs(call, cut_out(answer, call.secrets))
@@ -233,7 +257,7 @@ def declared(outputs: Mapping[str, Mapping[str, JsonValue]]) -> tuple[DeclaredOu
     )
 
 
-def _effect_key(identity: Mapping[str, str], node: str, task: str) -> str:
-    """The idempotency key of one visit: the engine's task id is the same after a crash."""
-    about = [identity.get(key, "") for key in ("tenant", "run_id", "scope")]
-    return hashlib.sha256("\n".join([*about, node, task]).encode()).hexdigest()
+def _effect_key(identity: Mapping[str, str], position: str) -> str:
+    """The idempotency key of one visit: the same after a crash, never used twice."""
+    about = [identity.get(key, "") for key in ("tenant", "run_id", "thread", "scope")]
+    return hashlib.sha256("\n".join([*about, position]).encode()).hexdigest()

@@ -26,10 +26,10 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime, get_runtime
 from pydantic import JsonValue
 
-from cinatra_sdk.acting import allows_forks, arefuse_forks, refuse_forks
+from cinatra_sdk.acting import allows_forks, arefuse_forks, does_not_act, may_act, refuse_forks
 from cinatra_sdk.gates import label
 from cinatra_sdk.host_node import ending
-from cinatra_sdk.lineage import place_of
+from cinatra_sdk.lineage import Effects, place_of
 from cinatra_sdk.reentry import (
     Visit,
     ago_on_inside,
@@ -43,6 +43,7 @@ from cinatra_sdk.step import NodeRunnable, State, Step, node_of, template_values
 from cinatra_sdk.tasks import shape_of
 from cinatra_sdk.template_language import ENVIRONMENT
 from cinatra_sdk.templates import Renderer, TemplateError
+from cinatra_sdk.visits import visit_of, visited
 
 
 def subgraph(
@@ -56,6 +57,7 @@ def subgraph(
     needs: Sequence[str] = (),
     sealed: bool = False,
     after: str = "",
+    effects: Effects = "line",
 ) -> NodeRunnable:
     """A node that runs `graph` as a subgraph.
 
@@ -63,7 +65,8 @@ def subgraph(
     outputs:    title → template over what the graph returned.
     own_policy: the graph brings its approval policy (a compiled flow does); otherwise it works
                 under the parent's, and its step numbers are the parent's.
-    into, needs, sealed: see `cinatra_sdk.step.Step`.
+    into, needs, sealed, effects: see `cinatra_sdk.step.Step`.  The graph inside acts where this
+                block may, whatever it was built with.
     after:      node whose outputs templates may call `child_output`.
 
     The graph gets `bearer_token`, `run` and the policy sealed.  Its state must have
@@ -80,7 +83,7 @@ def subgraph(
             "the parent's keeps its state"
         )
     border = _Border(
-        step=Step(node=node, into=into, needs=tuple(needs), sealed=sealed),
+        step=Step(node=node, into=into, needs=tuple(needs), sealed=sealed, effects=effects),
         inputs=inputs,
         outputs=outputs,
         own_policy=own_policy,
@@ -88,6 +91,9 @@ def subgraph(
         shape=shape_of(graph.channels),
     )
     _require_sealed(graph, node, outputs)
+    # Nodes inside see the line of their own graph; that of this one is looked at here, for them.
+    # Where only gates and computing nodes stand inside, whatever acts after them looks itself.
+    acts = may_act(graph)
     read = sorted({*graph.output_channels, "ended", "rejected_at"} & set(graph.channels))
 
     # Both forms name `graph` themselves: that is how the engine and Studio find it inside.
@@ -95,29 +101,37 @@ def subgraph(
         if not border.step.has_work(state):
             return {}
         runtime = get_runtime(HostContext)
-        refuse_forks(state, runtime, node=node, since=state.get("seen", ""))
-        visit, scope = border.visit(state, config, runtime), border.scope(state)
+        if acts:
+            refuse_forks(state, runtime, node=node, effects=effects, since=state.get("seen", ""))
+        number = visit_of(node)
+        scope = border.scope(state, number)
+        visit = border.visit(config, runtime, scope, told=number is not None)
         result = go_on_inside(visit)
         if result is None:
-            entered, context = border.enter(state), border.context(state)
+            entered, context = border.enter(state, scope), border.context(scope)
             result = graph.invoke(entered, config, context=context, output_keys=read)
             require_line_inside(visit)
-        return border.leave(result, scope)
+        return {**border.leave(result, scope), **visited(node, number)}
 
     async def arun(state: State, config: RunnableConfig) -> dict[str, Any]:
         if not border.step.has_work(state):
             return {}
         runtime = get_runtime(HostContext)
-        await arefuse_forks(state, runtime, node=node, since=state.get("seen", ""))
-        visit, scope = border.visit(state, config, runtime), border.scope(state)
+        if acts:
+            since = state.get("seen", "")
+            await arefuse_forks(state, runtime, node=node, effects=effects, since=since)
+        number = visit_of(node)
+        scope = border.scope(state, number)
+        visit = border.visit(config, runtime, scope, told=number is not None)
         result = await ago_on_inside(visit)
         if result is None:
-            entered, context = border.enter(state), border.context(state)
+            entered, context = border.enter(state, scope), border.context(scope)
             result = await graph.ainvoke(entered, config, context=context, output_keys=read)
             await arequire_line_inside(visit)
-        return border.leave(result, scope)
+        return {**border.leave(result, scope), **visited(node, number)}
 
-    return node_of(node, run, arun)
+    made = node_of(node, run, arun)
+    return made if acts else does_not_act(made)
 
 
 def _require_sealed(
@@ -173,7 +187,7 @@ class _Border:
         self._after = after
         self._shape = shape
 
-    def context(self, state: State) -> HostContext:
+    def context(self, scope: str) -> HostContext:
         """The host's word for the graph inside: the parent's policy is not that of its steps.
 
         A graph that seals its host fields itself (a compiled flow) learns its place from here.
@@ -181,13 +195,13 @@ class _Border:
         host = context_of(get_runtime(HostContext).context)
         return context_inside(
             host,
-            scope=self.scope(state),
+            scope=scope,
             own_policy=self._own_policy,
-            effects=(state.get("run") or {}).get("effects", ""),
+            effects=self.step.effects,
         )
 
     def visit(
-        self, state: State, config: RunnableConfig, runtime: Runtime[HostContext]
+        self, config: RunnableConfig, runtime: Runtime[HostContext], scope: str, *, told: bool
     ) -> Visit | None:
         """The visit of the graph inside, where checkpoints are kept."""
         info = runtime.execution_info
@@ -197,19 +211,22 @@ class _Border:
         return Visit(
             place=place,
             own=info.checkpoint_ns,
-            scope=self.scope(state),
+            scope=scope,
+            told=told,
             turn=None,
             node=self.step.node,
-            forks=allows_forks(state, runtime),
+            forks=allows_forks(runtime, self.step.effects),
+            asks=True,  # nobody can tell of a graph that somebody else wrote
         )
 
-    def scope(self, state: State) -> str:
-        own, scope = label(self.step.node, 1), (state.get("run") or {}).get("scope", "")
+    def scope(self, state: State, visit: int | None) -> str:
+        """Where in the run the graph inside stands; without a count every visit is the first."""
+        own, scope = label(self.step.node, visit or 1), (state.get("run") or {}).get("scope", "")
         return f"{scope}/{own}" if scope else own
 
-    def enter(self, state: State) -> dict[str, Any]:
+    def enter(self, state: State, scope: str) -> dict[str, Any]:
         # The digest is the outer graph's own: the graph inside compares its shape.
-        inside = {"scope": self.scope(state), "graph": self._shape, "digest": ""}
+        inside = {"scope": scope, "graph": self._shape, "digest": ""}
         identity = {**(state.get("run") or {}), **inside}
         governed = {"bearer_token": seal(state["bearer_token"]), "run": seal(identity)}
         if not self._own_policy and "approval_policy" in state:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from langgraph.config import get_config
@@ -45,16 +45,16 @@ def shape_of(channels: Iterable[str]) -> str:
     return hashlib.sha256("\n".join(names).encode()).hexdigest()
 
 
-def own_channels() -> Collection[str]:
-    """Names of the channels of the graph that the running node belongs to; none outside of any."""
+def own_channels() -> Mapping[str, Any]:
+    """The channels of the graph that the running node belongs to, by name; none outside of any."""
     try:
         configurable = get_config().get("configurable") or {}
     except RuntimeError:
-        return ()  # called as a plain function
+        return {}  # called as a plain function
     # The engine's own function for reading state, which holds the graph's channels.  Not public:
     # tests/sdk/test_own_graph.py fails when it changes.
     read = configurable.get("__pregel_read")
-    channels: Collection[str] = () if read is None else read.args[1]
+    channels: Mapping[str, Any] = {} if read is None else read.args[1]
     return channels
 
 

@@ -25,6 +25,7 @@ Source: seed 000 (Agent Context Slots); Cinatra's contracts, sections 5 and 6.
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 from collections.abc import Hashable, Mapping
@@ -181,6 +182,7 @@ def context_selection(
     package_name: str,
     project_id: str = "",
     sealed: bool = False,
+    effects: Effects = "line",
 ) -> NodeRunnable:
     """A node that selects for one slot inside a hand-written graph, once per run.
 
@@ -188,7 +190,7 @@ def context_selection(
     slot_id:      the slot, as the package that runs declares it.
     package_name: that package.
     project_id:   the project, or a template over the parent's state; the run's own project wins.
-    sealed:       see `cinatra_sdk.step.Step`.
+    sealed, effects: see `cinatra_sdk.step.Step`.
 
     Its outputs are under `<node>_output`.  A rejection at its gate rejects the run.
     Raises (when it runs): `PlatformError` with the platform's code, `NodeFailed`.
@@ -203,6 +205,7 @@ def context_selection(
         },
         own_policy=True,
         sealed=sealed,
+        effects=effects,
     )
 
 
@@ -263,24 +266,21 @@ def _by_decision(state: Mapping[str, Any]) -> str:
 
 
 def _nodes(platform: Platform, effects: Effects) -> dict[str, Any]:
+    request = functools.partial(_request, platform, effects)
     return {
-        "start": seal_host_fields(POLICY, inputs=INPUTS, effects=effects),
-        "resolve_context": _request(
-            platform, "resolve_context", RESOLVE_URL, body=_about, outputs=RESOLVED
-        ),
+        "start": seal_host_fields(POLICY, inputs=INPUTS),
+        "resolve_context": request("resolve_context", RESOLVE_URL, body=_about, outputs=RESOLVED),
         "select_mode": node_of("select_mode", lambda _state: {}),
         "emit_context_payload": node_of("emit_context_payload", _emit),
         GATE: _gate(),
-        "finalize_interactive": _request(
-            platform,
+        "finalize_interactive": request(
             "finalize_interactive",
             FINALIZE_URL,
             body=_chosen_by_a_person,
             outputs=FINALIZED,
             needs=("selection_decision",),
         ),
-        "finalize_autonomous": _request(
-            platform,
+        "finalize_autonomous": request(
             "finalize_autonomous",
             FINALIZE_URL,
             body=_chosen_without_a_person,
@@ -291,10 +291,17 @@ def _nodes(platform: Platform, effects: Effects) -> dict[str, Any]:
 
 
 def _request(
-    platform: Platform, node: str, url: str, *, body: Any, outputs: Any, needs: tuple[str, ...] = ()
+    platform: Platform,
+    effects: Effects,
+    node: str,
+    url: str,
+    *,
+    body: Any,
+    outputs: Any,
+    needs: tuple[str, ...] = (),
 ) -> NodeRunnable:
     return PlatformStep(
-        step=Step(node=node, needs=needs, sealed=True),
+        step=Step(node=node, needs=needs, sealed=True, effects=effects),
         platform=platform,
         url=url,
         body=body,

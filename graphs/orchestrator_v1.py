@@ -195,9 +195,10 @@ def _leave_gate(builder: StateGraph[Any, Any, Any, Any], gate: str, following: s
 
 def _stages(platform: Platform, effects: Effects) -> dict[str, NodeRunnable]:
     return {
-        "host_node": seal_host_fields(POLICY, inputs=INPUTS, guards=GUARDS, effects=effects),
+        "host_node": seal_host_fields(POLICY, inputs=INPUTS, guards=GUARDS),
         "stage_0": llm_step(
             platform,
+            effects=effects,
             node="stage_0",
             agent_id=AGENT,
             system="You create email campaigns.  Answer with the id of the new campaign.",
@@ -209,6 +210,7 @@ def _stages(platform: Platform, effects: Effects) -> dict[str, NodeRunnable]:
         ),
         "stage_1_recipients": child_agent(
             platform,
+            effects=effects,
             node="stage_1_recipients",
             package="@cinatra-agents/email-recipients",
             after="stage_0",
@@ -221,6 +223,7 @@ def _stages(platform: Platform, effects: Effects) -> dict[str, NodeRunnable]:
         ),
         "stage_2_generate_drafts": child_agent(
             platform,
+            effects=effects,
             node="stage_2_generate_drafts",
             package="@cinatra-agents/email-drafts",
             input_mapping={
@@ -235,6 +238,7 @@ def _stages(platform: Platform, effects: Effects) -> dict[str, NodeRunnable]:
         ),
         "stage_3_ai_review": llm_step(
             platform,
+            effects=effects,
             node="stage_3_ai_review",
             agent_id=AGENT,
             after="stage_2_generate_drafts",
@@ -246,6 +250,7 @@ def _stages(platform: Platform, effects: Effects) -> dict[str, NodeRunnable]:
         ),
         "stage_4_send": child_agent(
             platform,
+            effects=effects,
             node="stage_4_send",
             package="@cinatra-agents/email-delivery",
             input_mapping={

@@ -7,8 +7,9 @@ In: one IR node within its flow.  Out: a `Frame`, which the node's body uses:
     …the node's own work…
     return frame.finish(state, out)
 
-A node does nothing unless the cursor names it (`cinatra_sdk.state.Turn`).  That one rule makes
-later nodes dead after a rejection, and jumps into a flow harmless.
+A node does nothing unless the cursor names it (`cinatra_sdk.state.Turn`), and the sealed record of
+the node that ran last says the same.  That one rule makes later nodes dead after a rejection, and
+jumps into a flow harmless.
 """
 
 from __future__ import annotations
@@ -23,17 +24,19 @@ from langgraph.types import Command
 
 from cinatra_sdk.errors import FlowChanged, LimitExceeded, NodeFailed
 from cinatra_sdk.gates import label
+from cinatra_sdk.lineage import Effects
 from cinatra_sdk.state import SEALED, seal
 from cinatra_sdk.values import check_value
 from oas_compiler.approval import Path
-from oas_compiler.ir import DataEdge, FlowIR, Json, Node, Port
+from oas_compiler.ir import DataEdge, FlowIR, Json, Node, Port, StartNode
 from oas_compiler.lower.casting import CastError, caster
 from oas_compiler.lower.names import CURSOR, channel_of, node_name
 
-LAYOUT = 2
+LAYOUT = 3
 """Raise it whenever node names, channels or records of a compiled graph change."""
 SEEN = "seen"
-"""Of the cursor: the checkpoint up to which a node that acted has looked for forks."""
+"""Of a record: the checkpoint up to which a node that acted has looked for forks; also the name under
+which a node's own look goes with the state that its body is given."""
 MISSING: Any = object()
 _NO_MORE: Mapping[str, Any] = MappingProxyType({})
 
@@ -47,15 +50,9 @@ def pin_of(digest: str, around: Path) -> str:
     return f"{digest}/{LAYOUT}/{'/'.join(around)}"
 
 
-def seen_before(state: Mapping[str, Any]) -> str:
-    """Up to which checkpoint a node that acted before has looked for forks; empty: none has."""
-    seen: str = state[CURSOR].get(SEEN, "")
-    return seen
-
-
 def with_seen(state: Mapping[str, Any], seen: str) -> Mapping[str, Any]:
-    """The state with what was looked at now, which the turn hands on."""
-    return {**state, CURSOR: {**state[CURSOR], SEEN: seen}} if seen else state
+    """The state with what was looked at now, for the node's own record."""
+    return {**state, SEEN: seen} if seen else state
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +83,8 @@ class Frame:
     path: Path
     channel: str
     inputs: tuple[InputPlan, ...]
+    before: tuple[str, ...]
+    """State keys of the nodes that can pass the turn to it."""
     routes: Mapping[str, str]
     """branch → id of the next node."""
     max_steps: int
@@ -95,6 +94,8 @@ class Frame:
     """The path as text, for errors."""
     output_where: str
     """What `check_value` calls the node's output."""
+    effects: Effects
+    """Where the graph lets its nodes act."""
 
     def failed(self, message: str, *, hint: str = "") -> NodeFailed:
         """An error of this node, naming it."""
@@ -104,7 +105,8 @@ class Frame:
 
     def channels(self) -> list[str]:
         """State keys that `has_turn`, `gather`, `visit` and `finish` read."""
-        return ["run", self.channel, *(s.channel for plan in self.inputs for s in plan.sources)]
+        sources = (source.channel for plan in self.inputs for source in plan.sources)
+        return ["run", self.channel, *self.before, *sources]
 
     def has_turn(self, state: Mapping[str, Any]) -> bool:
         """Whether the run is at this node.
@@ -115,6 +117,8 @@ class Frame:
         cursor = state.get(CURSOR)
         if cursor is None or cursor["next"] != self.node.id:
             return False
+        if self._passed(state) is None:
+            return False
         self.require_own_run(state)
         if cursor["seq"] >= self.max_steps:
             raise LimitExceeded(
@@ -124,6 +128,26 @@ class Frame:
                 hint="a loop has no way out",
             )
         return True
+
+    def _passed(self, state: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        """The record of the step that passed the turn here; None where none has, or it was taken.
+
+        A checkpoint holds the cursor as plain text, which another graph on the thread may have
+        written, where it has a key of that name; records are sealed.
+        """
+        seq, own = state[CURSOR]["seq"], state.get(self.channel)
+        if own is not None and own["seq"] > seq:
+            return None
+        for channel in self.before:
+            record: Mapping[str, Any] | None = state.get(channel)
+            if record is not None and record["seq"] == seq:
+                return record if record["next"] == self.node.id else None
+        return None
+
+    def seen_before(self, state: Mapping[str, Any]) -> str:
+        """Up to which checkpoint a node that acted before has looked for forks; empty: none has."""
+        passed = self._passed(state)
+        return "" if passed is None else str(passed.get(SEEN, ""))
 
     def require_own_run(self, state: Mapping[str, Any]) -> None:
         """Raise `FlowChanged` unless the run was begun by this flow, in this layout and at this level."""
@@ -197,16 +221,10 @@ class Frame:
         more: Mapping[str, Any] = _NO_MORE,
     ) -> dict[str, Any]:
         """As `finish`, with the whole record and the next node given; None ends the run."""
-        cursor = state[CURSOR]
-        seq = cursor["seq"] + 1
-        turn = {"seq": seq, "next": following}
-        if SEEN in cursor:
-            turn[SEEN] = cursor[SEEN]
-        return {
-            self.channel: {"seq": seq, "visits": self.visit(state), **record, **SEALED},
-            CURSOR: seal(turn),
-            **more,
-        }
+        turn = {"seq": state[CURSOR]["seq"] + 1, "next": following}
+        seen = state.get(SEEN) or self.seen_before(state)
+        about = {**turn, "visits": self.visit(state), **({SEEN: seen} if seen else {})}
+        return {self.channel: {**about, **record, **SEALED}, CURSOR: seal(turn), **more}
 
     def leave(self, update: dict[str, Any], following: str | None) -> Command[Any]:
         """`update`, then straight to the next node: the way out of nodes that can choose."""
@@ -253,7 +271,9 @@ class Index:
         )
 
 
-def frame_of(index: Index, node: Node, around: Path, *, max_steps: int, digest: str) -> Frame:
+def frame_of(
+    index: Index, node: Node, around: Path, *, max_steps: int, digest: str, effects: Effects
+) -> Frame:
     """The frame of `node`, from the flow's data edges and routes."""
     where = "/".join((*around, node.id))
     return Frame(
@@ -261,12 +281,20 @@ def frame_of(index: Index, node: Node, around: Path, *, max_steps: int, digest: 
         path=(*around, node.id),
         channel=channel_of(node.id),
         inputs=tuple(_plan(index, node, port) for port in node.inputs),
+        before=_before(index, node),
         routes=index.routes.get(node.id, {}),
         max_steps=max_steps,
         pin=pin_of(digest, around),
         where=where,
         output_where=f"output of node '{where}'",
+        effects=effects,
     )
+
+
+def _before(index: Index, node: Node) -> tuple[str, ...]:
+    """A StartNode also passes the turn to itself, to ask for the next missing input."""
+    own = (node.id,) if isinstance(node, StartNode) else ()
+    return tuple(channel_of(source) for source in (*own, *index.before.get(node.id, ())))
 
 
 def _plan(index: Index, node: Node, port: Port) -> InputPlan:

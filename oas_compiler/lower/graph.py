@@ -4,7 +4,8 @@ In: `FlowIR` and what the host gave (`Wiring`).  Out: a `StateGraph`, not yet co
 
 State, one channel per node (a merged state would make checkpoints grow quadratically):
 
-    node.<id>   {"seq": step that wrote it, "visits": n, "out": {output title: value}}
+    node.<id>   {"seq": step that wrote it, "visits": n, "next": id of the node after it,
+                 "out": {output title: value}}
     cursor      whose turn it is;  inputs, outputs, branch, messages, decisions;  the governed keys
 """
 
@@ -16,6 +17,7 @@ from langchain_core.runnables import Runnable
 from langgraph.graph import END, START, StateGraph
 from typing_extensions import TypedDict
 
+from cinatra_sdk.acting import does_not_act
 from cinatra_sdk.runtime_context import HostContext
 from cinatra_sdk.state import Appended, FirstText, HostOnly, Record, TerminalWins, Turn
 from oas_compiler.approval import Path
@@ -75,10 +77,18 @@ def lower_flow(
         output_schema=_schema("Output", {key: _FIXED[key] for key in _OUTPUT_KEYS}),
     )
     for node in flow.nodes:
+        frame = frame_of(
+            index,
+            node,
+            around,
+            max_steps=wiring.max_steps,
+            digest=wiring.digest,
+            effects=wiring.effects,
+        )
         site = Site(
             node=node,
             index=index,
-            frame=frame_of(index, node, around, max_steps=wiring.max_steps, digest=wiring.digest),
+            frame=frame,
             wiring=wiring,
             depth=depth,
         )
@@ -120,9 +130,11 @@ def _add(graph: StateGraph[Any, Any, Any, Any], site: Site, lowered: Lowered, ke
 def _runnable(site: Site, lowered: Lowered) -> Runnable[Any, Any]:
     name = node_name(site.node.id)
     if lowered.bare:
-        return node_runnable(name, lowered.run, lowered.arun)
-    about = Surroundings(frame=site.frame, placeholders=tuple(site.wiring.env.values()))
-    return node_runnable(name, step(about, lowered), async_step(about, lowered))
+        made = node_runnable(name, lowered.run, lowered.arun)
+    else:
+        about = Surroundings(frame=site.frame, placeholders=tuple(site.wiring.env.values()))
+        made = node_runnable(name, step(about, lowered), async_step(about, lowered))
+    return made if lowered.acts else does_not_act(made)
 
 
 def _metadata(site: Site) -> dict[str, Any]:

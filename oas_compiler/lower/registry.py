@@ -59,7 +59,7 @@ class Lowered:
     takes_turns: bool = True
     """Whether it runs in its turn only; a StartNode decides for itself."""
     acts: bool = False
-    """Whether it does something outside the run: the host is asked before."""
+    """Whether it, or a node inside it, does something outside the run: the host is asked before."""
     bare: bool = False
     """The engine must see the function itself, because it looks for a subgraph in it."""
     chooses: bool = False

@@ -23,7 +23,7 @@ from cinatra_sdk.runtime_context import HostContext, context_of
 from cinatra_sdk.secrets import clean_error, cut_out, redact
 from cinatra_sdk.step import has_ended
 from cinatra_sdk.tasks import was_sent
-from oas_compiler.lower.frame import Frame, seen_before, with_seen
+from oas_compiler.lower.frame import Frame, with_seen
 from oas_compiler.lower.registry import AsyncNodeFunction, Lowered, NodeFunction
 
 
@@ -42,8 +42,8 @@ class Surroundings:
 
 def step(about: Surroundings, lowered: Lowered) -> NodeFunction:
     """The node's function, only in its turn, raising only clean errors."""
-    run, acts = lowered.run, lowered.acts
-    may_run = _permission(about.frame, lowered)
+    frame, run, acts = about.frame, lowered.run, lowered.acts
+    may_run = _permission(frame, lowered)
 
     def visit(state: Mapping[str, Any], runtime: Runtime[HostContext]) -> Any:
         try:
@@ -51,7 +51,11 @@ def step(about: Surroundings, lowered: Lowered) -> NodeFunction:
                 return {}
             if acts:
                 seen = require_effects(
-                    state, runtime, node=about.frame.where, since=seen_before(state)
+                    state,
+                    runtime,
+                    node=frame.where,
+                    effects=frame.effects,
+                    since=frame.seen_before(state),
                 )
                 state = with_seen(state, seen)
             return _kept(run(state, runtime), acts, runtime)
@@ -65,10 +69,10 @@ def step(about: Surroundings, lowered: Lowered) -> NodeFunction:
 
 def async_step(about: Surroundings, lowered: Lowered) -> AsyncNodeFunction | None:
     """As `step`; None where the node only computes."""
-    arun, acts = lowered.arun, lowered.acts
+    frame, arun, acts = about.frame, lowered.arun, lowered.acts
     if arun is None:
         return None
-    may_run = _permission(about.frame, lowered)
+    may_run = _permission(frame, lowered)
 
     async def visit(state: Mapping[str, Any], runtime: Runtime[HostContext]) -> Any:
         try:
@@ -76,7 +80,11 @@ def async_step(about: Surroundings, lowered: Lowered) -> AsyncNodeFunction | Non
                 return {}
             if acts:
                 seen = await arequire_effects(
-                    state, runtime, node=about.frame.where, since=seen_before(state)
+                    state,
+                    runtime,
+                    node=frame.where,
+                    effects=frame.effects,
+                    since=frame.seen_before(state),
                 )
                 state = with_seen(state, seen)
             return _kept(await arun(state, runtime), acts, runtime)

@@ -84,10 +84,12 @@ def by_hand(*, gated: bool) -> Callable[..., Made]:
             "review_decision", build_hitl_gate(step_number=1, node="review", write=keep)
         )
         nodes = {
-            "host": seal_host_fields(POLICY, effects=effects),
-            "review": review if gated else asking(platform, "review"),
-            **({} if gated else {"note": asking(platform, "note")}),
-            "send": asking(platform, "send", needs=("review_decision",) if gated else ()),
+            "host": seal_host_fields(POLICY),
+            "review": review if gated else asking(platform, "review", effects=effects),
+            **({} if gated else {"note": asking(platform, "note", effects=effects)}),
+            "send": asking(
+                platform, "send", needs=("review_decision",) if gated else (), effects=effects
+            ),
             "terminal": terminal_node(requires=("send_output",)),
         }
         builder = StateGraph(

@@ -120,17 +120,19 @@ def hand_written_around(platform: Any, child: str, saver: Any = None, effects: A
         block = subgraph(
             described, node="child", inputs={"inputs": {}}, sealed=True, own_policy=True,
             outputs={"text": "{{ outputs.text }}", "decision": "{{ decisions[0] }}"}, into=INTO,
+            effects=effects,
         )  # fmt: skip
     else:
         block = subgraph(
             hand_written_inside(platform), node="child", inputs={"topic": "x"}, sealed=True,
             outputs={"text": "{{ draft_output.text }}", "decision": "{{ review_decision }}"}, into=INTO,
+            effects=effects,
         )  # fmt: skip
     builder = StateGraph(Outer, context_schema=HostContext, input_schema=Input)
     nodes = {
-        "host": seal_host_fields(POLICY, effects=effects),
+        "host": seal_host_fields(POLICY),
         "child": block,
-        "send": asking(platform, "send", needs=("child_decision",)),
+        "send": asking(platform, "send", needs=("child_decision",), effects=effects),
         "terminal": terminal_node(requires=("send_output",)),
     }
     return in_a_row(builder, nodes).compile(checkpointer=saver or InMemorySaver())

@@ -38,12 +38,15 @@ class Run:
             send = GRAPHS[how["graph"]](SimulatedPlatform(), InMemorySaver()).send
             stubs[send] = [ERROR, stubs.get(send) or {}]
         self.platform = SimulatedPlatform(stubs)
-        effects = "forks" if how.get("allowed") == "graph" else "line"
-        self.made: Made = GRAPHS[how["graph"]](self.platform, saver, effects)
-        self.graph = self.made.graph
+        self.built(forks=how.get("allowed") in ("graph", "graph that began"))
         self.options: Any = {}
         if "durability" in how:
             self.options["durability"] = how["durability"]
+
+    def built(self, *, forks: bool) -> None:
+        effects = "forks" if forks else "line"
+        self.made: Made = GRAPHS[self.how["graph"]](self.platform, self.saver, effects)
+        self.graph = self.made.graph
 
     def invoke(self, given: Any, config: Any = CONFIG) -> None:
         self.graph.invoke(given, config, **self.options)
@@ -113,6 +116,8 @@ def carried_out(how: Any, run: Run) -> str:
         return on_the_line(how, run)
     before = len(run.calls)
     old = run.old()
+    if how.get("allowed", "").startswith("graph that"):
+        run.built(forks=how["allowed"] == "graph that goes on")
     if how.get("allowed") == "context":
         run.options["context"] = host_context(run_id="t1", effects="forks")
     if "said" in how:

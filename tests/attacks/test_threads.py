@@ -50,6 +50,8 @@ def attempt(attack: Attack, _place: Place) -> str:
     if how["by"] == "level":
         return on_another_level(how, thread)
     second = thread.made(how["second"])
+    if "keeps" in how:
+        move_the_turn(how, thread)
     if how["by"] == "own thread":
         return on_its_own(second, thread)
     with suppress(FlowError, InvalidUpdateError):
@@ -123,6 +125,12 @@ ACTS: Any = {
 }
 
 
+def move_the_turn(how: Any, thread: Thread) -> None:
+    """A client chooses a graph whose state has plain keys of these names, and sends it a turn."""
+    keys = dict.fromkeys([*how["keeps"], "cursor"])
+    foreign(keys, thread.saver).invoke({"cursor": how["turn"]}, CONFIG)
+
+
 def on_another_level(how: Any, thread: Thread) -> str:
     """The outer graph is run where the graph inside keeps its checkpoints."""
     made, before = thread.made(how["second"]), thread.calls
@@ -187,6 +195,20 @@ def any_run(place: Place) -> Iterator[None]:
         yield
 
 
+@contextmanager
+def any_turn(place: Place) -> Iterator[None]:
+    """Nodes that believe the cursor alone, whatever the records say."""
+    with place.monkeypatch.context() as patch:
+        patch.setattr(Frame, "_passed", lambda _self, _state: {})
+        yield
+
+
+@contextmanager
+def any_run_and_turn(place: Place) -> Iterator[None]:
+    with any_run(place), any_turn(place):
+        yield
+
+
 CONTROLS = {
     "compiled after compiled": Control(
         open=any_run, row="flow_parked,_then_call_in_the_gate's_place-resume"
@@ -198,7 +220,11 @@ CONTROLS = {
         open=any_run, row="orchestrator_parked,_then_call_in_the_gate's_place-a_new_input"
     ),
     "the outer graph for the inner one": Control(
-        open=any_run, row="the_outer_graph_in_the_subflow's_namespace-go_on"
+        open=any_run_and_turn, row="the_outer_graph_in_the_subflow's_namespace-go_on"
+    ),
+    "a moved turn": Control(
+        open=any_turn,
+        row="a_turn_that_a_foreign_graph_moved,_flow-flow:_run_and_cursor_only,_a_later_turn,_input",
     ),
     "hand-written after compiled": Control(
         open=any_run, row="flow_parked,_then_hand-written_sends-resume"

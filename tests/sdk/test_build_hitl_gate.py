@@ -99,7 +99,7 @@ def test_gates_at_the_same_time_have_two_ids_and_both_visits_are_counted() -> No
     waiting = gates_of(graph.get_state(CONFIG).interrupts)
     assert sorted(gate.id for gate in waiting) == ["left", "right"]
     graph.invoke(Command(resume={gate.interrupt: YES for gate in waiting}), CONFIG)
-    assert sorted(graph.get_state(CONFIG).values["gates_answered"]) == ["left", "right"]
+    assert graph.get_state(CONFIG).values["visits"] == {"left": 1, "right": 1}
 
 
 def test_each_visit_of_a_gate_in_a_loop_has_an_id_of_its_own() -> None:
@@ -130,7 +130,7 @@ def test_a_client_cannot_set_a_visit_back() -> None:
     graph.invoke({"drafts": 1}, CONFIG)
     graph.invoke(Command(resume={the_gate(graph).interrupt: YES}), CONFIG)
     assert the_gate(graph).id == "review#2"
-    graph.update_state(CONFIG, {"gates_answered": []}, as_node="host")
+    graph.update_state(CONFIG, {"visits": {"review": 0}}, as_node="host")
     graph.invoke(None, CONFIG)
     assert the_gate(graph).id == "review#2"
 

@@ -29,8 +29,8 @@ from cinatra_sdk.state import seal
 from cinatra_sdk.step import has_ended
 from cinatra_sdk.tasks import was_sent
 from oas_compiler.approval import walk
-from oas_compiler.ir import ApiNode, FlowNode, ToolNode
-from oas_compiler.lower.frame import MISSING, Frame, pin_of, seen_before, with_seen
+from oas_compiler.ir import ApiNode, FlowNode, InputMessageNode, ToolNode
+from oas_compiler.lower.frame import MISSING, Frame, pin_of, with_seen
 from oas_compiler.lower.names import (
     BRANCH,
     CURSOR,
@@ -56,15 +56,28 @@ def lower_flow_node(site: Site) -> Lowered:
     subgraph = lower_flow(node.subflow, wiring, around=frame.path, depth=site.depth + 1).compile(
         name=node.subflow.id
     )
-    acts = any(isinstance(inner, (ApiNode, ToolNode)) for _path, inner in walk(node.subflow))
-    border = _Border(frame, wiring.digest, acts=acts)
+    inside = [inner for _path, inner in walk(node.subflow)]
+    border = _Border(
+        frame,
+        wiring.digest,
+        acts=any(isinstance(inner, (ApiNode, ToolNode)) for inner in inside),
+        asks=any(isinstance(inner, InputMessageNode) for inner in inside),
+    )
 
     # Both forms name `subgraph` themselves: that is how the engine and Studio find it.
     def run(state: State, config: RunnableConfig, runtime: Runtime[HostContext]) -> Any:
         if was_sent() or has_ended(state) or not frame.has_turn(state):
             return {}
+        # Nodes inside see the subflow's own line; that of this graph is looked at here, for them.
+        # Where only gates stand inside, whatever acts after them looks itself.
         if border.acts:
-            seen = refuse_forks(state, runtime, node=frame.where, since=seen_before(state))
+            seen = refuse_forks(
+                state,
+                runtime,
+                node=frame.where,
+                effects=frame.effects,
+                since=frame.seen_before(state),
+            )
             state = with_seen(state, seen)
         visit = border.visit(state, config, runtime)
         result = go_on_inside(visit)
@@ -77,7 +90,13 @@ def lower_flow_node(site: Site) -> Lowered:
         if was_sent() or has_ended(state) or not frame.has_turn(state):
             return {}
         if border.acts:
-            seen = await arefuse_forks(state, runtime, node=frame.where, since=seen_before(state))
+            seen = await arefuse_forks(
+                state,
+                runtime,
+                node=frame.where,
+                effects=frame.effects,
+                since=frame.seen_before(state),
+            )
             state = with_seen(state, seen)
         visit = border.visit(state, config, runtime)
         result = await ago_on_inside(visit)
@@ -87,17 +106,19 @@ def lower_flow_node(site: Site) -> Lowered:
         return border.leave(state, result)
 
     reads = ("bearer_token", "approval_policy", "rejected_at", "status")
-    return Lowered(run=run, arun=arun, reads=reads, bare=True, chooses=True)
+    return Lowered(run=run, arun=arun, reads=reads, acts=border.acts, bare=True, chooses=True)
 
 
 class _Border:
     """What crosses between the flow and the subflow."""
 
-    def __init__(self, frame: Frame, digest: str, *, acts: bool) -> None:
+    def __init__(self, frame: Frame, digest: str, *, acts: bool, asks: bool) -> None:
         self.frame = frame
         self._inner_pin = pin_of(digest, frame.path)
         self.acts = acts
-        """Whether a node inside acts on the world outside."""
+        """Whether a node inside, at any depth, acts on the world outside."""
+        self._asks = asks
+        """Whether a gate stands inside, at any depth."""
 
     def scope(self, state: State) -> str:
         own, around = label(self.frame.node.id, self.frame.visit(state)), state["run"]["scope"]
@@ -106,7 +127,12 @@ class _Border:
     def visit(
         self, state: State, config: RunnableConfig, runtime: Runtime[HostContext]
     ) -> Visit | None:
-        """The visit of the subflow, where checkpoints are kept."""
+        """The visit of the subflow, where checkpoints are kept.
+
+        None also for a subflow that only computes: gone through twice, it comes to the same.
+        """
+        if not self.acts and not self._asks:
+            return None
         place = place_of(config, runtime.execution_info)
         if place is None:
             return None
@@ -114,9 +140,11 @@ class _Border:
             place=place,
             own=runtime.execution_info.checkpoint_ns if runtime.execution_info else "",
             scope=self.scope(state),
+            told=True,
             turn=state[CURSOR]["seq"],
             node=self.frame.where,
-            forks=allows_forks(state, runtime),
+            forks=allows_forks(runtime, self.frame.effects),
+            asks=self._asks,
         )
 
     def enter(self, state: State) -> dict[str, Any]:

@@ -84,8 +84,6 @@ def _outermost(site: Site) -> Lowered:
             "pin": frame.pin,
             "scope": host.scope,
         }
-        if wiring.effects != "line":
-            identity["effects"] = wiring.effects
         sealed = {
             "bearer_token": seal(""),
             "approval_policy": seal(policy),
@@ -101,7 +99,7 @@ def _outermost(site: Site) -> Lowered:
         frame.require_own_run(state)
         if cursor["next"] != node.id:
             return _go_on(state)
-        return setup(state)
+        return setup(state) if frame.has_turn(state) else {}
 
     reads = (INPUTS, CURSOR, "run", "approval_policy", "rejected_at")
     return Lowered(run=run, reads=reads, takes_turns=False, chooses=True)

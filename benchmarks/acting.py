@@ -1,0 +1,77 @@
+"""Time per superstep of nodes that act: a compiled chain of simulated calls beside a hand-written one.
+
+In: numbers of nodes, a place to keep checkpoints.  Out: one row of figures per number of nodes.
+
+The chain of `benchmarks.chain`, with an ApiNode in the place of each template: every node renders
+its request from the output of the node before and the start's `topic`, makes one call of a
+`SimulatedPlatform`, and keeps the text of about `size` characters that it answers.
+
+A node that acts also looks whether it stands on its thread's own line; no hand-written node does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from benchmarks.chain import Work, chain_document, own_keys, step_names, template
+from benchmarks.steps import REFERENCE, Saver, Variant, by_hand, compared, compiled, of_last_dict
+from cinatra_sdk.platform import DeclaredOutput, PlatformCall, SimulatedPlatform
+from cinatra_sdk.platform.outputs import declared_outputs
+from cinatra_sdk.templates import Renderer
+from oas_compiler import compile_flow
+
+URL = "{{CINATRA_BASE_URL}}/api/work"
+_OUTPUTS = (DeclaredOutput(title="text", schema={"title": "text", "type": "string"}),)
+
+
+def measure(nodes: Sequence[int], saver: Saver, *, size: int, repeat: int) -> list[dict[str, Any]]:
+    """One row of times for every number of nodes."""
+    return [
+        {"nodes": n, "output": size, **compared(variants(n, size, saver), saver, repeat=repeat)}
+        for n in nodes
+    ]
+
+
+def variants(nodes: int, size: int, saver: Saver) -> dict[str, Variant]:
+    """The compiled chain and the hand-written one, each on a platform of its own."""
+    flow = compile_flow(acting_document(nodes), platform=_platform(nodes, size))
+    platform = _platform(nodes, size)
+    written = own_keys({name: _call(platform, i, name) for i, name in enumerate(step_names(nodes))})
+    by_itself = by_hand(written.compile(checkpointer=saver), nodes, saver, of_last_dict)
+    return {"compiled": compiled(flow, nodes, saver), REFERENCE: by_itself}
+
+
+def acting_document(nodes: int) -> dict[str, Any]:
+    """The chain as an OAS flow of ApiNodes."""
+    document = chain_document(nodes, size=0)
+    for component in document["$referenced_components"].values():
+        if component["component_type"] == "PluginTemplateNode":
+            request = {
+                "url": URL,
+                "http_method": "POST",
+                "data": {"ask": component.pop("template")},
+            }
+            component.update(component_type="ApiNode", **request)
+    return document
+
+
+def _platform(nodes: int, size: int) -> SimulatedPlatform:
+    """Answers each node with a text of its own."""
+    return SimulatedPlatform(
+        {name: {"text": template(i, size)} for i, name in enumerate(step_names(nodes))}
+    )
+
+
+def _call(platform: SimulatedPlatform, index: int, name: str) -> Work:
+    """What the hand-written node does: the same request, the same check of the answer."""
+    body = Renderer({"ask": template(index, 0)})
+
+    def work(values: Mapping[str, Any]) -> str:
+        call = PlatformCall(
+            node=name, path=name, method="POST", url=URL, body=body.render(values), outputs=_OUTPUTS
+        )
+        text: Any = declared_outputs(call, platform.call(call))["text"]
+        return str(text)
+
+    return work

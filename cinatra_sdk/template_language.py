@@ -31,6 +31,15 @@ __all__ = ["ENVIRONMENT", "MAX_OUTPUT", "TemplateError", "check", "embedded", "j
 
 MAX_OUTPUT: Final = 1_000_000
 """Characters of one rendered string, and of one template."""
+MAX_DEPTH: Final = 50
+"""Expressions and blocks inside each other: half of what Python's stack holds while compiling."""
+MAX_LOOPS: Final = 10
+"""Loops inside each other; Python compiles no more than 20."""
+
+
+class TooLarge(TemplateError):
+    """The template holds more of the language, or nests it deeper, than is read."""
+
 
 _LOOP_MEMBERS = frozenset({"index", "index0", "first", "last", "length"})
 
@@ -162,8 +171,13 @@ class _Environment(ImmutableSandboxedEnvironment):
 
 
 def _environment() -> _Environment:
+    # Not optimized: Jinja's folding of constants takes time with the third power of the depth.
     environment = _Environment(
-        undefined=_Missing, finalize=counted_text, keep_trailing_newline=True, autoescape=False
+        undefined=_Missing,
+        finalize=counted_text,
+        keep_trailing_newline=True,
+        autoescape=False,
+        optimized=False,
     )
     environment.globals.clear()
     environment.filters.clear()
@@ -176,25 +190,39 @@ ENVIRONMENT: Final = _environment()
 
 
 def check(tree: nodes.Template) -> None:
-    """Raises: `TemplateError` for anything outside the language."""
-    for node in (tree, *tree.find_all(nodes.Node)):
+    """Raises: `TemplateError` for anything outside the language, or too deep in it."""
+    waiting: list[tuple[nodes.Node, int, int]] = [(tree, 0, 0)]
+    while waiting:
+        node, depth, loops = waiting.pop()
         where = f"line {node.lineno or 1}"
-        if not isinstance(node, _ALLOWED):
-            raise TemplateError(
-                f"{where}: a template may not use {type(node).__name__}; allowed are placeholders, "
-                "paths, if, for, comparisons and filters"
-            )
-        if isinstance(node, nodes.Filter) and node.name not in _FILTERS:
-            raise TemplateError(
-                f'{where}: there is no filter "{node.name}"; known are {", ".join(_FILTERS)}'
-            )
-        if isinstance(node, nodes.Test) and node.name not in _TESTS:
-            raise TemplateError(f'{where}: there is no test "{node.name}"')
-        if isinstance(node, (nodes.Filter, nodes.Test)) and (node.dyn_args or node.dyn_kwargs):
-            raise TemplateError(f"{where}: a filter or test takes no arguments by * or **")
-        if isinstance(node, nodes.Test) and node.kwargs:
-            raise TemplateError(f"{where}: a test takes its argument without a name")
-        if isinstance(node, nodes.Const) and node.value in (math.inf, -math.inf):
-            raise TemplateError(f"{where}: a number that is not finite")
-        if isinstance(node, nodes.For) and node.recursive:
-            raise TemplateError(f"{where}: a loop may not be recursive")
+        if depth > MAX_DEPTH:
+            raise TooLarge(f"{where}: expressions and blocks nest deeper than {MAX_DEPTH}")
+        if isinstance(node, nodes.For):
+            loops += 1
+            if loops > MAX_LOOPS:
+                raise TooLarge(f"{where}: loops nest deeper than {MAX_LOOPS}")
+        _check_node(node, where)
+        below = [(part, depth + 1, loops) for part in node.iter_child_nodes()]
+        waiting += reversed(below)
+
+
+def _check_node(node: nodes.Node, where: str) -> None:
+    if not isinstance(node, _ALLOWED):
+        raise TemplateError(
+            f"{where}: a template may not use {type(node).__name__}; allowed are placeholders, "
+            "paths, if, for, comparisons and filters"
+        )
+    if isinstance(node, nodes.Filter) and node.name not in _FILTERS:
+        raise TemplateError(
+            f'{where}: there is no filter "{node.name[:80]}"; known are {", ".join(_FILTERS)}'
+        )
+    if isinstance(node, nodes.Test) and node.name not in _TESTS:
+        raise TemplateError(f'{where}: there is no test "{node.name[:80]}"')
+    if isinstance(node, (nodes.Filter, nodes.Test)) and (node.dyn_args or node.dyn_kwargs):
+        raise TemplateError(f"{where}: a filter or test takes no arguments by * or **")
+    if isinstance(node, nodes.Test) and node.kwargs:
+        raise TemplateError(f"{where}: a test takes its argument without a name")
+    if isinstance(node, nodes.Const) and node.value in (math.inf, -math.inf):
+        raise TemplateError(f"{where}: a number that is not finite")
+    if isinstance(node, nodes.For) and node.recursive:
+        raise TemplateError(f"{where}: a loop may not be recursive")

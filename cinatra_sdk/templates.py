@@ -27,7 +27,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import jinja2
-from jinja2 import Undefined, meta, nodes
+from jinja2 import Undefined, nodes
 from pydantic import JsonValue
 
 from cinatra_sdk.template_budget import BUDGET, Budget, count_work
@@ -35,10 +35,11 @@ from cinatra_sdk.template_language import (
     ENVIRONMENT,
     MAX_OUTPUT,
     TemplateError,
-    check,
     embedded,
     json_text,
 )
+from cinatra_sdk.template_parts import MARKS, Path, Put, parts_of
+from cinatra_sdk.template_reading import read
 
 __all__ = [
     "MAX_OUTPUT",
@@ -54,34 +55,11 @@ MAX_TREE = 8_000_000
 """Characters of all strings of one rendered tree; a member of a list or object counts as one."""
 
 _ENV_NAME = re.compile(r"[A-Z][A-Z0-9_]*")
-_MARKS = re.compile(r"\{\{|\{%|\{#")
-_LANGUAGE = re.compile(r"\{[{%#](?:[^%#}]++|[%#}](?!\}))*+")
-MAX_LANGUAGE = 150_000
-"""Characters between the marks of one template that takes a parser."""
-_PATH = re.compile(
-    r"\{\{[ \t\n]*+([A-Za-z_]\w*+(?:\.[A-Za-z_]\w*+|\[(?:0|[1-9][0-9]{0,8})\])*+)[ \t\n]*+(\|[ \t\n]*+tojson[ \t\n]*+)?\}\}",
-    re.ASCII,
-)
-_STEP = re.compile(r"[A-Za-z_]\w*|[0-9]+", re.ASCII)
-_NO_NAMES = frozenset(
-    {
-        "and", "or", "not", "if", "else", "elif", "in", "is", "true", "false", "none", "True",
-        "False", "None", "self", "super", "loop", "caller", "varargs", "kwargs",
-    }
-)  # fmt: skip
-"""Words that mean something else to Jinja than a name of a value."""
 _NOTHING: Any = object()
-
-
-_Path: TypeAlias = "tuple[str | int, ...]"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Put:
-    """A placeholder of the common kind."""
-
-    path: _Path
-    as_json: bool
+_SHOWN_STEP = 60
+"""Characters of a name in the place of a template."""
+_SHOWN_PATH = 200
+"""Characters of a placeholder in an error."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,10 +68,10 @@ class Template:
 
     constant: str | None = None
     """The whole text, where nothing is to be put in."""
-    path: tuple[str | int, ...] = ()
+    path: Path = ()
     """Name and keys, where the string is one placeholder and nothing else."""
     code: jinja2.Template | None = None
-    parts: tuple[str | _Put, ...] = ()
+    parts: tuple[str | Put, ...] = ()
     """Text and paths in turn, where the string has no other placeholders than paths."""
     env_names: frozenset[str] = frozenset()
     """UPPER_CASE names, which may stay as they are."""
@@ -150,7 +128,7 @@ def _text(value: object, budget: Budget) -> str:
 
 
 def _put_in(
-    parts: tuple[str | _Put, ...], values: Mapping[str, Any], budget: Budget
+    parts: tuple[str | Put, ...], values: Mapping[str, Any], budget: Budget
 ) -> Iterator[str]:
     """The text of each part, as Jinja would put it out."""
     for part in parts:
@@ -160,7 +138,7 @@ def _put_in(
         name, *steps = part.path
         found = values.get(str(name), _NOTHING)
         if found is _NOTHING:
-            raise TemplateError(f'the placeholder "{name}" has no value')
+            raise TemplateError(f'the placeholder "{str(name)[:_SHOWN_PATH]}" has no value')
         for step in steps:
             if isinstance(step, str):
                 found = ENVIRONMENT.getattr(found, step)
@@ -185,10 +163,10 @@ def _bounded(pieces: Iterator[str] | list[str]) -> str:
     return "".join(kept)
 
 
-def _spelled(path: tuple[str | int, ...]) -> str:
-    return str(path[0]) + "".join(
-        f"[{step}]" if isinstance(step, int) else f".{step}" for step in path[1:]
-    )
+def _spelled(path: Path) -> str:
+    """As in the template; of a long path its beginning."""
+    steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in path[1:_SHOWN_PATH])
+    return (str(path[0]) + "".join(steps))[:_SHOWN_PATH]
 
 
 @functools.lru_cache(maxsize=4096)
@@ -198,70 +176,31 @@ def compile_template(text: str) -> Template:
     Raises: `TemplateError` with line and rule.
     """
     if len(text) > MAX_OUTPUT:
-        raise TemplateError(f"the template has more than {MAX_OUTPUT} characters")
-    if not _MARKS.search(text):
+        raise TemplateError(f"more than {MAX_OUTPUT} characters")
+    if not MARKS.search(text):
         return Template(constant=text)
-    parts = _parts(text)
-    if len(parts) > 1:
-        first = [str(part.path[0]) for part in parts if not isinstance(part, str)]
-        env = frozenset(name for name in first if _ENV_NAME.fullmatch(name))
-        return Template(parts=parts, env_names=env)
-    if sum(len(part[0]) for part in _LANGUAGE.finditer(text)) > MAX_LANGUAGE:
-        raise TemplateError(
-            f"the template has more than {MAX_LANGUAGE:,} characters of template language"
-        )
-    try:
-        tree = ENVIRONMENT.parse(text)
-        check(tree)
-        names = frozenset(filter(_ENV_NAME.fullmatch, meta.find_undeclared_variables(tree)))
-        path = _lone_path(tree)
-        if path:
-            return Template(path=path, env_names=names)
-        return Template(code=_compiled(tree), env_names=names)
-    except jinja2.TemplateSyntaxError as error:
-        problem = f"line {error.lineno}: {error.message}"
-    except (SyntaxError, RecursionError, MemoryError, OverflowError):
-        problem = "the template is nested too deeply"
-    except TemplateError:
-        raise
-    except ValueError:
-        problem = "it contains a number that cannot be read"
-    raise TemplateError(problem)
+    parts = parts_of(text)
+    if not parts:
+        return _compiled(text)
+    names = [str(part.path[0]) for part in parts if isinstance(part, Put)]
+    env = frozenset(name for name in names if _ENV_NAME.fullmatch(name))
+    first = parts[0]
+    if len(parts) == 1 and isinstance(first, Put) and not first.as_json:
+        return Template(path=first.path, env_names=env)
+    return Template(parts=parts, env_names=env)
 
 
-def is_simple(text: str) -> bool:
-    """Whether `text` has no other placeholders than paths, so that no parser reads it."""
-    return bool(_parts(text))
+def _compiled(text: str) -> Template:
+    """Compile a string that takes a parser."""
+    reading = read(text)
+    env = frozenset(filter(_ENV_NAME.fullmatch, reading.names))
+    path = _lone_path(reading.tree)
+    if path:
+        return Template(path=path, env_names=env)
+    return Template(code=_code(reading.tree), env_names=env)
 
 
-def _parts(text: str) -> tuple[str | _Put, ...]:
-    """Text and paths in turn; empty where the template has anything else, which Jinja reads.
-
-    Most templates are of this kind, and Jinja takes some 50 µs for each character of one.
-    """
-    if "\r" in text:
-        return ()  # Jinja writes other line ends
-    parts: list[str | _Put] = []
-    done = 0
-    for found in _PATH.finditer(text):
-        steps = _STEP.findall(found[1])
-        # "{{{" begins a placeholder one character earlier.
-        if not _NO_NAMES.isdisjoint(steps) or text.startswith(
-            "{", max(found.start() - 1, 0), max(found.start(), 0)
-        ):
-            return ()
-        if found.start() > done:
-            parts.append(text[done : found.start()])
-        path = tuple(int(step) if step[0].isdigit() else step for step in steps)
-        parts.append(_Put(path=path, as_json=found[2] is not None))
-        done = found.end()
-    if done < len(text):
-        parts.append(text[done:])
-    plain = (part for part in parts if isinstance(part, str))
-    return () if any(_MARKS.search(part) for part in plain) else tuple(parts)
-
-
-def _lone_path(tree: nodes.Template) -> tuple[str | int, ...]:
+def _lone_path(tree: nodes.Template) -> Path:
     """`("a", "b", 0)` of a template that is `{{ a.b[0] }}` and nothing else; else empty."""
     body = tree.body
     if len(body) != 1 or not isinstance(body[0], nodes.Output) or len(body[0].nodes) != 1:
@@ -279,8 +218,13 @@ def _lone_path(tree: nodes.Template) -> tuple[str | int, ...]:
     return (node.name, *reversed(steps)) if isinstance(node, nodes.Name) else ()
 
 
-def _compiled(tree: nodes.Template) -> jinja2.Template:
-    code = ENVIRONMENT.compile(count_work(tree))
+def _code(tree: nodes.Template) -> jinja2.Template:
+    try:
+        code = ENVIRONMENT.compile(count_work(tree))
+    except (SyntaxError, RecursionError, MemoryError, OverflowError):
+        code = None
+    if code is None:
+        raise TemplateError("it nests too deeply")
     return jinja2.Template.from_code(ENVIRONMENT, code, {})
 
 
@@ -303,7 +247,7 @@ class Renderer:
     """
 
     def __init__(self, tree: JsonValue) -> None:
-        self._tree = _compile_tree(tree)
+        self._tree = _compile_tree(tree, ())
 
     def render(self, values: Mapping[str, Any]) -> JsonValue:
         """The tree with `values` put in.
@@ -330,14 +274,28 @@ def render_tree(tree: JsonValue, values: Mapping[str, Any]) -> JsonValue:
     return Renderer(tree).render(values)
 
 
-def _compile_tree(tree: JsonValue) -> _Node:
+def _compile_tree(tree: JsonValue, at: Path) -> _Node:
+    """The part of a tree that stands at `at`."""
     if isinstance(tree, str):
-        return compile_template(tree)
+        return _compile_at(tree, at)
     if isinstance(tree, list):
-        return [_compile_tree(item) for item in tree]
+        return [_compile_tree(item, (*at, index)) for index, item in enumerate(tree)]
     if isinstance(tree, dict):
-        return tuple((compile_template(key), _compile_tree(item)) for key, item in tree.items())
+        return tuple(
+            (_compile_at(key, (*at, key)), _compile_tree(item, (*at, key)))
+            for key, item in tree.items()
+        )
     return _Plain(tree)
+
+
+def _compile_at(text: str, at: Path) -> Template:
+    """Raises: `TemplateError` naming the place, where that is not the whole tree."""
+    try:
+        return compile_template(text)
+    except TemplateError as error:
+        problem = str(error)
+    place = "/".join(str(step)[:_SHOWN_STEP] for step in at)
+    raise TemplateError(f"at {place}: {problem}" if at else problem)
 
 
 @dataclass(slots=True)

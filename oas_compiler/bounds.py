@@ -29,11 +29,11 @@ MAX_NODES = 5_000
 MAX_DATA_EDGES = 100_000
 MAX_PATTERN = 10_000
 """Characters of a regular expression; compiling a longer one takes seconds and much memory."""
-MAX_TEMPLATES = 150_000
-"""Characters between the marks of all templates of a document that say more than names; parsing
-takes 7 µs each."""
-MAX_COMMON_TEMPLATES = 400_000
-"""The same of templates that say more than paths to values: running them takes a compiler."""
+MAX_TEMPLATE = 1_000_000
+"""Characters of one template; the runtime renders no longer text."""
+MAX_TEMPLATES = 25_000
+"""Words and signs of template language in one document; reading and compiling take 60 µs each at
+worst.  Templates that say no more than paths to values take neither, and do not count."""
 MAX_FINDINGS = 200
 """Findings of one kind of flaw in the text before reading stops."""
 

@@ -1,8 +1,8 @@
 """The names in a template of the common kind, found without importing a template engine.
 
-    "{{ name }}, {{ refs | tojson }}"                    ->  {"name", "refs"}
-    "{% if a.b and n > 0 %}{{ a }}{% endif %}"           ->  {"a", "n"}
-    "{% for r in refs %}…", "{{ a ~ b }}", "{{ a"        ->  None: Jinja decides
+    common("{{ name }}, {{ refs | tojson }}").names                  ->  {"name", "refs"}
+    common("{% if a.b and n > 0 %}{{ a }}{% endif %}").names         ->  {"a", "n"}
+    common("{% for r in refs %}…"), common("{{ a ~ b }}"), common("{{ a")    ->  None: Jinja decides
 
 `None` where anything is out of the ordinary, so that one reading of a template counts: Jinja's.
 The engine takes longer to import than a flow takes to check, and most flows need it for nothing.
@@ -11,12 +11,19 @@ The engine takes longer to import than a flow takes to check, and most flows nee
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import Final
 
-_MAX_TOKENS: Final = 60
-"""In one tag; Jinja recurses where operators and parentheses pile up, and may refuse them."""
+_MAX_TOKENS: Final = 35
+"""In one tag; where operators and parentheses pile up they may nest too deeply."""
 _MAX_BLOCKS: Final = 10
 """`if` inside `if`."""
+_MAX_SIZE: Final = 4_000
+"""Words and signs of a template; a larger one may be too large."""
+_TAG: Final = 4
+"""What a tag counts beside its words: its two marks, the text before it, the comment in it."""
+_FILTERED: Final = 3
+"""Words and signs of a name with a filter."""
 
 FILTERS: Final = frozenset(
     {"tojson", "string", "upper", "lower", "trim", "length", "count", "first", "last", "items"}
@@ -33,7 +40,7 @@ _NOT_PLAIN: Final = frozenset(
 )  # fmt: skip
 """Words that mean something else than the value of that name, at least somewhere."""
 
-_TAG: Final = re.compile(r"\{([{%#])")
+_TAG_MARK: Final = re.compile(r"\{([{%#])")
 _BARE: Final = re.compile(
     r"[ \t\r\n]*([A-Za-z_][A-Za-z0-9_]*)[ \t\r\n]*(?:\|[ \t\r\n]*tojson[ \t\r\n]*)?\}\}"
 )
@@ -52,21 +59,35 @@ class _Unusual(Exception):
     """Something that is left to Jinja."""
 
 
-def common_names(template: str) -> frozenset[str] | None:
-    """The names that `template` looks up; `None` when it takes Jinja to know."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Common:
+    """A template of the common kind."""
+
+    names: frozenset[str]
+    """Those that it looks up."""
+    size: int
+    """Words and signs of the template language, and pieces of text between them, from above."""
+
+
+def common(template: str) -> Common | None:
+    """What is known of `template` without Jinja; `None` when it takes Jinja to know."""
     names: set[str] = set()
     try:
-        _collect(template, names)
+        size = _collect(template, names)
     except _Unusual:
         return None
-    return frozenset(names)
+    if size > _MAX_SIZE:
+        return None
+    return Common(names=frozenset(names), size=size)
 
 
-def _collect(template: str, names: set[str]) -> None:
-    at = 0
+def _collect(template: str, names: set[str]) -> int:
+    """The size; the names are put into `names`."""
+    at, size = 0, 1  # the text behind the last tag
     blocks: list[bool] = []  # whether each open `if` has had its `else`
-    while (found := _TAG.search(template, at)) is not None:
+    while (found := _TAG_MARK.search(template, at)) is not None:
         kind, at = found[1], found.end()
+        size += _TAG
         if kind == "#":
             at = template.find("#}", at) + 2
             if at < 2:
@@ -75,17 +96,20 @@ def _collect(template: str, names: set[str]) -> None:
         bare = _BARE.match(template, at) if kind == "{" else None
         if bare is not None and bare[1] not in _NOT_PLAIN:
             names.add(bare[1])
+            size += _FILTERED
             at = bare.end()
             continue
         if template.startswith("-", at):
             at += 1
         tokens, at = _tokens(template, at, "}}" if kind == "{" else "%}")
+        size += len(tokens)
         if kind == "{":
             _Expression(tokens, names).read()
         else:
             _statement(tokens, names, blocks)
     if blocks:
         raise _Unusual
+    return size
 
 
 def _tokens(template: str, at: int, end: str) -> tuple[list[tuple[str, str]], int]:

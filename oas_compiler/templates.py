@@ -7,33 +7,35 @@
 Upper-case names belong to the environment: the platform fills them in, a flow never feeds them.
 Nothing of a template is evaluated here, not even a constant such as `9 ** 9 ** 9`.
 Templates of the common kind are read by template_names.py, which says the same without Jinja.
+What takes a parser or a compiler counts with its words and signs, up to a bound of the document.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
-from functools import cache, lru_cache
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
 
-from oas_compiler.bounds import MAX_COMMON_TEMPLATES, MAX_TEMPLATES
+from oas_compiler.bounds import MAX_TEMPLATE, MAX_TEMPLATES
 from oas_compiler.ir import JsonValue
 from oas_compiler.marks import child
-from oas_compiler.template_names import common_names
-
-if TYPE_CHECKING:
-    from jinja2.sandbox import ImmutableSandboxedEnvironment
+from oas_compiler.template_names import Common, common
 
 ENVIRONMENT_NAME = re.compile(r"[A-Z][A-Z0-9_]*")
 ENVIRONMENT_PLACEHOLDER = re.compile(r"\{\{\s*([A-Z][A-Z0-9_]*)\s*\}\}")
-_MARKED = re.compile(r"\{[{%#](?:[^%#}]++|[%#}](?!\}))*+")
-_SHORT = 20
-"""Characters of a template that is not worth counting: 500,000 values could hold one each."""
+_EACH = 10
+"""What a template costs beside its words and signs, in words: parsing and compiling begin anew."""
 _MARKERS = ("{{", "{%", "{#")
+_TOO_LARGE = "take text out of the marks, or let a tool or the platform make it"
 
 
 class TemplateError(ValueError):
     """The template cannot be used; the message says why."""
+
+    def __init__(self, text: str, *, hint: str = "") -> None:
+        super().__init__(text)
+        self.hint = hint
+        """What to do about it; empty where that depends on the text."""
 
 
 def is_environment_name(name: str) -> bool:
@@ -58,9 +60,12 @@ def fill_environment(value: JsonValue, env: Mapping[str, str]) -> JsonValue:
 
 
 def strings(value: JsonValue, pointer: str) -> Iterator[tuple[str, str]]:
-    """Every string below `value` that could be a template, keys included, with its pointer."""
+    """Every string below `value` that could be a template, with its pointer; keys too.
+
+    A text that is too long to be rendered is among them.
+    """
     if isinstance(value, str):
-        if any(marker in value for marker in _MARKERS):
+        if any(marker in value for marker in _MARKERS) or len(value) > MAX_TEMPLATE:
             yield value, pointer
     elif isinstance(value, list):
         for index, item in enumerate(value):
@@ -73,50 +78,56 @@ def strings(value: JsonValue, pointer: str) -> Iterator[tuple[str, str]]:
 
 
 class TemplateReader:
-    """The templates of one document; those that take a parser are read up to a bound in all."""
+    """The templates of one document, up to a bound in all."""
 
     def __init__(self) -> None:
         self._left = MAX_TEMPLATES
-        self._read = self._common = 0
 
     def names(self, template: str) -> tuple[str, ...]:
         """As `placeholders`.
 
-        Raises: `TemplateError`, also where the document holds too much template text.
+        Raises: `TemplateError`, also where the document holds too much template language.
         """
-        if len(template) > _SHORT and common_names(template) is None:
-            # what stands between the marks costs time; the text around them does not
-            self._left -= _language(template)
-            if self._left < 0:
-                raise TemplateError(
-                    f"the document has more than {MAX_TEMPLATES:,} characters of template language"
-                )
-        self._count_common(template)
+        if len(template) <= MAX_TEMPLATE:
+            simple = _simple(template)
+            if simple:
+                return _inputs(simple)
+            self._count(template)
         return placeholders(template)
 
-    def _count_common(self, template: str) -> None:
-        """Of a document with much template text, what it takes to run the templates."""
-        self._read += len(template)
-        if self._read <= MAX_COMMON_TEMPLATES or _is_simple(template):
-            return
-        self._common += _language(template)
-        if self._common > MAX_COMMON_TEMPLATES:
+    def _count(self, template: str) -> None:
+        if self._left >= 0:  # what is left out is not even counted
+            self._left -= _EACH + _size(template)
+        if self._left < 0:
             raise TemplateError(
-                f"the document has more than {MAX_COMMON_TEMPLATES:,} characters of template language"
+                f"the document has more than {MAX_TEMPLATES:,} words and signs of template "
+                f"language, where each template counts {_EACH} more",
+                hint=_TOO_LARGE,
             )
 
 
-def _language(template: str) -> int:
-    return sum(len(part[0]) for part in _MARKED.finditer(template))
+def _size(template: str) -> int:
+    known = _common(template)
+    if known is not None:
+        return known.size
+    from cinatra_sdk.template_reading import measured
+
+    return measured(template).count
 
 
-def _is_simple(template: str) -> bool:
-    """Whether a template has nothing but paths to values, which are put in without a compiler."""
-    if "{{" not in template and "{%" not in template:
-        return True
-    from cinatra_sdk.templates import is_simple
+def _simple(template: str) -> frozenset[str]:
+    """The names, where a template has nothing but paths to values; empty for any other one.
 
-    return is_simple(template)
+    Such a template is put together without a compiler, however long it is.
+    """
+    from cinatra_sdk.template_parts import Put, parts_of
+
+    return frozenset(str(part.path[0]) for part in parts_of(template) if isinstance(part, Put))
+
+
+@lru_cache(maxsize=1024)
+def _common(template: str) -> Common | None:
+    return common(template)
 
 
 @lru_cache(maxsize=1024)
@@ -124,54 +135,33 @@ def placeholders(template: str) -> tuple[str, ...]:
     """The names that rendering `template` looks up, in alphabetical order.
 
     Raises:
-        TemplateError: the template is not valid, or needs another template.
+        TemplateError: the template is not valid, or is too large.
 
     """
-    common = common_names(template)
-    names = _names_by_jinja(template) if common is None else common
+    if len(template) > MAX_TEMPLATE:
+        raise TemplateError(f"more than {MAX_TEMPLATE:,} characters", hint=_TOO_LARGE)
+    names = _simple(template)
+    if not names:
+        known = _common(template)
+        names = _names_by_jinja(template) if known is None else known.names
+    return _inputs(names)
+
+
+def _inputs(names: frozenset[str]) -> tuple[str, ...]:
     return tuple(sorted(name for name in names if not is_environment_name(name)))
 
 
-def _names_by_jinja(template: str) -> Collection[str]:
-    from jinja2 import TemplateSyntaxError
-    from jinja2.meta import TrackingCodeGenerator, find_referenced_templates
+def _names_by_jinja(template: str) -> frozenset[str]:
+    # The part of the SDK that the front end shares: templates are checked as they are later read
+    # and rendered.  It imports Jinja only.
+    from cinatra_sdk.template_language import TemplateError as Refused
+    from cinatra_sdk.template_language import TooLarge
+    from cinatra_sdk.template_reading import read
 
-    # The one part of the SDK that the front end shares: the language that templates are later
-    # rendered in, so that what is checked here is what runs there.  It imports Jinja only.
-    from cinatra_sdk import template_language
-
-    environment = _environment()
     try:
-        tree = environment.parse(template)
-        if any(True for _ in find_referenced_templates(tree)):
-            raise TemplateError("include, import and extends are not available")
-        template_language.check(tree)
-        tracker = TrackingCodeGenerator(environment)
-        tracker.optimizer = None
-        tracker.visit(tree)
-    except TemplateSyntaxError as error:
-        raise TemplateError(f"{error.message} (line {error.lineno} of the template)") from error
-    except RecursionError as error:
-        raise TemplateError("its expressions nest too deeply") from error
-    except template_language.TemplateError as error:
-        raise TemplateError(str(error)) from error
-    except ValueError as error:
-        if isinstance(error, TemplateError):
-            raise
-        raise TemplateError("it contains a number that cannot be read") from error
-    return tracker.undeclared_identifiers
-
-
-@cache
-def _environment() -> ImmutableSandboxedEnvironment:
-    from jinja2 import pass_context
-    from jinja2.sandbox import ImmutableSandboxedEnvironment
-
-    @pass_context
-    def not_constant(_context: object, value: object) -> object:
-        """An output filter that depends on the context keeps Jinja from folding constants."""
-        return value
-
-    environment = ImmutableSandboxedEnvironment(finalize=not_constant)
-    environment.globals.clear()
-    return environment
+        return read(template).names
+    except TooLarge as error:
+        problem, hint = str(error), _TOO_LARGE
+    except Refused as error:
+        problem, hint = str(error), ""
+    raise TemplateError(problem, hint=hint)

@@ -219,7 +219,8 @@ def _placeholders(site: Site, text: str, pointer: str) -> tuple[str, ...] | None
             "OAS080",
             f"the template is not valid: {error}",
             site.place(pointer),
-            hint=cure(text)
+            hint=error.hint
+            or cure(text)
             or "text that is not a template goes between {% raw %} and {% endraw %}",
         )
         return None

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from cinatra_sdk import schema_sample, template_budget, work
+from cinatra_sdk import schema_sample, template_budget, template_language, template_reading, work
 from cinatra_sdk.answers import AnswerForm
 from cinatra_sdk.errors import FlowError
 from cinatra_sdk.host_node import _taken_in
@@ -62,9 +62,11 @@ KINDS = {
     "take more than 100000 turns": "too many turns",
     "is no JSON Schema": "no JSON Schema",
     "no sample of": "no sample",
-    "nested too deeply": "nested too deeply",
+    "nests too deeply": "nested too deeply",
+    "nest deeper than": "nested too deeply",
+    "may not use": "not in the language",
     "number that cannot be read": "no number",
-    "characters of template language": "too much language",
+    "words and signs of template language": "too much language",
     "breaks the rule": "a rule is broken",
     "no value is allowed": "a rule is broken",
     "not one of": "a rule is broken",
@@ -413,6 +415,22 @@ def _intermediate_texts_not_counted(place: Place) -> Iterator[None]:
 
 
 @contextmanager
+def _size_not_counted(place: Place) -> Iterator[None]:
+    with place.monkeypatch.context() as patch:
+        patch.setattr(template_reading, "MAX_SIZE", 10**9)
+        yield
+    compile_template.cache_clear()
+
+
+@contextmanager
+def _depth_not_counted(place: Place) -> Iterator[None]:
+    with place.monkeypatch.context() as patch:
+        patch.setattr(template_language, "MAX_DEPTH", 10**9)
+        yield
+    compile_template.cache_clear()
+
+
+@contextmanager
 def _every_engine_steps(place: Place) -> Iterator[None]:
     """Python's own engine on everything, which counts as a runaway where it would not end."""
 
@@ -465,6 +483,8 @@ CONTROLS = {
     "patterns are believed": Control(open=_patterns_believed, row="gate_answer-nested_plus"),
     "no rendering is counted": Control(open=_rendering_without_an_end, row="template-loop_of_upper"),
     "only what is put out counts": Control(open=_intermediate_texts_not_counted, row="template-x_~_x"),
+    "no word is counted": Control(open=_size_not_counted, row="template-comments"),
+    "no depth is counted": Control(open=_depth_not_counted, row="template-slices_of_slices"),
     "the node searches by itself": Control(open=_every_engine_steps, row="regex_node-nested_plus"),
     "elements are compared in pairs": Control(open=_unique_by_pairs, row="schema_itself-unique_objects"),
     "patterns are compiled to check them": Control(open=_patterns_compiled_to_check, row="checker-classes_in_a_schema"),

@@ -12,7 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cinatra_sdk import template_language
-from oas_compiler.template_names import FILTERS, common_names
+from cinatra_sdk.template_reading import measured
+from oas_compiler.template_names import FILTERS, common
 from oas_compiler.templates import TemplateError, _names_by_jinja, strings
 
 NAMES = ["a", "b", "long_name", "_x", "A", "UPPER_CASE", "x1"]
@@ -78,8 +79,9 @@ def by_jinja(template: str) -> frozenset[str] | str:
 @settings(max_examples=1_500, deadline=None, suppress_health_check=list(HealthCheck))
 @given(templates)
 def test_what_is_found_without_jinja_is_what_jinja_finds(template: str) -> None:
-    found = common_names(template)
-    assert found is None or found == by_jinja(template)
+    found = common(template)
+    assert found is None or found.names == by_jinja(template)
+    assert found is None or found.size >= measured(template).count
 
 
 @pytest.mark.parametrize(
@@ -96,7 +98,9 @@ def test_what_is_found_without_jinja_is_what_jinja_finds(template: str) -> None:
     ],
 )  # fmt: skip
 def test_the_common_kind_needs_no_jinja(template: str, names: set[str]) -> None:
-    assert common_names(template) == names == by_jinja(template)
+    found = common(template)
+    assert found is not None
+    assert found.names == names == by_jinja(template)
 
 
 @pytest.mark.parametrize(
@@ -110,7 +114,7 @@ def test_the_common_kind_needs_no_jinja(template: str, names: set[str]) -> None:
     ],
 )  # fmt: skip
 def test_anything_else_is_left_to_jinja(template: str) -> None:
-    assert common_names(template) is None
+    assert common(template) is None
 
 
 def test_its_filters_are_filters_of_the_language() -> None:
@@ -128,9 +132,9 @@ def test_no_template_of_the_real_flows_needs_jinja() -> None:
     ]
     assert len(templates) > 100
     for text in templates:
-        found = common_names(text)
+        found = common(text)
         refused = isinstance(by_jinja(text), str)  # prose that looks like a template
-        assert (found is None and refused) or found == by_jinja(text)
+        assert refused if found is None else found.names == by_jinja(text)
     code = f"import oas_compiler, sys; oas_compiler.check({str(CINATRA[-1])!r}); print('jinja2' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"

@@ -5,8 +5,16 @@ from __future__ import annotations
 import pytest
 from front_samples import errors, only, small
 
+from cinatra_sdk.template_language import MAX_OUTPUT
+from oas_compiler.bounds import MAX_TEMPLATE, MAX_TEMPLATES
 from oas_compiler.pipeline import compile_ir
-from oas_compiler.templates import TemplateError, fill_environment, placeholders, strings
+from oas_compiler.templates import (
+    TemplateError,
+    TemplateReader,
+    fill_environment,
+    placeholders,
+    strings,
+)
 
 
 @pytest.mark.parametrize(
@@ -104,24 +112,47 @@ class TestFindings:
         assert [code for code, _ in errors(small(write={field: value}))] == ["OAS081"]
 
 
-def test_a_document_whose_templates_would_take_seconds_to_parse_is_refused():
-    from oas_compiler.bounds import MAX_TEMPLATES
-    from oas_compiler.templates import TemplateReader
-
+def test_a_document_whose_templates_would_take_seconds_to_read_is_refused_from_there_on():
     reader = TemplateReader()
-    many = "{{ x ~ 1 }}" * (MAX_TEMPLATES // 22)
-    assert reader.names(many) == ("x",)
-    assert reader.names("{{ topic }}" * MAX_TEMPLATES) == ("topic",)
-    assert reader.names("text " * MAX_TEMPLATES + "{{ x ~ 2 }}") == ("x",)
-    with pytest.raises(TemplateError, match="more than 150,000 characters"):
-        reader.names(many + "{{ y ~ 1 }}" * 10_000)
+    assert reader.names("{{ topic }}" * 90_000) == ("topic",)
+    assert reader.names("text " * 150_000 + "{{ x ~ 2 }}") == ("x",)
+    for number in range(MAX_TEMPLATES // 1_000 - 1):
+        assert reader.names("{{ x ~ 1 }}" * 196 + f"{{{{ {number} ~ y }}}}") == ("x", "y")
+    refused = "the document has more than 25,000 words and signs"
+    with pytest.raises(TemplateError, match=refused):
+        _read(reader, [f"{{{{ z ~ {number} }}}}" for number in range(1_000)])
+    assert reader.names("{{ topic }}") == ("topic",)
+
+
+def test_short_templates_count_too():
+    with pytest.raises(TemplateError, match="the document has more than 25,000 words and signs"):
+        _read(TemplateReader(), [f"{{{{a~{number}}}}}" for number in range(2_000)])
+
+
+def _read(reader, templates):
+    for template in templates:
+        reader.names(template)
 
 
 @pytest.mark.parametrize(
-    "hostile", ["{{ a" + " + a" * 50_000, "{% " * 60_000, "{#" + "x" * 160_000]
+    ("hostile", "rule"),
+    [
+        ("{{ a" + " + a" * 50_000, "more than 5,000 words and signs"),
+        ("{{ '}}' ~ a" + " ~ a" * 50_000 + " }}", "more than 5,000 words and signs"),
+        ("{% " * 60_000, "more than 5,000 words and signs|brackets nest deeper than 30"),
+        ("{#" + "x" * 160_000, "Missing end of comment"),
+        ("x" * 1_000_001 + "{{ a }}", "more than 1,000,000 characters"),
+        ("{{ " + "(" * 31 + "a" + ")" * 31 + " }}", "brackets nest deeper than 30"),
+        ("{{ " + "not " * 51 + "a }}", "expressions and blocks nest deeper than 50"),
+        ("{{ a" + " + a" * 51 + " }}", "expressions and blocks nest deeper than 50"),
+        ("{% for a in b %}" * 11 + "{% endfor %}" * 11, "loops nest deeper than 10"),
+        ("{% if a %}" * 51 + "{% endif %}" * 51, "expressions and blocks nest deeper than 50"),
+    ],
 )
-def test_a_mark_without_an_end_counts_to_the_end(hostile):
-    from oas_compiler.templates import TemplateReader
-
-    with pytest.raises(TemplateError, match="template language"):
+def test_a_template_that_is_too_large_is_told_by_its_rule(hostile, rule):
+    with pytest.raises(TemplateError, match=rule):
         TemplateReader().names(hostile)
+
+
+def test_the_checker_and_the_runtime_take_templates_of_the_same_length():
+    assert MAX_TEMPLATE == MAX_OUTPUT

@@ -7,6 +7,7 @@ import random
 import pytest
 
 from cinatra_sdk import templates
+from cinatra_sdk.template_parts import is_simple
 from cinatra_sdk.templates import TemplateError, compile_template
 
 PIECES = ["{{ a }}", "{{a.b}}", "{{ a.b[0] }}", "{{NAME}}", "{{ NAME.x }}", " text ", "{", "}", "\n",
@@ -31,8 +32,8 @@ def test_both_ways_put_out_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     chance = random.Random(seed)
     drawn = ["".join(chance.choices(PIECES, k=chance.randint(1, 5))) for _ in range(400)]
     by_parts = [rendered(template) for template in drawn]
-    assert sum(templates.is_simple(template) for template in drawn) > 50
-    monkeypatch.setattr(templates, "_parts", lambda _text: ())
+    assert sum(is_simple(template) for template in drawn) > 50
+    monkeypatch.setattr(templates, "parts_of", lambda _text: ())
     for template, came in zip(drawn, by_parts, strict=True):
         assert rendered(template) == came, template
     compile_template.cache_clear()

@@ -22,7 +22,7 @@ from oas_compiler.checks.cinatra.bare_placeholders import (
 )
 from oas_compiler.checks.subject import Subject, Written
 from oas_compiler.rules import Report, rule
-from oas_compiler.templates import is_environment_name
+from oas_compiler.templates import TemplateReader, is_environment_name
 
 Texts: TypeAlias = list[tuple[str, str]]
 WORD = re.compile(r"\w+")
@@ -43,6 +43,7 @@ HINT_COMMENT = "{# pyagentspec-input-hint (do not remove): {{ %s }} #}"
 )
 def bare_inputs(subject: Subject, report: Report) -> None:
     told: dict[str, str] | None = None
+    reader = TemplateReader()
     for node in subject.of_type("ApiNode"):
         if not isinstance(node.value.get("inputs"), list):
             continue
@@ -50,10 +51,12 @@ def bare_inputs(subject: Subject, report: Report) -> None:
         unseen = _never_seen(node, texts)
         if unseen:
             told = _told(subject) if told is None else told
-            unseen -= _explained(node, texts, told, report)
+            unseen -= _explained(node, texts, told, (report, reader))
         _unseen(node, texts, unseen, (subject, report))
         if len(node.titles("inputs")) == len(node.items("inputs")):
-            _undeclared(node, texts, subject, report)  # else the name may be the missing title
+            _undeclared(
+                node, texts, (subject, report), reader
+            )  # else the name may be the missing title
 
 
 def _never_seen(node: Written, texts: Texts) -> set[str]:
@@ -67,8 +70,11 @@ def _told(subject: Subject) -> dict[str, str]:
     return {f.pointer: f.code for f in subject.document.findings if f.code in codes}
 
 
-def _explained(node: Written, texts: Texts, told: dict[str, str], report: Report) -> set[str]:
+def _explained(
+    node: Written, texts: Texts, told: dict[str, str], run: tuple[Report, TemplateReader]
+) -> set[str]:
     """Inputs that stand in a broken template, or that an undeclared name is probably meant for."""
+    report, reader = run
     titles = node.titles("inputs")
     found: set[str] = set()
     for text, pointer in texts:
@@ -76,7 +82,7 @@ def _explained(node: Written, texts: Texts, told: dict[str, str], report: Report
         if code == "OAS080":
             found |= set(WORD.findall(text))
         elif code == "OAS081":
-            unknown = (used_names(text) or frozenset()) - set(titles)
+            unknown = (used_names(text, reader) or frozenset()) - set(titles)
             hints = {report.nearest(name, titles) for name in unknown}
             found |= {title for title in titles if f'did you mean "{title}"?' in hints}
     return found
@@ -111,8 +117,11 @@ def _unseen(node: Written, texts: Texts, unseen: set[str], run: tuple[Subject, R
         )
 
 
-def _undeclared(node: Written, texts: Texts, subject: Subject, report: Report) -> None:
+def _undeclared(
+    node: Written, texts: Texts, run: tuple[Subject, Report], reader: TemplateReader
+) -> None:
     """Names that the pattern finds where the template looks up nothing."""
+    subject, report = run
     titles = node.titles("inputs")
     known = set(titles)
     parsed = tuple(node.at(field) for field in PARSED)
@@ -123,7 +132,7 @@ def _undeclared(node: Written, texts: Texts, subject: Subject, report: Report) -
         for name in unknown:
             found.setdefault(name, pointer)
         if unknown and pointer.startswith(parsed):
-            used = used_names(text)
+            used = used_names(text, reader)
             told |= unknown if used is None else unknown & used  # OAS080, OAS081
     for name in sorted(found.keys() - told):
         report(

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 
 from oas_compiler.checks.subject import Written
-from oas_compiler.templates import TemplateError, is_environment_name, placeholders, strings
+from oas_compiler.templates import TemplateError, TemplateReader, is_environment_name, strings
 
 PARSED = ("url", "http_method", "data", "query_params", "headers")
 """Fields whose templates are parsed while a flow is built (OAS080, OAS081)."""
@@ -35,14 +35,14 @@ def bare_names(text: str) -> set[str]:
     return {name for name in _BARE.findall(text) if not is_environment_name(name)}
 
 
-def used_names(text: str) -> frozenset[str] | None:
+def used_names(text: str, reader: TemplateReader) -> frozenset[str] | None:
     """Of the names that the pattern finds, those that rendering looks up, and maybe others.
 
-    `None` when the text is no valid template.
+    `None` when the text is no valid template, or the document has too much of them to tell.
     """
     if not any(mark in text for mark in _HIDING):
         return frozenset(bare_names(text))  # the common case, without parsing
     try:
-        return frozenset(placeholders(text))
+        return frozenset(reader.names(text))
     except TemplateError:
         return None

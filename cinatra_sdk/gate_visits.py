@@ -21,6 +21,7 @@ from cinatra_sdk.errors import NodeFailed
 from cinatra_sdk.tasks import own_channels
 from cinatra_sdk.visits import visit_of, visited
 
+
 def own_name() -> str:
     """The name that the node which runs now has in its graph; "gate" outside of any graph."""
     return str(_metadata().get("langgraph_node") or "gate")

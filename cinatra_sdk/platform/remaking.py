@@ -37,7 +37,7 @@ MOST_SECONDS: Final = 600.0
 MOST_RETRIES: Final = 10
 
 _HTTP_KEYS: Final = frozenset(
-    {"base_url", "allow", "timeout", "retries", "retry_posts", "needs", "opaque"}
+    {"base_url", "allow", "timeout", "retries", "retry_posts", "needs", "opaque", "headers_for"}
 )
 _SIMULATED_KEYS: Final = frozenset({"stubs", "record", "fallback"})
 
@@ -103,6 +103,9 @@ def remake(description: Mapping[str, Any], own: OwnSettings) -> Platform:
             "open the store with platform=… for one of your own"
         )
     _only(settings, _HTTP_KEYS, kind)
+    _refuse_host_headers(settings.get("headers_for"))
+    if settings.get("base_url", "") is None:
+        return _without_platform(settings, own)
     return _http(settings, own)
 
 
@@ -165,6 +168,29 @@ def _http(settings: Mapping[str, Any], own: OwnSettings) -> Platform:
     from cinatra_sdk.platform.strangers import StrangersPlatform
 
     return StrangersPlatform(base_url, **bounds)
+
+
+def _without_platform(settings: Mapping[str, Any], own: OwnSettings) -> Platform:
+    """Of a run that calls listed addresses only: nothing of this process proves who is calling."""
+    from cinatra_sdk.platform.http import HttpPlatform
+
+    bounds: dict[str, Any] = {"allow": _allowed(settings.get("allow", []), own)}
+    bounds |= _patience(settings)
+    if "opaque" in settings:
+        bounds["opaque"] = _opaque(settings["opaque"])
+    return HttpPlatform(None, **bounds)
+
+
+def _refuse_host_headers(origins: object) -> None:
+    """The headers were the other process's own, and are stored nowhere."""
+    if origins in (None, []):
+        return
+    if not isinstance(origins, list) or not all(isinstance(one, str) for one in origins):
+        raise ValueError('"headers_for" of a stored platform is a list of addresses')
+    raise ValueError(
+        f"the run calls {', '.join(shown(one) for one in origins)} with headers of its host's own: "
+        "open the store with platform=HttpPlatform(…, headers_for=…)"
+    )
 
 
 def _address(base_url: str) -> Target:

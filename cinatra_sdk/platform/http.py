@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import asyncio
 import copy
-import logging
 import random
 import ssl
 import threading
@@ -42,17 +41,12 @@ from cinatra_sdk.platform.origin import (
 from cinatra_sdk.platform.protocol import SECRET_NAMES, PlatformCall, PlatformRefused
 from cinatra_sdk.platform.request import Prepared, RequestRules, prepare
 from cinatra_sdk.platform.response import Answer, Decoded, Failure, Wait, judge
+from cinatra_sdk.platform.unrecorded import unrecorded
 from cinatra_sdk.secret_forms import long_enough
 
 MAX_BYTES = 16 * 1024 * 1024
 GRACE_SECONDS = 0.5
 """The client's own timeouts go before the deadline: they know whether anything was sent."""
-
-# The client's loggers quote answers: `httpcore2` every header at DEBUG (Location and Set-Cookie
-# may echo a token), `httpx2` the whole url and the reason phrase at INFO.  A host that logs
-# everything must not store them, so these records are off unless a host turns them on by name.
-logging.getLogger("httpcore2").setLevel(logging.INFO)
-logging.getLogger("httpx2").setLevel(logging.WARNING)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -199,14 +193,8 @@ class HttpPlatform:
         request = build_request(prepared, checked(prepared, addresses), attempt)
         reading = self._reading(prepared)
         try:
-            response = client.send(request, stream=True, auth=None, follow_redirects=False)
-            try:
-                if reading.begin(response):
-                    for chunk in response.iter_bytes():
-                        if not reading.add(chunk):
-                            break
-            finally:
-                response.close()
+            with unrecorded():
+                _read(client, request, reading)
         except httpx2.RequestError as error:
             return failure_of(error)
         return reading.outcome()
@@ -219,17 +207,9 @@ class HttpPlatform:
         request = build_request(prepared, checked(prepared, addresses), attempt)
         reading = self._reading(prepared)
         try:
-            async with asyncio.timeout(prepared.timeout + GRACE_SECONDS):
-                response = await client.send(
-                    request, stream=True, auth=None, follow_redirects=False
-                )
-                try:
-                    if reading.begin(response):
-                        async for chunk in response.aiter_bytes():
-                            if not reading.add(chunk):
-                                break
-                finally:
-                    await response.aclose()
+            with unrecorded():
+                async with asyncio.timeout(prepared.timeout + GRACE_SECONDS):
+                    await _aread(client, request, reading)
         except TimeoutError:
             return Failure(kind="timeout")
         except httpx2.RequestError as error:
@@ -282,15 +262,17 @@ class HttpPlatform:
             own, self._own = self._own, None
             self._own_async.clear()
         if own is not None:
-            own.close()
+            with unrecorded():
+                own.close()
 
     async def aclose(self) -> None:
         """As `close`, also for the connections of the running event loop."""
         with self._lock:
             clients = list(self._own_async.values())
         self.close()
-        for client in clients:
-            await client.aclose()
+        with unrecorded():
+            for client in clients:
+                await client.aclose()
 
     def __enter__(self) -> Self:
         return self
@@ -313,6 +295,28 @@ class HttpPlatform:
         traceback: TracebackType | None,
     ) -> None:
         await self.aclose()
+
+
+def _read(client: httpx2.Client, request: httpx2.Request, reading: Reading) -> None:
+    response = client.send(request, stream=True, auth=None, follow_redirects=False)
+    try:
+        if reading.begin(response):
+            for chunk in response.iter_bytes():
+                if not reading.add(chunk):
+                    break
+    finally:
+        response.close()
+
+
+async def _aread(client: httpx2.AsyncClient, request: httpx2.Request, reading: Reading) -> None:
+    response = await client.send(request, stream=True, auth=None, follow_redirects=False)
+    try:
+        if reading.begin(response):
+            async for chunk in response.aiter_bytes():
+                if not reading.add(chunk):
+                    break
+    finally:
+        await response.aclose()
 
 
 def _base(base_url: str) -> AllowEntry:

@@ -732,6 +732,31 @@ def test_the_loggers_of_the_client_write_no_header_url_or_reason_of_an_answer(
 
 
 @pytest.mark.parametrize(
+    ("name", "level"),
+    [("httpx2", logging.INFO), ("httpcore2", logging.DEBUG), ("httpcore2.http11", logging.DEBUG)],
+)
+def test_a_host_that_sets_a_level_by_name_gets_the_records_of_that_logger(
+    server, make_call, caplog, name, level
+):
+    with caplog.at_level(level, logger=name), platform(server.url) as http:
+        http.call(make_call("/api/x"))
+    assert {record.name.partition(".")[0] for record in caplog.records} == {name.partition(".")[0]}
+
+
+def test_what_the_host_calls_itself_with_the_same_client_stays_in_its_log(
+    server, make_call, caplog
+):
+    caplog.set_level(logging.INFO)
+    with httpx2.Client(trust_env=False) as client:
+        with platform(server.url, client=client) as http:
+            http.call(make_call("/api/x"))
+        client.get(f"{server.url}/of-the-host")
+    said = [record.getMessage() for record in caplog.records if record.name == "httpx2"]
+    assert len(said) == 1
+    assert "/of-the-host" in said[0]
+
+
+@pytest.mark.parametrize(
     "name", ["X_Cinatra_Run_Token", "x_cinatra-step_node", "X-Cinatra_Bridge_Token"]
 )
 def test_an_underscore_does_not_get_a_reserved_header_past_the_filter(

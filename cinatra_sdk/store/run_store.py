@@ -235,7 +235,8 @@ class RunStore:
 
         Raises: `InputInvalid`, `PolicyInvalid`, `ContextMismatch` (the context is another run's or
         tenant's) before anything is stored; `StoreError` when the run id is taken.  A node that
-        fails does not raise: the run is `failed`, with its error.
+        fails does not raise: the run is `failed`, with its error, which the log also tells;
+        `run.result()` raises it.
         """
         given = flow.input(params)
         refuse_runtime_names(flow.env)
@@ -616,6 +617,8 @@ class RunStore:
         ending = ending_of(stop_of(snapshot))
         if failed is not None:
             ending |= failure_of(failed, host)
+            told = ending["error"].obj
+            log.error("run '%s' failed at '%s': %s", run_id, told["node"], told["message"])
         keep_skips(connection, row, decisions_in(snapshot), host, flow)
         execute(
             connection,

@@ -19,6 +19,7 @@ Error tree
             NotConfigured           the run asks for what this process has not been given
             RunBusy                 another process is working on the run right now
             RunEnded                the run is in a terminal status
+        RunNotCompleted             the result of a run was asked for that has none
     PlatformError                   see cinatra_sdk.platform.protocol
 """
 
@@ -147,3 +148,18 @@ class RunEnded(StoreError):
     """The run is completed, rejected or stopped: nothing can be done on it any more."""
 
     code = "run_ended"
+
+
+class RunNotCompleted(FlowError):
+    """A run has no result: it failed, was rejected or stopped, or has not ended yet.
+
+    `code` is that of the error of a failed run, else the status; `status` and `node` say more.
+    """
+
+    def __init__(
+        self, message: str, *, status: str, code: str = "", node: str = "", hint: str = ""
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.status = status
+        self.code = code or status
+        self.node = node

@@ -20,7 +20,7 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Command, StateSnapshot
 from pydantic import JsonValue
 
-from cinatra_sdk.errors import NodeFailed
+from cinatra_sdk.errors import NodeFailed, RunNotCompleted
 from cinatra_sdk.gates import Gate, gates_of
 from cinatra_sdk.runtime_context import HostContext
 from cinatra_sdk.state import TERMINAL, Status
@@ -90,6 +90,27 @@ class Run:
     """What of the stored run cannot be read, `waiting[0]: it has no "payload"`; empty: nothing."""
     created_at: datetime | None = None
     updated_at: datetime | None = None
+
+    def result(self) -> Mapping[str, JsonValue]:
+        """The outputs of a completed run.
+
+        Raises: `RunNotCompleted` for every other one, with the error of a failed one.
+        """
+        if self.status == "completed":
+            return self.outputs or {}
+        raise RunNotCompleted(
+            f"run '{self.id}' {self._standing()}",
+            status=self.status,
+            code=str((self.error or {}).get("code", "")),
+            node=str((self.error or {}).get("node", "")),
+        )
+
+    def _standing(self) -> str:
+        if self.error is not None:
+            return f"failed at '{self.error.get('node', '')}': {self.error.get('message', '')}"
+        if self.status == "waiting":
+            return f"waits at {', '.join(gate.id for gate in self.waiting)}"
+        return f"is {self.status}"
 
 
 def advance(

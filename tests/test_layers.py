@@ -54,10 +54,11 @@ def test_knowledge_flows_one_way() -> None:
 
 def test_only_lowering_and_the_command_line_use_langgraph_and_the_sdk() -> None:
     allowed = ("oas_compiler/lower/", "oas_compiler/cli/")
-    # The shared pieces: the languages of templates and patterns, the reader of YAML, the door to files.
+    # The shared pieces: the languages of templates and patterns, the reader of YAML, the door to files,
+    # the headers that a call may carry.
     shared = {
         "oas_compiler/templates.py", "oas_compiler/patterns.py", "oas_compiler/yaml_text.py",
-        "oas_compiler/files.py",
+        "oas_compiler/files.py", "oas_compiler/header_names.py",
     }  # fmt: skip
     for prefix in ("langgraph", "langchain_core", "cinatra_sdk", "psycopg"):
         users = users_of(prefix, "oas_compiler")

@@ -11,7 +11,7 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from typer.testing import CliRunner
 
-from cinatra_sdk import RunStore, SimulatedPlatform
+from cinatra_sdk import RunNotCompleted, RunStore, SimulatedPlatform
 from oas_compiler import compile_flow
 from oas_compiler.cli.app import app
 
@@ -34,11 +34,24 @@ def test_the_host_program_runs_as_shown_but_for_its_platform(
     assert shown in program
     monkeypatch.setenv("DATABASE_URL", fresh_database)
     exec(program.replace(shown, "SimulatedPlatform()"), {"SimulatedPlatform": SimulatedPlatform})
-    assert capsys.readouterr().out.startswith("completed {")
+    assert capsys.readouterr().out.startswith("{")
     with RunStore.open(fresh_database) as store:
         (run,) = store.list(tenant="org1")
         decided = [row["gate_id"] for row in store.decisions(run.id)]
         assert decided == ["review_draft", "confirm_send"]
+
+
+def test_the_host_program_does_not_take_a_failed_run_for_done(
+    at_root: None, fresh_database: str, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    (program,) = [text for text in PYTHON if "HttpPlatform(" in text]
+    monkeypatch.setenv("DATABASE_URL", fresh_database)
+    # Nobody listens there, so the first call fails.
+    shown = program.replace("https://cinatra.example.org", "http://127.0.0.1:1")
+    shown = shown.replace(':1"', ':1", retries=0')
+    with pytest.raises(RunNotCompleted, match=r"failed at 'write_draft'.*127\.0\.0\.1:1"):
+        exec(shown, {})
+    assert capsys.readouterr().out == ""
 
 
 def test_the_graph_runs_as_shown(at_root: None) -> None:

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import asyncio
 import copy
-import logging
 import random
 import ssl
 import threading
@@ -29,11 +28,11 @@ import httpx2
 from pydantic import JsonValue
 
 from cinatra_sdk.platform.exchange import Reading, build_request, checked, failure_of
+from cinatra_sdk.platform.host_headers import HeadersFor, read_headers_for
 from cinatra_sdk.platform.opaque import Opaque, read_opaque
 from cinatra_sdk.platform.origin import (
     Address,
     AllowEntry,
-    Origin,
     RefusalError,
     read_url,
     resolve,
@@ -42,17 +41,12 @@ from cinatra_sdk.platform.origin import (
 from cinatra_sdk.platform.protocol import SECRET_NAMES, PlatformCall, PlatformRefused
 from cinatra_sdk.platform.request import Prepared, RequestRules, prepare
 from cinatra_sdk.platform.response import Answer, Decoded, Failure, Wait, judge
+from cinatra_sdk.platform.unrecorded import unrecorded
 from cinatra_sdk.secret_forms import long_enough
 
 MAX_BYTES = 16 * 1024 * 1024
 GRACE_SECONDS = 0.5
 """The client's own timeouts go before the deadline: they know whether anything was sent."""
-
-# The client's loggers quote answers: `httpcore2` every header at DEBUG (Location and Set-Cookie
-# may echo a token), `httpx2` the whole url and the reason phrase at INFO.  A host that logs
-# everything must not store them, so these records are off unless a host turns them on by name.
-logging.getLogger("httpcore2").setLevel(logging.INFO)
-logging.getLogger("httpx2").setLevel(logging.WARNING)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,9 +69,12 @@ class HttpPlatform:
     first.  `retry_posts` repeats a POST or PATCH that carries an idempotency key: set it only
     when every receiver honours the key, else an effect may happen twice.  `opaque` names origins,
     written as in `allow`, of whose answers no text is kept: see `cinatra_sdk.platform.opaque`.
+    `headers_for` gives the host's own headers of single origins, credentials above all; they are
+    never stored: see `cinatra_sdk.platform.host_headers`.  `base_url` None: there is no platform,
+    and only `allow` may be called.
 
-    Raises: `ValueError` when `base_url`, an entry of `allow` or one of `opaque` cannot be read, and
-    for a token that is too short to be found in an answer.
+    Raises: `ValueError` when `base_url` or an entry of `allow`, `opaque` or `headers_for` cannot be
+    read, and for a token that is too short to be found in an answer.
     """
 
     holds_proofs_back = True
@@ -88,7 +85,7 @@ class HttpPlatform:
 
     def __init__(
         self,
-        base_url: str,
+        base_url: str | None,
         *,
         allow: Sequence[str] = (),
         timeout: float = 120.0,
@@ -98,23 +95,28 @@ class HttpPlatform:
         bridge_token: str | None = None,
         attestation_key: str | None = None,
         opaque: Sequence[str] | Mapping[str, Opaque] = (),
+        headers_for: HeadersFor | None = None,
         client: httpx2.Client | None = None,
         async_client: httpx2.AsyncClient | None = None,
         clock: Callable[[], float] = time.time,
         surroundings: Surroundings | None = None,
     ) -> None:
+        base = None if base_url is None else _base(base_url)
+        listed = tuple(_allow_entry(entry) for entry in allow)
         self._rules = RequestRules(
-            base_url=base_url.rstrip("/"),
-            base=_base_origin(base_url),
-            allow=tuple(_allow_entry(entry) for entry in allow),
+            base_url=(base_url or "").rstrip("/"),
+            base=base,
+            allow=listed,
             timeout=timeout,
             retry_posts=retry_posts,
             opaque=read_opaque(opaque),
+            host_headers=read_headers_for(headers_for or {}, base=base, allow=listed),
             bridge_token=long_enough("bridge_token", bridge_token),
             attestation_key=long_enough("attestation_key", attestation_key),
         )
         self._opaque: JsonValue = dict(opaque) if isinstance(opaque, Mapping) else list(opaque)
         self._allow = tuple(allow)
+        self._headers_for = tuple(headers_for or ())
         self._retries = retries
         self._max_bytes = max_bytes
         self._clock = clock
@@ -129,12 +131,13 @@ class HttpPlatform:
         self._closed = False
 
     def __repr__(self) -> str:
-        return f"HttpPlatform({self._rules.base_url!r}, allow={list(self._allow)!r})"
+        base_url = self._rules.base_url or None
+        return f"HttpPlatform({base_url!r}, allow={list(self._allow)!r})"
 
     def describe(self) -> dict[str, JsonValue]:
         description: dict[str, JsonValue] = {
             "kind": "http",
-            "base_url": self._rules.base_url,
+            "base_url": self._rules.base_url or None,
             "allow": list(self._allow),
             "timeout": self._rules.timeout,
             "retries": self._retries,
@@ -143,6 +146,8 @@ class HttpPlatform:
             description["retry_posts"] = True
         if self._opaque:
             description["opaque"] = copy.copy(self._opaque)
+        if self._headers_for:
+            description["headers_for"] = list(self._headers_for)
         held = (self._rules.bridge_token, self._rules.attestation_key)
         needs: list[JsonValue] = [n for n, secret in zip(SECRET_NAMES, held, strict=True) if secret]
         if needs:
@@ -162,7 +167,9 @@ class HttpPlatform:
             attempt += 1
 
     async def acall(self, call: PlatformCall) -> JsonValue:
-        prepared = self._prepared(call)
+        # The host's function for its headers may have to fetch them.
+        asks = bool(self._headers_for)
+        prepared = await asyncio.to_thread(self._prepared, call) if asks else self._prepared(call)
         attempt = 0
         while True:
             verdict = self._judge(prepared, await self._asend(prepared, attempt), attempt)
@@ -188,14 +195,8 @@ class HttpPlatform:
         request = build_request(prepared, checked(prepared, addresses), attempt)
         reading = self._reading(prepared)
         try:
-            response = client.send(request, stream=True, auth=None, follow_redirects=False)
-            try:
-                if reading.begin(response):
-                    for chunk in response.iter_bytes():
-                        if not reading.add(chunk):
-                            break
-            finally:
-                response.close()
+            with unrecorded():
+                _read(client, request, reading)
         except httpx2.RequestError as error:
             return failure_of(error)
         return reading.outcome()
@@ -208,17 +209,9 @@ class HttpPlatform:
         request = build_request(prepared, checked(prepared, addresses), attempt)
         reading = self._reading(prepared)
         try:
-            async with asyncio.timeout(prepared.timeout + GRACE_SECONDS):
-                response = await client.send(
-                    request, stream=True, auth=None, follow_redirects=False
-                )
-                try:
-                    if reading.begin(response):
-                        async for chunk in response.aiter_bytes():
-                            if not reading.add(chunk):
-                                break
-                finally:
-                    await response.aclose()
+            with unrecorded():
+                async with asyncio.timeout(prepared.timeout + GRACE_SECONDS):
+                    await _aread(client, request, reading)
         except TimeoutError:
             return Failure(kind="timeout")
         except httpx2.RequestError as error:
@@ -271,15 +264,17 @@ class HttpPlatform:
             own, self._own = self._own, None
             self._own_async.clear()
         if own is not None:
-            own.close()
+            with unrecorded():
+                own.close()
 
     async def aclose(self) -> None:
         """As `close`, also for the connections of the running event loop."""
         with self._lock:
             clients = list(self._own_async.values())
         self.close()
-        for client in clients:
-            await client.aclose()
+        with unrecorded():
+            for client in clients:
+                await client.aclose()
 
     def __enter__(self) -> Self:
         return self
@@ -304,12 +299,34 @@ class HttpPlatform:
         await self.aclose()
 
 
-def _base_origin(base_url: str) -> Origin:
+def _read(client: httpx2.Client, request: httpx2.Request, reading: Reading) -> None:
+    response = client.send(request, stream=True, auth=None, follow_redirects=False)
+    try:
+        if reading.begin(response):
+            for chunk in response.iter_bytes():
+                if not reading.add(chunk):
+                    break
+    finally:
+        response.close()
+
+
+async def _aread(client: httpx2.AsyncClient, request: httpx2.Request, reading: Reading) -> None:
+    response = await client.send(request, stream=True, auth=None, follow_redirects=False)
+    try:
+        if reading.begin(response):
+            async for chunk in response.aiter_bytes():
+                if not reading.add(chunk):
+                    break
+    finally:
+        await response.aclose()
+
+
+def _base(base_url: str) -> AllowEntry:
     problem = "a base url has no query and no fragment"
     try:
         target = read_url(base_url)
         if not target.has_query and "#" not in base_url:
-            return target.origin
+            return AllowEntry(origin=target.origin, prefix=target.segments)
     except RefusalError as refusal:
         problem = str(refusal)
     raise ValueError(f"base_url {shown(base_url)!r}: {problem}")

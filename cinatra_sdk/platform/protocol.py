@@ -77,6 +77,8 @@ class PlatformCall:
     origin_by_value: bool = False
     """Whether a value of the run, or of a placeholder, says whom the url names.  Such a url never
     means the platform: only the author's own words do."""
+    origin_by_placeholder: bool = False
+    """Whether that is a placeholder alone (`{{CRM_URL}}/people`), and so the host's own word."""
     outputs: tuple[DeclaredOutput, ...] = ()
     risk_class: str = ""
     run_id: str = ""

@@ -44,7 +44,7 @@ MOST_SECONDS: Final = 600.0
 MOST_RETRIES: Final = 10
 
 _HTTP_KEYS: Final = frozenset(
-    {"base_url", "allow", "timeout", "retries", "retry_posts", "needs", "opaque"}
+    {"base_url", "allow", "timeout", "retries", "retry_posts", "needs", "opaque", "headers_for"}
 )
 _SIMULATED_KEYS: Final = frozenset({"stubs", "record", "fallback"})
 
@@ -116,6 +116,9 @@ def remake(description: Mapping[str, Any], own: OwnSettings) -> Platform:
             "open the store with platform=… for one of your own"
         )
     _only(settings, _HTTP_KEYS, kind)
+    _refuse_host_headers(settings.get("headers_for"))
+    if settings.get("base_url", "") is None:
+        return _without_platform(settings, own)
     return _http(settings, own)
 
 
@@ -171,12 +174,19 @@ def _http(settings: Mapping[str, Any], own: OwnSettings) -> Platform:
     if not is_own:
         _refuse_stranger(base_url, own)
     _refuse_lacking(settings.get("needs", []), own, base_url)
-    bounds: dict[str, Any] = {"allow": _allowed(settings.get("allow", []), own)}
-    bounds |= _patience(settings)
-    bounds["opaque"] = _opaque(settings.get("opaque", []), own)
+    bounds = _bounds(settings, own)
     made = _own_platform(own, bounds) if is_own else _strangers_platform(base_url, bounds)
     made.unnamed = tuple(text for text in (base_url, *bounds["allow"]) if not _is_named(text, own))
     return made
+
+
+def _bounds(settings: Mapping[str, Any], own: OwnSettings) -> dict[str, Any]:
+    """What the run asks for, within what this process allows."""
+    return {
+        "allow": _allowed(settings.get("allow", []), own),
+        **_patience(settings),
+        "opaque": _opaque(settings.get("opaque", []), own),
+    }
 
 
 def _own_platform(own: OwnSettings, bounds: dict[str, Any]) -> HttpPlatform:
@@ -202,6 +212,28 @@ def _is_named(text: str, own: OwnSettings) -> bool:
     if own.base_url:
         mine.append(AllowEntry.parse(own.base_url))
     return any(entry.covers(_place(AllowEntry.parse(text))) for entry in mine)
+
+
+def _without_platform(settings: Mapping[str, Any], own: OwnSettings) -> Platform:
+    """Of a run that calls listed addresses only: nothing of this process proves who is calling."""
+    from cinatra_sdk.platform.http import HttpPlatform
+
+    bounds = _bounds(settings, own)
+    made = HttpPlatform(None, **bounds)
+    made.unnamed = tuple(text for text in bounds["allow"] if not _is_named(text, own))
+    return made
+
+
+def _refuse_host_headers(origins: object) -> None:
+    """The headers were the other process's own, and are stored nowhere."""
+    if origins in (None, []):
+        return
+    if not isinstance(origins, list) or not all(isinstance(one, str) for one in origins):
+        raise ValueError('"headers_for" of a stored platform is a list of addresses')
+    raise ValueError(
+        f"the run calls {', '.join(shown(one) for one in origins)} with headers of its host's own: "
+        "open the store with platform=HttpPlatform(…, headers_for=…)"
+    )
 
 
 def _address(base_url: str) -> Target:

@@ -7,8 +7,8 @@ bytes, or `PlatformRefused`.  Nothing here touches the network.
     prepared  POST http://host:3000/api/llm-bridge
               X-Cinatra-Bridge-Token, -A2A-Context-Id, -Run-Token, -Step-Node, -Step-Attestation
 
-The headers that prove who is calling go to the platform's own origin only, and replace
-whatever an author wrote under their names.  The signed forms are those that Cinatra's
+The headers that prove who is calling go to the platform's own origin only; a call whose author
+declares one of their names is refused.  The signed forms are those that Cinatra's
 platform checks; the signed text is the version, the context id, the node id and the expiry,
 one to a line.
 """
@@ -26,8 +26,16 @@ from urllib.parse import urlencode
 
 from pydantic import JsonValue
 
+from cinatra_sdk.header_names import IDENTITY, refusal
+from cinatra_sdk.platform.host_headers import (
+    HEADER_NAME,
+    HEADER_TEXT,
+    HostHeaders,
+    host_headers,
+    secrets_in,
+)
 from cinatra_sdk.platform.opaque import Marked, Opaque, level_of
-from cinatra_sdk.platform.origin import AllowEntry, Origin, RefusalError, Target, read_url, shown
+from cinatra_sdk.platform.origin import AllowEntry, RefusalError, Target, read_url, shown
 from cinatra_sdk.platform.protocol import (
     BASE_URL_PLACEHOLDER,
     DeclaredOutput,
@@ -38,19 +46,9 @@ from cinatra_sdk.secrets import redact
 
 ATTESTATION_SECONDS = 300
 
-_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-_HEADER_TEXT = re.compile(r"[\x20-\x7e]*")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _METHODS = frozenset({"GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"})
 _REPEATABLE = frozenset({"GET", "HEAD", "OPTIONS", "PUT", "DELETE"})
-_FRAMING = frozenset(
-    {
-        "connection", "content-length", "expect", "host", "keep-alive", "proxy-authorization",
-        "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
-    }
-)  # fmt: skip
-"""Headers of the connection itself: an author who sets them splits or redirects requests."""
-
 _PROOFS = frozenset({"x-cinatra-context-attestation", "x-cinatra-step-attestation"})
 _NOTHING_SENT: Mapping[str, str] = MappingProxyType({})
 _BRIDGE = ("api", "llm-bridge")
@@ -63,14 +61,17 @@ _AUDITOR = (("api", "auditor", "run-skills"), ("api", "auditor", "apply"))
 class RequestRules:
     """What the operator decided: where calls may go, and what proves who is calling."""
 
-    base_url: str
-    """Without a trailing slash; may have a path."""
-    base: Origin
+    base_url: str = ""
+    """Without a trailing slash; may have a path.  Empty where the host has no platform."""
+    base: AllowEntry | None = None
+    """Origin and path of `base_url`."""
     allow: tuple[AllowEntry, ...] = ()
     timeout: float = 120.0
     retry_posts: bool = False
     opaque: Marked = ()
     """Origins of whose answers no text is kept."""
+    host_headers: tuple[HostHeaders, ...] = ()
+    """What the host sets at single origins."""
     bridge_token: str = field(default="", repr=False)
     attestation_key: str = field(default="", repr=False)
 
@@ -119,7 +120,7 @@ def prepare(rules: RequestRules, call: PlatformCall, *, now: float) -> Prepared:
 
 
 def _placed(rules: RequestRules, url: str) -> str:
-    if not url.startswith(BASE_URL_PLACEHOLDER):
+    if not url.startswith(BASE_URL_PLACEHOLDER) or rules.base is None:
         return url
     return rules.base_url + url.removeprefix(BASE_URL_PLACEHOLDER)
 
@@ -127,7 +128,9 @@ def _placed(rules: RequestRules, url: str) -> str:
 def _prepared(rules: RequestRules, call: PlatformCall, url: str, *, now: float) -> Prepared:
     target, guard = _admitted(rules, call, url)
     method = _method(call.method)
-    headers = _headers(rules, call, target, proven=guard is None, now=now)
+    own = guard is None
+    given = host_headers(rules.host_headers, target, call, own=own)
+    headers = _headers(rules, call, target, given=given, proven=own, now=now)
     content, content_type = _content(call.body, headers.get("content-type", ""))
     if content_type:
         headers["content-type"] = content_type
@@ -145,13 +148,15 @@ def _prepared(rules: RequestRules, call: PlatformCall, url: str, *, now: float) 
         query=tuple(call.query.items()),
         opaque=level_of(rules.opaque, target) if rules.opaque else None,
         outputs=call.outputs,
-        secrets=_secrets(rules, call, headers),
+        secrets=(*_secrets(rules, call, headers), *secrets_in(given)),
     )
 
 
 def _admitted(
     rules: RequestRules, call: PlatformCall, url: str
 ) -> tuple[Target, AllowEntry | None]:
+    if rules.base is None and url.startswith(BASE_URL_PLACEHOLDER):
+        raise RefusalError("no platform is configured; give `HttpPlatform` a base_url")
     if "{{" in url or "}}" in url:
         raise RefusalError("a placeholder of the url has no value")
     rest = call.url.removeprefix(BASE_URL_PLACEHOLDER)
@@ -159,22 +164,21 @@ def _admitted(
         raise RefusalError(f"what follows {BASE_URL_PLACEHOLDER} must begin with a slash")
     target = read_url(url)
     # A path of the platform's own may be another receiver behind the same host.
-    own = AllowEntry(origin=rules.base, prefix=read_url(rules.base_url).segments)
-    if own.covers(target) and not call.origin_by_value:
+    if rules.base is not None and rules.base.covers(target) and not call.origin_by_value:
         return target, None
     for entry in rules.allow:
         if entry.covers(target):
             return target, entry
-    if target.origin == rules.base and call.origin_by_value:
+    if rules.base is not None and target.origin == rules.base.origin and call.origin_by_value:
         raise RefusalError(
             "its host comes from a value, and a value never names the platform; "
             f"begin the url with {BASE_URL_PLACEHOLDER}"
         )
     # An origin that the values of placeholders made is not said again.
     origin = "its origin" if call.placeholders and call.origin_by_value else f'"{target.origin}"'
+    own = f"{shown(rules.base_url)} and the allow list" if rules.base else "the allow list"
     raise RefusalError(
-        f"only {shown(rules.base_url)} and the allow list may be called; "
-        f"add {origin} to `allow` if the flow is meant to reach it"
+        f"only {own} may be called; add {origin} to `allow` if the flow is meant to reach it"
     )
 
 
@@ -188,35 +192,47 @@ def _method(method: str) -> str:
 
 
 def _headers(
-    rules: RequestRules, call: PlatformCall, target: Target, *, proven: bool, now: float
+    rules: RequestRules,
+    call: PlatformCall,
+    target: Target,
+    *,
+    given: Mapping[str, str],
+    proven: bool,
+    now: float,
 ) -> dict[str, str]:
-    """All headers, by lower-case name; `proven` with those that say who is calling."""
-    headers = {"accept": "application/json"}
-    headers.update(_author_headers(call.headers))
+    """All headers, by lower-case name; `proven` with those that say who is calling.
+
+    given: those that the host sets at this origin.
+    """
+    headers = {"accept": "application/json", "user-agent": "oasflow"}
+    for name, value in _author_headers(call.headers, to_platform=proven):
+        if name in given:
+            raise RefusalError(f'the host sets the header "{name}" there: leave it out of the flow')
+        headers[name] = value
+    headers.update(given)
     # An answer is bounded while it is read, so it must not arrive packed.
-    headers["accept-encoding"] = "identity"
-    headers["user-agent"] = "oasflow"
+    headers["accept-encoding"] = IDENTITY
     if call.idempotency_key and call.method.upper() not in {"GET", "HEAD", "OPTIONS"}:
         headers["idempotency-key"] = call.idempotency_key
     if proven:
         headers.update(_runtime_headers(rules, call, target.segments, now=now))
     for name, value in headers.items():
-        if not _HEADER_TEXT.fullmatch(value):
+        if not HEADER_TEXT.fullmatch(value):
             raise RefusalError(f'the header "{name}" holds something other than printable ASCII')
     return headers
 
 
-def _author_headers(declared: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+def _author_headers(declared: Mapping[str, str], *, to_platform: bool) -> Iterator[tuple[str, str]]:
+    seen: set[str] = set()
     for written, value in declared.items():
         name = written.lower()
-        if not _TOKEN.fullmatch(name):
+        if not HEADER_NAME.fullmatch(name):
             raise RefusalError("a header has a name that is not an HTTP token")
-        # Servers that hand headers on as variables read `_` and `-` as the same.
-        read_as = name.replace("_", "-")
-        if read_as in _FRAMING:
-            raise RefusalError(f'a flow cannot set the header "{name}"')
-        if read_as == "authorization" or read_as.startswith("x-cinatra-"):
-            continue
+        if problem := refusal(name, value, to_platform=to_platform):
+            raise RefusalError(problem)
+        if name in seen:
+            raise RefusalError(f'the header "{name}" is declared twice')
+        seen.add(name)
         yield name, value
 
 

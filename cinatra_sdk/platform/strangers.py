@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from cinatra_sdk.platform.http import HttpPlatform
-from cinatra_sdk.platform.origin import AllowEntry, read_url
 from cinatra_sdk.platform.protocol import Credentials, PlatformCall
 from cinatra_sdk.platform.request import Prepared
 
@@ -23,6 +22,4 @@ class StrangersPlatform(HttpPlatform):
         # The run's own id stands in for a conversation: it is the starter's already.
         bare = replace(call, credentials=Credentials(), context_id=call.run_id)
         prepared = super()._prepared(bare)
-        base = read_url(self._rules.base_url)
-        guard = prepared.guard or AllowEntry(origin=base.origin, prefix=base.segments)
-        return replace(prepared, guard=guard)
+        return replace(prepared, guard=prepared.guard or self._rules.base)

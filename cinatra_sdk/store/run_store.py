@@ -238,7 +238,8 @@ class RunStore:
 
         Raises: `InputInvalid`, `PolicyInvalid`, `ContextMismatch` (the context is another run's or
         tenant's) before anything is stored; `StoreError` when the run id is taken.  A node that
-        fails does not raise: the run is `failed`, with its error.
+        fails does not raise: the run is `failed`, with its error, which the log also tells;
+        `run.result()` raises it.
         """
         given = flow.input(params)
         refuse_runtime_names(flow.env)
@@ -655,6 +656,8 @@ class RunStore:
             failed, ending = failed or error, ending_of(Stop(status="failed"))
         if failed is not None:
             ending |= failure_of(failed, host)
+            told = ending["error"].obj
+            log.error("run '%s' failed at '%s': %s", run_id, told["node"], told["message"])
         keep_skips(connection, row, decisions_in(snapshot), host, flow)
         execute(
             connection,

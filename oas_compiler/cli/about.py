@@ -66,6 +66,9 @@ def _reach(description: Mapping[str, Any], *, trusted: bool) -> str:
         return "calls nothing: the run is rejected"
     if kind != "http":
         return "calls what its host made of it"
+    if description.get("base_url", "") is None:
+        listed = ", ".join(description.get("allow", []))
+        return f"calls {listed} without the platform's credentials" if listed else "calls nothing"
     others = "; also " + ", ".join(description["allow"]) if description.get("allow") else ""
     return f"calls {description['base_url']} {_proofs(description, trusted)}{others}"
 

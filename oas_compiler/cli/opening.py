@@ -9,7 +9,7 @@ from __future__ import annotations
 import getpass
 import hashlib
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 from oas_compiler.cli.exits import Halt
 from oas_compiler.cli.inputs import placeholders
 from oas_compiler.cli.terminal import Terminal
-from oas_compiler.ir import JsonValue
+from oas_compiler.ir import ApiNode
 
 if TYPE_CHECKING:
     from cinatra_sdk import RunStore
@@ -64,7 +64,12 @@ class PlatformOptions:
     @property
     def names_platform(self) -> bool:
         """Whether somebody answers the calls that are not about context."""
-        return bool(self.simulate or self.base_url or os.environ.get(BASE_URL))
+        return bool(self.simulate or self.own_address or self.allow)
+
+    @property
+    def own_address(self) -> str:
+        """The platform's address; empty where none is named."""
+        return self.base_url or os.environ.get(BASE_URL, "")
 
 
 def store(terminal: Terminal, dsn: str, own: Own | None = None) -> RunStore:
@@ -88,7 +93,7 @@ def store(terminal: Terminal, dsn: str, own: Own | None = None) -> RunStore:
     return RunStore.open(dsn or None, env=env, settings=lent.settings, record=lent.record or None)
 
 
-def flow(path: str, *, platform: Platform, env: Mapping[str, str]) -> Flow:
+def flow(path: str, *, env: Mapping[str, str], platform: Platform | None = None) -> Flow:
     """Raises: `CompileError`."""
     from oas_compiler.lower.compile import compile_flow
 
@@ -119,45 +124,69 @@ def flow_of_run(
     return made
 
 
-def platform(options: PlatformOptions, fallback: Mapping[str, JsonValue] | None = None) -> Platform:
-    """The platform that the options name; `fallback` steers a simulation past the gates.
+def platform(made: Flow, options: PlatformOptions) -> Platform:
+    """Who answers the calls of the flow; a simulation is steered past its gates.
 
-    Raises: `Halt` naming the option that does not fit.
+    Where the flow never calls the platform, its address is left out: whoever goes on with the run
+    need not name it then.
+    Raises: `Halt` naming the option that does not fit, or that lacks: a flow that calls somebody is
+    never simulated by accident.
     """
     from cinatra_sdk.platform import SimulatedPlatform
+    from oas_compiler.approval import acting_nodes
+    from oas_compiler.ir import ApiNode
 
     _refuse_mixed(options)
-    base_url = options.base_url or os.environ.get(BASE_URL, "")
     try:
-        if options.simulate or not base_url:
+        if options.simulate:
             # Absolute: the process that answers a gate may stand in another folder.
             record = str(Path(options.record).absolute()) if options.record else None
-            return SimulatedPlatform(options.stubs or None, record=record, fallback=fallback)
-        return _http(options, base_url)
+            return SimulatedPlatform(options.stubs or None, record=record, fallback=made.steering)
+        calls = [node for _, node in acting_nodes(made.ir) if isinstance(node, ApiNode)]
+        _require_platform(calls, options)
+        if not options.names_platform:
+            return SimulatedPlatform()
+        named = _http(options, options.base_url) if options.base_url else None
+        if any(_calls_platform(node, options) for node in calls):
+            return named or _http(options, options.own_address)
+        return _http(options, "")
     except ValueError as error:
         raise Halt(str(error)) from None
 
 
-def require_platform(made: Flow, options: PlatformOptions) -> None:
-    """A flow that calls a platform is never simulated by accident.
+def _calls_platform(node: ApiNode, options: PlatformOptions) -> bool:
+    from cinatra_sdk.platform.origin import RefusalError, read_url
+    from oas_compiler.lower.request import names_platform
 
-    Raises: `Halt`.
-    """
+    if names_platform(node.url):
+        return True
+    try:
+        # The platform's whole origin written out means the platform, too.
+        return read_url(node.url).origin == read_url(options.own_address).origin
+    except RefusalError:
+        return False
+
+
+def _require_platform(calls: Sequence[ApiNode], options: PlatformOptions) -> None:
     from cinatra_sdk.platform.local.platform import answers
-    from oas_compiler.approval import acting_nodes
-    from oas_compiler.ir import ApiNode
+    from oas_compiler.lower.request import names_platform
 
-    if options.names_platform:
-        return
-    calls = [node for _, node in acting_nodes(made.ir) if isinstance(node, ApiNode)]
-    others = [node.name for node in calls if not answers(node.url)]
+    others = [node for node in calls if not answers(node.url)]
+    open_calls = others if options.context else calls
+    needs_address = [node for node in open_calls if names_platform(node.url)]
     either = f"give --base-url or {BASE_URL}, or --simulate to make the answers up"
-    if others and options.context:
-        raise Halt(f"the flow calls more than --context answers (first at '{others[0]}'): {either}")
-    if calls and not options.context:
-        first = f"the flow calls a platform (first at '{calls[0].name}'): {either}"
+    if needs_address and not options.own_address:
+        name = needs_address[0].name
+        if options.context:
+            raise Halt(f"the flow calls more than --context answers (first at '{name}'): {either}")
         about = "; --context FILE fills its context slots from artifacts of your own"
-        raise Halt(first + (about if len(others) < len(calls) else ""))
+        fills = about if len(others) < len(calls) else ""
+        raise Halt(f"the flow calls a platform (first at '{name}'): {either}{fills}")
+    if open_calls and not options.names_platform:
+        raise Halt(
+            f"the flow calls another address (at '{open_calls[0].name}'): give --allow ORIGIN for "
+            "it, or --simulate to make the answers up"
+        )
 
 
 def mention_made_up_context(terminal: Terminal, made: Flow, options: PlatformOptions) -> None:
@@ -228,10 +257,10 @@ def _http(options: PlatformOptions, base_url: str) -> Platform:
         raise Halt("--timeout is a number of seconds above 0")
     bound: dict[str, Any] = {} if options.timeout is None else {"timeout": options.timeout}
     return HttpPlatform(
-        base_url,
+        base_url or None,
         allow=options.allow,
         opaque=listed_opaque(os.environ.get(OPAQUE, "")),
-        bridge_token=os.environ.get("CINATRA_BRIDGE_TOKEN"),
-        attestation_key=os.environ.get("CINATRA_CONTEXT_ATTEST_KEY"),
+        bridge_token=os.environ.get("CINATRA_BRIDGE_TOKEN") if base_url else None,
+        attestation_key=os.environ.get("CINATRA_CONTEXT_ATTEST_KEY") if base_url else None,
         **bound,
     )

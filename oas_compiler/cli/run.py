@@ -90,11 +90,9 @@ def run(
     who = opening.person(by)
     values = inputs.environment(env or [])
     filled = context.named(chosen)
-    flow = opening.flow(path, platform=opening.platform(chosen), env=values)
-    opening.require_platform(flow, chosen)
+    flow = opening.flow(path, env=values)
+    flow = flow.with_platform(opening.platform(flow, chosen))
     opening.mention_made_up_context(terminal, flow, chosen)
-    if chosen.simulate:
-        flow = flow.with_platform(opening.platform(chosen, fallback=flow.steering))
     params = inputs.params(flow.input_schema, input_file, settings or [])
     if simulate:
         params = _with_sampled(terminal, flow, params)

@@ -147,7 +147,10 @@ def notes_of_the_log(terminal: Terminal) -> None:
                 terminal.note(record.getMessage())
 
     log = logging.getLogger("oasflow")
-    log.handlers = [Notes(logging.WARNING)]
+    notes = Notes(logging.WARNING)
+    # An error of a run is what the command itself ends with.
+    notes.addFilter(lambda record: record.levelno < logging.ERROR)
+    log.handlers = [notes]
     log.propagate = False
 
 

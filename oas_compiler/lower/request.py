@@ -35,6 +35,7 @@ _ORIGIN: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/?#{}]+(?:[/?#]|\Z)")
 _SPELLS_PLATFORM: Final = re.compile(r"\s*\{\{[-+]?\s*CINATRA_BASE_URL\b")
 _NONCE: Final = secrets.token_hex(16)
 _MARK: Final = re.compile(f"\ue000{_NONCE}:([A-Z][A-Z0-9_]*)\ue001")
+_MARKED_ORIGIN: Final = re.compile(rf"{_MARK.pattern}(?:[/?#]|\Z)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +59,8 @@ class Request:
     """Whether the author's url begins with the placeholder of the platform."""
     origin_by_value: bool
     """Whether something else than the author's own words says whom the url names."""
+    origin_by_placeholder: bool
+    """Whether that is one of the host's placeholders, and no value of the run."""
     url: Renderer
     """Without the placeholder of the platform."""
     headers: Renderer
@@ -70,11 +73,13 @@ class Request:
         begin = _PLATFORM.match(node.url)
         rest = node.url[begin.end() :] if begin else node.url
         marks = {name: f"\ue000{_NONCE}:{name}\ue001" for name in env}
+        filled = fill_environment(rest, marks)
         return cls(
             method=Renderer(node.method),
             platform=begin is not None,
             origin_by_value=begin is None and not _ORIGIN.match(node.url),
-            url=Renderer(fill_environment(rest, marks)),
+            origin_by_placeholder=begin is None and bool(_MARKED_ORIGIN.match(str(filled))),
+            url=Renderer(filled),
             headers=Renderer(fill_environment(node.headers.value(), marks)),
             query=Renderer(fill_environment(node.query.value(), marks)),
             body=None
@@ -103,6 +108,11 @@ class Request:
 
     def _sent(self, tree: JsonValue) -> JsonValue:
         return _marked(tree, self.env)
+
+
+def names_platform(url: str) -> bool:
+    """Whether an author's url begins with the placeholder of the platform."""
+    return _PLATFORM.match(url) is not None
 
 
 def spells_platform(url: str) -> bool:

@@ -120,34 +120,61 @@ def test_without_key_or_context_no_attestation_is_sent(server, make_call):
         assert not (V2 | S1) & set(seen.headers)
 
 
-def test_an_author_cannot_set_a_runtime_header_in_any_spelling(server, make_call):
-    forged = {
-        "X-CINATRA-Run-Token": "forged",
-        "x-cinatra-step-node": "forged",
-        "X-Cinatra-Anything": "forged",
-        "AUTHORIZATION": "forged",
-        "X-Own": "kept",
-    }
-    with platform(server.url) as http:
-        http.call(make_call("/api/llm-bridge", headers=forged))
-        http.call(make_call("/api/other", headers=forged))
-    assert "forged" not in str([seen.headers for seen in server.seen])
-    assert server.last.headers["x-own"] == "kept"
-    assert TOKEN not in server.last.headers
+@pytest.mark.parametrize(
+    "name", ["X-CINATRA-Run-Token", "x-cinatra-step-node", "X-Cinatra-Anything", "AUTHORIZATION"]
+)
+@pytest.mark.parametrize("path", ["/api/llm-bridge", "/api/other"])
+def test_a_runtime_header_of_an_author_is_refused_in_any_spelling(server, make_call, name, path):
+    with (
+        platform(server.url) as http,
+        pytest.raises(PlatformRefused, match="only the host") as said,
+    ):
+        http.call(make_call(path, headers={name: "forged"}))
+    assert f'"{name.lower()}"' in str(said.value)
+    assert "forged" not in everything_said(said.value)
+    assert not server.seen
+
+
+def test_the_platform_is_also_known_by_its_origin_written_out(server, make_call):
+    with platform(server.url) as http, pytest.raises(PlatformRefused, match="only the host"):
+        http.call(make_call(url=f"{server.url}/x", headers={"Authorization": "forged"}))
+    assert not server.seen
 
 
 def test_another_port_is_a_foreign_origin_and_gets_no_proof(server, other, make_call):
     with platform(server.url, allow=[other.url]) as http:
-        http.call(
-            make_call(
-                url=f"{other.url}/api/llm-bridge",
-                headers={"X-Cinatra-Run-Token": "forged", "Authorization": "forged"},
-            )
-        )
+        http.call(make_call(url=f"{other.url}/api/llm-bridge"))
     assert not server.seen
     sent = str(other.last.headers)
-    assert not [secret for secret in (*CANARIES, "forged", "x-cinatra") if secret in sent]
+    assert not [secret for secret in (*CANARIES, "x-cinatra") if secret in sent]
     assert "authorization" not in other.last.headers
+
+
+def test_every_other_header_of_an_author_is_sent_as_declared(server, other, make_call):
+    declared = {
+        "Authorization": "Bearer of-the-crm",
+        "User-Agent": "newsletter/1",
+        "Accept": "text/csv",
+        "X_Own": "kept",
+        "Cookie": "theme=dark",
+    }
+    with platform(server.url, allow=[other.url]) as http:
+        http.call(make_call(url=f"{other.url}/people", headers=declared))
+        own = {name: value for name, value in declared.items() if name != "Authorization"}
+        http.call(make_call("/api/other", headers=own))
+    sent = {name.lower(): value for name, value in declared.items()}
+    assert sent.items() <= other.last.headers.items()
+    assert {**sent, "authorization": f"Bearer {BEARER}"}.items() <= server.last.headers.items()
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [{"Idempotency-Key": "mine"}, {"Accept-Encoding": "gzip"}, {"X-Team": "a", "x-team": "b"}],
+)
+def test_a_header_that_would_be_replaced_is_refused(server, other, make_call, headers):
+    with platform(server.url, allow=[other.url]) as http, pytest.raises(PlatformRefused):
+        http.call(make_call(url=f"{other.url}/x", headers=headers))
+    assert not other.seen
 
 
 def test_the_client_of_the_host_adds_no_header_cookie_or_login(server, make_call):
@@ -705,6 +732,31 @@ def test_the_loggers_of_the_client_write_no_header_url_or_reason_of_an_answer(
 
 
 @pytest.mark.parametrize(
+    ("name", "level"),
+    [("httpx2", logging.INFO), ("httpcore2", logging.DEBUG), ("httpcore2.http11", logging.DEBUG)],
+)
+def test_a_host_that_sets_a_level_by_name_gets_the_records_of_that_logger(
+    server, make_call, caplog, name, level
+):
+    with caplog.at_level(level, logger=name), platform(server.url) as http:
+        http.call(make_call("/api/x"))
+    assert {record.name.partition(".")[0] for record in caplog.records} == {name.partition(".")[0]}
+
+
+def test_what_the_host_calls_itself_with_the_same_client_stays_in_its_log(
+    server, make_call, caplog
+):
+    caplog.set_level(logging.INFO)
+    with httpx2.Client(trust_env=False) as client:
+        with platform(server.url, client=client) as http:
+            http.call(make_call("/api/x"))
+        client.get(f"{server.url}/of-the-host")
+    said = [record.getMessage() for record in caplog.records if record.name == "httpx2"]
+    assert len(said) == 1
+    assert "/of-the-host" in said[0]
+
+
+@pytest.mark.parametrize(
     "name", ["X_Cinatra_Run_Token", "x_cinatra-step_node", "X-Cinatra_Bridge_Token"]
 )
 def test_an_underscore_does_not_get_a_reserved_header_past_the_filter(
@@ -712,10 +764,10 @@ def test_an_underscore_does_not_get_a_reserved_header_past_the_filter(
 ):
     with platform(server.url, allow=[other.url]) as http:
         for origin in (server.url, other.url):
-            http.call(make_call(url=f"{origin}/x", headers={name: "forged", "X_Own": "kept"}))
-    for seen in (server.last, other.last):
-        assert "forged" not in str(seen.headers)
-        assert seen.headers["x_own"] == "kept"
+            with pytest.raises(PlatformRefused, match="only the host"):
+                http.call(make_call(url=f"{origin}/x", headers={name: "forged"}))
+    assert not server.seen
+    assert not other.seen
 
 
 @pytest.mark.parametrize("name", ["Content_Length", "transfer_Encoding", "proxy_authorization"])

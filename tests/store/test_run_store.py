@@ -20,6 +20,7 @@ from cinatra_sdk import (
     PolicyInvalid,
     RunBusy,
     RunEnded,
+    RunNotCompleted,
     RunNotFound,
     RunStore,
     StoreError,
@@ -207,6 +208,36 @@ def test_a_failed_node_fails_the_run_and_resume_tries_it_again(store: RunStore) 
         "done": "at last",
         "said": "[Approved by operator]",
     }
+
+
+def test_a_failed_run_is_told_by_the_log_and_by_its_result(
+    store: RunStore, caplog: pytest.LogCaptureFixture
+) -> None:
+    error = {"$error": {"status": 503, "code": "NO_LLM_PROVIDER", "message": "no model today"}}
+    store.start(compiled(platform=SimulatedPlatform({"work": error})), run_id="r1")
+    run = store.answer("r1", "first", ann())
+    (record,) = [record for record in caplog.records if record.name == "oasflow.store"]
+    assert (record.levelname, record.getMessage()[:27]) == ("ERROR", "run 'r1' failed at 'work': ")
+    with pytest.raises(
+        RunNotCompleted, match=r"run 'r1' failed at 'work': .*no model today"
+    ) as said:
+        run.result()
+    assert (said.value.status, said.value.code) == ("failed", "NO_LLM_PROVIDER")
+    assert said.value.node == "work"
+
+
+def test_only_a_completed_run_has_a_result(store: RunStore) -> None:
+    waiting = store.start(compiled(), run_id="r1")
+    with pytest.raises(RunNotCompleted, match="run 'r1' waits at first"):
+        waiting.result()
+    rejected = store.answer("r1", "first", Decision.reject(by="ann"))
+    with pytest.raises(RunNotCompleted, match="run 'r1' is rejected") as said:
+        rejected.result()
+    assert said.value.code == "rejected"
+    store.start(compiled(), run_id="r2")
+    store.answer("r2", "first", ann())
+    run = store.answer("r2", "second", ann())
+    assert run.result() == run.outputs
 
 
 def test_a_bug_in_a_platform_fails_the_run_instead_of_leaving_it_running(store: RunStore) -> None:

@@ -28,7 +28,7 @@ from cinatra_sdk.platform.local.app import App, Message, local_app
 from cinatra_sdk.platform.local.listed import is_local, matched, read_routes, resembles_local
 from cinatra_sdk.platform.local.runs import RunDirectory
 from cinatra_sdk.platform.local.settings import HANDS_ON
-from cinatra_sdk.platform.origin import RefusalError, decoded_segments, read_url
+from cinatra_sdk.platform.origin import AllowEntry, RefusalError, decoded_segments
 from cinatra_sdk.platform.protocol import (
     BASE_URL_PLACEHOLDER,
     Platform,
@@ -96,7 +96,7 @@ class LocalPlatform:
         self._clock = clock
         self._rules = RequestRules(
             base_url=_ORIGIN,
-            base=read_url(_ORIGIN).origin,
+            base=AllowEntry.parse(_ORIGIN),
             attestation_key=attestation_key or "",
         )
 

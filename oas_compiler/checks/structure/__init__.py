@@ -28,6 +28,7 @@ from oas_compiler.checks.structure.output_types_agree import output_types_agree
 from oas_compiler.checks.structure.outputs_are_produced import outputs_are_produced
 from oas_compiler.checks.structure.outputs_at_every_end import outputs_at_every_end
 from oas_compiler.checks.structure.same_output_same_type import same_output_same_type
+from oas_compiler.checks.structure.sendable_headers import sendable_headers
 from oas_compiler.checks.structure.start_node_is_listed import start_node_is_listed
 from oas_compiler.checks.structure.tools_are_registered import tools_are_registered
 from oas_compiler.checks.structure.unique_node_ids import unique_node_ids
@@ -37,6 +38,7 @@ RULES: tuple[CheckRule, ...] = (
     # nodes
     unique_node_ids,
     known_http_method,
+    sendable_headers,
     one_start_node,
     start_node_is_listed,
     has_end_node,

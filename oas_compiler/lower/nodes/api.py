@@ -82,6 +82,7 @@ def _preparation(node: ApiNode, frame: Frame, env: Mapping[str, str]) -> Any:
             written=asked.written,
             placeholders=placeholders,
             origin_by_value=request.origin_by_value,
+            origin_by_placeholder=request.origin_by_placeholder,
             outputs=outputs,
             risk_class=node.risk_class,
             run_id=run.get("run_id", ""),

@@ -1,0 +1,129 @@
+"""Headers that a host sets on calls to one origin: the credentials of a service beside the platform.
+
+In: what the host gave `HttpPlatform(headers_for=…)`, and one call.  Out: the headers to add.
+
+    HttpPlatform(url, allow=["https://crm.example.com"],
+                 headers_for={"https://crm.example.com": {"Authorization": "Bearer …"}})
+    HttpPlatform(url, allow=["https://crm.example.com"],
+                 headers_for={"https://crm.example.com": lambda call: tokens.header_for(call.run_id)})
+
+A key is written as in `allow`; of several that cover a call the one with the longest path counts.
+Values live in the host's process: they are in no description, no row and no record, and are cut
+out of answers as the run's own secrets are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, TypeAlias
+
+from cinatra_sdk.header_names import folded, is_reserved
+from cinatra_sdk.platform.origin import AllowEntry, RefusalError, Target, shown
+from cinatra_sdk.platform.protocol import PlatformCall
+
+Headers: TypeAlias = Mapping[str, str]
+HeadersFor: TypeAlias = "Mapping[str, Headers | Callable[[PlatformCall], Headers]]"
+"""By origin: the headers themselves, or a function that is asked once for each call."""
+
+HEADER_NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+HEADER_TEXT: Final = re.compile(r"[\x20-\x7e]*")
+_RUNTIMES: Final = frozenset({"idempotency-key", "accept-encoding", "content-type"})
+"""What the runtime says of each request itself."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostHeaders:
+    """What the host sets at one origin."""
+
+    entry: AllowEntry
+    given: Headers | Callable[[PlatformCall], Headers] = field(repr=False)
+
+
+def read_headers_for(
+    given: HeadersFor, *, base: AllowEntry | None, allow: Sequence[AllowEntry]
+) -> tuple[HostHeaders, ...]:
+    """The entries, the longest path first.
+
+    Raises: `ValueError` for an origin that no call may go to, and for a header that no host sets.
+    """
+    found: list[HostHeaders] = []
+    for text, headers in given.items():
+        entry = _entry(text)
+        place = Target(origin=entry.origin, segments=entry.prefix)
+        if not any(one.covers(place) for one in (base, *allow) if one is not None):
+            raise ValueError(
+                f"headers_for {shown(text)!r}: no call may go there; add it to `allow` as well"
+            )
+        if not callable(headers):
+            problem = _flaw(headers, own=base is not None and base.covers(place))
+            if problem:
+                raise ValueError(f"headers_for {shown(text)!r}: {problem}")
+        found.append(
+            HostHeaders(entry=entry, given=headers if callable(headers) else dict(headers))
+        )
+    return tuple(sorted(found, key=lambda one: len(one.entry.prefix), reverse=True))
+
+
+def host_headers(
+    known: Sequence[HostHeaders], target: Target, call: PlatformCall, *, own: bool
+) -> dict[str, str]:
+    """The host's headers of one call, by lower-case name; `own` at the platform's own origin.
+
+    Raises: `RefusalError` naming the origin, where the host's function fails or gives what cannot
+    be sent, and where a value of the run chose the origin.
+    """
+    chosen = next((one for one in known if one.entry.covers(target)), None)
+    if chosen is None or not call.with_own_token:
+        return {}
+    if call.origin_by_value and not call.origin_by_placeholder:
+        raise RefusalError(
+            "its host comes from a value, and the host's headers go only where the flow's own words "
+            f"lead; write {target.origin} in the url"
+        )
+    headers = _asked(chosen.given, call) if callable(chosen.given) else chosen.given
+    problem = _flaw(headers, own=own)
+    if problem:
+        raise RefusalError(f"the host's headers for {target.origin} cannot be sent: {problem}")
+    return {name.lower(): value for name, value in headers.items()}
+
+
+def secrets_in(headers: Headers) -> tuple[str, ...]:
+    """What must not come back of them: the values, and of `Bearer …` what follows the scheme."""
+    parts = (value.partition(" ")[2].strip() for value in headers.values())
+    return tuple(text for text in (*headers.values(), *parts) if text)
+
+
+def _asked(ask: Callable[[PlatformCall], Headers], call: PlatformCall) -> Headers:
+    try:
+        return ask(call)
+    except Exception as error:  # noqa: BLE001 - the host's own code; its words may hold a secret
+        kind = type(error).__name__
+    raise RefusalError(f"the host's function for its headers raised {kind}")
+
+
+def _flaw(headers: object, *, own: bool) -> str:
+    """Why these headers cannot be sent; the names are told and the values are not."""
+    if not isinstance(headers, Mapping):
+        return "they are no mapping from names to values"
+    for name, value in headers.items():
+        if not isinstance(name, str) or not HEADER_NAME.fullmatch(name):
+            return "a name is no HTTP token"
+        if not isinstance(value, str) or not HEADER_TEXT.fullmatch(value):
+            return f'the value of "{name}" is something other than printable ASCII'
+        if is_reserved(name) or folded(name) in _RUNTIMES:
+            return f'the runtime sets "{name}" itself'
+        if own and folded(name) == "authorization":
+            return f'the platform\'s own "{name}" is the bearer_token of flow.context(…)'
+    if len({name.lower() for name in headers}) < len(headers):
+        return "a name is given twice"
+    return ""
+
+
+def _entry(text: str) -> AllowEntry:
+    try:
+        return AllowEntry.parse(text)
+    except RefusalError as refusal:
+        problem = str(refusal)
+    raise ValueError(f"headers_for {shown(text)!r}: {problem}")

@@ -1,0 +1,58 @@
+"""Every header that an ApiNode declares can be sent.
+
+"headers": {"X-Cinatra-Run-Token": "…"}                    ->   OAS054
+"headers": {"Authorization": "Bearer {{ key }}"}, "url": "{{CINATRA_BASE_URL}}/api/x"   ->   OAS054
+"headers": {"Authorization": "Bearer {{ key }}"}, "url": "https://crm.example.com/x"
+"headers": {"X-Team": "a", "x-team": "b"}                  ->   OAS054: one name, two values
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from oas_compiler.checks.addresses import read_address
+from oas_compiler.checks.subject import Subject
+from oas_compiler.header_names import refusal
+from oas_compiler.ir import ApiNode
+from oas_compiler.marks import child
+from oas_compiler.rules import Report, rule
+
+
+# An error, because the call would be refused when it is made; nothing is left out in silence.
+@rule(
+    code="OAS054",
+    name="sendable-headers",
+    severity="error",
+    summary="An ApiNode declares a header that no flow can send, or one name twice.",
+    fix="Leave the header out: the runtime and the host set it where it is needed.",
+    source="Cinatra, runtime headers; HTTP (RFC 9110), section 7",
+    needs="flow",
+    bad='"url": "{{CINATRA_BASE_URL}}/api/llm-bridge", "headers": {"Authorization": "Bearer {{ key }}"}',
+    good='"url": "{{CINATRA_BASE_URL}}/api/llm-bridge", "headers": {}',
+)
+def sendable_headers(subject: Subject, report: Report) -> None:
+    for flow in subject.flows:
+        for node in flow.nodes:
+            if isinstance(node, ApiNode):
+                for name, problem in _problems(node):
+                    report(
+                        f'the headers of "{node.id}": {problem}',
+                        subject.place(child(f"{node.place.pointer}/headers", name)),
+                    )
+
+
+def _problems(node: ApiNode) -> Iterator[tuple[str, str]]:
+    """Name and problem of each; what is a template is known when the node runs."""
+    to_platform = read_address(node.url).platform
+    seen: set[str] = set()
+    for name, value in node.headers.mapping().items():
+        if "{" in name:
+            continue
+        text = value if isinstance(value, str) else ""
+        if problem := refusal(
+            name[:80], "identity" if "{" in text else text, to_platform=to_platform
+        ):
+            yield name, problem
+        elif name.lower() in seen:
+            yield name, f'the header "{name[:80]}" is declared twice'
+        seen.add(name.lower())

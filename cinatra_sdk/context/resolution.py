@@ -1,10 +1,13 @@
 """From the rows that an actor may see to the candidates of a slot, in order.
 
     rows of scope team, project, project; slot with override   ->  the two of the project
-    the same rows, accumulate, maxItems 2                      ->  project, project (narrow first)
+    the same rows, accumulate, maxItems 2                      ->  project, project, team
+                               …and autonomous: preselected    ->  project, project
 
-Order: project, user, team, organization, workspace; ties by artifact id.  Then the mode, then the
-cut.  `minItems` is no business of the resolver: finalizing enforces it.
+Order: project, user, team, organization, workspace; ties by artifact id.  Then the mode.
+`maxItems` is about what is chosen, and not about what is offered: a person who was shown the
+narrowest alone could never choose what is broader (seed 000: "enforced at SELECTION time").  It
+cuts what an autonomous slot takes.  `minItems` is enforced when a selection is finalized.
 """
 
 from __future__ import annotations
@@ -58,7 +61,7 @@ def candidates_of(
     if slot.resolution_mode == "override" and ordered:
         narrowest = ordered[0].source_scope
         ordered = [ref for ref in ordered if ref.source_scope == narrowest]
-    return tuple(ordered[: slot.max_items])
+    return tuple(ordered)
 
 
 def preselected(
@@ -67,7 +70,7 @@ def preselected(
     """What is chosen without a person: nothing for a slot that asks one."""
     if slot.selection_mode == "interactive":
         return ()
-    return candidates[:1] if slot.resolution_mode == "override" else candidates
+    return candidates[: 1 if slot.resolution_mode == "override" else slot.max_items]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

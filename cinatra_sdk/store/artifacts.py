@@ -24,6 +24,7 @@ from cinatra_sdk.context.extensions import ExtensionRegistry, expanded
 from cinatra_sdk.context.refs import PinnedTriple, ResolvedContextRef
 from cinatra_sdk.context.resolution import ContextResolution, source_scope
 from cinatra_sdk.context.slots import AgentContextSlot
+from cinatra_sdk.secrets import redact
 from cinatra_sdk.store import plans, selections
 from cinatra_sdk.store.chosen import ChosenContext, chosen
 from cinatra_sdk.store.database import Database, Rows, every, one, run
@@ -34,6 +35,8 @@ from cinatra_sdk.store.selections import Choice, RecordedSelection
 __all__ = ["ARTIFACT_TYPE", "ArtifactStore", "Choice", "RecordedSelection"]
 
 ARTIFACT_TYPE = "@cinatra-ai/artifact:object"
+MAX_DISPLAY_NAME = 200
+"""Characters of a name beside which an artifact is offered."""
 
 
 class ArtifactStore:
@@ -303,4 +306,6 @@ def _ref(row: dict[str, Any]) -> ResolvedContextRef:
         extension=row["extension"],
         sourceScope=source_scope(row["visibility"], row["owner_level"]),
         ownerId=row["owner_id"],
+        # A gate refuses to show what looks like a credential, and a name may be anybody's doing.
+        displayName=redact(row["name"])[:MAX_DISPLAY_NAME],
     )

@@ -43,7 +43,7 @@ class Checklist:
     order: tuple[int, ...]
     """Positions among the candidates as they are numbered: number 1 is `order[0]`."""
     names: Mapping[str, str] = field(default_factory=dict)
-    """Artifact id → its name, where it has one."""
+    """Artifact id → its name in the run's own store, where it has one."""
     ticked: frozenset[int] = frozenset()
     """Numbers, counted from 1."""
     page: int = 0
@@ -72,14 +72,15 @@ class Checklist:
         return self.selector.candidates[self.order[number - 1]]
 
     def cells(self, number: int) -> tuple[str, ...]:
-        """Name or id, extension, owner; where there are names, also the id of one that has one."""
+        """Name or id, extension, owner; the id of one that has a name, else an empty text."""
         one = self.candidate(number)
-        id_ = one.triple.artifact_id
-        name = self.names.get(id_, "")
-        texts = [name or id_, one.extension, one.owner_id]
-        if self.names:
-            texts.append(id_ if name else "")
+        id_, name = one.triple.artifact_id, self._name(one)
+        texts = (name or id_, one.extension, one.owner_id, id_ if name else "")
         return tuple(cut(clean(text), MAX_CELL) for text in texts)
+
+    def _name(self, one: Candidate) -> str:
+        """As the run's own store calls it, else as the platform does."""
+        return self.names.get(one.triple.artifact_id, "") or one.display_name
 
     def envelope(self) -> dict[str, Any]:
         """The `userResponse` that chooses what is ticked, in the order of the list."""

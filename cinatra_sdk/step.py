@@ -150,6 +150,8 @@ class PlatformStep:
     """Output title → JSON Schema; one with a `default` may be missing from the answer."""
     risk_class: str = ""
     timeout: float | None = None
+    refused: Callable[[State, PlatformCall, PlatformError], Mapping[str, Any] | None] | None = None
+    """The update where the platform refuses the call; `None` (its answer too) fails the node."""
 
     def node(self) -> NodeRunnable:
         """The LangGraph node."""
@@ -161,8 +163,11 @@ class PlatformStep:
             since = state.get("seen", "")
             seen = require_effects(state, get_runtime(HostContext), node=step.node, since=since)
             call = self._call(state)
-            with _clean_errors(call):
-                answer = platform.call(call)
+            try:
+                with _clean_errors(call):
+                    answer = platform.call(call)
+            except PlatformError as error:
+                return {**self._instead(state, call, error), **seen_update(seen)}
             return {**self._finished(call, answer), **seen_update(seen)}
 
         async def arun(state: State) -> dict[str, Any]:
@@ -171,8 +176,11 @@ class PlatformStep:
             since, runtime = state.get("seen", ""), get_runtime(HostContext)
             seen = await arequire_effects(state, runtime, node=step.node, since=since)
             call = self._call(state)
-            with _clean_errors(call):
-                answer = await platform.acall(call)
+            try:
+                with _clean_errors(call):
+                    answer = await platform.acall(call)
+            except PlatformError as error:
+                return {**self._instead(state, call, error), **seen_update(seen)}
             return {**self._finished(call, answer), **seen_update(seen)}
 
         return node_of(step.node, run, arun)
@@ -201,6 +209,12 @@ class PlatformStep:
             timeout=self.timeout,
             credentials=host.credentials,
         )
+
+    def _instead(self, state: State, call: PlatformCall, error: PlatformError) -> Mapping[str, Any]:
+        update = None if self.refused is None else self.refused(state, call, error)
+        if update is None:
+            raise error
+        return update
 
     def _finished(self, call: PlatformCall, answer: JsonValue) -> dict[str, Any]:
         out = declared_outputs(call, cut_out(answer, call.secrets))

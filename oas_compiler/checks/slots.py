@@ -20,6 +20,7 @@ SELECTION_AGENT: Final = "@cinatra-ai/context-selection-agent"
 KEY: Final = "contextSlots"
 AGREED: Final = "parentSatisfiedContextSlots"
 RESOLVE: Final = "/api/context-resolve"
+FINALIZE: Final = "/api/context-finalize"
 BINDINGS: Final = "contextSlotBindings"
 REFS: Final = "contextRefs"
 SELECTION_INPUTS: Final = ("parentRunId", "parentPackageName", "slotId", "projectId")

@@ -17,17 +17,29 @@ from dataclasses import dataclass
 
 from pydantic import JsonValue
 
+from cinatra_sdk.context.errors import ContextError
 from cinatra_sdk.context.refs import SCOPES, ResolvedContextRef, SourceScope
 from cinatra_sdk.context.slots import AgentContextSlot
 
 _WIDTH = {scope: width for width, scope in enumerate(SCOPES)}
 
 
+def check_owner_level(artifact: str, owner_level: str) -> None:
+    """Raise `ContextError` where an artifact would be a project's by its owner."""
+    if owner_level == "project":
+        raise ContextError(
+            "invalid_body",
+            f'the artifact "{artifact[:80]}" has the owner level "project", and no project owns one',
+            hint="give it the visibility project:ID, and the level user, team, organization or "
+            "workspace",
+        )
+
+
 def source_scope(visibility: str, owner_level: str) -> SourceScope:
     """Whose an artifact is, from the `visibility` and `owner_level` of its row.
 
     The visibility decides where it names a scope; a private row is its owner's, and an owner
-    level that is not known counts as a user.
+    level that is not known counts as a user.  Only a visibility names a project.
     """
     if visibility.startswith("project:"):
         return "project"
@@ -37,7 +49,7 @@ def source_scope(visibility: str, owner_level: str) -> SourceScope:
         return "workspace"
     if visibility == "org":
         return "organization"
-    for scope in SCOPES:
+    for scope in SCOPES[1:]:
         if owner_level == scope:
             return scope
     return "user"

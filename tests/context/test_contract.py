@@ -178,6 +178,7 @@ SCOPE_OF = {
     ("private", "org"): "user",
     ("TEAM:t1", ""): "user",
     ("team", "nobody"): "user",
+    ("private", "project"): "user",
 }
 
 

@@ -201,5 +201,6 @@ def _scope(thing: Thing, without: str) -> str:
         return "team"
     if thing.visibility in {"workspace", "org"}:
         return {"workspace": "workspace", "org": "organization"}[thing.visibility]
-    known = thing.owner_level in _WIDTH and without != "owner level"
+    levels = _WIDTH.keys() - {"project"}
+    known = thing.owner_level in levels and without != "owner level"
     return thing.owner_level if known else "user"

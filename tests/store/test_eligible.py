@@ -287,6 +287,10 @@ def test_what_was_there_before_the_table_is_brought_into_it(databases, superuser
                 for statement in filter(str.strip, text.split(";\n")):
                     connection.execute(statement, given if "%(" in statement else None)
             connection.execute("update objects set deleted_at = now() where id = 'o1-00000008'")
+            connection.execute(
+                "update objects set owner_level = 'project', visibility = 'private',"
+                " owner_id = 'ann' where id = 'o1-00000015'"
+            )
         database = Database.open(dsn)
         try:
             found = context.resolve(database, "o1").candidates
@@ -295,6 +299,8 @@ def test_what_was_there_before_the_table_is_brought_into_it(databases, superuser
         kept, plain = both(dsn)
         assert kept == plain
         assert len(found) in (39, 40)
+        # A level that is none any more has become a user's.
+        assert [ref.source_scope for ref in found if ref.artifact_id == "o1-00000015"] == ["user"]
     finally:
         databases.drop(dsn)
 

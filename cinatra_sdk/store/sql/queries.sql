@@ -255,9 +255,7 @@ where not exists (
       and (o.owner_id = %(principal_id)s
            or o.visibility = any(open_visibilities(
                   %(team_ids)s::text[], %(project_ids)s::text[], %(is_platform_admin)s::boolean)))
-      -- Outside of projects the owner's level alone can make a scope "project".
-      and case when o.visibility like 'project:%%' then true = any(offered.in_project)
-               else false = any(offered.in_project) or o.owner_level = 'project' end
+      and (o.visibility like 'project:%%') = any(offered.in_project)
   )
   and not exists (
     select 1
@@ -519,7 +517,7 @@ where o.org_id = %(org_id)s
 
 -- name: list_chosen
 -- What was chosen in a run, for people: one row per ref, one without an artifact and without
--- anybody who chose where a selection chose nothing; one after another, each in its order.
+-- anybody who chose where a selection chose nothing; one after another, each from narrow to broad.
 select f.parent_package_name as package_name, f.slot_id, s.artifact_id,
        coalesce(o.name, '') as name, r.revision, s.representation_revision_id as revision_id,
        s.semantic_assertion_id as assertion_id, s.extension, s.source_scope, s.selected_by,
@@ -531,7 +529,10 @@ left join run_context_selections s
 left join representations r on r.id = s.representation_revision_id
 left join objects o on o.id = s.artifact_id and o.org_id = s.org_id
 where f.parent_run_id = %(run_id)s
-order by f.seq, split_part(s.id, ':', 2)::integer;
+order by f.seq,
+         array_position(array['project', 'user', 'team', 'organization', 'workspace'],
+                        s.source_scope),
+         s.artifact_id collate "C", s.extension collate "C", s.semantic_assertion_id collate "C";
 
 -- name: load_run_platform
 -- Whose a run is, by the platform that it was started with, which flow it runs, and how it stands.

@@ -24,6 +24,7 @@ from oas_compiler.cli.safe import clean, cut
 
 if TYPE_CHECKING:
     from cinatra_sdk.context.selector import Candidate, Selector
+    from cinatra_sdk.errors import ChoiceGone
 
 PAGE: Final = 50
 """Rows that are shown at a time."""
@@ -49,12 +50,14 @@ class Checklist:
     page: int = 0
     words: str = ""
     """Only rows with this text are shown; they keep their numbers."""
+    gone: frozenset[int] = frozenset()
+    """Numbers of what can be chosen no more since the list was made."""
 
     @classmethod
     def of(cls, selector: Selector, names: Mapping[str, str] | None = None) -> Checklist:
-        """With nothing ticked but what the platform preselected."""
+        """With nothing ticked but what was preselected, or chosen here before and refused since."""
         order = tuple(position for _, positions in selector.groups for position in positions)
-        before = frozenset(selector.preselected)
+        before = frozenset(selector.preselected) | frozenset(selector.refused)
         ticked = (n for n, at in enumerate(order, 1) if selector.candidates[at].triple in before)
         return cls(selector=selector, order=order, names=names or {}, ticked=frozenset(ticked))
 
@@ -67,6 +70,19 @@ class Checklist:
     def replaces(self) -> bool:
         """Whether a number takes the place of the one ticked, as among radio buttons."""
         return self.selector.rules.resolution_mode == "override"
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """Ids of what was chosen here before, and is offered no more as it was."""
+        there = {one.triple for one in self.selector.candidates}
+        return tuple(one.artifact_id for one in self.selector.refused if one not in there)
+
+    def refused(self, error: ChoiceGone) -> Checklist:
+        """The checklist after a choice in which something is gone: that is unticked, the rest stays."""
+        numbers = range(1, len(self.order) + 1)
+        chosen = {n for n in numbers if self.candidate(n).triple in error.chosen}
+        gone = {n for n in numbers if self.candidate(n).triple.artifact_id in error.artifacts}
+        return replace(self, ticked=frozenset(chosen - gone), gone=self.gone | gone)
 
     def candidate(self, number: int) -> Candidate:
         return self.selector.candidates[self.order[number - 1]]
@@ -110,6 +126,9 @@ class Checklist:
         return self._toggled(read_numbers(typed, len(self.order)))
 
     def _toggled(self, numbers: frozenset[int]) -> Checklist:
+        gone = sorted(numbers & self.gone)
+        if gone:
+            raise CannotTick(f"{listed(gone)} can be chosen no more")
         # The line as a whole: "1 3" gives 1 up for 3 where both may not be ticked.
         added = numbers - self.ticked
         ticked = added if self.replaces and added else self.ticked ^ numbers

@@ -31,4 +31,4 @@ select md5(id), org, id,
     case when meant or %(unseen)s::boolean or n %% 50 <> 0 then 'eligible' else 'draft' end
 from made;
 
-analyze objects, representations, semantic_assertions;
+analyze objects, representations, semantic_assertions, eligible_artifacts;

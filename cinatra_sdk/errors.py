@@ -7,6 +7,7 @@ Error tree
         PlaceholderRefused          a placeholder that is a setting of the runtime itself
         PolicyInvalid               the host's approval policy: a run refuses to start on it
         AnswerInvalid               a person's answer, before anything is written
+            ChoiceGone              names the artifacts that can be chosen no more
         GateClosed                  the gate was answered before; says by whom and when
         NodeFailed                  a node of the flow: names the node and the cause
             LimitExceeded           a loop went on for too long
@@ -24,6 +25,11 @@ Error tree
 """
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from cinatra_sdk.context.refs import PinnedTriple
 
 
 class FlowError(Exception):
@@ -64,6 +70,24 @@ class AnswerInvalid(FlowError, ValueError):
     """The answer does not fit what the gate asks; the gate stays open and nothing was written."""
 
     code = "answer_invalid"
+
+
+class ChoiceGone(AnswerInvalid):
+    """Artifacts that the answer chooses can be chosen no more; others still can."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        artifacts: tuple[str, ...],
+        chosen: tuple[PinnedTriple, ...],
+        hint: str = "",
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.artifacts = artifacts
+        """Ids of what is gone."""
+        self.chosen = chosen
+        """Everything that the answer chooses."""
 
 
 class GateClosed(FlowError):

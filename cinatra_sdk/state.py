@@ -164,7 +164,10 @@ class HostOnly(_Sealed):
 
 
 class Latest(HostOnly):
-    """Takes sealed values, of which the latest stays; everything else is dropped and logged."""
+    """Takes sealed values, of which the latest stays; everything else is dropped and logged.
+
+    A sealed null empties it: what a node took back has to be written again.
+    """
 
     __slots__ = ()
 
@@ -175,7 +178,8 @@ class Latest(HostOnly):
             if opened is MISSING:
                 log.warning("R01_IGNORED: a write to %r that no node made", self.key)
             else:
-                self.value, self.stored, changed = opened, value, True
+                kept = (MISSING, MISSING) if opened is None else (opened, value)
+                (self.value, self.stored), changed = kept, True
         return changed
 
 

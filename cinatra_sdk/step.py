@@ -157,6 +157,8 @@ class PlatformStep:
     """Output title → JSON Schema; one with a `default` may be missing from the answer."""
     risk_class: str = ""
     timeout: float | None = None
+    refused: Callable[[State, PlatformCall, PlatformError], Mapping[str, Any] | None] | None = None
+    """The update where the platform refuses the call; `None` (its answer too) fails the node."""
 
     def node(self) -> NodeRunnable:
         """The LangGraph node."""
@@ -171,9 +173,13 @@ class PlatformStep:
             )
             visit = visit_of(step.node)
             call = self._call(state, visit)
-            with _clean_errors(call):
-                answer = platform.call(call)
-            finished = self._finished(call, answer)
+            try:
+                with _clean_errors(call):
+                    answer = platform.call(call)
+            except PlatformError as error:
+                finished = self._instead(state, call, error)
+            else:
+                finished = self._finished(call, answer)
             return {**finished, **seen_update(seen), **visited(step.node, visit)}
 
         async def arun(state: State) -> dict[str, Any]:
@@ -185,9 +191,13 @@ class PlatformStep:
             )
             visit = visit_of(step.node)
             call = self._call(state, visit)
-            with _clean_errors(call):
-                answer = await platform.acall(call)
-            finished = self._finished(call, answer)
+            try:
+                with _clean_errors(call):
+                    answer = await platform.acall(call)
+            except PlatformError as error:
+                finished = self._instead(state, call, error)
+            else:
+                finished = self._finished(call, answer)
             return {**finished, **seen_update(seen), **visited(step.node, visit)}
 
         return node_of(step.node, run, arun)
@@ -225,6 +235,12 @@ class PlatformStep:
         # another one where it was given a further input.
         info = get_runtime(HostContext).execution_info
         return f"{self.step.node}\n{info.task_id if info is not None else ''}"
+
+    def _instead(self, state: State, call: PlatformCall, error: PlatformError) -> dict[str, Any]:
+        update = None if self.refused is None else self.refused(state, call, error)
+        if update is None:
+            raise error
+        return dict(update)
 
     def _finished(self, call: PlatformCall, answer: JsonValue) -> dict[str, Any]:
         out = declared_outputs(call, cut_out(answer, call.secrets))

@@ -12,6 +12,9 @@ Out: `contextRefs` and `contextSlotBindings`, one list under both names: `[{"slo
     finalize_autonomous     the same with what was preselected
     end                     the bindings; or rejected
 
+A choice that can be recorded no more, because an artifact went after the decision, is taken back: the
+slot is resolved again, and a person is asked again.  Every decision stays in `decisions`.
+
     builder.add_node("context_voice", context_selection(
         platform, node="context_voice", slot_id="voice", package_name="@acme/writer"))
     state  {"context_voice_output": {"contextRefs": […], "contextSlotBindings": […]}}
@@ -38,15 +41,23 @@ from pydantic import JsonValue
 from typing_extensions import TypedDict
 
 from cinatra_sdk.checkpoints import with_strict_serializer
+from cinatra_sdk.context.refusal import (
+    MOST_ALONE,
+    MOST_ASKED,
+    OUTDATED,
+    REFUSED_KEY,
+    refusal_of,
+)
 from cinatra_sdk.context.selector import RENDERER
 from cinatra_sdk.errors import NodeFailed
+from cinatra_sdk.gate_visits import gate_visit
 from cinatra_sdk.gates import gate_id
 from cinatra_sdk.hitl import Gate, Outcome, build_hitl_gate
 from cinatra_sdk.host_node import end_of, ending, gate_once, seal_host_fields
 from cinatra_sdk.lineage import Effects
-from cinatra_sdk.platform import BASE_URL_PLACEHOLDER, Platform
+from cinatra_sdk.platform import BASE_URL_PLACEHOLDER, Platform, PlatformCall, PlatformError
 from cinatra_sdk.runtime_context import HostContext
-from cinatra_sdk.state import GovernedState, HostOnly, seal
+from cinatra_sdk.state import Appended, GovernedState, HostOnly, Latest, seal
 from cinatra_sdk.step import NodeRunnable, PlatformStep, Step, has_ended, node_of
 from cinatra_sdk.subgraph import subgraph
 from cinatra_sdk.tasks import was_sent
@@ -95,6 +106,13 @@ NODES: Final = (
     "finalize_autonomous",
     "end",
 )
+_OF_ONE_CHOICE: Final = (
+    "resolve_context_output",
+    "emit_context_payload_output",
+    "selection_decision",
+    "userResponse",
+)
+"""State keys that a choice which is taken back leaves empty."""
 _SAMPLE_REF: Final[dict[str, JsonValue]] = {
     "artifactId": "brand-voice",
     "representationRevisionId": "brand-voice-r2",
@@ -102,11 +120,17 @@ _SAMPLE_REF: Final[dict[str, JsonValue]] = {
     "extension": "@example/brand-voice-artifact",
     "sourceScope": "organization",
     "ownerId": "ada",
+    "displayName": "Brand voice",
 }
 SAMPLES: Final[dict[str, JsonValue]] = {
     "resolve_context": {
         "candidates": [
-            {**_SAMPLE_REF, "artifactId": "launch-tone", "sourceScope": "project"},
+            {
+                **_SAMPLE_REF,
+                "artifactId": "launch-tone",
+                "displayName": "Tone of the launch",
+                "sourceScope": "project",
+            },
             _SAMPLE_REF,
         ],
         "slotMeta": {
@@ -126,7 +150,6 @@ SAMPLES: Final[dict[str, JsonValue]] = {
 """What the simulation answers in Studio."""
 
 Object = Annotated[dict[str, Any], HostOnly]
-Text = Annotated[str, HostOnly]
 Bindings = Annotated[list[dict[str, Any]], HostOnly]
 
 
@@ -164,10 +187,14 @@ class State(GovernedState):
     slotId: str
     projectId: str
     input_params: Object
-    resolve_context_output: Object
-    emit_context_payload_output: Object
-    selection_decision: Object
-    userResponse: Text
+    resolve_context_output: Annotated[dict[str, Any], Latest]
+    emit_context_payload_output: Annotated[dict[str, Any], Latest]
+    selection_decision: Annotated[dict[str, Any], Latest]
+    userResponse: Annotated[str, Latest]
+    decisions: Annotated[list[dict[str, Any]], Appended]
+    """Of every time that the gate asked."""
+    refusals: Annotated[list[dict[str, Any]], Appended]
+    """Of every finalize that was taken back."""
     finalize_interactive_output: Object
     finalize_autonomous_output: Object
     contextRefs: Bindings
@@ -247,8 +274,9 @@ def _graph(
     builder.add_edge("emit_context_payload", GATE)
     decided: dict[Hashable, str] = {"go on": "finalize_interactive", "rejected": "end"}
     builder.add_conditional_edges(GATE, _by_decision, decided)
-    builder.add_edge("finalize_interactive", "end")
-    builder.add_edge("finalize_autonomous", "end")
+    settled: dict[Hashable, str] = {"done": "end", "taken back": "resolve_context"}
+    builder.add_conditional_edges("finalize_interactive", _by_record, settled)
+    builder.add_conditional_edges("finalize_autonomous", _by_record, settled)
     builder.add_edge("end", END)
     saver = None if checkpointer is None else with_strict_serializer(checkpointer)
     return builder.compile(checkpointer=saver, name="context_selection")
@@ -265,6 +293,13 @@ def _by_decision(state: Mapping[str, Any]) -> str:
     return "rejected" if state.get("rejected_at") else "go on"
 
 
+def _by_record(state: Mapping[str, Any]) -> str:
+    # A router is also told what the node wrote, word for word, of keys that are empty now.
+    resolved = isinstance(state.get("resolve_context_output"), Mapping)
+    taken_back = not resolved and bool(state.get("refusals")) and not has_ended(state)
+    return "taken back" if taken_back else "done"
+
+
 def _nodes(platform: Platform, effects: Effects) -> dict[str, Any]:
     request = functools.partial(_request, platform, effects)
     return {
@@ -279,12 +314,14 @@ def _nodes(platform: Platform, effects: Effects) -> dict[str, Any]:
             body=_chosen_by_a_person,
             outputs=FINALIZED,
             needs=("selection_decision",),
+            refused=functools.partial(_taken_back, most=MOST_ASKED),
         ),
         "finalize_autonomous": request(
             "finalize_autonomous",
             FINALIZE_URL,
             body=_chosen_without_a_person,
             outputs=FINALIZED,
+            refused=functools.partial(_taken_back, most=MOST_ALONE),
         ),
         "end": node_of("end", _end),
     }
@@ -299,6 +336,7 @@ def _request(
     body: Any,
     outputs: Any,
     needs: tuple[str, ...] = (),
+    refused: Any = None,
 ) -> NodeRunnable:
     return PlatformStep(
         step=Step(node=node, needs=needs, sealed=True, effects=effects),
@@ -306,7 +344,20 @@ def _request(
         url=url,
         body=body,
         outputs=outputs,
+        refused=refused,
     ).node()
+
+
+def _taken_back(
+    state: Mapping[str, Any], call: PlatformCall, error: PlatformError, *, most: int
+) -> dict[str, Any] | None:
+    """The update after which the slot is resolved again; None where that would be of no use."""
+    if error.code not in OUTDATED or len(state.get("refusals") or ()) >= most:
+        return None
+    return {
+        **{key: seal(None) for key in _OF_ONE_CHOICE},
+        "refusals": seal([refusal_of(error.code, call.body)]),
+    }
 
 
 def _about(state: Mapping[str, Any], run_id: str) -> dict[str, JsonValue]:
@@ -360,13 +411,17 @@ def _emit(state: Mapping[str, Any]) -> dict[str, Any]:
     if was_sent() or resolved is None or has_ended(state) or "emit_context_payload_output" in state:
         return {}
     shown = {key: resolved[key] for key in ("candidates", "slotMeta", "selectedRefs")}
+    refusals = state.get("refusals")
+    if refusals:
+        shown[REFUSED_KEY] = refusals[-1]
     return {"emit_context_payload_output": seal(shown)}
 
 
 def _gate() -> Gate:
     def write(state: Mapping[str, Any], outcome: Outcome) -> dict[str, Any]:
-        record = outcome.record(gate_id(state, GATE, 1), GATE, 1, STEP)
-        decided = {"selection_decision": seal(record)}
+        visit = gate_visit(GATE)
+        record = outcome.record(gate_id(state, GATE, visit), GATE, visit, STEP)
+        decided = {"selection_decision": seal(record), "decisions": seal([record])}
         if not outcome.approved:
             return {**decided, **ending("rejected", at=outcome.at)}
         return {**decided, "userResponse": seal(outcome.value)}

@@ -9,6 +9,9 @@ A simulation that answers at random walks around the gates that it is there to s
 visit takes the branch behind which most gates lie, and later visits, in a loop, the one that
 leads out.  A stub of the user's own for the node replaces all of it.
 
+An autonomous context slot asks nobody, in a simulation neither: its own declaration decides, however
+many gates lie on the other side.
+
 Which gates lie behind a node is worked out once per flow: nodes of one loop have the same gates
 behind them, so each loop is one group, and a group adds its own to those of the groups after it.
 """
@@ -20,6 +23,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from oas_compiler.approval import Path, walk
+from oas_compiler.checks.slots import modes_of, read_slots, resolving
 from oas_compiler.ir import (
     ApiNode,
     BranchingNode,
@@ -42,6 +46,24 @@ def steering(flow: FlowIR) -> dict[str, JsonValue]:
             if isinstance(node, BranchingNode):
                 behind = behind or _behind(inner)
                 stubs |= _steer(inner, node, around, behind)
+    return stubs | autonomous_slots(flow)
+
+
+def autonomous_slots(flow: FlowIR) -> dict[str, JsonValue]:
+    """Stubs by node path: what resolving each slot answers at whose gate nobody is asked."""
+    paths: dict[int, list[Path]] = {}
+    for around, inner in _flows(flow, ()):
+        paths.setdefault(id(inner), []).append(around)
+    stubs: dict[str, JsonValue] = {}
+    for found in read_slots([inner for _around, inner in _flows(flow, ())]):
+        declared = modes_of(found.flow)
+        for slot in found.slots:
+            if slot.node is None or not (slot.from_parent or declared.get(slot.id) == "autonomous"):
+                continue
+            for around in paths[id(found.flow)]:
+                for node in resolving(slot.node.subflow):
+                    path = "/".join((*around, slot.node.id, node.id))
+                    stubs[path] = {"selectionMode": "autonomous"}
     return stubs
 
 

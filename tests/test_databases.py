@@ -91,7 +91,7 @@ def test_what_a_run_leaves_in_any_table_is_gone_in_the_next_test(
 
 
 CHANGES = [
-    "drop index oasflow.eligible_assertions",
+    "drop index oasflow.eligible_by_owner",
     "drop trigger decisions_are_kept on oasflow.decisions",
     "alter table oasflow.decisions disable trigger decisions_are_kept",
     "alter table oasflow.decisions enable trigger decisions_are_kept",
@@ -140,7 +140,7 @@ def test_a_database_that_was_changed_has_another_shape(own: Databases) -> None:
 def test_a_database_that_was_changed_is_not_used_again(own: Databases) -> None:
     dsn = own.take()
     with psycopg.connect(own.as_owner(dsn)) as connection:
-        connection.execute("drop index oasflow.eligible_assertions")
+        connection.execute("drop index oasflow.eligible_by_owner")
     own.give_back(dsn)
     assert own.free == []
     check_gone(dsn)

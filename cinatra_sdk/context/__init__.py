@@ -4,8 +4,9 @@
     refs.py         ResolvedContextRef (three keys that pin one revision), ContextSelection (an answer)
     actor.py        on whose behalf: organisation, teams, projects
     extensions.py   which artifact extensions are installed, and what each satisfies (one hop)
-    resolution.py   visible rows in, refs in order out: scope, override, accumulate, at most maxItems
+    resolution.py   visible rows in, refs in order out: scope, override, accumulate; what is preselected
     selection.py    what a person or the agent chose, checked against the candidates; its key
+    refusal.py      a choice that can be recorded no more, as the gate that asks again shows it
     selector.py     the screen on which a person chooses: groups, cap, badges; refuses at the gate
     errors.py       every way it fails, with the platform's status and code
 

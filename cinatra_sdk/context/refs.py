@@ -1,7 +1,8 @@
 """References to artifacts, pinned by three keys, and the answer that names them.
 
     {"artifactId": "a1", "representationRevisionId": "r7", "semanticAssertionId": "s3",
-     "extension": "@x/voice", "sourceScope": "team", "ownerId": "ann"}     a ResolvedContextRef
+     "extension": "@x/voice", "sourceScope": "team", "ownerId": "ann",
+     "displayName": "House voice"}                                         a ResolvedContextRef
     its first three keys alone                                             its PinnedTriple
 
 The triple names the exact revision and the exact classification: later changes of either leave a
@@ -12,7 +13,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
 from cinatra_sdk.context.errors import ContextError
 from cinatra_sdk.context.slots import ResolutionMode
@@ -38,6 +39,14 @@ class PinnedTriple(NamedTuple):
     representation_revision_id: str
     semantic_assertion_id: str
 
+    def wire(self) -> dict[str, JsonValue]:
+        """The triple under its camelCase keys."""
+        return {
+            "artifactId": self.artifact_id,
+            "representationRevisionId": self.representation_revision_id,
+            "semanticAssertionId": self.semantic_assertion_id,
+        }
+
 
 class ResolvedContextRef(BaseModel):
     """One artifact that a slot may take, as the resolver saw it."""
@@ -51,6 +60,9 @@ class ResolvedContextRef(BaseModel):
     """Package name of the artifact extension that the assertion classifies it as."""
     source_scope: SourceScope = Field(alias="sourceScope")
     owner_id: str = Field(alias="ownerId")
+    display_name: str = Field(default="", alias="displayName")
+    """What people call the artifact today; empty where it has no name, or nobody looks at the ref.
+    A name pins nothing: it is not kept with what was offered or chosen."""
 
     @property
     def triple(self) -> PinnedTriple:
@@ -59,8 +71,12 @@ class ResolvedContextRef(BaseModel):
         )
 
     def wire(self) -> dict[str, str]:
-        """The ref under its camelCase keys."""
-        return self.model_dump(by_alias=True)
+        """The ref under its camelCase keys, for a person to choose; `displayName` where it has one."""
+        return self.pinned() | ({"displayName": self.display_name} if self.display_name else {})
+
+    def pinned(self) -> dict[str, str]:
+        """The ref as it is kept and handed to consumers."""
+        return self.model_dump(by_alias=True, exclude={"display_name"})
 
 
 class _Submitted(BaseModel):
@@ -74,6 +90,7 @@ class _Submitted(BaseModel):
     extension: str | None = None
     source_scope: str | None = Field(default=None, alias="sourceScope")
     owner_id: str | None = Field(default=None, alias="ownerId")
+    display_name: str | None = Field(default=None, alias="displayName")
 
 
 class ContextSelection(BaseModel):

@@ -1,10 +1,13 @@
 """From the rows that an actor may see to the candidates of a slot, in order.
 
     rows of scope team, project, project; slot with override   ->  the two of the project
-    the same rows, accumulate, maxItems 2                      ->  project, project (narrow first)
+    the same rows, accumulate, maxItems 2                      ->  project, project, team
+                               …and autonomous: preselected    ->  project, project
 
-Order: project, user, team, organization, workspace; ties by artifact id.  Then the mode, then the
-cut.  `minItems` is no business of the resolver: finalizing enforces it.
+Order: project, user, team, organization, workspace; ties by artifact id.  Then the mode.
+`maxItems` is about what is chosen, and not about what is offered: a person who was shown the
+narrowest alone could never choose what is broader (seed 000: "enforced at SELECTION time").  It
+cuts what an autonomous slot takes.  `minItems` is enforced when a selection is finalized.
 """
 
 from __future__ import annotations
@@ -14,17 +17,29 @@ from dataclasses import dataclass
 
 from pydantic import JsonValue
 
+from cinatra_sdk.context.errors import ContextError
 from cinatra_sdk.context.refs import SCOPES, ResolvedContextRef, SourceScope
 from cinatra_sdk.context.slots import AgentContextSlot
 
 _WIDTH = {scope: width for width, scope in enumerate(SCOPES)}
 
 
+def check_owner_level(artifact: str, owner_level: str) -> None:
+    """Raise `ContextError` where an artifact would be a project's by its owner."""
+    if owner_level == "project":
+        raise ContextError(
+            "invalid_body",
+            f'the artifact "{artifact[:80]}" has the owner level "project", and no project owns one',
+            hint="give it the visibility project:ID, and the level user, team, organization or "
+            "workspace",
+        )
+
+
 def source_scope(visibility: str, owner_level: str) -> SourceScope:
     """Whose an artifact is, from the `visibility` and `owner_level` of its row.
 
     The visibility decides where it names a scope; a private row is its owner's, and an owner
-    level that is not known counts as a user.
+    level that is not known counts as a user.  Only a visibility names a project.
     """
     if visibility.startswith("project:"):
         return "project"
@@ -34,7 +49,7 @@ def source_scope(visibility: str, owner_level: str) -> SourceScope:
         return "workspace"
     if visibility == "org":
         return "organization"
-    for scope in SCOPES:
+    for scope in SCOPES[1:]:
         if owner_level == scope:
             return scope
     return "user"
@@ -58,7 +73,7 @@ def candidates_of(
     if slot.resolution_mode == "override" and ordered:
         narrowest = ordered[0].source_scope
         ordered = [ref for ref in ordered if ref.source_scope == narrowest]
-    return tuple(ordered[: slot.max_items])
+    return tuple(ordered)
 
 
 def preselected(
@@ -67,7 +82,7 @@ def preselected(
     """What is chosen without a person: nothing for a slot that asks one."""
     if slot.selection_mode == "interactive":
         return ()
-    return candidates[:1] if slot.resolution_mode == "override" else candidates
+    return candidates[: 1 if slot.resolution_mode == "override" else slot.max_items]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

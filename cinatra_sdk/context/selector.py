@@ -24,6 +24,7 @@ from typing import Any, Final, TypeGuard
 from pydantic import JsonValue
 
 from cinatra_sdk.context.refs import SCOPES, ContextSelection, PinnedTriple
+from cinatra_sdk.context.refusal import REFUSED_KEY
 from cinatra_sdk.context.selection import ChoiceRules, check_choice
 from cinatra_sdk.context.slots import ResolutionMode
 
@@ -48,6 +49,8 @@ class Candidate:
     """Whose it is: one of `SCOPES`, or what a newer platform calls it."""
     extension: str = ""
     owner_id: str = ""
+    display_name: str = ""
+    """What the platform calls it; empty where it gives no name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +62,8 @@ class Selector:
     """In the platform's order, narrow to broad."""
     preselected: tuple[PinnedTriple, ...] = ()
     readable_only: bool = False
+    refused: tuple[PinnedTriple, ...] = ()
+    """What was chosen before at this gate, and could not be recorded: it asks again."""
 
     @property
     def slot_id(self) -> str:
@@ -98,14 +103,7 @@ class Selector:
         return {
             "slotId": self.rules.slot_id,
             "resolutionMode": self.rules.resolution_mode,
-            "selectedRefs": [
-                {
-                    "artifactId": triple.artifact_id,
-                    "representationRevisionId": triple.representation_revision_id,
-                    "semanticAssertionId": triple.semantic_assertion_id,
-                }
-                for triple in chosen
-            ],
+            "selectedRefs": [triple.wire() for triple in chosen],
         }
 
     def unasked(self) -> str:
@@ -189,8 +187,15 @@ def read_selector(values: Mapping[str, Any]) -> Selector | None:
         rules=rules,
         candidates=known,
         preselected=tuple(one.triple for one in known if one.triple in chosen),
+        refused=_refused(values.get(REFUSED_KEY)),
         readable_only=meta.get("readableOnly") is True,
     )
+
+
+def _refused(value: object) -> tuple[PinnedTriple, ...]:
+    listed = value.get("selectedRefs") if isinstance(value, Mapping) else None
+    triples = map(_triple, listed if isinstance(listed, list) else ())
+    return tuple(triple for triple in triples if triple is not None)
 
 
 def _rules(meta: Mapping[str, Any]) -> ChoiceRules | None:
@@ -218,6 +223,7 @@ def _candidate(entry: object) -> Candidate | None:
         scope=_text(entry, "sourceScope") or "user",
         extension=_text(entry, "extension"),
         owner_id=_text(entry, "ownerId"),
+        display_name=_text(entry, "displayName"),
     )
 
 

@@ -22,8 +22,9 @@ from cinatra_sdk.context.actor import Actor
 from cinatra_sdk.context.errors import ContextError
 from cinatra_sdk.context.extensions import ExtensionRegistry, expanded
 from cinatra_sdk.context.refs import PinnedTriple, ResolvedContextRef
-from cinatra_sdk.context.resolution import ContextResolution, source_scope
+from cinatra_sdk.context.resolution import ContextResolution, check_owner_level, source_scope
 from cinatra_sdk.context.slots import AgentContextSlot
+from cinatra_sdk.secrets import redact
 from cinatra_sdk.store import plans, selections
 from cinatra_sdk.store.chosen import ChosenContext, chosen
 from cinatra_sdk.store.database import Database, Rows, every, one, run
@@ -34,6 +35,8 @@ from cinatra_sdk.store.selections import Choice, RecordedSelection
 __all__ = ["ARTIFACT_TYPE", "ArtifactStore", "Choice", "RecordedSelection"]
 
 ARTIFACT_TYPE = "@cinatra-ai/artifact:object"
+MAX_DISPLAY_NAME = 200
+"""Characters of a name beside which an artifact is offered."""
 
 
 class ArtifactStore:
@@ -56,8 +59,12 @@ class ArtifactStore:
         artifact_id: str | None = None,
         kind: str = ARTIFACT_TYPE,
     ) -> str:
-        """A new artifact with its first revision (none where `content` is None); its id."""
+        """A new artifact with its first revision (none where `content` is None); its id.
+
+        Raises: `ContextError` `invalid_body` for the owner level "project".
+        """
         made = artifact_id or f"art_{uuid.uuid4().hex}"
+        check_owner_level(made, owner_level)
         with self._database.connection() as connection, connection.transaction():
             run(
                 connection,
@@ -125,7 +132,8 @@ class ArtifactStore:
     def load(self, artifacts: Sequence[LoadedArtifact]) -> None:
         """Bring artifacts to what is declared, all of them or none; the same again does nothing.
 
-        Raises: `ContextError` `context_unresolved` for an id that is somebody else's, or comes twice.
+        Raises: `ContextError` `context_unresolved` for an id that is somebody else's, or comes twice;
+        `invalid_body` for the owner level "project".
         """
         with self._database.connection() as connection, connection.transaction():
             load(connection, artifacts, kind=ARTIFACT_TYPE)
@@ -303,4 +311,6 @@ def _ref(row: dict[str, Any]) -> ResolvedContextRef:
         extension=row["extension"],
         sourceScope=source_scope(row["visibility"], row["owner_level"]),
         ownerId=row["owner_id"],
+        # A gate refuses to show what looks like a credential, and a name may be anybody's doing.
+        displayName=redact(row["name"])[:MAX_DISPLAY_NAME],
     )

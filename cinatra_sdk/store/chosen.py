@@ -34,7 +34,7 @@ class ChosenContext:
 
 
 def chosen(connection: Rows, run_id: str) -> list[ChosenContext]:
-    """Every selection of a run, the oldest first, each in its own order.
+    """Every selection of a run, the oldest first, each from narrow to broad.
 
     One that a run went back to comes again, at the moment when that was.
     """

@@ -35,7 +35,8 @@ _OPTIONS: dict[str, Any] = {
     "autocommit": True,
     "prepare_threshold": 0,
     "row_factory": dict_row,
-    "options": "-c search_path=oasflow",
+    # The isolation too, whatever the database's default is: see 006_eligible.sql.
+    "options": "-c search_path=oasflow -c default_transaction_isolation=read\\ committed",
     "connect_timeout": 10,
     "application_name": "oasflow",
 }

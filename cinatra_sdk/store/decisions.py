@@ -20,6 +20,7 @@ from cinatra_sdk.context.refs import ContextSelection
 from cinatra_sdk.decisions import Decision
 from cinatra_sdk.errors import (
     AnswerInvalid,
+    ChoiceGone,
     GateClosed,
     GateUnreadable,
 )
@@ -49,19 +50,22 @@ def refuse_credentials(decision: Decision, context: HostContext | None) -> None:
 def refuse_withdrawn(platform: Platform, run_id: str, gate: Gate, answer: Answer) -> None:
     """A choice of what is no longer there would end the run once it is finalized: it stays open.
 
-    What is withdrawn between this look and the finalize is refused there.
+    What is withdrawn between this look and the finalize is refused there, and asked for again.
     """
     chooses = answer.approved and gate.form.selector is not None
     if not chooses or not isinstance(platform, KeepsArtifacts):
         return
     chosen = answer.value if isinstance(answer.value, str) else json.dumps(answer.value)
-    gone = platform.withdrawn(run_id, ContextSelection.parse(chosen).triples)
+    triples = ContextSelection.parse(chosen).triples
+    gone = platform.withdrawn(run_id, triples)
     if gone:
         names = ", ".join(f'"{artifact}"' for artifact in gone[:MOST_NAMED])
         more = f" and {len(gone) - MOST_NAMED} more" if len(gone) > MOST_NAMED else ""
-        raise AnswerInvalid(
+        raise ChoiceGone(
             f"the selection does not fit: {names}{more} can be chosen no more: deleted, hidden, "
             "moved to or from a project, or classified otherwise since the gate opened",
+            artifacts=tuple(gone),
+            chosen=triples,
             hint="choose others of the candidates, or reject",
         )
 

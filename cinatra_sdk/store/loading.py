@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cinatra_sdk.context.errors import ContextError
+from cinatra_sdk.context.resolution import check_owner_level
 from cinatra_sdk.store.database import Row, Rows, every, run
 
 
@@ -38,9 +39,10 @@ def load(connection: Rows, artifacts: Sequence[LoadedArtifact], *, kind: str) ->
     """Within a transaction of the caller's, who rolls back where this raises.
 
     Raises: `ContextError` `context_unresolved` for an id that another organisation has, that is no
-    artifact, whose artifact was deleted, or that comes twice.
+    artifact, whose artifact was deleted, or that comes twice; `invalid_body` for an owner level that
+    no artifact can have.
     """
-    _refuse_twice(artifacts)
+    _refuse_unfit(artifacts)
     ordered = sorted(artifacts, key=lambda artifact: artifact.id)
     objects = {
         "ids": [one.id for one in ordered],
@@ -65,7 +67,7 @@ def load(connection: Rows, artifacts: Sequence[LoadedArtifact], *, kind: str) ->
     run(connection, "load_assertions", claims)
 
 
-def _refuse_twice(artifacts: Sequence[LoadedArtifact]) -> None:
+def _refuse_unfit(artifacts: Sequence[LoadedArtifact]) -> None:
     seen: set[str] = set()
     for artifact in artifacts:
         if artifact.id in seen:
@@ -75,6 +77,7 @@ def _refuse_twice(artifacts: Sequence[LoadedArtifact]) -> None:
                 hint="give every artifact an id of its own",
             )
         seen.add(artifact.id)
+        check_owner_level(artifact.id, artifact.owner_level)
 
 
 def _refuse_other(artifact: LoadedArtifact, there: Row, kind: str) -> None:

@@ -50,8 +50,8 @@ class ContextPlan:
         return self.org_id, self.parent_run_id, self.parent_package_name, self.slot_id
 
     def wire(self) -> list[JsonValue]:
-        """The refs under their camelCase keys."""
-        return [dict(ref.wire()) for ref in self.refs]
+        """The refs under their camelCase keys; an artifact that is renamed is the same offer."""
+        return [dict(ref.pinned()) for ref in self.refs]
 
 
 def keep(connection: Rows, plan: ContextPlan) -> None:

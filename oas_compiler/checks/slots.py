@@ -13,13 +13,14 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from oas_compiler.ir import ApiNode, DataEdge, EndNode, FlowIR, FlowNode, JsonValue
+from oas_compiler.ir import ApiNode, DataEdge, EndNode, FlowIR, FlowNode, JsonValue, StartNode
 from oas_compiler.package import Package
 
 SELECTION_AGENT: Final = "@cinatra-ai/context-selection-agent"
 KEY: Final = "contextSlots"
 AGREED: Final = "parentSatisfiedContextSlots"
 RESOLVE: Final = "/api/context-resolve"
+FINALIZE: Final = "/api/context-finalize"
 BINDINGS: Final = "contextSlotBindings"
 REFS: Final = "contextRefs"
 SELECTION_INPUTS: Final = ("parentRunId", "parentPackageName", "slotId", "projectId")
@@ -67,6 +68,21 @@ class SlotFlow:
     def is_whole(self) -> bool:
         """Whether everything of the flow could be read; what a gap hides is not missing."""
         return not self.flow.gaps
+
+    def taken_as(self, slot: Slot) -> tuple[str, ...]:
+        """How a consumer may call what is selected; the plain name is that of an only slot."""
+        return slot.binding_names if len(self.slots) == 1 else slot.binding_names[1:]
+
+    def consumers(self, slot: Slot) -> tuple[tuple[str, str], ...]:
+        """Node and input of each that takes what is selected; Start and End only pass values."""
+        names = self.taken_as(slot)
+        return tuple(
+            (node.id, port.title)
+            for node in self.flow.nodes
+            if not isinstance(node, (StartNode, EndNode))
+            for port in node.inputs
+            if port.title in names
+        )
 
 
 def read_slots(flows: Iterable[FlowIR]) -> tuple[SlotFlow, ...]:
@@ -163,7 +179,7 @@ def _slot_flow(flow: FlowIR, agreed: frozenset[str]) -> SlotFlow | None:
     if not pointers:
         return None
     named = {node.id: node for node in flow.nodes if isinstance(node, FlowNode)}
-    selecting = {node.id: node for node in named.values() if _selects(node.subflow)}
+    selecting = {node.id: node for node in named.values() if resolving(node.subflow)}
     chosen = _chosen(flow, selecting, pointers)
     edges: dict[str, list[DataEdge]] = {}
     for edge in flow.data_edges:
@@ -191,10 +207,23 @@ def _slot_flow(flow: FlowIR, agreed: frozenset[str]) -> SlotFlow | None:
     return SlotFlow(flow=flow, slots=slots)
 
 
-def _selects(flow: FlowIR) -> bool:
-    return any(
-        isinstance(node, ApiNode) and node.url.rstrip("/").endswith(RESOLVE) for node in flow.nodes
+def resolving(flow: FlowIR) -> tuple[ApiNode, ...]:
+    """The nodes of a flow that ask for the candidates of a slot."""
+    return tuple(
+        node
+        for node in flow.nodes
+        if isinstance(node, ApiNode) and node.url.rstrip("/").endswith(RESOLVE)
     )
+
+
+def modes_of(flow: FlowIR) -> dict[str, JsonValue]:
+    """Slot → the `selectionMode` that its declaration gives."""
+    listed = flow.cinatra.mapping().get(KEY)
+    return {
+        str(one["slotId"]): one.get("selectionMode")
+        for one in (listed if isinstance(listed, list) else ())
+        if isinstance(one, dict) and isinstance(one.get("slotId"), str)
+    }
 
 
 def _chosen(

@@ -60,11 +60,18 @@ class Asker:
     """Artifact id → name, for the checklist of a context selection."""
     read: Callable[[], str] = typed_line
 
-    def decide(self, gate: Gate) -> Decision | None:
-        """Show the gate and ask until there is a fitting decision; None leaves it waiting."""
-        self.terminal.say("", gate_view(gate, self.names, asking=True))
+    def checklist(self, gate: Gate) -> Checklist | None:
+        """What a gate offers, with nothing ticked by the person here; None for another gate."""
         selector = gate.form.selector
-        checklist = None if selector is None else Checklist.of(selector, self.names)
+        return None if selector is None else Checklist.of(selector, self.names)
+
+    def decide(self, gate: Gate, checklist: Checklist | None = None) -> Decision | None:
+        """Show the gate and ask until there is a fitting decision; None leaves it waiting.
+
+        checklist: what was ticked before, of a choice that was refused; None begins a new one.
+        """
+        checklist = checklist or self.checklist(gate)
+        self.terminal.say("", gate_view(gate, self.names, checklist=checklist, asking=True))
         while True:
             typed = self._line(_choice(gate)).strip()
             word, _, rest = typed.partition(" ")

@@ -24,6 +24,7 @@ from oas_compiler.cli.safe import clean, cut
 
 if TYPE_CHECKING:
     from cinatra_sdk.context.selector import Candidate, Selector
+    from cinatra_sdk.errors import ChoiceGone
 
 PAGE: Final = 50
 """Rows that are shown at a time."""
@@ -43,18 +44,20 @@ class Checklist:
     order: tuple[int, ...]
     """Positions among the candidates as they are numbered: number 1 is `order[0]`."""
     names: Mapping[str, str] = field(default_factory=dict)
-    """Artifact id → its name, where it has one."""
+    """Artifact id → its name in the run's own store, where it has one."""
     ticked: frozenset[int] = frozenset()
     """Numbers, counted from 1."""
     page: int = 0
     words: str = ""
     """Only rows with this text are shown; they keep their numbers."""
+    gone: frozenset[int] = frozenset()
+    """Numbers of what can be chosen no more since the list was made."""
 
     @classmethod
     def of(cls, selector: Selector, names: Mapping[str, str] | None = None) -> Checklist:
-        """With nothing ticked but what the platform preselected."""
+        """With nothing ticked but what was preselected, or chosen here before and refused since."""
         order = tuple(position for _, positions in selector.groups for position in positions)
-        before = frozenset(selector.preselected)
+        before = frozenset(selector.preselected) | frozenset(selector.refused)
         ticked = (n for n, at in enumerate(order, 1) if selector.candidates[at].triple in before)
         return cls(selector=selector, order=order, names=names or {}, ticked=frozenset(ticked))
 
@@ -68,18 +71,32 @@ class Checklist:
         """Whether a number takes the place of the one ticked, as among radio buttons."""
         return self.selector.rules.resolution_mode == "override"
 
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """Ids of what was chosen here before, and is offered no more as it was."""
+        there = {one.triple for one in self.selector.candidates}
+        return tuple(one.artifact_id for one in self.selector.refused if one not in there)
+
+    def refused(self, error: ChoiceGone) -> Checklist:
+        """The checklist after a choice in which something is gone: that is unticked, the rest stays."""
+        numbers = range(1, len(self.order) + 1)
+        chosen = {n for n in numbers if self.candidate(n).triple in error.chosen}
+        gone = {n for n in numbers if self.candidate(n).triple.artifact_id in error.artifacts}
+        return replace(self, ticked=frozenset(chosen - gone), gone=self.gone | gone)
+
     def candidate(self, number: int) -> Candidate:
         return self.selector.candidates[self.order[number - 1]]
 
     def cells(self, number: int) -> tuple[str, ...]:
-        """Name or id, extension, owner; where there are names, also the id of one that has one."""
+        """Name or id, extension, owner; the id of one that has a name, else an empty text."""
         one = self.candidate(number)
-        id_ = one.triple.artifact_id
-        name = self.names.get(id_, "")
-        texts = [name or id_, one.extension, one.owner_id]
-        if self.names:
-            texts.append(id_ if name else "")
+        id_, name = one.triple.artifact_id, self._name(one)
+        texts = (name or id_, one.extension, one.owner_id, id_ if name else "")
         return tuple(cut(clean(text), MAX_CELL) for text in texts)
+
+    def _name(self, one: Candidate) -> str:
+        """As the run's own store calls it, else as the platform does."""
+        return self.names.get(one.triple.artifact_id, "") or one.display_name
 
     def envelope(self) -> dict[str, Any]:
         """The `userResponse` that chooses what is ticked, in the order of the list."""
@@ -109,6 +126,9 @@ class Checklist:
         return self._toggled(read_numbers(typed, len(self.order)))
 
     def _toggled(self, numbers: frozenset[int]) -> Checklist:
+        gone = sorted(numbers & self.gone)
+        if gone:
+            raise CannotTick(f"{listed(gone)} can be chosen no more")
         # The line as a whole: "1 3" gives 1 up for 3 where both may not be ticked.
         added = numbers - self.ticked
         ticked = added if self.replaces and added else self.ticked ^ numbers

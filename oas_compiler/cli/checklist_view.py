@@ -10,13 +10,13 @@ In: a `Checklist`.  Out: something rich prints, down to 40 columns.
       [x] 3  Company facts   @acme/facts-artifact   bob
     2 of 2 chosen; untick one to choose another
 
-`[-]` cannot be ticked now.  Where one ref is chosen of many, `( )` and `(x)` stand instead, and
+`[-]` cannot be ticked now, and `[!]` never again: it is gone since the list was made.  Where one ref is chosen of many, `( )` and `(x)` stand instead, and
 none is disabled.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -28,6 +28,8 @@ from oas_compiler.cli.checklist import MAX_CELL, PAGE, Checklist, listed
 from oas_compiler.cli.safe import clean, cut
 
 _GAP: Final = "   "
+MOST_NAMED: Final = 3
+"""Artifacts that are offered no more, named one by one."""
 _NARROWEST: Final = 8
 """Columns of a text, however narrow the terminal is."""
 
@@ -38,11 +40,19 @@ def checklist_view(checklist: Checklist, *, asking: bool) -> RenderableType:
     if checklist.selector.readable_only:
         words = "readable only: the slot wants artifacts that the model can read"
         parts.append(Text(words, style="cyan"))
+    if checklist.missing:
+        parts.append(Text(_asked_again(checklist.missing), style="yellow"))
     if not checklist.order:
         words = "no artifact can be chosen"
         without = "" if checklist.refusal() else "; approving goes on without one"
         return Group(*parts, Text(words + without, style="italic"))
     return Group(*parts, *_rows(checklist), *_footer(checklist, asking))
+
+
+def _asked_again(missing: Sequence[str]) -> str:
+    named = ", ".join(f'"{cut(clean(id_), MAX_CELL)}"' for id_ in missing[:MOST_NAMED])
+    more = f" and {len(missing) - MOST_NAMED} more" if len(missing) > MOST_NAMED else ""
+    return f"asked again: {named}{more} was chosen, and is offered no more as it was"
 
 
 def how_many(at_least: int, at_most: int | None) -> str:
@@ -86,6 +96,8 @@ def _rows(checklist: Checklist) -> Iterator[RenderableType]:
 
 
 def _mark(checklist: Checklist, number: int) -> tuple[str, str]:
+    if number in checklist.gone:
+        return ("(!)" if checklist.replaces else "[!]"), "dim red"
     if number in checklist.ticked:
         return ("(x)" if checklist.replaces else "[x]"), "bold"
     if checklist.replaces:
@@ -130,6 +142,9 @@ def _folded(text: str, width: int) -> Iterator[str]:
 
 
 def _footer(checklist: Checklist, asking: bool) -> Iterator[Text]:
+    if checklist.gone:
+        mark = "(!)" if checklist.replaces else "[!]"
+        yield Text(f"{mark} can be chosen no more", style="dim red")
     if asking or checklist.ticked:
         yield Text(_count(checklist, asking), style="dim")
     hidden = sorted(checklist.ticked - set(checklist.on_page()))

@@ -8,7 +8,6 @@ Out: the exit code that says where the run stands.
 
 from __future__ import annotations
 
-import functools
 import json
 import shlex
 from collections.abc import Callable
@@ -16,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from cinatra_sdk.decisions import Decision
-from cinatra_sdk.errors import AnswerInvalid, GateClosed
+from cinatra_sdk.errors import AnswerInvalid, ChoiceGone, GateClosed
 from cinatra_sdk.gates import Gate
 from cinatra_sdk.platform import SimulatedPlatform
 from cinatra_sdk.runs import OnEvent, Run
@@ -35,7 +34,6 @@ from oas_compiler.cli.terminal import Terminal
 from oas_compiler.lower.flow import Flow
 
 Begin = Callable[[OnEvent, HostContext], Run]
-Decide = Callable[[], Decision | None]
 Answers = Literal["ask", "leave", "make up"]
 """Who answers the gates that come up: the person here, nobody, or the simulation."""
 
@@ -66,7 +64,7 @@ class Drive:
         """
 
         def asked() -> Run:
-            after = self._asked(lambda: self._asker(run).decide(gate), gate)
+            after = self._asked(run, gate)
             return self.store.get(run.id) if after is None else self._to_a_stop(after)
 
         return self._ended(asked)
@@ -87,10 +85,11 @@ class Drive:
     def _to_a_stop(self, run: Run) -> Run:
         while run.status == "waiting" and run.waiting:
             gate = run.waiting[0]
-            decide = functools.partial(self._decision, run, gate)
             try:
                 after = (
-                    self._asked(decide, gate) if self.answers == "ask" else self._once(decide, gate)
+                    self._asked(run, gate)
+                    if self.answers == "ask"
+                    else self._once(self._decision(gate), gate)
                 )
             except AnswerInvalid as error:
                 # An answer that was made up; what fits the gate may be refused by its platform.
@@ -106,20 +105,25 @@ class Drive:
             run = after
         return run
 
-    def _asked(self, decide: Decide, gate: Gate) -> Run | None:
+    def _asked(self, run: Run, gate: Gate) -> Run | None:
         """The run after a decision of the person here, who is asked again until it is taken.
 
         What fits the gate may be refused still: an artifact was deleted while the list stood here.
+        Then the other ticks are kept.
         """
+        asker, checklist = self._asker(run), None
         while True:
+            decision = asker.decide(gate, checklist)
             try:
-                return self._once(decide, gate)
+                return self._once(decision, gate)
             except AnswerInvalid as error:
                 self.terminal.error(str(error))
+                checklist = checklist or asker.checklist(gate)
+                if checklist is not None and isinstance(error, ChoiceGone):
+                    checklist = checklist.refused(error)
 
-    def _once(self, decide: Decide, gate: Gate) -> Run | None:
+    def _once(self, decision: Decision | None, gate: Gate) -> Run | None:
         """The run after a decision; None where there is none."""
-        decision = decide()
         return None if decision is None else self._activation(self._answering(gate, decision))
 
     def _activation(self, begin: Begin) -> Run:
@@ -151,12 +155,9 @@ class Drive:
         code = int(Exit.INTERRUPTED)
         return {"error": {"code": "interrupted", "message": self._kept(), "exit": code}}
 
-    def _decision(self, run: Run, gate: Gate) -> Decision | None:
-        if self.answers == "make up":
-            return self._made_up(gate)
-        if self.answers == "leave":
-            return None
-        return self._asker(run).decide(gate)
+    def _decision(self, gate: Gate) -> Decision | None:
+        """Of nobody here: made up, or none."""
+        return self._made_up(gate) if self.answers == "make up" else None
 
     def _asker(self, run: Run) -> Asker:
         return Asker(self.terminal, self.by, artifact_names(self.store, run))

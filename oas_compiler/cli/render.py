@@ -104,12 +104,17 @@ def _since(moment: datetime | None, now: datetime) -> str:
 
 
 def gate_view(
-    gate: Gate, names: Mapping[str, str] | None = None, *, asking: bool = False
+    gate: Gate,
+    names: Mapping[str, str] | None = None,
+    *,
+    checklist: Checklist | None = None,
+    asking: bool = False,
 ) -> RenderableType:
     """What a person needs to see before deciding.
 
-    names:  artifact id → name, for a gate that asks for a context selection.
-    asking: somebody is asked right here, who can turn the pages of a long list.
+    names:     artifact id → name, for a gate that asks for a context selection.
+    checklist: with what the person here has ticked already; None begins a new one.
+    asking:    somebody is asked right here, who can turn the pages of a long list.
     """
     heading = Text.assemble(
         ("◆ ", "yellow"),
@@ -120,7 +125,7 @@ def gate_view(
     values = gate.values if selector is None else other_values(gate.values)
     parts: list[RenderableType] = [values_view(values)] if values else []
     if selector is not None:
-        parts.append(checklist_view(Checklist.of(selector, names), asking=asking))
+        parts.append(checklist_view(checklist or Checklist.of(selector, names), asking=asking))
     shown = parts or [Text("no data to show", style="dim italic")]
     return Group(heading, *(below_heading(part) for part in shown))
 

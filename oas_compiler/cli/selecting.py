@@ -22,8 +22,11 @@ if TYPE_CHECKING:
     from cinatra_sdk.context.selector import Candidate, Selector
 
 _ON_THE_SCREEN: Final = frozenset(
-    {"candidates", "plannedRefs", "selectedRefs", "slotMeta", "selector", "allocationToken"}
-)
+    {
+        "candidates", "plannedRefs", "selectedRefs", "slotMeta", "selector", "allocationToken",
+        "refused",
+    }
+)  # fmt: skip
 """Values of a gate that the checklist shows itself, or that no person reads."""
 _TOLD: Final = 10
 MAX_ID: Final = 200

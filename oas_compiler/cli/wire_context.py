@@ -28,7 +28,7 @@ from oas_compiler.pipeline import check
 from oas_compiler.reports.diff import unified
 from oas_compiler.reports.json_report import record
 from oas_compiler.source import Source, read_source
-from oas_compiler.wiring.dependency import RANGE, dependency_edits
+from oas_compiler.wiring.dependency import RANGE, manifest_edits
 from oas_compiler.wiring.planning import CannotWire, Plan, plan
 from oas_compiler.wiring.template import node_id
 
@@ -87,8 +87,10 @@ def _name(package: Package | None) -> str:
 def _changes(source: Source, package: Package | None, wiring: Plan, wanted: str) -> list[Change]:
     """What becomes of the flow file and of package.json; files that stay are left out."""
     files: list[tuple[str, bytes, Sequence[Edit]]] = [(source.file, source.raw, wiring.edits)]
-    if wiring.root_has_slots and package is not None and package.source is not None:
-        edits = dependency_edits(package.source, wanted)
+    if package is not None and package.source is not None:
+        edits = manifest_edits(
+            package.source, wanted, selects=wiring.root_has_slots, asks=wiring.asks
+        )
         files.append((package.manifest_file, package.source.raw, edits))
     try:
         made = [

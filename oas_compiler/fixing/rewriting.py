@@ -283,6 +283,8 @@ class _Layout:
     """What the line of the closing bracket begins with."""
     flat: bool = False
     """Whether each child that holds something has a line of its own, and only one."""
+    padded: bool = False
+    """Whether such a child has blanks inside of its braces: `{ "id": "a" }`."""
 
     @classmethod
     def of(cls, container: Span, style: Style) -> _Layout:
@@ -297,7 +299,8 @@ class _Layout:
             indent = outer + style.unit if begins_a_line else None
         filled = [one for one in container.children.values() if one.children]
         flat = bool(filled) and all("\n" not in style.text[one.start : one.end] for one in filled)
-        return cls(style=style, indent=indent, outer=outer, flat=flat)
+        padded = flat and all(style.text.startswith("{ ", one.start) for one in filled)
+        return cls(style=style, indent=indent, outer=outer, flat=flat, padded=padded)
 
     @property
     def gap(self) -> str:
@@ -308,6 +311,8 @@ class _Layout:
 
     def child(self, key: str | None, value: Json) -> str:
         written = self.style.written(value, None if self.flat else self.indent)
+        if self.padded and written.startswith("{") and written != "{}":
+            written = f"{{ {written[1:-1]} }}"
         if self.flat and len(written) > _LONGEST_LINE:
             written = self.style.written(value, self.indent)
         if key is None:

@@ -11,6 +11,7 @@ from cinatra_sdk.platform import Platform, SimulatedPlatform
 from oas_compiler.checks import RUNNING
 from oas_compiler.lower.flow import Flow
 from oas_compiler.pipeline import compile_ir
+from oas_compiler.steering import autonomous_slots
 
 
 def compile_flow(
@@ -45,10 +46,14 @@ def compile_flow(
     for name, tool in registered.items():
         if not callable(tool):
             raise TypeError(f"the tool '{name}' is a {type(tool).__name__}, not a function")
+    # Without `env`: its values are secrets, and get into a request only, when it is sent.
+    compiled = compile_ir(source, tools=registered, rules=RUNNING, env_names=tuple(env or {}))
+    calls: Platform = (
+        SimulatedPlatform(fallback=autonomous_slots(compiled.ir)) if platform is None else platform
+    )
     return Flow(
-        # Without `env`: its values are secrets, and get into a request only, when it is sent.
-        compiled=compile_ir(source, tools=registered, rules=RUNNING, env_names=tuple(env or {})),
-        platform=platform if platform is not None else SimulatedPlatform(),
+        compiled=compiled,
+        platform=calls,
         tools=registered,
         env=dict(env or {}),
         platform_given=platform is not None,

@@ -15,6 +15,7 @@ from typing import Any
 
 from langgraph.errors import GraphBubbleUp, is_invalid_resume
 from langgraph.runtime import Runtime
+from langgraph.types import Command
 
 from cinatra_sdk.acting import arequire_effects, require_effects
 from cinatra_sdk.errors import FlowError
@@ -114,7 +115,10 @@ def _kept(update: Any, acts: bool, runtime: Runtime[HostContext]) -> Any:
     if not acts:
         return update
     held = context_of(runtime.context).credentials
-    return cut_out(update, (held.run_token, held.bearer_token))
+    tokens = (held.run_token, held.bearer_token)
+    if isinstance(update, Command):
+        return Command(update=cut_out(update.update, tokens), goto=update.goto)
+    return cut_out(update, tokens)
 
 
 def _clean(

@@ -1,7 +1,8 @@
-"""The entry of package.json by which an agent with context slots names the selection agent.
+"""What package.json says of an agent with context slots: the selection agent, and that it asks.
 
-"cinatra": {"agentDependencies": {}}
-    ->  "cinatra": {"agentDependencies": {"@cinatra-ai/context-selection-agent": "^0.1.1"}}
+"cinatra": {"agentDependencies": {}, "hasApprovalGates": false}
+    ->  "cinatra": {"agentDependencies": {"@cinatra-ai/context-selection-agent": "^0.1.1"},
+                    "hasApprovalGates": true}
 """
 
 from __future__ import annotations
@@ -21,17 +22,32 @@ RANGE: Final = "^0.1.1"
 """The first published version whose subflow is the one that is written here, and its patches."""
 
 
-def dependency_edits(manifest: Source, wanted: str = RANGE) -> tuple[Edit, ...]:
-    """The edits of package.json; none when it asks for the agent already, with whatever range."""
-    package = Package(root=Path(), source=manifest)
+def manifest_edits(
+    manifest: Source, wanted: str = RANGE, *, selects: bool, asks: bool
+) -> tuple[Edit, ...]:
+    """The edits of package.json; none where it says so already, with whatever range.
+
+    selects: the package's own flow declares slots, so that it depends on the selection agent.
+    asks:    a person chooses for one of its slots, which is a gate.
+    """
     value = manifest.value
-    if not isinstance(value, dict) or is_selection_agent(package, None):
+    if not isinstance(value, dict):
         return ()
     after = copy.deepcopy(value)
+    package = Package(root=Path(), source=manifest)
+    if selects and not is_selection_agent(package, None):
+        _depend(after, package, wanted)
+    cinatra = after.setdefault("cinatra", {}) if asks else None
+    if isinstance(cinatra, dict):
+        cinatra["hasApprovalGates"] = True
+    return edits_between(value, after)
+
+
+def _depend(after: dict[str, JsonValue], package: Package, wanted: str) -> None:
     listed = list(dependency_pointers(package))
     cinatra = after.setdefault("cinatra", {})
     if not isinstance(cinatra, dict):
-        return ()  # OAS198 says so
+        return  # OAS198 says so
     if not listed:
         entries = cinatra.setdefault("agentDependencies", {})
         if isinstance(entries, dict):
@@ -39,7 +55,6 @@ def dependency_edits(manifest: Source, wanted: str = RANGE) -> tuple[Edit, ...]:
     for pointer, found in listed:
         if not (isinstance(found, str) and found.strip()):
             _give_range(cinatra, pointer, wanted)
-    return edits_between(value, after)
 
 
 def _give_range(cinatra: dict[str, JsonValue], pointer: str, wanted: str) -> None:

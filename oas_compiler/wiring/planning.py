@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from oas_compiler.checks.slots import BINDINGS, KEY, RESOLVE, Slot, SlotFlow, own_name
+from oas_compiler.checks.slots import BINDINGS, KEY, RESOLVE, Slot, SlotFlow, modes_of, own_name
 from oas_compiler.checks.subject import Subject
 from oas_compiler.diagnostics import Diagnostics, Edit, did_you_mean
 from oas_compiler.ir import NOTHING, DataEdge, EndNode, FlowIR, Json, Node, Place, StartNode
@@ -47,6 +47,8 @@ class Plan:
     edits: tuple[Edit, ...] = ()
     root_has_slots: bool = False
     """Whether the package of the file needs the selection agent: its own flow declares slots."""
+    asks: bool = False
+    """Whether a person chooses for a slot of the file that is wired, now or before."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,6 +113,17 @@ def plan(source: Source, *, only: str = "", package_name: str = "") -> Plan:
         ),
         edits=edits_between(source.value, after),
         root_has_slots=any(found.flow is subject.flow for found in subject.slot_flows),
+        asks=any(_asks(found, wanting) for found in subject.slot_flows),
+    )
+
+
+def _asks(found: SlotFlow, wanting: _Wanting) -> bool:
+    modes = modes_of(found.flow)
+    now = {slot.id for flow, slots in wanting if flow is found for slot in slots}
+    return any(
+        modes.get(slot.id) == "interactive"
+        for slot in found.slots
+        if not slot.from_parent and (slot.node is not None or slot.id in now)
     )
 
 
@@ -194,18 +207,8 @@ class _Look:
         self._flow = found.flow
         self._place = subject.place(slot.pointer)
         self.slot = slot
-        self.consumers = tuple(
-            (node.id, title)
-            for node in _users(self._flow)
-            for title in _titles(node)
-            if title in self._names
-        )
-
-    @property
-    def _names(self) -> tuple[str, ...]:
-        """How a consumer may call what it takes; the plain name is that of an only slot."""
-        own = own_name(self.slot.id)
-        return (BINDINGS, own) if len(self._found.slots) == 1 else (own,)
+        self.consumers = found.consumers(slot)
+        self._names = found.taken_as(slot)
 
     def flaws(self) -> Iterator[Obstacle]:
         if not f"_{self.slot.id}".isidentifier():

@@ -17,12 +17,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from oas_compiler.checks.slots import BINDINGS, MARKERS, RESOLVE, SELECTION_AGENT, SELECTION_INPUTS
+from oas_compiler.checks.slots import (
+    BINDINGS,
+    FINALIZE,
+    MARKERS,
+    RESOLVE,
+    SELECTION_AGENT,
+    SELECTION_INPUTS,
+)
 from oas_compiler.ir import JsonValue
 
 SELECTOR: Final = f"{SELECTION_AGENT}:context-selector"
 """The renderer of the gate at which a person picks."""
-_FINALIZE: Final = "/api/context-finalize"
 _VERSION: Final = "26.1.0"
 
 _Component = dict[str, JsonValue]
@@ -215,7 +221,7 @@ def _gate() -> _Component:
 def _finalize_interactive() -> _Component:
     sent = {"selectionMode": "{{ selectionMode }}", "userResponse": "{{ userResponse }}"}
     inputs = [*_identity(), _text("selectionMode"), _text("userResponse")]
-    return _call(_FINALIZE, sent, inputs, [_array(BINDINGS)])
+    return _call(FINALIZE, sent, inputs, [_array(BINDINGS)])
 
 
 def _finalize_autonomous() -> _Component:
@@ -227,7 +233,7 @@ def _finalize_autonomous() -> _Component:
         _text("resolutionMode"),
         _array("selectedRefs"),
     ]
-    return _call(_FINALIZE, sent, inputs, [_array(BINDINGS)])
+    return _call(FINALIZE, sent, inputs, [_array(BINDINGS)])
 
 
 def _end() -> _Component:

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 from rich.cells import cell_len
 from rich.console import Console
-from selection_flow import THREE, envelope, ref, selector
+from selection_flow import THREE, envelope, ref, selector, values
 
 from cinatra_sdk.answers import AnswerForm
+from cinatra_sdk.context.selector import read_selector
 from oas_compiler.cli.checklist import CannotTick, Checklist, read_numbers
 from oas_compiler.cli.checklist_view import checklist_view, how_many
 from oas_compiler.cli.selecting import answer_value, chosen_by_id, options_for, other_values
@@ -105,6 +106,24 @@ def test_readable_only_is_a_badge_and_leaves_every_candidate_there() -> None:
     with_badge, without = lines(checklist(readableOnly=True)), lines(checklist())
     assert with_badge.pop(1) == "readable only: the slot wants artifacts that the model can read"
     assert with_badge == without
+
+
+def test_the_platforms_name_is_shown_where_the_runs_own_store_knows_none() -> None:
+    refs = (ref("house", displayName="Voice of the house"), ref("facts", displayName="Facts"))
+    assert lines(checklist(*refs, names={"facts": "Company facts"}))[2:4] == [
+        "  [ ] 1  Voice of the house   @x/voice   ann   house",
+        "  [ ] 2  Company facts        @x/voice   ann   facts",
+    ]
+
+
+def test_a_gate_that_asks_again_says_what_is_gone_and_keeps_the_other_ticks() -> None:
+    before = {"code": "ref_not_in_candidates", "selectedRefs": [*THREE[:1], ref("gone")]}
+    found = read_selector(values(*THREE, maxItems=None) | {"refused": before})
+    assert found is not None
+    again = Checklist.of(found)
+    assert again.ticked == {1}
+    assert lines(again)[1] == 'asked again: "gone" was chosen, and is offered no more as it was'
+    assert [one["artifactId"] for one in again.envelope()["selectedRefs"]] == ["house-voice"]
 
 
 def test_names_stand_before_ids_and_an_artifact_without_one_keeps_its_id() -> None:

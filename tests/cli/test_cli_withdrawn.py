@@ -96,6 +96,31 @@ def test_a_rejection_is_taken_when_everything_is_gone(waiting: Any, do: Do) -> N
     assert decisions(waiting) == [(GATE, "rejected")]
 
 
+def test_a_refused_choice_keeps_its_other_ticks_and_marks_what_is_gone(
+    here: Any, flow_file: Any, context_file: Any, do: Do, screen: Any
+) -> None:
+    offered = (artifact("house"), artifact("old"), artifact("third"))
+    path = context_file(context(*offered))
+    here("run", flow_file(alone()), "--context", path, "--set", "topic=x", "--run-id", "r1")
+    seen = screen("answer", "r1", "--as", "ann")
+    seen.wait_for(PROMPT)
+    seen.type("1 2")
+    seen.wait_for(PROMPT)
+    do(WITHDRAWALS["deleted"])
+    seen.type("a")
+    seen.wait_for("can be chosen no more")
+    shown = seen.wait_for(PROMPT)
+    assert "[!] 1  house" in shown
+    assert "[x] 2  old" in shown
+    assert "[ ] 3  third" in shown
+    seen.type("1")
+    assert "1 can be chosen no more" in seen.wait_for(PROMPT)
+    seen.type("a")
+    seen.wait_for("oasflow answer r1")
+    assert seen.ended() == 3
+    assert selected(here) == ["old"]
+
+
 def choose_too_late(seen: Screen, do: Do) -> None:
     """A person ticks `house`, which is deleted before they approve, and is asked again."""
     seen.wait_for(PROMPT)

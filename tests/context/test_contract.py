@@ -178,6 +178,7 @@ SCOPE_OF = {
     ("private", "org"): "user",
     ("TEAM:t1", ""): "user",
     ("team", "nobody"): "user",
+    ("private", "project"): "user",
 }
 
 
@@ -205,10 +206,13 @@ def test_override_keeps_the_narrowest_scope_that_is_there_and_all_of_it():
     assert ContextResolution.of(override, ()).candidates == ()
 
 
-def test_the_cut_comes_after_order_and_mode():
-    assert ids(ContextResolution.of(slot(maxItems=3), VISIBLE).candidates) == ["y", "z", "own"]
+def test_every_candidate_is_offered_however_few_may_be_chosen():
+    everything = ["y", "z", "own", "team", "a", "b", "work"]
+    for mode in ("interactive", "autonomous"):
+        asked = slot(maxItems=1, selectionMode=mode)
+        assert ids(ContextResolution.of(asked, VISIBLE).candidates) == everything
     one = slot(maxItems=1, resolutionMode="override")
-    assert ids(ContextResolution.of(one, VISIBLE).candidates) == ["y"]
+    assert ids(ContextResolution.of(one, VISIBLE).candidates) == ["y", "z"]
     assert ids(ContextResolution.of(slot(minItems=9), VISIBLE[:1]).candidates) == ["work"]
 
 

@@ -18,7 +18,7 @@ from oas_compiler import check, compile_flow
 from oas_compiler.diagnostics import Diagnostics
 from oas_compiler.fixing.rewriting import rewritten
 from oas_compiler.source import Source, read_source
-from oas_compiler.wiring.dependency import dependency_edits
+from oas_compiler.wiring.dependency import manifest_edits
 from oas_compiler.wiring.differences import edits_between
 from oas_compiler.wiring.planning import CannotWire, plan
 from oas_compiler.wiring.template import flow_node, subflow
@@ -519,13 +519,16 @@ def test_edits_between_two_documents_make_one_of_the_other() -> None:
 def test_package_json_names_the_selection_agent_once(cinatra: Any, expected: Any) -> None:
     manifest = {"name": "@test/agent"} | ({"cinatra": cinatra} if cinatra is not None else {})
     source = source_of(manifest)
-    made = rewritten(source.raw, dependency_edits(source))
+    made = rewritten(source.raw, manifest_edits(source, selects=True, asks=False))
     assert json.loads(made)["cinatra"] == expected
-    assert dependency_edits(source_of(made)) == ()
+    assert manifest_edits(source_of(made), selects=True, asks=False) == ()
+    # A person who chooses is a gate.
+    asking = rewritten(source.raw, manifest_edits(source, selects=True, asks=True))
+    assert json.loads(asking)["cinatra"] == {**expected, "hasApprovalGates": True}
 
 
 def test_the_selection_agent_does_not_depend_on_itself() -> None:
-    assert dependency_edits(source_of({"name": AGENT})) == ()
+    assert manifest_edits(source_of({"name": AGENT}), selects=True, asks=False) == ()
 
 
 def test_wiring_loads_neither_langgraph_nor_a_database() -> None:

@@ -15,7 +15,7 @@ from typing_extensions import TypedDict
 from cinatra_sdk.errors import AnswerInvalid, FlowError, NodeFailed
 from cinatra_sdk.host_node import seal_host_fields, terminal_node
 from cinatra_sdk.llm_step import llm_step
-from cinatra_sdk.platform import PlatformResponseError, SimulatedPlatform
+from cinatra_sdk.platform import PlatformError, PlatformResponseError, SimulatedPlatform
 from cinatra_sdk.platform.local import FixedRuns, LocalPlatform
 from cinatra_sdk.runs import Stop, advance
 from cinatra_sdk.runtime_context import HostContext, host_context
@@ -426,3 +426,75 @@ def test_the_graph_for_studio_runs_on_samples():
     )
     assert stop.status == "completed"
     assert graph.get_state(config).values["contextRefs"]
+
+
+# ---------------------------------------------------------------------- asked again
+
+
+class Meanwhile(Ran):
+    """A run in which `gone` are deleted, one before each finalize."""
+
+    def __init__(self, store: ArtifactStore, slot_id: str, *gone: str, **settings: Any) -> None:
+        super().__init__(store, slot_id, **settings)
+        left = list(gone)
+        call = self.platform.call
+
+        def meanwhile(asked: Any) -> Any:
+            if asked.node.startswith("finalize_") and left:
+                store.delete(left.pop(0))
+            return call(asked)
+
+        self.platform.call = meanwhile  # type: ignore[method-assign]
+
+
+def test_a_choice_that_cannot_be_recorded_any_more_is_asked_again_and_both_decisions_stay(
+    artifacts,
+):
+    ran = Meanwhile(artifacts, "voice", "b")
+    a, b = refs_of(artifacts, "a", "b")
+    assert ran.to(picking(envelope([a, b]))).status == "waiting"
+    first, again = ran.asked
+    assert (first.id, again.id) == ("context_select_gate", "context_select_gate#2")
+    assert again.values["candidates"] == [a]
+    assert again.values["refused"]["code"] == "ref_not_in_candidates"
+    assert len(again.values["refused"]["selectedRefs"]) == 2
+    assert audit(artifacts) == []
+    stop = ran.to(picking(envelope([a])))
+    assert stop.status == "completed"
+    assert ran.values["contextRefs"] == [{"slotId": "voice", "refs": [a]}]
+    assert [decided["gate"] for decided in stop.decisions] == [first.id, again.id]
+    assert audit(artifacts) == [("voice", "a", "interactive", "user")]
+
+
+def test_a_gate_that_asks_again_can_be_rejected(artifacts):
+    ran = Meanwhile(artifacts, "voice", "b")
+    ran.to(picking(envelope(refs_of(artifacts, "b"))))
+    assert ran.to({"approved": False, "by": "ann", "reason": "none"}).status == "rejected"
+    assert audit(artifacts) == []
+    assert "finalize_interactive_output" not in ran.values
+
+
+def test_an_autonomous_slot_resolves_again_without_a_person(artifacts):
+    ran = Meanwhile(artifacts, "all", "b")
+    stop = ran.to()
+    assert (stop.status, ran.asked) == ("completed", [])
+    assert audit(artifacts) == [("all", "a", "autonomous", "autonomous")]
+
+
+def test_a_platform_that_always_refuses_ends_the_run_with_its_code():
+    samples = {
+        **SAMPLES,
+        "resolve_context": {**SAMPLES["resolve_context"], "selectionMode": "autonomous"},
+        "finalize_autonomous": {"$error": {"status": 409, "code": "selection_incoherent"}},
+    }
+    platform = SimulatedPlatform(samples)
+    graph = build_graph(platform, InMemorySaver())
+    config: Any = {"configurable": {"thread_id": "r1"}}
+    with pytest.raises(PlatformError) as failed:
+        graph.invoke(
+            {"parentPackageName": PACKAGE, "slotId": "voice"},
+            config,
+            context=host_context(run_id="r1"),
+        )
+    assert failed.value.code == "selection_incoherent"
+    assert [call.node for call in platform.calls].count("finalize_autonomous") == 4

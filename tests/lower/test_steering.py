@@ -9,7 +9,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from langgraph.checkpoint.memory import InMemorySaver
 
+from cinatra_sdk.testing import drive
 from oas_compiler import compile_flow
 from oas_compiler.ir import ApiNode as Api
 from oas_compiler.ir import BranchingNode as Branching
@@ -18,6 +20,8 @@ from oas_compiler.ir import FlowIR, FlowNode, InputMessageNode, Port, Route, Sca
 from oas_compiler.ir import StartNode as Start
 from oas_compiler.steering import steering
 from tests.flows import api, branching, end, flow_node, flow_of, gate, port, start
+from tests.slot_flows import declared
+from tests.wired_flows import wired
 
 
 def choice(*, yes: str, default: str, **more: Any) -> Any:
@@ -185,3 +189,32 @@ def test_what_a_flow_answers_about_its_routes_cannot_be_changed() -> None:
     assert dict(flow.routes_of("nowhere")) == {}
     with pytest.raises(KeyError):
         flow.node("nowhere")
+
+
+# ----------------------------------------------------------------------- context slots
+
+
+def slotted(mode: str) -> Any:
+    flow = wired(declared())
+    flow["metadata"]["cinatra"]["contextSlots"][0]["selectionMode"] = mode
+    return flow
+
+
+def test_a_simulation_asks_nobody_for_an_autonomous_slot() -> None:
+    result = drive(compile_flow(slotted("autonomous")), {"topic": "x"})
+    assert (result.status, result.gates) == ("completed", ())
+    assert len(result.calls_of("ctx-brand-finalize_autonomous")) == 1
+    # The twin, of which a person is asked.
+    assert [gate.node for gate in drive(compile_flow(slotted("interactive")), {}).gates] == [
+        "ctx-brand-context_select_gate"
+    ]
+
+
+def test_the_simulation_of_a_flow_without_a_platform_asks_nobody_either() -> None:
+    flow = compile_flow(slotted("autonomous"))
+    config = flow.config(run_id="r1")
+    graph = flow.graph(InMemorySaver())
+    graph.invoke(flow.input({"topic": "x"}), config, context=flow.context(run_id="r1"))
+    assert graph.get_state(config).values["status"] == "completed"
+    # Another process that makes the simulation again is told the same.
+    assert flow.platform.describe()["fallback"]

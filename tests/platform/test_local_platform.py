@@ -39,6 +39,7 @@ from cinatra_sdk.platform import (
 from cinatra_sdk.platform.local import FixedRuns, LocalPlatform, RunScope, local_app
 from cinatra_sdk.store.artifacts import ArtifactStore
 from cinatra_sdk.store.database import Database
+from cinatra_sdk.store.loading import LoadedArtifact
 from cinatra_sdk.testing import Result, drive
 from oas_compiler import compile_flow
 
@@ -379,14 +380,17 @@ def test_what_was_moved_into_a_project_or_out_of_one_is_withdrawn(
     assert platform.withdrawn("r1", triples) == ()
 
 
-def test_what_is_a_projects_by_its_owner_alone_is_in_no_project(artifacts):
+def test_no_artifact_is_a_projects_by_its_owner(artifacts, fresh_database):
     about = {"org_id": "o1", "owner_id": "ann", "visibility": "private", "owner_level": "project"}
-    artifacts.add(artifact_id="c", **about)
-    artifacts.classify("c", VOICE)
-    platform = local(artifacts)
-    triples = offered(platform)
-    assert triples[0].artifact_id == "c"
-    assert platform.withdrawn("r1", triples) == ()
+    with pytest.raises(ContextError, match='"c" has the owner level "project"'):
+        artifacts.add(artifact_id="c", **about)
+    with pytest.raises(ContextError, match="give it the visibility project:ID"):
+        artifacts.load([LoadedArtifact(id="c", extensions=(VOICE,), content="", **about)])
+    with (
+        psycopg.connect(fresh_database, options="-c search_path=oasflow") as connection,
+        pytest.raises(psycopg.errors.CheckViolation),
+    ):
+        connection.execute("update objects set owner_level = 'project' where id = 'a'")
 
 
 @pytest.mark.parametrize(

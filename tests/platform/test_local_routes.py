@@ -505,7 +505,7 @@ def test_a_child_embedded_in_the_run_selects_for_its_own_slots_under_its_own_nam
     local = app(artifacts, run)
     asked = body(parentPackageName=CHILD, slotId="brand")
     status, answer = ask(local, "context-resolve", asked)
-    assert (status, ids(answer["candidates"])) == (200, ["a"])
+    assert (status, ids(answer["candidates"])) == (200, ["a", "b"])
     refs = refs_of(artifacts, "a")
     given = {"selectionMode": "interactive", "userResponse": envelope(refs, slotId="brand")}
     status, answer = ask(local, "context-finalize", asked | given)
@@ -624,11 +624,41 @@ def test_one_slot_that_overrides_takes_one_ref(artifacts):
     assert finalize(app(artifacts), refs_of(artifacts, "b"), "pick")[0] == 200
 
 
-def test_more_than_the_slot_takes_is_no_candidate(artifacts):
-    artifacts.add(artifact_id="c", org_id="o1", owner_id="bob", visibility="org", content="c")
+def test_a_person_is_offered_more_than_the_slot_takes_and_held_to_it(artifacts):
+    artifacts.add(artifact_id="c", org_id="o1", owner_id="bob", visibility="workspace", content="c")
     artifacts.classify("c", VOICE)
-    status, answer = finalize(app(artifacts), refs_of(artifacts, "a", "b", "c"))
-    assert (status, answer["error"]) == (422, "ref_not_in_candidates")
+    answer = resolved(artifacts, "voice")
+    assert ids(answer["candidates"]) == ids(answer["plannedRefs"]) == ["a", "b", "c"]
+    status, refused = finalize(app(artifacts), refs_of(artifacts, "a", "b", "c"))
+    assert (status, refused["error"]) == (422, "above_max_items")
+    assert finalize(app(artifacts), refs_of(artifacts, "a", "c"))[0] == 200
+
+
+def test_only_what_an_autonomous_slot_takes_is_cut(artifacts):
+    run = scope(slots=(slot(slotId="all", selectionMode="autonomous", maxItems=1),))
+    answer = resolved(artifacts, "all", run)
+    assert ids(answer["candidates"]) == ["a", "b"]
+    assert ids(answer["selectedRefs"]) == ids(answer["plannedRefs"]) == ["a"]
+
+
+def test_candidates_carry_the_names_of_the_artifacts_and_what_is_pinned_does_not(artifacts):
+    names = {"c": "Voice of the house", "d": "sk-" + "a1" * 20, "e": "n" * 300}
+    for id_, name in names.items():
+        about = {"org_id": "o1", "owner_id": "bob", "visibility": "org", "content": id_}
+        artifacts.add(artifact_id=id_, name=name, **about)
+        artifacts.classify(id_, VOICE)
+    answer = resolved(artifacts, "voice")
+    shown = {ref["artifactId"]: ref.get("displayName") for ref in answer["candidates"]}
+    # What looks like a credential is in no gate, and a long name is cut.
+    assert shown == {
+        "a": None, "b": None, "c": names["c"], "d": "[redacted]", "e": "n" * 200,
+    }  # fmt: skip
+    assert answer["plannedRefs"] == answer["candidates"]
+    (c,) = (ref for ref in answer["candidates"] if ref["artifactId"] == "c")
+    status, bound = finalize(app(artifacts), [c], allocationToken=answer["allocationToken"])
+    assert status == 200
+    del c["displayName"]
+    assert bound["contextSlotBindings"] == [{"slotId": "voice", "refs": [c]}]
 
 
 def test_an_artifact_that_goes_between_resolving_and_recording_writes_nothing_at_all(artifacts):

@@ -119,17 +119,15 @@ def expected(world: World, question: Question, without: str = "") -> list[Pin]:
     found.sort()
     if question.override and found and without != "override":
         found = [row for row in found if row[0] == found[0][0]]
-    if question.max_items is not None and without != "cut":
-        found = found[: question.max_items]
     return [row[-1] for row in found]
 
 
 def expected_selection(world: World, question: Question) -> list[Pin]:
-    """What is taken without a person."""
+    """What is taken without a person: only this is cut to what the slot takes."""
     if not question.autonomous:
         return []
     candidates = expected(world, question)
-    return candidates[:1] if question.override else candidates
+    return candidates[: 1 if question.override else question.max_items]
 
 
 RULES = (
@@ -154,7 +152,6 @@ RULES = (
     "owner level",
     "scope order",
     "override",
-    "cut",
 )
 """Everything that can be forgotten.  A project's own rule of ownership is not among them: the
 project has been checked to be the actor's when it is reached."""
@@ -204,5 +201,6 @@ def _scope(thing: Thing, without: str) -> str:
         return "team"
     if thing.visibility in {"workspace", "org"}:
         return {"workspace": "workspace", "org": "organization"}[thing.visibility]
-    known = thing.owner_level in _WIDTH and without != "owner level"
+    levels = _WIDTH.keys() - {"project"}
+    known = thing.owner_level in levels and without != "owner level"
     return thing.owner_level if known else "user"

@@ -32,7 +32,7 @@ ODD = (
     "team_t1", "projectXp1", "ORG", "org ", "organization", "public", "workspaces", "Admin", "",
 )  # fmt: skip
 KINDS = ("@cinatra-ai/task:object", "@cinatra-ai/artifact:object2", "@CINATRA-AI/artifact:object")
-LEVELS = ("user", "user", "team", "organization", "workspace", "project", "org", "", "Team")
+LEVELS = ("user", "user", "team", "organization", "workspace", "org", "", "Team")
 BEGINNINGS = ("A", "a", "b", "_", "ä", "Z", "-")
 """First characters of ids, which collations and code points order differently."""
 

@@ -24,7 +24,7 @@ the narrowest takes the narrowest of that.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -34,7 +34,7 @@ from cinatra_sdk.context.actor import Actor
 from cinatra_sdk.context.errors import ContextError
 from cinatra_sdk.context.extensions import ExtensionRegistry
 from cinatra_sdk.context.refs import ContextSelection, ResolvedContextRef
-from cinatra_sdk.context.resolution import ContextResolution, preselected
+from cinatra_sdk.context.resolution import ContextResolution
 from cinatra_sdk.context.selection import accepted
 from cinatra_sdk.context.slots import AgentContextSlot, slot_named
 from cinatra_sdk.platform.local.bodies import FinalizeBody, ResolveBody, read_body
@@ -98,7 +98,7 @@ class ContextRoutes:
         planned = offered.candidates if by_person else offered.selected
         return {
             **offered.wire(),
-            "plannedRefs": _wire(planned),
+            "plannedRefs": [dict(ref.wire()) for ref in planned],
             "allocationToken": self.artifacts.keep_plan(_plan(asked, planned)),
         }
 
@@ -113,7 +113,9 @@ class ContextRoutes:
         plan = self._plan_of(asked, (body.allocation_token or "").strip())
         refs, wrote = self._settle(asked, plan, body.selection_mode, selection)
         return {
-            "contextSlotBindings": [{"slotId": asked.slot.slot_id, "refs": _wire(refs)}],
+            "contextSlotBindings": [
+                {"slotId": asked.slot.slot_id, "refs": [dict(ref.pinned()) for ref in refs]}
+            ],
             "wrote": wrote,
         }
 
@@ -175,12 +177,13 @@ class ContextRoutes:
                 f'its slot "{parent.slot_id}", and nothing is recorded for that yet',
                 hint="let the parent finalize its selection before the child resolves",
             )
-        # Collapsed as if they were the candidates, so that exactly what is told can be finalized.
-        return preselected(asked.slot, refs)
+        # Collapsed as if they were the candidates, so that exactly what is told can be finalized;
+        # never cut, which would be another choice than the parent's.
+        return refs[:1] if asked.slot.resolution_mode == "override" else refs
 
     def _still_offered(self, asked: _Asked, plan: ContextPlan) -> ContextResolution:
         """What was planned, as it was, of what the slot may take still in whatever revision."""
-        anyone = asked.slot.model_copy(update={"resolution_mode": "accumulate", "max_items": None})
+        anyone = asked.slot.model_copy(update={"resolution_mode": "accumulate"})
         now = self.artifacts.resolve(asked.actor, anyone, self.registry, asked.project_id)
         # A classification that was withdrawn is none, though the artifact may have another one.
         there = {(ref.artifact_id, ref.semantic_assertion_id) for ref in now.candidates}
@@ -273,7 +276,3 @@ def _fits(slot: AgentContextSlot, mode: str, selection: ContextSelection) -> boo
     """Whether a selection is for this slot, in its modes."""
     given = (mode, selection.slot_id, selection.resolution_mode)
     return given == (slot.selection_mode, slot.slot_id, slot.resolution_mode)
-
-
-def _wire(refs: Sequence[ResolvedContextRef]) -> list[JsonValue]:
-    return [dict(ref.wire()) for ref in refs]

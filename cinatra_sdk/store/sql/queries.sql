@@ -217,34 +217,32 @@ insert into schema_versions (version) values (%(version)s);
 -- name: resolve_context
 -- Everything of an organisation that an actor may see, that is classified as one of the
 -- extensions, in its latest revision.  A null organisation is nobody's and never matches.
--- The visibilities that let the actor in are spelled out, so that an index finds their objects.
-with visible_objects as (
-    select o.id, o.visibility, o.owner_id, o.owner_level
-    from objects o
-    where o.org_id = %(org_id)s
-      and o.type = '@cinatra-ai/artifact:object'
-      and o.deleted_at is null
-      and (o.owner_id = %(principal_id)s
-           or o.visibility = any(open_visibilities(
-                  %(team_ids)s::text[], %(project_ids)s::text[], %(is_platform_admin)s::boolean)))
-      and case when %(project_id)s::text is null
-               then o.visibility not like 'project:%%'
-               else o.visibility = 'project:' || %(project_id)s::text end
+-- Two ways to see something, each found by an index of its own: the visibilities that let the actor
+-- in are spelled out, and what is their own is left out of them where it comes that way already.
+with found as (
+    select e.artifact_id, e.representation_id, e.assertion_id, e.extension, e.visibility,
+           e.owner_id, e.owner_level, e.name
+    from eligible_artifacts e
+    where e.org_id = %(org_id)s
+      and e.extension = any(%(extensions)s::text[])
+      and e.visibility = any(open_visibilities(
+              %(team_ids)s::text[], %(project_ids)s::text[], %(is_platform_admin)s::boolean))
+    union all
+    select e.artifact_id, e.representation_id, e.assertion_id, e.extension, e.visibility,
+           e.owner_id, e.owner_level, e.name
+    from eligible_artifacts e
+    where e.org_id = %(org_id)s
+      and e.extension = any(%(extensions)s::text[])
+      and e.owner_id = %(principal_id)s
+      and e.visibility <> all(open_visibilities(
+              %(team_ids)s::text[], %(project_ids)s::text[], %(is_platform_admin)s::boolean))
 )
-select v.id as artifact_id, r.id as representation_revision_id, a.id as semantic_assertion_id,
-       a.extension, v.visibility, v.owner_id, v.owner_level
-from semantic_assertions a
-join visible_objects v on v.id = a.artifact_id
-cross join lateral (
-    select latest.id
-    from representations latest
-    where latest.org_id = a.org_id and latest.artifact_id = a.artifact_id
-    order by latest.revision desc
-    limit 1
-) r
-where a.org_id = %(org_id)s
-  and a.eligibility = 'eligible'
-  and a.extension = any(%(extensions)s);
+select artifact_id, representation_id as representation_revision_id,
+       assertion_id as semantic_assertion_id, extension, visibility, owner_id, owner_level, name
+from found
+where case when %(project_id)s::text is null
+           then visibility not like 'project:%%'
+           else visibility = 'project:' || %(project_id)s::text end;
 
 -- name: list_withdrawn
 -- Of refs that a run was offered, those that its owner can choose no more: deleted, hidden, moved
@@ -277,9 +275,7 @@ where not exists (
       and (o.owner_id = %(principal_id)s
            or o.visibility = any(open_visibilities(
                   %(team_ids)s::text[], %(project_ids)s::text[], %(is_platform_admin)s::boolean)))
-      -- Outside of projects the owner's level alone can make a scope "project".
-      and case when o.visibility like 'project:%%' then true = any(offered.in_project)
-               else false = any(offered.in_project) or o.owner_level = 'project' end
+      and (o.visibility like 'project:%%') = any(offered.in_project)
   )
   and not exists (
     select 1
@@ -452,8 +448,17 @@ on conflict (org_id, artifact_id, extension) where eligibility <> 'archived' do 
 returning id;
 
 -- name: archive_assertion
-update semantic_assertions set eligibility = 'archived'
-where id = %(id)s and eligibility <> 'archived';
+-- The artifact's row first, as whoever else changes the artifact does: nobody waits in a circle.
+with held as (
+    select a.id
+    from semantic_assertions a
+    join objects o on o.id = a.artifact_id
+    where a.id = %(id)s and a.eligibility <> 'archived'
+    for no key update of o
+)
+update semantic_assertions a set eligibility = 'archived'
+from held
+where a.id = held.id and a.eligibility <> 'archived';
 
 -- name: load_objects
 -- Whichever of the unique keys a process that loads at the same moment was first with.
@@ -532,7 +537,7 @@ where o.org_id = %(org_id)s
 
 -- name: list_chosen
 -- What was chosen in a run, for people: one row per ref, one without an artifact and without
--- anybody who chose where a selection chose nothing; one after another, each in its order.
+-- anybody who chose where a selection chose nothing; one after another, each from narrow to broad.
 select f.parent_package_name as package_name, f.slot_id, s.artifact_id,
        coalesce(o.name, '') as name, r.revision, s.representation_revision_id as revision_id,
        s.semantic_assertion_id as assertion_id, s.extension, s.source_scope, s.selected_by,
@@ -544,7 +549,10 @@ left join run_context_selections s
 left join representations r on r.id = s.representation_revision_id
 left join objects o on o.id = s.artifact_id and o.org_id = s.org_id
 where f.parent_run_id = %(run_id)s
-order by f.seq, split_part(s.id, ':', 2)::integer;
+order by f.seq,
+         array_position(array['project', 'user', 'team', 'organization', 'workspace'],
+                        s.source_scope),
+         s.artifact_id collate "C", s.extension collate "C", s.semantic_assertion_id collate "C";
 
 -- name: load_run_platform
 -- Whose a run is, by the platform that it was started with, which flow it runs, and how it stands.

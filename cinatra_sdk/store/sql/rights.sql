@@ -37,6 +37,8 @@ grant update (name, owner_id, owner_level, visibility, deleted_at) on oasflow.ob
 grant insert (id, org_id, artifact_id, extension, asserted_by, eligibility)
     on oasflow.semantic_assertions to {role};
 grant update (eligibility) on oasflow.semantic_assertions to {role};
+-- What triggers make of them, as the owner of the tables, is only read.
+grant select on oasflow.eligible_artifacts to {role};
 
 -- Offers prove nothing, and old ones may go.
 grant insert (token, org_id, parent_run_id, parent_package_name, slot_id, refs)

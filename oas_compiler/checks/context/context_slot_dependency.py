@@ -35,11 +35,12 @@ def context_slot_dependency(subject: Subject, report: Report) -> None:
     listed = list(dependency_pointers(package))
     hint = f'"agentDependencies": {{"{SELECTION_AGENT}": "^0.1.1"}}'
     if not listed:
+        unwired = any(slot.node is None and not slot.from_parent for slot in own.slots)
         report(
             f'the flow declares the context slot "{own.slots[0].id[:80]}" and package.json does '
             f"not depend on {SELECTION_AGENT}",
             package.place("/cinatra/agentDependencies"),
-            hint=f"add {hint}",
+            hint=f"oasflow wire-context adds {hint}" if unwired else f"add {hint}",
             file=package.manifest_file,
         )
     for pointer, wanted in listed:

@@ -8,7 +8,7 @@ Where the parent fills the slot by agreement (`parentSatisfiedContextSlots`), th
 
 from __future__ import annotations
 
-from oas_compiler.checks.slots import MARKERS, RESOLVE
+from oas_compiler.checks.slots import MARKERS, RESOLVE, Slot, SlotFlow
 from oas_compiler.checks.subject import Subject
 from oas_compiler.rules import Report, rule
 
@@ -56,6 +56,19 @@ def context_slot_unresolved(subject: Subject, report: Report) -> None:
                     f'nothing selects for the context slot "{slot.id[:80]}": no FlowNode of '
                     f"this flow calls {RESOLVE} for it",
                     subject.place(slot.pointer),
-                    hint=f'oasflow wire-context writes it: a FlowNode "context_{slot.id[:80]}" with '
-                    f'the purpose "{MARKERS[0]}{slot.id[:80]}"',
+                    hint=_next_step(found, slot),
                 )
+
+
+def _next_step(found: SlotFlow, slot: Slot) -> str:
+    """What can be done now: nothing is wired to nobody."""
+    name = slot.id[:80]
+    if found.consumers(slot):
+        return (
+            f'oasflow wire-context writes it: a FlowNode "context_{name}" with '
+            f'the purpose "{MARKERS[0]}{name}"'
+        )
+    return (
+        f'first give the node that uses it an input "{found.taken_as(slot)[0][:110]}" (type array), '
+        f'then run oasflow wire-context, which writes the FlowNode "context_{name}"'
+    )

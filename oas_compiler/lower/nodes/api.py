@@ -4,6 +4,9 @@ The request is rendered from the node's inputs; everything about the network liv
 `cinatra_sdk.platform.Platform`.  Credentials come from the runtime context, values of placeholders
 from the host's `env=`, and both go nowhere else: a platform that echoes one back has it cut out
 before the answer is kept.
+
+A node that finalizes a context selection goes back where the choice can be recorded no more: see
+`oas_compiler.lower.reopening`.
 """
 
 from __future__ import annotations
@@ -13,11 +16,13 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
+from cinatra_sdk.context.refusal import OUTDATED, refusal_of
 from cinatra_sdk.platform.outputs import declared_outputs
 from cinatra_sdk.platform.protocol import (
     BASE_URL_PLACEHOLDER,
     DeclaredOutput,
     PlatformCall,
+    PlatformError,
     PlatformRefused,
 )
 from cinatra_sdk.runtime_context import HostContext, context_of
@@ -26,6 +31,7 @@ from cinatra_sdk.templates import TemplateError
 from oas_compiler.ir import ApiNode, Port
 from oas_compiler.lower.frame import Frame
 from oas_compiler.lower.registry import REGISTRY, Lowered, Site
+from oas_compiler.lower.reopening import REFUSED, WayBack, way_back
 from oas_compiler.lower.request import Request, spells_platform
 
 
@@ -36,22 +42,49 @@ def lower_api(site: Site) -> Lowered:
     prepare = _preparation(node, frame, site.wiring.env)
     defaults = {port.title: port.default for port in node.outputs if port.default is not None}
 
-    def finish(state: Mapping[str, Any], call: PlatformCall, body: Any) -> dict[str, Any]:
+    back = way_back(site.index, node)
+
+    def finish(state: Mapping[str, Any], call: PlatformCall, body: Any) -> Any:
         out = declared_outputs(call, cut_out(body, call.secrets))
         for title, default in defaults.items():
             if title not in out:
                 out[title] = default.value()
-        return frame.finish(state, out)
+        update = frame.finish(state, out)
+        return update if back is None else frame.leave(update, frame.routes.get("next"))
 
-    def run(state: Mapping[str, Any], runtime: Runtime[HostContext]) -> dict[str, Any]:
+    def run(state: Mapping[str, Any], runtime: Runtime[HostContext]) -> Any:
         call = prepare(state, runtime.context)
-        return finish(state, call, platform.call(call))
+        try:
+            body = platform.call(call)
+        except PlatformError as error:
+            return _refused(frame, back, state, call, error)
+        return finish(state, call, body)
 
-    async def arun(state: Mapping[str, Any], runtime: Runtime[HostContext]) -> dict[str, Any]:
+    async def arun(state: Mapping[str, Any], runtime: Runtime[HostContext]) -> Any:
         call = prepare(state, runtime.context)
-        return finish(state, call, await platform.acall(call))
+        try:
+            body = await platform.acall(call)
+        except PlatformError as error:
+            return _refused(frame, back, state, call, error)
+        return finish(state, call, body)
 
-    return Lowered(run=run, arun=arun, reads=("run",), acts=True)
+    return Lowered(run=run, arun=arun, reads=("run",), acts=True, chooses=back is not None)
+
+
+def _refused(
+    frame: Frame,
+    back: WayBack | None,
+    state: Mapping[str, Any],
+    call: PlatformCall,
+    error: PlatformError,
+) -> Any:
+    """The way back of a choice that can be recorded no more; raises every other error again."""
+    before = (state.get(frame.channel) or {}).get(REFUSED) or {"times": 0}
+    if back is None or error.code not in OUTDATED or before["times"] >= back.most:
+        raise error
+    refused = {**refusal_of(error.code, call.body), "times": before["times"] + 1}
+    update = frame.pass_turn(state, {"out": {}, REFUSED: refused}, back.resolve)
+    return frame.leave(update, back.resolve)
 
 
 def _preparation(node: ApiNode, frame: Frame, env: Mapping[str, str]) -> Any:

@@ -12,6 +12,7 @@ from typing import Any
 from pydantic import JsonValue
 
 from cinatra_sdk.answers import APPROVAL_SCHEMA, APPROVED_TEXT, AnswerForm
+from cinatra_sdk.context.refusal import REFUSED_KEY
 from cinatra_sdk.errors import LimitExceeded
 from cinatra_sdk.gates import gate_id
 from cinatra_sdk.hitl import Outcome, Question, build_hitl_gate
@@ -23,6 +24,7 @@ from oas_compiler.lower.casting import CastError, cast
 from oas_compiler.lower.frame import MISSING, Frame, Index
 from oas_compiler.lower.names import DECISIONS, channel_of
 from oas_compiler.lower.registry import REGISTRY, Lowered, Site
+from oas_compiler.lower.reopening import REFUSED, leading_back_to
 
 VISIT_CEILING = 100
 """Visits of one gate in one run, where the author gave no `maxGateVisits`."""
@@ -148,6 +150,7 @@ class _Shown:
         start = index.flow.start_node()
         self._start = channel_of(start.id)
         self._hidden = frozenset(start.hidden)
+        self._finalizes = tuple(channel_of(id_) for id_ in leading_back_to(index, node.id))
         self._previous = tuple(
             channel_of(source)
             for source in _sources(index, node.id)
@@ -155,7 +158,7 @@ class _Shown:
         )
 
     def channels(self) -> tuple[str, ...]:
-        return (self._start, *self._previous)
+        return (self._start, *self._previous, *self._finalizes)
 
     def values(self, state: Mapping[str, Any]) -> dict[str, JsonValue]:
         extra: dict[str, JsonValue] = {}
@@ -171,7 +174,15 @@ class _Shown:
         for plan in self._frame.inputs:
             value = self._frame.look_up(plan, state)
             own[plan.title] = None if value is MISSING else value
-        return {**without_secrets(extra), **own}
+        return {**without_secrets(extra), **own, **self._refused(state)}
+
+    def _refused(self, state: Mapping[str, Any]) -> dict[str, JsonValue]:
+        """Why a person is asked again, at the gate of a context selection."""
+        for channel in self._finalizes:
+            refused = (state.get(channel) or {}).get(REFUSED)
+            if refused is not None:
+                return {REFUSED_KEY: {k: v for k, v in refused.items() if k != "times"}}
+        return {}
 
     def _last(self, state: Mapping[str, Any]) -> Mapping[str, Any] | None:
         records = [state[c] for c in self._previous if state.get(c) is not None]

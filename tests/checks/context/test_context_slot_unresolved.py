@@ -12,7 +12,7 @@ from tests.checks.context.slot_samples import (
     writing,
 )
 from tests.checks.rule_case import findings, found
-from tests.flows import end, flow_node, flow_of, port, start
+from tests.flows import api, end, flow_node, flow_of, port, start
 
 CODE = "OAS154"
 
@@ -23,6 +23,19 @@ def test_a_slot_without_a_flow_node_is_found_at_its_declaration():
     assert "context_brand" in finding.hint
     assert "oasflow wire-context" in finding.hint
     assert found(slotted(), CODE) == []
+
+
+def test_what_can_be_done_first_is_said_first():
+    # Without a node that uses the slot, wire-context would refuse.
+    unused = api("write", inputs=[port("topic", default="")])
+    (finding,) = findings(slotted(unused, edges=[]), CODE)
+    assert finding.hint.startswith(
+        'first give the node that uses it an input "contextSlotBindings"'
+    )
+    assert "then run oasflow wire-context" in finding.hint
+    two = [SLOT, {**SLOT, "slotId": "voice"}]
+    plain, _other = findings(slotted(writing(), slots=two, edges=[]), CODE)
+    assert '"brandContextSlotBindings"' in plain.hint
 
 
 def test_a_flow_node_with_the_right_name_must_really_select():

@@ -1,0 +1,72 @@
+"""A choice that can be recorded no more goes back to where its slot was resolved.
+
+    resolve → gate → finalize      refused: the artifact was deleted after the decision
+            → resolve → gate#2     asked again, about what there is now; both decisions stay
+
+In: one flow and a node of it.  Out: whether, and where to, a finalize goes back.  An autonomous slot
+resolves again without a person, a few times; then its error is the run's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from cinatra_sdk.context.refusal import MOST_ALONE, MOST_ASKED
+from oas_compiler.checks.slots import FINALIZE, RESOLVE
+from oas_compiler.ir import ApiNode, InputMessageNode, Node
+from oas_compiler.lower.frame import Index
+
+REFUSED: Final = "refused"
+"""Member of a finalize's record: why it went back, and what had been chosen."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WayBack:
+    """From a finalize to the node that resolved its slot."""
+
+    resolve: str
+    gates: frozenset[str]
+    """The gates between the two: where a person chose."""
+
+    @property
+    def most(self) -> int:
+        return MOST_ASKED if self.gates else MOST_ALONE
+
+
+def way_back(index: Index, node: ApiNode) -> WayBack | None:
+    """None for a node that finalizes nothing, and where no node, or several, resolved its slot."""
+    if not _calls(node, FINALIZE):
+        return None
+    resolves: set[str] = set()
+    gates: set[str] = set()
+    seen = {node.id}
+    stack = [node.id]
+    while stack:
+        for source in index.before.get(stack.pop(), ()):
+            if source in seen:
+                continue
+            seen.add(source)
+            if _calls(index.nodes[source], RESOLVE):
+                resolves.add(source)
+                continue
+            if isinstance(index.nodes[source], InputMessageNode):
+                gates.add(source)
+            stack.append(source)
+    if len(resolves) != 1:
+        return None
+    return WayBack(resolve=resolves.pop(), gates=frozenset(gates))
+
+
+def leading_back_to(index: Index, gate: str) -> tuple[str, ...]:
+    """The finalizes that ask this gate again."""
+    found = []
+    for node in index.flow.nodes:
+        back = way_back(index, node) if isinstance(node, ApiNode) else None
+        if back is not None and gate in back.gates:
+            found.append(node.id)
+    return tuple(found)
+
+
+def _calls(node: Node, path: str) -> bool:
+    return isinstance(node, ApiNode) and node.url.rstrip("/").endswith(path)

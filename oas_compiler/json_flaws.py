@@ -75,24 +75,24 @@ class _State:
     def before(cls, text: str, offset: int) -> _State:
         state = cls([])
         for match in _TOKEN.finditer(text, 0, offset):
-            token = match[0]
-            if token[0] == '"' and (len(token) == 1 or token[-1] != '"' or match.end() > offset):
+            sign = match[0]
+            if sign[0] == '"' and (len(sign) == 1 or sign[-1] != '"' or match.end() > offset):
                 state.in_text = match.start()
                 return state
-            state._take(token)
+            state._take(sign)
         return state
 
-    def _take(self, token: str) -> None:
-        if token in "{[":
-            self.open.append("}" if token == "{" else "]")
-            self.wants = "name" if token == "{" else "value"
-        elif token in "}]":
+    def _take(self, sign: str) -> None:
+        if sign in "{[":
+            self.open.append("}" if sign == "{" else "]")
+            self.wants = "name" if sign == "{" else "value"
+        elif sign in "}]":
             if self.open:
                 self.open.pop()
             self.wants = "comma" if self.open else "end"
-        elif token == ",":
+        elif sign == ",":
             self.wants = "name" if self.open[-1:] == ["}"] else "value"
-        elif token == ":":
+        elif sign == ":":
             self.wants = "value"
         elif self.wants == "name":
             self.wants = "colon"
@@ -120,7 +120,9 @@ def _in_a_text(text: str, offset: int, quote: int) -> JsonFlaw:
     end = text.find("\n", quote)
     line = text[quote : end if end >= 0 else len(text)]
     if offset - quote < len(line) and "\\" in text[max(quote, offset - 2) : offset + 1]:
-        return JsonFlaw(offset, "a backslash stands before a sign that takes none", "write two: \\\\")
+        return JsonFlaw(
+            offset, "a backslash stands before a sign that takes none", "write two: \\\\"
+        )
     return JsonFlaw(quote, "a text is not closed on its line", 'close it with a ", or write \\n')
 
 
@@ -140,11 +142,13 @@ def _foreign(text: str, here: int, char: str, state: _State) -> JsonFlaw | None:
     if char in _STRAIGHT:
         return JsonFlaw(here, "a text stands in curly quotes", 'write it in straight ones: "')
     if text.startswith(("//", "/*"), here) or char == "#":
-        return JsonFlaw(here, "a comment stands in the file, and JSON has none", "remove the comment")
+        return JsonFlaw(
+            here, "a comment stands in the file, and JSON has none", "remove the comment"
+        )
     if text.startswith(("<<<<<<<", "=======", ">>>>>>>"), here):
         return JsonFlaw(here, "a merge conflict is not resolved", "take one of the two sides")
     word = _WORD.match(text, here)
-    if word is None:
+    if word is None or state.wants == "colon":
         return None
     name = word[0]
     if name in _INSTEAD:
@@ -159,7 +163,9 @@ def _misplaced(text: str, here: int, char: str, state: _State) -> JsonFlaw:
     if state.wants == "end":
         return JsonFlaw(here, "more text stands after the end of the document", "remove it")
     if state.wants == "colon":
-        return JsonFlaw(here, "a colon is missing between a name and its value", 'write "name": value')
+        return JsonFlaw(
+            here, "a colon is missing between a name and its value", 'write "name": value'
+        )
     if char in "]}":
         return _wrong_bracket(here, char, state)
     if state.wants == "comma":

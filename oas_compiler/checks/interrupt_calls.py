@@ -18,7 +18,15 @@ from dataclasses import dataclass
 from oas_compiler.scripts import Script
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
-_LOOPS = (ast.For, ast.AsyncFor, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_LOOPS = (
+    ast.For,
+    ast.AsyncFor,
+    ast.While,
+    ast.ListComp,
+    ast.SetComp,
+    ast.DictComp,
+    ast.GeneratorExp,
+)
 _BUILDERS = frozenset({"build_hitl_gate"})
 
 

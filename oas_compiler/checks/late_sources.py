@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from oas_compiler.checks.run_order import Before
-from oas_compiler.checks.structure.gaps import Gaps, is_vague
+from oas_compiler.checks.structure.gaps import Gaps, is_vague, unlisted
 from oas_compiler.checks.structure.reach import Reach
 from oas_compiler.checks.subject import Subject
 from oas_compiler.ir import DataEdge, EndNode, FlowIR, Node, Port, StartNode
@@ -65,7 +65,8 @@ def late_inputs(subject: Subject) -> Iterator[LateInput]:
     }
     for flow in subject.flows:
         gaps = Gaps(flow)
-        if flow.lacks_nodes or gaps.route_sources or gaps.route_targets:
+        unread = flow.lacks_nodes or gaps.route_sources or gaps.route_targets
+        if unread or flow.start not in flow.by_id or unlisted(flow):
             continue
         reached = Reach(flow).reached
         before = Before(flow)

@@ -16,7 +16,10 @@ class Before:
     """Who can come before whom; worked out once for all nodes, as sets of bits."""
 
     def __init__(self, flow: FlowIR) -> None:
-        sources = {node_id: [s for s in flow.sources_of(node_id) if s in flow.by_id] for node_id in flow.by_id}
+        sources = {
+            node_id: [s for s in flow.sources_of(node_id) if s in flow.by_id]
+            for node_id in flow.by_id
+        }
         self._bit = {node_id: 1 << number for number, node_id in enumerate(flow.by_id)}
         self._before: dict[str, int] = {}
         # what comes before a group is arranged before the group is
@@ -25,7 +28,9 @@ class Before:
             found = 0
             for node_id in group:
                 for source in sources[node_id]:
-                    found |= self._bit[source] | (self._before[source] if source not in inside else 0)
+                    found |= self._bit[source] | (
+                        self._before[source] if source not in inside else 0
+                    )
             for node_id in group:
                 self._before[node_id] = found
 

@@ -38,10 +38,8 @@ from oas_compiler.checks.cinatra.package_license import package_license
 from oas_compiler.checks.cinatra.package_names import package_names
 from oas_compiler.checks.cinatra.package_version import package_version
 from oas_compiler.checks.cinatra.parallel_flows import parallel_flows
-from oas_compiler.checks.cinatra.platform_address import platform_address
 from oas_compiler.checks.cinatra.root_is_flow import root_is_flow
 from oas_compiler.checks.cinatra.run_id_source import run_id_source
-from oas_compiler.checks.cinatra.run_id_unbound import run_id_unbound
 from oas_compiler.checks.cinatra.start_input_roles import start_input_roles
 from oas_compiler.checks.cinatra.surface_override import surface_override
 from oas_compiler.rules import CheckRule
@@ -82,6 +80,4 @@ RULES: tuple[CheckRule, ...] = (
     root_is_flow,
     misspelt_metadata_key,
     llm_model_family,
-    run_id_unbound,
-    platform_address,
 )

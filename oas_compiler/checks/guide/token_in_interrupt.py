@@ -151,6 +151,8 @@ def _token(node: ast.AST, names: frozenset[str] = _TOKENS) -> Iterator[tuple[str
         yield node.attr, node
 
 
-def _constant(node: ast.AST | None, names: frozenset[str] = _TOKENS) -> Iterator[tuple[str, _Place]]:
+def _constant(
+    node: ast.AST | None, names: frozenset[str] = _TOKENS
+) -> Iterator[tuple[str, _Place]]:
     if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in names:
         yield node.value, node

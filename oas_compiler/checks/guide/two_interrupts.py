@@ -51,7 +51,10 @@ def _second(found: list[tuple[str, Pause]]) -> tuple[Pause, str] | None:
     """The call by which a function pauses again, and what to say of it."""
     if len(found) > 1:
         what, pause = found[1]
-        return pause, f"{pause.function_name} calls {what} a second time, the first is in line {{first}}"
+        return (
+            pause,
+            f"{pause.function_name} calls {what} a second time, the first is in line {{first}}",
+        )
     what, pause = found[0]
     if in_a_loop(pause):
         return pause, f"{pause.function_name} calls {what} in a loop"

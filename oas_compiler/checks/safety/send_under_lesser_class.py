@@ -29,9 +29,13 @@ _ENDING: Final = {
 _NOUNS: Final = frozenset({"post", "charge", "refund", "broadcast", "tweet"})
 """Words that are a thing unless they end the name."""
 _READS: Final = frozenset(
-    "get list read fetch find search load parse check preview draft validate count describe show "
-    "prepare plan simulate dry is can before after on save store record log status".split()
-)
+    {
+        "get", "list", "read", "fetch", "find", "search", "load", "parse", "check", "preview",
+        "draft", "validate", "count", "describe", "show", "prepare", "plan", "simulate", "dry",
+        "is", "can", "before", "after", "save", "store", "record", "log", "status",
+    }
+)  # fmt: skip
+"""First or last words of calls that only speak of a send."""
 _WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 _LONGEST: Final = 200
 
@@ -48,7 +52,9 @@ _LONGEST: Final = 200
     good='"data": {"tool": "slack_message_send"}, … "riskClass": "message_send"',
 )
 def send_under_lesser_class(subject: Subject, report: Report) -> None:
-    tools = {found.pointer: found for found in subject.of_type("ServerTool", "ClientTool", "RemoteTool")}
+    tools = {
+        found.pointer: found for found in subject.of_type("ServerTool", "ClientTool", "RemoteTool")
+    }
     for node in subject.of_type("ApiNode", "ToolNode"):
         tool = _tool_of(node, tools) if node.type == "ToolNode" else None
         risks = [node.cinatra.get("riskClass"), tool.cinatra.get("riskClass") if tool else None]

@@ -1,6 +1,6 @@
 """Every component that a flow defines is used by it.
 
-    "$referenced_components": {"write": …, "write_old": …}, and nothing names "write_old"   ->   OAS241
+"$referenced_components": {"write": …, "write_old": …}, and nothing names "write_old"   ->   OAS241
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ def component_unused(subject: Subject, report: Report) -> None:
     for component in subject.components:
         defined = component.value.get(DEFINITIONS)
         for name, value in defined.items() if isinstance(defined, dict) else ():
-            if name not in used and _is_component(value):
-                what = str(value["component_type"])[:80]
+            what = _type_of(value)[:80]
+            if name not in used and what:
                 report(
                     f'the {what} "{name[:80]}" is defined, and nothing refers to it',
                     subject.place(child(component.at(DEFINITIONS), name)),
@@ -39,5 +39,7 @@ def component_unused(subject: Subject, report: Report) -> None:
                 )
 
 
-def _is_component(value: JsonValue) -> bool:
-    return isinstance(value, dict) and isinstance(value.get("component_type"), str)
+def _type_of(value: JsonValue) -> str:
+    """Empty where it is no component."""
+    kind = value.get("component_type") if isinstance(value, dict) else None
+    return kind if isinstance(kind, str) else ""

@@ -1,7 +1,7 @@
 """An input that must have a value gets it from a node that can run before.
 
-    write → send → end, and the only edge into write.note comes from send    ->   OAS235
-    write → send → write (a loop)                                            ->   fine
+write → send → end, and the only edge into write.note comes from send    ->   OAS235
+write → send → write (a loop)                                            ->   fine
 """
 
 from __future__ import annotations

@@ -83,7 +83,7 @@ def _problem(message: str, node: Node) -> tuple[str, str] | None:
     return _flaw("".join((*made, text[end:])))
 
 
-def _is_inside(text: str, inside: bool) -> bool:  # noqa: FBT001 - the state that goes on
+def _is_inside(text: str, inside: bool) -> bool:
     """Whether a JSON text is open after `text`."""
     for quote in re.finditer(r'\\.|"', text, re.DOTALL):
         if quote[0] == '"':

@@ -1,8 +1,8 @@
 """An address of the platform is spelt as the platform spells it.
 
-    "{{CINATRA_BASEURL}}/api/llm-bridge"      ->   OAS242: CINATRA_BASE_URL
-    "{{CINATRA_BASE_URL}}/api/llm-brige"      ->   OAS242: llm-bridge
-    "{{CINATRA_BASE_URL}}/api/press/notes"    fine: nothing of the platform is called so
+"{{CINATRA_BASEURL}}/api/llm-bridge"      ->   OAS242: CINATRA_BASE_URL
+"{{CINATRA_BASE_URL}}/api/llm-brige"      ->   OAS242: llm-bridge
+"{{CINATRA_BASE_URL}}/api/press/notes"    fine: nothing of the platform is called so
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ from oas_compiler.rules import Report, rule
 
 _BASE: Final = "CINATRA_BASE_URL"
 _NAME: Final = re.compile(r"\{\{\s*(\w+)\s*\}\}")
-_PATH: Final = re.compile(r"\{\{\s*CINATRA_BASE_URL\s*\}\}/?(?:(?P<api>[\w.-]+)/)?(?P<rest>[\w./-]+)$")
+_PATH: Final = re.compile(
+    r"\{\{\s*CINATRA_BASE_URL\s*\}\}/?(?:(?P<api>[\w.-]+)/)?(?P<rest>[\w./-]+)$"
+)
 _ROUTES: Final = (
     "llm-bridge", "agents/passthrough", "context-resolve", "context-finalize",
     "auditor/run-skills", "auditor/exclude", "auditor/apply", "a2a/resume",
@@ -61,7 +63,9 @@ def _misspelt(url: str) -> tuple[str, str] | None:
         return None
     api, rest = path["api"], path["rest"].rstrip("/")
     if api is None or (api != "api" and rest in _ROUTES):
-        return (f"/{api or ''}/{rest}".replace("//", "/"), f"/api/{rest}") if rest in _ROUTES else None
+        return (
+            (f"/{api or ''}/{rest}".replace("//", "/"), f"/api/{rest}") if rest in _ROUTES else None
+        )
     whole = rest if api == "api" else f"{api}/{rest}"
     if whole in _ROUTES or api != "api":
         return None

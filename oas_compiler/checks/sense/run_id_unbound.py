@@ -34,17 +34,17 @@ _OF_A_TRIGGER: Final = ("runId", "run_id", "targetRunId")
     severity="warning",
     summary="The id of the run is written out, or nothing leads it to a call or a child flow.",
     fix="Lead the StartNode's cinatra_run_id to it by a data edge.",
-    source="agent guide (seed 003), rule 15; Cinatra V27",
+    source="agent guide (seed 003), rule 15",
     needs="cinatra",
     bad='"agent_run_id": "run-42"',
     good='"agent_run_id": "{{ agent_run_id }}"   and an edge   start.cinatra_run_id → agent_run_id',
 )
 def run_id_unbound(subject: Subject, report: Report) -> None:
-    for node in subject.of_type("ApiNode"):
-        for key, value, pointer in _literal(node):
+    for call in subject.of_type("ApiNode"):
+        for key, value, pointer in _literal(call):
             said = f'"{value[:60]}", written out' if value else "an empty text"
             report(
-                f"{key} of {node.label} is {said}: it names no run",
+                f"{key} of {call.label} is {said}: it names no run",
                 subject.place(pointer),
                 hint=f'write "{{{{ {key} }}}}", and lead the StartNode\'s cinatra_run_id to it',
             )
@@ -58,12 +58,10 @@ def run_id_unbound(subject: Subject, report: Report) -> None:
         gaps = Gaps(flow)
         for node in flow.nodes:
             if node.place.pointer not in selecting and not is_vague(node):
-                _look_at_inputs(flow, node, gaps, subject, report)
+                _look_at_inputs(flow, node, gaps, report)
 
 
-def _look_at_inputs(
-    flow: FlowIR, node: Node, gaps: Gaps, subject: Subject, report: Report
-) -> None:
+def _look_at_inputs(flow: FlowIR, node: Node, gaps: Gaps, report: Report) -> None:
     if not isinstance(node, (ApiNode, FlowNode)) or not _names_run(node):
         return
     for port in node.inputs:

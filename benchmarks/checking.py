@@ -21,7 +21,7 @@ from typing import Any
 from benchmarks.compiling import CORPUS, ROOT
 from benchmarks.figures import forget_caches, milliseconds
 from oas_compiler import Diagnostics, check
-from oas_compiler.checks import RULES, cinatra, context, guide, safety, structure
+from oas_compiler.checks import RULES, cinatra, context, guide, safety, sense, structure
 from oas_compiler.checks.subject import Subject
 from oas_compiler.package import find_package
 from oas_compiler.pipeline import subject_of
@@ -36,6 +36,7 @@ GROUPS = {
     "context": context.RULES,
     "guide": guide.RULES,
     "safety": safety.RULES,
+    "sense": sense.RULES,
 }
 
 _FRESH = """

@@ -26,7 +26,7 @@ around a loop: also one around the FlowNode that both are in.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
@@ -342,7 +342,7 @@ def _guards(
     flow: FlowIR, gates: Sequence[GateSpec], send_class: frozenset[Path]
 ) -> Iterator[tuple[int, str, str]]:
     own = send_class & {gate.path for gate in gates}
-    ahead = _sends_ahead(flow, frozenset(send_class - own))
+    ahead = gates_before(flow, frozenset(send_class - own))
     named: set[int] = set()
     for gate in gates:
         send = ahead.get(gate.path, gate.path if gate.path in own else None)
@@ -351,14 +351,21 @@ def _guards(
             yield gate.step, "/".join(gate.path), "/".join(send)
 
 
-def _sends_ahead(flow: FlowIR, sends: frozenset[Path]) -> dict[Path, Path]:
-    """Gate → one send that control can come to from it."""
-    under: dict[Path, Path] = {}  # node → itself or the first send inside it
-    for send in sorted(sends):
-        for depth in range(1, len(send) + 1):
-            under.setdefault(send[:depth], send)
+def gates_before(flow: FlowIR, sends: frozenset[Path]) -> dict[Path, Path]:
+    """Gate → one of `sends` that control can come to from it."""
+    return coming_to(flow, sends, lambda _, node: isinstance(node, InputMessageNode))
+
+
+def coming_to(
+    flow: FlowIR, targets: frozenset[Path], asked: Callable[[Path, Node], bool]
+) -> dict[Path, Path]:
+    """Each node that is asked about → one of `targets` that control can come to from it."""
+    under: dict[Path, Path] = {}  # node → itself or the first target inside it
+    for target in sorted(targets):
+        for depth in range(1, len(target) + 1):
+            under.setdefault(target[:depth], target)
     found: dict[Path, Path] = {}
-    # Last: a send that comes after the whole flow, or in a next visit of it.
+    # Last: a target that comes after the whole flow, or in a next visit of it.
     stack: list[tuple[FlowIR, Path, Path | None]] = [(flow, (), None)]
     while stack:
         inner, around, beyond = stack.pop()
@@ -368,10 +375,10 @@ def _sends_ahead(flow: FlowIR, sends: frozenset[Path]) -> dict[Path, Path]:
         for node in inner.nodes:
             following = ahead.get(node.id, beyond)
             if isinstance(node, FlowNode):
-                # a FlowNode that is a send itself acts when all inside it has run
-                own = paths[node.id] if paths[node.id] in sends else following
+                # a FlowNode that is a target itself acts when all inside it has run
+                own = paths[node.id] if paths[node.id] in targets else following
                 stack.append((node.subflow, paths[node.id], own))
-            elif following is not None and isinstance(node, InputMessageNode):
+            if following is not None and asked(paths[node.id], node):
                 found[paths[node.id]] = following
     return found
 

@@ -117,6 +117,8 @@ class Port:
     """The property as JSON Schema, without Agent Spec's own wrapping (`json_schema` is merged in)."""
     default: Json | None = None
     """`None` means that there is no default; a default of null is `Json("null")`."""
+    cinatra: Json = field(default=NOTHING, compare=False)
+    """What the author wrote under `cinatra`: what the value is for a host, no part of its type."""
     place: Place = Place()
 
 
@@ -138,6 +140,8 @@ class Node:
     """The author's `metadata.cinatra`, as written."""
     risk_class: str = ""
     """`metadata.cinatra.riskClass`; empty where the author gave none."""
+    unread: Json = NOTHING
+    """What the author wrote and no run reads; two versions of a flow are compared by it, too."""
     place: Place = Place()
 
 

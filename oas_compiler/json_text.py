@@ -16,6 +16,7 @@ import re
 from oas_compiler.bounds import MAX_DEPTH, MAX_FINDINGS, MAX_VALUES
 from oas_compiler.diagnostics import Diagnostics
 from oas_compiler.ir import JsonValue
+from oas_compiler.json_flaws import flaw_at
 from oas_compiler.marks import ROOT, Marks
 
 # An unterminated string runs to the end of the text, so that no start is tried twice
@@ -39,28 +40,13 @@ def read_json(text: str, findings: Diagnostics) -> tuple[JsonValue, Marks] | Non
     try:
         value: JsonValue = json.loads(text, parse_int=_integer)
     except json.JSONDecodeError as error:
-        comma = _trailing_comma(text, error.pos)
-        if comma is None:
-            findings.error("OAS004", f"not JSON: {error.msg}", Marks(text).at(error.pos))
-        else:
-            findings.error(
-                "OAS004",
-                "not JSON: a comma stands after the last entry",
-                Marks(text).at(comma),
-                hint="remove the comma",
-            )
+        flaw = flaw_at(text, error.pos)
+        findings.error("OAS004", f"not JSON: {flaw.says}", Marks(text).at(flaw.at), hint=flaw.hint)
         return None
     marks = Marks(text, root=len(text) - len(text.lstrip(" \t\r\n")))
     if not _mark(text, marks, findings):
         return None
     return value, marks
-
-
-def _trailing_comma(text: str, offset: int) -> int | None:
-    """Offset of the comma before a closing bracket, where the decoder stops at either."""
-    before = text[: offset + 1].rstrip(" \t\r\n]}")
-    after = text[len(before) :].lstrip(" \t\r\n")
-    return len(before) - 1 if before.endswith(",") and after[:1] in {"]", "}"} else None
 
 
 def _integer(digits: str) -> int:

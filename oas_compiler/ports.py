@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 
 from oas_compiler.casting import brief, fits, type_of
 from oas_compiler.diagnostics import Diagnostics
-from oas_compiler.ir import Json, JsonValue, Port
+from oas_compiler.ir import NOTHING, Json, JsonValue, Port
 from oas_compiler.schema_types import At, TypeReader
 from oas_compiler.source import Source
 
@@ -80,7 +80,14 @@ class PortReader:
             roots = ((inner, f"{pointer}/json_schema"), *roots)
         kind = self._types.read(schema, At(pointer=pointer, wrapped=wrapped, roots=roots))
         default = Json.of(merged["default"]) if "default" in merged else None
-        port = Port(title=title, type=kind, schema=Json.of(schema), default=default, place=place)
+        port = Port(
+            title=title,
+            type=kind,
+            schema=Json.of(schema),
+            default=default,
+            cinatra=Json.of(merged["cinatra"]) if "cinatra" in merged else NOTHING,
+            place=place,
+        )
         self._check_default(port, pointer if "default" in value else f"{pointer}/json_schema")
         return port
 

@@ -39,7 +39,8 @@ SECTIONS: Final[tuple[tuple[str, int, int], ...]] = (
     ("Cinatra", 100, 149),
     ("Context slots", 150, 169),
     ("Agent guide", 170, 199),
-    ("Safety", 200, 299),
+    ("Safety", 200, 234),
+    ("Sense", 235, 299),
 )
 """Title, first and last number of each group of codes."""
 CHILD_AGENTS: Final = ("Child agents", 1, 99)

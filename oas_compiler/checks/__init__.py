@@ -5,6 +5,7 @@
     context/    context slots and their selection
     guide/      the agent development guide, over a package folder
     safety/     sends without a gate, literal credentials, foreign addresses, endless loops
+    sense/      what nobody can have meant: inputs fed too late, messages that are no JSON
 
 One rule, one file, one test file.  `compile_ir` applies `structure` alone: a flow that passes it
 has a graph.  `compile_flow` also refuses a context slot that no host could read, and one that nothing
@@ -15,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from oas_compiler.checks import cinatra, context, guide, safety, structure
+from oas_compiler.checks import cinatra, context, guide, safety, sense, structure
 from oas_compiler.checks.context.context_slot_duplicate import context_slot_duplicate
 from oas_compiler.checks.context.context_slot_shape import context_slot_shape
 from oas_compiler.checks.context.context_slot_unresolved import context_slot_unresolved
@@ -42,6 +43,7 @@ RULES: tuple[CheckRule, ...] = (
     *context.RULES,
     *guide.RULES,
     *safety.RULES,
+    *sense.RULES,
 )
 """Every rule, in the order in which a reader would ask; findings are sorted by place afterwards."""
 

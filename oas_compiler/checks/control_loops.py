@@ -3,7 +3,7 @@
     start → a → b → a, b → end, no gate among them
         -> Loop(way=(a, b), back="/control_flow_connections/2", …)
 
-Strongly connected components (Tarjan) of what is left without the stops: linear.
+The circles (circles.py) of what is left without the stops.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from oas_compiler.checks.circles import groups
 from oas_compiler.checks.control_flow import ControlFlow, Edge, Step
 from oas_compiler.checks.control_paths import NONE_WAIVED, Openings, Waived, below, longer
 
@@ -49,7 +50,8 @@ def loops(flow: ControlFlow, openings: Openings, waived: Waived = NONE_WAIVED) -
     """The loops of one flow that a run can come to and that pass no stop."""
     order = _reached(flow)
     edges = {pointer: tuple(openings.edges(flow, flow.steps[pointer], waived)) for pointer in order}
-    for group in _components(order, edges):
+    following = {pointer: [edge.target for edge in found] for pointer, found in edges.items()}
+    for group in groups(order, following):
         inside = frozenset(group)
         if len(group) == 1 and all(edge.target != group[0] for edge in edges[group[0]]):
             continue
@@ -98,33 +100,3 @@ def _round(
                 before[edge.target] = pointer
                 waiting.append(edge.target)
     raise AssertionError("a strongly connected component has a way round")
-
-
-def _components(nodes: dict[str, int], edges: dict[str, tuple[Edge, ...]]) -> Iterator[list[str]]:
-    """Strongly connected components, without recursion."""
-    number: dict[str, int] = {}
-    lowest: dict[str, int] = {}
-    open_nodes: dict[str, None] = {}  # a stack that knows what is on it
-    for root in nodes:
-        work = [(root, iter(edges[root]))] if root not in number else []
-        while work:
-            current, following = work[-1]
-            if current not in number:
-                number[current] = lowest[current] = len(number)
-                open_nodes[current] = None
-            for edge in following:
-                if edge.target not in number:
-                    work.append((edge.target, iter(edges[edge.target])))
-                    break
-                if edge.target in open_nodes:
-                    lowest[current] = min(lowest[current], number[edge.target])
-            else:
-                work.pop()
-                if work:
-                    around = work[-1][0]
-                    lowest[around] = min(lowest[around], lowest[current])
-                if lowest[current] == number[current]:
-                    group: list[str] = []
-                    while current in open_nodes:
-                        group.append(open_nodes.popitem()[0])
-                    yield group

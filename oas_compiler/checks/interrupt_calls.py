@@ -5,6 +5,8 @@
         return ask({"approved": True})        ->   Pause(function="gate", call=…)
 
 A function of that name which the program defines itself, or imports from elsewhere, is another.
+The gates of cinatra_sdk (build_hitl_gate) are found in the same way:
+`gate_builds` has the calls that make them, `gates_run` those that run a gate inside a function.
 """
 
 from __future__ import annotations
@@ -16,6 +18,16 @@ from dataclasses import dataclass
 from oas_compiler.scripts import Script
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+_LOOPS = (
+    ast.For,
+    ast.AsyncFor,
+    ast.While,
+    ast.ListComp,
+    ast.SetComp,
+    ast.DictComp,
+    ast.GeneratorExp,
+)
+_BUILDERS = frozenset({"build_hitl_gate"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +53,77 @@ def interrupts(script: Script) -> tuple[Pause, ...]:
         for function, node in _with_function(script)
         if isinstance(node, ast.Call) and _is_interrupt(node.func, names, modules)
     )
+
+
+def gate_builds(script: Script) -> tuple[Pause, ...]:
+    """Every call that makes a gate, in the order of the syntax tree."""
+    names = _builders(script)
+    if not names:
+        return ()
+    return tuple(
+        Pause(function=function, call=node)
+        for function, node in _with_function(script)
+        if isinstance(node, ast.Call) and _called_name(node.func) in names
+    )
+
+
+def gates_run(script: Script) -> tuple[Pause, ...]:
+    """Every call inside a function that runs a gate: of its name, or of what a builder just made."""
+    made = {id(found.call) for found in gate_builds(script)}
+    if not made:
+        return ()
+    gates = {
+        target.id
+        for node in script.nodes
+        if isinstance(node, ast.Assign) and id(node.value) in made
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+    return tuple(
+        Pause(function=function, call=node)
+        for function, node in _with_function(script)
+        if function is not None
+        and isinstance(node, ast.Call)
+        and (id(node.func) in made or (isinstance(node.func, ast.Name) and node.func.id in gates))
+    )
+
+
+def in_a_loop(pause: Pause) -> bool:
+    """Whether a call stands in a loop of its own function."""
+    if pause.function is None:
+        return False
+    return any(
+        node is pause.call
+        for loop in ast.walk(pause.function)
+        if isinstance(loop, _LOOPS)
+        for node in ast.walk(loop)
+    )
+
+
+def _builders(script: Script) -> set[str]:
+    """What the program calls the functions of the SDK that make gates."""
+    return {
+        alias.asname or alias.name
+        for node in script.nodes
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "cinatra_sdk"
+        for alias in node.names
+        if alias.name in _BUILDERS
+    } | {
+        f"{alias.asname or alias.name}.{builder}"
+        for node in script.nodes
+        if isinstance(node, ast.Import)
+        for alias in node.names
+        if alias.name.split(".")[0] == "cinatra_sdk"
+        for builder in _BUILDERS
+    }
+
+
+def _called_name(called: ast.expr) -> str:
+    parts: list[str] = []
+    while isinstance(called, ast.Attribute):
+        parts.append(called.attr)
+        called = called.value
+    return ".".join([called.id, *reversed(parts)]) if isinstance(called, ast.Name) else ""
 
 
 def _with_function(script: Script) -> Iterator[tuple[ast.AST | None, ast.AST]]:

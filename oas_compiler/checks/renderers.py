@@ -11,11 +11,13 @@ Read by the rules about hitlScreens and about renderer ids, no rule itself.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher, get_close_matches
 from typing import Final
 
 from oas_compiler.checks.subject import Subject, Text, Written
+from oas_compiler.diagnostics import LONGEST_COMPARED
 from oas_compiler.ir import JsonValue
 from oas_compiler.scope import DEFINITIONS
 
@@ -52,6 +54,16 @@ def named_renderers(subject: Subject) -> tuple[Named, ...]:
         if text.keys[-1:] == ("x-renderer",) and not _NO_INPUT & set(_inside(text))
     ]
     return tuple(one for one in found if one.value is not None and one.value != "")
+
+
+def meant_screen(value: str, unused: Sequence[str]) -> str:
+    """The listed id that is spelt almost so, also behind the colon; the front is often the same."""
+    known = [name for name in unused[:50] if len(name) <= LONGEST_COMPARED]
+    for near in get_close_matches(value[: LONGEST_COMPARED + 1], known, n=3, cutoff=0.85):
+        names = (near.rpartition(":")[2], value.rpartition(":")[2])
+        if SequenceMatcher(None, *names).ratio() >= 0.75:
+            return near
+    return ""
 
 
 def _of_component(component: Written) -> Iterator[Named]:

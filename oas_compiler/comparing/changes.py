@@ -14,8 +14,8 @@ from oas_compiler.casting import shown
 from oas_compiler.comparing.content import (
     MISSING,
     MOST_LEAVES,
-    brief,
     content,
+    contrasted,
     flow_content,
     leaves,
     port_content,
@@ -27,7 +27,7 @@ from oas_compiler.explanation.wiring import without_query
 from oas_compiler.ir import FlowNode, Node, Place, Port, StartNode
 from oas_compiler.marks import child
 
-_NEVER_SHOWN = frozenset({"headers", "query_params"})
+_NEVER_SHOWN = frozenset({"headers", "query_params", "sensitive_headers"})
 """Fields whose values may be credentials."""
 
 
@@ -80,13 +80,14 @@ def _flow(level: Level) -> Iterator[Change]:
         for leaf in leaves(before.get(key, MISSING), after.get(key, MISSING), key)
     )
     for key, at, one, other in islice(differing, MOST_LEAVES):
+        before_text, after_text = contrasted(one, other)
         yield Change(
             sign="~",
             code="flow_changed",
             message=f"{at} of the flow changed",
             flow=level.beside,
-            before=brief(one),
-            after=brief(other),
+            before=before_text,
+            after=after_text,
             place=_place_of(key, level.second.place),
         )
     yield from _ports(level.first.outputs, level.second.outputs, "output", level.beside, None)
@@ -180,14 +181,15 @@ def _node(old: Node, new: Node, path: Path) -> Iterator[Change]:
         hidden = field in _NEVER_SHOWN
         if field == "url":
             one, other = _address(one), _address(other)  # noqa: PLW2901
+        before, after = ("", "") if hidden else contrasted(one, other)
         yield Change(
             sign="~",
             code="node_changed",
             message=f"{at} of {called(path, new)} changed",
             flow=around,
             node=path,
-            before="" if hidden else brief(one),
-            after="" if hidden else brief(other),
+            before=before,
+            after=after,
             place=place,
         )
     if isinstance(old, FlowNode) and isinstance(new, FlowNode) and _inherits(old, new):
@@ -261,14 +263,15 @@ def _ports(
             continue
         one, other = port_content(olds[title]), port_content(port)
         for at, was, now in islice(leaves(one, other), MOST_LEAVES):
+            was_text, now_text = contrasted(was, now)
             yield Change(
                 sign="~",
                 code="port_changed",
                 message=f'{at} of {side} "{title}" of {of} changed',
                 flow=flow,
                 node=path,
-                before=brief(was),
-                after=brief(now),
+                before=was_text,
+                after=now_text,
                 place=port.place,
             )
 

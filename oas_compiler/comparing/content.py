@@ -12,14 +12,26 @@ from functools import lru_cache
 from typing import Final
 
 from oas_compiler.checks.credentials import credential
-from oas_compiler.ir import FlowIR, FlowNode, GateStep, Json, JsonValue, Node, Port
+from oas_compiler.ir import (
+    NOTHING,
+    FlowIR,
+    FlowNode,
+    GateStep,
+    InputMessageNode,
+    Json,
+    JsonValue,
+    Node,
+    Port,
+)
 from oas_compiler.reports.masking import without_secrets
 
 MISSING: Final = object()
 MOST_LEAVES = 20
 """Places that are named within one value."""
 _SHOWN = 80
-_ELSEWHERE = frozenset({"id", "inputs", "outputs", "place", "subflow", "cinatra"})
+_BEFORE = 25
+"""Characters that are shown before the first difference of two long values."""
+_ELSEWHERE = frozenset({"id", "inputs", "outputs", "place", "subflow", "cinatra", "unread"})
 _WIRE_NAMES: Mapping[str, str] = {
     "risk_class": "riskClass",
     "answer_schema": "inputMessageSchema",
@@ -49,10 +61,21 @@ def content(node: Node) -> Mapping[str, JsonValue]:
         value = getattr(node, field.name)
         if field.name not in _ELSEWHERE and value != field.default:
             found[_WIRE_NAMES.get(field.name, field.name)] = _plain(value)
+    held = {_WIRE_NAMES.get(field.name, field.name) for field in fields(node)}
     for key, value in node.cinatra.mapping().items():
-        if key not in _READ_ELSEWHERE:
+        if key == "inputRenderers" and isinstance(node, InputMessageNode):
+            value = _other_renderers(value, node)  # noqa: PLW2901 - the part that is no field
+        if key not in held or key not in _READ_ELSEWHERE:
             found[f"metadata.cinatra.{key}"] = value
+    found.update(node.unread.mapping())
     return found
+
+
+def _other_renderers(value: JsonValue, gate: InputMessageNode) -> JsonValue:
+    """Without that of the gate's output, which is its `renderer`."""
+    if not isinstance(value, dict) or not gate.outputs:
+        return value
+    return {title: name for title, name in value.items() if title != gate.outputs[0].title}
 
 
 def flow_content(flow: FlowIR) -> Mapping[str, JsonValue]:
@@ -72,6 +95,8 @@ def port_content(port: Port) -> dict[str, JsonValue]:
     found = {key: value for key, value in port.schema.mapping().items() if key != "default"}
     if port.default is not None:
         found["default"] = port.default.value()
+    if port.cinatra.text != NOTHING.text:
+        found["cinatra"] = port.cinatra.value()
     return found
 
 
@@ -135,7 +160,27 @@ def _covered(value: object) -> object:
 
 def brief(value: object) -> str:
     """A value on one line, shortened, without what looks like a credential."""
-    if value is MISSING:
-        return ""
-    text = Json.of(_covered(value)).text
+    text = _text(value)
     return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
+
+
+def contrasted(before: object, after: object) -> tuple[str, str]:
+    """Two values as `brief` shows one; of long ones the part around their first difference."""
+    one, other = _text(before), _text(after)
+    if not one or not other or max(len(one), len(other)) <= _SHOWN:
+        return brief(before), brief(after)
+    first = next(
+        i for i, (a, b) in enumerate(zip(one + "\0", other + "\1", strict=False)) if a != b
+    )
+    start = max(0, first - _BEFORE)
+    return _cut(one, start), _cut(other, start)
+
+
+def _cut(text: str, start: int) -> str:
+    head = "…" if start else ""
+    end = start + _SHOWN - len(head)
+    return f"{head}{text[start:]}" if len(text) <= end else f"{head}{text[start : end - 1]}…"
+
+
+def _text(value: object) -> str:
+    return "" if value is MISSING else Json.of(_covered(value)).text

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 
 from oas_compiler.approval import GateSpec, Path
 from oas_compiler.comparing.changes import called
-from oas_compiler.comparing.content import brief
+from oas_compiler.comparing.content import brief, contrasted
 from oas_compiler.comparing.difference import Change, Code
 from oas_compiler.comparing.guarded import GatesBefore, Guarding, bits
 from oas_compiler.comparing.matching import Matching
@@ -190,7 +190,7 @@ def _gate(was: GateSpec, old: Guarding, now: GateSpec, new: Guarding) -> Iterato
         if not as_strict(after, before):
             gone = after is True
             words = f"has no {what} any more" if gone else f"may accept more: {what} changed"
-            values = brief(before), "" if gone else brief(after)
+            values = (brief(before), "") if gone else contrasted(before, after)
             yield _weaker("gate_answer_widened", words, path, new, values)
     if _visits(other) > _visits(one):
         values = str(_visits(one)), str(_visits(other))

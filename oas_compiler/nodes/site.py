@@ -15,12 +15,21 @@ from typing import Any, Final
 from oas_compiler import ir
 from oas_compiler.components import describe
 from oas_compiler.diagnostics import Diagnostics
-from oas_compiler.ir import Json, JsonValue, Place, Port
+from oas_compiler.ir import NOTHING, Json, JsonValue, Place, Port
 from oas_compiler.ports import PortReader
 from oas_compiler.source import Source
 from oas_compiler.spec import Component, Flow
 from oas_compiler.templates import TemplateReader
 
+_READ: Final = frozenset(
+    {
+        "component_type", "id", "name", "description", "metadata", "agentspec_version",
+        "inputs", "outputs", "branches", "branch_name", "url", "http_method", "data", "headers",
+        "query_params", "message", "mapping", "subflow", "subflows", "tool", "template",
+        "regex_pattern", "return_first_match_only", "$referenced_components",
+    }
+)  # fmt: skip
+"""Fields of nodes that the IR holds."""
 _SAME: Final[Mapping[str, str]] = {"StartNode": "inputs", "EndNode": "outputs"}
 """The ports of the flow that a node repeats: a flaw of an equal one is said at the flow."""
 
@@ -106,8 +115,18 @@ def common(site: Site) -> dict[str, Any]:
         "description": component.text("description"),
         "cinatra": Json.of(component.cinatra),
         "risk_class": risk if isinstance(risk, str) else "",
+        "unread": unread(component),
         "place": site.place(),
     }
+
+
+def unread(component: Component) -> Json:
+    """What the author wrote and no field of the IR holds."""
+    found = {name: value for name, value in component.fields.items() if name not in _READ}
+    metadata = component.fields.get("metadata")
+    if isinstance(metadata, dict) and metadata.keys() - {"cinatra"}:
+        found["metadata"] = {key: part for key, part in metadata.items() if key != "cinatra"}
+    return Json.of(found) if found else NOTHING
 
 
 def cinatra_texts(site: Site, key: str) -> tuple[str, ...]:

@@ -24,6 +24,7 @@ GROUPS: Final[Mapping[str, str]] = MappingProxyType(
         "context": "Context slots",
         "guide": "Agent guide: the package around a flow",
         "safety": "Safety: sends, credentials, foreign addresses, endless loops",
+        "sense": "Sense: what nobody can have meant",
         "deps": "Child agents: what `oasflow deps` finds",
     }
 )

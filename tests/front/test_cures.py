@@ -105,10 +105,34 @@ def test_a_comma_after_the_last_entry_is_found_where_it_stands(written: str):
     assert lines[found.line - 1][found.column - 1] == ","
 
 
-def test_other_flaws_of_json_are_not_called_a_comma():
-    for written in ('{"a": 1,, "b": 2}', '{"a": 1,', '{"a" 1}', '{"a": 1}}'):
-        (found,) = check(written.encode())
-        assert (found.code, found.hint) == ("OAS004", "")
+@pytest.mark.parametrize(
+    ("written", "says", "hint", "column"),
+    [
+        ('{"a": 1,, "b": 2}', "a comma stands where an entry should", "remove the comma", 9),
+        ('{"a": 1,', "the file ends and a bracket is still open", "close with }", 9),
+        ('{"a" 1}', "a colon is missing", 'write "name": value', 6),
+        ('{"a": 1}}', "more text stands after the end", "remove it", 9),
+        ('{"a": 1 "b": 2}', 'a comma is missing before "b"', "write a comma before it", 9),
+        ('{"a": \'b\'}', "single quotes", "double quotes", 7),
+        ('{"a": True}', "True is no word of JSON", "write true", 7),
+        ('{"a": 1} // x', "a comment stands in the file", "remove the comment", 10),
+        ('{"a": [1, 2}', "} stands where ] should", "close with ] first", 12),
+        ('{"a": "b\n}', "a text is not closed on its line", 'close it with a "', 7),
+        ('{"a": "b\\q"}', "a backslash stands before a sign", "write two", 9),
+        ('{"a": }', "a value is missing after the colon", "write a value", 7),
+        ('{"a": 01}', "a number is written in a way", "as in 5", 7),
+        ('{"a": sk-abcdefgh}', "a word stands without quotes", "double quotes", 7),
+    ],
+)  # fmt: skip
+def test_a_flaw_of_json_is_told_in_words_and_at_its_place(
+    written: str, says: str, hint: str, column: int
+):
+    (found,) = check(written.encode())
+    assert found.code == "OAS004"
+    assert says in found.message
+    assert hint in found.hint
+    assert found.column == column
+    assert "sk-" not in found.message + found.hint
 
 
 @pytest.mark.parametrize("wrong", ["x", 7, 1.5])

@@ -22,7 +22,7 @@ from oas_compiler.rules import CheckRule, Rule
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "oas_compiler"
 CODE = re.compile(r"OAS\d{3}")
-GROUPS = ("structure", "cinatra", "context", "guide", "safety")
+GROUPS = ("structure", "cinatra", "context", "guide", "safety", "sense")
 CARDS = pytest.mark.parametrize("card", all_rules(), ids=lambda card: card.code)
 
 

@@ -302,3 +302,36 @@ def test_a_schema_called_as_strict_accepts_nothing_that_the_other_refuses(
 def test_what_is_as_strict_is_seen_one_way_and_not_the_other(new: Any, old: Any) -> None:
     assert as_strict(new, old)
     assert not as_strict(old, new)
+
+
+@pytest.mark.parametrize(
+    ("node_id", "fields"),
+    [
+        ("draft", {"outputs": [port("text", cinatra={"object_type": "@x/y:draft"})]}),
+        ("review", {"outputs": [port("said", cinatra={"object_type": "@x/y:answer"})]}),
+        ("draft", {"api_spec_uri": "https://x.example/spec"}),
+        ("draft", {"metadata": {"cinatra": {"riskClass": "read_only", "renderer": "@x/y:z"}}}),
+        ("draft", {"metadata": {"cinatra": {"riskClass": "read_only", "packageName": "@x/y"}}}),
+        ("draft", {"metadata": {"cinatra": {"riskClass": "read_only"}, "team": "sales"}}),
+        ("choose", {"metadata": {"cinatra": {"maxGateVisits": 3}}}),
+        ("review", {"metadata": {"cinatra": {"riskClass": "read_only", "requiresApproval": True,
+                                             "inputRenderers": {"other": "@x/y:z"}}}}),
+    ],
+)  # fmt: skip
+def test_whatever_leaf_of_a_node_changes_is_seen(node_id: str, fields: dict[str, Any]) -> None:
+    found = compare(BASE, edited(**{node_id: fields}))
+    assert [change.sign for change in found] == ["~"], lines(found)
+
+
+def test_long_texts_are_shown_around_their_first_difference() -> None:
+    text = "Write a letter about {{ topic }}. " + "Be kind. " * 40
+    first = edited(draft={"data": {"user": text + "Close with thanks."}})
+    second = edited(draft={"data": {"user": text + "Close with regards."}})
+    (change,) = compare(first, second)
+    assert change.before == '…ind. Be kind. Close with thanks."'
+    assert change.after == '…ind. Be kind. Close with regards."'
+    long = edited(draft={"data": {"user": text + "Close with regards." + "x" * 200}})
+    (change,) = compare(first, long)
+    assert change.after.startswith("…ind. Be kind. Close with regards.xxx")
+    assert change.after.endswith("…")
+    assert len(change.after) == 80

@@ -10,6 +10,7 @@ from oas_compiler.checks.context.context_selection_shared import context_selecti
 from oas_compiler.checks.context.context_slot_both_names import context_slot_both_names
 from oas_compiler.checks.context.context_slot_dependency import context_slot_dependency
 from oas_compiler.checks.context.context_slot_duplicate import context_slot_duplicate
+from oas_compiler.checks.context.context_slot_given import context_slot_given
 from oas_compiler.checks.context.context_slot_inputs import context_slot_inputs
 from oas_compiler.checks.context.context_slot_listed_late import context_slot_listed_late
 from oas_compiler.checks.context.context_slot_name import context_slot_name
@@ -39,4 +40,5 @@ RULES: tuple[CheckRule, ...] = (
     context_dependency_unused,
     context_package_version,
     context_marker_unknown,
+    context_slot_given,
 )

@@ -45,6 +45,7 @@ from oas_compiler.checks.guide.package_name_and_version import package_name_and_
 from oas_compiler.checks.guide.package_name_drift import package_name_drift
 from oas_compiler.checks.guide.package_version_form import package_version_form
 from oas_compiler.checks.guide.renderer_id_form import renderer_id_form
+from oas_compiler.checks.guide.renderer_not_registered import renderer_not_registered
 from oas_compiler.checks.guide.retired_setup_keys import retired_setup_keys
 from oas_compiler.checks.guide.schema_as_text import schema_as_text
 from oas_compiler.checks.guide.script_database_access import script_database_access
@@ -93,4 +94,5 @@ RULES: tuple[CheckRule, ...] = (
     token_in_interrupt,
     authoritative_before_spread,
     state_fields,
+    renderer_not_registered,
 )

@@ -2,6 +2,7 @@
 
 interrupt({"values": {"bearer_token": state["bearer_token"]}})   ->   OAS194
 interrupt({"values": {"campaignId": state["campaignId"]}})       ->   fine
+build_hitl_gate(step_number=1, values=("approval_policy",))      ->   OAS194
 """
 
 from __future__ import annotations
@@ -9,11 +10,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
-from oas_compiler.checks.interrupt_calls import Pause, interrupts
+from oas_compiler.checks.interrupt_calls import Pause, gate_builds, interrupts
 from oas_compiler.checks.subject import Subject
 from oas_compiler.rules import Report, rule
+from oas_compiler.scripts import Script
 
 _TOKENS = frozenset({"bearer_token", "a2a_bearer_token"})
+_GOVERNED = _TOKENS | {"approval_policy", "rejected_at"}
+"""What a gate never shows: credentials of the run, and keys that only the host sets."""
 _Place = ast.expr | ast.keyword
 
 
@@ -21,7 +25,7 @@ _Place = ast.expr | ast.keyword
     code="OAS194",
     name="token-in-interrupt",
     severity="error",
-    summary="A bearer token is put into the payload of an interrupt.",
+    summary="A bearer token or a key that only the host sets is put into what a gate shows.",
     fix="Take the token out: it never goes to a browser.",
     source="agent guide (seed 003), pitfall P2",
     needs="package",
@@ -39,6 +43,41 @@ def token_in_interrupt(subject: Subject, report: Report) -> None:
                 hint="leave it out of the values that a person is shown",
                 file=package.name_of(script.file) if package is not None else "",
             )
+        for name, node in _shown_by_gates(script):
+            report(
+                f"{name} is among the values that a gate shows",
+                script.at_node(node),
+                hint="leave it out of values=: only the host sets it, and nobody is shown it",
+                file=package.name_of(script.file) if package is not None else "",
+            )
+
+
+def _shown_by_gates(script: Script) -> Iterator[tuple[str, _Place]]:
+    """The first governed key in `values=` of each gate, also through a function of the program."""
+    functions: dict[str, ast.AST] = {
+        node.name: node
+        for node in script.nodes
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+    }
+    told: set[int] = set()
+    for gate in gate_builds(script):
+        values = [keyword.value for keyword in gate.call.keywords if keyword.arg == "values"]
+        given = [functions.get(v.id, v) if isinstance(v, ast.Name) else v for v in values]
+        found = next(
+            (key for value in given for node in ast.walk(value) for key in _key(node)), None
+        )
+        if found is not None and id(found[1]) not in told:
+            told.add(id(found[1]))
+            yield found
+
+
+def _key(node: ast.AST) -> Iterator[tuple[str, _Place]]:
+    """A governed key by its name; also a text in a list of names."""
+    if isinstance(node, (ast.Tuple, ast.List, ast.Set)):
+        for item in node.elts:
+            yield from _constant(item, _GOVERNED)
+    else:
+        yield from _token(node, _GOVERNED)
 
 
 def _tokens(pauses: Iterable[Pause]) -> Iterator[tuple[str, _Place]]:
@@ -93,25 +132,27 @@ def _name_of(target: ast.expr) -> str:
     return target.id if isinstance(target, ast.Name) else ""
 
 
-def _token(node: ast.AST) -> Iterator[tuple[str, _Place]]:
+def _token(node: ast.AST, names: frozenset[str] = _TOKENS) -> Iterator[tuple[str, _Place]]:
     """A key of a dict, a value read by its name, or a variable; not a comparison with the name."""
     if isinstance(node, ast.Dict):
         for key in node.keys:
-            yield from _constant(key)
+            yield from _constant(key, names)
     elif isinstance(node, ast.Subscript):
-        yield from _constant(node.slice)
+        yield from _constant(node.slice, names)
     elif isinstance(node, ast.Call):
         if isinstance(node.func, ast.Attribute) and node.func.attr in {"get", "pop"} and node.args:
-            yield from _constant(node.args[0])
+            yield from _constant(node.args[0], names)
         for keyword in node.keywords:
-            if keyword.arg in _TOKENS:
+            if keyword.arg in names:
                 yield str(keyword.arg), keyword
-    elif isinstance(node, ast.Name) and node.id in _TOKENS:
+    elif isinstance(node, ast.Name) and node.id in names:
         yield node.id, node
-    elif isinstance(node, ast.Attribute) and node.attr in _TOKENS:
+    elif isinstance(node, ast.Attribute) and node.attr in names:
         yield node.attr, node
 
 
-def _constant(node: ast.AST | None) -> Iterator[tuple[str, _Place]]:
-    if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in _TOKENS:
+def _constant(
+    node: ast.AST | None, names: frozenset[str] = _TOKENS
+) -> Iterator[tuple[str, _Place]]:
+    if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in names:
         yield node.value, node

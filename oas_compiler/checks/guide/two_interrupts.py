@@ -4,11 +4,13 @@ def review(state):                        def review_recipients(state):
     interrupt(recipients)                     return interrupt(recipients)
     interrupt(drafts)   ->  OAS193        def review_drafts(state):
                                               return interrupt(drafts)
+
+An interrupt in a loop is one too many as well, and so is a gate of build_hitl_gate.
 """
 
 from __future__ import annotations
 
-from oas_compiler.checks.interrupt_calls import Pause, interrupts
+from oas_compiler.checks.interrupt_calls import Pause, gates_run, in_a_loop, interrupts
 from oas_compiler.checks.subject import Subject
 from oas_compiler.rules import Report, rule
 
@@ -17,7 +19,7 @@ from oas_compiler.rules import Report, rule
     code="OAS193",
     name="two-interrupts",
     severity="error",
-    summary="A function of a graph calls interrupt twice.",
+    summary="A function of a graph pauses twice, or in a loop: by interrupt or by a gate.",
     fix="Make one node per gate, with build_hitl_gate.",
     source="agent guide (seed 003), pitfall P1; LangGraph issue 6208",
     needs="package",
@@ -28,16 +30,32 @@ from oas_compiler.rules import Report, rule
 def two_interrupts(subject: Subject, report: Report) -> None:
     package = subject.agent
     for script in package.scripts if package is not None else ():
-        seen: dict[int, list[Pause]] = {}
-        for pause in interrupts(script):
+        seen: dict[int, list[tuple[str, Pause]]] = {}
+        pauses = [("interrupt", pause) for pause in interrupts(script)]
+        for what, pause in pauses + [("a gate", pause) for pause in gates_run(script)]:
             if pause.function is not None:
-                seen.setdefault(id(pause.function), []).append(pause)
-        for pauses in seen.values():
-            if package is not None and len(pauses) > 1:
-                first = script.at_node(pauses[0].call)
+                seen.setdefault(id(pause.function), []).append((what, pause))
+        for found in seen.values():
+            second = _second(found)
+            if package is not None and second is not None:
+                pause, message = second
                 report(
-                    f"{pauses[1].function_name} calls interrupt a second time, the first is in line {first.line}",
-                    script.at_node(pauses[1].call),
+                    message.format(first=script.at_node(found[0][1].call).line),
+                    script.at_node(pause.call),
                     hint="one node per gate: build each with build_hitl_gate",
                     file=package.name_of(script.file),
                 )
+
+
+def _second(found: list[tuple[str, Pause]]) -> tuple[Pause, str] | None:
+    """The call by which a function pauses again, and what to say of it."""
+    if len(found) > 1:
+        what, pause = found[1]
+        return (
+            pause,
+            f"{pause.function_name} calls {what} a second time, the first is in line {{first}}",
+        )
+    what, pause = found[0]
+    if in_a_loop(pause):
+        return pause, f"{pause.function_name} calls {what} in a loop"
+    return None

@@ -8,12 +8,10 @@ What is no renderer id is OAS178, a misspelt hitlScreens OAS133.
 
 from __future__ import annotations
 
-from difflib import SequenceMatcher, get_close_matches
-
 from oas_compiler.checks.cinatra.metadata_keys import meant_keys
-from oas_compiler.checks.renderers import Named, is_renderer_id, named_renderers
+from oas_compiler.checks.renderers import Named, is_renderer_id, meant_screen, named_renderers
 from oas_compiler.checks.subject import Subject, Written
-from oas_compiler.diagnostics import LONGEST_COMPARED, Edit
+from oas_compiler.diagnostics import Edit
 from oas_compiler.ir import Json
 from oas_compiler.rules import Report, rule
 
@@ -53,7 +51,7 @@ def unlisted_hitl_screen(subject: Subject, report: Report) -> None:
     listing = Json.of([str(one.value) for one in missing])
     for index, one in enumerate(missing):
         value = str(one.value)
-        meant = _meant(value, unused)
+        meant = meant_screen(value, unused)
         report(
             f'{one.by} names the renderer "{value[:120]}", which is not in hitlScreens',
             subject.place(one.pointer),
@@ -62,16 +60,6 @@ def unlisted_hitl_screen(subject: Subject, report: Report) -> None:
             else "add it to metadata.cinatra.hitlScreens of the root flow",
             fix=() if meant else _added(root, value, listing, is_first=index == 0),
         )
-
-
-def _meant(value: str, unused: list[str]) -> str:
-    """The listed id that is spelt almost so, also behind the colon; the front is often the same."""
-    known = [name for name in unused[:50] if len(name) <= LONGEST_COMPARED]
-    for near in get_close_matches(value[: LONGEST_COMPARED + 1], known, n=3, cutoff=0.85):
-        names = (near.rpartition(":")[2], value.rpartition(":")[2])
-        if SequenceMatcher(None, *names).ratio() >= 0.75:
-            return near
-    return ""
 
 
 def _must_be_listed(value: str, listed: list[str]) -> bool:

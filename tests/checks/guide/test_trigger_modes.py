@@ -68,7 +68,9 @@ MODES = {
 @pytest.mark.parametrize("made", MODES.values(), ids=MODES)
 def test_whichever_run_a_trigger_means_the_guide_says_nothing_about_it(tmp_path, made):
     skill = SKILL.replace("Nothing.", "- trigger_config_set")
-    assert [str(finding) for finding in check(agent(tmp_path, made, skill=skill))] == []
+    screens = {"fieldRenderers": [{"id": RENDERER, "kind": "trigger-configure"}]}
+    package = agent(tmp_path, made, skill=skill, cinatra=screens)
+    assert [str(finding) for finding in check(package)] == []
 
 
 def test_a_standalone_trigger_keys_by_its_own_run(tmp_path):

@@ -1,0 +1,65 @@
+"""A selection is told the slot and the package that it is for.
+
+    slotId "brand", start.brandSlotId (default "brnad") → context_brand.slotId             ->  OAS243
+    start.brandParentPackageName (default "@x/other") → context_brand.parentPackageName    ->  OAS243
+
+The platform looks for the slot by these two, and refuses a name that it does not find.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from oas_compiler.checks.child_agents import own_names
+from oas_compiler.checks.slots import Slot
+from oas_compiler.checks.subject import Subject
+from oas_compiler.ir import FlowIR, FlowNode, Port, StartNode
+from oas_compiler.marks import child
+from oas_compiler.rules import Report, rule
+
+
+@rule(
+    code="OAS243",
+    name="context-slot-given",
+    severity="warning",
+    summary="A selection is given another slot or another package than the one that it is for.",
+    fix="Write the slotId of the slot and the name of the package as the defaults of the two inputs.",
+    source="context slots (seed 000), adoption checklist 8: data edges in",
+    needs="cinatra",
+    bad='"slotId": "brand", …, {"title": "brandSlotId", "default": "brnad"}',
+    good='"slotId": "brand", …, {"title": "brandSlotId", "default": "brand"}',
+)
+def context_slot_given(subject: Subject, report: Report) -> None:
+    names = own_names(subject)
+    for found in subject.slot_flows:
+        # inside a child flow the defaults name the child
+        packages = names if found.flow is subject.flow else frozenset({found.flow.package_name})
+        for slot in found.slots:
+            if slot.node is None or slot.from_parent:
+                continue
+            for what, wanted, port in _given(found.flow, slot.node, slot, packages):
+                report(
+                    f'the selection for the context slot "{slot.id[:80]}" is given the {what} '
+                    f'"{str(port.default.value() if port.default else "")[:80]}"',
+                    subject.place(child(port.place.pointer, "default")),
+                    hint=f'write "{wanted[:120]}"',
+                )
+
+
+def _given(
+    flow: FlowIR, node: FlowNode, slot: Slot, packages: frozenset[str]
+) -> Iterator[tuple[str, str, Port]]:
+    """(what it is, what it should be, the input of the StartNode) of every wrong default."""
+    start = flow.by_id.get(flow.start)
+    if not isinstance(start, StartNode):
+        return
+    ports = {port.title: port for port in start.inputs}
+    for edge in flow.data_edges_into(node.id):
+        port = ports.get(edge.output) if edge.source == flow.start else None
+        value = port.default.value() if port is not None and port.default is not None else None
+        if port is None or not isinstance(value, str) or not value:
+            continue
+        if edge.input == "slotId" and value != slot.id:
+            yield "slotId", slot.id, port
+        if edge.input == "parentPackageName" and packages - {""} and value not in packages:
+            yield "package", min(packages - {""}), port

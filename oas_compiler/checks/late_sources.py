@@ -1,0 +1,111 @@
+"""Data edges from nodes that never run before the node they feed; read by rules, no rule itself.
+
+    write → send → end, an edge send.id → write.note, no other edge into write.note
+        -> LateInput(node=write, port=note, edges=(that edge,), is_fed=False)
+
+Nothing is said of a flow whose control edges could not all be read, and of nodes that no path
+leads to: they have findings of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from oas_compiler.checks.run_order import Before
+from oas_compiler.checks.structure.gaps import Gaps, is_vague, unlisted
+from oas_compiler.checks.structure.reach import Reach
+from oas_compiler.checks.subject import Subject
+from oas_compiler.ir import DataEdge, EndNode, FlowIR, Node, Port, StartNode
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LateInput:
+    """An input with data edges that can never carry anything to it."""
+
+    flow: FlowIR
+    node: Node
+    port: Port
+    edges: tuple[DataEdge, ...]
+    """Those that come too late, in file order."""
+    is_fed: bool
+    """Whether another edge can carry a value."""
+    has_default: bool
+    earlier: str
+    """A node that runs before and has an output of the same name; empty where there is none."""
+
+    @property
+    def message(self) -> str:
+        names = list(dict.fromkeys(f'"{edge.source[:80]}"' for edge in self.edges))
+        sources = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+        run = "runs" if len(names) == 1 else "run"
+        return (
+            f'"{self.node.id[:80]}" takes "{self.port.title[:80]}" from {sources}, '
+            f"which never {run} before it"
+        )
+
+    @property
+    def hint(self) -> str:
+        if self.earlier:
+            return f'"{self.earlier[:80]}" runs before it and has an output "{self.edges[0].output[:80]}"'
+        return (
+            f'take it from a node that runs before "{self.node.id[:80]}", or lead the control '
+            f'edges so that "{self.edges[0].source[:80]}" does'
+        )
+
+
+def late_inputs(subject: Subject) -> Iterator[LateInput]:
+    """Every such input of every flow, in the order of the nodes."""
+    # an edge from a context selection that comes late is OAS158's finding
+    selecting = {
+        slot.node.place.pointer
+        for found in subject.slot_flows
+        for slot in found.slots
+        if slot.node is not None
+    }
+    for flow in subject.flows:
+        gaps = Gaps(flow)
+        unread = flow.lacks_nodes or gaps.route_sources or gaps.route_targets
+        if unread or flow.start not in flow.by_id or unlisted(flow):
+            continue
+        reached = Reach(flow).reached
+        before = Before(flow)
+        reached -= {node.id for node in flow.nodes if node.place.pointer in selecting}
+        fallback = {port.title for port in flow.outputs if port.default is not None}
+        for node in flow.nodes:
+            if node.id in reached and not isinstance(node, StartNode) and not is_vague(node):
+                yield from _of_node(flow, node, before, reached, fallback)
+
+
+def _of_node(
+    flow: FlowIR, node: Node, before: Before, reached: set[str], fallback: set[str]
+) -> Iterator[LateInput]:
+    edges: dict[str, list[DataEdge]] = {}
+    for edge in flow.data_edges_into(node.id):
+        edges.setdefault(edge.input, []).append(edge)
+    for port in node.inputs:
+        found = edges.get(port.title, [])
+        late = [
+            edge
+            for edge in found
+            if edge.source in reached and not before.can_run(edge.source, before=node.id)
+        ]
+        if late:
+            yield LateInput(
+                flow=flow,
+                node=node,
+                port=port,
+                edges=tuple(late),
+                is_fed=len(late) < len(found),
+                has_default=port.default is not None
+                or (isinstance(node, EndNode) and port.title in fallback),
+                earlier=_earlier(flow, node, late[0], before),
+            )
+
+
+def _earlier(flow: FlowIR, node: Node, edge: DataEdge, before: Before) -> str:
+    for other in flow.in_order():
+        has_it = any(port.title == edge.output for port in other.outputs)
+        if has_it and other.id != node.id and before.can_run(other.id, before=node.id):
+            return other.id
+    return ""

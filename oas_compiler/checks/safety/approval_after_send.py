@@ -1,0 +1,113 @@
+"""An approval comes before what it approves.
+
+    start → look (read_only gate) → send → sign (approval gate) → end     ->  OAS231 at "sign"
+    start → look → sign → send → end
+    check ─yes→ sign → end, check ─no→ send → end                         ->  OAS231 at "sign"
+
+A gate of the class `approval` or of a send class, with nothing that acts after it, behind a send;
+or on another way than a send that no such gate comes before.  A send without any gate is OAS200.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from oas_compiler.approval import (
+    GateSpec,
+    Path,
+    coming_to,
+    derive_approval,
+    gates_before,
+    is_send,
+    waived_gates,
+    walk,
+)
+from oas_compiler.checks.control_flow import ControlFlow, Step
+from oas_compiler.checks.control_paths import asks_a_person
+from oas_compiler.checks.open_sends import open_sends
+from oas_compiler.checks.risk_words import means_send
+from oas_compiler.checks.subject import Subject
+from oas_compiler.ir import FlowIR, InputMessageNode
+from oas_compiler.risk import APPROVAL, WRITE, weight
+from oas_compiler.rules import Report, rule
+
+
+@rule(
+    code="OAS231",
+    name="approval-after-send",
+    severity="warning",
+    summary="A gate that approves guards nothing, and a send runs before it or on another way.",
+    fix="Lead the control edges so that the gate comes before the send.",
+    source="agent guide (seed 003), rule 4",
+    needs="flow",
+    bad="start → look → send → sign → end     (sign: riskClass approval)",
+    good="start → look → sign → send → end",
+)
+def approval_after_send(subject: Subject, report: Report) -> None:
+    flow, control = subject.flow, subject.control
+    if flow is None or control is None or flow.start_is_unread:
+        return
+    late = list(_late(flow, *_sends(flow, control)))
+    nodes = dict(walk(flow)) if late else {}
+    for gate, send, comes_first in late:
+        node = nodes[gate.path]
+        name = nodes[send].id[:80]
+        where = "runs before it" if comes_first else "is on another way"
+        report(
+            f'the gate "{node.id[:80]}" ({gate.risk_class[:80]}) guards nothing: "{name}", '
+            f"which sends, {where}",
+            subject.place(node.place.pointer),
+            hint=f'lead every path to "{name}" through "{node.id[:80]}" before it',
+        )
+
+
+def _sends(flow: FlowIR, control: ControlFlow) -> tuple[frozenset[Path], frozenset[Path]]:
+    """The sends behind some gate, and those of them that no gate which approves comes before."""
+    waived = waived_gates(flow)
+    ungated = {found.step.pointer for found in open_sends(control, waived, asks_a_person)}
+    unapproved = {found.step.pointer for found in open_sends(control, waived, _approves)} - ungated
+    gated = {
+        path: node.place.pointer
+        for path, node in walk(flow)
+        if node.place.pointer in unapproved or (is_send(node) and node.place.pointer not in ungated)
+    }
+    return frozenset(gated), frozenset(p for p, at in gated.items() if at in unapproved)
+
+
+def _approves(step: Step) -> bool:
+    return step.is_gate and _is_approval(str(step.cinatra.get("riskClass", "")))
+
+
+def _is_approval(risk_class: str) -> bool:
+    return weight(risk_class) >= APPROVAL or means_send(risk_class)
+
+
+def _late(
+    flow: FlowIR, sends: frozenset[Path], unapproved: frozenset[Path]
+) -> Iterator[tuple[GateSpec, Path, bool]]:
+    """Gates that guard no send, each with a send that it should guard, and whether that runs first."""
+    if not sends:
+        return
+    guarding = gates_before(flow, sends)
+    gates = {
+        gate.path: gate
+        for gate in derive_approval(flow).gates
+        if _is_approval(gate.risk_class) and gate.path not in guarding
+    }
+    if not gates:
+        return
+    acting = frozenset(
+        path
+        for path, node in walk(flow)
+        if weight(node.risk_class) >= WRITE and not isinstance(node, InputMessageNode)
+    )
+    useful = gates_before(flow, acting)
+    idle = frozenset(path for path in gates if path not in useful)
+    after = coming_to(flow, idle, lambda path, _: path in sends)
+    # a gate that still guards a write was meant for the send only where nothing else approves that
+    after |= coming_to(flow, frozenset(gates) - idle, lambda path, _: path in unapproved)
+    told = {gate: send for send, gate in sorted(after.items(), reverse=True)}
+    for gate, send in sorted(told.items()):
+        yield gates[gate], send, True
+    for gate in sorted(idle - told.keys() if unapproved and not told else ()):
+        yield gates[gate], min(unapproved), False

@@ -1,0 +1,24 @@
+"""What nobody can have meant: values that never arrive, names that nothing reads, messages that break."""
+
+from __future__ import annotations
+
+from oas_compiler.checks.sense.component_unused import component_unused
+from oas_compiler.checks.sense.edge_never_carries import edge_never_carries
+from oas_compiler.checks.sense.input_fed_too_late import input_fed_too_late
+from oas_compiler.checks.sense.key_is_id import key_is_id
+from oas_compiler.checks.sense.message_not_json import message_not_json
+from oas_compiler.checks.sense.platform_address import platform_address
+from oas_compiler.checks.sense.run_id_unbound import run_id_unbound
+from oas_compiler.checks.sense.schema_required_unknown import schema_required_unknown
+from oas_compiler.rules import CheckRule
+
+RULES: tuple[CheckRule, ...] = (
+    input_fed_too_late,
+    edge_never_carries,
+    run_id_unbound,
+    message_not_json,
+    schema_required_unknown,
+    component_unused,
+    platform_address,
+    key_is_id,
+)

@@ -1,0 +1,31 @@
+"""Every data edge can carry something: its source can run before its destination.
+
+    write → send → end, an edge send.id → write.note, and note has a default   ->   OAS236
+    a branch yes → a, no → b, and an edge a.text → b.text beside another one   ->   OAS236
+
+Where the input has neither a default nor another edge, OAS235 says so.
+"""
+
+from __future__ import annotations
+
+from oas_compiler.checks.late_sources import late_inputs
+from oas_compiler.checks.subject import Subject
+from oas_compiler.rules import Report, rule
+
+
+@rule(
+    code="OAS236",
+    name="edge-never-carries",
+    severity="warning",
+    summary="A data edge comes from a node that never runs before the node it leads to.",
+    fix="Remove the edge, or take the value from a node that runs before.",
+    source="Agent Spec, data flow",
+    needs="flow",
+    bad='start → write → send,  send.messageId → write.note   ("note" has a default)',
+    good='start → write → send,  start.note → write.note   ("note" has a default)',
+)
+def edge_never_carries(subject: Subject, report: Report) -> None:
+    for late in late_inputs(subject):
+        if late.is_fed or late.has_default:
+            instead = "another edge feeds it" if late.is_fed else "it always has its default"
+            report(f"{late.message}: {instead}", late.edges[0].place, hint=late.hint)

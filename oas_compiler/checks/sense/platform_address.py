@@ -1,0 +1,86 @@
+"""An address of the platform is spelt as the platform spells it.
+
+"{{CINATRA_BASEURL}}/api/llm-bridge"      ->   OAS242: CINATRA_BASE_URL
+"{{CINATRA_BASE_URL}}/api/llm-brige"      ->   OAS242: llm-bridge
+"{{CINATRA_BASE_URL}}/api/press/notes"    fine: nothing of the platform is called so
+"""
+
+from __future__ import annotations
+
+import re
+from difflib import SequenceMatcher
+from typing import Final
+
+from oas_compiler.checks.subject import Subject
+from oas_compiler.diagnostics import did_you_mean
+from oas_compiler.rules import Report, rule
+
+_BASE: Final = "CINATRA_BASE_URL"
+_NAME: Final = re.compile(r"\{\{\s*(\w+)\s*\}\}")
+_PATH: Final = re.compile(
+    r"\{\{\s*CINATRA_BASE_URL\s*\}\}/?(?:(?P<api>[\w.-]+)/)?(?P<rest>[\w./-]+)$"
+)
+_ROUTES: Final = (
+    "llm-bridge", "agents/passthrough", "context-resolve", "context-finalize",
+    "auditor/run-skills", "auditor/exclude", "auditor/apply", "a2a/resume",
+)  # fmt: skip
+_LONGEST: Final = 200
+
+
+@rule(
+    code="OAS242",
+    name="platform-address",
+    severity="warning",
+    summary="The address of a call is almost one of the platform's.",
+    fix="Correct the spelling: {{CINATRA_BASE_URL}}/api/llm-bridge, and the like.",
+    source="Cinatra, endpoints of the platform",
+    needs="document",
+    bad='"url": "{{CINATRA_BASE_URL}}/api/llm-brige"',
+    good='"url": "{{CINATRA_BASE_URL}}/api/llm-bridge"',
+)
+def platform_address(subject: Subject, report: Report) -> None:
+    for node in subject.of_type("ApiNode", "A2AAgent", "MCPToolBox"):
+        key = "agent_url" if node.type == "A2AAgent" else "url"
+        url = node.text(key)
+        if not url or len(url) > _LONGEST:
+            continue
+        found = _misspelt(url)
+        if found:
+            wrong, meant = found
+            report(
+                f'{node.label} calls "{wrong}", which the platform does not have',
+                subject.place(node.at(key)),
+                hint=f'did you mean "{meant}"?',
+            )
+
+
+def _misspelt(url: str) -> tuple[str, str] | None:
+    name = _NAME.match(url)
+    if name is not None and name[1] != _BASE and did_you_mean(name[1].upper(), [_BASE]):
+        return f"{{{{{name[1]}}}}}", f"{{{{{_BASE}}}}}"
+    path = _PATH.match(url)
+    if path is None:
+        return None
+    api, rest = path["api"], path["rest"].rstrip("/")
+    if api is None or (api != "api" and rest in _ROUTES):
+        return (
+            (f"/{api or ''}/{rest}".replace("//", "/"), f"/api/{rest}") if rest in _ROUTES else None
+        )
+    whole = rest if api == "api" else f"{api}/{rest}"
+    if whole in _ROUTES or api != "api":
+        return None
+    near = next((route for route in _ROUTES if _is_slip(whole, route)), "")
+    return (f"/api/{whole}", f"/api/{near}") if near else None
+
+
+def _is_slip(written: str, route: str) -> bool:
+    """Whether a route was meant: the same letters, or one or two signs of a long name wrong."""
+    plain = re.sub(r"[^a-z]", "", written.lower())
+    meant = re.sub(r"[^a-z]", "", route)
+    if plain == meant:
+        return True
+    return abs(len(plain) - len(meant)) <= 2 and bool(_close(plain, meant))
+
+
+def _close(one: str, other: str) -> bool:
+    return SequenceMatcher(None, one, other).ratio() >= 0.88

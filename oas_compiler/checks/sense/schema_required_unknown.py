@@ -1,0 +1,75 @@
+"""What a schema requires is a property that it names.
+
+    {"properties": {"verdict": …}, "required": ["verdikt"]}                         ->   OAS240
+    {"properties": {}, "required": ["note"], "additionalProperties": false}         ->   OAS240
+    {"properties": {"verdict": …}, "required": ["note"]}       fine: further members are allowed
+
+An answer would have to bring a member that no form asks for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from oas_compiler.checks.subject import Subject, Written
+from oas_compiler.diagnostics import did_you_mean
+from oas_compiler.ir import JsonValue
+from oas_compiler.marks import child
+from oas_compiler.rules import Report, rule
+
+_MEMBERS: Final = ("inputMessageSchema", "formSchema")
+_MOST: Final = 200
+"""Names of one schema that are compared."""
+
+
+@rule(
+    code="OAS240",
+    name="schema-required-unknown",
+    severity="warning",
+    summary="A schema requires a property that it does not have.",
+    fix="Name one of the properties, or add the property.",
+    source="JSON Schema, draft 2020-12, required",
+    needs="document",
+    bad='"properties": {"verdict": {"type": "string"}}, "required": ["verdikt"]',
+    good='"properties": {"verdict": {"type": "string"}}, "required": ["verdict"]',
+)
+def schema_required_unknown(subject: Subject, report: Report) -> None:
+    for component in subject.components:
+        for schema, pointer in _schemas(component):
+            for name, at, meant in _unknown(schema, pointer):
+                report(
+                    f'the schema requires "{name[:80]}", which is none of its properties',
+                    subject.place(at),
+                    hint=meant or "name one of the properties, or add it to them",
+                )
+
+
+def _schemas(component: Written) -> Iterator[tuple[JsonValue, str]]:
+    for key in _MEMBERS:
+        yield component.cinatra.get(key), component.at("metadata", "cinatra", key)
+    for key in ("inputs", "outputs"):
+        for index, item in enumerate(component.items(key)):
+            yield item, component.at(key, index)
+
+
+def _unknown(value: JsonValue, pointer: str) -> Iterator[tuple[str, str, str]]:
+    """(name, pointer of its entry, hint) at any depth; a document's depth is bounded."""
+    if isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _unknown(item, f"{pointer}/{index}")
+        return
+    if not isinstance(value, dict):
+        return
+    properties, required = value.get("properties"), value.get("required")
+    if isinstance(properties, dict) and isinstance(required, list) and len(required) <= _MOST:
+        shut = value.get("additionalProperties") is False
+        free = [name for name in properties if name not in required]
+        for index, name in enumerate(required):
+            if isinstance(name, str) and name not in properties:
+                meant = did_you_mean(name, free[:_MOST])
+                if (shut and "patternProperties" not in value) or meant:
+                    yield name, f"{pointer}/required/{index}", meant
+    for key, member in value.items():
+        if key not in {"default", "enum", "const", "examples"}:
+            yield from _unknown(member, child(pointer, key))

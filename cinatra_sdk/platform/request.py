@@ -174,7 +174,7 @@ def _admitted(
     origin = "its origin" if call.placeholders and call.origin_by_value else f'"{target.origin}"'
     raise RefusalError(
         f"only {shown(rules.base_url)} and the allow list may be called; "
-        f"add {origin} to `allow` if the flow is meant to reach it"
+        f"add {origin} to `allow` (--allow at the command line) if the flow is meant to reach it"
     )
 
 

@@ -114,6 +114,9 @@ def run_of(row: Row) -> Run:
         waiting=tuple(Gate.from_json(gate) for gate in row["waiting"]),
         error=row["error"],
         attempts=row["attempts"],
+        started_by=row["started_by"],
+        variables=tuple(row["env_names"]),
+        platform=row["platform"],
         created_at=row["created_at"],
         updated_at=row["updated_at"],
     )

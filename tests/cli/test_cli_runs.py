@@ -368,6 +368,7 @@ def test_runs_are_listed_by_status(waiting: Any, flow_file: Any) -> None:
     one = document(waiting("runs", "--status", "waiting", "--json"))["runs"]
     assert one[0] == {
         "id": "r1", "status": "waiting", "flow": "The test-flow", "waiting": ["first"],
+        "tenant": "", "started_by": ME,
         "created_at": one[0]["created_at"], "updated_at": one[0]["updated_at"],
     }  # fmt: skip
     assert waiting("runs", "--status", "asleep").exit_code == 2
@@ -380,7 +381,8 @@ def test_show_tells_the_whole_story(waiting: Any) -> None:
         assert words in text
     record = document(waiting("show", "r1", "--json"))
     assert set(record) == {
-        "id", "status", "flow", "file", "digest", "tenant", "inputs", "outputs", "branch",
+        "id", "status", "flow", "file", "digest", "tenant", "started_by", "variables", "inputs",
+        "outputs", "branch",
         "messages", "waiting", "error", "attempts", "created_at", "updated_at", "decisions",
         "context_selections",
     }  # fmt: skip

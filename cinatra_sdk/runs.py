@@ -23,7 +23,7 @@ from pydantic import JsonValue
 from cinatra_sdk.errors import NodeFailed, RunNotCompleted
 from cinatra_sdk.gates import Gate, gates_of
 from cinatra_sdk.runtime_context import HostContext
-from cinatra_sdk.state import TERMINAL, Status
+from cinatra_sdk.state import TERMINAL, Status, unseal
 
 Graph: TypeAlias = CompiledStateGraph[Any, Any, Any, Any]
 Answerer: TypeAlias = Callable[[Gate], "Mapping[str, JsonValue] | None"]
@@ -46,6 +46,10 @@ class Event:
     waits: bool = False
     """The node stopped at a gate."""
     error: str = ""
+    decision: Mapping[str, JsonValue] | None = None
+    """What was decided at the gate that finished: `{"approved", "skipped", "by", "reason", …}`."""
+    next: str | None = None
+    """Id of the node whose turn it is then, where the finished one says so."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +92,12 @@ class Run:
     stop_reason: str = ""
     unreadable: tuple[str, ...] = ()
     """What of the stored run cannot be read, `waiting[0]: it has no "payload"`; empty: nothing."""
+    started_by: str = ""
+    """Who started it; empty where nobody said."""
+    variables: tuple[str, ...] = ()
+    """Names of the placeholders that it was started with: whoever goes on gives their values."""
+    platform: Mapping[str, JsonValue] = field(default_factory=dict)
+    """Where it calls, as its platform's `describe()` says it; no secret."""
     created_at: datetime | None = None
     updated_at: datetime | None = None
 
@@ -199,12 +209,17 @@ def _event(namespace: Any, chunk: Any) -> Event:
     path = tuple(str(part).split(":", 1)[0] for part in namespace)
     if "input" in chunk:
         return Event(kind="started", node=chunk["name"], path=path)
+    result = chunk.get("result")
+    wrote = result if isinstance(result, Mapping) else {}
+    turn, decided = unseal(wrote.get("cursor")), unseal(wrote.get("decisions"))
     return Event(
         kind="finished",
         node=chunk["name"],
         path=path,
         waits=bool(chunk.get("interrupts")),
         error=str(chunk.get("error") or ""),
+        decision=decided[-1] if isinstance(decided, list) and decided else None,
+        next=turn.get("next") if isinstance(turn, Mapping) else None,
     )
 
 

@@ -16,7 +16,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from cinatra_sdk.platform.outputs import declared_outputs
@@ -70,7 +70,11 @@ def __getattr__(name: str) -> Any:
 
 
 def platform_from(
-    description: Mapping[str, Any], *, env: Mapping[str, str], record: str | None = None
+    description: Mapping[str, Any],
+    *,
+    env: Mapping[str, str],
+    record: str | None = None,
+    allow: Sequence[str] = (),
 ) -> Platform:
     """The platform that `describe()` described, as far as this process agrees; see `remaking.py`.
 
@@ -79,7 +83,8 @@ def platform_from(
             and stands in where the description names no `base_url`; `OASFLOW_ALLOW` bounds
             the other addresses; `OASFLOW_OPAQUE` says of whose answers no text is kept.
     record: the file to which this process appends the calls of a simulation.
+    allow:  addresses that this process opens to it, beside those of the description.
 
     Raises: `ValueError` naming what is wrong with the description, or what this process lacks.
     """
-    return remake(description, OwnSettings.of(env, record=record))
+    return remake(description, OwnSettings.of(env, record=record, opened=allow))

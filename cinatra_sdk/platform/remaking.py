@@ -20,7 +20,8 @@ from __future__ import annotations
 
 import ipaddress
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Self
 
@@ -49,6 +50,17 @@ _HTTP_KEYS: Final = frozenset(
 _SIMULATED_KEYS: Final = frozenset({"stubs", "record", "fallback"})
 
 
+class SettingLacking(ValueError):
+    """A description asks for what this process would have to be given first."""
+
+    def __init__(self, message: str, *, setting: str, value: str = "") -> None:
+        super().__init__(message)
+        self.setting = setting
+        """The name of the environment's variable: the address of the platform, the list, a secret."""
+        self.value = value
+        """The address that it would have to name; empty for a secret."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnSettings:
     """What this process configured about platforms."""
@@ -63,9 +75,13 @@ class OwnSettings:
     attestation_key: str = field(default="", repr=False)
     record: str | None = None
     """The file to which it appends the calls that are simulated here."""
+    opened: tuple[str, ...] = ()
+    """Addresses that whoever goes on with the run opens to it, beside those of its own list."""
 
     @classmethod
-    def of(cls, env: Mapping[str, str], *, record: str | None = None) -> Self:
+    def of(
+        cls, env: Mapping[str, str], *, record: str | None = None, opened: Sequence[str] = ()
+    ) -> Self:
         """From `CINATRA_BASE_URL`, `OASFLOW_ALLOW`, `OASFLOW_OPAQUE` and the secrets.
 
         Both lists hold addresses between blanks; see `listed_opaque` for the levels of the second.
@@ -79,6 +95,7 @@ class OwnSettings:
             bridge_token=env.get(bridge, ""),
             attestation_key=env.get(attestation, ""),
             record=record,
+            opened=tuple(opened),
         )
 
     @property
@@ -139,6 +156,22 @@ def _with_beyond(platform: Platform) -> Iterator[Any]:
     while one is not None:
         yield one
         one = getattr(one, "beyond", None)
+
+
+def is_own(base_url: str, env: Mapping[str, str]) -> bool:
+    """Whether the platform at `base_url` is the one that a process with these settings names."""
+    own = OwnSettings.of(env)
+    with suppress(ValueError):
+        return bool(own.base_url) and _address(base_url) == _address(own.base_url)
+    return False
+
+
+def is_named(text: str, env: Mapping[str, str]) -> bool:
+    """Whether a process with these settings names an address that covers `text`.
+
+    Raises: `ValueError` for what is no address, in `text` or in the settings.
+    """
+    return _is_named(text, OwnSettings.of(env))
 
 
 # ------------------------------------------------------------------------ simulations
@@ -208,7 +241,7 @@ def _strangers_platform(base_url: str, bounds: dict[str, Any]) -> HttpPlatform:
 
 def _is_named(text: str, own: OwnSettings) -> bool:
     """Whether this process itself wrote an address that covers `text`."""
-    mine = _listed(own)
+    mine = [*_listed(own), *map(AllowEntry.parse, own.opened)]
     if own.base_url:
         mine.append(AllowEntry.parse(own.base_url))
     return any(entry.covers(_place(AllowEntry.parse(text))) for entry in mine)
@@ -262,27 +295,31 @@ def _refuse_stranger(base_url: str, own: OwnSettings) -> None:
     """An address that this process has not named gets nothing of it where it named another."""
     told = shown(base_url)
     if own.secrets:
-        raise ValueError(
+        raise SettingLacking(
             f"the platform is {told}, but this process holds credentials for "
             f"{shown(own.base_url) or 'no named platform'}: set CINATRA_BASE_URL to it if it is "
-            f"yours, or unset {own.secrets[0]}"
+            f"yours, or unset {own.secrets[0]}",
+            setting=BASE_URL,
+            value=base_url,
         )
     if own.names_addresses and not any(e.covers(_address(base_url)) for e in _listed(own)):
-        raise ValueError(
+        raise SettingLacking(
             f"the platform is {told}, and this process calls "
             f"{shown(own.base_url) or 'only what OASFLOW_ALLOW lists'}: set CINATRA_BASE_URL "
-            "(--base-url at the command line) to it if you mean to call it"
+            "(--base-url at the command line) to it if you mean to call it",
+            setting=BASE_URL,
+            value=base_url,
         )
     if not own.names_addresses:
-        _refuse_inner(AllowEntry.parse(base_url), told, loopback=True)
+        _refuse_inner(base_url, setting=BASE_URL, loopback=True)
 
 
-def _refuse_inner(entry: AllowEntry, told: str, *, loopback: bool) -> None:
+def _refuse_inner(text: str, *, setting: str, loopback: bool) -> None:
     """What is "taken as meant" when an operator writes it is not when a description does.
 
     A host name is looked at when it is resolved.
     """
-    host = entry.origin.host
+    host = AllowEntry.parse(text).origin.host
     try:
         address = ipaddress.ip_address(host)
     except ValueError:
@@ -290,9 +327,11 @@ def _refuse_inner(entry: AllowEntry, told: str, *, loopback: bool) -> None:
     else:
         here, reason = address.is_loopback, forbidden(address)
     if reason and not (here and loopback):
-        raise ValueError(
-            f"{told} is {reason}, which a stored description does not open: "
-            f"name it in {BASE_URL} or {ALLOW} if you mean to call it"
+        raise SettingLacking(
+            f"{shown(text)} is {reason}, which a stored description does not open: "
+            f"name it in {BASE_URL} or {ALLOW} if you mean to call it",
+            setting=setting,
+            value=text,
         )
 
 
@@ -302,27 +341,30 @@ def _refuse_lacking(needs: object, own: OwnSettings, base_url: str) -> None:
         raise ValueError(f'"needs" of a stored platform lists only {" and ".join(SECRET_NAMES)}')
     lacking = [name for name in needs if name not in own.secrets]
     if lacking:
-        raise ValueError(
+        raise SettingLacking(
             f"the platform {shown(base_url)} was used with {', '.join(lacking)}, which this process "
-            "lacks: set it in the environment, or open the store with platform=…"
+            "lacks: set it in the environment, or open the store with platform=…",
+            setting=lacking[0],
         )
 
 
 def _allowed(entries: object, own: OwnSettings) -> list[str]:
-    """The entries of the description, where this process may call them too."""
+    """The entries of the description, where this process may call them too, and what it opened."""
     if not isinstance(entries, list) or not all(isinstance(entry, str) for entry in entries):
         raise ValueError('"allow" of a stored platform is a list of addresses')
     mine = None if own.allow is None else _listed(own)
     for text in entries:
         entry = AllowEntry.parse(text)
         if mine is None:
-            _refuse_inner(entry, shown(text), loopback=False)
+            _refuse_inner(text, setting=ALLOW, loopback=False)
         elif not any(one.covers(_place(entry)) for one in mine):
-            raise ValueError(
+            raise SettingLacking(
                 f"the run may call {shown(text)}, and {ALLOW} of this process does not list it "
-                "(--allow at the command line)"
+                "(--allow at the command line)",
+                setting=ALLOW,
+                value=text,
             )
-    return list(entries)
+    return list(dict.fromkeys((*entries, *own.opened)))
 
 
 def _place(entry: AllowEntry) -> Target:

@@ -178,7 +178,8 @@ def _admitted(
     origin = "its origin" if call.placeholders and call.origin_by_value else f'"{target.origin}"'
     own = f"{shown(rules.base_url)} and the allow list" if rules.base else "the allow list"
     raise RefusalError(
-        f"only {own} may be called; add {origin} to `allow` if the flow is meant to reach it"
+        f"only {own} may be called; add {origin} to `allow` (--allow at the command line) if the "
+        "flow is meant to reach it"
     )
 
 

@@ -41,6 +41,12 @@ def shown_name(dsn: str) -> str:
     return f"{parts.get('dbname') or parts.get('user') or 'postgres'} at {host}"
 
 
+def may_be_repeated(dsn: str) -> bool:
+    """Whether the whole DSN may be shown: it can be read in one way only, and holds no password."""
+    parts = _read(dsn)
+    return parts is not None and not any(parts.get(name) for name in _hidden())
+
+
 def shown_detail(dsn: str, text: str) -> str:
     """The first line of what a server or libpq said, where no secret of the DSN can be in it."""
     parts = _read(dsn)

@@ -7,7 +7,7 @@ point group `oasflow.flow_loader`; the compiler of this project does.
 from __future__ import annotations
 
 import importlib.metadata
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, Protocol
 
 from langchain_core.runnables import RunnableConfig
@@ -103,7 +103,12 @@ def unfilled(row: Row) -> dict[str, str]:
 
 
 def platform_of(
-    row: Row, database: Database, *, settings: Mapping[str, str], record: str | None
+    row: Row,
+    database: Database,
+    *,
+    settings: Mapping[str, str],
+    record: str | None,
+    allow: Sequence[str] = (),
 ) -> Platform:
     """The run's own platform, made again from its description as far as this process agrees.
 
@@ -115,7 +120,7 @@ def platform_of(
     description = row["platform"]
     try:
         if isinstance(description, Mapping) and is_standalone(description):
-            return remade(description, database, env=settings, record=record)
-        return platform_from(description, env=settings, record=record)
+            return remade(description, database, env=settings, record=record, allow=allow)
+        return platform_from(description, env=settings, record=record, allow=allow)
     except ValueError as error:
         raise NotConfigured(f"the run's platform cannot be made again: {error}") from None

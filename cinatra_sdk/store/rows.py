@@ -153,6 +153,9 @@ def run_of(row: Row) -> Run:
         stopped_by=row["stopped_by"] or "",
         stop_reason=row["stop_reason"] or "",
         unreadable=problems + broken,
+        started_by=row["started_by"],
+        variables=tuple(row["env_names"]),
+        platform=row["platform"] if sound["platform"] else {},
         created_at=row["created_at"],
         updated_at=row["updated_at"],
     )
@@ -171,5 +174,6 @@ _FITS: Final[Mapping[str, Callable[[Any], bool]]] = {
         isinstance(value, list) and all(isinstance(one, Mapping) for one in value)
     ),
     "error": _is_object,
+    "platform": lambda value: isinstance(value, Mapping),
 }
 """Columns of JSON by what they hold where this project wrote them."""

@@ -26,9 +26,10 @@ import logging
 import os
 import uuid
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from datetime import timedelta
 from types import TracebackType
-from typing import Any, Final, Self, TypeAlias
+from typing import Any, Final, Self, TypeAlias, TypedDict, Unpack
 from weakref import WeakSet
 
 import psycopg
@@ -86,11 +87,26 @@ from cinatra_sdk.store.short_names import the_one_meant
 log = logging.getLogger("oasflow.store")
 
 Runs: TypeAlias = list[Run]
+Names: TypeAlias = list[str]
 DecisionRows: TypeAlias = list[dict[str, Any]]
 KNOWN_FLOWS: Final = 128
 """Compiled flows that a store keeps, one per run it worked on lately."""
 WAIT_SECONDS: Final = 30.0
 """How long an answer waits for another process that works on the same run."""
+
+
+class Wanted(TypedDict, total=False):
+    """Which runs are listed; None asks for all.  Each condition has an index."""
+
+    status: Status | None
+    tenant: str | None
+    flow: str | None
+    """The name of the flow, whichever version of its file."""
+    started_by: str | None
+    older_than: timedelta | None
+    """Since when the run has not changed, by the database's clock."""
+    newer_than: timedelta | None
+    limit: int
 
 
 class RunStore:
@@ -105,6 +121,7 @@ class RunStore:
         env: Mapping[str, str] | None = None,
         settings: Mapping[str, str] | None = None,
         record: str | os.PathLike[str] | None = None,
+        allow: Sequence[str] = (),
     ) -> None:
         refuse_runtime_names(env or {})
         self._database = database
@@ -113,6 +130,7 @@ class RunStore:
         self._env = dict(env or {})
         self._settings = settings
         self._record = None if record is None else os.fspath(record)
+        self._allow = tuple(allow)
         # By run and not by file: two tenants' flows may have the same bytes and other placeholder
         # values, tools and credentials.
         self._flows: OrderedDict[str, DurableFlow] = OrderedDict()
@@ -129,6 +147,7 @@ class RunStore:
         env: Mapping[str, str] | None = None,
         settings: Mapping[str, str] | None = None,
         record: str | os.PathLike[str] | None = None,
+        allow: Sequence[str] = (),
     ) -> RunStore:
         """Open the store; creates its tables in the schema `oasflow`.
 
@@ -140,6 +159,7 @@ class RunStore:
         settings: where those runs may call and with which secrets, as `platform_from` reads it;
                   None takes the environment.
         record:   the file to which calls that are simulated for those runs are appended.
+        allow:    addresses that those runs may call beside what they were started with.
 
         Raises: `StoreError` naming the database without its password; `PlaceholderRefused` for a
         name in `env` that the runtime reads itself.
@@ -152,6 +172,7 @@ class RunStore:
             env=env,
             settings=settings,
             record=record,
+            allow=allow,
         )
 
     @property
@@ -185,13 +206,17 @@ class RunStore:
         with self._database.connection() as connection:
             return run_of(self._row(connection, run_id, tenant))
 
-    def list(
-        self, *, status: Status | None = None, tenant: str | None = None, limit: int = 100
-    ) -> Runs:
-        """Runs, the latest change first."""
+    def list(self, **wanted: Unpack[Wanted]) -> Runs:
+        """Runs, the latest change first; without `limit` 100 of them."""
+        given = {**dict.fromkeys(Wanted.__annotations__), "limit": 100, **wanted}
         with self._database.connection() as connection:
-            wanted = {"status": status, "tenant": tenant, "limit": limit}
-            return [run_of(row) for row in every(connection, "list_runs", wanted)]
+            return [run_of(row) for row in every(connection, "list_runs", given)]
+
+    def flow_names(self, *, limit: int = 1000) -> Names:
+        """Names of the flows that runs were started with, in their order."""
+        with self._database.connection() as connection:
+            rows = every(connection, "list_flow_names", {"limit": limit})
+        return [row["name"] for row in rows]
 
     def find(self, prefix: str, *, tenant: str | None = None, to_act: bool = False) -> str:
         """The one run whose id is `prefix`, or begins with it; see `short_names.py`.
@@ -231,10 +256,13 @@ class RunStore:
         run_id: str | None = None,
         *,
         tenant: str = "",
+        by: str = "",
         context: HostContext | None = None,
         on_event: OnEvent | None = None,
     ) -> Run:
         """Begin a run and drive it to its end or its first gate.
+
+        by: who starts it, for whoever is asked to go on with it.
 
         Raises: `InputInvalid`, `PolicyInvalid`, `ContextMismatch` (the context is another run's or
         tenant's) before anything is stored; `StoreError` when the run id is taken.  A node that
@@ -260,6 +288,7 @@ class RunStore:
             "lowering": flow.lowering,
             "platform": Json(flow.platform.describe()),
             "policy": None if host.approval_policy is DERIVED else Json({"policy": policy}),
+            "started_by": person_name(by),
         }
         with self._database.connection() as connection, connection.transaction():
             execute(
@@ -393,6 +422,7 @@ class RunStore:
         env: Mapping[str, str] | None = None,
         settings: Mapping[str, str] | None = None,
         record: str | os.PathLike[str] | None = None,
+        allow: Sequence[str] = (),
     ) -> RunStore:
         """As `open`."""
         return await asyncio.to_thread(
@@ -403,6 +433,7 @@ class RunStore:
             env=env,
             settings=settings,
             record=record,
+            allow=allow,
         )
 
     async def astart(
@@ -412,12 +443,20 @@ class RunStore:
         run_id: str | None = None,
         *,
         tenant: str = "",
+        by: str = "",
         context: HostContext | None = None,
         on_event: OnEvent | None = None,
     ) -> Run:
         """As `start`.  Cancelling the caller does not stop the run: see `astop`."""
         return await asyncio.to_thread(
-            self.start, flow, params, run_id, tenant=tenant, context=context, on_event=on_event
+            self.start,
+            flow,
+            params,
+            run_id,
+            tenant=tenant,
+            by=by,
+            context=context,
+            on_event=on_event,
         )
 
     async def aanswer(
@@ -470,11 +509,9 @@ class RunStore:
         """As `get`."""
         return await asyncio.to_thread(self.get, run_id, tenant=tenant)
 
-    async def alist(
-        self, *, status: Status | None = None, tenant: str | None = None, limit: int = 100
-    ) -> Runs:
+    async def alist(self, **wanted: Unpack[Wanted]) -> Runs:
         """As `list`."""
-        return await asyncio.to_thread(self.list, status=status, tenant=tenant, limit=limit)
+        return await asyncio.to_thread(self.list, **wanted)
 
     async def adecisions(self, run_id: str, *, tenant: str | None = None) -> DecisionRows:
         """As `decisions`."""
@@ -583,7 +620,9 @@ class RunStore:
 
     def _own_platform(self, row: Row) -> Platform:
         settings = os.environ if self._settings is None else self._settings
-        made = platform_of(row, self._database, settings=settings, record=self._record)
+        made = platform_of(
+            row, self._database, settings=settings, record=self._record, allow=self._allow
+        )
         self._made.add(getattr(made, "beyond", None) or made)
         return made
 

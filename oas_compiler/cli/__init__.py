@@ -4,13 +4,17 @@
     check.py rule.py explain.py draw.py diff.py schema.py deps.py      commands about files
     run.py gates.py runs.py db.py                                      commands about runs
     mend.py       the dialogue of `check --fix`;  explained*.py  what `explain` shows
+    acting.py     going on with a run: what it uses is said (about.py), what lacks is asked for
+                  (lacking.py), with the whole command that has it (next_steps.py)
     drive.py      a run from stop to stop, with a person at the terminal
     ask.py        what a person is asked;  progress.py  what runs right now
     checklist.py checklist_view.py selecting.py artifact_names.py      choosing for a context slot
     opening.py    flows, platforms and the store, as the options name them;  inputs.py  their values
     exits.py      exit codes, and the one place where errors become sentences
+    misuse.py     a command line that cannot be parsed, in one line
     terminal.py   what goes to stdout and to stderr
     safe.py findings.py values.py render.py records.py   pure: data -> what is shown, or JSON
+    layout.py     lines, lists and tables at any width
 
 The modules of the commands import nothing heavy: LangGraph, the database and the HTTP library are
 loaded inside the commands that need them, so `oasflow check` starts in a fraction of a second.

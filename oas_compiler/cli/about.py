@@ -1,82 +1,123 @@
 """What going on with a run uses of this process, said before it is done.
 
-In: a run and its flow, made again for this process.  Out: three lines on stderr.
+In: a run, and what this call was given.  Out: three lines on stderr.
 
-    run r1: Newsletter (agents/newsletter), of tenant acme, sha256 5f0c12ab34cd
+    run r1: Newsletter (agents/newsletter), of tenant acme, started by ann, sha256 5f0c12ab34cd
       calls https://cinatra.example.org with CINATRA_RUN_TOKEN; also https://crm.example.com
       reads CRM_KEY of this process
 
-Who started the run may be somebody else, and may have chosen all of it.
+Who started the run may be somebody else, and may have chosen all of it.  A call that is refused
+because it does not lend all of this says the same first, with "would call" and "would read".
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, Literal
 
+from rich.text import Text
+
+from oas_compiler.cli.layout import Pieces
+from oas_compiler.cli.opening import BASE_URL, RUN_TOKEN
 from oas_compiler.cli.safe import clean
 
 if TYPE_CHECKING:
     from cinatra_sdk.runs import Run
+    from oas_compiler.cli.opening import Own
     from oas_compiler.cli.terminal import Terminal
-    from oas_compiler.lower.flow import Flow
 
-RUN_TOKEN = "CINATRA_RUN_TOKEN"  # noqa: S105 - the name of a variable
+Manner = Literal["done", "refused", "rejected"]
+"""Whether the run is gone on with, is refused something, or is rejected, which lends it nothing."""
+_CALLS: Final = {"done": "calls", "refused": "would call", "rejected": "calls"}
+_READS: Final = {"done": "reads", "refused": "would read", "rejected": "reads"}
 
 
-def tell_what_is_used(terminal: Terminal, run: Run, flow: Flow | None) -> None:
+def tell_what_is_used(terminal: Terminal, run: Run, own: Own, manner: Manner) -> None:
     """Say whose flow it is, which addresses it calls with what, and which variables it reads."""
-    for line in what_is_used(run, flow):
-        terminal.say(line)
+    for pieces in what_is_used(run, own, manner):
+        terminal.say(Pieces([Text(piece) for piece in pieces], between=" "))
 
 
-def what_is_used(run: Run, flow: Flow | None) -> tuple[str, str, str]:
-    """The three lines, safe for a terminal; no value of a variable is in them.
-
-    flow: None where it cannot be made again, so that its run can only be rejected.
-    """
-    file = f" ({clean(run.file)})" if run.file else ""
-    tenant = f"of tenant {clean(run.tenant)}" if run.tenant else "of no tenant"
-    names = ", ".join(sorted(flow.env)) if flow is not None else ""
-    return (
-        f"run {clean(run.id)}: {clean(run.flow)}{file}, {tenant}, sha256 {run.digest[:12]}",
-        f"  {clean(_calls(flow))}",
-        f"  reads {clean(names)} of this process" if names else "  reads no variable",
-    )
+def what_is_used(run: Run, own: Own, manner: Manner) -> tuple[list[str], list[str], list[str]]:
+    """The three lines in pieces, safe for a terminal; no value of a variable is in them."""
+    named = [clean(run.flow), f"({clean(run.file)})"] if run.file else [clean(run.flow)]
+    named[-1] += ","
+    tenant = f"of tenant {clean(run.tenant)}," if run.tenant else "of no tenant,"
+    starter = [f"started by {clean(run.started_by)},"] if run.started_by else []
+    whose = [f"run {clean(run.id)}:", *named, tenant, *starter, f"sha256 {run.digest[:12]}"]
+    return whose, _calls(run, own, manner), _reads(run, manner)
 
 
-def _calls(flow: Flow | None) -> str:
-    if flow is None:
-        return _reach({"kind": "nowhere"}, trusted=True)
-    from cinatra_sdk.platform.remaking import takes_credentials
+def _calls(run: Run, own: Own, manner: Manner) -> list[str]:
+    verb = _CALLS[manner]
+    if manner == "rejected":
+        return [f"  {verb} nothing: the run is rejected"]
+    platform = run.platform
+    if platform.get("kind") != "local":
+        return _verbal(verb, addresses(platform, own, manner))
+    fills, beyond = "  fills context slots from this database", platform.get("beyond")
+    if not isinstance(beyond, Mapping):
+        return [fills]
+    return [f"{fills};", *(_verbal(verb, addresses(beyond, own, manner), indent=""))]
 
-    return _reach(flow.platform.describe(), trusted=takes_credentials(flow.platform))
+
+def _verbal(verb: str, pieces: Sequence[str], indent: str = "  ") -> list[str]:
+    return [f"{indent}{verb} {pieces[0]}", *pieces[1:]]
 
 
-def _reach(description: Mapping[str, Any], *, trusted: bool) -> str:
-    kind = description.get("kind")
-    if kind == "simulated":
-        return "calls nothing: its platform is simulated"
+def addresses(platform: Mapping[str, Any], own: Own, manner: Manner) -> list[str]:
+    """Where a platform calls, in pieces of a line; `platform` is its description."""
+    kind = platform.get("kind")
     if kind == "local":
-        beyond = description.get("beyond")
-        here = "fills context slots from this database"
-        return here if beyond is None else f"{here}; {_reach(beyond, trusted=trusted)}"
-    if kind == "nowhere":
-        return "calls nothing: the run is rejected"
+        beyond = platform.get("beyond")
+        here = "this database, to fill context slots"
+        if not isinstance(beyond, Mapping) or beyond.get("kind") == "simulated":
+            return [here if beyond is None else f"{here}; its platform is simulated"]
+        return [f"{here};", *addresses(beyond, own, manner)]
     if kind != "http":
-        return "calls what its host made of it"
-    if description.get("base_url", "") is None:
-        listed = ", ".join(description.get("allow", []))
-        return f"calls {listed} without the platform's credentials" if listed else "calls nothing"
-    others = "; also " + ", ".join(description["allow"]) if description.get("allow") else ""
-    return f"calls {description['base_url']} {_proofs(description, trusted)}{others}"
+        return ["nothing: its platform is simulated" if kind == "simulated" else "what its host made of it"]  # fmt: skip
+    others = [str(address) for address in platform.get("allow") or ()]
+    if platform.get("base_url", "") is None:  # it calls listed addresses only
+        others += [one for one in own.allow or () if one not in others]
+        return [*_listed(others), "without the platform's credentials"] if others else ["nothing"]
+    base_url = str(platform.get("base_url") or own.settings.get(BASE_URL, ""))
+    told = [base_url, *_proofs(platform, base_url, own, manner)]
+    others += [one for one in own.allow or () if one not in (base_url, *others)]
+    if others:
+        told[-1] += ";"
+        told += _listed([f"also {others[0]}", *others[1:]])
+    return [clean(piece) for piece in told]
 
 
-def _proofs(description: Mapping[str, Any], trusted: bool) -> str:
-    """The names of what proves there who is calling."""
-    if not trusted:
-        return "without credentials, an address that this process has not named"
+def _listed(addresses: Sequence[str]) -> list[str]:
+    """With a comma after each but the last."""
+    return [*(clean(f"{one},") for one in addresses[:-1]), *map(clean, addresses[-1:])]
+
+
+def _proofs(platform: Mapping[str, Any], base_url: str, own: Own, manner: Manner) -> list[str]:
+    """What proves there who is calling, by name."""
+    from cinatra_sdk.platform.remaking import is_named, is_own
+
+    is_mine = is_own(base_url, own.settings)
+    strange = "an address that this process has not named"
+    try:
+        named = is_mine or is_named(base_url, own.settings)
+    except ValueError:
+        named = False  # no address at all: going on with the run says so
+    if manner == "refused":
+        return [] if named else [f"({strange})"]
+    if not is_mine:
+        return ["without credentials"] if named else ["without credentials,", strange]
     held = [RUN_TOKEN] if os.environ.get(RUN_TOKEN) else []
-    held += description.get("needs", [])
-    return f"with {', '.join(held)}" if held else "without credentials"
+    held += [str(name) for name in platform.get("needs") or ()]
+    return [f"with {', '.join(held)}"] if held else ["without credentials"]
+
+
+def _reads(run: Run, manner: Manner) -> list[str]:
+    verb = _READS[manner]
+    names = [] if manner == "rejected" else sorted(clean(name) for name in run.variables)
+    if not names:
+        return [f"  {verb} no variable"]
+    listed = [f"{name}," for name in names[:-1]]
+    return [*_verbal(verb, [*listed, names[-1]]), "of this process"]

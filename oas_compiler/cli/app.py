@@ -29,7 +29,8 @@ from oas_compiler.cli import (
     wire_context,
 )
 from oas_compiler.cli.exits import DEBUG_VARIABLE, MEANINGS, Exit, bounded
-from oas_compiler.cli.safe import clean, printed
+from oas_compiler.cli.misuse import NoCommand, asked_for_nothing, is_misuse, told
+from oas_compiler.cli.safe import clean
 from oas_compiler.cli.terminal import Terminal
 
 _CODES = "\b\nExit codes:\n" + "\n".join(f"  {int(code):>3}  {MEANINGS[code]}" for code in Exit)
@@ -38,6 +39,11 @@ _SETTINGS = {"help_option_names": ["-h", "--help"]}
 
 class Commands(TyperGroup):
     """The commands, whose usage errors repeat what was typed, made safe like every other text."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        if args and not args[0].startswith("-") and args[0] not in self.commands:
+            raise NoCommand(ctx, args[0])
+        return super().resolve_command(ctx, args)
 
     def main(
         self,
@@ -55,17 +61,23 @@ class Commands(TyperGroup):
         try:
             code = super().main(args, standalone_mode=False, **given)
         except Exception as error:
-            said = getattr(error, "format_message", None)
-            if said is None:
+            if not is_misuse(error):
                 raise
-            text = printed(clean(said()))
-            error.format_message = lambda: text  # type: ignore[attr-defined]
-            error.show()  # type: ignore[attr-defined]
-            code = getattr(error, "exit_code", int(Exit.USAGE))
+            code = _tell_misuse(error)
         except typer.Abort:
             Terminal.open().say("Aborted!")
             code = 1
         sys.exit(code if isinstance(code, int) else Exit.OK)
+
+
+def _tell_misuse(error: Exception) -> int:
+    """One line; the whole help for whoever typed no command at all."""
+    terminal = Terminal.open()
+    if asked_for_nothing(error):
+        terminal.say(asked_for_nothing(error))
+    else:
+        terminal.error(clean(told(error)))
+    return int(Exit.USAGE)
 
 
 app = typer.Typer(
@@ -81,6 +93,7 @@ app = typer.Typer(
 )
 _db = typer.Typer(
     name="db",
+    cls=Commands,
     help="The local PostgreSQL server.",
     no_args_is_help=True,
     rich_markup_mode=None,
@@ -90,6 +103,7 @@ _db = typer.Typer(
 
 _schema = typer.Typer(
     name="schema",
+    cls=Commands,
     help="JSON Schemas of flow files, and of what one flow takes and gives.",
     no_args_is_help=True,
     rich_markup_mode=None,
@@ -97,10 +111,22 @@ _schema = typer.Typer(
 )
 
 
+def _tell_version(wanted: bool) -> None:
+    if wanted:
+        Terminal.open().show(f"oasflow {_version_of('oasflow')}")
+        raise typer.Exit
+
+
 @app.callback()
 def everywhere(
     debug: Annotated[
         bool, typer.Option("--debug", help="Show where an unexpected error came from.")
+    ] = False,
+    _version: Annotated[
+        bool,
+        typer.Option(
+            "--version", is_eager=True, callback=_tell_version, help="Print the version, and end."
+        ),
     ] = False,
 ) -> None:
     """Run Open Agent Specification flows with their human gates."""

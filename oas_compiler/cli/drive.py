@@ -9,9 +9,8 @@ Out: the exit code that says where the run stands.
 from __future__ import annotations
 
 import json
-import shlex
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from cinatra_sdk.decisions import Decision
@@ -25,6 +24,7 @@ from oas_compiler.cli.artifact_names import artifact_names
 from oas_compiler.cli.ask import Asker
 from oas_compiler.cli.exits import Exit, exit_of
 from oas_compiler.cli.interrupts import ending_at_once
+from oas_compiler.cli.next_steps import Given
 from oas_compiler.cli.opening import host
 from oas_compiler.cli.progress import Progress
 from oas_compiler.cli.records import run_record
@@ -48,8 +48,10 @@ class Drive:
     terminal: Terminal
     by: str
     answers: Answers
-    tenant: str = ""
-    """Whose run it has to be; empty where nobody said."""
+    given: Given = field(default_factory=Given)
+    """What the call was given that a later one needs, too; its tenant is whose run it has to be."""
+    lends: bool = True
+    """Whether the run gets the credentials of this process; a rejected one needs none."""
     from_start: bool = False
     """Whether this process sees the whole run, with all its calls."""
 
@@ -78,7 +80,7 @@ class Drive:
             self.terminal.data(self._interrupted())
             return Exit.INTERRUPTED
         self._mention_unused_stubs(run)
-        self.terminal.show(outcome_view(run, artifact_names(self.store, run)))
+        self.terminal.show(outcome_view(run, self.given, artifact_names(self.store, run)))
         self.terminal.data(run_record(run), of_run=True)
         return exit_of(run)
 
@@ -131,7 +133,8 @@ class Drive:
         words = printed(f"\nnote: {self._kept()}\n")
         data = json.dumps(self._interrupted(), indent=2) + "\n" if self.terminal.as_json else ""
         with ending_at_once(words, data):
-            return begin(Progress(self.flow.ir, self.terminal), host(self.tenant))
+            progress = Progress(self.flow.ir, self.terminal)
+            return begin(progress, host(self.given.tenant, lends=self.lends))
 
     def _answering(self, gate: Gate, decision: Decision) -> Begin:
         def answer(on_event: OnEvent, context: HostContext) -> Run:
@@ -140,7 +143,7 @@ class Drive:
                 gate.id,
                 decision,
                 flow=self.flow,
-                tenant=self.tenant or None,
+                tenant=self.given.tenant or None,
                 context=context,
                 on_event=on_event,
             )
@@ -148,8 +151,7 @@ class Drive:
         return answer
 
     def _kept(self) -> str:
-        name = shlex.quote(clean(self.run_id))
-        return f"interrupted; the run is kept: oasflow resume {name}"
+        return f"interrupted; the run is kept: {self.given.command('resume', self.run_id)}"
 
     def _interrupted(self) -> dict[str, Any]:
         code = int(Exit.INTERRUPTED)

@@ -17,8 +17,9 @@ import functools
 import os
 import sys
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from enum import IntEnum
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, ParamSpec
 
 import typer
@@ -27,6 +28,8 @@ from oas_compiler.cli.safe import clean
 from oas_compiler.cli.terminal import OutputLost, Terminal, notes_of_the_log, why_lost
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+
     from cinatra_sdk.errors import FlowError
     from cinatra_sdk.runs import Run
     from oas_compiler.diagnostics import CompileError
@@ -71,10 +74,22 @@ MEANINGS: Final[Mapping[Exit, str]] = {
 class Halt(Exception):
     """A command cannot go on."""
 
-    def __init__(self, message: str, *, exit: Exit = Exit.USAGE, code: str = "usage") -> None:  # noqa: A002
+    def __init__(
+        self,
+        message: str,
+        *,
+        exit: Exit = Exit.USAGE,  # noqa: A002
+        code: str = "usage",
+        then: Sequence[RenderableType] = (),
+        more: Mapping[str, Any] | None = None,
+    ) -> None:
         super().__init__(message)
         self.exit = exit
         self.code = code
+        self.then = then
+        """What is said below the message."""
+        self.more = more or {}
+        """Members of the error in JSON, beside code, message and exit."""
 
 
 def exit_of(run: Run) -> Exit:
@@ -163,7 +178,7 @@ def _report(terminal: Terminal, error: Exception) -> Exit:
     if isinstance(error, CompileError):
         return _report_findings(terminal, error)
     if isinstance(error, Halt):
-        return _tell(terminal, error.exit, error.code, str(error))
+        return _tell(terminal, error.exit, error.code, str(error), then=error.then, more=error.more)
     if isinstance(error, FlowError):
         return _tell(terminal, _exit_of_flow_error(error), error.code, str(error))
     if isinstance(error, OSError):
@@ -178,9 +193,18 @@ def _report(terminal: Terminal, error: Exception) -> Exit:
     return _tell(terminal, Exit.BUG, "bug", message)
 
 
-def _tell(terminal: Terminal, exit_code: Exit, code: str, message: str) -> Exit:
+def _tell(
+    terminal: Terminal,
+    exit_code: Exit,
+    code: str,
+    message: str,
+    *,
+    then: Sequence[RenderableType] = (),
+    more: Mapping[str, Any] = MappingProxyType({}),
+) -> Exit:
     terminal.error(message)
-    terminal.data({"error": {"code": code, "message": message, "exit": int(exit_code)}})
+    terminal.say(*then)
+    terminal.data({"error": {"code": code, "message": message, "exit": int(exit_code), **more}})
     return exit_code
 
 

@@ -7,9 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
+from rich.text import Text
 
 from oas_compiler.cli import inputs, opening, options
+from oas_compiler.cli.acting import Call, flow_to_go_on
 from oas_compiler.cli.exits import Exit, Halt
+from oas_compiler.cli.layout import unbroken
+from oas_compiler.cli.next_steps import Given
 from oas_compiler.cli.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -19,6 +23,7 @@ if TYPE_CHECKING:
     from cinatra_sdk.runs import OnEvent, Run
     from cinatra_sdk.runtime_context import HostContext
     from oas_compiler.cli.drive import Drive
+    from oas_compiler.lower.flow import Flow
 
 LIMIT = 1000
 Decide: TypeAlias = "Callable[[Gate | None, str], Decision]"
@@ -31,46 +36,58 @@ Reason = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; kept
 class _By:
     """Who answers, and with which settings: the options that all answers share."""
 
-    by: str
-    own: opening.Own
-    tenant: str
-    db: str
+    who: str
+    given: Given
     as_json: bool
+    words: tuple[str, ...] = ()
+    """Options of the command's own, as they were typed: for a refusal that repeats the call."""
 
 
 def gates(
     run: Annotated[str, typer.Argument(metavar="[RUN]", help="Only the gates of this run.")] = "",
+    *,
+    flow: options.FlowName = "",
+    started_by: options.StartedBy = "",
+    older_than: options.OlderThan = "",
+    newer_than: options.NewerThan = "",
+    limit: Annotated[int, typer.Option(min=1, help="Of how many runs, at most.")] = LIMIT,
     tenant: options.Tenant = "",
     db: options.Db = "",
     as_json: options.Json = False,
 ) -> Exit:
-    """List the gates that wait for a person."""
+    """List the gates that wait for a person, the latest first."""
     from oas_compiler.cli.records import waiting_record
     from oas_compiler.cli.render import gates_table, told_unreadable
 
     terminal = Terminal.open(as_json=as_json)
+    wanted = options.filters(flow, started_by, older_than, newer_than)
+    if run and wanted:
+        raise Halt("RUN names one run: leave out what filters runs")
     with opening.store(terminal, db) as store:
         whose = tenant or None
         runs = (
             [store.get(store.find(run, tenant=whose))]
             if run
-            else store.list(status="waiting", tenant=whose, limit=LIMIT)
+            else store.list(status="waiting", tenant=whose, limit=limit, **wanted)
         )
         now = store.database.now()
+        if not runs:
+            opening.refuse_unknown_flow(store, flow)
     waiting = [(one, gate) for one in runs if one.status == "waiting" for gate in one.waiting]
     terminal.data({"gates": [waiting_record(one, gate, now) for one, gate in waiting]}, of_run=True)
     if waiting:
         terminal.show(gates_table(waiting, now))
+        shown = Given(tenant=tenant, db=db).command("show", run or "RUN")
         terminal.say(
-            "oasflow show RUN shows what a gate asks; oasflow approve or answer RUN/GATE answers it"
+            "what a gate asks, and the commands that answer it:", unbroken(Text(f"  {shown}"))
         )
     else:
         terminal.say("no gate waits")
     for one in runs:
         for problem in told_unreadable(one):
             terminal.note(f"run {one.id}: {problem}")
-    if len(runs) == LIMIT:
-        terminal.note(f"only the gates of {LIMIT} runs are listed")
+    if len(runs) == limit:
+        terminal.note(f"only the gates of {limit} runs are listed; --limit lists more")
     return Exit.OK
 
 
@@ -104,8 +121,8 @@ def approve(
         value = UNSET if gate is None else approval_value(gate)
         return Decision.approve(by=who, reason=reason, value=value)
 
-    own = options.lent(env, base_url, allow, record)
-    return _answer(target, decide, _By(by=by, own=own, tenant=tenant, db=db, as_json=as_json))
+    given = options.given(env, base_url, allow, record, tenant=tenant, db=db)
+    return _answer("approve", target, decide, _by(by, given, reason, as_json))
 
 
 def reject(
@@ -130,8 +147,8 @@ def reject(
     def decide(_gate: Gate | None, who: str) -> Decision:
         return Decision.reject(by=who, reason=reason)
 
-    own = options.lent(env, base_url, allow, record)
-    return _answer(target, decide, _By(by=by, own=own, tenant=tenant, db=db, as_json=as_json))
+    given = options.given(env, base_url, allow, record, tenant=tenant, db=db)
+    return _answer("reject", target, decide, _by(by, given, reason, as_json))
 
 
 def answer(
@@ -172,8 +189,11 @@ def answer(
     """
     from cinatra_sdk.decisions import Decision
 
-    own = options.lent(env, base_url, allow, record)
-    about = _By(by=by, own=own, tenant=tenant, db=db, as_json=as_json)
+    given = options.given(env, base_url, allow, record, tenant=tenant, db=db)
+    words = _words(("--value", value), ("--value-file", value_file), ("--text", text))
+    words += _words(*(("--select", one) for one in select or ()))
+    words += ("--select-none",) if select_none else ()
+    about = _by(by, given, reason, as_json, *words)
     ids = select or ([] if select_none else None)
     ways = (value, value_file, text, select or None, True if select_none else None)
     number = sum(way is not None for way in ways)
@@ -181,17 +201,17 @@ def answer(
         return _ask(target, about)
     if number != 1:
         raise Halt("give one of --select, --select-none, --value, --value-file and --text")
-    given = None if ids is not None else _value(value, value_file, text)
+    answered = None if ids is not None else _value(value, value_file, text)
 
     def decide(gate: Gate | None, who: str) -> Decision:
         if ids is not None and gate is None:
             return _by_nobody(gate, who)
         if gate is not None and ids is None:
-            _refuse_stray_selection(gate, given)
-        chosen = given if gate is None or ids is None else _selected(gate, ids)
+            _refuse_stray_selection(gate, answered)
+        chosen = answered if gate is None or ids is None else _selected(gate, ids)
         return Decision.approve(by=who, reason=reason, value=chosen)
 
-    return _answer(target, decide, about)
+    return _answer("answer", target, decide, about)
 
 
 def _value(value: str | None, file: str | None, text: str | None) -> Any:
@@ -244,29 +264,42 @@ def _by_nobody(_gate: Gate | None, _who: str) -> Decision:
     return Decision.reject()
 
 
-def _ask(target: str, given: _By) -> Exit:
+def _by(by: str, given: Given, reason: str, as_json: bool, *words: str) -> _By:
+    words += _words(("--reason", reason or None), ("--as", by or None))
+    return _By(who=opening.person(by), given=given, as_json=as_json, words=words)
+
+
+def _words(*options: tuple[str, str | None]) -> tuple[str, ...]:
+    """Options with their values, without those that were not given."""
+    return tuple(word for option, value in options if value is not None for word in (option, value))
+
+
+def _ask(target: str, about: _By) -> Exit:
     """Find the gate, ask the person at the terminal, and drive the run to its next stop."""
-    terminal = Terminal.open(as_json=given.as_json)
-    who = opening.person(given.by)
-    with opening.store(terminal, given.db, given.own) as store:
-        run, gate_id, gate = _found(store, target, given.tenant)
+    terminal = Terminal.open(as_json=about.as_json)
+    with opening.store(terminal, about.given.db, about.given.own) as store:
+        run, gate_id, gate = _found(store, target, about.given.tenant)
         if gate is not None:
-            return _drive(store, run, terminal, who, given.tenant).ask(run, gate)
-    return _answer(f"{run.id}/{gate_id}", _by_nobody, given)
+            call = Call("answer", f"{run.id}/{gate.id}", about.words)
+            flow = flow_to_go_on(store, run, terminal, about.given, call)
+            return _drive(store, run, flow, terminal, about).ask(run, gate)
+    return _answer("answer", f"{run.id}/{gate_id}", _by_nobody, about)
 
 
-def _answer(target: str, decide: Decide, given: _By) -> Exit:
+def _answer(command: str, target: str, decide: Decide, about: _By) -> Exit:
     """Find the gate, decide, and drive the run to its next stop."""
-    terminal = Terminal.open(as_json=given.as_json)
-    who = opening.person(given.by)
+    terminal = Terminal.open(as_json=about.as_json)
+    given = about.given
     with opening.store(terminal, given.db, given.own) as store:
         run, gate_id, gate = _found(store, target, given.tenant)
         # A gate that does not wait is handed on: the store knows who answered it, and when.
-        decision = decide(gate, who)
+        decision = decide(gate, about.who)
         to_reject = not decision.approved
+        call = Call(command, f"{run.id}/{gate_id}", about.words)
         drive = None
         try:
-            drive = _drive(store, run, terminal, who, given.tenant, to_reject=to_reject)
+            flow = flow_to_go_on(store, run, terminal, given, call, to_reject=to_reject)
+            drive = _drive(store, run, flow, terminal, about, lends=not to_reject)
         except Exception:
             if not to_reject:  # which needs no flow, whatever is wrong with it
                 raise
@@ -284,19 +317,17 @@ def _answer(target: str, decide: Decide, given: _By) -> Exit:
 
         if drive is not None:
             return drive.go(answered)
-        return _rejected_alone(run, terminal, lambda: answered(None, opening.host(given.tenant)))
+        return _rejected_alone(terminal, given, lambda: answered(None, opening.host(given.tenant)))
 
 
-def _rejected_alone(run: Run, terminal: Terminal, reject: Callable[[], Run]) -> Exit:
+def _rejected_alone(terminal: Terminal, given: Given, reject: Callable[[], Run]) -> Exit:
     """Reject a run whose flow cannot be made again; the store says why that is."""
-    from oas_compiler.cli.about import tell_what_is_used
     from oas_compiler.cli.exits import exit_of
     from oas_compiler.cli.records import run_record
     from oas_compiler.cli.render import outcome_view
 
-    tell_what_is_used(terminal, run, None)
     ended = reject()
-    terminal.show(outcome_view(ended))
+    terminal.show(outcome_view(ended, given))
     terminal.data(run_record(ended), of_run=True)
     return exit_of(ended)
 
@@ -304,29 +335,24 @@ def _rejected_alone(run: Run, terminal: Terminal, reject: Callable[[], Run]) -> 
 def _drive(
     store: RunStore,
     run: Run,
+    flow: Flow,
     terminal: Terminal,
-    who: str,
-    tenant: str,
+    about: _By,
     *,
-    to_reject: bool = False,
+    lends: bool = True,
 ) -> Drive:
-    """One answer here; the gates that come after it are left waiting.
-
-    What is lent to the run is said before anything is done.
-    """
-    from oas_compiler.cli.about import tell_what_is_used
+    """One answer here; the gates that come after it are left waiting."""
     from oas_compiler.cli.drive import Drive
 
-    flow = opening.flow_of_run(store, run.id, tenant, to_reject=to_reject)
-    tell_what_is_used(terminal, run, flow)
     return Drive(
         store=store,
         flow=flow,
         run_id=run.id,
         terminal=terminal,
-        by=who,
+        by=about.who,
         answers="leave",
-        tenant=tenant,
+        given=about.given,
+        lends=lends,
     )
 
 

@@ -8,11 +8,13 @@ In: what was typed.  Out: JSON values, or `Halt` with a sentence that names the 
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
 import sys
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from typing import Any, Final
 
 from oas_compiler.cli.exits import Halt
@@ -28,6 +30,8 @@ BASE_URL: Final = "CINATRA_BASE_URL"
 OWN_LIST: Final = "OASFLOW_ENV"
 """Names of variables that any run may read of this process, between blanks or commas."""
 _VARIABLE: Final = re.compile(r"[A-Z][A-Z0-9_]*")
+_UNITS: Final = {"s": "seconds", "min": "minutes", "h": "hours", "d": "days"}
+_DURATION: Final = re.compile(rf"(?P<number>[0-9]{{1,5}}) ?(?P<unit>{'|'.join(_UNITS)})")
 
 
 def decoded(text: str) -> Any:
@@ -63,7 +67,9 @@ def text_of(file: str, option: str) -> str:
         raise Halt(f"{option} {file}: the file is not UTF-8", code="unreadable") from None
     except OSError as error:
         why = error.strerror or type(error).__name__
-        raise Halt(f"{option} {file}: {why}", code="unreadable") from None
+        # What is refused for what it is, and not for being away: a pipe, a device.
+        way = f"; {option} - reads standard input" if error.errno == errno.EINVAL else ""
+        raise Halt(f"{option} {file}: {why}{way}", code="unreadable") from None
     except ValueError:
         raise Halt(f"{option}: this is not a file name", code="unreadable") from None
 
@@ -98,7 +104,7 @@ def environment(given: Sequence[str]) -> dict[str, str]:
 def placeholders(given: Sequence[str]) -> dict[str, str]:
     """What runs that this process goes on with may read of it: `OASFLOW_ENV`, then `--env`.
 
-    A name of the list without a variable is left out: a run that wants it says so.
+    A name without a variable, in the list or of an option, is left out: a run that wants it says so.
     """
     listed = os.environ.get(OWN_LIST, "").replace(",", " ").split()
     for name in listed:
@@ -106,7 +112,13 @@ def placeholders(given: Sequence[str]) -> dict[str, str]:
             raise Halt(f"{OWN_LIST} lists names of variables, in capitals; one entry is none")
         _refuse_runtime_name(OWN_LIST, name)
     own = {name: os.environ[name] for name in listed if name in os.environ}
-    return {**own, **environment(given)}
+    absent = names_without_value(given)
+    return {**own, **environment([text for text in given if text not in absent])}
+
+
+def names_without_value(given: Sequence[str]) -> list[str]:
+    """The names in `--env NAME` for which the environment has no variable."""
+    return [text for text in given if _VARIABLE.fullmatch(text) and text not in os.environ]
 
 
 def _with_value(text: str) -> str:
@@ -128,6 +140,17 @@ def _refuse_runtime_name(where: str, name: str) -> None:
         raise Halt(
             f"{where} {name}: the runtime reads this variable itself, and hands it to no flow"
         )
+
+
+def duration(text: str, option: str) -> timedelta:
+    """`30min`, `2 h`, `3d`: as lists tell an age.
+
+    Raises: `Halt`.
+    """
+    found = _DURATION.fullmatch(text.strip())
+    if found is None:
+        raise Halt(f"{option}: an age is a number and s, min, h or d, such as 30min, 2h or 3d")
+    return timedelta(**{_UNITS[found["unit"]]: int(found["number"])})
 
 
 def params(schema: Mapping[str, Any], file: str, settings: Sequence[str]) -> dict[str, Any]:

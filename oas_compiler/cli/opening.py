@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from oas_compiler.cli.exits import Halt
-from oas_compiler.cli.inputs import placeholders
+from oas_compiler.cli.inputs import names_without_value, placeholders
 from oas_compiler.cli.terminal import Terminal
 from oas_compiler.ir import ApiNode
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 BASE_URL: Final = "CINATRA_BASE_URL"
 ALLOW: Final = "OASFLOW_ALLOW"
+RUN_TOKEN: Final = "CINATRA_RUN_TOKEN"  # noqa: S105 - the name of a variable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +39,23 @@ class Own:
     base_url: str = ""
     allow: tuple[str, ...] | None = None
     record: str = ""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The variables of `--env`, without their values."""
+        return tuple(dict.fromkeys(text.partition("=")[0] for text in self.env))
+
+    @property
+    def differing(self) -> tuple[str, ...]:
+        """Those for which the environment has no value, or another one than was given."""
+        absent = names_without_value(self.env)
+        pairs = (text.partition("=") for text in self.env)
+        found = (
+            name
+            for name, equals, value in pairs
+            if name in absent or (equals and os.environ.get(name) != value)
+        )
+        return tuple(dict.fromkeys(found))
 
     @property
     def settings(self) -> dict[str, str]:
@@ -90,7 +108,27 @@ def store(terminal: Terminal, dsn: str, own: Own | None = None) -> RunStore:
             pass  # opening the store says the same, with more words
     lent = own or Own()
     env = {} if own is None else placeholders(lent.env)
-    return RunStore.open(dsn or None, env=env, settings=lent.settings, record=lent.record or None)
+    return RunStore.open(
+        dsn or None,
+        env=env,
+        settings=lent.settings,
+        record=lent.record or None,
+        allow=lent.allow or (),
+    )
+
+
+def refuse_unknown_flow(opened: RunStore, name: str) -> None:
+    """Say so where `--flow` names no flow of the store, and which one is meant.
+
+    Raises: `Halt`.
+    """
+    from oas_compiler.diagnostics import did_you_mean
+
+    names = opened.flow_names() if name else []
+    if not name or name in names:
+        return
+    nearest = did_you_mean(name, names)
+    raise Halt(f"no run is of a flow '{name}'" + (f"; {nearest}" if nearest else ""))
 
 
 def flow(path: str, *, env: Mapping[str, str], platform: Platform | None = None) -> Flow:
@@ -204,11 +242,20 @@ def mention_made_up_context(terminal: Terminal, made: Flow, options: PlatformOpt
         )
 
 
-def host(tenant: str = "") -> HostContext:
-    """The credentials of this activation, from the environment; `tenant` says whose they are."""
+def host(tenant: str = "", *, lends: bool = True) -> HostContext:
+    """The credentials of this activation, from the environment; `tenant` says whose they are.
+
+    lends: False for an activation that calls nobody and gets none.
+
+    Raises: `Halt` for a token that is too short to be one.
+    """
     from cinatra_sdk.runtime_context import host_context
 
-    return host_context(tenant=tenant, run_token=os.environ.get("CINATRA_RUN_TOKEN", ""))
+    try:
+        token = os.environ.get(RUN_TOKEN, "") if lends else ""
+        return host_context(tenant=tenant, run_token=token)
+    except ValueError:
+        raise Halt(f"{RUN_TOKEN}: this is no token, it has too few characters") from None
 
 
 def person(given: str) -> str:

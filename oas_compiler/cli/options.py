@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, TypeAlias
+from datetime import timedelta
+from typing import Annotated, TypeAlias, TypedDict
 
 import typer
 
+from oas_compiler.cli.inputs import duration
+from oas_compiler.cli.next_steps import Given
 from oas_compiler.cli.opening import Own
 
 Json: TypeAlias = Annotated[
@@ -73,11 +76,61 @@ Target: TypeAlias = Annotated[
 ]
 
 
-def lent(env: list[str] | None, base_url: str, allow: list[str] | None, record: str) -> Own:
-    """What the options lend to a run that somebody else may have started."""
-    return Own(
+FlowName: TypeAlias = Annotated[
+    str, typer.Option("--flow", metavar="NAME", help="Only runs of the flow with this name.")
+]
+StartedBy: TypeAlias = Annotated[
+    str, typer.Option("--started-by", metavar="NAME", help="Only runs that this person started.")
+]
+OlderThan: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--older-than", metavar="AGE", help="Only runs unchanged for that long: 30min, 2h, 3d."
+    ),
+]
+NewerThan: TypeAlias = Annotated[
+    str,
+    typer.Option("--newer-than", metavar="AGE", help="Only runs that changed within that time."),
+]
+
+
+class Filters(TypedDict, total=False):
+    """Conditions for runs that are listed, as `RunStore.list` takes them."""
+
+    flow: str
+    started_by: str
+    older_than: timedelta
+    newer_than: timedelta
+
+
+def given(
+    env: list[str] | None,
+    base_url: str,
+    allow: list[str] | None,
+    record: str,
+    *,
+    tenant: str,
+    db: str,
+) -> Given:
+    """What the options lend to a run that somebody else may have started, and where it is."""
+    own = Own(
         env=tuple(env or ()),
         base_url=base_url,
         allow=None if allow is None else tuple(allow),
         record=record,
     )
+    return Given(tenant=tenant, db=db, own=own)
+
+
+def filters(flow: str, started_by: str, older_than: str, newer_than: str) -> Filters:
+    """Conditions for `RunStore.list`, of the options that were given."""
+    found: Filters = {}
+    if flow:
+        found["flow"] = flow
+    if started_by:
+        found["started_by"] = started_by
+    if older_than:
+        found["older_than"] = duration(older_than, "--older-than")
+    if newer_than:
+        found["newer_than"] = duration(newer_than, "--newer-than")
+    return found

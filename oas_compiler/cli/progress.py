@@ -4,6 +4,7 @@ In: events of an activation.  Out: lines on stderr.
 
     ✓ Recipients » Generate recipient list  0.3 s
     ◆ Recipients » Review recipients  waits for a person
+    ✗ Recipients » Review recipients  rejected by ann: wrong list
 """
 
 from __future__ import annotations
@@ -17,9 +18,10 @@ from rich.segment import ControlType
 from rich.text import Text
 
 from oas_compiler.approval import walk
+from oas_compiler.cli.layout import Pieces
 from oas_compiler.cli.safe import clean, cut
 from oas_compiler.cli.terminal import Terminal
-from oas_compiler.ir import FlowIR, FlowNode
+from oas_compiler.ir import FlowIR, FlowNode, StartNode
 from oas_compiler.lower.names import node_name
 
 if TYPE_CHECKING:
@@ -39,6 +41,11 @@ class Progress:
             for path, node in walk(flow)
             if isinstance(node, FlowNode)
         )
+        self._setups = {
+            tuple(node_name(part) for part in path): node.id
+            for path, node in walk(flow)
+            if isinstance(node, StartNode)
+        }
         self._terminal = terminal
         self._begun: dict[tuple[str, ...], float] = {}
         self._live = terminal.err.is_terminal and terminal.err.color_system is not None
@@ -53,13 +60,14 @@ class Progress:
             self._running(name)
             return
         seconds = time.monotonic() - self._begun.pop(path, time.monotonic())
-        state = "failed" if event.error else "waits" if event.waits else "done"
-        ending = "  waits for a person" if event.waits else ""
-        took = f"  {seconds:.1f} s" if seconds >= 0.1 and not event.waits else ""
         self._clear()
-        self._terminal.say(
-            Text.assemble("  ", self._mark(state), f" {name}", (ending + took, "dim"))
-        )
+        if event.next is not None and self._setups.get(path) == event.next:
+            return  # it goes on as the gate that asks for inputs
+        state, ending = _state(event)
+        took = [f"{seconds:.1f} s"] if seconds >= 0.1 and not event.waits else []
+        line = Text.assemble("  ", self._mark(state), f" {name}")
+        endings = [Text(words, "dim") for words in (*ending, *took)]
+        self._terminal.say(Pieces([line, *endings], between="  "))
 
     def _running(self, name: str) -> None:
         if self._live:
@@ -75,6 +83,23 @@ class Progress:
         mark, colour = _MARKS[state]
         utf = self._terminal.err.encoding.lower().startswith("utf")
         return (mark if utf else _PLAIN_MARKS[state]), colour
+
+
+def _state(event: Event) -> tuple[str, list[str]]:
+    """Under which mark a node has finished, and what is said of it."""
+    decided = event.decision
+    if event.error:
+        return "failed", []
+    if event.waits:
+        return "waits", ["waits for a person"]
+    if decided is None or decided.get("skipped"):
+        return "done", []
+    kind = "approved" if decided.get("approved") else "rejected"
+    who, why = clean(str(decided.get("by") or "")), clean(str(decided.get("reason") or ""))
+    told = kind + (f" by {who}" if who else "")
+    if kind == "approved":
+        return "done", [told]
+    return "failed", [f"{told}: {why}" if why else told]
 
 
 def names_of(flow: FlowIR) -> Mapping[tuple[str, ...], str]:

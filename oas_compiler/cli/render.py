@@ -8,20 +8,22 @@ In: records of the store.  Out: something rich prints; every text from outside i
 
 from __future__ import annotations
 
-import json
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from rich.console import Group, RenderableType
-from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
 from cinatra_sdk.people import recorded_name
+from oas_compiler.cli.about import addresses
 from oas_compiler.cli.checklist import Checklist
 from oas_compiler.cli.checklist_view import checklist_view
+from oas_compiler.cli.lacking import export_first, reasons
+from oas_compiler.cli.layout import Indented, Listing, Member, Pieces, unbroken
+from oas_compiler.cli.opening import Own
 from oas_compiler.cli.safe import clean, cut
 from oas_compiler.cli.selecting import offered_in, options_for, other_values
 from oas_compiler.cli.values import cell, value_view, values_view
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
     from cinatra_sdk.gates import Gate
     from cinatra_sdk.runs import Run
     from cinatra_sdk.store.chosen import ChosenContext
+    from oas_compiler.cli.lacking import Lacking
+    from oas_compiler.cli.next_steps import Given
 
 COLOURS: Final[Mapping[str, str]] = {
     "completed": "green",
@@ -39,6 +43,8 @@ COLOURS: Final[Mapping[str, str]] = {
     "failed": "red",
     "stopped": "red",
 }
+_WORDS: Final = frozenset({"flow", "name"})
+"""Columns that may be broken between their words."""
 _UNITS: Final = (("d", 86_400), ("h", 3_600), ("min", 60))
 
 
@@ -57,17 +63,22 @@ def status_text(status: str) -> Text:
 # ------------------------------------------------------------------------ lists
 
 
-def runs_table(runs: Iterable[Run], now: datetime) -> Table:
-    table = _list("run", "status", "flow", "waits at", "changed")
-    for run in runs:
-        table.add_row(
-            Text(clean(run.id)),
-            status_text(run.status),
-            Text(cut(clean(run.flow), 40)),
-            Text(cut(", ".join(_waits_at(run)), 60)),
-            Text(_since(run.updated_at, now)),
-        )
-    return table
+def runs_table(runs: Sequence[Run], now: datetime) -> Listing:
+    # Whose a run is has to be said with its id, where it is somebody's.
+    of_tenants = any(run.tenant for run in runs)
+    columns = ["run", "status", "flow", "waits at", "changed", *(["tenant"] if of_tenants else [])]
+    return Listing(columns, [_run_cells(run, now, of_tenants) for run in runs], words=_WORDS)
+
+
+def _run_cells(run: Run, now: datetime, of_tenants: bool) -> list[Text]:
+    return [
+        Text(clean(run.id)),
+        status_text(run.status),
+        Text(cut(clean(run.flow), 40)),
+        Text(", ".join(_waits_at(run))),
+        Text(_since(run.updated_at, now)),
+        *([Text(clean(run.tenant))] if of_tenants else []),
+    ]
 
 
 def _waits_at(run: Run) -> list[str]:
@@ -75,25 +86,22 @@ def _waits_at(run: Run) -> list[str]:
     return [*gates, "(cannot be read)"] if run.unreadable else gates
 
 
-def gates_table(waiting: Iterable[tuple[Run, Gate]], now: datetime) -> Table:
-    table = _list("run", "gate", "name", "step", "risk", "age")
-    for run, gate in waiting:
-        table.add_row(
+def gates_table(waiting: Sequence[tuple[Run, Gate]], now: datetime) -> Listing:
+    of_tenants = any(run.tenant for run, _ in waiting)
+    columns = ["run", "gate", "name", "step", "risk", "age", *(["tenant"] if of_tenants else [])]
+    rows = [
+        [
             Text(clean(run.id)),
             Text(clean(gate.id)),
             Text(cut(clean(gate.name), 40)),
             Text(str(gate.step)),
             Text(clean(gate.risk)),
             Text(_since(run.updated_at, now)),
-        )
-    return table
-
-
-def _list(*columns: str) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    for column in columns:
-        table.add_column(column.upper(), overflow="fold")
-    return table
+            *([Text(clean(run.tenant))] if of_tenants else []),
+        ]
+        for run, gate in waiting
+    ]
+    return Listing(columns, rows, words=_WORDS)
 
 
 def _since(moment: datetime | None, now: datetime) -> str:
@@ -116,11 +124,9 @@ def gate_view(
     checklist: with what the person here has ticked already; None begins a new one.
     asking:    somebody is asked right here, who can turn the pages of a long list.
     """
-    heading = Text.assemble(
-        ("◆ ", "yellow"),
-        (clean(gate.name), "bold"),
-        (f"   step {gate.step} · risk {clean(gate.risk)} · {clean(gate.id)}", "dim"),
-    )
+    name = Text.assemble(("◆ ", "yellow"), (clean(gate.name), "bold"))
+    about = (f"step {gate.step}", f"risk {gate.risk}", gate.id)
+    heading = Pieces([name, *(Text(clean(part), "dim") for part in about)], after_first="   ")
     selector = gate.form.selector
     values = gate.values if selector is None else other_values(gate.values)
     parts: list[RenderableType] = [values_view(values)] if values else []
@@ -130,42 +136,42 @@ def gate_view(
     return Group(heading, *(below_heading(part) for part in shown))
 
 
-def below_heading(part: RenderableType) -> Padding:
+def below_heading(part: RenderableType) -> Indented:
     """A part of what a gate shows, where it stands under the gate's name; also when shown again."""
-    return Padding(part, (0, 0, 0, 2), expand=False)
+    return Indented(part, by=2)
 
 
-def how_to_answer(run: Run, gate: Gate, *, alone: bool) -> Text:
+def how_to_answer(run: Run, gate: Gate, given: Given, *, alone: bool) -> RenderableType:
     """The commands that answer a gate; `alone`: no other gate of the run waits."""
     from oas_compiler.cli.fields import has_form
 
-    target = shlex.quote(run.id if alone else f"{run.id}/{gate.id}")
+    target = run.id if alone else f"{run.id}/{gate.id}"
     selector = gate.form.selector
     selected = None if selector is None else options_for(selector)
+    reject = given.command("reject", target, "--reason", "…")
     if selected is not None:
-        first = " ".join([f"oasflow answer {target}", *selected])
-        other = f"oasflow answer {target}   (at a terminal: shows the list and asks)"
+        asked = f"{given.command('answer', target)}   (at a terminal: shows the list and asks)"
+        lines = [given.command("answer", target, *selected), reject, asked]
     elif not has_form(gate) and selector is None:
-        first = f"oasflow approve {target}"
-        free = gate.form.schema is None and gate.form.text_output
-        other = f"oasflow answer {target} --text '…'" if free else ""
+        lines = [given.command("approve", target), reject]
+        if gate.form.schema is None and gate.form.text_output:
+            lines.append(given.command("answer", target, "--text", "…"))
     else:
-        value = shlex.quote(json.dumps(gate.example(), ensure_ascii=False))
-        first = f"oasflow answer {target} --value {value}"
-        other = ""
-    lines = [first, f"oasflow reject {target} --reason '…'", other]
-    return _command("\n".join(f"  {clean(line)}" for line in lines if line))
+        value = json.dumps(gate.example(), ensure_ascii=False)
+        lines = [given.command("answer", target, "--value", value), reject]
+    return Group(*(_command(line) for line in lines))
 
 
 # ------------------------------------------------------------------------ one run
 
 
-def outcome_view(run: Run, names: Mapping[str, str] | None = None) -> RenderableType:
+def outcome_view(run: Run, given: Given, names: Mapping[str, str] | None = None) -> RenderableType:
     """Where a run stands: what came out of it, why it failed, or what it waits for.
 
+    given: what the commands that go on with it need.
     names: artifact id → name, for gates that ask for a context selection.
     """
-    return Group(*_outcome(run, names))
+    return Group(*_outcome(run, given, names))
 
 
 def run_view(
@@ -174,42 +180,65 @@ def run_view(
     chosen: Sequence[ChosenContext],
     now: datetime,
     *,
+    needed: Lacking,
     names: Mapping[str, str] | None = None,
 ) -> RenderableType:
-    """Everything about a run; `names` as in `outcome_view`."""
+    """Everything about a run.
+
+    needed: what a command that goes on with it has to be given; `names` as in `outcome_view`.
+    """
+    parts: list[RenderableType] = [Indented(_facts(run, now))]
+    if run.input:
+        parts += [_title("inputs"), Indented(values_view(run.input))]
+    if decisions:
+        parts += [_title("decisions"), Indented(_decisions_table(decisions))]
+    if chosen:
+        parts += [_title("context"), Indented(_chosen_table(chosen))]
+    first, *rest = _outcome(run, needed.whole, names)
+    if needed.lacks and run.status in {"waiting", "failed", "running"}:
+        rest += [
+            _title("to be given by whoever goes on with it"),
+            Indented(Group(*reasons(needed.lacks))),
+        ]
+    return Group(first, *parts, *rest)
+
+
+def _facts(run: Run, now: datetime) -> RenderableType:
     about = {
         "flow": run.flow,
         "file": run.file,
         "digest": run.digest[:16],
         "tenant": run.tenant,
+        "started by": run.started_by,
         "begun": _when(run.created_at),
         "changed": f"{_when(run.updated_at)} ({_since(run.updated_at, now)} ago)",
+        "calls": " ".join(addresses(run.platform, Own(), "refused")),
+        "reads": ", ".join(sorted(run.variables)),
     }
-    facts = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0))
-    for name, text in about.items():
-        if text:
-            facts.add_row(Text(name, style="dim"), Text(clean(text), overflow="fold"))
-    parts: list[RenderableType] = [_indented(facts)]
-    if run.input:
-        parts += [_title("inputs"), _indented(values_view(run.input))]
-    if decisions:
-        parts += [_title("decisions"), _indented(_decisions_table(decisions))]
-    if chosen:
-        parts += [_title("context"), _indented(_chosen_table(chosen))]
-    first, *rest = _outcome(run, names)
-    return Group(first, *parts, *rest)
+    told = {name: clean(text) for name, text in about.items() if text}
+    most = max(map(len, told))
+    words = {"calls", "reads"}
+    return Group(
+        *(
+            Member(name.ljust(most), Text(text), is_words=name in words, indent=0)
+            for name, text in told.items()
+        )
+    )
 
 
-def _outcome(run: Run, names: Mapping[str, str] | None = None) -> Iterator[RenderableType]:
+def _outcome(
+    run: Run, given: Given, names: Mapping[str, str] | None = None
+) -> Iterator[RenderableType]:
     branch = f"   by branch {run.branch}" if run.branch not in {None, "next"} else ""
-    yield Text.assemble("run ", clean(run.id), "  ", status_text(run.status), clean(branch))
+    stands = Text.assemble("run ", clean(run.id), "  ", status_text(run.status), clean(branch))
+    yield unbroken(stands)
     if run.messages:
         yield _title("messages")
         for message in run.messages:
-            yield _indented(_message_view(message.get("content", "")))
+            yield Indented(_message_view(message.get("content", "")))
     if run.outputs:
         yield _title("outputs")
-        yield _indented(values_view(run.outputs))
+        yield Indented(values_view(run.outputs))
     if run.error is not None:
         yield _title("error")
         yield Text(f"  {clean(str(run.error.get('message', '')))}", style="red")
@@ -222,14 +251,21 @@ def _outcome(run: Run, names: Mapping[str, str] | None = None) -> Iterator[Rende
         alone = len(run.waiting) == 1
         yield Text("")
         yield gate_view(gate, names)
-        yield how_to_answer(run, gate, alone=alone)
+        yield how_to_answer(run, gate, given, alone=alone)
+    yield from _how_to_go_on(run, given)
+
+
+def _how_to_go_on(run: Run, given: Given) -> Iterator[RenderableType]:
     if run.status == "failed" and (run.error or {}).get("code") == "below_min_items":
         yield Text(
             "  this run keeps what its slot was offered: start a new one with more artifacts"
         )
-    elif run.status in {"failed", "running"}:
+        return
+    if run.status in {"failed", "running"}:
         why = "try again" if run.status == "failed" else "if no process works on it"
-        yield _command(f"  oasflow resume {shlex.quote(clean(run.id))}   ({why})")
+        yield _command(f"{given.command('resume', run.id)}   ({why})")
+    if run.status in {"failed", "running", "waiting"}:
+        yield from export_first(given)
 
 
 def told_unreadable(run: Run) -> list[str]:
@@ -254,48 +290,54 @@ def _message_view(content: Any) -> RenderableType:
     return Text(f'{number} {what} for the context slot "{clean(selector.slot_id)}"', style="dim")
 
 
-def _decisions_table(decisions: Sequence[Mapping[str, Any]]) -> Table:
-    table = _list("gate", "decision", "by", "at", "reason", "value")
-    for row in decisions:
-        answer = row["answer"] if isinstance(row["answer"], Mapping) else {}
-        table.add_row(
-            Text(clean(row["gate_id"])),
-            Text(clean(row["kind"])),
-            Text(clean(recorded_name(row["decided_by"]))),
-            Text(_when(row["decided_at"])),
-            Text(cut(clean(row["reason"]), 60)),
-            Text(cell(answer["value"]) if "value" in answer else ""),
-        )
-    return table
+def _decisions_table(decisions: Sequence[Mapping[str, Any]]) -> Listing:
+    return Listing(
+        ("gate", "decision", "by", "at", "reason", "value"),
+        [_decision_cells(row) for row in decisions],
+        words=frozenset({"reason", "value"}),
+    )
 
 
-def _chosen_table(chosen: Sequence[ChosenContext]) -> Table:
-    table = _list("slot", "artifact", "name", "revision", "extension", "scope", "by", "at")
-    for one in chosen:
-        table.add_row(
-            Text(clean(one.slot_id)),
-            Text("none chosen" if one.artifact_id is None else clean(one.artifact_id)),
-            Text(cut(clean(one.name), 40)),
-            Text("" if one.revision is None else str(one.revision)),
-            Text(clean(one.extension or "")),
-            Text(one.source_scope or ""),
-            Text(one.selected_by or ""),
-            Text(_when(one.selected_at)),
-        )
-    return table
+def _decision_cells(row: Mapping[str, Any]) -> list[Text]:
+    answer = row["answer"] if isinstance(row["answer"], Mapping) else {}
+    return [
+        Text(clean(row["gate_id"])),
+        Text(clean(row["kind"])),
+        Text(clean(recorded_name(row["decided_by"]))),
+        Text(_when(row["decided_at"])),
+        Text(cut(clean(row["reason"]), 60)),
+        Text(cell(answer["value"]) if "value" in answer else ""),
+    ]
+
+
+def _chosen_table(chosen: Sequence[ChosenContext]) -> Listing:
+    return Listing(
+        ("slot", "artifact", "name", "revision", "extension", "scope", "by", "at"),
+        [_chosen_cells(one) for one in chosen],
+        words=_WORDS,
+    )
+
+
+def _chosen_cells(one: ChosenContext) -> list[Text]:
+    return [
+        Text(clean(one.slot_id)),
+        Text("none chosen" if one.artifact_id is None else clean(one.artifact_id)),
+        Text(cut(clean(one.name), 40)),
+        Text("" if one.revision is None else str(one.revision)),
+        Text(clean(one.extension or "")),
+        Text(one.source_scope or ""),
+        Text(one.selected_by or ""),
+        Text(_when(one.selected_at)),
+    ]
 
 
 def _title(text: str) -> Text:
     return Text(f"  {text}", style="bold")
 
 
-def _command(text: str) -> Text:
-    """Lines to copy: never broken by us."""
-    return Text(text, no_wrap=True, overflow="ignore")
-
-
-def _indented(thing: RenderableType) -> Padding:
-    return Padding(thing, (0, 0, 0, 4), expand=False)
+def _command(line: str) -> Text:
+    """A line to copy: never broken by us."""
+    return unbroken(Text(f"  {line}"))
 
 
 def _when(moment: datetime | None) -> str:

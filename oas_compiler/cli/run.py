@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from oas_compiler.cli import context, inputs, opening, options
+from oas_compiler.cli.acting import Call, flow_to_go_on
 from oas_compiler.cli.exits import Exit, Halt
 from oas_compiler.cli.safe import clean
 from oas_compiler.cli.terminal import Terminal
@@ -15,6 +16,7 @@ from oas_compiler.cli.terminal import Terminal
 if TYPE_CHECKING:
     from oas_compiler.cli.context import Context
     from oas_compiler.cli.drive import Answers
+    from oas_compiler.cli.next_steps import Given
     from oas_compiler.lower.flow import Flow
 
 
@@ -102,9 +104,8 @@ def run(
         params,
         run_id,
         filled=filled,
-        db=db,
         by=who,
-        tenant=tenant,
+        given=options.given(env, base_url, allow, record, tenant=tenant, db=db),
         answers=_answers(terminal, yes, detach),
     )
 
@@ -130,16 +131,16 @@ def resume(
     For a run whose process died or was interrupted, for a failed one (its failed node is tried
     again), and for one that waits.
     """
-    from oas_compiler.cli.about import tell_what_is_used
     from oas_compiler.cli.drive import Drive
 
     terminal = Terminal.open(as_json=as_json)
     who = opening.person(by)
-    own = options.lent(env, base_url, allow, record)
-    with opening.store(terminal, db, own) as store:
+    given = options.given(env, base_url, allow, record, tenant=tenant, db=db)
+    words = (*(("--flow", flow) if flow else ()), *(("--detach",) if detach else ()))
+    with opening.store(terminal, db, given.own) as store:
         found = store.find(_named(run), tenant=tenant or None, to_act=True)
-        made = opening.flow_of_run(store, found, tenant)
-        tell_what_is_used(terminal, store.get(found), made)
+        call = Call("resume", found, words)
+        made = flow_to_go_on(store, store.get(found), terminal, given, call)
         if flow and opening.digest(flow) != made.digest:
             made = opening.flow(flow, platform=made.platform, env=made.env)
         drive = Drive(
@@ -149,7 +150,7 @@ def resume(
             terminal=terminal,
             by=who,
             answers=_answers(terminal, False, detach),
-            tenant=tenant,
+            given=given,
         )
         return drive.go(
             lambda on_event, credentials: store.resume(
@@ -169,9 +170,8 @@ def _start(
     run_id: str,
     *,
     filled: Context | None,
-    db: str,
     by: str,
-    tenant: str,
+    given: Given,
     answers: Answers,
 ) -> Exit:
     from cinatra_sdk.errors import RunNotFound
@@ -182,7 +182,7 @@ def _start(
     flow.input(params)
     declared: Any = flow.input_schema["properties"]
     params = {title: value for title, value in params.items() if title in declared}
-    with opening.store(terminal, db) as store:
+    with opening.store(terminal, given.db) as store:
         if run_id:
             try:
                 store.get(run_id)
@@ -202,12 +202,18 @@ def _start(
             terminal=terminal,
             by=by,
             answers=answers,
-            tenant=tenant,
+            given=given,
             from_start=True,
         )
         return drive.go(
             lambda on_event, credentials: store.start(
-                flow, params, name, tenant=tenant, context=credentials, on_event=on_event
+                flow,
+                params,
+                name,
+                tenant=given.tenant,
+                by=by,
+                context=credentials,
+                on_event=on_event,
             )
         )
 

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from oas_compiler.cli import opening, options
 from oas_compiler.cli.exits import Exit, Halt
+from oas_compiler.cli.next_steps import Given
 from oas_compiler.cli.terminal import Terminal
+
+if TYPE_CHECKING:
+    from cinatra_sdk.runs import Run
+    from oas_compiler.cli.lacking import Lacking
 
 
 class RunStatus(StrEnum):
@@ -24,7 +29,12 @@ class RunStatus(StrEnum):
 
 
 def runs(
+    *,
     status: Annotated[RunStatus | None, typer.Option(help="Only runs in this status.")] = None,
+    flow: options.FlowName = "",
+    started_by: options.StartedBy = "",
+    older_than: options.OlderThan = "",
+    newer_than: options.NewerThan = "",
     limit: Annotated[int, typer.Option(min=1, help="How many, the latest change first.")] = 100,
     tenant: options.Tenant = "",
     db: options.Db = "",
@@ -35,11 +45,17 @@ def runs(
     from oas_compiler.cli.render import runs_table
 
     terminal = Terminal.open(as_json=as_json)
+    wanted = options.filters(flow, started_by, older_than, newer_than)
     with opening.store(terminal, db) as store:
         found = store.list(
-            status=None if status is None else status.value, tenant=tenant or None, limit=limit
+            status=None if status is None else status.value,
+            tenant=tenant or None,
+            limit=limit,
+            **wanted,
         )
         now = store.database.now()
+        if not found:
+            opening.refuse_unknown_flow(store, flow)
     terminal.data({"runs": [run_summary(run) for run in found]}, of_run=True)
     if found:
         terminal.show(runs_table(found, now))
@@ -80,5 +96,18 @@ def show(
         "context_selections": [chosen_record(one) for one in chosen],
     }
     terminal.data({**run_record(found), **records}, of_run=True)
-    terminal.show(run_view(found, decisions, chosen, now, names=names))
+    needed = _needed(found, Given(tenant=tenant, db=db))
+    terminal.show(run_view(found, decisions, chosen, now, names=names, needed=needed))
     return Exit.OK
+
+
+def _needed(run: Run, given: Given) -> Lacking:
+    """What a command that goes on with the run has to be given, beside what this one was."""
+    from oas_compiler.cli.lacking import Lacking, lacking
+
+    if run.status in {"completed", "rejected", "stopped"}:
+        return Lacking((), given)
+    try:
+        return lacking(run, given)
+    except Halt:  # a wrong setting of this process: whoever goes on is told
+        return Lacking((), given)

@@ -3,13 +3,12 @@
 In: the `Selector` of a gate and the ids of `--select`.  Out: the `userResponse` envelope.
 
     chosen_by_id(selector, ["a1f", "b2"])  ->  {"slotId": "brand", …, "selectedRefs": [ref, ref]}
-    options_for(selector)                  ->  ["--select a1f09c"]
+    options_for(selector)                  ->  ["--select", "a1f09c"]
 """
 
 from __future__ import annotations
 
 import json
-import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
@@ -50,8 +49,8 @@ def options_for(selector: Selector) -> list[str] | None:
     # One that is cut or made safe when it is shown would not be the id any more.
     alone = [id_ for id_ in offered if times[id_] == 1 and cut(clean(id_), MAX_ID) == id_]
     number = max(1, selector.rules.min_items)
-    chosen = [f"--select {shlex.quote(id_)}" for id_ in alone[:number]]
-    return chosen if len(chosen) == number else None
+    chosen = [word for id_ in alone[:number] for word in ("--select", id_)]
+    return chosen if len(alone) >= number else None
 
 
 def answer_value(form: AnswerForm, envelope: Mapping[str, Any]) -> Any:

@@ -24,6 +24,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from oas_compiler.cli.layout import Fitting, Widths
 from oas_compiler.cli.safe import clean, cut
 
 MAX_CELL: Final = 60
@@ -32,6 +33,8 @@ MAX_LINES: Final = 16
 MAX_ROWS: Final = 20
 MAX_COLUMNS: Final = 8
 MAX_DEPTH: Final = 6
+_BETWEEN: Final = 3
+"""Columns between the cells of a table of rows."""
 NOTE: Final = "dim italic"
 
 
@@ -66,7 +69,7 @@ def value_view(value: Any, *, depth: int = 0) -> RenderableType:
     if isinstance(value, Mapping):
         return values_view(value, depth=depth)
     if all(isinstance(item, Mapping) and item for item in value):
-        return _rows(value)
+        return _rows(value, depth)
     return Group(*_items(value, depth))
 
 
@@ -110,20 +113,26 @@ def _long_text(text: str) -> RenderableType:
     return Group(shown, _more(missing, "more characters")) if missing else shown
 
 
-def _rows(items: Sequence[Mapping[str, Any]]) -> RenderableType:
-    names = list(dict.fromkeys(name for item in items[:MAX_ROWS] for name in item))
+def _rows(items: Sequence[Mapping[str, Any]], depth: int) -> RenderableType:
+    shown = items[:MAX_ROWS]
+    names = list(dict.fromkeys(name for item in shown for name in item))
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
+    columns: list[Widths] = []
     for name in names[:MAX_COLUMNS]:
-        table.add_column(Text(cut(clean(name), MAX_CELL)), overflow="fold")
-    for item in items[:MAX_ROWS]:
+        heading = cut(clean(name), MAX_CELL)
+        table.add_column(Text(heading), overflow="fold")
+        cells = (cell(item[name]) for item in shown if name in item)
+        columns.append(Widths.of((heading, *cells), words=True))
+    for item in shown:
         table.add_row(
             *(Text(cell(item[name]) if name in item else "") for name in names[:MAX_COLUMNS])
         )
-    parts: list[RenderableType] = [table]
+    lines = Group(*_items(shown, depth))
+    missing = len(names) - MAX_COLUMNS
+    below = [_more(missing, "more columns")] if missing > 0 else []
+    parts: list[RenderableType] = [Fitting(table, columns, lines, between=_BETWEEN, below=below)]
     if len(items) > MAX_ROWS:
         parts.append(_more(len(items) - MAX_ROWS, "more rows"))
-    if len(names) > MAX_COLUMNS:
-        parts.append(_more(len(names) - MAX_COLUMNS, "more columns"))
     return Group(*parts)
 
 

@@ -22,7 +22,8 @@ class Screen:
 
     def __init__(self, command: list[str], env: dict[str, str]) -> None:
         self._master, slave = pty.openpty()
-        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 100, 0, 0))
+        columns = int(env.get("COLUMNS", "100"))
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
         self._process = subprocess.Popen(
             command,
             env={"TERM": "xterm-256color", "COLUMNS": "100", **env},

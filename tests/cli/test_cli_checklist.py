@@ -361,12 +361,12 @@ def test_an_id_that_is_none_or_several_names_the_candidates(
 @pytest.mark.parametrize(
     ("refs", "meta", "expected"),
     [
-        (THREE, {}, ["--select house-voice"]),
-        (THREE, {"minItems": 2}, ["--select house-voice", "--select old-voice"]),
-        ((ref("a b"),), {}, ["--select 'a b'"]),
+        (THREE, {}, ["--select", "house-voice"]),
+        (THREE, {"minItems": 2}, ["--select", "house-voice", "--select", "old-voice"]),
+        ((ref("a b"),), {}, ["--select", "a b"]),
         ((), {}, ["--select-none"]),
         (THREE, {"maxItems": 0}, ["--select-none"]),
-        (TWICE, {}, ["--select facts-2"]),
+        (TWICE, {}, ["--select", "facts-2"]),
         (TWICE, {"minItems": 2}, None),
     ],
 )

@@ -29,7 +29,7 @@ def parked(cli: Any, fresh_database: str) -> None:
     """A tenant's run with a variable, at its gate."""
     flow = compile_flow(FLOW, env={"CRM_URL": "mine"}, platform=SimulatedPlatform())
     with RunStore.open(fresh_database) as store:
-        store.start(flow, run_id="r1", tenant="acme")
+        store.start(flow, run_id="r1", tenant="acme", by="bob")
 
 
 @pytest.mark.parametrize(
@@ -53,9 +53,13 @@ def test_it_is_said_whose_run_is_gone_on_with_before_that_is_done(
     assert done == ["acted"]
     first, calls, reads = result.stderr.splitlines()[:3]
     digest = compile_flow(FLOW).digest[:12]
-    assert first == f"run r1: The test-flow, of tenant acme, sha256 {digest}"
-    assert calls == "  calls nothing: its platform is simulated"
-    assert reads == "  reads CRM_URL of this process"
+    assert first == f"run r1: The test-flow, of tenant acme, started by bob, sha256 {digest}"
+    if command[0] == "reject":
+        assert calls == "  calls nothing: the run is rejected"
+        assert reads == "  reads no variable"
+    else:
+        assert calls == "  calls nothing: its platform is simulated"
+        assert reads == "  reads CRM_URL of this process"
     assert "secret-word" not in result.output
 
 
@@ -96,7 +100,8 @@ def test_an_address_that_is_not_listed_is_refused_and_the_gate_stays_open(
     monkeypatch.setenv("OASFLOW_ALLOW", "https://other.example")
     refused = cli("approve", "r1", *where)
     assert refused.exit_code == 2
-    assert "https://crm.example, and OASFLOW_ALLOW of this process does not list it" in refused.stderr  # fmt: skip
+    assert "  --allow https://crm.example  an address that it may call\n" in refused.stderr
+    assert f"  oasflow approve r1/ok {' '.join(where)} --allow https://crm.example\n" in refused.stderr  # fmt: skip
     assert (server.seen, json.loads(cli("show", "r1", "--json").stdout)["decisions"]) == ([], [])
     assert cli("approve", "r1", *where, "--allow", "https://crm.example").exit_code == 3
 

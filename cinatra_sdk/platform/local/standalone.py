@@ -10,7 +10,7 @@ platform beyond; never a secret.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from cinatra_sdk.platform import platform_from
@@ -62,16 +62,19 @@ def remade(
     *,
     env: Mapping[str, str],
     record: str | None = None,
+    allow: Sequence[str] = (),
 ) -> LocalPlatform:
     """The platform that `describe()` described, where it `is_standalone`.
 
-    `env` and `record` are this process's own, for the platform beyond: see `platform_from`.
+    `env`, `record` and `allow` are this process's own, for the platform beyond: see `platform_from`.
 
     Raises: `ValueError` naming what is wrong with the description.
     """
     settings = read_settings(description)
     other = description.get("beyond")
-    beyond = None if other is None else platform_from(other, env=env, record=record)
+    beyond = None
+    if other is not None:
+        beyond = platform_from(other, env=env, record=record, allow=allow)
     return standalone(database, settings, beyond=beyond, hands_on=_listed(description))
 
 

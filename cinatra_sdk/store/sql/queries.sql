@@ -11,9 +11,9 @@ select name, file, source from flows where digest = %(digest)s;
 
 -- name: insert_run
 -- A new run; no row comes back when the id is taken.
-insert into runs (run_id, tenant, digest, input, env_names, lowering, platform, policy)
+insert into runs (run_id, tenant, digest, input, env_names, lowering, platform, policy, started_by)
 values (%(run_id)s, %(tenant)s, %(digest)s, %(input)s, %(env_names)s, %(lowering)s, %(platform)s,
-        %(policy)s)
+        %(policy)s, %(started_by)s)
 on conflict (run_id) do nothing
 returning run_id;
 
@@ -38,8 +38,15 @@ select r.*, f.name as flow_name, f.file as flow_file
 from runs r join flows f using (digest)
 where (%(status)s::text is null or r.status = %(status)s)
   and (%(tenant)s::text is null or r.tenant = %(tenant)s)
+  and (%(flow)s::text is null or f.name = %(flow)s)
+  and (%(started_by)s::text is null or r.started_by = %(started_by)s)
+  and (%(older_than)s::interval is null or r.updated_at < now() - %(older_than)s::interval)
+  and (%(newer_than)s::interval is null or r.updated_at > now() - %(newer_than)s::interval)
 order by r.updated_at desc, r.run_id
 limit %(limit)s;
+
+-- name: list_flow_names
+select distinct name from flows order by name limit %(limit)s;
 
 -- name: find_runs
 -- The run with this id, and those whose ids begin so: people shorten ids.  Whoever names no tenant

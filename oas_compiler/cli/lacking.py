@@ -1,0 +1,226 @@
+"""What a run asks for and a call does not lend to it: all of it at once, before anything is done.
+
+In: a run, and what the call was given.  Out: each `Lack`, and the same call with all of it.
+
+    lacking(run, Given())  ->  (Lack("--env CRM_KEY", "a variable that it reads; …"),
+                                Lack("--allow https://crm.example", "an address that it may call"))
+
+What is lacking is asked of those who refuse it: the run's platform is made again with one setting
+after the other that it lacks, until nothing more is.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
+
+from rich.text import Text
+
+from oas_compiler.cli.exits import Exit, Halt
+from oas_compiler.cli.inputs import SECRETS, placeholders
+from oas_compiler.cli.layout import Member, Words, unbroken
+from oas_compiler.cli.next_steps import Given
+from oas_compiler.cli.opening import ALLOW, BASE_URL, RUN_TOKEN
+from oas_compiler.cli.safe import clean
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from cinatra_sdk.runs import Run
+
+_SOME_SECRET: Final = "a secret that is asked about only"  # noqa: S105 - stands for any
+
+
+@dataclass(frozen=True, slots=True)
+class Lack:
+    """One thing that a run asks for."""
+
+    option: str
+    """With which option it is given, its value included; empty for what is only exported."""
+    why: str
+    export: str = ""
+    """The variable that has to be set first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lacking:
+    """Everything that a run asks for, and that a call does not lend."""
+
+    lacks: tuple[Lack, ...]
+    whole: Given
+    """What the call was given, and all of this."""
+
+    def __bool__(self) -> bool:
+        return bool(self.lacks)
+
+
+def lacking(run: Run, given: Given) -> Lacking:
+    """What the run asks for beyond what was given.
+
+    Raises: `Halt` for a variable without a value that the run does not ask for either.
+    """
+    lent = placeholders(given.own.env)
+    _refuse_stray(run, given, lent)
+    missing = [name for name in asked_variables(run) if name not in lent]
+    settings = dict(given.own.settings)
+    asked = _asked_of_platform(run, settings)
+    lacks = [_variable(name) for name in missing]
+    lacks += [_of_platform(run, setting, value) for setting, value in asked]
+    own = replace(given.own, env=(*given.own.env, *missing))
+    opened = [value for setting, value in asked if setting == ALLOW]
+    if opened:
+        own = replace(own, allow=_list(run, settings, (*(own.allow or ()), *opened)))
+    own = replace(own, base_url=dict(asked).get(BASE_URL, own.base_url))
+    tenant = given.tenant
+    if run.tenant and not tenant and os.environ.get(RUN_TOKEN):
+        tenant = run.tenant
+        lacks.append(
+            Lack(f"--tenant {clean(tenant)}", f"whose run it is; {RUN_TOKEN} is a tenant's")
+        )
+    return Lacking(tuple(lacks), replace(given, own=own, tenant=tenant))
+
+
+def asked_variables(run: Run) -> list[str]:
+    """The variables that a run asks for; one of the runtime's own is no question of lending."""
+    from cinatra_sdk.placeholders import is_runtime_name
+
+    return sorted(name for name in run.variables if not is_runtime_name(name))
+
+
+def refusal(run: Run, found: Lacking, command: str) -> Halt:
+    """The end of a call that lacks something; `command` is the whole call that would do."""
+    return Halt(
+        f"run '{run.id}' asks for what this call does not lend to it; nothing was done",
+        exit=Exit.USAGE,
+        code="not_configured",
+        then=told(found, command),
+        more={
+            "lacking": [
+                {"option": lack.option, "why": lack.why, "export": lack.export}
+                for lack in found.lacks
+            ],
+            "command": command,
+        },
+    )
+
+
+def told(found: Lacking, command: str) -> list[RenderableType]:
+    """Each lack with its reason, and the call that has all of it."""
+    return [
+        *reasons(found.lacks),
+        Text("all of it, if you mean to lend it:"),
+        unbroken(Text(f"  {command}")),
+        *export_first(found.whole),
+    ]
+
+
+def reasons(lacks: tuple[Lack, ...]) -> list[RenderableType]:
+    """Each lack on its line."""
+    names = [lack.option or f"export {lack.export}" for lack in lacks]
+    most = min(40, max(map(len, names)))
+    return [
+        Member(name.ljust(most), Text(clean(lack.why)), is_words=True)
+        for name, lack in zip(names, lacks, strict=True)
+    ]
+
+
+def export_first(given: Given) -> list[RenderableType]:
+    """What has to be exported before a command with these options works, if anything."""
+    names = given.to_export()
+    if not names:
+        return []
+    told = f"(export {', '.join(map(clean, names))} first: values are not repeated here)"
+    return [Words(Text(told, "dim"))]
+
+
+def _variable(name: str) -> Lack:
+    if name in os.environ:
+        return Lack(f"--env {clean(name)}", "a variable that it reads")
+    return Lack(f"--env {clean(name)}", "a variable that it reads; not set here", name)
+
+
+def _refuse_stray(run: Run, given: Given, lent: Mapping[str, str]) -> None:
+    """A name that is misspelt is told, and not left out in silence."""
+    asked = asked_variables(run)
+    if any(name not in lent and name not in asked for name in given.own.names):
+        reads = ", ".join(map(clean, asked)) or "no variable"
+        raise Halt(f"--env names a variable that is not set here; the run reads {reads}")
+
+
+# ------------------------------------------------------------------------ the platform
+
+
+def _asked_of_platform(run: Run, settings: dict[str, str]) -> list[tuple[str, str]]:
+    """Settings that the run's platform lacks, with the address that each has to name.
+
+    settings: of this process; whatever is lacking is added.
+    """
+    description = _http_part(run.platform)
+    found: list[tuple[str, str]] = []
+    while description is not None:
+        asked = _first_asked(run, description, settings)
+        if asked is None or asked in found:
+            break
+        found.append(asked)
+        setting, value = asked
+        before = settings.get(ALLOW, "").split() if setting == ALLOW else []
+        settings[setting] = " ".join([*before, value or _SOME_SECRET])
+    return found
+
+
+def _http_part(description: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Where calls leave this process; None where none does."""
+    part = description.get("beyond") if description.get("kind") == "local" else description
+    return part if isinstance(part, Mapping) and part.get("kind") == "http" else None
+
+
+def _first_asked(
+    run: Run, description: Mapping[str, Any], settings: Mapping[str, str]
+) -> tuple[str, str] | None:
+    """The first setting that is lacking; None where nothing is, or nobody's settings would do."""
+    from cinatra_sdk.platform import HttpPlatform, platform_from
+    from cinatra_sdk.platform.remaking import SettingLacking, is_named, takes_credentials
+
+    try:
+        platform = platform_from(description, env=settings)
+    except SettingLacking as refused:
+        return refused.setting, refused.value
+    except ValueError:
+        return None  # the description itself is wrong: the store says how
+    assert isinstance(platform, HttpPlatform)  # as the description says
+    platform.close()
+    about: Any = platform.describe()
+    if os.environ.get(RUN_TOKEN) and not takes_credentials(platform):
+        return BASE_URL, about["base_url"]
+    called = [one for one in (about["base_url"], *about["allow"]) if one]
+    addresses = called if asked_variables(run) else []
+    unnamed = next((one for one in addresses if not is_named(one, settings)), None)
+    return None if unnamed is None else (ALLOW, unnamed)
+
+
+def _of_platform(run: Run, setting: str, value: str) -> Lack:
+    if setting == BASE_URL:
+        held = [name for name in SECRETS if os.environ.get(name)]
+        gets = f"; it gets {', '.join(held)}" if held else ""
+        return Lack(f"--base-url {clean(value)}", f"the platform that it calls{gets}")
+    if setting == ALLOW:
+        names = asked_variables(run)
+        gets = f"; it may get {', '.join(map(clean, names))}" if names else ""
+        return Lack(f"--allow {clean(value)}", f"an address that it may call{gets}")
+    return Lack("", "its platform was used with it", setting)
+
+
+def _list(run: Run, settings: Mapping[str, str], wanted: tuple[str, ...]) -> tuple[str, ...]:
+    """The addresses for `--allow`, which takes the place of the whole list of this process."""
+    from cinatra_sdk.platform.remaking import is_named
+
+    part = _http_part(run.platform) or {}
+    asked = [part.get("base_url", ""), *part.get("allow", [])]
+    kept = [
+        entry
+        for entry in settings[ALLOW].split()
+        if any(is_named(address, {ALLOW: entry}) for address in asked if address)
+    ]
+    return tuple(dict.fromkeys((*wanted, *kept)))

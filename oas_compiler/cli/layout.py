@@ -1,0 +1,201 @@
+"""What is shown in lines and lists, at any width: ids stay whole, and lists stop being tables.
+
+    Pieces([id, name, age])                on one line where there is room, else broken between them
+    Listing(("run", "flow"), rows)         a table where there is room, else a block for each row
+    Fitting(table, columns, lines)         the same for another table
+
+A piece or a cell that is an id, a path or a command is never broken by us: where it is wider than
+the terminal, the terminal goes on with it in its next line, and whoever copies it gets all of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, Group, RenderableType
+from rich.segment import Segment
+from rich.table import Table
+from rich.text import Text
+
+_GAP: Final = 2
+"""Columns of the terminal between two cells."""
+_READABLE: Final = 16
+"""Columns in which words can be read that do not all fit on a line."""
+
+
+def unbroken(text: Text) -> Text:
+    """`text`, whose lines only the terminal breaks."""
+    text.no_wrap, text.overflow = True, "ignore"
+    return text
+
+
+@dataclass(frozen=True, slots=True)
+class Indented:
+    """Something further to the right, whose unbroken lines stay whole."""
+
+    thing: RenderableType
+    by: int = 4
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Segment]:
+        inner = options.update_width(max(1, options.max_width - self.by))
+        for line in Segment.split_lines(console.render(self.thing, inner)):
+            yield from (Segment(" " * self.by), *line, Segment.line())
+
+
+@dataclass(frozen=True, slots=True)
+class Pieces:
+    """Pieces of one line; where it is too long, the line is broken between them."""
+
+    pieces: Sequence[Text]
+    between: str = " · "
+    """Left out where the line is broken."""
+    after_first: str = ""
+    """What stands after the first piece instead."""
+    indent: int = 4
+    """Columns before every line but the first."""
+
+    def __rich_console__(self, _console: Console, options: ConsoleOptions) -> Iterator[Text]:
+        first, *others = self.pieces
+        line, gap = first.copy(), self.after_first or self.between
+        for piece in others:
+            if line.cell_len + len(gap) + piece.cell_len > options.max_width:
+                yield unbroken(line)
+                *before, last = _lines(piece, options.max_width - self.indent)
+                for part in before:
+                    yield unbroken(Text.assemble(" " * self.indent, part))
+                line = Text.assemble(" " * self.indent, last)
+            else:
+                line.append(gap, style="dim").append_text(piece)
+            gap = self.between
+        yield unbroken(line)
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """A sentence, broken between its words."""
+
+    text: Text
+    indent: int = 2
+
+    def __rich_console__(self, _console: Console, options: ConsoleOptions) -> Iterator[Text]:
+        for line in _lines(self.text, options.max_width - self.indent):
+            yield unbroken(Text.assemble(" " * self.indent, line))
+
+
+def _lines(text: Text, room: int) -> Iterator[Text]:
+    """Lines of whole words; a word that is wider than `room` has a line of its own."""
+    line = Text()
+    for word in text.split(" ", allow_blank=True):
+        if line and line.cell_len + 1 + word.cell_len > max(_READABLE, room):
+            yield line
+            line = Text()
+        line.append(" " if line else "").append_text(word)
+    yield line
+
+
+@dataclass(frozen=True, slots=True)
+class Widths:
+    """How wide a column is where nothing in it is broken, and how narrow it may become."""
+
+    whole: int
+    least: int
+
+    @classmethod
+    def of(cls, texts: Iterable[str], *, words: bool) -> Widths:
+        """words: the texts may be broken, between their words."""
+        known = list(texts)
+        whole = max(map(cell_len, known), default=0)
+        if not words:
+            return cls(whole, whole)
+        longest = max((cell_len(word) for text in known for word in text.split()), default=0)
+        return cls(whole, min(whole, max(_READABLE, longest)))
+
+
+@dataclass(frozen=True, slots=True)
+class Fitting:
+    """A table where its columns have room to be read, else the same data in lines."""
+
+    table: Table
+    columns: Sequence[Widths]
+    lines: RenderableType
+    between: int = _GAP
+    """Columns of the terminal that the table puts between two cells."""
+    below: Sequence[RenderableType] = ()
+    """What the table leaves out, and the lines do not."""
+
+    def __rich_console__(
+        self, _console: Console, options: ConsoleOptions
+    ) -> Iterator[RenderableType]:
+        room = options.max_width - self.between * (len(self.columns) - 1)
+        left = room - sum(column.least for column in self.columns)
+        if left < 0:
+            yield self.lines
+            return
+        for shown, column in zip(self.table.columns, self.columns, strict=True):
+            more = min(left, column.whole - column.least)
+            shown.width = column.least + more
+            left -= more
+        yield self.table
+        yield from self.below
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """Rows of cells under the names of their columns."""
+
+    columns: Sequence[str]
+    rows: Sequence[Sequence[Text]]
+    words: frozenset[str] = frozenset()
+    """Columns of words, which may be broken; every other cell stays whole."""
+
+    def __rich_console__(
+        self, _console: Console, _options: ConsoleOptions
+    ) -> Iterator[RenderableType]:
+        table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="bold")
+        for name in self.columns:
+            table.add_column(name.upper(), overflow="fold")
+        for row in self.rows:
+            table.add_row(*row)
+        yield Fitting(table, [self._widths(at) for at in range(len(self.columns))], self._blocks())
+
+    def _widths(self, at: int) -> Widths:
+        name = self.columns[at]
+        return Widths.of((name, *(row[at].plain for row in self.rows)), words=name in self.words)
+
+    def _blocks(self) -> Group:
+        """The first cell of each row, and the others below it behind their names."""
+        most = max(map(cell_len, self.columns))
+        parts: list[RenderableType] = []
+        for first, *others in self.rows:
+            parts.append(unbroken(Text.assemble(first, style="bold")))
+            parts += [
+                Member(name.ljust(most), cell, is_words=name in self.words)
+                for name, cell in zip(self.columns[1:], others, strict=True)
+                if cell.plain
+            ]
+        return Group(*parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A name and what belongs to it; the lines of words that are broken stand below each other."""
+
+    name: str
+    cell: Text
+    is_words: bool = False
+    indent: int = 2
+
+    def __rich_console__(self, _console: Console, options: ConsoleOptions) -> Iterator[Text]:
+        head = Text.assemble(" " * self.indent, (self.name, "dim"), " " * _GAP)
+        if not self.is_words:
+            yield unbroken(Text.assemble(head, self.cell))
+            return
+        if 2 * head.cell_len > options.max_width:
+            yield unbroken(Text.assemble(head))
+            head = Text(" " * (self.indent + 4))
+        for line in _lines(self.cell, options.max_width - head.cell_len):
+            yield unbroken(Text.assemble(head, line))
+            head = Text(" " * head.cell_len)

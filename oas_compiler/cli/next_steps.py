@@ -1,0 +1,73 @@
+"""The commands that go on with a run, complete: with each option that this call needed, too.
+
+In: what this call was given.  Out: one line for a shell.
+
+    given = Given(tenant="acme", own=Own(env=("CRM_KEY=sk-1",)))
+    given.command("approve", "n1")    ->  oasflow approve n1 --tenant acme --env CRM_KEY
+    given.to_export()                 ->  ["CRM_KEY"], where the environment has another value
+
+A value may be a secret and is never repeated: a variable is named, and so is what has to be
+exported before the line works.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+from dataclasses import dataclass, field
+from typing import Final
+
+from oas_compiler.cli.opening import Own
+from oas_compiler.cli.safe import clean
+
+DATABASE: Final = "DATABASE_URL"
+TENANT: Final = "OASFLOW_TENANT"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Given:
+    """What a call was given that a later call on the same run needs again."""
+
+    tenant: str = ""
+    db: str = ""
+    own: Own = field(default_factory=Own)
+
+    def command(self, name: str, target: str, *more: str) -> str:
+        """`oasflow NAME TARGET …` for a shell; `more` are options of the command's own."""
+        # A run may be called like an option.
+        end = ["--", target] if target.startswith("-") else []
+        options = self._where() if name in {"reject", "stop"} else self._options()
+        words = ["oasflow", name, *([] if end else [target]), *more, *options, *end]
+        return " ".join(shlex.quote(clean(word)) for word in words)
+
+    def to_export(self) -> tuple[str, ...]:
+        """Variables to be set first, so that a command with these options does the same."""
+        return self.own.differing + ((DATABASE,) if self._hides_db() else ())
+
+    def _where(self) -> list[str]:
+        """Whose the run is, and in which database: all that ending it needs."""
+        words = [] if self.tenant == os.environ.get(TENANT, "") else ["--tenant", self.tenant]
+        return [*words, "--db", self.db] if self._names_db() and not self._hides_db() else words
+
+    def _options(self) -> list[str]:
+        words = self._where()
+        if self.own.base_url:
+            words += ["--base-url", self.own.base_url]
+        for address in self.own.allow or ():
+            words += ["--allow", address]
+        for name in self.own.names:
+            words += ["--env", name]
+        if self.own.record:
+            words += ["--record", self.own.record]
+        return words
+
+    def _names_db(self) -> bool:
+        return bool(self.db) and self.db != os.environ.get(DATABASE)
+
+    def _hides_db(self) -> bool:
+        """Whether the address of the database is no text to repeat: it may hold a password."""
+        if not self._names_db():
+            return False
+        from cinatra_sdk.store.dsn import may_be_repeated
+
+        return not may_be_repeated(self.db)

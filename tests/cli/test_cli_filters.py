@@ -1,0 +1,91 @@
+"""Conditions on `oasflow runs` and `oasflow gates`."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from oas_compiler.cli.exits import Halt
+from oas_compiler.cli.inputs import duration
+from tests.flows import end, flow_of, gate, start
+
+
+@pytest.fixture
+def three(cli: Any, flow_file: Any) -> Any:
+    """Runs of two flows, started by two people."""
+    waiting = flow_of(start(), gate("ok"), end())
+    paths = {
+        name: flow_file({**waiting, "name": name}, f"{name}.json") for name in ("Letters", "Posts")
+    }
+    for run, flow, by in (
+        ("r1", "Letters", "ann"),
+        ("r2", "Letters", "bob"),
+        ("r3", "Posts", "ann"),
+    ):
+        assert cli("run", paths[flow], "--run-id", run, "--as", by).exit_code == 3
+    return cli
+
+
+@pytest.mark.parametrize(
+    ("options", "found"),
+    [
+        ((), ["r1", "r2", "r3"]),
+        (("--flow", "Letters"), ["r1", "r2"]),
+        (("--started-by", "ann"), ["r1", "r3"]),
+        (("--flow", "Letters", "--started-by", "ann"), ["r1"]),
+        (("--older-than", "1h"), []),
+        (("--newer-than", "1 h", "--flow", "Posts"), ["r3"]),
+        (("--tenant", "acme"), []),
+    ],
+)
+def test_runs_and_gates_are_found_by_the_same_conditions(
+    three: Any, options: tuple[str, ...], found: list[str]
+) -> None:
+    runs = json.loads(three("runs", *options, "--json").stdout)["runs"]
+    assert sorted(run["id"] for run in runs) == found
+    gates = json.loads(three("gates", *options, "--json").stdout)["gates"]
+    assert sorted(one["run"] for one in gates) == found
+    assert {one["started_by"] for one in (*runs, *gates)} <= {"ann", "bob"}
+
+
+def test_a_limit_is_said_where_it_cuts(three: Any) -> None:
+    listed = three("gates", "--limit", "2")
+    assert "only the gates of 2 runs are listed; --limit lists more" in listed.stderr
+    assert three("gates", "--limit", "2", "--json").stdout.count('"run"') == 2
+
+
+def test_a_flow_that_nobody_ran_is_told_with_the_nearest(three: Any) -> None:
+    for command in ("runs", "gates"):
+        refused = three(command, "--flow", "Leters")
+        assert refused.exit_code == 2
+        assert refused.stderr == "error: no run is of a flow 'Leters'; did you mean \"Letters\"?\n"
+
+
+def test_a_condition_and_a_run_do_not_go_together(three: Any) -> None:
+    refused = three("gates", "r1", "--flow", "Letters")
+    assert refused.exit_code == 2
+    assert "RUN names one run" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("90s", timedelta(seconds=90)), ("30min", timedelta(minutes=30)), ("2 h", timedelta(hours=2)),
+        ("3d", timedelta(days=3)), ("0d", timedelta()),
+    ],
+)  # fmt: skip
+def test_an_age_is_written_as_lists_tell_it(text: str, expected: timedelta) -> None:
+    assert duration(text, "--older-than") == expected
+
+
+@pytest.mark.parametrize("text", ["", "3", "d", "3 weeks", "-1h", "1.5h", "999999d"])
+def test_another_age_is_refused_with_examples(text: str) -> None:
+    with pytest.raises(Halt, match="--older-than: an age is a number and s, min, h or d"):
+        duration(text, "--older-than")
+
+
+def test_an_age_before_all_times_finds_nothing(three: Any) -> None:
+    assert json.loads(three("runs", "--older-than", "99999d", "--json").stdout) == {"runs": []}

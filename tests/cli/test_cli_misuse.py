@@ -1,0 +1,92 @@
+"""A command line that cannot be parsed is one line, which names what is meant; pipes name the way in."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import pytest
+from oasflow_process import Oasflow
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (("aprove", "n1"), 'oasflow: there is no command "aprove"; did you mean "approve"? (see oasflow -h)'),
+        (("zzzz",), 'oasflow: there is no command "zzzz" (see oasflow -h)'),
+        (("db", "statsu"), 'oasflow db: there is no command "statsu"; did you mean "status"? (see oasflow db -h)'),
+        (("approve", "n1", "--reson", "x"), 'oasflow approve: there is no option "--reson"; did you mean "--reason"? (see oasflow approve -h)'),
+        (("approve", "n1", "-x"), 'oasflow approve: there is no option "-x" (see oasflow approve -h)'),
+        (("--debgu", "runs"), 'oasflow: there is no option "--debgu"; did you mean "--debug"? (see oasflow -h)'),
+        (("approve",), "oasflow approve: RUN[/GATE] is missing (see oasflow approve -h)"),
+        (("runs", "--status", "asleep"), "oasflow runs: --status: 'asleep' is not one of 'running', 'waiting', 'completed', 'rejected', 'failed', 'stopped' (see oasflow runs -h)"),
+        (("runs", "--lim\x1bit", "1"), 'oasflow runs: there is no option "--lim␛it"; did you mean "--limit"? (see oasflow runs -h)'),
+    ],
+)  # fmt: skip
+def test_what_is_misspelt_is_one_line_with_what_is_meant(
+    offline: Any, arguments: tuple[str, ...], line: str
+) -> None:
+    result = offline(*arguments)
+    assert (result.exit_code, result.stdout, result.stderr) == (2, "", f"error: {line}\n")
+
+
+@pytest.mark.parametrize("option", [("--limit", "x"), ("--limit", "0"), ("--limit",)])
+def test_a_value_that_does_not_fit_is_one_line_that_names_its_option(
+    offline: Any, option: tuple[str, ...]
+) -> None:
+    result = offline("runs", *option)
+    assert result.exit_code == 2
+    assert result.stderr.startswith("error: oasflow")
+    assert "--limit" in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(("group", "command"), [((), "approve"), (("db",), "migrate")])
+def test_a_group_alone_lists_its_commands_in_lines(
+    offline: Any, group: tuple[str, ...], command: str
+) -> None:
+    result = offline(*group)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert any(line.split()[:1] == [command] for line in result.stderr.splitlines())
+
+
+def test_the_version_is_an_option_too(offline: Any) -> None:
+    told = offline("--version")
+    assert told.exit_code == 0
+    assert offline("version").stdout.startswith(told.stdout)
+    assert told.stdout.startswith("oasflow ")
+
+
+# ------------------------------------------------------------------------------ pipes
+
+
+def test_a_pipe_and_a_device_name_standard_input_as_the_way(offline: Any, flow_file: Any) -> None:
+    read, write = os.pipe()
+    try:
+        pipe = offline("run", flow_file(), "--simulate", "--input", f"/dev/fd/{read}")
+    finally:
+        os.close(read)
+        os.close(write)
+    assert pipe.exit_code == 2
+    assert pipe.stderr == (
+        f"error: --input /dev/fd/{read}: it is a pipe, and no ordinary file; "
+        "--input - reads standard input\n"
+    )
+    device = offline("answer", "n1", "--value-file", "/dev/null")
+    assert device.exit_code == 2
+    assert device.stderr.endswith("; --value-file - reads standard input\n")
+
+
+def test_what_is_no_pipe_says_nothing_of_standard_input(offline: Any, tmp_path: Any) -> None:
+    for path in (str(tmp_path), str(tmp_path / "gone")):
+        refused = offline("answer", "n1", "--value-file", path)
+        assert refused.exit_code == 2
+        assert "standard input" not in refused.stderr
+
+
+def test_a_here_document_of_a_shell_reaches_an_answer(
+    oasflow: Oasflow, here: Any, flow_file: Any
+) -> None:
+    assert here("run", flow_file(), "--simulate", "--run-id", "r1").code == 3
+    done = oasflow("answer", "r1", "--value-file", "-", stdin='"from a pipe"')
+    assert done.code == 3

@@ -1,0 +1,189 @@
+"""What is shown in a terminal of 60, 80 and 120 columns: ids can be copied, and nothing is torn."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from rich.console import Console
+from rich.text import Text
+
+from cinatra_sdk.gates import Gate
+from cinatra_sdk.runs import Run
+from oas_compiler.cli.about import what_is_used
+from oas_compiler.cli.lacking import Lacking
+from oas_compiler.cli.layout import Listing, Member, Pieces, Words
+from oas_compiler.cli.next_steps import Given
+from oas_compiler.cli.opening import Own
+from oas_compiler.cli.render import gate_view, gates_table, outcome_view, run_view, runs_table
+from oas_compiler.cli.values import values_view
+from tests.flows import end, flow_node, flow_of, gate, port, start
+
+RUN = "weekly-customer-newsletter-2026-11-22-a91bc77d0"
+GATE = "recipients_selection_subflow/recipients-review_gate"
+NOW = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)
+WIDTHS = (40, 60, 80, 120)
+
+
+def shown(thing: Any, width: int) -> list[str]:
+    """The lines that are written; where one is longer, the terminal itself goes on in the next."""
+    stream = io.StringIO()
+    Console(file=stream, width=width, color_system=None, legacy_windows=False).print(
+        thing, crop=False
+    )
+    return [line.rstrip() for line in stream.getvalue().rstrip("\n").split("\n")]
+
+
+def waiting(run: str = RUN, gate_id: str = GATE, name: str = "Review recipients") -> Run:
+    form = {
+        "id": gate_id, "node": "n", "visit": 1, "step": 3, "risk": "read_only", "name": name,
+        "output": "x", "textOutput": True, "answerSchema": None, "outputSchema": None,
+        "innerSchema": None,
+    }  # fmt: skip
+    payload = {"xRenderer": "r", "schema": {}, "values": {"who": "all"}}
+    asked = {"interrupt": "i", "payload": payload, "response_schema": {"x-gate": form}}
+    return Run(
+        id=run, status="waiting", flow="Newsletter agent", tenant="acme", digest="ab" * 32,
+        waiting=(Gate.from_json(asked),), updated_at=NOW - timedelta(minutes=5),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_ids_are_never_broken(width: int) -> None:
+    run = waiting()
+    views = (
+        gates_table([(run, run.waiting[0])], NOW),
+        runs_table([run], NOW),
+        gate_view(run.waiting[0]),
+        outcome_view(run, Given(tenant="acme", own=Own(env=("CRM_KEY",)))),
+    )
+    for view in views:
+        text = "\n".join(shown(view, width))
+        assert GATE in text
+    assert f"oasflow approve {RUN} --tenant acme --env CRM_KEY" in text
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_paths_ids_and_addresses_of_a_run_are_whole_below_its_headings(width: int) -> None:
+    run = replace(
+        waiting(), file="/srv/agents/newsletter-agent-of-the-week/cinatra/oas.json", status="rejected",
+        waiting=(), platform={"kind": "http", "base_url": "https://cinatra.example.org/platform"},
+    )  # fmt: skip
+    decision = {
+        "gate_id": GATE, "kind": "rejected", "decided_by": "ann.example@example.org",
+        "decided_at": NOW, "reason": "not these", "answer": {"value": "x"},
+    }  # fmt: skip
+    view = run_view(run, [decision], [], NOW, needed=Lacking((), Given()))
+    text = "\n".join(shown(view, width))
+    for whole in (RUN, GATE, run.file, "ann.example@example.org", run.platform["base_url"]):
+        assert str(whole) in text
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_what_is_used_is_broken_between_its_pieces_only(width: int) -> None:
+    run = Run(
+        id=RUN, status="waiting", flow="Newsletter agent", file="agents/newsletter/cinatra/oas.json",
+        tenant="acme-industries-gmbh", started_by="ann@example.org", digest="ab" * 32,
+        variables=("CRM_HOST", "CRM_KEY", "ZONE"),
+        platform={"kind": "http", "base_url": "https://cinatra.example.org/platform", "allow": ["https://crm.example.com", "https://erp.example.com"]},
+    )  # fmt: skip
+    for pieces in what_is_used(run, Own(), "done"):
+        lines = shown(Pieces([Text(piece) for piece in pieces], between=" "), width)
+        assert " ".join(line.strip() for line in lines) == " ".join(pieces).strip()
+        assert width < 60 or max(map(len, lines)) <= width
+
+
+def test_a_list_is_a_table_where_there_is_room_and_blocks_where_there_is_none() -> None:
+    table = gates_table([(run := waiting(), run.waiting[0])], NOW)
+    assert shown(table, 160) == [
+        f"{'RUN':{len(RUN)}}  {'GATE':{len(GATE)}}  NAME               STEP  RISK       AGE    TENANT",
+        f"{RUN}  {GATE}  Review recipients  3     read_only  5 min  acme",
+    ]
+    assert shown(table, 60) == [
+        RUN,
+        f"  gate    {GATE}",
+        "  name    Review recipients",
+        "  step    3",
+        "  risk    read_only",
+        "  age     5 min",
+        "  tenant  acme",
+    ]
+
+
+def test_a_column_of_words_is_broken_before_a_table_becomes_blocks() -> None:
+    rows = [[Text("n1"), Text("some words that are longer than the room there is")]]
+    assert shown(Listing(("run", "why"), rows, words=frozenset({"why"})), 30) == [
+        "RUN  WHY",
+        "n1   some words that are",
+        "     longer than the room",
+        "     there is",
+    ]
+    assert shown(Listing(("run", "why"), rows), 30) == [
+        "n1", "  why  some words that are longer than the room there is",
+    ]  # fmt: skip
+
+
+def test_rows_of_values_become_lines_where_a_table_would_tear_its_words() -> None:
+    values = {"people": [{"name": "Ann", "email": "ann.example@example.org", "city": "Oslo"}]}
+    assert shown(values_view(values), 60)[1:] == [
+        "  name   email                     city",
+        "  ─────────────────────────────────────",
+        "  Ann    ann.example@example.org   Oslo",
+    ]
+    assert shown(values_view(values), 30)[1:] == [
+        "  -",
+        "    name   Ann",
+        "    email",
+        "    ann.example@example.org",
+        "    city   Oslo",
+    ]
+
+
+def test_words_are_broken_between_words_below_their_name() -> None:
+    told = shown(Member("--env CRM_KEY", Text("a variable that it reads"), is_words=True), 40)
+    assert told == ["  --env CRM_KEY  a variable that it", "                 reads"]
+    narrow = shown(Member("--allow https://crm.example.com", Text("an address"), is_words=True), 40)
+    assert narrow == ["  --allow https://crm.example.com", "      an address"]
+    assert shown(Words(Text("one two three four five")), 18) == ["  one two three", "  four five"]
+
+
+def long_flow() -> Any:
+    inner = flow_of(start(), gate("recipients-review_gate"), end(id_="inner_end"), id_="inner-flow")
+    inner["$referenced_components"]["inner_start"] = {
+        **inner["$referenced_components"].pop("start"), "id": "inner_start"
+    }  # fmt: skip
+    for edge in inner["control_flow_connections"]:
+        for side in ("from_node", "to_node"):
+            if edge[side]["$component_ref"] == "start":
+                edge[side] = {"$component_ref": "inner_start"}
+    inner["start_node"] = {"$component_ref": "inner_start"}
+    inner["nodes"][0] = {"$component_ref": "inner_start"}
+    first = start(port("topic", default="x"), hidden=["topic"])
+    return flow_of(first, flow_node("recipients_selection_subflow", inner), end())
+
+
+@pytest.mark.parametrize(("columns", "plain"), [("60", ""), ("60", "1"), ("80", "")])
+def test_a_run_can_be_answered_from_what_a_narrow_terminal_shows(
+    screen: Any, here: Any, flow_file: Any, columns: str, plain: str
+) -> None:
+    begun = here(
+        "run", flow_file(long_flow()), "--simulate", "--run-id", RUN, "--tenant", "acme-industries"
+    )
+    assert begun.code == 3, begun.err
+    env = {"COLUMNS": columns, "NO_COLOR": plain}
+    listed = screen("gates", **env)
+    assert listed.ended() == 0
+    assert listed.text.startswith(f"{RUN}\n  gate    {GATE}\n")
+    asked = screen("answer", RUN, **env)
+    head = asked.wait_for("leave waiting [q]: ")
+    assert head.startswith(f"run {RUN}:")
+    assert f"\n    {GATE}\n" in head
+    assert ("\x1b[" in asked.raw) is not bool(plain)
+    asked.type("r not these")
+    asked.wait_for(f"run {RUN}  rejected")
+    assert asked.ended() == 5
+    told = "✗ The recipients_selection_subflow » The recipients-review_gate\n    rejected by "
+    assert told in asked.text

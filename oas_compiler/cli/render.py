@@ -8,8 +8,8 @@ In: records of the store.  Out: something rich prints; every text from outside i
 
 from __future__ import annotations
 
-import shlex
 import json
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final

@@ -13,8 +13,9 @@ other saver is asked by `list` or `alist`, also one that only overrides a part o
 from __future__ import annotations
 
 import asyncio
+import functools
 import sys
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
@@ -43,9 +44,10 @@ def read_links(
     saver: BaseCheckpointSaver[Any], thread: str, namespace: str, *, before: str = "", limit: int
 ) -> list[Link]:
     """At most `limit` checkpoints with ids below `before`; empty: from the newest on."""
-    if _is_memory(saver):
+    known = _known(saver)
+    if known == "memory":
         return _links_in_memory(saver, thread, namespace, before, limit)
-    rows = _rows(saver, _links_query(thread, namespace, before, limit))
+    rows = _rows(saver, known, _links_query(thread, namespace, before, limit))
     if rows is not None:
         return [_link_of(row) for row in rows]
     below = config_of(thread, namespace, before) if before else None
@@ -57,9 +59,10 @@ async def aread_links(
     saver: BaseCheckpointSaver[Any], thread: str, namespace: str, *, before: str = "", limit: int
 ) -> list[Link]:
     """As `read_links`, for an event loop."""
-    if _is_memory(saver):
+    known = _known(saver)
+    if known == "memory":
         return _links_in_memory(saver, thread, namespace, before, limit)
-    if _is_async_postgres(saver):
+    if known == "async postgres":
         rows = await _arows(saver, _links_query(thread, namespace, before, limit))
         return [_link_of(row) for row in rows]
     below = config_of(thread, namespace, before) if before else None
@@ -69,9 +72,10 @@ async def aread_links(
 
 def read_namespaces(saver: BaseCheckpointSaver[Any], thread: str) -> set[str]:
     """The namespaces in which the thread has checkpoints."""
-    if _is_memory(saver):
+    known = _known(saver)
+    if known == "memory":
         return _namespaces_in_memory(saver, thread)
-    rows = _rows(saver, (_NAMESPACES, (thread,)))
+    rows = _rows(saver, known, (_NAMESPACES, (thread,)))
     if rows is not None:
         return {row["checkpoint_ns"] for row in rows}
     return {_namespace(kept) for kept in saver.list(config_of(thread))}
@@ -79,47 +83,50 @@ def read_namespaces(saver: BaseCheckpointSaver[Any], thread: str) -> set[str]:
 
 async def aread_namespaces(saver: BaseCheckpointSaver[Any], thread: str) -> set[str]:
     """As `read_namespaces`, for an event loop."""
-    if _is_memory(saver):
+    known = _known(saver)
+    if known == "memory":
         return _namespaces_in_memory(saver, thread)
-    if _is_async_postgres(saver):
+    if known == "async postgres":
         return {row["checkpoint_ns"] for row in await _arows(saver, (_NAMESPACES, (thread,)))}
     return {_namespace(kept) async for kept in saver.alist(config_of(thread))}
 
 
 # ------------------------------------------------------------------ which savers are known
 
+Known: TypeAlias = Literal["memory", "postgres", "async postgres", ""]
 
-def _is_memory(saver: object) -> bool:
-    return isinstance(saver, InMemorySaver) and _lists_as(saver, InMemorySaver, ("list", "alist"))
-
-
-_SYNC: Final = ("list", "_search_where", "_load_checkpoint_tuple", "SELECT_SQL")
-_ASYNC: Final = ("alist", *_SYNC)
-
-
-def _is_postgres(saver: object) -> bool:
-    # Nobody has such a saver where nobody has imported its module, and importing it takes a while.
-    module = sys.modules.get("langgraph.checkpoint.postgres")
-    kind = getattr(module, "PostgresSaver", None)
-    return kind is not None and isinstance(saver, kind) and _lists_as(saver, kind, _SYNC)
+_SYNC: Final = frozenset({"list", "_search_where", "_load_checkpoint_tuple", "SELECT_SQL"})
+_PARTS: Final[dict[Known, frozenset[str]]] = {
+    "memory": frozenset({"list", "alist"}),
+    "postgres": _SYNC,
+    "async postgres": _SYNC | {"alist"},
+    "": frozenset(),
+}
+"""What decides which checkpoints a saver lists; nothing of it may be a subclass's own, or a saver's."""
 
 
-def _is_async_postgres(saver: object) -> bool:
-    module = sys.modules.get("langgraph.checkpoint.postgres.aio")
-    kind = getattr(module, "AsyncPostgresSaver", None)
-    return kind is not None and isinstance(saver, kind) and _lists_as(saver, kind, _ASYNC)
+def _known(saver: BaseCheckpointSaver[Any]) -> Known:
+    """How the saver's ids can be read by themselves; empty: not at all."""
+    own: Any = type(saver)
+    known = _known_class(own)
+    return known if _PARTS[known].isdisjoint(getattr(saver, "__dict__", ())) else ""
 
 
-def _lists_as(saver: object, kind: type, parts: tuple[str, ...]) -> bool:
-    """Whether no subclass, and not the saver itself, has a way of its own to list checkpoints.
-
-    parts: what decides which checkpoints `kind` lists.
-    """
-    own, patched = type(saver), getattr(saver, "__dict__", {})
-    for part in parts:
-        if part in patched or getattr(own, part) is not getattr(kind, part):
-            return False
-    return True
+@functools.lru_cache(maxsize=64)
+def _known_class(own: type) -> Known:
+    # Nobody has a saver of a module that nobody has imported, and importing these takes a while.
+    sync = sys.modules.get("langgraph.checkpoint.postgres")
+    loop = sys.modules.get("langgraph.checkpoint.postgres.aio")
+    kinds: tuple[tuple[Known, type | None], ...] = (
+        ("memory", InMemorySaver),
+        ("postgres", getattr(sync, "PostgresSaver", None)),
+        ("async postgres", getattr(loop, "AsyncPostgresSaver", None)),
+    )
+    for name, kind in kinds:
+        if kind is not None and issubclass(own, kind):
+            same = all(getattr(own, part) is getattr(kind, part) for part in _PARTS[name])
+            return name if same else ""
+    return ""
 
 
 # ------------------------------------------------------------------ in memory
@@ -129,11 +136,15 @@ def _links_in_memory(
     saver: Any, thread: str, namespace: str, before: str, limit: int
 ) -> list[Link]:
     kept = saver.storage.get(thread, {}).get(namespace, {})
-    ids = sorted(kept, reverse=True)
+    ids = sorted(kept)  # a copy: another task may be writing
     if before:
         ids = [own for own in ids if own < before]
-    found = ((own, kept.get(own)) for own in ids[:limit])
-    return [Link(own, entry[2] or "") for own, entry in found if entry is not None]
+    found = []
+    for own in ids[: -limit - 1 : -1]:
+        entry = kept.get(own)
+        if entry is not None:
+            found.append(Link(own, entry[2] or ""))
+    return found
 
 
 def _namespaces_in_memory(saver: Any, thread: str) -> set[str]:
@@ -160,15 +171,15 @@ def _links_query(thread: str, namespace: str, before: str, limit: int) -> Query:
     return _NEWEST, (thread, namespace, limit)
 
 
-def _rows(saver: Any, query: Query) -> list[dict[str, Any]] | None:
-    """What Postgres answers; None where the saver is none of those that are known."""
-    if _is_postgres(saver):
+def _rows(saver: Any, known: Known, query: Query) -> list[dict[str, Any]] | None:
+    """What Postgres answers; None where the saver has to be asked by `list`."""
+    if known == "postgres":
         with saver._cursor() as cursor:  # noqa: SLF001 - the saver's own way to its connection
             cursor.execute(*query)
             found: list[dict[str, Any]] = cursor.fetchall()
             return found
     # In the saver's own loop its `list` says what is wrong with asking there.
-    if _is_async_postgres(saver) and not _runs_in(saver.loop):
+    if known == "async postgres" and not _runs_in(saver.loop):
         return asyncio.run_coroutine_threadsafe(_arows(saver, query), saver.loop).result()
     return None
 

@@ -23,10 +23,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass
-from itertools import chain, repeat
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -41,12 +38,16 @@ FIRST_PAGE: Final = 2
 """Checkpoints of the first query after an earlier look: the node's own, and where that stopped."""
 PAGE: Final = 16
 """Of any other one."""
-_WAITS: Final = (*(0.001,) * 5, *(0.01,) * 20, *repeat(0.05, 200))
-"""Seconds between looks for a checkpoint that is still being written (durability "async")."""
+_WAITS: Final = (*(0.001,) * 5, *(0.01,) * 20, *(0.05,) * 55)
+"""Seconds between looks for a checkpoint that is still being written, three in all.
+
+With durability "async", the engine's own choice, a node begins while the checkpoint that it was made
+from is on its way to the database.  That takes milliseconds; a database that takes longer than this
+is in trouble, and a thread of the host is not kept waiting for it.
+"""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class Place(NamedTuple):
     """Where in which thread a node runs."""
 
     saver: BaseCheckpointSaver[Any]
@@ -99,25 +100,23 @@ def require_line(place: Place, *, since: str, node: str) -> str:
     since: what an earlier look at this thread returned; empty: none.
     Raises: `ForkRefused` naming `node`.
     """
-    for seconds in _patience(place):
-        walk = _Walk(place.checkpoint, since)
-        while walk.verdict == "open":
-            walk.read(place.page(walk.before, walk.size))
+    walk = _walked(place, since)
+    for seconds in _patience(place, walk):
+        time.sleep(seconds)
+        walk = _walked(place, since)
         if walk.verdict != "unsaved":
             break
-        time.sleep(seconds)
     return _judged(place, walk, node)
 
 
 async def arequire_line(place: Place, *, since: str, node: str) -> str:
     """As `require_line`, for an event loop."""
-    for seconds in _patience(place):
-        walk = _Walk(place.checkpoint, since)
-        while walk.verdict == "open":
-            walk.read(await place.apage(walk.before, walk.size))
+    walk = await _awalked(place, since)
+    for seconds in _patience(place, walk):
+        await asyncio.sleep(seconds)
+        walk = await _awalked(place, since)
         if walk.verdict != "unsaved":
             break
-        await asyncio.sleep(seconds)
     return _judged(place, walk, node)
 
 
@@ -137,19 +136,30 @@ _HINT: Final = (
 )
 
 
-def _patience(place: Place) -> Iterator[float]:
-    return chain(_WAITS if place.is_kept else (), (0.0,))
+def _walked(place: Place, since: str) -> _Walk:
+    walk = _Walk(place.checkpoint, since)
+    while walk.verdict == "open":
+        walk.read(place.page(walk.before, walk.size))
+    return walk
+
+
+async def _awalked(place: Place, since: str) -> _Walk:
+    walk = _Walk(place.checkpoint, since)
+    while walk.verdict == "open":
+        walk.read(await place.apage(walk.before, walk.size))
+    return walk
+
+
+def _patience(place: Place, walk: _Walk) -> tuple[float, ...]:
+    """Seconds to wait before each further look; none where another look would say the same."""
+    return _WAITS if walk.verdict == "unsaved" and place.is_kept else ()
 
 
 def _judged(place: Place, walk: _Walk, node: str) -> str:
     if walk.verdict == "line":
         return place.checkpoint
     if walk.verdict == "unsaved":
-        raise ForkRefused(
-            f"node '{node}' acts, and the checkpoint before it is not kept yet",
-            node=node,
-            hint='run the graph with durability="sync"',
-        )
+        raise _not_kept(place, node)
     if walk.verdict == "pruned":
         raise ForkRefused(
             f"node '{node}' acts, and the checkpoints that would show that it stands on the line of "
@@ -161,6 +171,22 @@ def _judged(place: Place, walk: _Walk, node: str) -> str:
         f"node '{node}' was reached in a fork of thread '{place.thread}', and forks do not act",
         node=node,
         hint=_HINT,
+    )
+
+
+def _not_kept(place: Place, node: str) -> ForkRefused:
+    if not place.is_kept:
+        return ForkRefused(
+            f"node '{node}' acts, and the checkpoint before it is not kept yet",
+            node=node,
+            hint='run the graph with durability="sync"',
+        )
+    return ForkRefused(
+        f"node '{node}' acts, and the checkpoint before it was not kept within "
+        f"{sum(_WAITS):.0f} seconds",
+        node=node,
+        hint="nothing was called: when the checkpointer's database answers again, go on with the "
+        'thread (invoke with None); durability="sync" waits for it as long as it takes',
     )
 
 

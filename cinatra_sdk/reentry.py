@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, cast
 
 from langchain_core.runnables import RunnableConfig
@@ -74,7 +74,7 @@ def _inside(visit: Visit | None) -> Place | None:
     """The newest checkpoint of the graph inside; None where nobody has to look there."""
     if visit is None or visit.forks or not visit.asks:
         return None
-    return replace(visit.place, namespace=visit.own, checkpoint="")
+    return visit.place._replace(namespace=visit.own, checkpoint="")
 
 
 def go_on_inside(visit: Visit | None) -> Mapping[str, Any] | None:
@@ -193,7 +193,7 @@ def _came_to(kept: CheckpointTuple) -> dict[str, Any]:
 
 def _place(visit: Visit, kept: CheckpointTuple) -> Place:
     namespace = kept.config["configurable"]["checkpoint_ns"]
-    return replace(visit.place, namespace=namespace, checkpoint=kept.checkpoint["id"])
+    return visit.place._replace(namespace=namespace, checkpoint=kept.checkpoint["id"])
 
 
 def _nodes(namespace: str) -> list[str]:

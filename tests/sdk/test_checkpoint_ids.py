@@ -6,7 +6,6 @@ import asyncio
 import random
 from collections.abc import AsyncIterator, Iterator
 from contextlib import ExitStack
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -157,7 +156,7 @@ def compare(fast: Any, general: Any, tree: Tree, dice: random.Random) -> None:
         limit = dice.choice([1, 2, 16, 100])
         found = read_links(fast, thread, namespace, before=before, limit=limit)
         assert found == read_links(general, thread, namespace, before=before, limit=limit)
-        assert verdict(place, since) == verdict(replace(place, saver=general), since)
+        assert verdict(place, since) == verdict(place._replace(saver=general), since)
         assert read_namespaces(fast, thread) == read_namespaces(general, thread)
 
 
@@ -168,7 +167,7 @@ async def acompare(fast: Any, general: Any, tree: Tree, dice: random.Random) -> 
         limit = dice.choice([1, 2, 16, 100])
         found = await aread_links(fast, thread, namespace, before=before, limit=limit)
         assert found == await aread_links(general, thread, namespace, before=before, limit=limit)
-        assert await averdict(place, since) == await averdict(replace(place, saver=general), since)
+        assert await averdict(place, since) == await averdict(place._replace(saver=general), since)
         assert await aread_namespaces(fast, thread) == await aread_namespaces(general, thread)
 
 

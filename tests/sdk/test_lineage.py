@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
 from langgraph.checkpoint.base import empty_checkpoint
 from langgraph.checkpoint.memory import InMemorySaver
 
+from cinatra_sdk import lineage
 from cinatra_sdk.errors import ForkRefused
-from cinatra_sdk.lineage import PAGE, Place, require_line
+from cinatra_sdk.lineage import PAGE, Place, arequire_line, require_line
 
 
 class Thread:
@@ -86,6 +88,51 @@ def test_what_was_looked_at_before_is_not_read_again() -> None:
 
 def test_a_thread_without_checkpoints_has_no_fork() -> None:
     assert Thread().look("0001", kept=False) == "0001"
+
+
+def test_a_checkpoint_that_is_being_written_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    thread = Thread()
+    thread.line(3)
+    slept: list[float] = []
+
+    def sleep(seconds: float) -> None:
+        slept.append(seconds)
+        if len(slept) == 4:
+            thread.add("0003", "0002")
+
+    monkeypatch.setattr(lineage.time, "sleep", sleep)
+    assert thread.look("0003") == "0003"
+    assert len(slept) == 4
+
+
+@pytest.mark.parametrize("on_a_loop", [False, True], ids=["sync", "async"])
+def test_it_is_not_waited_for_longer_than_three_seconds(
+    monkeypatch: pytest.MonkeyPatch, on_a_loop: bool
+) -> None:
+    thread = Thread()
+    thread.line(3)
+    slept: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        slept.append(seconds)
+
+    monkeypatch.setattr(lineage.time, "sleep", slept.append)
+    monkeypatch.setattr(lineage.asyncio, "sleep", sleep)
+    place = Place(saver=thread.saver, thread="t", namespace="", checkpoint="0003")
+
+    def look() -> str:
+        if on_a_loop:
+            return asyncio.run(arequire_line(place, since="", node="send"))
+        return require_line(place, since="", node="send")
+
+    with pytest.raises(ForkRefused) as refused:
+        look()
+    assert 2.9 < sum(slept) < 3.0
+    assert str(refused.value) == (
+        "node 'send' acts, and the checkpoint before it was not kept within 3 seconds (nothing was "
+        "called: when the checkpointer's database answers again, go on with the thread (invoke with "
+        'None); durability="sync" waits for it as long as it takes)'
+    )
 
 
 def test_a_checkpoint_that_is_not_kept_yet_is_no_line_to_stand_on() -> None:

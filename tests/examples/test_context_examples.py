@@ -95,7 +95,12 @@ def test_the_text_is_written_with_the_revisions_that_were_picked(product: Host) 
     product.artifacts.revise("shop-voice", "No jokes any more.")
     done = product.pick(run, "honey-facts", "shop-voice")
     assert done.status == "completed", done.error
-    assert product.context_of("write_text") == [{"slotId": "brand", "refs": offered[:2]}]
+    assert [ref["displayName"] for ref in offered[:2]] == [
+        "Honey, facts and figures",
+        "Voice of the shop team",
+    ]
+    pins = [{key: ref[key] for key in ref if key != "displayName"} for ref in offered[:2]]
+    assert product.context_of("write_text") == [{"slotId": "brand", "refs": pins}]
     pinned = offered[1]["representationRevisionId"]
     assert product.artifacts.content(pinned) == "As the house voice, and one joke per text."
     assert product.audit() == [

@@ -26,13 +26,15 @@ ANN = Actor(
     org_id=ORG, principal_id="ann", team_ids=frozenset({"t1"}), project_ids=frozenset({"p1"})
 )
 STYLE, LOUD = "@acme/house-style-artifact", "@acme/loud-style-artifact"
-IN_ORDER = ("own", "team", "brief", "style", "all-1")
-"""What a slot with at most five shows of them: narrow to broad, then by id; all-2 is cut."""
+IN_ORDER = ("own", "team", "brief", "style", "all-1", "all-2")
+"""What a person is shown of them: narrow to broad, then by id."""
+FIVE = IN_ORDER[:5]
+"""What an autonomous slot with at most five takes."""
 GROUPS = [
     {"scope": "user", "candidates": [0]},
     {"scope": "team", "candidates": [1]},
     {"scope": "organization", "candidates": [2, 3]},
-    {"scope": "workspace", "candidates": [4]},
+    {"scope": "workspace", "candidates": [4, 5]},
 ]
 COLUMNS = (
     "org_id", "parent_run_id", "parent_package_name", "slot_id", "artifact_id",

@@ -22,7 +22,17 @@ from cinatra_sdk.store.artifacts import ArtifactStore
 from cinatra_sdk.store.database import Database
 from cinatra_sdk.testing import simulation
 from oas_compiler import compile_flow
-from tests.lower.context_shelf import ANN, GROUPS, IN_ORDER, ORG, Shelf, Watched, audit, registry
+from tests.lower.context_shelf import (
+    ANN,
+    FIVE,
+    GROUPS,
+    IN_ORDER,
+    ORG,
+    Shelf,
+    Watched,
+    audit,
+    registry,
+)
 
 CORPUS = Path(__file__).resolve().parents[2].parent / "shared" / "corpus" / "cinatra"
 pytestmark = pytest.mark.skipif(
@@ -233,7 +243,9 @@ def test_what_a_person_may_not_pick_is_refused_and_the_gate_stays_open(
     host: Host, agent: Agent
 ) -> None:
     host.start()
-    for stranger in ("all-2", "plan-1", "x-org", "x-draft", "x-deleted", "style-loud"):
+    with pytest.raises(AnswerInvalid, match="above_max_items"):
+        host.answer(agent.gate, host.picking(*IN_ORDER))
+    for stranger in ("plan-1", "x-org", "x-draft", "x-deleted", "style-loud"):
         with pytest.raises(AnswerInvalid, match="ref_not_in_candidates"):
             host.answer(agent.gate, host.picking("own", stranger))
     assert host.runs.get(RUN).waiting[0].id == agent.gate
@@ -290,9 +302,9 @@ def test_an_autonomous_slot_takes_all_up_to_its_cap_without_a_gate(
     run = host.start(selection_mode="autonomous")
     assert run.status == "completed", run.error
     assert [gate.id for gate in host.gates] == list(agent.gates)
-    assert host.used == host.bindings(*IN_ORDER)
+    assert host.used == host.bindings(*FIVE)
     rows, batches = audit(host.dsn)
-    assert rows == host.shelf.rows(*IN_ORDER, about=agent.about("autonomous"))
+    assert rows == host.shelf.rows(*FIVE, about=agent.about("autonomous"))
     assert batches == [["0", "1", "2", "3", "4"]]
     assert host.platform.nodes == [
         *agent.before, *host.selecting("resolve_context", "finalize_autonomous"), *agent.after,
@@ -318,7 +330,7 @@ def test_an_autonomous_override_slot_takes_the_first_of_the_narrowest_scope_and_
 def test_too_few_artifacts_stop_the_agent_before_its_consumer(
     host: Host, agent: Agent, mode: str
 ) -> None:
-    for id_ in IN_ORDER[:-1]:
+    for id_ in FIVE[:-1]:
         host.shelf.store.delete(id_)
     run = host.start(selection_mode=mode, min_items=3)
     assert run.status == "failed"

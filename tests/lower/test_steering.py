@@ -205,9 +205,8 @@ def test_a_simulation_asks_nobody_for_an_autonomous_slot() -> None:
     assert (result.status, result.gates) == ("completed", ())
     assert len(result.calls_of("ctx-brand-finalize_autonomous")) == 1
     # The twin, of which a person is asked.
-    assert [gate.node for gate in drive(compile_flow(slotted("interactive")), {}).gates] == [
-        "ctx-brand-context_select_gate"
-    ]
+    asked = drive(compile_flow(slotted("interactive")), {"topic": "x"}).gates
+    assert [one.node for one in asked] == ["ctx-brand-context_select_gate"]
 
 
 def test_the_simulation_of_a_flow_without_a_platform_asks_nobody_either() -> None:

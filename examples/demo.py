@@ -339,6 +339,10 @@ def main(arguments: Sequence[str] = ()) -> int:
         print(f"demo: {error}", file=sys.stderr)
     except KeyboardInterrupt:
         return 130
+    except BrokenPipeError:
+        # Whoever reads the story went away; the interpreter writes once more at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
     else:
         return 0
     return 1

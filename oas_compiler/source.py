@@ -80,11 +80,7 @@ def _read_path(source: str | os.PathLike[str], findings: Diagnostics) -> Source 
         if path.is_dir():
             found = first_of(path, FLOW_FILES)
             if found is None:
-                findings.error(
-                    "OAS001",
-                    f"the folder {shown_name(name)} holds no flow",
-                    hint="a folder's flow is cinatra/oas.json, oas.json or agent.json (or .yaml)",
-                )
+                findings.findings.append(_without_flow(name))
                 return None
             folder, path = path, path / found
             name = str(path)
@@ -110,6 +106,16 @@ def read_below(folder: Path, name: str, findings: Diagnostics) -> Source | None:
         findings.findings.append(_unreadable(file, error))
         return None
     return read_raw(raw, file, findings)
+
+
+def _without_flow(folder: str) -> Finding:
+    return Finding(
+        code="OAS001",
+        severity="error",
+        message=f"the folder {shown_name(folder)} holds no flow",
+        hint="a folder's flow is cinatra/oas.json, oas.json or agent.json (or .yaml)",
+        file=folder,
+    )
 
 
 def _unreadable(file: str, error: OSError) -> Finding:

@@ -140,7 +140,7 @@ class LocalServer:
         except FileNotFoundError:
             version, postmaster = "", None
         except OSError as error:
-            self._fail(str(error))
+            self._fail(_told(error))
         running = postmaster is not None and postmaster.accepts()
         where = postmaster.sockets if running and postmaster else ""
         return LocalStatus(
@@ -329,7 +329,7 @@ class LocalServer:
         try:
             yield
         except OSError as error:
-            raise LocalServerError(str(error), folder=self.folder) from error
+            raise LocalServerError(_told(error), folder=self.folder) from error
         except subprocess.TimeoutExpired as error:
             what = f"{Path(str(error.cmd[0])).name} took longer than {error.timeout:.0f} seconds"
             raise LocalServerError(what, folder=self.folder) from error
@@ -352,3 +352,10 @@ def _try_lock(path: Path) -> int | None:
 def _address(sockets: str, password: str, *, role: str = APP) -> str:
     host = urllib.parse.quote(sockets, safe="")
     return f"postgresql://{role}:{password}@/{DATABASE}?host={host}&port={PORT}"
+
+
+def _told(error: OSError) -> str:
+    """What the system refused, without the number of its error."""
+    if error.strerror is None:
+        return str(error)
+    return f"{error.strerror}: {error.filename}" if error.filename else error.strerror

@@ -144,8 +144,18 @@ def _too_much_for_mermaid(picture: str | bytes) -> bool:
 
 
 def _write(path: Path, picture: str | bytes) -> None:
-    """All of it or nothing: an old picture stays until the new one is complete."""
-    raw = picture.encode("utf-8") if isinstance(picture, str) else picture
+    """All of it or nothing: an old picture stays until the new one is complete.
+
+    Raises: `Halt` naming the file that was asked for, and not the one beside it.
+    """
+    try:
+        _replace(path, picture.encode("utf-8") if isinstance(picture, str) else picture)
+    except OSError as error:
+        why = error.strerror or type(error).__name__
+        raise Halt(f"-o {clean(str(path))}: {why}", code="unwritable") from None
+
+
+def _replace(path: Path, raw: bytes) -> None:
     descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:80]}.")
     try:
         with os.fdopen(descriptor, "wb") as file:

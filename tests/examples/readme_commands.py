@@ -52,7 +52,7 @@ def run(commands: Sequence[Command], *, folder: Path, env: Mapping[str, str]) ->
     """Every way in which what the README says is not so; empty when all of it is."""
     script = "".join(f"{each.line}\nprintf '{MARK} %s\\n' $?\n" for each in commands)
     done = subprocess.run(
-        ["bash", "-c", script], cwd=folder, env=dict(env), text=True, check=False, timeout=120,
+        ["bash", "-c", script], cwd=folder, env=dict(env), text=True, check=False, timeout=600,
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
     )  # fmt: skip
     pieces = re.split(rf"{MARK} (\d+)\n", done.stdout)

@@ -48,7 +48,7 @@ def test_the_demo_tells_its_story_and_leaves_nothing_behind(home: Path) -> None:
     env |= {"CINATRA_BASE_URL": "http://platform.invalid"}
     done = subprocess.run(
         [sys.executable, EXAMPLES / "demo.py"], env=env, cwd="/", text=True, check=False,
-        stdin=subprocess.DEVNULL, capture_output=True, timeout=120,
+        stdin=subprocess.DEVNULL, capture_output=True, timeout=600,
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
     lines = done.stdout.splitlines()
@@ -118,3 +118,17 @@ def test_a_command_that_ends_otherwise_is_caught_with_its_own_words(stage: Any) 
         "`oasflow show nowhere` ends with exit code 0; it ended with 2\n"
     )
     assert "no run begins with 'nowhere'" in str(caught.value)
+
+
+def test_a_reader_who_goes_away_ends_the_story_without_a_word(home: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, EXAMPLES / "demo.py"], env={**os.environ, "TMPDIR": str(home)}, text=True,
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    ) as told:  # fmt: skip
+        assert told.stdout is not None
+        assert told.stderr is not None
+        assert told.stdout.readline().startswith("1")
+        told.stdout.close()
+        assert told.stderr.read() == ""
+    assert told.returncode == 141
+    assert list(home.iterdir()) == []

@@ -8,6 +8,8 @@ Findings are recorded on the way; the result is complete enough to be checked in
 
 from __future__ import annotations
 
+from collections import Counter
+
 from oas_compiler import ir
 from oas_compiler.bounds import MAX_DATA_EDGES
 from oas_compiler.ir import DataEdge, FlowIR, Gap, Json, Node, Port, Route
@@ -49,6 +51,8 @@ class _Builder:
         inputs, outputs = self._inputs(flow, start_node), self._outputs(flow, nodes)
         if any(self._is_flawed(component, field) for field in ("inputs", "outputs")):
             unread.add("")
+        # which of two nodes with one id an edge means, nobody knows
+        unread |= {node for node, times in Counter(node.id for node in nodes).items() if times > 1}
         gaps += [Gap(kind="ports", source=node) for node in sorted(unread)]
         return FlowIR(
             id=component.id,

@@ -27,6 +27,7 @@ _SHAPES: dict[Kind, tuple[type, str]] = {
     "component": (dict, "a component or a $component_ref"),
 }
 _NOT_RESOLVED = frozenset({"metadata", DEFINITIONS})
+_PORTS: Final = ("inputs", "outputs", "mapping")
 _MOST_COMPARED: Final = 20
 """Unknown fields of a component among which a missing one is looked for."""
 _LONGEST_COMPARED: Final = 80
@@ -61,7 +62,8 @@ class ComponentReader:
         places: dict[str, str] = {}
         unread: set[str] = set()
         missing = _missing(value, table or {})
-        misspelt = self._misspelt(value, missing, table or {})
+        misspelt = self._misspelt(value, [*missing, *_silent(value, table or {})], table or {})
+        missing += [name for name in misspelt if name not in missing]
         for name, member in value.items():
             pointer = child(located.pointer, name)
             if table is not None and name not in table:
@@ -79,7 +81,7 @@ class ComponentReader:
             elif member is not None:
                 unread.add(name)
         for name in missing:
-            self._missing(located, name, misspelt.get(name, ""))
+            self._missing(located, name, misspelt.get(name, ""), _key(located))
         return Component(
             type=located.component_type,
             id=_text(fields.get("id")),
@@ -136,7 +138,7 @@ class ComponentReader:
             return "put it between [ and ]"
         return ""
 
-    def _missing(self, located: Located, name: str, misspelt: str) -> None:
+    def _missing(self, located: Located, name: str, misspelt: str, key: str) -> None:
         assert isinstance(located.value, dict)
         label = located.value.get("id") or located.value.get("name")
         of = (
@@ -149,7 +151,7 @@ class ComponentReader:
             "OAS023",
             f'{of} has no "{name}"' + (f', it has "{misspelt[:80]}"' if misspelt else ""),
             self._document.source.place(pointer),
-            hint=f'did you mean "{name}"?' if misspelt else "",
+            hint=f'did you mean "{name}"?' if misspelt else _to_add(name, key),
         )
 
     def _unknown_field(self, located: Located, name: str) -> None:
@@ -181,6 +183,26 @@ def _missing(value: Mapping[str, JsonValue], table: Mapping[str, Field]) -> list
         for name, field in table.items()
         if field.required and (value.get(name) is None or (name, value[name]) == ("id", ""))
     ]
+
+
+def _silent(value: Mapping[str, JsonValue], table: Mapping[str, Field]) -> list[str]:
+    """Fields that may be absent, but of which a misspelt one takes the node's ports away."""
+    return [name for name in _PORTS if name in table and value.get(name) is None]
+
+
+def _key(located: Located) -> str:
+    """The name under which a component is defined; empty for one in a list."""
+    name = located.pointer.rpartition("/")[2]
+    return "" if name.isdigit() else name.replace("~1", "/").replace("~0", "~")
+
+
+def _to_add(name: str, key: str) -> str:
+    """What to write where a required field is missing."""
+    if name in {"id", "name"} and key:
+        return f'add "{name}": "{key[:80]}"'
+    if name == "id":
+        return 'add "id" with a name that no other node of the flow has'
+    return f'add "{name}"'
 
 
 def reference_hint(name: str, scope: Scope) -> str:

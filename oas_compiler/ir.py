@@ -16,7 +16,7 @@ it, so that no two readers can ever share and change one object.
 from __future__ import annotations
 
 import json
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
@@ -337,6 +337,12 @@ class FlowIR:
     def unread_ports(self) -> frozenset[str]:
         """Ids of the nodes whose inputs or outputs could not all be read; "" for the flow's own."""
         return frozenset(gap.source for gap in self.gaps if gap.kind == "ports")
+
+    @cached_property
+    def doubled(self) -> frozenset[str]:
+        """Ids that more than one node has: which of them an edge means is not known."""
+        times = Counter(node.id for node in self.nodes)
+        return frozenset(node_id for node_id, count in times.items() if count > 1)
 
     @property
     def start_is_unread(self) -> bool:

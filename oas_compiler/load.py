@@ -10,9 +10,11 @@ What cannot be read is reported and leaves a gap, so that nothing else is said a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Final
 
 from oas_compiler.bounds import MAX_DEPTH, MAX_NODES
 from oas_compiler.components import ComponentReader, describe, reference_hint
+from oas_compiler.diagnostics import did_you_mean
 from oas_compiler.ir import Gap
 from oas_compiler.scope import Document, Located
 from oas_compiler.spec import (
@@ -30,6 +32,10 @@ from oas_compiler.spec import (
     with_article,
 )
 
+_EDGE_LISTS: Final = {
+    "control_flow_connections": "ControlFlowEdge",
+    "data_flow_connections": "DataFlowEdge",
+}
 _OVER_ONE_FLOW = frozenset({"FlowNode", "MapNode", "ParallelMapNode", "CatchExceptionNode"})
 
 
@@ -157,7 +163,7 @@ class _Loader:
             return None
         place = self._document.source.place(field.pointer)
         if target.component_type != "Flow":
-            self._wrong_type(field.pointer, "a subflow", "a Flow", target.component_type)
+            self._wrong_type(field.pointer, "a subflow", "a Flow", target)
         elif target.pointer in around:
             self._findings.error(
                 "OAS015", f'the {node.type} "{node.id}" runs the flow that it stands in', place
@@ -176,7 +182,7 @@ class _Loader:
             return None
         kind = target.component_type
         if kind not in AGENT_TYPES and kind in KNOWN_TYPES:
-            self._wrong_type(f"{node.pointer}/agent", "an agent", "an Agent or a Flow", kind)
+            self._wrong_type(f"{node.pointer}/agent", "an agent", "an Agent or a Flow", target)
         return self._components.read(target) if kind == "Agent" else None
 
     def _tool(self, node: Component, at: Located) -> Component | None:
@@ -187,7 +193,7 @@ class _Loader:
         if kind == "ServerTool":
             return self._components.read(target)
         if kind not in UNSUPPORTED_RUNNERS and not is_plugin_type(kind):
-            self._wrong_type(f"{node.pointer}/tool", "a tool", "a ServerTool", kind)
+            self._wrong_type(f"{node.pointer}/tool", "a tool", "a ServerTool", target)
         return None
 
     def _nodes(
@@ -201,7 +207,7 @@ class _Loader:
                 gaps.append(Gap(kind="node"))
                 continue
             if not _is_node(target):
-                self._wrong_type(item.pointer, "an entry of nodes", "a node", target.component_type)
+                self._wrong_type(item.pointer, "an entry of nodes", "a node", target)
                 gaps.append(Gap(kind="node"))
                 continue
             component = self._components.read(self._document.enter(target))
@@ -282,7 +288,7 @@ class _Loader:
                 yield None
             elif target.component_type != kind:
                 where = f"an entry of {field}"
-                self._wrong_type(item.pointer, where, with_article(kind), target.component_type)
+                self._wrong_type(item.pointer, where, with_article(kind), target, edge=kind)
                 yield None
             else:
                 yield self._components.read(target), target
@@ -303,7 +309,7 @@ class _Loader:
             return None
         if not _is_node(target):
             pointer = f"{component.pointer}/{name}"
-            self._wrong_type(pointer, f'"{name}"', "a node", target.component_type)
+            self._wrong_type(pointer, f'"{name}"', "a node", target)
             return None
         opened = self._components.read(target)
         return opened if opened.id else None
@@ -327,12 +333,39 @@ class _Loader:
             )
             yield None
 
-    def _wrong_type(self, pointer: str, what: str, wanted: str, found: str) -> None:
+    def _wrong_type(
+        self, pointer: str, what: str, wanted: str, found: Located, *, edge: str = ""
+    ) -> None:
+        """`edge`: the type of component that the list holds, where it is one of edges."""
+        kind = found.component_type
+        if kind and kind not in KNOWN_TYPES and not is_plugin_type(kind):
+            return  # OAS026 says so
         self._findings.error(
             "OAS014",
-            f"{what} must be {wanted}, not {with_article(found) if found else 'a plain object'}",
+            f"{what} must be {wanted}, not {with_article(kind) if kind else 'a plain object'}",
             self._document.source.place(pointer),
+            hint=_meant(found, edge),
         )
+
+
+def _meant(found: Located, edge: str) -> str:
+    """How a component of the wrong kind, or none, is written rightly."""
+    value = found.value if isinstance(found.value, dict) else {}
+    if edge:
+        lists = {kind: name for name, kind in _EDGE_LISTS.items()}
+        moved = (
+            f", or move it to {lists[found.component_type]}"
+            if found.component_type in lists
+            else ""
+        )
+        return f'write "component_type": "{edge}"{moved}'
+    if not found.component_type and len(value) == 1:
+        key, name = next(iter(value.items()))
+        if isinstance(name, str) and did_you_mean(key, ["$component_ref"]):
+            return f'write {{"$component_ref": "{name[:80]}"}}'
+    if not found.component_type:
+        return 'name a node: {"$component_ref": "…"}'
+    return "refer to a component of that kind"
 
 
 def _id(node: Component | None) -> str:

@@ -144,7 +144,7 @@ class Package:
     def own_skill(self) -> Skill | None:
         """The SKILL.md that says what this agent does; `None` where there is none.
 
-        It is `SKILL.md`, else the one of the folder in `skills/` that is named after the package,
+        It is `SKILL.md`, or the one beside the flow in `cinatra/`, else the one of the folder in `skills/` that is named after the package,
         else the one whose frontmatter is; other skills are tools of the agent, not its description.
         """
         found = {skill.file: skill for skill in self.skills}
@@ -156,18 +156,24 @@ class Package:
 
     @property
     def _own_places(self) -> tuple[str, ...]:
-        return ("SKILL.md", *(f"skills/{name}/SKILL.md" for name in self.own_names))
+        return (
+            "SKILL.md",
+            "cinatra/SKILL.md",
+            *(f"skills/{name}/SKILL.md" for name in self.own_names),
+        )
 
     @property
     def own_names(self) -> tuple[str, ...]:
         """What the agent may be called in its own package.
 
-        `@x/email-agent` is `email-agent`, `email`, `agent-email-agent` and `agent-email`.
+        `@x/email-agent` is `email-agent`, `email`, `agent-email-agent` and `agent-email`; the name
+        of its folder counts as well.
         """
         name = self.manifest.get("name")
         slug = name.rpartition("/")[2] if isinstance(name, str) else ""
-        slug = slug or self.root.absolute().name
-        names = dict.fromkeys((slug, slug.removesuffix("-agent")))
+        slugs = (slug, self.root.absolute().name)
+        short = [one.removesuffix("-agent") for one in slugs]
+        names = tuple(one for one in dict.fromkeys((*slugs, *short)) if one)
         return (*names, *(f"agent-{one}" for one in names))
 
     @property
@@ -210,6 +216,22 @@ def find_package(flow_file: str, findings: Diagnostics) -> Package | None:
         if has_manifest(root):
             return Package(root=root, source=read_below(root, MANIFEST, findings))
     return None
+
+
+def range_of(entry: Mapping[str, JsonValue]) -> tuple[JsonValue, str]:
+    """The range of an entry of `cinatra.dependencies`, and the pointer to it in the entry.
+
+    `{"kind": "exact", "version": "1.2.0"}` admits that version; no constraint admits every one.
+    """
+    constraint = entry.get("versionConstraint")
+    if constraint is None:
+        return "*", ""
+    if isinstance(constraint, dict):
+        for key in ("range", "version"):
+            if key in constraint:
+                return constraint[key], f"/versionConstraint/{key}"
+        return None, "/versionConstraint"
+    return constraint, "/versionConstraint"
 
 
 def _is_test(file: str) -> bool:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from oas_compiler.ir import ApiNode, DataEdge, EndNode, FlowIR, FlowNode, JsonValue, StartNode
-from oas_compiler.package import Package
+from oas_compiler.package import Package, range_of
 
 SELECTION_AGENT: Final = "@cinatra-ai/context-selection-agent"
 KEY: Final = "contextSlots"
@@ -139,8 +139,8 @@ def dependency_pointers(package: Package) -> Iterator[tuple[str, JsonValue]]:
     listed = package.cinatra.get("dependencies")
     for index, entry in enumerate(listed if isinstance(listed, list) else ()):
         if isinstance(entry, dict) and entry.get("packageName") == SELECTION_AGENT:
-            constraint = entry.get("versionConstraint")
-            found = constraint.get("range") if isinstance(constraint, dict) else constraint
+            constraint, _ = range_of(entry)
+            found = None if entry.get("versionConstraint") is None else constraint
             yield f"/cinatra/dependencies/{index}", found
 
 

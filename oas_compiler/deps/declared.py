@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 
 from oas_compiler.ir import JsonValue
 from oas_compiler.marks import child
+from oas_compiler.package import range_of
 
 MAP = "/cinatra/agentDependencies"
 LIST = "/cinatra/dependencies"
@@ -66,23 +67,10 @@ def _listed(value: JsonValue) -> Iterator[Wanted]:
             continue
         name = entry.get("packageName")
         if isinstance(name, str) and name:
-            asked, key = _range_of(entry)
+            asked, key = range_of(entry)
             yield Wanted(
                 name=name,
                 range=asked,
                 pointer=f"{LIST}/{index}{key}",
                 optional=entry.get("requirement") == "optional",
             )
-
-
-def _range_of(entry: Mapping[str, JsonValue]) -> tuple[JsonValue, str]:
-    """The range and the pointer to it; no constraint at all admits every version."""
-    constraint = entry.get("versionConstraint")
-    if constraint is None:
-        return "*", ""
-    if isinstance(constraint, dict):
-        for key in ("range", "version"):
-            if key in constraint:
-                return constraint[key], f"/versionConstraint/{key}"
-        return None, "/versionConstraint"
-    return constraint, "/versionConstraint"

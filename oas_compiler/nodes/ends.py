@@ -78,12 +78,14 @@ def _known(site: Site, key: str, ports: tuple[Port, ...]) -> tuple[str, ...]:
     """Names of inputs under `metadata.cinatra`; a name that is no input is dropped."""
     titles = [port.title for port in ports]
     names = cinatra_texts(site, key)
+    written = site.component.cinatra.get(key)
     for name in names:
         if name not in titles and not site.has_unread_ports:
+            index = written.index(name) if isinstance(written, list) else 0
             site.findings.warning(
                 "OAS034",
                 f'metadata.cinatra.{key} names "{name}", which is not an input of {site.label}',
-                site.place(f"{site.component.pointer}/metadata/cinatra/{key}"),
+                site.place(f"{site.component.pointer}/metadata/cinatra/{key}/{index}"),
                 hint=nearest(name, titles, site.findings),
             )
     return tuple(name for name in names if name in titles)

@@ -49,6 +49,8 @@ def start_input_roles(subject: Subject, report: Report) -> None:
         slips = meant_keys(subject) if slips is None else slips
         if any((start.pointer, key) in slips for key in LISTS):
             continue
+        if any(not isinstance(start.cinatra.get(key) or [], list) for key in LISTS):
+            continue  # OAS038 says so
         unknown = _named(start) - set(start.titles(field))
         left -= len(unknown) * len(without)
         meant = _meant(unknown, without.values()) if unknown and left >= 0 else frozenset()

@@ -6,6 +6,7 @@ the entry in the package of the child agent that declares the slots
 
 from __future__ import annotations
 
+from oas_compiler.checks.cinatra.metadata_keys import meant_keys
 from oas_compiler.checks.slots import (
     KEY,
     SELECTION_AGENT,
@@ -22,7 +23,7 @@ from oas_compiler.rules import Report, rule
     severity="warning",
     summary="A package depends on the context selection agent and its flow declares no context slots.",
     fix="Remove the entry; a child agent that declares slots has one of its own.",
-    source="context slots (seed 000): no transitive declaration",
+    source="context slots: no transitive declaration",
     needs="package",
     bad='"contextSlots": [], "agentDependencies": {"@cinatra-ai/context-selection-agent": "^0.1.1"}',
     good='"contextSlots": [], "agentDependencies": {}',
@@ -33,6 +34,8 @@ def context_dependency_unused(subject: Subject, report: Report) -> None:
         return
     if is_selection_agent(package, root.cinatra.get("packageName")):
         return
+    if (root.pointer, KEY) in meant_keys(subject):
+        return  # OAS133 says so
     for pointer, _ in dependency_pointers(package):
         report(
             f"package.json depends on {SELECTION_AGENT}, but the flow declares no context slots",

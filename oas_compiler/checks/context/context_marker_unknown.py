@@ -30,9 +30,11 @@ _MOST_NAMED = 3
 def context_marker_unknown(subject: Subject, report: Report) -> None:
     for found in subject.slot_flows:
         declared = {slot.id for slot in found.slots}
+        # a slot that this node was meant for has OAS154
+        astray = {slot.astray.id for slot in found.slots if slot.astray is not None}
         for node in found.flow.nodes:
             slot_id = marked_slot(node) if isinstance(node, FlowNode) else ""
-            if slot_id and slot_id not in declared:
+            if slot_id and slot_id not in declared and node.id not in astray:
                 report(
                     f'the purpose of "{node.id[:90]}" names the context slot "{slot_id[:80]}", '
                     "which this flow does not declare",

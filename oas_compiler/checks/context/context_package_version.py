@@ -18,7 +18,7 @@ from oas_compiler.rules import Report, rule
     severity="error",
     summary="A package whose flow declares context slots has no version.",
     fix="Write a version into package.json, and raise it with every change of the slots.",
-    source="context slots (seed 000), adoption checklist 9",
+    source="context slots, adoption checklist 9",
     needs="package",
     bad='{"name": "@x/writer"}',
     good='{"name": "@x/writer", "version": "0.2.0"}',

@@ -21,7 +21,7 @@ from oas_compiler.rules import Report, rule
     severity="error",
     summary="One selection of a context slot is handed out to several child agents.",
     fix="Let each child agent declare the slot and select for itself.",
-    source="context slots (seed 000): child-local only",
+    source="context slots: child-local only",
     needs="cinatra",
     bad=(
         "source_node: {$component_ref: context_brand}\n"

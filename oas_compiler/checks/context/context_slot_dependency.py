@@ -8,6 +8,8 @@ The newer list `cinatra.dependencies` with `{packageName, versionConstraint: {ra
 
 from __future__ import annotations
 
+from oas_compiler.checks.cinatra.metadata_keys import misspelt_keys
+from oas_compiler.checks.guide.misspelt_manifest_key import KEYS
 from oas_compiler.checks.slots import SELECTION_AGENT, dependency_pointers, is_selection_agent
 from oas_compiler.checks.subject import Subject
 from oas_compiler.rules import Report, rule
@@ -19,7 +21,7 @@ from oas_compiler.rules import Report, rule
     severity="error",
     summary="A flow declares context slots and its package.json does not list the context selection agent with a version range.",
     fix='Add "@cinatra-ai/context-selection-agent" with a range to cinatra.agentDependencies of package.json.',
-    source="context slots (seed 000), adoption checklist 7",
+    source="context slots, adoption checklist 7",
     needs="package",
     bad='"cinatra": {"agentDependencies": {}}',
     good='"cinatra": {"agentDependencies": {"@cinatra-ai/context-selection-agent": "^0.1.1"}}',
@@ -34,7 +36,8 @@ def context_slot_dependency(subject: Subject, report: Report) -> None:
         return
     listed = list(dependency_pointers(package))
     hint = f'"agentDependencies": {{"{SELECTION_AGENT}": "^0.1.1"}}'
-    if not listed:
+    slips = frozenset(misspelt_keys(package.cinatra, KEYS).values())
+    if not listed and slips.isdisjoint({"agentDependencies", "dependencies"}):
         unwired = any(slot.node is None and not slot.from_parent for slot in own.slots)
         report(
             f'the flow declares the context slot "{own.slots[0].id[:80]}" and package.json does '

@@ -17,7 +17,7 @@ from oas_compiler.rules import Report, rule
     severity="error",
     summary="Two context slots of a flow have one slotId.",
     fix="Give each slot an id of its own, or remove one of the two.",
-    source="context slots (seed 000), slotId",
+    source="context slots, slotId",
     needs="cinatra",
     bad='"contextSlots": [{"slotId": "brand", …}, {"slotId": "brand", …}]',
     good='"contextSlots": [{"slotId": "brand", …}, {"slotId": "voice", …}]',

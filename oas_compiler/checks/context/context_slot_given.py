@@ -24,7 +24,7 @@ from oas_compiler.rules import Report, rule
     severity="warning",
     summary="A selection is given another slot or another package than the one that it is for.",
     fix="Write the slotId of the slot and the name of the package as the defaults of the two inputs.",
-    source="context slots (seed 000), adoption checklist 8: data edges in",
+    source="context slots, adoption checklist 8: data edges in",
     needs="cinatra",
     bad='"slotId": "brand", …, {"title": "brandSlotId", "default": "brnad"}',
     good='"slotId": "brand", …, {"title": "brandSlotId", "default": "brand"}',

@@ -17,7 +17,7 @@ from oas_compiler.rules import Report, rule
     severity="error",
     summary="The FlowNode of a context slot is not fed with run, package, slot and project.",
     fix="Add data edges into parentRunId, parentPackageName, slotId and projectId.",
-    source="context slots (seed 000), adoption checklist 8: data edges in",
+    source="context slots, adoption checklist 8: data edges in",
     needs="cinatra",
     bad=(
         "# one data edge only\n"

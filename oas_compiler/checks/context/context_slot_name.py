@@ -17,7 +17,7 @@ from oas_compiler.rules import Report, rule
     severity="warning",
     summary="The id of a context slot cannot be part of a name in a template.",
     fix="Use letters, digits and underscores.",
-    source="context slots (seed 000), slotId: identifier-safe",
+    source="context slots, slotId: identifier-safe",
     needs="cinatra",
     bad='"slotId": "brand voice"',
     good='"slotId": "brandVoice"',

@@ -19,7 +19,7 @@ from oas_compiler.rules import Report, rule
     severity="error",
     summary="A consumer of a context slot can run before the slot's FlowNode.",
     fix="Lead every control path through the FlowNode before the consumer.",
-    source="context slots (seed 000), adoption checklist 8: control edge into the consumer",
+    source="context slots, adoption checklist 8: control edge into the consumer",
     needs="cinatra",
     bad=("from_node: {$component_ref: write}\nto_node: {$component_ref: context_brand}"),
     good=("from_node: {$component_ref: context_brand}\nto_node: {$component_ref: write}"),

@@ -22,7 +22,7 @@ from oas_compiler.rules import Report, rule
     severity="error",
     summary="No data edge carries the selection of a context slot into a consumer's contextSlotBindings.",
     fix="Add a data edge from the FlowNode's contextSlotBindings (or contextRefs) into the input contextSlotBindings of the node that uses it.",
-    source="context slots (seed 000), adoption checklist 8: data edge out",
+    source="context slots, adoption checklist 8: data edge out",
     needs="cinatra",
     bad=(
         "# no data edge out of context_brand\n"

@@ -19,7 +19,7 @@ from oas_compiler.rules import Report, rule
     severity="error",
     summary="A context slot is declared and no FlowNode selects anything for it.",
     fix="Run oasflow wire-context: it adds a FlowNode context_<slotId> whose subflow calls /api/context-resolve.",
-    source="context slots (seed 000), adoption checklist 8",
+    source="context slots, adoption checklist 8",
     needs="cinatra",
     bad=(
         "contextSlots: [{slotId: brand}]\n"

@@ -53,6 +53,7 @@ from oas_compiler.checks.guide.script_http_call import script_http_call
 from oas_compiler.checks.guide.scripts_not_read import scripts_not_read
 from oas_compiler.checks.guide.skill_frontmatter import skill_frontmatter
 from oas_compiler.checks.guide.skill_missing import skill_missing
+from oas_compiler.checks.guide.skill_of_another import skill_of_another
 from oas_compiler.checks.guide.skill_reference_missing import skill_reference_missing
 from oas_compiler.checks.guide.skill_retrieval_empty import skill_retrieval_empty
 from oas_compiler.checks.guide.skill_retrieval_section import skill_retrieval_section
@@ -95,4 +96,5 @@ RULES: tuple[CheckRule, ...] = (
     authoritative_before_spread,
     state_fields,
     renderer_not_registered,
+    skill_of_another,
 )

@@ -15,7 +15,7 @@ from oas_compiler.rules import Report, rule
     severity="warning",
     summary="The flow declares agentDependencies, which a host reads from package.json only.",
     fix="Move them to cinatra.agentDependencies of package.json.",
-    source="agent guide (seed 003), rule 11; Cinatra, compile rule 9",
+    source="agent guide, rule 11; Cinatra, compile rule 9",
     needs="cinatra",
     also=("guide-rule-11",),
     bad='oas.json:      "metadata": {"cinatra": {"agentDependencies": {"@acme/mail-agent": "^1.2.0"}}}',

@@ -23,7 +23,7 @@ from oas_compiler.scripts import Script
     severity="error",
     summary="bearer_token or approval_policy stands before the spread of what users give.",
     fix="Put it after the spread: the last key wins.",
-    source="agent guide (seed 003), R-01 and pitfall P5",
+    source="agent guide, R-01 and pitfall P5",
     needs="package",
     aliases=("pitfall-P5",),
     bad='const graphInput = { bearer_token: "", ...run.inputParams };',

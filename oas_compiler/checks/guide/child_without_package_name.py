@@ -18,7 +18,7 @@ from oas_compiler.rules import Report, rule
     severity="error",
     summary="A node calls a child agent and does not say which package it is.",
     fix="Write the name of the child's package into metadata.cinatra.packageName of the node.",
-    source="agent guide (seed 003), rule 12",
+    source="agent guide, rule 12",
     needs="cinatra",
     aliases=("guide-rule-12",),
     bad='{"component_type": "FlowNode", "id": "mail", "metadata": {"cinatra": {"hitlOwnedBy": "childAgent"}}}',

@@ -30,11 +30,14 @@ _PROMISE: Final = re.compile(
 )
 _DENIAL: Final = re.compile(
     r"\b(?:no|not|never|without|neither|nor|cannot|\w+n['\u2019]t|instead of"
+    r"|lacks?|lacking|skip(?:s|ped|ping)?|none|nothing|nobody|unattended|automatically|removed"
+    r"|bypass(?:es|ed)?|omit(?:s|ted)?|absent|absence|free of|instead|rather than|unneeded"
     r"|callers?|parents?|orchestrators?|hosts?|upstream|already)\b",
     re.IGNORECASE,
 )
 """In the same sentence: there is no approval, or somebody else's flow asks for it."""
-_SENTENCE: Final = re.compile(r"[^.!?;\n]+")
+_SENTENCE: Final = re.compile(r"(?:[^.!?;\n]|\n(?![ \t]*(?:\n|[-*+#>|]|\d+[.)])))++")
+"""A line end ends none, but before an empty line, a list, a heading and a table."""
 
 
 @rule(
@@ -43,7 +46,7 @@ _SENTENCE: Final = re.compile(r"[^.!?;\n]+")
     severity="warning",
     summary="A text promises that a person approves, and the flow has no gate.",
     fix="Add an InputMessageNode where the run must wait, or take the promise back.",
-    source="agent guide (seed 003), rule 4",
+    source="agent guide, rule 4",
     needs="cinatra",
     aliases=("guide-rule-4",),
     bad='"description": "Sends the mail after the user approves it."   (and no gate in the flow)',

@@ -17,7 +17,7 @@ from oas_compiler.rules import Report, rule
     severity="warning",
     summary="Neither package.json nor the flow says what the package is called, or its version.",
     fix='Give package.json a "name" and a "version".',
-    source="agent guide (seed 003), rule 1",
+    source="agent guide, rule 1",
     needs="package",
     aliases=("guide-rule-1",),
     bad='{"name": "@acme/mail-agent", "cinatra": {"kind": "agent"}}',

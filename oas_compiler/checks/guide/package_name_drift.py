@@ -15,7 +15,7 @@ from oas_compiler.rules import Report, rule
     severity="error",
     summary="The flow's packageName is not the name in package.json.",
     fix="Write the name of package.json into metadata.cinatra.packageName.",
-    source="agent guide (seed 003), rule 1; Cinatra, compile rule 9",
+    source="agent guide, rule 1; Cinatra, compile rule 9",
     needs="package",
     also=("guide-rule-1",),
     bad='"packageName": "@acme/mail"          (package.json: "name": "@acme/mail-agent")',

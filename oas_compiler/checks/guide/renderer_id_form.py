@@ -18,7 +18,7 @@ from oas_compiler.rules import Report, rule
     severity="warning",
     summary="A renderer is not named as @scope/package:name.",
     fix="Write the id under which the renderer is registered, `@scope/package:name`.",
-    source="agent guide (seed 003), rules 5 and I.2",
+    source="agent guide, rules 5 and I.2",
     needs="cinatra",
     also=("guide-rule-5",),
     bad='"renderer": "acme/mail/review"',

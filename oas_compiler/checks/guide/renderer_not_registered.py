@@ -23,7 +23,7 @@ from oas_compiler.rules import Report, rule
     severity="warning",
     summary="A gate names a screen of its own package that package.json does not register.",
     fix="Add the id to cinatra.fieldRenderers of package.json.",
-    source="agent guide (seed 003), rule I.2; Cinatra, fieldRenderers",
+    source="agent guide, rule I.2; Cinatra, fieldRenderers",
     needs="package",
     bad='"renderer": "@acme/mail:review"     (and "fieldRenderers": [])',
     good='"renderer": "@acme/mail:review"     (and "fieldRenderers": [{"id": "@acme/mail:review", …}])',

@@ -42,7 +42,7 @@ _DATABASES: Final = Wanted(
     severity="error",
     summary="A script of the package reads or writes a database by itself.",
     fix="Call an MCP tool for the data; if there is none, the platform needs one.",
-    source="agent guide (seed 003), rule 9",
+    source="agent guide, rule 9",
     needs="package",
     aliases=("guide-rule-9",),
     bad='import psycopg\nrows = psycopg.connect(url).execute("select * from contacts")',

@@ -33,7 +33,7 @@ _HTTP: Final = Wanted(
     severity="warning",
     summary="A script of the package calls an HTTP service by itself.",
     fix="Call an MCP tool instead; if there is none, the platform needs one.",
-    source="agent guide (seed 003), rule 14",
+    source="agent guide, rule 14",
     needs="package",
     aliases=("guide-rule-14",),
     bad='const page = await fetch("https://api.example.org/contacts")',

@@ -16,7 +16,7 @@ from oas_compiler.rules import Report, rule
     severity="warning",
     summary="A script of the package was not looked at, or only in part.",
     fix="Keep scripts small, as UTF-8 text that parses, and leave out what is built.",
-    source="agent guide (seed 003), rules 8, 9 and 14",
+    source="agent guide, rules 8, 9 and 14",
     needs="package",
     also=("guide-rule-8", "guide-rule-9", "guide-rule-14"),
     bad="scripts/send.py:  def send(:",

@@ -19,7 +19,7 @@ from oas_compiler.rules import Report, rule
     severity="warning",
     summary="The package has no SKILL.md of the agent itself.",
     fix="Write SKILL.md beside package.json, or skills/<agent>/SKILL.md.",
-    source="agent guide (seed 003), rule 6",
+    source="agent guide, rule 6",
     needs="package",
     aliases=("guide-rule-6",),
     bad="cinatra/oas.json, package.json",

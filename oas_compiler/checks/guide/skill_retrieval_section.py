@@ -27,7 +27,7 @@ def retrieval_heading(skill: Skill) -> Heading | None:
     severity="error",
     summary='SKILL.md has no section "## What I retrieve myself (MCP)".',
     fix="Add the section and list the MCP tools that the agent calls by itself, or write: Nothing.",
-    source="agent guide (seed 003), rule 7",
+    source="agent guide, rule 7",
     needs="package",
     aliases=("guide-rule-7",),
     bad="---\nname: agent-mail\ndescription: Sends mail.\n---\nSends mail.",

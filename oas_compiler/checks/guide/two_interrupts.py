@@ -21,7 +21,7 @@ from oas_compiler.rules import Report, rule
     severity="error",
     summary="A function of a graph pauses twice, or in a loop: by interrupt or by a gate.",
     fix="Make one node per gate, with build_hitl_gate.",
-    source="agent guide (seed 003), pitfall P1; LangGraph issue 6208",
+    source="agent guide, pitfall P1; LangGraph issue 6208",
     needs="package",
     aliases=("pitfall-P1",),
     bad="def review(state):\n    interrupt(recipients)\n    interrupt(drafts)",

@@ -19,7 +19,7 @@ from oas_compiler.rules import Report, rule
     severity="error",
     summary="The flow calls a child agent that package.json does not declare.",
     fix="Add the child and its version range to cinatra.agentDependencies of package.json.",
-    source="agent guide (seed 003), rule 11",
+    source="agent guide, rule 11",
     needs="package",
     aliases=("guide-rule-11",),
     bad='"agentDependencies": {}                               (and a FlowNode of "@acme/mail-agent")',

@@ -27,7 +27,7 @@ from oas_compiler.checks.control_paths import asks_a_person
 from oas_compiler.checks.open_sends import open_sends
 from oas_compiler.checks.risk_words import means_send
 from oas_compiler.checks.subject import Subject
-from oas_compiler.ir import FlowIR, InputMessageNode
+from oas_compiler.ir import FlowIR, InputMessageNode, StartNode
 from oas_compiler.risk import APPROVAL, WRITE, weight
 from oas_compiler.rules import Report, rule
 
@@ -38,14 +38,14 @@ from oas_compiler.rules import Report, rule
     severity="warning",
     summary="A gate that approves guards nothing, and a send runs before it or on another way.",
     fix="Lead the control edges so that the gate comes before the send.",
-    source="agent guide (seed 003), rule 4",
+    source="agent guide, rule 4",
     needs="flow",
     bad="start → look → send → sign → end     (sign: riskClass approval)",
     good="start → look → sign → send → end",
 )
 def approval_after_send(subject: Subject, report: Report) -> None:
     flow, control = subject.flow, subject.control
-    if flow is None or control is None or flow.start_is_unread:
+    if flow is None or control is None or not isinstance(flow.by_id.get(flow.start), StartNode):
         return
     late = list(_late(flow, *_sends(flow, control)))
     nodes = dict(walk(flow)) if late else {}

@@ -43,6 +43,8 @@ def endless_loop(subject: Subject, report: Report) -> None:
     reported: set[str] = set()
     for flow, waived in every_flow(subject.control, waived_gates(subject.flow)):
         for loop in loops(flow, openings, waived):
+            if _has_two_of_one_id(loop):
+                continue  # OAS027: an edge to the one may mean the other
             if loop.can_end and loop.back not in reported:
                 reported.add(loop.back)
                 report(
@@ -50,6 +52,11 @@ def endless_loop(subject: Subject, report: Report) -> None:
                     subject.place(loop.back),
                     hint="lead it through an InputMessageNode with maxGateVisits",
                 )
+
+
+def _has_two_of_one_id(loop: Loop) -> bool:
+    ids = [step.id for step in loop.flow.steps.values()]
+    return any(ids.count(step.id) > 1 for step in loop.members)
 
 
 def described(loop: Loop) -> str:

@@ -17,7 +17,7 @@ from oas_compiler.rules import Report, rule
     severity="warning",
     summary="A call of a Cinatra flow goes to a host that is written out instead of to the platform.",
     fix="Let a tool of the platform make the call, or name the host by an {{UPPER_CASE}} placeholder.",
-    source="agent guide (seed 003), rule 14; Cinatra, runtime headers",
+    source="agent guide, rule 14; Cinatra, runtime headers",
     needs="cinatra",
     bad='"url": "https://api.example.com/items"',
     good='"url": "{{CINATRA_BASE_URL}}/api/agents/passthrough"',

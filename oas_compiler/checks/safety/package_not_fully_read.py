@@ -25,7 +25,7 @@ from oas_compiler.rules import Report, rule
     "is a link that leads out of the package, a pipe or a device.",
     fix="Keep data and what is built out of the package, let its files be read, and copy into it "
     "what a link leads to.",
-    source="agent guide (seed 003): credentials are never stored in an agent",
+    source="agent guide: credentials are never stored in an agent",
     needs="package",
     bad="data/contacts.csv  # 20 MB",
     good="data/contacts.csv  # 20 kB",

@@ -22,7 +22,7 @@ from oas_compiler.rules import Report, rule
     severity="error",
     summary="A file of the package holds a credential of a well-known shape.",
     fix="Remove it, make it invalid where it was issued, and let the platform authenticate.",
-    source="agent guide (seed 003): credentials are never stored in an agent",
+    source="agent guide: credentials are never stored in an agent",
     needs="package",
     conceals=True,
     bad=('# scripts/send.sh\ncurl -H "Authorization: Bearer ghp_…"'),

@@ -22,7 +22,7 @@ from oas_compiler.rules import Report, rule
     severity="error",
     summary="A node that acts on the world outside can run before any person was asked.",
     fix="Put an InputMessageNode before it on every path from the StartNode.",
-    source="agent guide (seed 003), rule 4; Cinatra risk classes",
+    source="agent guide, rule 4; Cinatra risk classes",
     needs="flow",
     bad=(
         "from_node: {$component_ref: draft}\n"

@@ -8,6 +8,7 @@ from oas_compiler.checks.sense.input_fed_too_late import input_fed_too_late
 from oas_compiler.checks.sense.key_is_id import key_is_id
 from oas_compiler.checks.sense.message_not_json import message_not_json
 from oas_compiler.checks.sense.platform_address import platform_address
+from oas_compiler.checks.sense.property_key import property_key
 from oas_compiler.checks.sense.run_id_unbound import run_id_unbound
 from oas_compiler.checks.sense.schema_required_unknown import schema_required_unknown
 from oas_compiler.rules import CheckRule
@@ -20,5 +21,6 @@ RULES: tuple[CheckRule, ...] = (
     schema_required_unknown,
     component_unused,
     platform_address,
+    property_key,
     key_is_id,
 )

@@ -29,6 +29,7 @@ from oas_compiler.ir import (
 from oas_compiler.json_flaws import flaw_at
 from oas_compiler.marks import child
 from oas_compiler.rules import Report, rule
+from oas_compiler.templates import TemplateError, placeholders
 
 _COMMENT: Final = re.compile(r"\{#.*?#\}", re.DOTALL)
 _PLACEHOLDER: Final = re.compile(r"\{\{-?\s*(\w+)([^{}]*?)-?\}\}")
@@ -69,6 +70,10 @@ def _problem(message: str, node: Node) -> tuple[str, str] | None:
         return None
     if text.lstrip().startswith("{{"):
         return None
+    try:
+        placeholders(message)
+    except TemplateError:
+        return None  # OAS080 says so
     types = {port.title: port.type for port in node.inputs}
     made: list[str] = []
     end, inside = 0, False

@@ -1,6 +1,6 @@
 """Every run can end.
 
-a loop that no branch leaves   ->   OAS049 at each of its nodes
+a loop that no branch leaves   ->   OAS049 at the first of its nodes
 
 A branch that leads nowhere is `every_branch_leads_on`'s finding; nodes that only run into it are
 not reported again.
@@ -8,9 +8,10 @@ not reported again.
 
 from __future__ import annotations
 
-from oas_compiler.checks.structure.reach import Reach
+from oas_compiler.checks.circles import groups
+from oas_compiler.checks.structure.reach import Reach, names_of
 from oas_compiler.checks.subject import Subject
-from oas_compiler.ir import EndNode
+from oas_compiler.ir import EndNode, FlowIR, Node
 from oas_compiler.rules import Report, rule
 
 
@@ -32,11 +33,26 @@ def end_is_reachable(subject: Subject, report: Report) -> None:
         reach = Reach(flow)
         if not reach.knows_ending:
             continue
-        for node in flow.nodes:
-            if node.id in reach.ending or node.id not in reach.reached:
-                continue
+        stuck = [
+            node for node in flow.nodes if node.id in reach.reached and node.id not in reach.ending
+        ]
+        stuck = _in_circles(flow, stuck) or stuck
+        if stuck:
             report(
-                f'no EndNode can be reached from "{node.id}": a run would go on for ever',
-                node.place,
+                f"no EndNode can be reached from {names_of(stuck)}: a run would go on for ever",
+                stuck[0].place,
                 hint="let one branch of the loop lead to an EndNode",
             )
+
+
+def _in_circles(flow: FlowIR, stuck: list[Node]) -> list[Node]:
+    """The nodes that a run would go round in; those that only lead there are not wrong."""
+    ids = {node.id for node in stuck}
+    following = {i: [t for t in flow.routes_of(i).values() if t in ids] for i in ids}
+    inside = {
+        node_id
+        for group in groups(ids, following)
+        if len(group) > 1 or group[0] in following[group[0]]
+        for node_id in group
+    }
+    return [node for node in stuck if node.id in inside]

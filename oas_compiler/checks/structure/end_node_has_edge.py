@@ -25,6 +25,18 @@ from oas_compiler.rules import Report, rule
 def end_node_has_edge(subject: Subject, report: Report) -> None:
     for flow in subject.flows:
         targets = Gaps(flow).route_targets.union(route.target for route in flow.routes)
-        for node in flow.nodes:
-            if isinstance(node, EndNode) and targets.isdisjoint({node.id, ""}):
-                report(f'no control edge leads to the EndNode "{node.id}"', node.place)
+        lost = [
+            node
+            for node in flow.nodes
+            if isinstance(node, EndNode) and targets.isdisjoint({node.id, ""})
+        ]
+        # the branches that lead nowhere (OAS045) would lead there
+        loose = sum(
+            branch not in flow.routes_of(node.id) for node in flow.nodes for branch in node.branches
+        )
+        for node in lost if loose < len(lost) else ():
+            report(
+                f'no control edge leads to the EndNode "{node.id}"',
+                node.place,
+                hint="lead the last node before it to it, or remove it",
+            )

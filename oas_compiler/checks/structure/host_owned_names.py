@@ -23,7 +23,7 @@ AUTHORITATIVE: Final = frozenset({"bearer_token", "approval_policy", "rejected_a
     summary="bearer_token, approval_policy or rejected_at is an input or the target of a data "
     "edge; only the host sets them.",
     fix="Remove it; the runtime supplies it where it is needed.",
-    source="agent guide (seed 003), R-01",
+    source="agent guide, R-01",
     needs="flow",
     aliases=("R-01",),
     bad='StartNode: "inputs": [{"title": "topic"}, {"title": "bearer_token"}]',

@@ -1,14 +1,15 @@
 """A path leads from the StartNode to every node.
 
-a node that no edge leads to   ->   OAS048 (warning)
+a node that no edge leads to   ->   OAS048 (warning), with those that only it leads to
 
 An EndNode without an edge is `end_node_has_edge`'s finding.
 """
 
 from __future__ import annotations
 
-from oas_compiler.checks.structure.reach import Reach
+from oas_compiler.checks.structure.reach import Reach, names_of
 from oas_compiler.checks.subject import Subject
+from oas_compiler.ir import FlowIR, Node, StartNode
 from oas_compiler.rules import Report, rule
 
 
@@ -28,9 +29,34 @@ def node_is_reachable(subject: Subject, report: Report) -> None:
         reach = Reach(flow)
         if not reach.knows_reached:
             continue
-        for node in flow.nodes:
-            if node.id in reach.reached:
-                continue
-            if not flow.sources_of(node.id) and not flow.routes_of(node.id):
-                continue  # nothing is connected: OAS045, of an EndNode OAS052
-            report(f'no path leads to "{node.id}": it never runs', node.place)
+        if not isinstance(flow.by_id.get(flow.start), StartNode):
+            continue  # OAS050 says so
+        if reach.knows_ending and not reach.reached <= reach.ending:
+            continue  # OAS049: the edge that is missing there leads here
+        lost = [node for node in flow.nodes if node.id not in reach.reached]
+        # nothing is connected: OAS045, of an EndNode OAS052
+        lost = [node for node in lost if flow.sources_of(node.id) or flow.routes_of(node.id)]
+        for group in _by_first(flow, lost):
+            first, *behind = group
+            also = f", nor does what only it leads to: {names_of(behind)}" if behind else ""
+            report(
+                f'no path leads to "{first.id}": it never runs{also}',
+                first.place,
+                hint=f'lead a control edge to "{first.id}", or remove it',
+            )
+
+
+def _by_first(flow: FlowIR, lost: list[Node]) -> list[list[Node]]:
+    """The nodes that nothing leads to, each with those behind it that have no other way in."""
+    waiting = {node.id: node for node in lost}
+    heads = [node for node in lost if not any(s in waiting for s in flow.sources_of(node.id))]
+    found: list[list[Node]] = []
+    for head in [*heads, *lost]:  # a circle has no head
+        if head.id not in waiting:
+            continue
+        group = [waiting.pop(head.id)]
+        for node in group:
+            following = dict.fromkeys(flow.routes_of(node.id).values())
+            group += [waiting.pop(target) for target in following if target in waiting]
+        found.append(group)
+    return found

@@ -8,10 +8,11 @@ does not list has its finding and is passed through.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
 
 from oas_compiler.checks.structure.gaps import Gaps, is_vague
-from oas_compiler.ir import EndNode, FlowIR
+from oas_compiler.ir import EndNode, FlowIR, Node
 
 
 class Reach:
@@ -42,6 +43,16 @@ class Reach:
             or any((node.id, branch) not in used for branch in node.branches)
         ]
         self.ending = _closure([*stops, *unlisted, *gaps.route_sources], backward)
+
+
+_MOST_NAMED: Final = 3
+
+
+def names_of(nodes: Sequence[Node]) -> str:
+    """`"a", "b", "c" and 4 more`: the first of many nodes that one finding is about."""
+    names = ", ".join(f'"{node.id[:80]}"' for node in nodes[:_MOST_NAMED])
+    more = len(nodes) - _MOST_NAMED
+    return f"{names} and {more} more" if more > 0 else names
 
 
 def _closure(start: Iterable[str], following: Mapping[str, list[str]]) -> set[str]:

@@ -6,6 +6,7 @@ two nodes with id "end"   ->   OAS027 at the second
 from __future__ import annotations
 
 from oas_compiler.checks.subject import Subject
+from oas_compiler.ir import Node
 from oas_compiler.rules import Report, rule
 
 
@@ -24,9 +25,24 @@ from oas_compiler.rules import Report, rule
 )
 def unique_node_ids(subject: Subject, report: Report) -> None:
     for flow in subject.flows:
-        seen: set[str] = set()
+        known: dict[str, Node] = {}
         for node in flow.nodes:
-            if node.id and node.id in seen:
-                message = f'the flow "{flow.id}" has two nodes with the id "{node.id}"'
-                report(message, subject.place(f"{node.place.pointer}/id"))
-            seen.add(node.id)
+            first = known.setdefault(node.id, node)
+            if not node.id or first is node:
+                continue
+            # the one that is defined under another name is mostly the one that is wrong
+            wrong = first if _key(first) not in {"", node.id} and _key(node) == node.id else node
+            key = _key(wrong)
+            report(
+                f'the flow "{flow.id}" has two nodes with the id "{node.id}"',
+                subject.place(f"{wrong.place.pointer}/id"),
+                hint=f'write "id": "{key[:80]}"'
+                if key not in {"", node.id}
+                else "give one of them another id",
+            )
+
+
+def _key(node: Node) -> str:
+    """The name under which a node is defined; empty for one in a list."""
+    key = node.place.pointer.rpartition("/")[2]
+    return "" if key.isdigit() else key.replace("~1", "/").replace("~0", "~")

@@ -27,9 +27,15 @@ def test_hidden_is_a_role_as_good_as_required():
     assert found(with_roles(required=[], hidden=["topic", "cinatra_run_id"]), "OAS125") == []
 
 
-@pytest.mark.parametrize("roles", [None, "topic", {"topic": True}, [["topic"]]])
-def test_lists_of_another_form_name_nothing(roles):
+@pytest.mark.parametrize("roles", [None, [["topic"]]])
+def test_no_list_and_a_list_of_something_else_name_nothing(roles):
     assert found(with_roles(required=roles), "OAS125") == [TOPIC]
+
+
+@pytest.mark.parametrize("roles", ["topic", {"topic": True}])
+def test_what_is_no_list_is_told_once_by_the_rule_about_forms(roles):
+    assert found(with_roles(required=roles), "OAS125") == []
+    assert len(found(with_roles(required=roles), "OAS038")) == 1
 
 
 def test_ports_that_are_listed_as_outputs_count_once():

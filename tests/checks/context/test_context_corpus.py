@@ -113,7 +113,7 @@ def misspelt_key(flow):
 @pytest.mark.parametrize(
     ("change", "codes"),
     [
-        (renamed_slot, ["OAS154", "OAS164"]),
+        (renamed_slot, ["OAS154"]),
         (without_edge_into("slotId"), ["OAS063"]),
         (without_edge_into("contextSlotBindings"), ["OAS063"]),
         (misspelt_key, ["OAS150"]),

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from oas_compiler import check
 from tests.checks.guide.guide_case import SKILL, agent, flow, gated, only, told
 from tests.checks.rule_case import findings, found
 from tests.flows import end, flow_node, node, port, start
@@ -91,3 +92,25 @@ def test_a_context_slot_brings_a_gate_of_the_host():
     made = described(PROMISE)
     made["metadata"]["cinatra"]["contextSlots"] = [{"slotId": "a"}]
     assert found(made, CODE) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "There is no gate in this agent.", "The agent runs without\nasking for approval.",
+        "There is no\napproval gate here.", "Lacks an approval gate.", "It skips the approval gate.",
+        "Human-in-the-loop: none.", "The confirmation gate was removed.",
+        "Sends rather than waiting for the user.", "Runs unattended: nothing waits for a person.",
+    ],
+)  # fmt: skip
+def test_prose_that_says_a_gate_is_absent_promises_none(tmp_path, text):
+    skill = SKILL.replace("Reads the topic.", text)
+    assert [one.code for one in check(agent(tmp_path, skill=skill))] == []
+
+
+def test_a_promise_over_two_lines_is_one_at_its_place(tmp_path):
+    skill = SKILL.replace(
+        "Reads the topic.", "- No mail.\n- Waits until the user\n  approves the text."
+    )
+    (finding,) = check(agent(tmp_path, skill=skill))
+    assert (finding.code, finding.line) == ("OAS175", 7)

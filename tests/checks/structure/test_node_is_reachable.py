@@ -19,7 +19,11 @@ def test_a_node_that_no_path_meets_is_a_warning():
 
 def test_what_only_an_unreachable_node_leads_to_never_runs_either():
     made = add(flow(), end(id_="late"), control("spare", "late", "other"))
-    assert found(made, "OAS048") == [f"{BLOCK}/spare", f"{BLOCK}/late"]
+    (finding,) = findings(made, "OAS048")
+    assert finding.pointer == f"{BLOCK}/spare"
+    assert finding.message == (
+        'no path leads to "spare": it never runs, nor does what only it leads to: "late"'
+    )
 
 
 def test_an_end_node_without_any_edge_is_another_rules_finding():

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from cinatra_sdk.errors import (
         AnswerInvalid,
         ContextMismatch,
+        EngineUnsupported,
         FlowChanged,
         FlowError,
         GateClosed,
@@ -46,6 +47,7 @@ _LATER = {
     "Decision": "decisions",
     "AnswerInvalid": "errors",
     "ContextMismatch": "errors",
+    "EngineUnsupported": "errors",
     "FlowChanged": "errors",
     "FlowError": "errors",
     "GateClosed": "errors",
@@ -89,6 +91,7 @@ __all__ = [
     "FlowError",
     "AnswerInvalid",
     "ContextMismatch",
+    "EngineUnsupported",
     "FlowChanged",
     "GateClosed",
     "InputInvalid",

@@ -13,6 +13,7 @@ Error tree
             LimitExceeded           a loop went on for too long
             ForkRefused             a node would act in a fork of its thread
         FlowChanged                 a run belongs to another flow, or to another version of it
+        EngineUnsupported           LangGraph's version lacks what the seals rely on
         ContextMismatch             the host's context is another run's, or another tenant's
         StoreError                  the database, named without its password
             RunNotFound
@@ -130,6 +131,12 @@ class FlowChanged(FlowError):
     """The flow or graph given is not the one the run was started with."""
 
     code = "flow_changed"
+
+
+class EngineUnsupported(FlowError):
+    """The installed LangGraph does not give what a defence relies on; nothing was done."""
+
+    code = "engine_unsupported"
 
 
 class ContextMismatch(FlowError):

@@ -30,6 +30,7 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 
 from cinatra_sdk.checkpoint_ids import Link, aread_links, read_links
 from cinatra_sdk.errors import ForkRefused
+from cinatra_sdk.tasks import is_in_a_graph, unsupported
 
 Effects: TypeAlias = Literal["line", "forks"]
 """Where nodes may act: on their thread's own line, or in forks of it too."""
@@ -76,9 +77,13 @@ def place_of(config: RunnableConfig, execution: Any) -> Place | None:
     """The place of the node that runs with `config`; None where no checkpoint is kept.
 
     execution: the runtime's `execution_info`.
+    Raises: `EngineUnsupported` where the engine does not say.
     """
     configurable = config.get("configurable") or {}
+    # Not public: tests/sdk/test_own_graph.py fails when it changes.
     saver = configurable.get("__pregel_checkpointer")
+    if saver is None and "__pregel_checkpointer" not in configurable and is_in_a_graph(config):
+        raise unsupported("where checkpoints are kept, so no fork can be told from a thread's line")
     if (
         execution is None
         or execution.thread_id is None

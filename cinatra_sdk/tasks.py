@@ -14,22 +14,35 @@ from __future__ import annotations
 import hashlib
 import logging
 from collections.abc import Iterable, Mapping
-from typing import Any
+from importlib.metadata import version
+from typing import Any, Final
 
+from langchain_core.runnables import RunnableConfig
 from langgraph.config import get_config
 
-from cinatra_sdk.errors import FlowChanged
+from cinatra_sdk.errors import EngineUnsupported, FlowChanged
 
 log = logging.getLogger("oasflow.state")
 
+ENGINE: Final = ">=1.2.22,<1.3"
+"""Versions of LangGraph that this project reads, as pyproject.toml has them."""
+
 
 def was_sent() -> bool:
-    """Whether the node that runs now was started by a `Send`, and not by its place in the graph."""
+    """Whether the node that runs now was started by a `Send`, and not by its place in the graph.
+
+    Raises: `EngineUnsupported` where the engine does not say.
+    """
     try:
-        metadata = get_config().get("metadata") or {}
+        config = get_config()
     except RuntimeError:
         return False  # called as a plain function, outside any graph
-    path = metadata.get("langgraph_path") or ("",)
+    metadata = config.get("metadata") or {}
+    path = metadata.get("langgraph_path")
+    if not path:
+        if is_in_a_graph(config):
+            raise unsupported("how a node was started, so no Send can be told from a step")
+        return False
     if path[0] != "__pregel_push":
         return False
     log.warning("R01_IGNORED: %r was started by a Send", metadata.get("langgraph_node"))
@@ -46,16 +59,38 @@ def shape_of(channels: Iterable[str]) -> str:
 
 
 def own_channels() -> Mapping[str, Any]:
-    """The channels of the graph that the running node belongs to, by name; none outside of any."""
+    """The channels of the graph that the running node belongs to, by name; none outside of any.
+
+    Raises: `EngineUnsupported` where the engine does not give them.
+    """
     try:
-        configurable = get_config().get("configurable") or {}
+        config = get_config()
     except RuntimeError:
         return {}  # called as a plain function
+    configurable = config.get("configurable") or {}
     # The engine's own function for reading state, which holds the graph's channels.  Not public:
     # tests/sdk/test_own_graph.py fails when it changes.
-    read = configurable.get("__pregel_read")
-    channels: Mapping[str, Any] = {} if read is None else read.args[1]
-    return channels
+    held: tuple[Any, ...] = getattr(configurable.get("__pregel_read"), "args", ())
+    channels = held[1] if len(held) > 1 else None
+    if isinstance(channels, Mapping):
+        return channels
+    if not is_in_a_graph(config):
+        return {}
+    raise unsupported(
+        "to which graph a node belongs, so no thread can be told from another graph's"
+    )
+
+
+def unsupported(what: str) -> EngineUnsupported:
+    """The error of an engine that does not say `what`."""
+    message = f"LangGraph {version('langgraph')} does not say {what}"
+    return EngineUnsupported(message, hint=f"install langgraph{ENGINE}")
+
+
+def is_in_a_graph(config: RunnableConfig) -> bool:
+    """Whether the engine made `config` for a task, by any of the marks that it leaves."""
+    marks = [*(config.get("configurable") or ()), *(config.get("metadata") or ())]
+    return any(mark.startswith(("__pregel_", "langgraph_")) for mark in marks)
 
 
 def own_shape() -> str:

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from cinatra_sdk import RunStore
 from cinatra_sdk.platform.local import local_app
 from cinatra_sdk.store.artifacts import ArtifactStore
 from cinatra_sdk.store.database import Database
@@ -33,7 +34,7 @@ from tests.store.selecting import (
     envelope,
     meet_before_writing,
 )
-from tests.wired_flows import wired
+from tests.wired_flows import GATE, wired
 
 ROUNDS = 20
 needs_server = pytest.mark.skipif(
@@ -141,17 +142,20 @@ def test_a_run_killed_before_the_commit_of_its_selection_selects_once_when_it_go
     check_pinned(world, shelf, calls=1)
 
 
-def test_a_choice_that_was_never_recorded_is_refused_once_its_artifacts_have_changed(
+def test_a_choice_that_was_never_recorded_is_asked_again_once_its_artifacts_have_changed(
     world: World, shelf: Shelf
 ) -> None:
     assert killed_at("committing", world)
     shelf.store.revise(PICKED[0], "quite another text")
-    for _ in range(2):  # trying the failed node again changes nothing
-        status, code, message = gone_on(world)
-        assert (status, code) == ("failed", "ref_not_in_candidates")
-        assert f'"{PICKED[0]}" in this revision and classification is no candidate' in str(message)
+    for _ in range(2):  # another process that goes on changes nothing: a person is waited for
+        assert gone_on(world) == ("waiting", None, None)
         assert audit(world.dsn) == ([], [])
     assert world.consumed("r1") == []
+    with RunStore.open(world.dsn) as store:
+        (gate,) = store.get("r1").waiting
+        assert gate.id == f"{GATE}#2"
+        assert [row["gate_id"] for row in store.decisions("r1")] == [GATE]
+        assert len(gate.values["refused"]["selectedRefs"]) == len(PICKED)
 
 
 def test_a_process_that_nothing_kills_completes_its_run(world: World, shelf: Shelf) -> None:

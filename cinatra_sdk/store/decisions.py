@@ -22,7 +22,6 @@ from cinatra_sdk.errors import (
     GateClosed,
 )
 from cinatra_sdk.gates import Gate
-from cinatra_sdk.hitl import now
 from cinatra_sdk.platform.protocol import KeepsArtifacts, Platform
 from cinatra_sdk.policy import policy_hash
 from cinatra_sdk.runtime_context import DERIVED, HostContext, host_context
@@ -101,6 +100,8 @@ def keep_skips(
 
 
 def decision_row(row: Row, gate: Gate, decision: Decision, flow: DurableFlow) -> dict[str, Any]:
+    from cinatra_sdk.hitl import now  # with the engine, which whoever only reads does not load
+
     at = now()
     stamped = Decision(
         approved=decision.approved,

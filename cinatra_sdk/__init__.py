@@ -2,7 +2,7 @@
 
 state, context, policy     what only the host sets, and what wins
 hitl, gates, answers       pausing for a person
-runs, store/               one run driven from stop to stop; every run in Postgres
+runs, advancing, store/    one run as records; driven from stop to stop; every run in Postgres
 platform/, templates       the one seam to the outside
 testing                    driving a flow in memory
 """

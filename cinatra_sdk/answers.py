@@ -30,7 +30,6 @@ from cinatra_sdk.context.errors import ContextError
 from cinatra_sdk.context.selector import Selector
 from cinatra_sdk.errors import AnswerInvalid, ValueRefused
 from cinatra_sdk.governed_keys import without_governed
-from cinatra_sdk.json_schema import first_problem
 from cinatra_sdk.people import person_name
 from cinatra_sdk.secrets import find_secret
 from cinatra_sdk.strict_json import NotStrictJson, read_json
@@ -279,4 +278,6 @@ def _decoded(text: str) -> Any:
 
 def _problems(schema: Mapping[str, JsonValue] | None, value: Any) -> str:
     """The first way in which `value` breaks `schema`; empty when it fits."""
+    from cinatra_sdk.json_schema import first_problem  # the first answer that is checked loads it
+
     return first_problem(json.dumps(schema or {}, ensure_ascii=False), value)

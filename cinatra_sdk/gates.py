@@ -13,17 +13,18 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
-from langgraph.types import Interrupt
 from pydantic import JsonValue
 
 from cinatra_sdk.answers import Answer, AnswerForm
 from cinatra_sdk.context.selector import Selector, is_selector, read_selector
 from cinatra_sdk.decisions import Decision
 from cinatra_sdk.errors import AnswerInvalid, GateUnreadable
-from cinatra_sdk.schema_sample import sample
+
+if TYPE_CHECKING:
+    from langgraph.types import Interrupt
 
 GATE_KEY: Final = "x-gate"
 """Where the response schema of an interrupt carries the gate's identity."""
@@ -86,12 +87,13 @@ class Gate:
         """Raises: `GateUnreadable` when `data` was not made by `to_json`."""
         if not isinstance(data, Mapping):
             raise GateUnreadable(f"a {type(data).__name__} is no gate's JSON")
-        interrupt: Interrupt[Any] = Interrupt(
-            value=_member(data, "payload", dict),
-            id=_member(data, "interrupt", str),
-            response_schema=_member(data, "response_schema", dict),
+        gate = gate_of(
+            _Kept(
+                value=_member(data, "payload", dict),
+                id=_member(data, "interrupt", str),
+                response_schema=_member(data, "response_schema", dict),
+            )
         )
-        gate = gate_of(interrupt)
         if gate is None:
             raise GateUnreadable(f'its response_schema has no "{GATE_KEY}"')
         return gate
@@ -117,6 +119,8 @@ class Gate:
 
 def example_answer(form: AnswerForm) -> JsonValue:
     """A value with which `form` can be approved."""
+    from cinatra_sdk.schema_sample import sample  # where one is made up: reading a gate needs none
+
     if form.selector is not None:
         return _example_selection(form, form.selector)
     if form.schema is None:
@@ -136,6 +140,8 @@ def _example_selection(form: AnswerForm, selector: Selector) -> JsonValue:
     """The envelope; inside the answer where the author's schema gives it a title there."""
     if form.schema is None or not form.titled:
         return selector.example()
+    from cinatra_sdk.schema_sample import sample
+
     around = sample(form.schema, name=form.output)
     others = around if isinstance(around, dict) else {}
     return {**others, form.output: json.dumps(selector.example())}
@@ -149,7 +155,16 @@ def _fits(form: AnswerForm, value: JsonValue) -> bool:
     return True
 
 
-def gate_of(interrupt: Interrupt) -> Gate | None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Kept:
+    """An interrupt as a row keeps it: reading one takes no engine."""
+
+    value: Any
+    id: str
+    response_schema: Any
+
+
+def gate_of(interrupt: Interrupt | _Kept) -> Gate | None:
     """The gate that raised `interrupt`; None when it was not made by `build_hitl_gate`.
 
     Raises: `GateUnreadable` where a version before, or somebody else, made it in another form.

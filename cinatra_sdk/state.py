@@ -34,17 +34,17 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Sequence
-from typing import Annotated, Any, Final, Literal, Self, TypeAlias
+from typing import Annotated, Any, Final, Self
 
 from langgraph.channels import LastValue
 from langgraph.channels.base import BaseChannel
 from langgraph.errors import EmptyChannelError
 from typing_extensions import TypedDict
 
+from cinatra_sdk.statuses import TERMINAL
+
 log = logging.getLogger("oasflow.state")
 
-Status: TypeAlias = Literal["running", "waiting", "completed", "rejected", "failed", "stopped"]
-TERMINAL: Final[tuple[str, ...]] = ("completed", "rejected", "failed", "stopped")
 AUTHORITATIVE: Final = ("bearer_token", "approval_policy", "run")
 """Keys that only the host sets, whatever a caller sends under these names."""
 

@@ -30,7 +30,8 @@ from cinatra_sdk.platform.outputs import declared_outputs
 from cinatra_sdk.platform.protocol import DeclaredOutput, Platform, PlatformCall, PlatformError
 from cinatra_sdk.runtime_context import HostContext, context_of
 from cinatra_sdk.secrets import clean_error, cut_out
-from cinatra_sdk.state import AUTHORITATIVE, TERMINAL, seal
+from cinatra_sdk.state import AUTHORITATIVE, seal
+from cinatra_sdk.statuses import TERMINAL
 from cinatra_sdk.tasks import require_own_graph, was_sent
 from cinatra_sdk.templates import TemplateError
 from cinatra_sdk.values import check_value

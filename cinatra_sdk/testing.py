@@ -29,6 +29,7 @@ from langgraph.errors import GraphBubbleUp
 from langgraph.types import StateSnapshot
 from pydantic import JsonValue
 
+from cinatra_sdk.advancing import Graph, advance
 from cinatra_sdk.checkpoints import STRICT
 from cinatra_sdk.decisions import Decision
 from cinatra_sdk.errors import AnswerInvalid, FlowError
@@ -41,11 +42,11 @@ from cinatra_sdk.platform import (
     SimulatedPlatform,
 )
 from cinatra_sdk.platform.simulated import recorded_call
-from cinatra_sdk.runs import Graph, OnEvent, advance
+from cinatra_sdk.runs import OnEvent
 from cinatra_sdk.runtime_context import HostContext
 from cinatra_sdk.schema_sample import sample
 from cinatra_sdk.secrets import redact
-from cinatra_sdk.state import Status
+from cinatra_sdk.statuses import Status
 
 AnswerLike: TypeAlias = "Decision | JsonValue"
 """A Decision, True, False, or a JSON value to approve with."""

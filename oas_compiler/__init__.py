@@ -14,14 +14,14 @@ Everything up to and including checks runs without LangGraph and without a datab
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-from oas_compiler.diagnostics import CompileError, Diagnostics, Finding
-from oas_compiler.pipeline import Compiled, check, compile_ir
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
+    from oas_compiler.diagnostics import CompileError, Diagnostics, Finding
     from oas_compiler.lower.compile import compile_flow
     from oas_compiler.lower.flow import Flow
+    from oas_compiler.pipeline import Compiled, check, compile_ir
 
 __all__ = [
     "compile_flow",
@@ -34,15 +34,21 @@ __all__ = [
     "Finding",
 ]
 
+_LATER: Final = {
+    "compile_flow": "lower.compile",
+    "Flow": "lower.flow",
+    "check": "pipeline",
+    "compile_ir": "pipeline",
+    "Compiled": "pipeline",
+    "CompileError": "diagnostics",
+    "Diagnostics": "diagnostics",
+    "Finding": "diagnostics",
+}
+
 
 def __getattr__(name: str) -> Any:
-    # Lowering imports LangGraph, which checking a file must not pay for.
-    if name == "compile_flow":
-        from oas_compiler.lower.compile import compile_flow
-
-        return compile_flow
-    if name == "Flow":
-        from oas_compiler.lower.flow import Flow
-
-        return Flow
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    # Imported by whoever uses it: checking a file must not pay for LangGraph, which lowering
+    # imports, and looking at runs not for the rules.
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"oas_compiler.{_LATER[name]}"), name)

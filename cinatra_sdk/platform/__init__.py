@@ -11,34 +11,34 @@
     simulated.py    `SimulatedPlatform`, the shipped double       with stubs.py
     remaking.py     a stored description -> the platform again    with strangers.py
 
-`HttpPlatform` is imported on first use, so that a simulation starts without an HTTP library.
+Each name is imported on first use: a simulation starts without an HTTP library, and whoever only
+reads what was stored without either.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
-
-from cinatra_sdk.platform.outputs import declared_outputs
-from cinatra_sdk.platform.protocol import (
-    BASE_URL_PLACEHOLDER,
-    Credentials,
-    DeclaredOutput,
-    KeepsArtifacts,
-    Platform,
-    PlatformCall,
-    PlatformError,
-    PlatformOutputError,
-    PlatformRefused,
-    PlatformResponseError,
-    PlatformUnreachable,
-)
-from cinatra_sdk.platform.remaking import OwnSettings, remake
-from cinatra_sdk.platform.simulated import RecordedCall, SimulatedPlatform
-from cinatra_sdk.platform.stubs import StubError
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from cinatra_sdk.platform.http import HttpPlatform
+    from cinatra_sdk.platform.outputs import declared_outputs
+    from cinatra_sdk.platform.protocol import (
+        BASE_URL_PLACEHOLDER,
+        Credentials,
+        DeclaredOutput,
+        KeepsArtifacts,
+        Platform,
+        PlatformCall,
+        PlatformError,
+        PlatformOutputError,
+        PlatformRefused,
+        PlatformResponseError,
+        PlatformUnreachable,
+    )
+    from cinatra_sdk.platform.simulated import RecordedCall, SimulatedPlatform
+    from cinatra_sdk.platform.stubs import StubError
 
 __all__ = [
     "Platform",
@@ -61,12 +61,20 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name == "HttpPlatform":
-        from cinatra_sdk.platform.http import HttpPlatform
+_LATER: Final = {
+    "HttpPlatform": "http",
+    "declared_outputs": "outputs",
+    "RecordedCall": "simulated",
+    "SimulatedPlatform": "simulated",
+    "StubError": "stubs",
+}
 
-        return HttpPlatform
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = _LATER.get(name, "protocol")
+    return getattr(import_module(f"cinatra_sdk.platform.{module}"), name)
 
 
 def platform_from(
@@ -87,4 +95,6 @@ def platform_from(
 
     Raises: `ValueError` naming what is wrong with the description, or what this process lacks.
     """
+    from cinatra_sdk.platform.remaking import OwnSettings, remake
+
     return remake(description, OwnSettings.of(env, record=record, opened=allow))

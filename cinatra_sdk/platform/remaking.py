@@ -30,7 +30,6 @@ from pydantic import JsonValue
 from cinatra_sdk.platform.opaque import Opaque, listed_opaque, stricter
 from cinatra_sdk.platform.origin import AllowEntry, Target, forbidden, read_url, shown
 from cinatra_sdk.platform.protocol import SECRET_NAMES, Platform
-from cinatra_sdk.platform.simulated import SimulatedPlatform
 
 if TYPE_CHECKING:
     from cinatra_sdk.platform.http import HttpPlatform
@@ -178,6 +177,8 @@ def is_named(text: str, env: Mapping[str, str]) -> bool:
 
 
 def _simulated(settings: Mapping[str, Any], own: OwnSettings) -> Platform:
+    from cinatra_sdk.platform.simulated import SimulatedPlatform
+
     for name in ("stubs", "fallback"):
         if settings.get(name) is not None and not isinstance(settings[name], Mapping):
             # A text would be taken for the name of a file, and read.

@@ -8,17 +8,20 @@ from __future__ import annotations
 
 import importlib.metadata
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from langchain_core.runnables import RunnableConfig
 from pydantic import JsonValue
 
 from cinatra_sdk.errors import FlowChanged, NotConfigured, PlaceholderRefused, StoreError
 from cinatra_sdk.placeholders import is_runtime_name, refuse_runtime_names
 from cinatra_sdk.platform import platform_from
 from cinatra_sdk.platform.protocol import Platform
-from cinatra_sdk.runs import Graph
 from cinatra_sdk.store.database import Database, Row
+
+if TYPE_CHECKING:
+    from langchain_core.runnables import RunnableConfig
+
+    from cinatra_sdk.advancing import Graph
 
 GROUP: Final = "oasflow.flow_loader"
 

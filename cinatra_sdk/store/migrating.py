@@ -19,10 +19,10 @@ from dataclasses import dataclass
 from typing import Final
 
 import psycopg
-from langgraph.checkpoint.postgres import PostgresSaver
 from psycopg import sql
 
 from cinatra_sdk.errors import StoreError
+from cinatra_sdk.store.checkpoint_steps import latest_step
 from cinatra_sdk.store.database import Rows, connect, every, one, run, store_error
 from cinatra_sdk.store.queries import migrations, rights
 
@@ -202,7 +202,7 @@ def _compared(
     known = [version for version, _ in migrations()]
     rows = every(connection, "list_versions") if found["has_versions"] else []
     done = [str(row["version"]) for row in rows]
-    latest = len(PostgresSaver.MIGRATIONS) - 1
+    latest = latest_step()
     kept = one(connection, "checkpoint_version") if found["has_checkpoints"] else None
     at = -1 if kept is None or kept["version"] is None else int(kept["version"])
     missing = [version for version in known if version not in done]
@@ -229,7 +229,7 @@ def _bring_up_to_date(
                 with connection.transaction():
                     connection.execute(text, prepare=False)
                     run(connection, "add_version", {"version": version})
-        PostgresSaver(connection).setup()
+        _bring_checkpoints_up_to_date(connection)
         created = _made(connection, app_role) if app_role else ""
         roles = {row["role"] for row in every(connection, "list_app_roles")}
         roles |= {app_role} if app_role else set()
@@ -237,6 +237,12 @@ def _bring_up_to_date(
             with connection.transaction():
                 connection.execute(rights_of(role), prepare=False)
     return standing.missing, tuple(sorted(roles)), created
+
+
+def _bring_checkpoints_up_to_date(connection: Rows) -> None:
+    from langgraph.checkpoint.postgres import PostgresSaver  # only where something is changed
+
+    PostgresSaver(connection).setup()
 
 
 def _made(connection: Rows, role: str) -> str:

@@ -33,11 +33,9 @@ from typing import Any, Final, Self, TypeAlias, TypedDict, Unpack
 from weakref import WeakSet
 
 import psycopg
-from langgraph.checkpoint.postgres import PostgresSaver
 from psycopg.types.json import Json
 
 from cinatra_sdk.answers import check_answer_value
-from cinatra_sdk.checkpoints import STRICT
 from cinatra_sdk.decisions import Decision
 from cinatra_sdk.errors import (
     AnswerInvalid,
@@ -52,9 +50,9 @@ from cinatra_sdk.people import person_name
 from cinatra_sdk.placeholders import refuse_runtime_names
 from cinatra_sdk.platform.nowhere import Nowhere
 from cinatra_sdk.platform.protocol import Platform
-from cinatra_sdk.runs import OnEvent, Run, Stop, advance, decisions_in, stop_of
+from cinatra_sdk.runs import OnEvent, Run, Stop
 from cinatra_sdk.runtime_context import DERIVED, HostContext
-from cinatra_sdk.state import Status
+from cinatra_sdk.statuses import Status
 from cinatra_sdk.store.contexts import bound_context, is_host_context, refuse_strangers
 from cinatra_sdk.store.database import Database, Row, Rows, clock, every, one
 from cinatra_sdk.store.database import run as execute
@@ -667,6 +665,12 @@ class RunStore:
         context: HostContext,
         on_event: OnEvent | None,
     ) -> None:
+        # Whoever only looks at runs loads no engine.
+        from langgraph.checkpoint.postgres import PostgresSaver
+
+        from cinatra_sdk.advancing import advance, decisions_in, stop_of
+        from cinatra_sdk.checkpoints import STRICT
+
         run_id = row["run_id"]
         host = host_of(row, context, lambda: self._refuse_effects(run_id))
         begun = one(connection, "begin_activation", {"run_id": run_id})

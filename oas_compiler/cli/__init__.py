@@ -32,8 +32,10 @@ def main() -> None:
     """The entry point `oasflow`; ends the process."""
     _usable_streams()
     try:
-        from oas_compiler.cli.app import app
+        from oas_compiler.cli.app import app_for
         from oas_compiler.cli.exits import leave
+
+        app = app_for(sys.argv[1:])
     except KeyboardInterrupt:
         raise SystemExit(INTERRUPTED) from None
     leave(app)

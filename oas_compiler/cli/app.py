@@ -1,4 +1,8 @@
-"""The program `oasflow`: its commands, put together."""
+"""The program `oasflow`: its commands, put together.
+
+app_for(["gates"])      with that one command
+app                     with all of them
+"""
 
 from __future__ import annotations
 
@@ -7,27 +11,13 @@ import os
 import platform
 import sys
 from collections.abc import Callable, Sequence
-from typing import Annotated, Any
+from importlib import import_module
+from typing import Annotated, Any, Final
 
 import typer
 from typer.core import TyperGroup
 
-from oas_compiler.cli import (
-    check,
-    db,
-    deps,
-    diff,
-    draw,
-    explain,
-    gates,
-    options,
-    rule,
-    run,
-    runs,
-    schema,
-    stop,
-    wire_context,
-)
+from oas_compiler.cli import options
 from oas_compiler.cli.exits import DEBUG_VARIABLE, MEANINGS, Exit, bounded
 from oas_compiler.cli.misuse import NoCommand, asked_for_nothing, is_misuse, told
 from oas_compiler.cli.safe import clean
@@ -80,44 +70,12 @@ def _tell_misuse(error: Exception) -> int:
     return int(Exit.USAGE)
 
 
-app = typer.Typer(
-    name="oasflow",
-    cls=Commands,
-    help="Run Open Agent Specification flows with their human gates.",
-    epilog=_CODES,
-    no_args_is_help=True,
-    add_completion=True,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    context_settings=_SETTINGS,
-)
-_db = typer.Typer(
-    name="db",
-    cls=Commands,
-    help="The local PostgreSQL server.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    context_settings=_SETTINGS,
-)
-
-
-_schema = typer.Typer(
-    name="schema",
-    cls=Commands,
-    help="JSON Schemas of flow files, and of what one flow takes and gives.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    context_settings=_SETTINGS,
-)
-
-
 def _tell_version(wanted: bool) -> None:
     if wanted:
         Terminal.open().show(f"oasflow {_version_of('oasflow')}")
         raise typer.Exit
 
 
-@app.callback()
 def everywhere(
     debug: Annotated[
         bool, typer.Option("--debug", help="Show where an unexpected error came from.")
@@ -151,30 +109,73 @@ def _version_of(distribution: str) -> str:
         return "not installed"
 
 
-_COMMANDS: tuple[Callable[..., Exit], ...] = (
-    check.check,
-    rule.rule,
-    run.run,
-    gates.gates,
-    gates.approve,
-    gates.reject,
-    gates.answer,
-    runs.runs,
-    runs.show,
-    run.resume,
-    stop.stop,
-    draw.draw,
-    diff.diff,
-    explain.explain,
-    deps.deps,
-    wire_context.wire_context,
-)
-for command in _COMMANDS:
-    app.command()(bounded(command))
-for action in (db.start, db.stop, db.status, db.url, db.migrate):
-    _db.command()(bounded(action))
-app.add_typer(_db)
-for made in (schema.oas, schema.input, schema.output):
-    _schema.command()(bounded(made))
-app.add_typer(_schema)
-app.command()(bounded(version))
+# ------------------------------------------------------------------------ put together
+
+_COMMANDS: Final = {
+    "check": "check", "rule": "rule", "run": "run", "gates": "gates", "approve": "gates",
+    "reject": "gates", "answer": "gates", "runs": "runs", "show": "runs", "resume": "run", "stop": "stop",
+    "draw": "draw", "diff": "diff", "explain": "explain", "deps": "deps",
+    "wire-context": "wire_context", "version": "app",
+}  # fmt: skip
+"""Each command, and the module that has it under its name."""
+_GROUPS: Final = {
+    "db": ("The local PostgreSQL server.", ("start", "stop", "status", "url", "migrate")),
+    "schema": (
+        "JSON Schemas of flow files, and of what one flow takes and gives.",
+        ("oas", "input", "output"),
+    ),
+}
+"""Each group, which is a module: what it is about, and its commands."""
+
+
+def app_for(arguments: Sequence[str]) -> typer.Typer:
+    """The program, with no more commands than the one that these arguments name.
+
+    To import and describe all of them takes as long as looking at a few runs.
+    """
+    words = [word for word in arguments if word != "--debug"]
+    first = words[0] if words else ""
+    known = first in _COMMANDS or first in _GROUPS
+    return _app([first] if known else [*_COMMANDS, *_GROUPS])
+
+
+def _app(names: Sequence[str]) -> typer.Typer:
+    made = _group("oasflow", "Run Open Agent Specification flows with their human gates.", _CODES)
+    made.callback()(everywhere)
+    for name in names:
+        if name in _COMMANDS:
+            made.command(name)(bounded(_command(_COMMANDS[name], name)))
+            continue
+        about, commands = _GROUPS[name]
+        group = _group(name, about)
+        for command in commands:
+            group.command(command)(bounded(_command(name, command)))
+        made.add_typer(group)
+    return made
+
+
+def _group(name: str, about: str, epilog: str | None = None) -> typer.Typer:
+    return typer.Typer(
+        name=name,
+        cls=Commands,
+        help=about,
+        epilog=epilog,
+        no_args_is_help=True,
+        add_completion=epilog is not None,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings=_SETTINGS,
+    )
+
+
+def _command(module: str, name: str) -> Callable[..., Exit]:
+    found: Callable[..., Exit] = getattr(
+        import_module(f"oas_compiler.cli.{module}"), name.replace("-", "_")
+    )
+    return found
+
+
+def __getattr__(name: str) -> Any:
+    if name == "app":  # with all its commands
+        return _app([*_COMMANDS, *_GROUPS])
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

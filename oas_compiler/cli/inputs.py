@@ -18,7 +18,6 @@ from datetime import timedelta
 from typing import Any, Final
 
 from oas_compiler.cli.exits import Halt
-from oas_compiler.diagnostics import did_you_mean
 from oas_compiler.files import read_named
 
 NOT_JSON: Final = object()
@@ -164,6 +163,8 @@ def params(schema: Mapping[str, Any], file: str, settings: Sequence[str]) -> dic
     known: Mapping[str, Any] = schema["properties"]
     for key, text in pairs("--set", settings).items():
         if key not in known:
+            from oas_compiler.diagnostics import did_you_mean
+
             nearest = did_you_mean(key, known) or f"it has {', '.join(known) or 'none'}"
             raise Halt(f"--set {key}: the flow has no such input; {nearest}")
         given[key] = _fitting(known[key], text)

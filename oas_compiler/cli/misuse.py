@@ -10,8 +10,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from oas_compiler.diagnostics import did_you_mean
-
 
 class NoCommand(Exception):
     """There is no such command; `context` is the group's, `name` what was typed."""
@@ -64,6 +62,8 @@ def _options_of(command: Any) -> list[str]:
 
 
 def _with_nearest(what: str, typed: str, known: Any) -> str:
+    from oas_compiler.diagnostics import did_you_mean  # only where something went wrong
+
     nearest = did_you_mean(typed, known)
     return f"{what}; {nearest}" if nearest else what
 

@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Any, Final
 from oas_compiler.cli.exits import Halt
 from oas_compiler.cli.inputs import names_without_value, placeholders
 from oas_compiler.cli.terminal import Terminal
-from oas_compiler.ir import ApiNode
 
 if TYPE_CHECKING:
     from cinatra_sdk import RunStore
     from cinatra_sdk.platform import Platform
     from cinatra_sdk.runtime_context import HostContext
+    from oas_compiler.ir import ApiNode
     from oas_compiler.lower.flow import Flow
 
 BASE_URL: Final = "CINATRA_BASE_URL"

@@ -91,11 +91,13 @@ def show(
         chosen = ArtifactStore(store.database).chosen_in(found.id)
         names = artifact_names(store, found)
         now = store.database.now()
-    records = {
-        "decisions": [decision_record(row) for row in decisions],
-        "context_selections": [chosen_record(one) for one in chosen],
-    }
-    terminal.data({**run_record(found), **records}, of_run=True)
+    if as_json:
+        records = {
+            "decisions": [decision_record(row) for row in decisions],
+            "context_selections": [chosen_record(one) for one in chosen],
+        }
+        terminal.data({**run_record(found), **records}, of_run=True)
+        return Exit.OK
     needed = _needed(found, Given(tenant=tenant, db=db))
     terminal.show(run_view(found, decisions, chosen, now, names=names, needed=needed))
     return Exit.OK

@@ -13,10 +13,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import accumulate, islice
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from oas_compiler.diagnostics import MAX_PER_CODE, Finding
 from oas_compiler.fixing.spans import Span, spans
+
+if TYPE_CHECKING:
+    from oas_compiler.diagnostics import Finding
 
 _WORD: Final = r"[A-Za-z0-9_\-./+=]"
 _SECRET: Final = re.compile(
@@ -117,6 +119,8 @@ def _is_half_known(findings: Sequence[Finding], secrets: Sequence[Finding]) -> b
     """Whether there may be credentials that no finding is about."""
     if any(finding.code < _FIRST_READ for finding in findings):
         return True
+    from oas_compiler.diagnostics import MAX_PER_CODE  # beside the IR: words need neither
+
     return any(number > MAX_PER_CODE for number in Counter(one.code for one in secrets).values())
 
 

@@ -17,7 +17,6 @@ from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from psycopg.conninfo import make_conninfo
 
-import cinatra_sdk.store.run_store as run_store
 from cinatra_sdk import Decision, RunStore, checkpoints
 from cinatra_sdk.platform import SimulatedPlatform
 from graphs import orchestrator_v1
@@ -190,7 +189,6 @@ def as_it_comes(place: Place) -> Iterator[None]:
     with place.monkeypatch.context() as patch:
         patch.setattr(compiled_flow, "with_strict_serializer", lambda saver: saver)
         patch.setattr(orchestrator_v1, "with_strict_serializer", lambda saver: saver)
-        patch.setattr(run_store, "STRICT", permissive())
         patch.setattr(checkpoints, "STRICT", permissive())
         yield
 

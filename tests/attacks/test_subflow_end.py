@@ -129,7 +129,7 @@ def on_an_ended_run(how: Any) -> str:
 
 
 def outcome(graph: Any) -> tuple[Any, ...]:
-    from cinatra_sdk.runs import stop_of
+    from cinatra_sdk.advancing import stop_of
 
     stop = stop_of(graph.get_state(CONFIG))
     return stop.status, stop.outputs, stop.branch, stop.messages, stop.decisions, stop.rejected_at

@@ -174,7 +174,8 @@ def test_a_locale_without_unicode_loses_no_command(oasflow: Oasflow, flow_file: 
     assert "The first" in ended.out
 
 
-HEAVY = ("langgraph", "psycopg", "httpx2", "langchain_core", "resvg_py", "nodesemver")
+ENGINE = ("langgraph", "langchain_core", "langsmith", "jinja2", "jsonschema", "yaml", "httpx2")
+HEAVY = (*ENGINE, "psycopg", "resvg_py", "nodesemver")
 
 
 @pytest.mark.parametrize(
@@ -184,26 +185,59 @@ def test_what_only_looks_at_files_imports_nothing_heavy(
     flow_file: Callable[..., str], arguments: list[str]
 ) -> None:
     path = flow_file(flow_of(start(), gate("g"), end()))
+    given = [path if argument == "FLOW" else argument for argument in arguments]
+    assert not loaded(HEAVY, *given) - allowed(arguments)
+
+
+def allowed(arguments: list[str]) -> set[str]:
+    """What a file is checked with, which only reads it."""
+    return {"yaml", "jinja2", "jsonschema"} if "FLOW" in arguments else set()
+
+
+def loaded(names: tuple[str, ...], *arguments: str, code: int = 0, **env: str) -> set[str]:
+    """Which of these packages a command has loaded when it ends with this code."""
     program = (
         "import sys, oas_compiler.cli\n"
         "try: oas_compiler.cli.main()\n"
-        "except SystemExit as ended: assert ended.code == 0, ended.code\n"
-        f"heavy = [m for m in {HEAVY!r} if m in sys.modules]\n"
-        "assert not heavy, heavy\n"
+        f"except SystemExit as ended: assert ended.code == {code}, ended.code\n"
+        f"sys.stderr.write('loaded: ' + ' '.join(m for m in {names!r} if m in sys.modules))\n"
     )
-    given = [path if argument == "FLOW" else argument for argument in arguments]
     done = subprocess.run(
-        [sys.executable, "-c", program, *given],
+        [sys.executable, "-c", program, *arguments], env={**os.environ, **env},
         capture_output=True, text=True, check=False, timeout=PATIENCE,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
+    return set(done.stderr.rpartition("loaded: ")[2].split())
 
 
-def test_the_fast_start_test_would_see_a_heavy_import() -> None:
-    """The twin of the test above: a command that needs the engine loads it."""
-    program = "import sys, cinatra_sdk.store; assert 'langgraph' in sys.modules and 'psycopg' in sys.modules"
-    done = subprocess.run([sys.executable, "-c", program], check=False, timeout=PATIENCE)
-    assert done.returncode == 0
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [(["gates"], 0), (["runs"], 0), (["show", "r1"], 0), (["db", "status"], 7)],
+    ids=["gates", "runs", "show", "db status"],
+)
+def test_what_only_looks_at_runs_loads_no_engine(
+    here: Any, flow_file: Any, fresh_database: str, tmp_path: Path, arguments: list[str], code: int
+) -> None:
+    assert here("run", flow_file(), "--simulate", "--run-id", "r1").code == 3
+    # A home without a server: the database is another one, and `db status` looks at both.
+    env = {"DATABASE_URL": fresh_database, "OASFLOW_HOME": str(tmp_path / "home")}
+    assert loaded(("psycopg", *ENGINE), *arguments, code=code, **env) == {"psycopg"}
+
+
+def test_a_refusal_loads_no_engine_either(here: Any, flow_file: Any, fresh_database: str) -> None:
+    path = flow_file(flow_of(start(), gate("ok"), api("work", data={"k": "{{CRM_KEY}}"}), end()))
+    begun = here("run", path, "--simulate", "--env", "CRM_KEY=x", "--run-id", "r1")
+    assert begun.code == 3
+    assert not loaded(ENGINE, "approve", "r1", code=2, DATABASE_URL=fresh_database)
+
+
+def test_the_tests_above_would_see_an_engine(
+    here: Any, flow_file: Any, fresh_database: str
+) -> None:
+    """Their twin: a command that needs the engine loads it."""
+    assert here("run", flow_file(), "--simulate", "--run-id", "r1").code == 3
+    needed = loaded(("langgraph", "psycopg"), "approve", "r1", code=3, DATABASE_URL=fresh_database)
+    assert needed == {"langgraph", "psycopg"}
 
 
 def test_help_tells_the_exit_codes(oasflow: Oasflow) -> None:

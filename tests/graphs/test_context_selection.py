@@ -12,12 +12,13 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.types import Command, Send
 from typing_extensions import TypedDict
 
+from cinatra_sdk.advancing import advance
 from cinatra_sdk.errors import AnswerInvalid, FlowError, NodeFailed
 from cinatra_sdk.host_node import seal_host_fields, terminal_node
 from cinatra_sdk.llm_step import llm_step
 from cinatra_sdk.platform import PlatformError, PlatformResponseError, SimulatedPlatform
 from cinatra_sdk.platform.local import FixedRuns, LocalPlatform
-from cinatra_sdk.runs import Stop, advance
+from cinatra_sdk.runs import Stop
 from cinatra_sdk.runtime_context import HostContext, host_context
 from cinatra_sdk.state import GovernedState, HostOnly
 from cinatra_sdk.store.artifacts import ArtifactStore

@@ -11,9 +11,10 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command, Overwrite
 
+from cinatra_sdk.advancing import advance
 from cinatra_sdk.errors import InputInvalid, NodeFailed, PolicyInvalid, ValueRefused
 from cinatra_sdk.platform import SimulatedPlatform
-from cinatra_sdk.runs import Stop, advance
+from cinatra_sdk.runs import Stop
 from cinatra_sdk.runtime_context import DERIVED, HostContext, host_context
 from graphs.orchestrator_v1 import NODES, POLICY, SAMPLES, build_graph
 

@@ -20,9 +20,9 @@ from psycopg.types.json import Json
 from typer.testing import CliRunner
 
 from cinatra_sdk import Decision, RunStore, SimulatedPlatform
+from cinatra_sdk.advancing import advance
 from cinatra_sdk.checkpoints import STRICT
 from cinatra_sdk.errors import StoreError
-from cinatra_sdk.runs import advance
 from cinatra_sdk.store import local, local_cluster, migrating
 from cinatra_sdk.store.database import Database, connect
 from cinatra_sdk.store.local import LocalServer, LocalServerError

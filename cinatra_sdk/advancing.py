@@ -1,0 +1,169 @@
+"""One run: driven from stop to stop, on any checkpointer.
+
+In: a graph, its input, and who answers gates.  Out: `Stop`: where the run stands now.
+
+    advance(graph, start, config, context=…, answer=…)  ->  Stop(status="waiting", gates=(Gate(…),))
+
+A run is done when its own terminal node wrote a terminal status, never because the engine has
+nothing left to do: after a crash at the wrong moment the engine looks finished and is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, TypeAlias
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.types import Command, StateSnapshot
+from pydantic import JsonValue
+
+from cinatra_sdk.errors import NodeFailed
+from cinatra_sdk.gates import Gate, gates_of
+from cinatra_sdk.runs import Event, OnEvent, Stop
+from cinatra_sdk.runtime_context import HostContext
+from cinatra_sdk.state import unseal
+from cinatra_sdk.statuses import TERMINAL
+
+Graph: TypeAlias = CompiledStateGraph[Any, Any, Any, Any]
+Answerer: TypeAlias = Callable[[Gate], "Mapping[str, JsonValue] | None"]
+"""The JSON that resumes a gate, or None to leave it waiting."""
+MAX_STALLS = 3
+"""Steps without any progress before a run is given up."""
+
+
+def advance(
+    graph: Graph,
+    start: Mapping[str, Any],
+    config: RunnableConfig,
+    *,
+    context: HostContext,
+    answer: Answerer,
+    on_event: OnEvent | None = None,
+) -> Stop:
+    """Drive the run until it ends or every waiting gate lacks an answer.
+
+    Begins, goes on after a crash, and resumes, whichever the thread needs.
+    Raises: what a node raises (`FlowError`, `PlatformError`), and the checkpointer's errors.
+    """
+    snapshot = graph.get_state(config)
+    stalled = 0
+    while True:
+        stop = stop_of(snapshot)
+        if stop.status in TERMINAL:
+            return stop
+        resume = {gate.interrupt: wire for gate in stop.gates if (wire := answer(gate)) is not None}
+        if stop.gates and not resume:
+            return stop
+        _step(graph, _command(snapshot, start, resume), config, context, on_event)
+        after = graph.get_state(config)
+        # The engine can lose a write of its own in silence (a checkpointer that failed in the
+        # background): once more, then it is not that.
+        stalled = stalled + 1 if _standing(after) == _standing(snapshot) else 0
+        if stalled >= MAX_STALLS:
+            raise _no_progress(snapshot, stop)
+        snapshot = after
+
+
+def _no_progress(snapshot: StateSnapshot, stop: Stop) -> NodeFailed:
+    nodes = ", ".join(snapshot.next)
+    if stop.gates:
+        return NodeFailed(
+            f"the run makes no progress: the engine does not take the answer of {nodes}",
+            node=nodes,
+            hint="resume the run",
+        )
+    return NodeFailed(
+        f"the run makes no progress: {nodes or 'a node'} paused without being a gate",
+        node=nodes,
+        hint="only nodes made by build_hitl_gate may pause",
+    )
+
+
+def _standing(snapshot: StateSnapshot) -> tuple[Any, set[str]]:
+    """What changes with every step forward: inside a subflow only the interrupts do."""
+    return snapshot.config, {interrupt.id for interrupt in snapshot.interrupts}
+
+
+def _command(snapshot: StateSnapshot, start: Mapping[str, Any], resume: dict[str, Any]) -> Any:
+    if resume:
+        return Command(resume=resume)
+    if snapshot.created_at is not None and (snapshot.next or snapshot.tasks):
+        # A crash left work that the engine knows about.  `next` alone is not the answer: between a
+        # node's writes and the checkpoint after them it is empty, and the finished task is in
+        # `tasks`; starting anew there would do the node's work, and its calls, a second time.
+        return None
+    # A thread that has not begun, or one whose next task was lost: the StartNode begins it, or
+    # sends it on to where the cursor stands.
+    return start
+
+
+def _step(
+    graph: Graph,
+    command: Any,
+    config: RunnableConfig,
+    context: HostContext,
+    on_event: OnEvent | None,
+) -> None:
+    if on_event is None:
+        graph.invoke(command, config, context=context, durability="sync")
+        return
+    for namespace, chunk in graph.stream(
+        command, config, context=context, durability="sync", stream_mode="tasks", subgraphs=True
+    ):
+        on_event(_event(namespace, chunk))
+
+
+def _event(namespace: Any, chunk: Any) -> Event:
+    path = tuple(str(part).split(":", 1)[0] for part in namespace)
+    if "input" in chunk:
+        return Event(kind="started", node=chunk["name"], path=path)
+    result = chunk.get("result")
+    wrote = result if isinstance(result, Mapping) else {}
+    turn, decided = unseal(wrote.get("cursor")), unseal(wrote.get("decisions"))
+    return Event(
+        kind="finished",
+        node=chunk["name"],
+        path=path,
+        waits=bool(chunk.get("interrupts")),
+        error=str(chunk.get("error") or ""),
+        decision=decided[-1] if isinstance(decided, list) and decided else None,
+        next=turn.get("next") if isinstance(turn, Mapping) else None,
+    )
+
+
+def decisions_in(snapshot: StateSnapshot) -> Iterator[Mapping[str, Any]]:
+    """The decisions that the state holds, those of subflows that have not ended yet too.
+
+    `snapshot` was taken with `subgraphs=True`.
+    """
+    yield from (snapshot.values or {}).get("decisions") or ()
+    for task in snapshot.tasks:
+        if isinstance(task.state, StateSnapshot):
+            yield from decisions_in(task.state)
+
+
+def stop_of(snapshot: StateSnapshot) -> Stop:
+    """What a snapshot says of the run; `running` when work is left that needs no person."""
+    values = snapshot.values or {}
+    gates = gates_of(snapshot.interrupts)
+    status: Any = values.get("status")
+    if values.get("ended") is not None:
+        # Sealed by the run's own end: whatever somebody wrote afterwards is no rejection.
+        status = "completed"
+    elif values.get("rejected_at"):
+        status = "rejected"
+    elif status == "completed" and "cursor" in values:
+        # Somebody wrote a status over a run that has not reached its end.
+        status = "waiting" if gates else "running"
+    elif status not in TERMINAL:
+        status = "waiting" if gates else "running"
+    return Stop(
+        status=status,
+        outputs=values.get("outputs") if status == "completed" else None,
+        branch=values.get("branch") if status == "completed" else None,
+        messages=tuple(values.get("messages") or ()),
+        decisions=tuple(values.get("decisions") or ()),
+        rejected_at=(values.get("rejected_at") or "") if status == "rejected" else "",
+        gates=gates if status == "waiting" else (),
+    )

@@ -11,7 +11,7 @@ build, run_rules.  Each adds its findings; only reading stops the ones after it.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final
@@ -32,6 +32,9 @@ from oas_compiler.survey import survey
 from oas_compiler.templates import fill_environment
 from oas_compiler.unsupported import refuse_unsupported
 
+_MOST_ALIKE: Final = 3
+"""Findings of the same words that are listed one by one."""
+_MOST_PLACES: Final = 5
 _ALL_SAVED: Final[Mapping[str, bytes]] = MappingProxyType({})
 
 
@@ -189,7 +192,35 @@ def _in_file_order(findings: Diagnostics, file: str) -> Diagnostics:
     named = dict.fromkeys(finding.in_file(file) for finding in findings)
     own = [finding for finding in named if finding.file == file]
     others = [finding for finding in named if finding.file != file]
-    return Diagnostics(sorted(own, key=_order) + sorted(others, key=_order))
+    return Diagnostics(_grouped(sorted(own, key=_order) + sorted(others, key=_order)))
+
+
+def _grouped(findings: list[Finding]) -> list[Finding]:
+    """Findings that say the same of many places become the first of them, with the others' lines."""
+    alike: dict[tuple[str, str, str, str], list[Finding]] = {}
+    for finding in findings:
+        if not finding.fix:
+            key = (finding.code, finding.message, finding.hint, finding.file)
+            alike.setdefault(key, []).append(finding)
+    many = {key: found for key, found in alike.items() if len(found) > _MOST_ALIKE}
+    if not many:
+        return findings
+    kept = []
+    for finding in findings:
+        same = many.get((finding.code, finding.message, finding.hint, finding.file))
+        if same is None or finding.fix:
+            kept.append(finding)
+        elif finding is same[0]:
+            kept.append(replace(finding, message=f"{finding.message}{_elsewhere(same[1:])}"))
+    return kept
+
+
+def _elsewhere(others: Sequence[Finding]) -> str:
+    places = [f"line {one.line}" if one.line else one.pointer for one in others[:_MOST_PLACES]]
+    more = len(others) - len(places)
+    return (
+        f" ({len(others) + 1} times: also {', '.join(places)}{f' and {more} more' if more else ''})"
+    )
 
 
 def _order(finding: Finding) -> tuple[str, int, int]:

@@ -99,6 +99,7 @@ class PortReader:
                 f'the default of "{port.title}" is {brief(type_of(value))}, '
                 f"its type is {brief(port.type)}",
                 self._source.place(f"{pointer}/default"),
+                hint=f"write a default of the type {brief(port.type)}, or leave it out",
             )
 
 

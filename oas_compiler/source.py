@@ -120,7 +120,19 @@ def _without_flow(folder: str) -> Finding:
 
 def _unreadable(file: str, error: OSError) -> Finding:
     message = f"cannot read {shown_name(file)}: {error.strerror or type(error).__name__}"
-    return Finding(code="OAS001", severity="error", message=message, file=file)
+    hint = _what_exists(file) if isinstance(error, FileNotFoundError) else ""
+    return Finding(code="OAS001", severity="error", message=message, file=file, hint=hint)
+
+
+def _what_exists(file: str) -> str:
+    """How far the way to a missing file is there."""
+    path = Path(file)
+    there = next((folder for folder in path.parents if folder.is_dir()), None)
+    if there is None:
+        return ""
+    missing = path.relative_to(there).parts[0]
+    where = "this folder" if str(there) == "." else f"the folder {shown_name(str(there))}"
+    return f"there is no {shown_name(missing)} in {where}: correct the path"
 
 
 def read_raw(raw: bytes, file: str, findings: Diagnostics) -> Source | None:

@@ -19,6 +19,8 @@ from oas_compiler.diagnostics import Diagnostics
 from oas_compiler.ir import JsonValue, Place
 from oas_compiler.marks import Marks
 
+_SHORT_NUMBER: Final = 6
+"""Characters of a number that is repeated in a hint."""
 _LONGEST: Final = 64
 """Characters of a scalar that YAML 1.1 may read otherwise: a number, a date, a word."""
 
@@ -33,6 +35,9 @@ class OtherReading:
     there: str
     """What it is by YAML 1.1."""
     place: Place
+    plain: str = ""
+    """The same number without signs that YAML 1.1 reads otherwise: `17` for `017`; of a long one,
+    which may be a credential, nothing."""
 
 
 @dataclass(slots=True)
@@ -52,7 +57,13 @@ def read_yaml(text: str, findings: Diagnostics) -> YamlDocument | None:
     def compare(scalar: str, value: JsonValue, offset: int) -> None:
         if len(found.others) < MAX_FINDINGS and (there := _elsewhere(scalar, value)):
             place = marks.at(offset)
-            other = OtherReading(text=scalar, here=_said(value), there=there, place=place)
+            other = OtherReading(
+                text=scalar,
+                here=_said(value),
+                there=there,
+                place=place,
+                plain=_plain(scalar, value),
+            )
             found.others.append(other)
 
     reading = yaml_text.read_yaml(
@@ -90,8 +101,19 @@ def tell_other_readings(found: YamlDocument, findings: Diagnostics) -> None:
             "OAS018",
             f"without quotes, {what} is {other.here} in YAML 1.2 and {there} in YAML 1.1",
             other.place,
-            hint="write the keys out" if other.text == "<<" else "quote it where it is a string",
+            hint=_cure(other),
         )
+
+
+def _cure(other: OtherReading) -> str:
+    """The spelling that all readers agree on."""
+    if other.text == "<<":
+        return "write the keys out"
+    if other.plain:
+        return f'write {other.plain}, or "{other.text}" where it is a string'
+    if other.there in {"true", "false", "null"} and other.text.isalpha():
+        return f'write "{other.text}" in quotes, or {other.there}'
+    return "quote it where it is a string"
 
 
 # ------------------------------------------------------------------------ as YAML 1.1 has it
@@ -123,6 +145,12 @@ def _elsewhere(text: str, value: JsonValue) -> str:
             return "no value at all"
     same = type(other) is type(value) and (other == value or other != other)  # noqa: PLR0124 - NaN
     return "" if same else _said(other)
+
+
+def _plain(text: str, value: JsonValue) -> str:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return ""
+    return repr(value) if len(text) <= _SHORT_NUMBER and len(repr(value)) <= _SHORT_NUMBER else ""
 
 
 def _said(value: object) -> str:

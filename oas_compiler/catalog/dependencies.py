@@ -115,4 +115,14 @@ DEPENDENCIES: tuple[Rule, ...] = (
         bad='"requirement": "optional", "versionConstraint": {"range": "^2.0.0"}     (there is 1.4.0)',
         good='"requirement": "optional", "versionConstraint": {"range": "^1.0.0"}     (there is 1.4.0)',
     ),
+    Rule(
+        code="DEP012",
+        name="child-agent-copy",
+        severity="warning",
+        summary="A flow holds a copy of a child agent that differs from the child's package.",
+        fix="Copy the flow of the package anew, or give the changed one a name of its own.",
+        source="agent guide, rules 10 and 11",
+        bad='a FlowNode with "packageName": "@acme/mail-agent" over a subflow without the gate of that agent',
+        good="the same subflow with the gates, calls and outputs of @acme/mail-agent",
+    ),
 )

@@ -4,6 +4,8 @@
     StartNode inputRenderers, gateSteps, x-renderer of an input   ->   emitted
     ApiNode metadata.cinatra.renderer                             ->   named only: it never pauses
     InputMessageNode renderer beside inputRenderers[<its output>] ->   named only: the latter wins
+    a gate whose entry of gateSteps names another one             ->   named only: the entry wins
+    a hidden input, or one of a subflow's StartNode               ->   named only: nobody is asked
 
 Read by the rules about hitlScreens and about renderer ids, no rule itself.
 """
@@ -11,14 +13,15 @@ Read by the rules about hitlScreens and about renderer ids, no rule itself.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher, get_close_matches
 from typing import Final
 
+from oas_compiler.approval import derive_approval, walk
 from oas_compiler.checks.subject import Subject, Text, Written
 from oas_compiler.diagnostics import LONGEST_COMPARED
-from oas_compiler.ir import JsonValue
+from oas_compiler.ir import JsonValue, StartNode
 from oas_compiler.scope import DEFINITIONS
 
 _PAUSING = frozenset({"InputMessageNode", "AgentNode", "FlowNode", "StartNode", "TriggerWaitNode"})
@@ -48,12 +51,91 @@ def is_renderer_id(value: JsonValue) -> bool:
 def named_renderers(subject: Subject) -> tuple[Named, ...]:
     """Every renderer of every flow of the document; empty strings mean the host's own form."""
     found = [one for component in subject.components for one in _of_component(component)]
+    unseen = _unseen_inputs(subject)
     found += [
-        Named(value=text.value, pointer=text.pointer, by=_field(text), emitted=True)
+        Named(
+            value=text.value,
+            pointer=text.pointer,
+            by=_field(text),
+            emitted=not text.pointer.startswith(unseen),
+        )
         for text in subject.texts
         if text.keys[-1:] == ("x-renderer",) and not _NO_INPUT & set(_inside(text))
     ]
-    return tuple(one for one in found if one.value is not None and one.value != "")
+    shown = _shown_by_gates(subject)
+    return tuple(
+        replace(one, emitted=False) if _is_never_shown(one, subject, shown) else one
+        for one in found
+        if one.value is not None and one.value != ""
+    )
+
+
+def _unseen_inputs(subject: Subject) -> tuple[str, ...]:
+    """Pointers of inputs that no person is asked for: hidden ones, and those of a subflow."""
+    root = subject.root
+    starts = list(subject.of_type("StartNode"))
+    own = next((start for start in starts if root is not None and start.flow == root.pointer), None)
+    if root is None or own is None:
+        return ()
+    hidden = own.cinatra.get("hidden")
+    names = hidden if isinstance(hidden, list) else []
+    found = [f"{start.at('inputs')}/" for start in starts if start is not own]
+    flows = (flow for flow in subject.of_type("Flow") if flow.pointer != root.pointer)
+    found += [f"{flow.at('inputs')}/" for flow in flows]
+    for owner in (root, own):
+        for index, item in enumerate(owner.items("inputs")):
+            if isinstance(item, dict) and item.get("title") in names:
+                found.append(f"{owner.at('inputs', index)}/")
+    return tuple(found)
+
+
+def _shown_by_gates(subject: Subject) -> dict[str, set[str]]:
+    """Pointer of a gate, or of a FlowNode around one → the screens that it is shown with.
+
+    An entry of gateSteps wins over what the gate inside says of itself.
+    """
+    flow = subject.flow
+    if flow is None or not isinstance(flow.by_id.get(flow.start), StartNode):
+        return {}
+    nodes = dict(walk(flow))
+    found: dict[str, set[str]] = {}
+    for gate in derive_approval(flow).gates:
+        for depth in range(1, len(gate.path) + 1):
+            pointer = nodes[gate.path[:depth]].place.pointer
+            found.setdefault(pointer, set()).add(gate.renderer)
+    return found
+
+
+def _is_never_shown(one: Named, subject: Subject, shown: Mapping[str, set[str]]) -> bool:
+    """Whether no run can pause with a renderer where it is named."""
+    pointer, inside, rest = one.pointer.partition("/metadata/cinatra/")
+    if not inside:
+        return False
+    if rest.startswith("inputRenderers/"):
+        start = next((s for s in subject.of_type("StartNode") if s.pointer == pointer), None)
+        if start is not None:
+            return _asks_nobody(start, rest.removeprefix("inputRenderers/"), subject)
+    if rest == "renderer" or rest.startswith(("inputRenderers/", "gateSteps/")):
+        screens = shown.get(pointer)
+        return screens is not None and isinstance(one.value, str) and one.value not in screens
+    return False
+
+
+def _asks_nobody(start: Written, title: str, subject: Subject) -> bool:
+    """Whether an input of a StartNode is in a subflow, or hidden: the run begins without asking."""
+    hidden = start.cinatra.get("hidden")
+    name = title.replace("~1", "/").replace("~0", "~")
+    root = subject.root
+    in_subflow = root is not None and start.flow != root.pointer
+    return in_subflow or (isinstance(hidden, list) and name in hidden)
+
+
+def registered_screens(subject: Subject) -> list[str]:
+    """The ids under `cinatra.fieldRenderers` of package.json."""
+    declared = subject.package.cinatra.get("fieldRenderers") if subject.package else None
+    entries = declared if isinstance(declared, list) else []
+    names = (entry.get("id") for entry in entries if isinstance(entry, dict))
+    return [name for name in names if isinstance(name, str)]
 
 
 def meant_screen(value: str, unused: Sequence[str]) -> str:

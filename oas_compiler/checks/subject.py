@@ -125,14 +125,24 @@ class Subject:
         Wider than `document.is_cinatra`, by which references are read: a file whose root has lost
         `metadata.cinatra` is still read as a plain one, and here told that it is none.
         """
+        return bool(self.cinatra_by)
+
+    @cached_property
+    def cinatra_by(self) -> str:
+        """What says that the file is meant for Cinatra, in words; empty where nothing does."""
         if self.document.is_cinatra:
-            return True
+            return "the root flow has metadata.cinatra"
         if self.package is not None and "cinatra" in self.package.manifest:
-            return True
+            return 'package.json has a "cinatra" object'
         name = PurePath(self.document.source.file)
         if name.parts[-2:-1] == ("cinatra",) and name.name in _FLOW_NAMES:
-            return True
-        return any(map(_is_of_cinatra, self.components))
+            return f"it is called cinatra/{name.name}"
+        found = next(filter(_is_of_cinatra, self.components), None)
+        if found is None:
+            return ""
+        metadata = found.value.get("metadata")
+        has_block = isinstance(metadata, dict) and "cinatra" in metadata
+        return f"{found.label} {'has metadata.cinatra' if has_block else 'calls the platform'}"
 
     @property
     def agent(self) -> Package | None:

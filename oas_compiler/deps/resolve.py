@@ -19,6 +19,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
+from oas_compiler.deps.copies import different_copies
 from oas_compiler.deps.declared import Wanted
 from oas_compiler.deps.flaws import cycles, doubles, flaws_of, used_undeclared
 from oas_compiler.deps.packages import AgentPackage, Shelf, open_package, stock
@@ -186,6 +187,7 @@ def _closure(
     for package in waiting:
         flaws_of(package, findings)
         used_undeclared(package, findings)
+        different_copies(package, following.get(package, ()), findings)
     doubles((link.chosen for link in links if link.chosen is not None), shelf, findings)
     cycles(subjects, following, findings)
     return Resolution(folder=folder, roots=subjects, links=tuple(links), findings=findings)

@@ -68,8 +68,8 @@ def rows() -> list[Row]:
     return found
 
 
-def planted(row: Row, folder: Path) -> tuple[list[Finding], Path]:
-    """The findings that are there because of the edits, and the package with the edits."""
+def planted(row: Row, folder: Path) -> list[Finding]:
+    """The findings that are there because of the edits."""
     before, after = folder / "before", folder / "after"
     for copy in (before, after):
         shutil.copytree(row.origin, copy / row.origin.name)
@@ -83,7 +83,7 @@ def planted(row: Row, folder: Path) -> tuple[list[Finding], Path]:
             known[found.code, found.message] -= 1
         else:
             new.append(found)
-    return new, after / row.origin.name
+    return new
 
 
 def line_of(finding: Finding) -> str:

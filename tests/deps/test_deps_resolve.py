@@ -14,7 +14,7 @@ from package_tree import listed, write_packages
 from oas_compiler import deps
 from oas_compiler.catalog.dependencies import DEPENDENCIES
 from oas_compiler.deps import Resolution, resolve
-from tests.flows import end, flow_node, flow_of, start
+from tests.flows import end, flow_node, flow_of, gate, port, start
 
 CORPUS = Path(__file__).resolve().parents[2] / "../shared/corpus/cinatra"
 
@@ -368,5 +368,36 @@ def test_the_public_agents_resolve_but_for_those_that_are_not_there() -> None:
         (f"{scope}/email-outreach-agent", f"{scope}/skill-recommender-agent"),
         (f"{scope}/email-test-delivery-agent", f"{scope}/email-delivery-agent"),
     }
-    assert codes(resolution) == ["DEP001"] * 4
+    # email-outreach holds a copy of email-drafting that has gone its own way
+    assert codes(resolution) == ["DEP001"] * 4 + ["DEP012"]
     assert len(resolution.links) == 8
+
+
+def copying(renderer: str = "@x/b:review", *, outputs: tuple[str, ...] = ("text",)) -> dict:
+    inner = _child(renderer, outputs=outputs)
+    return flow_of(start(), flow_node("run", inner, packageName="@x/b"), end(), id_="outer")
+
+
+def _child(renderer: str = "@x/b:review", *, outputs: tuple[str, ...] = ("text",)) -> dict:
+    ports = [port(title, default="") for title in outputs]
+    return flow_of(start(), gate("review", renderer=renderer), end(*ports), id_="inner")
+
+
+def test_a_copy_of_a_child_agent_that_differs_from_its_package_is_a_warning(tmp_path: Path) -> None:
+    child = {"flow": _child()}
+    own = {"wants": {"b": "^1.0.0"}, "flow": copying("@x/b:other", outputs=())}
+    (finding,) = resolve(write_packages(tmp_path, {"a": own, "b": child})).findings
+    assert (finding.code, finding.severity) == ("DEP012", "warning")
+    assert finding.pointer == "/$referenced_components/inner"
+    assert finding.message == (
+        'the FlowNode "run" holds a copy that differs from @x/b@1.0.0: it lacks the output "text", '
+        'a gate with the screen "@x/b:review" (read_only), and it has a gate with the screen '
+        '"@x/b:other" (read_only)'
+    )
+
+
+def test_a_copy_with_other_ids_and_texts_is_still_one(tmp_path: Path) -> None:
+    made = copying()
+    made["$referenced_components"]["inner"]["description"] = "A copy."
+    tree = {"a": {"wants": {"b": "^1.0.0"}, "flow": made}, "b": {"flow": _child()}}
+    assert codes(resolve(write_packages(tmp_path, tree))) == []

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
+
+from oas_compiler import check
 from oas_compiler.diagnostics import MAX_PER_CODE, Diagnostics
 from oas_compiler.ir import Place
+from tests.flows import end, flow_of, gate, start
 
 
 def test_a_name_of_any_length_is_cut_and_the_message_stays_one_line():
@@ -31,3 +35,28 @@ def test_more_findings_of_one_code_than_anybody_reads_are_one_more():
     assert findings.findings[MAX_PER_CODE].message == (
         f"there are more than {MAX_PER_CODE} findings of this kind"
     )
+
+
+def test_many_findings_of_the_same_words_are_one_with_the_lines_of_the_others():
+    made = flow_of(start(), *(gate(f"g{i}") for i in range(8)), end())
+    for edge in made["control_flow_connections"]:
+        del edge["name"]
+    found = [one for one in check(json.dumps(made, indent=1).encode()) if one.code == "OAS101"]
+    (finding,) = found
+    assert finding.pointer == "/control_flow_connections/0"
+    assert finding.message.startswith("a ControlFlowEdge has no name (9 times: also line ")
+    assert finding.message.endswith(" and 3 more)")
+
+
+def test_a_few_findings_of_the_same_words_stay_apart():
+    made = flow_of(start(), gate("a"), end())
+    for edge in made["control_flow_connections"]:
+        del edge["name"]
+    found = [one for one in check(json.dumps(made, indent=1).encode()) if one.code == "OAS101"]
+    assert len(found) == 2
+
+
+def test_a_missing_path_says_how_far_it_is_there(tmp_path):
+    (finding,) = check(tmp_path / "agents" / "mail" / "cinatra" / "oas.json")
+    assert finding.code == "OAS001"
+    assert finding.hint == f"there is no agents in the folder {tmp_path}: correct the path"

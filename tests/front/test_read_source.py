@@ -320,3 +320,13 @@ class TestDigest:
             compile_ir(b'{"a": NaN, "b": NaN}')
         assert len(caught.value.diagnostics.errors) == 2
         assert list(check(b'{"a": NaN, "b": NaN}')) == list(caught.value.diagnostics)
+
+
+@pytest.mark.parametrize(
+    ("scalar", "hint"),
+    [("017", 'write 17, or "017"'), ("1_0", "quote it"), ("no", 'write "no" in quotes, or false')],
+)
+def test_a_scalar_that_others_read_otherwise_gets_the_spelling_that_all_agree_on(scalar, hint):
+    findings = check(f"component_type: Flow\nx: {scalar}\n".encode())
+    (finding,) = [one for one in findings if one.code == "OAS018"]
+    assert finding.hint.startswith(hint)

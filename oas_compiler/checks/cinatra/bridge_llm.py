@@ -8,7 +8,7 @@ The runtime reads the file as it is, so what is only in the metadata never reach
 
 from __future__ import annotations
 
-from oas_compiler.checks.cinatra.bridge_nodes import Addition, bridge_nodes, lacks
+from oas_compiler.checks.cinatra.bridge_nodes import Addition, bridge_nodes, lacks, misspelt_key
 from oas_compiler.checks.subject import Subject
 from oas_compiler.rules import Report, rule
 
@@ -33,9 +33,12 @@ def bridge_llm(subject: Subject, report: Report) -> None:
     addition = Addition("cinatra_llm", llm)
     for node in bridge_nodes(subject):
         if lacks(node, "cinatra_llm"):
+            near = misspelt_key(node, "cinatra_llm")
             report(
                 f"{node.label} lacks data.cinatra_llm, which the root flow asks for",
                 subject.place(node.pointer),
-                hint="copy metadata.cinatra.llm of the root flow into data.cinatra_llm",
+                hint=f'"{near[:80]}" in data is read by nobody: did you mean "cinatra_llm"?'
+                if near
+                else "copy metadata.cinatra.llm of the root flow into data.cinatra_llm",
                 fix=addition.to(node),
             )

@@ -8,12 +8,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from difflib import get_close_matches
+from typing import Final
 
 from oas_compiler.checks.subject import Subject, Written
-from oas_compiler.diagnostics import Edit
+from oas_compiler.diagnostics import LONGEST_COMPARED, Edit
 from oas_compiler.ir import Json, JsonValue
 
 BRIDGE = "/api/llm-bridge"
+_MOST_COMPARED: Final = 100
 BODIES = ("data", "body", "config")
 """Where a node may keep what it sends, whatever the tool that wrote the file called it."""
 
@@ -30,6 +33,16 @@ def lacks(node: Written, key: str) -> bool:
     return not isinstance(data, dict) or key not in data
 
 
+def misspelt_key(node: Written, key: str) -> str:
+    """The key of `data` that is almost `key`; empty where there is none."""
+    data = node.value.get("data")
+    names = (
+        [name for name in data if len(name) <= LONGEST_COMPARED] if isinstance(data, dict) else []
+    )
+    near = get_close_matches(key, names[:_MOST_COMPARED], n=1, cutoff=0.75)
+    return near[0] if near else ""
+
+
 class Addition:
     """Puts one value under one key of `data`, as the loader's own pass over a file does.
 
@@ -42,7 +55,9 @@ class Addition:
         self._body = Json.of({key: value})
 
     def to(self, node: Written) -> tuple[Edit, ...]:
-        """The edit of this node; none where `data` is there and no object."""
+        """The edit of this node; none where `data` is no object, or has a key spelt almost so."""
+        if misspelt_key(node, self._key):
+            return ()
         if isinstance(node.value.get("data"), dict):
             return (Edit(pointer=node.at("data", self._key), value=self._value),)
         if "data" in node.value:

@@ -6,7 +6,7 @@ metadata.cinatra.toolboxes ["cinatra-mcp"], a bridge node without data.toolbox_i
 
 from __future__ import annotations
 
-from oas_compiler.checks.cinatra.bridge_nodes import Addition, bridge_nodes, lacks
+from oas_compiler.checks.cinatra.bridge_nodes import Addition, bridge_nodes, lacks, misspelt_key
 from oas_compiler.checks.subject import Subject
 from oas_compiler.rules import Report, rule
 
@@ -33,9 +33,12 @@ def bridge_toolboxes(subject: Subject, report: Report) -> None:
     addition = Addition("toolbox_ids", toolboxes)
     for node in bridge_nodes(subject):
         if lacks(node, "toolbox_ids"):
+            near = misspelt_key(node, "toolbox_ids")
             report(
                 f"{node.label} lacks data.toolbox_ids, which the root flow asks for",
                 subject.place(node.pointer),
-                hint="copy metadata.cinatra.toolboxes of the root flow into data.toolbox_ids",
+                hint=f'"{near[:80]}" in data is read by nobody: did you mean "toolbox_ids"?'
+                if near
+                else "copy metadata.cinatra.toolboxes of the root flow into data.toolbox_ids",
                 fix=addition.to(node) if names else (),
             )

@@ -34,7 +34,12 @@ def cinatra_block(subject: Subject, report: Report) -> None:
         return  # OAS022
     block = (metadata or {}).get("cinatra")
     if block is None:
-        report(f"{root.label} has no metadata.cinatra", subject.place(root.pointer))
+        report(
+            f"{root.label} has no metadata.cinatra",
+            subject.place(root.pointer),
+            hint='add "metadata": {"cinatra": {"type": "flow"}}; the file counts as one of '
+            f"Cinatra because {subject.cinatra_by}",
+        )
     elif not isinstance(block, dict):
         place = subject.place(root.at("metadata", "cinatra"))
         report(f"metadata.cinatra must be an object, not {describe(block)}", place)

@@ -12,7 +12,12 @@ from __future__ import annotations
 from oas_compiler.checks.child_agents import own_names
 from oas_compiler.checks.cinatra.metadata_keys import misspelt_keys
 from oas_compiler.checks.guide.misspelt_manifest_key import KEYS
-from oas_compiler.checks.renderers import is_renderer_id, meant_screen, named_renderers
+from oas_compiler.checks.renderers import (
+    is_renderer_id,
+    meant_screen,
+    named_renderers,
+    registered_screens,
+)
 from oas_compiler.checks.subject import Subject
 from oas_compiler.rules import Report, rule
 
@@ -34,9 +39,7 @@ def renderer_not_registered(subject: Subject, report: Report) -> None:
         return
     if "fieldRenderers" in misspelt_keys(package.cinatra, KEYS).values():
         return  # OAS197 says so
-    declared = package.cinatra.get("fieldRenderers")
-    entries = declared if isinstance(declared, list) else []
-    registered = {entry.get("id") for entry in entries if isinstance(entry, dict)}
+    registered = registered_screens(subject)
     screens = _listed(root.cinatra.get("hitlScreens"))
     emitted = [one for one in named_renderers(subject) if one.emitted]
     values = {one.value for one in emitted if isinstance(one.value, str)}
@@ -47,10 +50,11 @@ def renderer_not_registered(subject: Subject, report: Report) -> None:
             continue
         if not is_renderer_id(value) or value.rpartition(":")[0] not in own_names(subject):
             continue
-        if value not in screens and meant_screen(value, [s for s in screens if s not in values]):
+        unemitted = [screen for screen in screens if screen not in values]
+        if value not in screens and meant_screen(value, [*unemitted, *registered]):
             continue  # OAS177 says which one was meant
         told.add(value)
-        unused = [name for name in registered if isinstance(name, str) and name not in values]
+        unused = [name for name in registered if name not in values]
         meant = meant_screen(value, unused)
         report(
             f'{one.by} names the renderer "{value[:120]}", which package.json does not register',

@@ -9,7 +9,13 @@ What is no renderer id is OAS178, a misspelt hitlScreens OAS133.
 from __future__ import annotations
 
 from oas_compiler.checks.cinatra.metadata_keys import meant_keys
-from oas_compiler.checks.renderers import Named, is_renderer_id, meant_screen, named_renderers
+from oas_compiler.checks.renderers import (
+    Named,
+    is_renderer_id,
+    meant_screen,
+    named_renderers,
+    registered_screens,
+)
 from oas_compiler.checks.subject import Subject, Written
 from oas_compiler.diagnostics import Edit
 from oas_compiler.ir import Json
@@ -48,17 +54,21 @@ def unlisted_hitl_screen(subject: Subject, report: Report) -> None:
     if missing and (root.pointer, "hitlScreens") in meant_keys(subject):
         return
     unused = [screen for screen in listed if screen not in emitted]
+    registered = registered_screens(subject)
     listing = Json.of([str(one.value) for one in missing])
     for index, one in enumerate(missing):
         value = str(one.value)
         meant = meant_screen(value, unused)
+        slip = "" if meant or value in registered else meant_screen(value, registered)
         report(
             f'{one.by} names the renderer "{value[:120]}", which is not in hitlScreens',
             subject.place(one.pointer),
             hint=f'hitlScreens lists "{meant[:120]}", which nothing emits: is that the one?'
             if meant
+            else f'package.json registers "{slip[:120]}": is that the one?'
+            if slip
             else "add it to metadata.cinatra.hitlScreens of the root flow",
-            fix=() if meant else _added(root, value, listing, is_first=index == 0),
+            fix=() if meant or slip else _added(root, value, listing, is_first=index == 0),
         )
 
 

@@ -3,18 +3,22 @@
     data.csv of 20 MB, a folder that may not be listed, a tenth SKILL.md of 0.5 MB   ->  OAS215
     notes.md, a link to /etc/hosts                                                   ->  OAS215
 
-One finding for each kind, with how many there are and which is the first.  Scripts are OAS187.
+One finding for each kind, with how many there are and the names of the first.  Scripts are OAS187.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from oas_compiler.checks.safety.packaged_credential import shown
 from oas_compiler.checks.subject import Subject
 from oas_compiler.ir import Place
 from oas_compiler.package import Package
 from oas_compiler.rules import Report, rule
+
+_MOST_NAMED: Final = 5
+"""Names that one finding lists."""
 
 
 @rule(
@@ -57,7 +61,8 @@ def _left_out(package: Package, *, is_agent: bool) -> Iterator[tuple[str, str]]:
 
 
 def _counted(names: tuple[str, ...], kind: str) -> str:
-    first = shown(names[0])
     if len(names) == 1:
-        return f'the {kind} "{first}" was'
-    return f'{len(names)} of the {kind}s, "{first}" first, were'
+        return f'the {kind} "{shown(names[0])}" was'
+    listed = ", ".join(f'"{shown(name)}"' for name in names[:_MOST_NAMED])
+    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    return f"{len(names)} {kind}s ({listed}{more}) were"

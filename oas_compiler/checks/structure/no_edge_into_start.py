@@ -27,4 +27,12 @@ def no_edge_into_start(subject: Subject, report: Report) -> None:
         for route in flow.routes:
             if isinstance(flow.by_id.get(route.target), StartNode):
                 place = part_of(subject, route.place, "to_node")
-                report("a control edge leads into the StartNode", place)
+                following = next(iter(flow.routes_of(route.target).values()), "")
+                report(
+                    f'a control edge leads from "{route.source[:80]}" into the StartNode '
+                    f'"{route.target[:80]}"',
+                    place,
+                    hint=f'lead it to "{following[:80]}", which comes after the StartNode'
+                    if following
+                    else "lead it to the node after the StartNode",
+                )

@@ -27,4 +27,8 @@ def no_edge_out_of_end(subject: Subject, report: Report) -> None:
         for route in flow.routes:
             if isinstance(flow.by_id.get(route.source), EndNode):
                 place = part_of(subject, route.place, "from_node")
-                report(f'a control edge leaves the EndNode "{route.source}"', place)
+                report(
+                    f'a control edge leaves the EndNode "{route.source}"',
+                    place,
+                    hint="remove the edge, or let it leave the node before the EndNode",
+                )

@@ -56,3 +56,11 @@ def test_without_data_the_fix_adds_it_and_other_bodies_are_left_alone():
     del parts(flow)["write"]["data"]
     (finding,) = findings(flow, "OAS122")
     assert finding.fix == (Edit(pointer=f"{WRITE}/data", value=Json.of({"cinatra_llm": LLM})),)
+
+
+def test_a_key_that_is_spelt_almost_so_is_named_and_gets_no_second_one_beside_it():
+    flow = preferring(LLM)
+    parts(flow)["write"]["data"]["cinatra_lm"] = LLM
+    (finding,) = findings(flow, "OAS122")
+    assert finding.fix == ()
+    assert finding.hint == '"cinatra_lm" in data is read by nobody: did you mean "cinatra_llm"?'

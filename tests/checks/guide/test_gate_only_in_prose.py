@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import pytest
 
-from oas_compiler import check
 from tests.checks.guide.guide_case import SKILL, agent, flow, gated, only, told
 from tests.checks.rule_case import findings, found
 from tests.flows import end, flow_node, node, port, start
@@ -105,12 +104,12 @@ def test_a_context_slot_brings_a_gate_of_the_host():
 )  # fmt: skip
 def test_prose_that_says_a_gate_is_absent_promises_none(tmp_path, text):
     skill = SKILL.replace("Reads the topic.", text)
-    assert [one.code for one in check(agent(tmp_path, skill=skill))] == []
+    assert told(agent(tmp_path, skill=skill), CODE) == []
 
 
 def test_a_promise_over_two_lines_is_one_at_its_place(tmp_path):
     skill = SKILL.replace(
         "Reads the topic.", "- No mail.\n- Waits until the user\n  approves the text."
     )
-    (finding,) = check(agent(tmp_path, skill=skill))
-    assert (finding.code, finding.line) == ("OAS175", 7)
+    (finding,) = findings(agent(tmp_path, skill=skill), CODE)
+    assert finding.line == 7

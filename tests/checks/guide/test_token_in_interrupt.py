@@ -60,3 +60,36 @@ def test_a_payload_of_another_function_is_another(tmp_path):
 def test_a_payload_that_is_shown_twice_is_told_once(tmp_path):
     text = gate('payload = {"bearer_token": 1}\ninterrupt(payload)\ninterrupt(payload)')
     assert len(told(script(tmp_path, text), CODE)) == 1
+
+
+SDK = "from cinatra_sdk import build_hitl_gate\n"
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        '("draft", "bearer_token")',
+        '["approval_policy"]',
+        'lambda state: {"rejected_at": state["rejected_at"]}',
+        'lambda state: {"a": state.get("a2a_bearer_token")}',
+        "shown",
+    ],
+)
+def test_a_governed_key_among_the_values_of_a_gate_is_an_error(tmp_path, values):
+    text = (
+        SDK + 'def shown(state):\n    return {"p": state["approval_policy"]}\n'
+        f"gate = build_hitl_gate(step_number=1, values={values})\n"
+    )
+    assert len(told(script(tmp_path, text), CODE)) == 1
+
+
+@pytest.mark.parametrize(
+    "values", ['("draft",)', 'lambda state: {"draft": state["draft"]}', "shown"]
+)
+def test_other_values_of_a_gate_are_fine(tmp_path, values):
+    text = (
+        SDK + 'def shown(state):\n    return {"draft": state["draft"]}\n'
+        f"gate = build_hitl_gate(step_number=1, values={values})\n"
+        'policy = {"approval_policy": None}\n'
+    )
+    assert told(script(tmp_path, text), CODE) == []

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from oas_compiler import ir
-from tests.checks.guide.guide_case import flow
+from oas_compiler import check, ir
+from tests.checks.guide.guide_case import agent, flow
 from tests.checks.rule_case import findings, found
-from tests.flows import api, end, flow_node, gate, node, port, start
+from tests.flows import api, end, flow_node, flow_of, gate, node, port, start
 
 CODE = "OAS177"
 ID = "@test/agent:review"
@@ -147,3 +147,37 @@ def test_of_two_renderers_of_a_gate_the_one_that_wins_is_listed():
     for nothing in ({"another": OTHER}, {title: ""}, {title: None}):
         about["inputRenderers"] = nothing
         assert found(screens(OTHER, made=made), CODE) == [AT]
+
+
+def test_screens_that_no_run_can_show_need_not_be_listed():
+    picker = "@test/agent:inner-picker"
+    inner = flow_of(
+        start(port("who"), inputRenderers={"who": picker}), gate("deep", renderer=ID), end(),
+        id_="inner",
+    )  # fmt: skip
+    steps = [{"name": "Deep", "renderer": OTHER}]
+    made = flow(start(port("who")), flow_node("run", inner, gateSteps=steps), end(),
+                edges=[("start", "who", "run", "who")])  # fmt: skip
+    # the subflow's StartNode asks nobody, and the entry of gateSteps is shown in place of the gate's
+    (pointer,) = found(screens(made=made), CODE)
+    assert pointer.endswith("/run/metadata/cinatra/gateSteps/0/renderer")
+    assert found(screens(OTHER, made=made), CODE) == []
+
+
+def test_a_hidden_input_is_never_shown_and_a_visible_one_is():
+    def asking(**roles):
+        return flow(start(port("who"), inputRenderers={"who": OTHER}, **roles), end())
+
+    assert found(screens(made=asking(hidden=["who"])), CODE) == []
+    assert len(found(screens(made=asking(required=["who"])), CODE)) == 1
+
+
+def test_a_slip_of_a_registered_screen_is_named_and_not_written_into_the_list(tmp_path):
+    made = flow(
+        start(), gate("one", renderer=ID), gate("two", renderer="@test/agent:reveiw"), end()
+    )
+    made["metadata"]["cinatra"]["hitlScreens"] = [ID]
+    entries = {"fieldRenderers": [{"id": ID, "kind": "reviewer-output"}]}
+    (finding,) = [one for one in check(agent(tmp_path, made, cinatra=entries)) if one.code == CODE]
+    assert finding.hint == f'package.json registers "{ID}": is that the one?'
+    assert finding.fix == ()

@@ -23,9 +23,7 @@ def test_files_beyond_the_limit_are_counted_and_the_first_is_named(tmp_path, mon
     folder = package_of(tmp_path, FLOW, MANIFEST, **files)
     assert said(folder) == []
     monkeypatch.setattr(package_files, "MAX_SCAN_BYTES", 40_000)
-    message = (
-        '2 of the files, "a.csv" first, were not, or only in part, looked through for credentials'
-    )
+    message = '2 files ("a.csv", "b.csv") were not, or only in part, looked through for credentials'
     assert said(folder) == [(str(folder / "a.csv"), message)]
     monkeypatch.setattr(package_files, "MAX_SCAN_BYTES", 70_000)
     ((file, message),) = said(folder)
@@ -75,7 +73,7 @@ def test_skills_beyond_the_limit_are_told(tmp_path, monkeypatch):
         (
             str(folder / "skills" / "s2" / "SKILL.md"),
             (
-                '3 of the skills, "skills/s2/SKILL.md" first, were not looked at: '
+                '3 skills ("skills/s2/SKILL.md", "skills/s3/SKILL.md", "skills/s4/SKILL.md") were not looked at: '
                 "no UTF-8 text, or too much"
             ),
         )

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+import os
 import re
-import shlex
+import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from langgraph.checkpoint.memory import InMemorySaver
-from typer.testing import CliRunner
 
-from cinatra_sdk import RunNotCompleted, RunStore, SimulatedPlatform
-from oas_compiler import compile_flow
-from oas_compiler.cli.app import app
+from cinatra_sdk import RunNotCompleted, RunStore
+from cinatra_sdk.store.local import LocalServer
+from oas_compiler.drawing import lay_out, svg_text
+from oas_compiler.pipeline import compile_ir
+from tests.examples.readme_commands import commands_of, run
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 PYTHON = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
-SHELL = re.findall(r"```sh\n(.*?)```", README, re.DOTALL)
 
 
 @pytest.fixture
@@ -26,15 +27,17 @@ def at_root(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
 
 
-def test_the_host_program_runs_as_shown_but_for_its_platform(
+def block(words: str) -> str:
+    (text,) = [text for text in PYTHON if words in text]
+    return text
+
+
+def test_the_host_program_runs_as_printed(
     at_root: None, fresh_database: str, monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:
-    (program,) = [text for text in PYTHON if "HttpPlatform(" in text]
-    shown = 'HttpPlatform("https://cinatra.example.org")'
-    assert shown in program
     monkeypatch.setenv("DATABASE_URL", fresh_database)
-    exec(program.replace(shown, "SimulatedPlatform()"), {"SimulatedPlatform": SimulatedPlatform})
-    assert capsys.readouterr().out.startswith("{")
+    exec(block("RunStore.open()"), {})
+    assert "simulated messageId" in capsys.readouterr().out
     with RunStore.open(fresh_database) as store:
         (run,) = store.list(tenant="org1")
         decided = [row["gate_id"] for row in store.decisions(run.id)]
@@ -44,47 +47,82 @@ def test_the_host_program_runs_as_shown_but_for_its_platform(
 def test_the_host_program_does_not_take_a_failed_run_for_done(
     at_root: None, fresh_database: str, monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:
-    (program,) = [text for text in PYTHON if "HttpPlatform(" in text]
     monkeypatch.setenv("DATABASE_URL", fresh_database)
     # Nobody listens there, so the first call fails.
-    shown = program.replace("https://cinatra.example.org", "http://127.0.0.1:1")
-    shown = shown.replace(':1"', ':1", retries=0')
+    unreachable = 'HttpPlatform("http://127.0.0.1:1", retries=0)'
+    program = block("RunStore.open()").replace("SimulatedPlatform()", unreachable)
+    program = program.replace("SimulatedPlatform", "HttpPlatform")
     with pytest.raises(RunNotCompleted, match=r"failed at 'write_draft'.*127\.0\.0\.1:1"):
-        exec(shown, {})
+        exec(program, {})
     assert capsys.readouterr().out == ""
 
 
-def test_the_graph_runs_as_shown(at_root: None) -> None:
-    (program,) = [text for text in PYTHON if "flow.graph(checkpointer=saver)" in text]
-    names: dict[str, Any] = {
-        "flow": compile_flow("examples/newsletter-agent"),
-        "saver": InMemorySaver(),
-    }
-    exec(program, names)
+def test_the_graph_runs_as_printed(at_root: None) -> None:
+    names: dict[str, Any] = {}
+    exec(block("flow.graph(checkpointer="), names)
     assert names["graph"].get_state(names["flow"].config(run_id="r1")).interrupts
 
 
-def test_the_test_of_a_flow_passes_as_shown(at_root: None) -> None:
-    (program,) = [text for text in PYTHON if "def test_" in text]
-    names: dict[str, Any] = {"flow": compile_flow("examples/newsletter-agent")}
-    exec(program, names)
+def test_the_check_runs_as_printed(at_root: None) -> None:
+    names: dict[str, Any] = {}
+    exec(block("from oas_compiler import check"), names)
+    assert names["report"].errors == []
+
+
+def test_the_test_of_a_flow_passes_as_printed(at_root: None) -> None:
+    names: dict[str, Any] = {}
+    exec(block("def test_"), names)
     names["test_a_reject_stops_before_the_send"]()
 
 
-def test_every_command_and_option_of_the_readme_exists() -> None:
-    lines = [line for text in SHELL for line in text.splitlines() if line.startswith("oasflow ")]
-    assert len(lines) >= 8
-    for line in lines:
-        words = shlex.split(line, comments=True)
-        result = CliRunner().invoke(app, [words[1], "--help"])
-        assert result.exit_code == 0, line
-        for word in words:
-            if word.startswith("--"):
-                assert word in result.output, line
+def test_no_other_program_is_printed() -> None:
+    assert len(PYTHON) == 4
+
+
+RUN_ELSEWHERE = {
+    "./scripts/demo": "tests/examples/test_demo.py",
+    "./scripts/test": "the suite that this test belongs to",
+    "OASFLOW_FLOW=examples/newsletter-agent .venv/bin/langgraph dev": "tests/graphs/test_studio.py",
+}
+EXITS = {"oasflow diff": 3, "oasflow run": 3, "oasflow approve": 3, "oasflow reject": 5}
+"""As the text around the lines says; every other line ends with 0."""
+
+
+def test_every_line_of_the_readme_can_be_run_as_printed(tmp_path: Path) -> None:
+    commands = [
+        replace(command, exit=EXITS.get(" ".join(command.line.split()[:2]), 0))
+        for command in commands_of(README)
+        if command.line not in RUN_ELSEWHERE
+    ]
+    assert len(commands) >= 16
+    programs = Path(sys.executable).parent
+    env = {
+        "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
+        "HOME": str(tmp_path),
+        "OASFLOW_HOME": str(tmp_path),
+    }
+    try:
+        assert run(commands, folder=ROOT, env=env) == []
+    finally:
+        LocalServer(tmp_path / "postgres").stop()
+
+
+def test_what_is_run_elsewhere_is_there() -> None:
+    printed = {command.line for command in commands_of(README)}
+    assert set(RUN_ELSEWHERE) <= printed
+    for place in RUN_ELSEWHERE.values():
+        assert (ROOT / place).exists() or place.startswith("the suite")
+
+
+def test_the_picture_is_what_oasflow_draws() -> None:
+    (command, file) = re.findall(r"`(oasflow draw \S+ -o (docs/\S+\.svg))`", README)[0]
+    assert f'src="{file}"' in README
+    drawn = svg_text(lay_out(compile_ir(ROOT / command.split()[2]).ir))
+    assert (ROOT / file).read_text(encoding="utf-8") == drawn, f"run: {command}"
 
 
 def test_every_file_that_the_readme_links_to_is_there() -> None:
-    links = re.findall(r"\]\(((?!https?:)[^)#]+)\)", README)
+    links = re.findall(r"\]\(((?!https?:)[^)#]+)(?:#[^)]*)?\)", README)
     assert len(links) >= 10
     assert [link for link in links if not (ROOT / link).exists()] == []
     assert (ROOT / "scripts/demo").exists()

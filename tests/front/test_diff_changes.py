@@ -108,10 +108,10 @@ def test_one_change_is_one_line(change: dict[str, Any], line: str) -> None:
 
 
 def test_values_of_headers_are_not_shown() -> None:
-    first = edited(draft={"headers": {"Authorization": "Bearer hidden-1"}})
-    second = edited(draft={"headers": {"Authorization": "Bearer hidden-2"}})
+    first = edited(draft={"headers": {"X-Api-Key": "hidden-1"}})
+    second = edited(draft={"headers": {"X-Api-Key": "hidden-2"}})
     found = compare(first, second)
-    assert lines(found) == ['~ headers/Authorization of "draft" (The draft) changed']
+    assert lines(found) == ['~ headers/X-Api-Key of "draft" (The draft) changed']
     assert "hidden" not in json.dumps(found.to_json())
 
 

@@ -279,4 +279,4 @@ def _decoded(text: str) -> Any:
 
 def _problems(schema: Mapping[str, JsonValue] | None, value: Any) -> str:
     """The first way in which `value` breaks `schema`; empty when it fits."""
-    return first_problem(json.dumps(schema or {}, ensure_ascii=False), value)
+    return first_problem(schema or {}, value)

@@ -280,4 +280,4 @@ def _problems(schema: Mapping[str, JsonValue] | None, value: Any) -> str:
     """The first way in which `value` breaks `schema`; empty when it fits."""
     from cinatra_sdk.json_schema import first_problem  # the first answer that is checked loads it
 
-    return first_problem(json.dumps(schema or {}, ensure_ascii=False), value)
+    return first_problem(schema or {}, value)

@@ -19,7 +19,6 @@ nodes that refuse, because the decisions and outputs they need are sealed too.
 from __future__ import annotations
 
 import copy
-import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -130,7 +129,7 @@ def _taken_in(schemas: Mapping[str, Mapping[str, JsonValue]], state: State) -> d
             continue
         value = state[title]
         check_value(value, where=f"input '{title}'")
-        problem = first_problem(json.dumps(dict(schema)), value)
+        problem = first_problem(schema, value)
         if problem:
             raise InputInvalid(f"input '{title}' does not fit: {problem}")
         taken[title] = value

@@ -1,6 +1,6 @@
 """Checking a value against an author's JSON Schema, in one sentence that never quotes the value.
 
-first_problem('{"type": "integer"}', "x")  ->  "the value: not of type 'integer', got string"
+first_problem({"type": "integer"}, "x")  ->  "the value: not of type 'integer', got string"
 
 A value may be a person's password or a customer's letter, and the sentence ends up in logs and
 in databases: it names the place, the rule and the type that came instead.
@@ -9,9 +9,10 @@ in databases: it names the place, the rule and the type that came instead.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any, Final
 
-from cinatra_sdk.validation.checker import Break, SchemaBroken, checker_of
+from cinatra_sdk.validation.checker import Break, SchemaBroken, checker_of, text_of
 from cinatra_sdk.work import TooMuchWork, Work
 
 _SHOWN: Final = 200
@@ -22,16 +23,21 @@ _TYPES: Final = {
 }  # fmt: skip
 
 
-def first_problem(schema_text: str, value: Any, *, work: Work | None = None) -> str:
+def first_problem(
+    schema: Mapping[str, Any] | bool | str, value: Any, *, work: Work | None = None
+) -> str:
     """The first way in which `value` breaks the schema; empty when it fits.
+
+    schema: the schema, or its JSON text.
 
     A schema that is itself broken fits nothing, and so does one that takes too many steps: a check
     that cannot be made is not passed.  `work` is a budget that several checks share.
     """
     try:
-        found = checker_of(schema_text).first_break(value, work)
-    except (SchemaBroken, RecursionError):
-        return "its schema is no JSON Schema, so nothing can be checked against it"
+        text = schema if isinstance(schema, str) else text_of(schema)
+        found = checker_of(text).first_break(value, work)
+    except SchemaBroken as broken:
+        return f"its schema is no JSON Schema that can be checked: {broken}"
     except TooMuchWork as stopped:
         return f"{_place(stopped.path[::-1])}: it cannot be checked against its schema: {stopped}"
     return "" if found is None else f"{_place(found.place)}: {broken_rule(found)}"

@@ -26,7 +26,8 @@ from typing import Any, Final, TypeAlias
 from pydantic import JsonValue
 
 from cinatra_sdk.pattern_sample import matching
-from cinatra_sdk.validation.checker import Checker, SchemaBroken, checker_of
+from cinatra_sdk.validation.checker import Checker, SchemaBroken, checker_of, text_of
+from cinatra_sdk.validation.references import is_pointer, pointed
 from cinatra_sdk.work import TooMuchWork, Work
 
 Schema: TypeAlias = "Mapping[str, Any]"
@@ -71,16 +72,25 @@ def sample(schema: Mapping[str, JsonValue] | bool, *, name: str, formats: bool =
 
     Raises: `ValueError` when the schema is broken, or no candidate satisfies it.
     """
-    text = json.dumps(schema, ensure_ascii=False)
+    text = ""
     try:
+        text = text_of(schema)
         checker = checker_of(text, formats=formats)
         work = _Work(checker=checker, root=checker.schema, formats=formats)
-        value = _best(work, work.root, name)
-    except (_NoneFound, _GaveUp, TooMuchWork, ArithmeticError) as none:
-        raise ValueError(f'no sample of "{name}" fits the schema {text[:200]} ({none})') from None
-    except (SchemaBroken, RecursionError):
-        raise ValueError(f'the schema of "{name}" is no JSON Schema: {text[:200]}') from None
-    return value
+        return _best(work, work.root, name)
+    except SchemaBroken as broken:
+        problem = f'the schema of "{name}" is no JSON Schema that can be checked: {broken}'
+    except ArithmeticError:
+        problem = _no_sample(name, text, "its numbers are too large")
+    except RecursionError:
+        problem = _no_sample(name, text, "it nests too deeply")
+    except (_NoneFound, _GaveUp, TooMuchWork) as none:
+        problem = _no_sample(name, text, str(none))
+    raise ValueError(problem)
+
+
+def _no_sample(name: str, text: str, why: str) -> str:
+    return f'no sample of "{name}" fits the schema {text[:200]} ({why})'
 
 
 class _NoneFound(Exception):
@@ -173,7 +183,7 @@ def _variants(work: _Work, schema: Schema) -> Iterator[tuple[Schema, _Work]]:
     reference = schema.get("$ref")
     if isinstance(reference, str):
         if reference not in work.references:
-            target = _local(work.root, reference)
+            target = _local(work, reference)
             rest = {key: value for key, value in schema.items() if key != "$ref"}
             yield (
                 _merged(target, rest),
@@ -198,19 +208,15 @@ def _variants(work: _Work, schema: Schema) -> Iterator[tuple[Schema, _Work]]:
     yield schema, work
 
 
-def _local(root: Any, reference: str) -> Schema:
+def _local(work: _Work, reference: str) -> Schema:
     """The schema that a `#/…` reference names."""
-    found = root
-    for part in reference.removeprefix("#").split("/")[1:]:
-        step = part.replace("~1", "/").replace("~0", "~")
-        if isinstance(found, list) and step.isdecimal() and int(step) < len(found):
-            found = found[int(step)]
-        elif isinstance(found, dict) and step in found:
-            found = found[step]
-        else:
-            raise _NoneFound(f'the reference "{reference}" leads nowhere')
-    if not reference.startswith("#"):
-        raise _NoneFound(f'the reference "{reference}" leaves the schema')
+    if not is_pointer(reference):
+        raise _NoneFound(f'the reference "{reference[:80]}" leaves the schema')
+    try:
+        found = pointed(work.root, reference)
+    except LookupError:
+        raise _NoneFound(f'the reference "{reference[:80]}" leads nowhere') from None
+    work.checker.vet(found, work.steps)
     return found if isinstance(found, dict) else {}
 
 

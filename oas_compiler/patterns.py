@@ -11,8 +11,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from jsonschema import FormatChecker
-
     from cinatra_sdk.patterns.reading import PatternFlawed
 
 
@@ -21,16 +19,3 @@ def pattern_flaw(pattern: str) -> PatternFlawed | None:
     from cinatra_sdk.patterns.reading import flaw
 
     return flaw(pattern)
-
-
-def format_of_patterns() -> FormatChecker:
-    """What the JSON Schema library asks of a `pattern`, without compiling it."""
-    from jsonschema import FormatChecker
-
-    formats = FormatChecker(formats=())
-
-    @formats.checks("regex")
-    def is_pattern(value: object) -> bool:
-        return not isinstance(value, str) or pattern_flaw(value) is None
-
-    return formats

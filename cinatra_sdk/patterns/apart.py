@@ -49,8 +49,23 @@ json.dump([found, time.process_time()], sys.stdout)
 _NO_MEMORY: Final = 9
 
 
+_WORDS: Final = (
+    (1.0, "a second"),
+    (0.5, "half a second"),
+    (0.1, "a tenth of a second"),
+    (0.0, "a hundredth of a second"),
+)
+
+
 class SearchStopped(TooMuchWork):
     """A search took too long or too much; the text names the rule."""
+
+
+def spoken(seconds: float) -> str:
+    """A time in words, rounded down: "2 seconds", "half a second"."""
+    if seconds >= 2:
+        return f"{int(seconds)} seconds"
+    return next(words for least, words in _WORDS if seconds >= least)
 
 
 def search_apart(
@@ -73,7 +88,7 @@ def search_apart(
         problem = f"its process cannot be started: {type(error).__name__}"
     else:
         if done.returncode < 0:
-            problem = f"it took more than {seconds:g} s of processor time"
+            problem = f"it took more than {spoken(seconds)} of processor time"
         elif done.returncode == _NO_MEMORY:
             problem = f"it took more than {MEGABYTES} MB of memory"
         elif done.returncode:

@@ -21,7 +21,7 @@ from pydantic import JsonValue
 
 from cinatra_sdk.governed_keys import without_governed
 from cinatra_sdk.platform.protocol import DeclaredOutput, PlatformCall, PlatformOutputError
-from cinatra_sdk.validation.checker import Break, SchemaBroken, checker_of
+from cinatra_sdk.validation.checker import Break, SchemaBroken, checker_of, text_of
 from cinatra_sdk.work import TooMuchWork
 
 WHOLE_BODY = frozenset({"output", "response"})
@@ -88,12 +88,12 @@ def _came(answer: Mapping[str, JsonValue]) -> str:
 
 def _problem(call: PlatformCall, output: DeclaredOutput, value: JsonValue) -> str:
     """How `value` breaks the output's schema, without quoting the value; empty when it fits."""
-    text = json.dumps(output.schema, sort_keys=True, default=dict)
     broken = ""
     try:
-        error = checker_of(text).first_break(value)
-    except (SchemaBroken, RecursionError):
-        broken = f'the schema declared for the output "{output.title}" is no JSON Schema'
+        error = checker_of(text_of(output.schema)).first_break(value)
+    except SchemaBroken as flawed:
+        about = f'the schema declared for the output "{output.title}"'
+        broken = f"{about} is no JSON Schema that can be checked: {flawed}"
     except TooMuchWork as stopped:
         where = _spelled(output.title, stopped.path[::-1])
         broken = f"{where} cannot be checked against its schema: {stopped}"

@@ -12,43 +12,55 @@ from __future__ import annotations
 
 import functools
 import json
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeVar
 
+from cinatra_sdk.patterns.reading import flaw as pattern_flaw
 from cinatra_sdk.patterns.searching import Matcher
 from cinatra_sdk.validation.references import (
     frames_left,
     inside,
     is_pointer,
     lookup,
-    metaschema,
     pointed,
     resolver_of,
 )
 from cinatra_sdk.validation.sameness import key
+from cinatra_sdk.validation.vocabulary import MAX_SCHEMA_STEPS, first_flaw
 from cinatra_sdk.work import TooMuchWork, Work
 
 MAX_STEPS: Final = 1_000_000
 """Steps to check one value: about a second."""
-MAX_SCHEMA_STEPS: Final = 4_000_000
-"""Steps to check one schema against the metaschema."""
+MAX_DIGITS: Final = 4_300
+"""Digits of a whole number in a schema; Python reads and writes no more."""
 MAX_DEPTH: Final = 200
 """Schemas that look at a value, or at parts of it, inside each other."""
 _A_LOOKUP: Final = 10
 """Steps to follow one reference."""
 _FRAMES: Final = 5
 """Python's frames for one schema inside another, at most."""
+_UNKNOWN: Final = 10
+"""Members of a schema that are passed over in one step, because they are no keywords."""
 _SPARE: Final = 60
 """Frames that following one reference takes."""
+_SHOWN: Final = 80
+"""Characters of a schema's own words in one sentence."""
+_SHOWN_PARTS: Final = 64
 
 Formats: TypeAlias = "Callable[[str, Any], bool] | None"
 """Whether a value is of a format; None where formats are annotations."""
+_T = TypeVar("_T")
 Keyword: TypeAlias = "Callable[[Check, Any, Any, Mapping[str, Any]], Break | None]"
 
 
 class SchemaBroken(ValueError):
-    """The schema is no JSON Schema; nothing can be checked against it."""
+    """Nothing can be checked against the schema; the text says where it is flawed and why."""
+
+
+class TooDeep(TooMuchWork):
+    """Schemas stand inside each other, or refer to each other, without an end in sight."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -73,7 +85,7 @@ class Break:
 class Check:
     """One value that is being checked: what is left of the work, and where references lead."""
 
-    __slots__ = ("checker", "left", "resolver", "work")
+    __slots__ = ("_referred", "checker", "left", "resolver", "work")
 
     def __init__(self, checker: Checker, work: Work) -> None:
         self.checker = checker
@@ -81,22 +93,23 @@ class Check:
         self.resolver: Any = None
         self.left = MAX_DEPTH
         """How many more schemas may stand inside each other here."""
+        self._referred = ""
+        """The reference that was followed last."""
 
     def first(self, schema: Any, value: Any) -> Break | None:
         """The first rule of `schema` that `value` breaks."""
-        self.work.spend(1)
         if isinstance(schema, bool):
+            self.work.spend(1)
             return (
                 None if schema else Break(rule="", wanted=None, value=value, schema=schema, path=[])
             )
-        if self.left <= 0:
-            raise RecursionError("schemas inside each other")
+        self.work.spend(1 + len(schema) // _UNKNOWN)
         keywords = self.checker.keywords
         before = self.resolver
-        if "$id" in schema:
-            self.resolver = inside(self._known(), schema)
-        self.left -= 1
+        self.deeper()
         try:
+            if "$id" in schema:
+                self._enter(schema)
             for name, wanted in schema.items():
                 look = keywords.get(name)
                 if look is None:
@@ -109,6 +122,25 @@ class Check:
             self.left += 1
             self.resolver = before
         return None
+
+    def deeper(self) -> None:
+        """Go into one more schema; whoever comes back from it adds to `left`.
+
+        Raises: `TooDeep`.
+        """
+        if self.left <= 0:
+            last = f'; the last reference was "{self._referred[:_SHOWN]}"' if self._referred else ""
+            raise TooDeep(
+                f"its schemas stand inside each other, or refer to each other, too deeply{last}"
+            )
+        self.left -= 1
+
+    def _enter(self, schema: Mapping[str, Any]) -> None:
+        """What stands below an `$id` refers to things from there."""
+        try:
+            self.resolver = inside(self._known(), schema)
+        except LookupError:
+            raise SchemaBroken(f'the $id "{str(schema["$id"])[:_SHOWN]}" is no address') from None
 
     def at(self, place: str | int, schema: Any, value: Any) -> Break | None:
         """As `first`, for a part of the value."""
@@ -144,6 +176,7 @@ class Check:
     def follow(self, reference: str) -> Any:
         """The schema that a reference leads to; `resolver` is then the one there."""
         self.work.spend(_A_LOOKUP)
+        self._referred = reference
         try:
             # Elsewhere (in a metaschema, below an `$id`) a pointer starts from another root.
             if self.resolver is None and self.checker.is_one_document and is_pointer(reference):
@@ -151,9 +184,10 @@ class Check:
             else:
                 schema, self.resolver = lookup(self._known(), reference)
         except LookupError:
-            raise SchemaBroken(f"a reference leads nowhere: {reference[:80]}") from None
+            raise SchemaBroken(f'the reference "{reference[:_SHOWN]}" leads nowhere') from None
         if not isinstance(schema, (Mapping, bool)):
-            raise SchemaBroken("a reference leads to no schema")
+            raise SchemaBroken(f'the reference "{reference[:_SHOWN]}" leads to no schema')
+        self.checker.vet(schema, self.work)
         return schema
 
     def _known(self) -> Any:
@@ -179,22 +213,52 @@ class Checker:
         """Of the patterns that were searched with."""
         self._resolver: Any = None
         self._sets: dict[int, tuple[list[Any], frozenset[Any]]] = {}
+        self._vetted: dict[int, Any] = {}
+        """By id: the schemas whose keywords were looked at."""
+
+    def vet(self, schema: Any, work: Work) -> None:
+        """Look at the keywords of `schema`, unless that was done.
+
+        A reference may lead to a place where no schema is expected.
+
+        Raises: `SchemaBroken`, `TooMuchWork`.
+        """
+        flaw = first_flaw(schema, work, known=self._vetted)
+        if flaw is not None:
+            where = "/".join(str(part)[:_SHOWN] for part in flaw.path[:_SHOWN_PARTS])
+            raise SchemaBroken(f"at {where}, {flaw.text}" if where else flaw.text)
 
     def first_break(self, value: Any, work: Work | None = None) -> Break | None:
         """The first rule that `value` breaks; None when it fits.
 
-        Raises: `TooMuchWork`; `SchemaBroken`, `RecursionError` for a schema whose
-        references lead nowhere, or into themselves.
+        Raises: `TooMuchWork`, of which `TooDeep` is one; `SchemaBroken` for a reference that leads
+        nowhere, or to no schema.
         """
-        return Check(self, work or Work(MAX_STEPS)).first(self.schema, value)
+        return self._within_the_stack(
+            lambda: Check(self, work or Work(MAX_STEPS)).first(self.schema, value)
+        )
 
     def fits_part(self, schema: Any, value: Any, work: Work) -> bool:
-        """Whether `value` fits `schema`, a part of this one or made of parts of it."""
-        return Check(self, work).fits(schema, value)
+        """Whether `value` fits `schema`, a part of this one or made of parts of it.
+
+        Raises: as `first_break`.
+        """
+        return self._within_the_stack(lambda: Check(self, work).fits(schema, value))
+
+    def _within_the_stack(self, look: Callable[[], _T]) -> _T:
+        try:
+            return look()
+        except RecursionError:
+            problem = TooDeep("it nests deeper than this process can look")
+        raise problem
 
     def resolver(self) -> Any:
+        """Raises: `SchemaBroken` for an `$id` that is no address."""
         if self._resolver is None:
-            self._resolver = resolver_of(self.schema)
+            try:
+                self._resolver = resolver_of(self.schema)
+            except LookupError:
+                raise SchemaBroken("its $id is no address") from None
         return self._resolver
 
     def one_of(self, values: list[Any], work: Work) -> frozenset[Any]:
@@ -220,40 +284,62 @@ def _has_ids(schema: Any) -> bool:
     return False
 
 
-@functools.lru_cache(maxsize=1024)
 def checker_of(schema_text: str, *, formats: bool = False) -> Checker:
     """The checker of a schema, made once per schema.
 
     formats: also refuse a string that breaks its `format`.  Off where real values are checked:
     `format` is an annotation in Draft 2020-12, and real flows branch on a malformed one.
 
-    Raises: `SchemaBroken` when the schema breaks the JSON Schema metaschema; `TooMuchWork`.
+    Raises: `SchemaBroken` when the schema breaks the JSON Schema metaschema, or is too large.
     """
-    schema = json.loads(schema_text)
-    found = _metaschema().first_break(schema, Work(MAX_SCHEMA_STEPS))
-    if found is not None:
-        where = "/".join(str(part)[:60] for part in found.place)
-        raise SchemaBroken(f"{where or 'the schema'} breaks the rule {found.rule or 'false'}")
-    return Checker(schema, formats=_is_of_format if formats else None)
+    made = _made(schema_text, formats=formats)
+    if isinstance(made, str):
+        raise SchemaBroken(made)
+    return made
 
 
-@functools.cache
-def _metaschema() -> Checker:
-    return Checker(metaschema(), formats=_is_pattern)
+def text_of(schema: object) -> str:
+    """A schema as JSON text, of which a checker is made; its keywords keep their order.
+
+    Raises: `SchemaBroken` where it cannot be written.
+    """
+    try:
+        return json.dumps(schema, ensure_ascii=False, default=dict)
+    except RecursionError:
+        problem = "it nests too deeply to be written"
+    except ValueError:
+        problem = f"it holds a number of more than {MAX_DIGITS:,} digits, or itself"
+    except TypeError:
+        problem = "it holds something that JSON does not have"
+    raise SchemaBroken(problem)
 
 
-def _is_pattern(name: str, value: Any) -> bool:
-    """The one format of the metaschema that is looked at."""
-    if name != "regex" or not isinstance(value, str):
-        return True
-    from cinatra_sdk.patterns.reading import flaw
+@functools.lru_cache(maxsize=1024)
+def _made(schema_text: str, *, formats: bool) -> Checker | str:
+    """The checker, or why there is none: both are worked out once."""
+    try:
+        schema = json.loads(schema_text, parse_int=_whole_number)
+        checker = Checker(schema, formats=_is_of_format if formats else None)
+        checker.vet(schema, Work(MAX_SCHEMA_STEPS))
+    except RecursionError:
+        return "it nests too deeply to be read"
+    except (SchemaBroken, TooMuchWork) as broken:
+        return str(broken)
+    except json.JSONDecodeError:
+        return "it is no JSON"
+    return checker
 
-    return flaw(value) is None
+
+def _whole_number(digits: str) -> float:
+    """A number that Python does not read is infinite: no keyword takes that."""
+    if len(digits) > MAX_DIGITS:
+        return -math.inf if digits.startswith("-") else math.inf
+    return int(digits)
 
 
 def _is_of_format(name: str, value: Any) -> bool:
     from jsonschema import Draft202012Validator
 
     if name == "regex":
-        return _is_pattern(name, value)
+        return not isinstance(value, str) or pattern_flaw(value) is None
     return bool(Draft202012Validator.FORMAT_CHECKER.conforms(value, name))

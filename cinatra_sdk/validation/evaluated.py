@@ -29,9 +29,7 @@ def _evaluated(check: Check, value: Any, schema: Any, own: _Own) -> set[Any]:
     check.work.spend(1)
     if isinstance(schema, bool):
         return set()
-    if check.left <= 0:
-        raise RecursionError("schemas inside each other")
-    check.left -= 1
+    check.deeper()
     before = check.resolver
     try:
         seen = set(own(check, value, schema))

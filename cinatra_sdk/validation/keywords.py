@@ -7,8 +7,9 @@ A keyword that says nothing about a value's type lets it pass.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
-from fractions import Fraction
+from decimal import Decimal
 from typing import Any, Final
 
 from cinatra_sdk.validation.checker import Break, Check, Keyword
@@ -16,6 +17,9 @@ from cinatra_sdk.validation.evaluated import evaluated_items, evaluated_properti
 from cinatra_sdk.validation.sameness import key
 
 Schema = Mapping[str, Any]
+
+_BITS: Final = 1_000
+"""Bits of a whole number that are worked with in one step."""
 
 
 def _broken(
@@ -61,18 +65,26 @@ def _const(check: Check, wanted: Any, value: Any, schema: Schema) -> Break | Non
     return _broken("const", wanted, value, schema)
 
 
-def _multiple_of(_check: Check, wanted: Any, value: Any, schema: Schema) -> Break | None:
-    if not _is_number(value):
+def _multiple_of(check: Check, wanted: Any, value: Any, schema: Schema) -> Break | None:
+    if not _is_number(value) or _is_multiple(check, value, wanted):
         return None
-    if isinstance(wanted, float):
-        try:
-            quotient = value / wanted
-            failed = int(quotient) != quotient
-        except OverflowError:
-            failed = (Fraction(value) / Fraction(wanted)).denominator != 1
-    else:
-        failed = bool(value % wanted)
-    return _broken("multipleOf", wanted, value, schema) if failed else None
+    return _broken("multipleOf", wanted, value, schema)
+
+
+def _is_multiple(check: Check, value: Any, wanted: Any) -> bool:
+    if isinstance(value, float) and not math.isfinite(value):
+        return False
+    check.work.spend(int(value).bit_length() // _BITS)
+    above, below = _ratio(value)
+    other_above, other_below = _ratio(wanted)
+    return above * other_below % (below * other_above) == 0
+
+
+def _ratio(number: Any) -> tuple[int, int]:
+    """A number as the fraction that its digits say: 0.1 is 1/10."""
+    if isinstance(number, int):
+        return number, 1
+    return Decimal(repr(number)).as_integer_ratio()
 
 
 def _limit(name: str, is_of: Callable[[Any], bool], breaks: Callable[[Any, Any], bool]) -> Keyword:

@@ -7,6 +7,7 @@ one.  Only the metaschemas of JSON Schema are known besides the schema itself.
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import Any
 from urllib.parse import unquote
 
@@ -41,29 +42,25 @@ def frames_left() -> int:
     return sys.getrecursionlimit() - used
 
 
-def metaschema() -> Any:
-    """The schema of schemas."""
-    return _known_schemas().contents("https://json-schema.org/draft/2020-12/schema")
-
-
-def _known_schemas() -> Any:
-    import jsonschema_specifications  # type: ignore[import-untyped]
-
-    return jsonschema_specifications.REGISTRY
-
-
 def resolver_of(schema: Any) -> Any:
-    """A resolver whose root is `schema`."""
+    """A resolver whose root is `schema`.
+
+    Raises: `LookupError` for an `$id` that is no address.
+    """
+    from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]
     from referencing.jsonschema import DRAFT202012
 
-    return _known_schemas().resolver_with_root(DRAFT202012.create_resource(schema))
+    return _asked(lambda: REGISTRY.resolver_with_root(DRAFT202012.create_resource(schema)))
 
 
 def inside(resolver: Any, schema: Any) -> Any:
-    """The resolver for what is below `schema`, which has an `$id`."""
+    """The resolver for what is below `schema`, which has an `$id`.
+
+    Raises: `LookupError` where that is no address.
+    """
     from referencing.jsonschema import DRAFT202012
 
-    return resolver.in_subresource(DRAFT202012.create_resource(schema))
+    return _asked(lambda: resolver.in_subresource(DRAFT202012.create_resource(schema)))
 
 
 def lookup(resolver: Any, reference: str) -> tuple[Any, Any]:
@@ -71,10 +68,21 @@ def lookup(resolver: Any, reference: str) -> tuple[Any, Any]:
 
     Raises: `LookupError` where it leads nowhere.
     """
-    from referencing.exceptions import NoSuchAnchor, Unresolvable
+    found = _asked(lambda: resolver.lookup(reference))
+    return found.contents, found.resolver
+
+
+def _asked(question: Callable[[], Any]) -> Any:
+    """The library's answer.  It raises what it meets, in addresses and in parts that are no schemas.
+
+    Raises: `LookupError`.
+    """
+    from referencing.exceptions import CannotDetermineSpecification, NoInternalID, Unresolvable
 
     try:
-        found = resolver.lookup(reference)
-    except (Unresolvable, NoSuchAnchor, KeyError, ValueError, TypeError, AttributeError):
-        raise LookupError(reference) from None
-    return found.contents, found.resolver
+        return question()
+    except (Unresolvable, CannotDetermineSpecification, NoInternalID):
+        pass
+    except (LookupError, ValueError, TypeError, AttributeError):
+        pass
+    raise LookupError("the reference leads nowhere")

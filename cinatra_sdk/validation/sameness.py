@@ -15,6 +15,8 @@ from cinatra_sdk.work import Work
 
 _LETTERS: Final = 100
 """Characters that are compared for one step of work."""
+_WRITTEN: Final = 10_000
+"""Bits of a whole number that is written in decimal: some 3,000 digits."""
 
 
 def key(value: Any, work: Work) -> Hashable:
@@ -39,7 +41,11 @@ def key(value: Any, work: Work) -> Hashable:
 def _plain(value: Any, work: Work) -> Any:
     """`value` with every whole number written in one way."""
     if isinstance(value, float) and value.is_integer():
-        return int(value)
+        value = int(value)
+    if isinstance(value, int) and value.bit_length() > _WRITTEN:
+        # Python writes no longer one in decimal; no text that is kept holds a NUL.
+        work.spend(value.bit_length() // _LETTERS)
+        return f"\0{value:x}"
     if isinstance(value, list):
         work.spend(len(value))
         return [_plain(item, work) for item in value]

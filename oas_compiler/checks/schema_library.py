@@ -1,7 +1,7 @@
 """What the JSON Schema library says about a schema with unusual keywords.
 
     {"$dynamicAnchor": "node", "properties": {"next": {"$dynamicRef": "#node"}}}   ->  None
-    {"unevaluatedProperties": 7}      ->  Flaw(("unevaluatedProperties",), "it breaks the rule type")
+    {"$dynamicRef": "#nowhere"}       ->  Flaw((), "the $dynamicRef #nowhere leads nowhere")
 
 Not a rule.  Asked only for what schema_flaws.py does not decide; imports take long, and a schema
 is small or refused, because the library's time is not linear.
@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from oas_compiler.checks.schema_flaws import Flaw, endless
+from cinatra_sdk.validation.vocabulary import Flaw, flaw_of
+from oas_compiler.checks.schema_flaws import endless
 from oas_compiler.ir import JsonValue
-from oas_compiler.patterns import format_of_patterns
 
 if TYPE_CHECKING:
     from referencing import Resource
@@ -30,17 +30,9 @@ def flaw_by_library(schema: dict[str, JsonValue] | bool) -> Flaw | None:
     if _count(schema) > MAX_VALUES:
         return Flaw((), f"with its keywords it may hold at most {MAX_VALUES:,} values")
 
-    from jsonschema import Draft202012Validator
-    from jsonschema.exceptions import SchemaError
     from referencing.jsonschema import DRAFT202012
 
-    try:
-        Draft202012Validator.check_schema(schema, format_checker=format_of_patterns())
-    except SchemaError as error:
-        return Flaw(tuple(error.absolute_path), f"it breaks the rule {error.validator}")
-    except RecursionError:
-        return Flaw((), "it nests too deeply")
-    return _flaw_of_references(DRAFT202012.create_resource(schema))
+    return flaw_of(schema) or _flaw_of_references(DRAFT202012.create_resource(schema))
 
 
 def _flaw_of_references(root: Resource[Any]) -> Flaw | None:

@@ -9,7 +9,6 @@ In: what was typed.  Out: JSON values, or `Halt` with a sentence that names the 
 from __future__ import annotations
 
 import errno
-import json
 import os
 import re
 import sys
@@ -178,5 +177,4 @@ def _fitting(schema: Mapping[str, Any], text: str) -> Any:
         return text
     from cinatra_sdk.json_schema import first_problem
 
-    wanted = json.dumps(schema)
-    return text if first_problem(wanted, value) and not first_problem(wanted, text) else value
+    return text if first_problem(schema, value) and not first_problem(schema, text) else value

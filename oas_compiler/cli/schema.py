@@ -19,7 +19,6 @@ from oas_compiler.cli.safe import clean, cut
 from oas_compiler.cli.terminal import Terminal
 from oas_compiler.dialect import dialect_schema
 from oas_compiler.ir import FlowIR, JsonValue
-from oas_compiler.patterns import format_of_patterns
 from oas_compiler.pipeline import compile_ir
 from oas_compiler.schemas import input_schema, output_schema, schema_document
 
@@ -60,18 +59,17 @@ def _print(
 
 def _require_valid(schema: dict[str, JsonValue]) -> None:
     """Raises: `Halt` naming the property whose description is no JSON Schema."""
-    from jsonschema import Draft202012Validator
-    from jsonschema.exceptions import SchemaError
+    from cinatra_sdk.validation.vocabulary import flaw_of
 
-    try:
-        Draft202012Validator.check_schema(schema, format_checker=format_of_patterns())
-    except SchemaError as error:
-        way = [str(part) for part in error.absolute_path]
-        name = way[1] if len(way) > 1 else "the flow"
-        where = "/".join(way[2:])
-        message = f'"{name[:80]}" is not described by a JSON Schema: {error.message[:200]}'
-        raise Halt(
-            clean(cut(message, 300)) + (f" (at {clean(cut(where, 80))})" if where else ""),
-            exit=Exit.FINDINGS,
-            code="schema_invalid",
-        ) from None
+    flaw = flaw_of(schema)
+    if flaw is None:
+        return
+    way = [str(part) for part in flaw.path]
+    name = way[1] if len(way) > 1 else "the flow"
+    where = "/".join(way[2:])
+    message = f'"{name[:80]}" is not described by a JSON Schema: {flaw.text[:200]}'
+    raise Halt(
+        clean(cut(message, 300)) + (f" (at {clean(cut(where, 80))})" if where else ""),
+        exit=Exit.FINDINGS,
+        code="schema_invalid",
+    )

@@ -130,6 +130,18 @@ SCHEMAS: dict[str, tuple[Any, Any]] = {
         {"items": {"anyOf": [{"required": [f"k{n}" for n in range(500)]}] * 20}},
         [{f"k{n}": 1 for n in range(499)}] * 300,
     ),
+    "multiple of a huge number": ({"multipleOf": 10**400}, 0.5),
+    "multiple of what is not finite": ({"properties": {"a": {"multipleOf": float("nan")}}}, 1),
+    "minimum without an end": ({"minimum": float("-inf")}, 1),
+    "length that is a text": ({"$ref": "#/x", "x": {"minLength": "a"}}, "a"),
+    "members that are a list": ({"$ref": "#/x", "x": {"properties": [1]}}, {"a": 1}),
+    "choices that are a number": ({"$ref": "#/x", "x": {"anyOf": 7}}, 1),
+    "reference that is a list": ({"$ref": "#/x", "x": {"$ref": []}}, 1),
+    "address that is none": ({"items": {"$id": "http://[", "$ref": "#"}}, [1]),
+    "words that are no keywords": (
+        {"additionalProperties": {f"k{n}": 1 for n in range(20_000)}},
+        {f"k{n}": 1 for n in range(2_000)},
+    ),
 }  # fmt: skip
 
 BIG = "x" * 200_000

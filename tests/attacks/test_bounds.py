@@ -60,6 +60,7 @@ KINDS = {
     "more than 1000000 characters": "too long",
     "more than 8000000 characters": "too long",
     "take more than 100000 turns": "too many turns",
+    "refer to each other, too deeply": "schemas too deep",
     "is no JSON Schema": "no JSON Schema",
     "no sample of": "no sample",
     "nests too deeply": "nested too deeply",
@@ -458,14 +459,14 @@ def _unique_by_pairs(place: Place) -> Iterator[None]:
 
 @contextmanager
 def _patterns_compiled_to_check(place: Place) -> Iterator[None]:
-    from oas_compiler.checks import schema_flaws
+    from cinatra_sdk.patterns import reading
 
     def compiling(pattern: str) -> None:
         re.purge()
         re.compile(pattern[:199])  # the first classes of it are enough to tell
 
     with place.monkeypatch.context() as patch:
-        patch.setattr(schema_flaws, "pattern_flaw", compiling)
+        patch.setattr(reading, "flaw", compiling)
         yield
 
 

@@ -99,7 +99,7 @@ def verdict_of_the_library(schema: Any) -> str:
                 return "leads out"
             try:
                 target = registry.lookup(part["$ref"]).contents
-            except (Unresolvable, ValueError):
+            except (Unresolvable, ValueError, TypeError):
                 return "leads nowhere"
             if not isinstance(target, (dict, bool)):
                 return "leads to no schema"

@@ -5,16 +5,13 @@ Work is counted in calls of functions, never in seconds.
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable
-from typing import Any
-
 import jinja2.optimizer
 import pytest
 
 from cinatra_sdk.template_language import MAX_DEPTH, MAX_LOOPS
 from cinatra_sdk.template_reading import MAX_BRACKETS, MAX_SIZE, measured, read
 from cinatra_sdk.templates import Renderer, TemplateError, compile_template
+from tests.counting import calls_of
 
 CALLS_PER_WORD = 800
 """Loops inside each other need 530, any other form less than 400; folding of constants takes thousands."""
@@ -68,22 +65,6 @@ FORMS = {
     "many names": "{{ " + " ~ ".join(f"a{n}" for n in range(DEEP)) + " }}",
     "long numbers": "{{ [" + ("9" * 200 + ",") * DEEP + "] }}",
 }
-
-
-def calls_of(work: Callable[[], Any]) -> int:
-    calls = 0
-
-    def count(_frame: Any, event: str, _argument: Any) -> None:
-        nonlocal calls
-        calls += event in {"call", "c_call"}
-
-    before = sys.getprofile()
-    sys.setprofile(count)
-    try:
-        work()
-    finally:
-        sys.setprofile(before)
-    return calls
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -272,7 +272,7 @@ def test_a_malformed_fallback_is_refused_like_a_stub() -> None:
         ('{"not": {}}', "secret", "the value: breaks the rule not: {}"),
         ('{"type": "integer"}', 7, ""),
         ('{"type": "nonsense"}', 7,
-         "its schema is no JSON Schema, so nothing can be checked against it"),
+         'its schema is no JSON Schema that can be checked: at type, there is no type "nonsense"'),
     ],
 )  # fmt: skip
 def test_a_problem_names_the_rule_and_never_the_value(

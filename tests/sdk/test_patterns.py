@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from cinatra_sdk.patterns.apart import spoken
 from cinatra_sdk.patterns.automaton import automaton_of
 from cinatra_sdk.patterns.reading import MAX_PATTERN, flaw, read
 from cinatra_sdk.patterns.searching import Matcher, SearchStopped
@@ -127,6 +128,20 @@ def test_searches_apart_share_the_budget() -> None:
         for _ in range(1_000):
             assert matcher.found("a" * 30 + "!", work)
         pytest.fail("a thousand searches took no part of the budget")
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (2, "2 seconds"),
+        (1.25, "a second"),
+        (0.837421, "half a second"),
+        (0.100001, "a tenth of a second"),
+        (0.01, "a hundredth of a second"),
+    ],
+)
+def test_the_time_of_a_search_is_told_in_words(seconds: float, words: str) -> None:
+    assert spoken(seconds) == words
 
 
 def test_a_search_apart_is_limited_in_memory() -> None:

@@ -240,3 +240,59 @@ def test_a_schema_without_references_is_checked_without_the_library() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+@pytest.mark.parametrize(
+    ("schema", "problem"),
+    [
+        (
+            {"properties": {"name": {"pattern": "(a"}}},
+            (
+                'at properties/name/pattern, the pattern "(a" cannot be used: it is no regular '
+                "expression (missing ), unterminated subpattern at position 0)"
+            ),
+        ),
+        (
+            {"items": [{"patternProperties": {"a" * 10_001: {}}}]},
+            "at items, Draft 2020-12 is read, in which a list of schemas stands under prefixItems",
+        ),
+        (
+            {"patternProperties": {"a" * 10_001: {}}},
+            (
+                f'at patternProperties/{"a" * 80}, the pattern "{"a" * 80}" cannot be used: '
+                "it is longer than 10,000 characters"
+            ),
+        ),
+        (
+            {"pattern": "(" * 101 + ")" * 101},
+            f'at pattern, the pattern "{"(" * 80}" cannot be used: its groups nest deeper than 100',
+        ),
+        ({"$ref": "#/$defs/none"}, 'the reference "#/$defs/none" leads nowhere'),
+        ({"$ref": "#/title", "title": "x"}, 'the reference "#/title" leads to no schema'),
+        ({"type": "object", "required": "a"}, "at required, it is no list of strings"),
+    ],
+)
+def test_a_schema_that_cannot_be_used_is_told_with_place_and_reason(
+    schema: Any, problem: str
+) -> None:
+    said = first_problem(schema, {"name": "x"})
+    assert said == f"its schema is no JSON Schema that can be checked: {problem}"
+
+
+def test_schemas_that_refer_to_each_other_without_an_end_are_told_with_the_reference() -> None:
+    circle = {"properties": {"a": {"$ref": "#/$defs/a"}}, "$defs": {"a": {"$ref": "#/$defs/a"}}}
+    assert first_problem(circle, {"a": 1}) == (
+        "a: it cannot be checked against its schema: its schemas stand inside each other, or refer "
+        'to each other, too deeply; the last reference was "#/$defs/a"'
+    )
+
+
+def test_a_schema_that_nests_deeper_than_a_value_may_is_told() -> None:
+    deep: Any = {}
+    for _ in range(250):
+        deep = {"not": deep}
+    said = first_problem(deep, 1)
+    assert said.endswith("its schemas stand inside each other, or refer to each other, too deeply")
+    assert first_problem('{"items":' * 5_000 + "{}" + "}" * 5_000, 1).endswith(
+        "it nests too deeply to be read"
+    )

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from oas_compiler.casting import UNREADABLE
-from oas_compiler.checks.schema_flaws import TYPES, Flaw, Path, Unusual, first_flaw
 from oas_compiler.checks.subject import Subject
 from oas_compiler.ir import (
     ArrayType,
@@ -21,6 +21,9 @@ from oas_compiler.ir import (
 )
 from oas_compiler.marks import child
 from oas_compiler.rules import Report, rule
+
+if TYPE_CHECKING:
+    from oas_compiler.checks.schema_flaws import Flaw, Path
 
 
 @rule(
@@ -96,6 +99,9 @@ def _is_readable(kind: Type) -> bool:
 
 
 def _flaw(schema: JsonValue) -> Flaw | None:
+    # Imported by a flow that has such a schema: the table of keywords is the SDK's.
+    from oas_compiler.checks.schema_flaws import Unusual, first_flaw
+
     try:
         return first_flaw(schema)
     except Unusual:
@@ -111,5 +117,7 @@ def _meant(schema: JsonValue, path: Path, report: Report) -> str:
             schema = schema.get(str(key))
         elif isinstance(schema, list):
             schema = schema[int(key)]
+    from oas_compiler.checks.schema_flaws import TYPES
+
     is_type = path[-1:] == ("type",) and isinstance(schema, str)
     return report.nearest(str(schema), TYPES) if is_type else ""

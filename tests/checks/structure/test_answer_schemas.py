@@ -63,7 +63,7 @@ def flow(schema: Any, **about: Any) -> Any:
             "twice",
             {"properties": {"a/b": {"required": ["x", "y"]}}},
         ),
-        (TREE | {"unevaluatedProperties": 7}, "/unevaluatedProperties", "the rule type", TREE),
+        (TREE | {"unevaluatedProperties": 7}, "/unevaluatedProperties", "it is no schema", TREE),
         (
             {"$anchor": "a", "items": {"$ref": "#b"}},
             "",

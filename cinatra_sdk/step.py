@@ -31,6 +31,7 @@ from cinatra_sdk.secrets import clean_error, cut_out
 from cinatra_sdk.state import AUTHORITATIVE, TERMINAL, seal
 from cinatra_sdk.tasks import require_own_graph, was_sent
 from cinatra_sdk.templates import TemplateError
+from cinatra_sdk.validation.checker import load_schemas
 from cinatra_sdk.values import check_value
 
 State: TypeAlias = Mapping[str, Any]
@@ -61,6 +62,7 @@ class Step:
     def __post_init__(self) -> None:
         if not self.node:
             raise ValueError("a building block needs the name of its node")
+        load_schemas()
 
     @property
     def output_key(self) -> str:

@@ -237,6 +237,15 @@ def checker_of(schema_text: str, *, formats: bool = False) -> Checker:
     return Checker(schema, formats=_is_of_format if formats else None)
 
 
+def load_schemas() -> None:
+    """Read from the disk, once, what checking needs.
+
+    For whatever builds a graph: its nodes may run in an event loop, where reading would stop
+    everything else, and where a server such as LangGraph's refuses it.
+    """
+    _metaschema()
+
+
 @functools.cache
 def _metaschema() -> Checker:
     return Checker(metaschema(), formats=_is_pattern)

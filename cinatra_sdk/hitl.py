@@ -38,6 +38,7 @@ from cinatra_sdk.governed_keys import find_governed
 from cinatra_sdk.policy import is_send_class, parse_policy
 from cinatra_sdk.secrets import find_secret
 from cinatra_sdk.tasks import require_own_graph, was_sent
+from cinatra_sdk.validation.references import load_schemas
 from cinatra_sdk.values import check_value
 
 FALLBACK_RENDERER = "@cinatra-ai/agent-builder:schema-field-fallback"
@@ -123,6 +124,7 @@ def build_hitl_gate(
     graph has no key `rejected_at` that could keep a rejection; and `FlowChanged` on a thread that
     another graph began.
     """
+    load_schemas()
     if not callable(values):
         _require_shown(values)
     form = AnswerForm(output=output or "approved", schema=schema)

@@ -35,6 +35,7 @@ from cinatra_sdk.runtime_context import DERIVED, HostContext, context_of
 from cinatra_sdk.state import seal
 from cinatra_sdk.step import NodeRunnable, State, has_ended, node_of
 from cinatra_sdk.tasks import own_shape, require_own_graph, was_sent
+from cinatra_sdk.validation.references import load_schemas
 from cinatra_sdk.values import check_value
 
 INPUT_PARAMS = "input_params"
@@ -63,6 +64,7 @@ def seal_host_fields(
     `InputInvalid`, `ValueRefused`; `FlowChanged` on a thread that another graph began.
     """
     parse_policy(policy)
+    load_schemas()
     own = copy.deepcopy(dict(policy)) if policy is not None else None
 
     def run(state: State) -> dict[str, Any]:

@@ -34,6 +34,7 @@ from cinatra_sdk.state import AUTHORITATIVE, seal
 from cinatra_sdk.statuses import TERMINAL
 from cinatra_sdk.tasks import require_own_graph, was_sent
 from cinatra_sdk.templates import TemplateError
+from cinatra_sdk.validation.references import load_schemas
 from cinatra_sdk.values import check_value
 from cinatra_sdk.visits import visit_of, visited
 
@@ -69,6 +70,7 @@ class Step:
         if not self.node:
             raise ValueError("a building block needs the name of its node")
         require_known(self.effects)
+        load_schemas()
 
     @property
     def output_key(self) -> str:

@@ -1,7 +1,7 @@
 """What `$ref` and `$dynamicRef` lead to; nothing is ever fetched.
 
 The library that reads references takes long to import, so it is imported by a schema that has
-one.  Only the metaschemas of JSON Schema are known besides the schema itself.
+one, or when a graph is built (`load_schemas`).  Only the metaschemas of JSON Schema are known besides the schema itself.
 """
 
 from __future__ import annotations
@@ -42,12 +42,22 @@ def frames_left() -> int:
     return sys.getrecursionlimit() - used
 
 
+def load_schemas() -> None:
+    """Read from the disk, once, what references may lead to.
+
+    For whatever builds a graph: its nodes may run in an event loop, where reading would stop
+    everything else, and where a server such as LangGraph's refuses it.
+    """
+    from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]  # noqa: F401
+    from referencing.jsonschema import DRAFT202012  # noqa: F401
+
+
 def resolver_of(schema: Any) -> Any:
     """A resolver whose root is `schema`.
 
     Raises: `LookupError` for an `$id` that is no address.
     """
-    from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]
+    from jsonschema_specifications import REGISTRY
     from referencing.jsonschema import DRAFT202012
 
     return _asked(lambda: REGISTRY.resolver_with_root(DRAFT202012.create_resource(schema)))

@@ -20,6 +20,7 @@ from typing_extensions import TypedDict
 from cinatra_sdk.acting import does_not_act
 from cinatra_sdk.runtime_context import HostContext
 from cinatra_sdk.state import Appended, FirstText, HostOnly, Record, TerminalWins, Turn
+from cinatra_sdk.validation.references import load_schemas
 from oas_compiler.approval import Path
 from oas_compiler.drawing.words import safe
 from oas_compiler.ir import EndNode, FlowIR, Node
@@ -67,6 +68,7 @@ def lower_flow(
     flow: FlowIR, wiring: Wiring, *, around: Path = (), depth: int = 0
 ) -> StateGraph[Any, HostContext, Any, Any]:
     """The graph of `flow`; a checked flow always lowers."""
+    load_schemas()
     index = Index.of(flow)
     record = Annotated[dict[str, Any], Record]
     keys = {**_FIXED, **_inputs(depth), **{channel_of(node.id): record for node in flow.nodes}}

@@ -123,6 +123,8 @@ class _Builder:
         self, flow: Flow, nodes: tuple[Node, ...], start: Node | None, gaps: list[Gap]
     ) -> tuple[DataEdge, ...]:
         unread = any(gap.kind == "node" for gap in gaps)
+        if "data_flow_connections" in flow.component.unread:
+            gaps.append(Gap(kind="data"))
         if flow.data is None:
             if unread:
                 gaps.append(Gap(kind="data"))  # a node that cannot be read may feed any name

@@ -27,7 +27,7 @@ _SHAPES: dict[Kind, tuple[type, str]] = {
     "component": (dict, "a component or a $component_ref"),
 }
 _NOT_RESOLVED = frozenset({"metadata", DEFINITIONS})
-_PORTS: Final = ("inputs", "outputs", "mapping")
+_PORTS: Final = ("inputs", "outputs", "mapping", "data_flow_connections")
 _MOST_COMPARED: Final = 20
 """Unknown fields of a component among which a missing one is looked for."""
 _LONGEST_COMPARED: Final = 80

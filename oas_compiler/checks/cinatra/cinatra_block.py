@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from oas_compiler.checks.subject import Subject, Written
 from oas_compiler.components import describe
+from oas_compiler.diagnostics import did_you_mean
 from oas_compiler.rules import Report, rule
 
 TYPES = ("orchestrator", "leaf", "node", "flow")
@@ -34,10 +35,13 @@ def cinatra_block(subject: Subject, report: Report) -> None:
         return  # OAS022
     block = (metadata or {}).get("cinatra")
     if block is None:
+        near = [key for key in metadata or {} if did_you_mean(key.lower(), ["cinatra"])][:1]
         report(
             f"{root.label} has no metadata.cinatra",
-            subject.place(root.pointer),
-            hint='add "metadata": {"cinatra": {"type": "flow"}}; the file counts as one of '
+            subject.place(root.at("metadata", near[0]) if near else root.pointer),
+            hint=f'"{near[0][:80]}" is read by nobody: did you mean "cinatra"?'
+            if near
+            else 'add "metadata": {"cinatra": {"type": "flow"}}; the file counts as one of '
             f"Cinatra because {subject.cinatra_by}",
         )
     elif not isinstance(block, dict):

@@ -40,6 +40,7 @@ from oas_compiler.checks.guide.execution_provider import execution_provider
 from oas_compiler.checks.guide.gate_only_in_prose import gate_only_in_prose
 from oas_compiler.checks.guide.gate_without_risk_class import gate_without_risk_class
 from oas_compiler.checks.guide.internal_id_asked import internal_id_asked
+from oas_compiler.checks.guide.manifest_values import manifest_values
 from oas_compiler.checks.guide.misspelt_manifest_key import misspelt_manifest_key
 from oas_compiler.checks.guide.package_name_and_version import package_name_and_version
 from oas_compiler.checks.guide.package_name_drift import package_name_drift
@@ -97,4 +98,5 @@ RULES: tuple[CheckRule, ...] = (
     state_fields,
     renderer_not_registered,
     skill_of_another,
+    manifest_values,
 )

@@ -37,6 +37,8 @@ def renderer_not_registered(subject: Subject, report: Report) -> None:
     package, root = subject.agent, subject.root
     if package is None or package.source is None or root is None:
         return
+    if not isinstance(package.manifest.get("cinatra", {}), dict):
+        return  # OAS248 says so
     if "fieldRenderers" in misspelt_keys(package.cinatra, KEYS).values():
         return  # OAS197 says so
     registered = registered_screens(subject)

@@ -2,6 +2,7 @@
 
     "tool": "slack_message_send", riskClass "write"      ->  OAS234: write message_send
     "url": "…/press/publish", no riskClass               ->  OAS234: write press_publish
+    "id": "send_newsletter", riskClass "read_only"       ->  OAS234: write newsletter_send
     "tool": "list_sent_mails", "tool": "blog_post_create", "url": "…/posts"
 
 Without the class nothing asks a person first, and a call that is made twice is not told apart.
@@ -14,9 +15,12 @@ from collections.abc import Iterator
 from typing import Final
 from urllib.parse import urlsplit
 
+from oas_compiler.checks.cinatra.metadata_keys import meant_keys
 from oas_compiler.checks.risk_words import is_known, means_send
 from oas_compiler.checks.subject import Subject, Written
+from oas_compiler.diagnostics import did_you_mean
 from oas_compiler.ir import JsonValue
+from oas_compiler.risk import READ, weight
 from oas_compiler.rules import Report, rule
 from oas_compiler.scope import DEFINITIONS, REFERENCE
 
@@ -26,18 +30,21 @@ _ENDING: Final = {
     "destroy": "delete", "purge": "delete", "refund": "post", "pay": "post", "charge": "post",
 }  # fmt: skip
 """Verb in the name of a call → the ending of its class."""
-_NOUNS: Final = frozenset({"post", "charge", "refund", "broadcast", "tweet"})
+_NOUNS: Final = frozenset({"post", "broadcast", "tweet"})
 """Words that are a thing unless they end the name."""
 _READS: Final = frozenset(
     {
         "get", "list", "read", "fetch", "find", "search", "load", "parse", "check", "preview",
         "draft", "validate", "count", "describe", "show", "prepare", "plan", "simulate", "dry",
-        "is", "can", "before", "after", "save", "store", "record", "log", "status",
+        "is", "can", "before", "after", "save", "store", "record", "log", "status", "policy", "lookup", "report", "info", "details", "form", "template",
+        "settings", "config", "history", "url", "id", "ids",
     }
 )  # fmt: skip
 """First or last words of calls that only speak of a send."""
 _WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 _LONGEST: Final = 200
+_LOST_BLOCK: Final = "misspelt cinatra"
+_LOST: Final = frozenset({"riskClass", _LOST_BLOCK})
 
 
 @rule(
@@ -52,11 +59,14 @@ _LONGEST: Final = 200
     good='"data": {"tool": "slack_message_send"}, … "riskClass": "message_send"',
 )
 def send_under_lesser_class(subject: Subject, report: Report) -> None:
+    slips = meant_keys(subject)
     tools = {
         found.pointer: found for found in subject.of_type("ServerTool", "ClientTool", "RemoteTool")
     }
     for node in subject.of_type("ApiNode", "ToolNode"):
         tool = _tool_of(node, tools) if node.type == "ToolNode" else None
+        if (node.pointer, "riskClass") in slips or not _beside(node).isdisjoint(_LOST):
+            continue  # OAS133, OAS213, OAS250: it has a class, and nobody reads it
         risks = [node.cinatra.get("riskClass"), tool.cinatra.get("riskClass") if tool else None]
         if not all(map(_is_lesser, risks)):
             continue
@@ -70,6 +80,14 @@ def send_under_lesser_class(subject: Subject, report: Report) -> None:
                 subject.place(pointer),
                 hint=f'write "riskClass": "{wanted}", and put a gate before it',
             )
+
+
+def _beside(node: Written) -> set[str]:
+    """Keys that stand at the node and in its metadata, where no host reads a class."""
+    metadata = node.value.get("metadata")
+    inner = list(metadata) if isinstance(metadata, dict) else []
+    lost = [_LOST_BLOCK for key in inner if key != "cinatra" and did_you_mean(key, ["cinatra"])]
+    return {*node.value, *inner, *lost}
 
 
 def _is_lesser(risk: JsonValue) -> bool:
@@ -102,6 +120,8 @@ def _named(node: Written, tool: Written | None) -> Iterator[tuple[str, str, str]
     method = node.text("http_method").upper()
     if method == "DELETE":
         yield "calls with DELETE", "delete", node.at("http_method")
+    if weight(str(node.cinatra.get("riskClass") or "")) == READ and node.id:
+        yield f'is called "{node.id[:80]}"', node.id, node.at("id")
     if node.type == "ApiNode" and method not in {"GET", "HEAD", "OPTIONS"}:
         last = _last_part(node.text("url"))
         yield f'calls ".../{last[:80]}"', last, node.at("url")

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from oas_compiler.checks.sense.component_unused import component_unused
 from oas_compiler.checks.sense.edge_never_carries import edge_never_carries
+from oas_compiler.checks.sense.edge_twice import edge_twice
 from oas_compiler.checks.sense.input_fed_too_late import input_fed_too_late
 from oas_compiler.checks.sense.key_is_id import key_is_id
 from oas_compiler.checks.sense.message_not_json import message_not_json
+from oas_compiler.checks.sense.metadata_names import metadata_names
 from oas_compiler.checks.sense.platform_address import platform_address
+from oas_compiler.checks.sense.platform_body import platform_body
 from oas_compiler.checks.sense.property_key import property_key
 from oas_compiler.checks.sense.run_id_unbound import run_id_unbound
 from oas_compiler.checks.sense.schema_required_unknown import schema_required_unknown
@@ -22,5 +25,8 @@ RULES: tuple[CheckRule, ...] = (
     component_unused,
     platform_address,
     property_key,
+    platform_body,
+    edge_twice,
+    metadata_names,
     key_is_id,
 )

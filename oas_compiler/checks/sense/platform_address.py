@@ -2,6 +2,7 @@
 
 "{{CINATRA_BASEURL}}/api/llm-bridge"      ->   OAS242: CINATRA_BASE_URL
 "{{CINATRA_BASE_URL}}/api/llm-brige"      ->   OAS242: llm-bridge
+"{CINATRA_BASE_URL}/api/llm-bridge"       ->   OAS242: two braces
 "{{CINATRA_BASE_URL}}/api/press/notes"    fine: nothing of the platform is called so
 """
 
@@ -11,11 +12,17 @@ import re
 from difflib import SequenceMatcher
 from typing import Final
 
+from oas_compiler.checks.slots import RESOLVE
 from oas_compiler.checks.subject import Subject
 from oas_compiler.diagnostics import did_you_mean
 from oas_compiler.rules import Report, rule
 
 _BASE: Final = "CINATRA_BASE_URL"
+_BASE_FORM: Final = re.compile(
+    r"\{\{CINATRA_BASE_URL\}\}/{2,}"  # a slash too many
+    r"|\{\{\s*CINATRA_BASE_URL\s*\}\}(?=\w)"  # none
+    r"|\$?\{CINATRA_BASE_URL\}/?|\$CINATRA_BASE_URL/?|CINATRA_BASE_URL/?"  # of other languages
+)
 _NAME: Final = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 _PATH: Final = re.compile(
     r"\{\{\s*CINATRA_BASE_URL\s*\}\}/?(?:(?P<api>[\w.-]+)/)?(?P<rest>[\w./-]+)$"
@@ -39,13 +46,20 @@ _LONGEST: Final = 200
     good='"url": "{{CINATRA_BASE_URL}}/api/llm-bridge"',
 )
 def platform_address(subject: Subject, report: Report) -> None:
+    pretenders = {
+        slot.pretender.subflow.place.pointer
+        for flow in subject.slot_flows
+        for slot in flow.slots
+        if slot.pretender is not None
+    }
     for node in subject.of_type("ApiNode", "A2AAgent", "MCPToolBox"):
         key = "agent_url" if node.type == "A2AAgent" else "url"
         url = node.text(key)
         if not url or len(url) > _LONGEST:
             continue
         found = _misspelt(url)
-        if found:
+        # a selection that asks the wrong route is OAS154's finding
+        if found and not (found[1].endswith(RESOLVE) and node.flow in pretenders):
             wrong, meant = found
             report(
                 f'{node.label} calls "{wrong}", which the platform does not have',
@@ -55,6 +69,10 @@ def platform_address(subject: Subject, report: Report) -> None:
 
 
 def _misspelt(url: str) -> tuple[str, str] | None:
+    form = _BASE_FORM.match(url)
+    if form is not None and form[0] != f"{{{{{_BASE}}}}}/":
+        rest = url[form.end() :].lstrip("/")
+        return url, f"{{{{{_BASE}}}}}/{rest}"
     name = _NAME.match(url)
     if name is not None and name[1] != _BASE and did_you_mean(name[1].upper(), [_BASE]):
         return f"{{{{{name[1]}}}}}", f"{{{{{_BASE}}}}}"

@@ -73,5 +73,8 @@ def _loose(node: Node, leaving: Counter[str]) -> list[str]:
     # an edge without from_branch may mean any of them
     if leaving[_UNNAMED] >= len(loose) and _UNNAMED in wrong:
         return []
+    # the only way out is what a wrong name of one means
+    if len(node.branches) == 1 and wrong:
+        return []
     meant = meant_by(wrong, loose)
     return [branch for branch in loose if branch not in meant]

@@ -34,6 +34,8 @@ def node_is_reachable(subject: Subject, report: Report) -> None:
         if reach.knows_ending and not reach.reached <= reach.ending:
             continue  # OAS049: the edge that is missing there leads here
         lost = [node for node in flow.nodes if node.id not in reach.reached]
+        if lost and _has_loose_branch(flow, reach):
+            continue  # OAS045, OAS043: the edge that is missing there leads here
         # nothing is connected: OAS045, of an EndNode OAS052
         lost = [node for node in lost if flow.sources_of(node.id) or flow.routes_of(node.id)]
         for group in _by_first(flow, lost):
@@ -60,3 +62,13 @@ def _by_first(flow: FlowIR, lost: list[Node]) -> list[list[Node]]:
             group += [waiting.pop(target) for target in following if target in waiting]
         found.append(group)
     return found
+
+
+def _has_loose_branch(flow: FlowIR, reach: Reach) -> bool:
+    """Whether a node that runs has a branch without an edge."""
+    return any(
+        branch not in flow.routes_of(node.id)
+        for node in flow.nodes
+        if node.id in reach.reached
+        for branch in node.branches
+    )

@@ -23,6 +23,10 @@ def at(url):
         (f"{BASE}/llm-bridge", "/api/llm-bridge"), (f"{BASE}/apis/llm-bridge", "/api/llm-bridge"),
         ("{{CINATRA_BASEURL}}/api/llm-bridge", "{{CINATRA_BASE_URL}}"),
         ("{{ CINATRA_URL }}/api/llm-bridge", "{{CINATRA_BASE_URL}}"),
+        (f"{BASE}api/llm-bridge", f"{BASE}/api/llm-bridge"),
+        (f"{BASE}//api/llm-bridge", f"{BASE}/api/llm-bridge"),
+        ("{CINATRA_BASE_URL}/api/llm-bridge", f"{BASE}/api/llm-bridge"),
+        ("${CINATRA_BASE_URL}/api/x", f"{BASE}/api/x"),
         ("{{cinatra_base_url}}/api/llm-bridge", "{{CINATRA_BASE_URL}}"),
     ],
 )  # fmt: skip

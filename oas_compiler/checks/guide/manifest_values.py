@@ -1,0 +1,124 @@
+"""What package.json says of an agent is what a host reads.
+
+"kind": "agnet"                                              ->   OAS248 did you mean "agent"?
+"fieldRenderers": [{"id": "@x/a:b", "kind": "reviewer-ouput"}]     ->   OAS248
+"files": ["SKILL.md"]                                        ->   OAS248: the flow is not published
+"cinatra": "x"                                               ->   OAS248: no object
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import PurePath
+from typing import Final
+
+from oas_compiler.checks.subject import Subject
+from oas_compiler.diagnostics import did_you_mean
+from oas_compiler.ir import JsonValue
+from oas_compiler.package import Package
+from oas_compiler.rules import Report, rule
+
+_KINDS: Final = ("agent", "skill", "artifact", "connector")
+_API: Final = "cinatra.ai/v1"
+_SCREENS: Final = (
+    "auditor-review", "campaign-recipients-review", "context-selector", "cta",
+    "email-drafts-review", "final-list-review", "follow-up-cadence", "gmail-sender",
+    "linkedin-draft-review", "list-picker", "reviewer-output", "scrape-schema-review",
+    "send-confirmation", "skill-recommend", "test-delivery-input", "trigger-configure",
+    "trigger-confirm", "wayflow-setup-form", "wordpress-draft-confirm",
+)  # fmt: skip
+"""Kinds of screens that a host brings along; a host may have more."""
+_Found = tuple[str, str, str]
+
+
+@rule(
+    code="OAS248",
+    name="manifest-values",
+    severity="warning",
+    summary="A value in package.json is almost one that a host reads, or of another form.",
+    fix="Write kind, apiVersion, files and fieldRenderers as a host reads them.",
+    source="Cinatra, package.json of an agent",
+    needs="package",
+    bad='"cinatra": {"kind": "agnet", …}',
+    good='"cinatra": {"kind": "agent", …}',
+)
+def manifest_values(subject: Subject, report: Report) -> None:
+    package = subject.agent
+    if package is None or package.source is None:
+        return
+    for message, pointer, hint in _flaws(package, subject.document.source.file):
+        report(message, package.place(pointer), hint=hint, file=package.manifest_file)
+
+
+def _flaws(package: Package, flow: str) -> Iterator[_Found]:
+    """(message, pointer, hint) of everything that is wrong."""
+    block = package.manifest.get("cinatra")
+    if block is not None and not isinstance(block, dict):
+        hint = 'write "cinatra": {"kind": "agent", …}'
+        yield (
+            "cinatra of package.json is no object, so that a host reads nothing of it",
+            "/cinatra",
+            hint,
+        )
+    kind = package.cinatra.get("kind")
+    if isinstance(kind, str) and kind not in _KINDS and (meant := did_you_mean(kind, _KINDS)):
+        yield f'"{kind[:80]}" is no kind of package', "/cinatra/kind", meant
+    version = package.cinatra.get("apiVersion")
+    if isinstance(version, str) and version != _API:
+        yield (
+            f'"{version[:80]}" is no apiVersion of this host',
+            "/cinatra/apiVersion",
+            f'write "{_API}"',
+        )
+    yield from _unpublished(package, flow)
+    yield from _screens(package.cinatra.get("fieldRenderers"))
+
+
+def _unpublished(package: Package, flow: str) -> Iterator[_Found]:
+    """A list of files that leaves the flow out of what is published."""
+    files = package.manifest.get("files")
+    if not isinstance(files, list) or not all(isinstance(name, str) for name in files):
+        return
+    try:
+        own = PurePath(flow).relative_to(package.root)
+    except ValueError:
+        return
+    first = own.parts[0]
+    names = [str(name).removeprefix("./").rstrip("/") for name in files]
+    if not any(
+        name in {first, str(own), "*", "."} or name.startswith(f"{first}/") or "*" in name
+        for name in names
+    ):
+        yield (
+            f'files of package.json leaves out "{own.as_posix()[:80]}"',
+            "/files",
+            f'add "{first}"',
+        )
+
+
+def _screens(value: JsonValue) -> Iterator[_Found]:
+    seen: set[str] = set()
+    for index, entry in enumerate(value if isinstance(value, list) else ()):
+        at = f"/cinatra/fieldRenderers/{index}"
+        if not isinstance(entry, dict):
+            yield (
+                "an entry of fieldRenderers is no object",
+                at,
+                'write {"id": "@scope/package:name", "kind": "…"}',
+            )
+            continue
+        name, kind = entry.get("id"), entry.get("kind")
+        if not isinstance(name, str):
+            yield "an entry of fieldRenderers has no id", at, 'add "id": "@scope/package:name"'
+        elif name in seen:
+            yield f'"{name[:120]}" is registered twice', f"{at}/id", "remove one of the two"
+        else:
+            seen.add(name)
+        if not isinstance(kind, str):
+            yield (
+                "an entry of fieldRenderers has no kind",
+                at,
+                'add "kind": the screen that shows it',
+            )
+        elif kind not in _SCREENS and (meant := did_you_mean(kind, _SCREENS)):
+            yield f'"{kind[:80]}" is no kind of screen', f"{at}/kind", meant

@@ -1,0 +1,104 @@
+"""What a call of the platform sends has the keys that its route reads.
+
+    to llm-bridge   {"user": …, "sytem": …}              ->   OAS247 did you mean "system"?
+    to llm-bridge   {"system": …}                        ->   OAS247: the route needs "user"
+    to passthrough  {"input": …, "agent_run_id": …}      ->   OAS247: the route needs "tool"
+
+Further keys are a host's own, and are told only where they are almost one that is missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from difflib import get_close_matches
+from typing import Final
+
+from oas_compiler.checks.subject import Subject
+from oas_compiler.diagnostics import LONGEST_COMPARED
+from oas_compiler.marks import child
+from oas_compiler.rules import Report, rule
+
+_NEEDS: Final[Mapping[str, tuple[str, ...]]] = {
+    "/api/llm-bridge": ("user",),
+    "/api/agents/passthrough": ("tool", "agent_run_id"),
+}
+_TAKES: Final[Mapping[str, tuple[str, ...]]] = {
+    "/api/llm-bridge": (
+        "user", "system", "agent_run_id", "max_steps", "model_id", "output_schema", "media",
+        "attachments", "user_envelope", "skill_source_path", "package_version",
+        "agent_spec_version",
+    ),
+    "/api/agents/passthrough": (
+        "tool", "input", "agent_run_id", "result_input_passthrough", "result_id_field",
+        "result_shape",
+    ),
+    "/api/context-resolve": ("parentRunId", "parentPackageName", "slotId", "projectId"),
+    "/api/context-finalize": (
+        "parentRunId", "parentPackageName", "slotId", "projectId", "selectionMode",
+        "resolutionMode", "userResponse", "selectedRefs",
+    ),
+}  # fmt: skip
+"""Keys by route; `agent_id`, `cinatra_llm` and `toolbox_ids` of the bridge have rules of their own."""
+_ELSEWHERE: Final = ("agent_id", "cinatra_llm", "toolbox_ids")
+_MOST: Final = 50
+
+
+@rule(
+    code="OAS247",
+    name="platform-body",
+    severity="warning",
+    summary="The data of a call of the platform lacks a key that its route needs, or misspells one.",
+    fix="Write the key as the route reads it: user for the bridge, tool and agent_run_id for a tool.",
+    source="Cinatra, endpoints of the platform",
+    needs="cinatra",
+    bad='"url": "{{CINATRA_BASE_URL}}/api/llm-bridge", "data": {"usr": "…"}',
+    good='"url": "{{CINATRA_BASE_URL}}/api/llm-bridge", "data": {"user": "…"}',
+)
+def platform_body(subject: Subject, report: Report) -> None:
+    for node in subject.of_type("ApiNode"):
+        url = node.text("url").rstrip("/")
+        route = next((route for route in _TAKES if url.endswith(route)), "")
+        data = node.value.get("data")
+        if not route or not isinstance(data, dict):
+            continue
+        slips = _slips(data, _TAKES[route])
+        for key, meant in slips.items():
+            report(
+                f'"{key[:80]}" in data of {node.label} is read by nobody',
+                subject.place(child(node.at("data"), key)),
+                hint=f'did you mean "{meant}"?',
+            )
+        for name in _NEEDS.get(route, ()):
+            if name not in data and name not in slips.values():
+                report(
+                    f'{node.label} calls {route} without "{name}"',
+                    subject.place(node.at("data")),
+                    hint=_what(name),
+                )
+
+
+def _slips(data: Mapping[str, object], takes: tuple[str, ...]) -> dict[str, str]:
+    """Misspelt key → the one that was meant, which is not there."""
+    absent = [name for name in takes if name not in data]
+    found: dict[str, str] = {}
+    for key in list(data)[:_MOST]:
+        if key in takes or key in _ELSEWHERE or len(key) > LONGEST_COMPARED:
+            continue
+        near = [name for name in absent if _plain(name) == _plain(key)]
+        near = near or get_close_matches(key, absent, n=1, cutoff=0.75)
+        if near and near[0] not in found.values():
+            found[key] = near[0]
+    return found
+
+
+def _plain(key: str) -> str:
+    """A name in whatever way its words are joined."""
+    return key.replace("_", "").replace("-", "").lower()
+
+
+def _what(name: str) -> str:
+    if name == "agent_run_id":
+        return 'add "agent_run_id": "{{ agent_run_id }}", and lead the StartNode\'s cinatra_run_id to it'
+    return f'add "{name}": ' + (
+        "what the model is asked" if name == "user" else "the name of the tool"
+    )

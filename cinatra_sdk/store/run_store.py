@@ -511,6 +511,10 @@ class RunStore:
         """As `list`."""
         return await asyncio.to_thread(self.list, **wanted)
 
+    async def aflow_names(self, *, limit: int = 1000) -> Names:
+        """As `flow_names`."""
+        return await asyncio.to_thread(self.flow_names, limit=limit)
+
     async def adecisions(self, run_id: str, *, tenant: str | None = None) -> DecisionRows:
         """As `decisions`."""
         return await asyncio.to_thread(self.decisions, run_id, tenant=tenant)

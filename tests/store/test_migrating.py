@@ -138,6 +138,8 @@ OF_004 = (
     ("payload_sha256, policy_sha256)", "payload_sha256, policy_sha256, decided_at)"),
     ("(run_id, tenant, digest, input,", "(run_id, tenant, digest, status, input,"),
     ("fence, stopped_by,\n              stop_reason)", "fence, updated_at)"),
+    ("lowering, platform, policy, started_by)", "lowering, platform, policy)"),
+    ("grant select on oasflow.eligible_artifacts to {role};", ""),
 )
 """What `rights.sql` says today, and what it said before 005."""
 FLOW = flow_of(start(), gate("ok"), api("send"), end())
@@ -194,12 +196,12 @@ def test_a_database_of_004_keeps_its_rows_and_gets_the_clock_and_the_triggers_of
     dsn = as_role(empty, mine)
     at_004(empty, mine, monkeypatch)
     parked_at_004(dsn)
-    rows = "select json_agg(to_jsonb({0}) - '{{stopped_by,stop_reason}}'::text[] order by run_id) from {0}"  # fmt: skip
+    rows = "select json_agg(to_jsonb({0}) - '{{stopped_by,stop_reason,started_by}}'::text[] order by run_id) from {0}"  # fmt: skip
     before = [execute(empty, rows.format(table)) for table in ("runs", "decisions")]
     with pytest.raises(StoreError, match=rf"missing: 005.*--app-role {mine}"):
         Database.open(dsn)
     done = migrate(empty)
-    assert (done.applied, done.granted) == (("005",), (mine,))
+    assert (done.applied, done.granted) == (EVERYTHING[4:], (mine,))
     assert [execute(empty, rows.format(table)) for table in ("runs", "decisions")] == before
     with pytest.raises(psycopg.errors.InsufficientPrivilege):
         execute(dsn, "insert into decisions (decided_at) values (now())")

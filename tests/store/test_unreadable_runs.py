@@ -173,7 +173,7 @@ def test_a_run_whose_checkpoint_holds_a_gate_of_another_form_fails_and_says_why(
         raise GateUnreadable('it has no "innerSchema"')
 
     with monkeypatch.context() as newer:
-        newer.setattr("cinatra_sdk.runs.gates_of", other)
+        newer.setattr("cinatra_sdk.advancing.gates_of", other)
         run = store.resume("r1")
     assert run.status == "failed"
     assert run.error == {

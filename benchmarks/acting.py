@@ -27,17 +27,21 @@ _OUTPUTS = (DeclaredOutput(title="text", schema={"title": "text", "type": "strin
 
 def measure(nodes: Sequence[int], saver: Saver, *, size: int, repeat: int) -> list[dict[str, Any]]:
     """One row of times for every number of nodes."""
-    return [
-        {"nodes": n, "output": size, **compared(variants(n, size, saver), saver, repeat=repeat)}
-        for n in nodes
-    ]
+    rows = []
+    for number in nodes:
+        # A platform for each, so that none answers with what it keeps of the other's calls.
+        chosen = variants(number, saver, platform_of(number, size), platform_of(number, size))
+        times = compared(chosen, saver, repeat=repeat)
+        rows.append({"nodes": number, "output": size, **times})
+    return rows
 
 
-def variants(nodes: int, size: int, saver: Saver) -> dict[str, Variant]:
-    """The compiled chain and the hand-written one, each on a platform of its own."""
-    flow = compile_flow(acting_document(nodes), platform=_platform(nodes, size))
-    platform = _platform(nodes, size)
-    written = own_keys({name: _call(platform, i, name) for i, name in enumerate(step_names(nodes))})
+def variants(
+    nodes: int, saver: Saver, ours: SimulatedPlatform, theirs: SimulatedPlatform
+) -> dict[str, Variant]:
+    """The compiled chain on the platform `ours`, and the hand-written one on `theirs`."""
+    flow = compile_flow(acting_document(nodes), platform=ours)
+    written = own_keys({name: _call(theirs, i, name) for i, name in enumerate(step_names(nodes))})
     by_itself = by_hand(written.compile(checkpointer=saver), nodes, saver, of_last_dict)
     return {"compiled": compiled(flow, nodes, saver), REFERENCE: by_itself}
 
@@ -56,7 +60,7 @@ def acting_document(nodes: int) -> dict[str, Any]:
     return document
 
 
-def _platform(nodes: int, size: int) -> SimulatedPlatform:
+def platform_of(nodes: int, size: int) -> SimulatedPlatform:
     """Answers each node with a text of its own."""
     return SimulatedPlatform(
         {name: {"text": template(i, size)} for i, name in enumerate(step_names(nodes))}

@@ -9,7 +9,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.postgres import PostgresSaver
 
 from benchmarks import __main__ as command
-from benchmarks import checking, compiling, context, database, steps
+from benchmarks import acting, checking, compiling, context, database, steps
 from benchmarks.chain import TOPIC
 from cinatra_sdk.store.database import Database
 from oas_compiler.checks import RULES
@@ -26,6 +26,28 @@ def test_every_graph_of_the_chain_ends_with_the_same_text() -> None:
     # The last node saw the first 32 characters of the one before, which saw the topic.
     assert text.startswith(f"{TOPIC} 002 after [{TOPIC} 001 after ")
     assert set(texts.values()) == {text}
+
+
+def test_both_acting_chains_make_the_same_calls_and_end_with_the_same_text() -> None:
+    platforms = [acting.platform_of(3, 200) for _ in range(2)]
+    made = acting.variants(3, InMemorySaver(), *platforms)
+    texts = {name: variant.run(name) for name, variant in made.items()}
+    assert set(texts) == {"compiled", "hand"}
+    # The platform answers each node with a text of its own, as it stands.
+    assert texts["hand"].startswith("{{ topic }} 002 after [")
+    assert set(texts.values()) == {texts["hand"]}
+    ours, theirs = (
+        [(call.node, call.url, call.body) for call in platform.calls] for platform in platforms
+    )
+    assert ours == theirs
+    assert len(ours) == 3
+
+
+def test_times_of_acting_chains_have_one_row_per_number_of_nodes_with_both_ratios() -> None:
+    rows = acting.measure([1, 2], InMemorySaver(), size=100, repeat=1)
+    assert [row["nodes"] for row in rows] == [1, 2]
+    for row in rows:
+        assert {"compiled_ms", "hand_ms", "ratio", "run_ratio"} <= set(row)
 
 
 def test_the_compiled_chain_takes_a_start_and_an_end_step_more() -> None:

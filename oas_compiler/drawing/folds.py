@@ -136,10 +136,16 @@ def _measured(
         rows = extents[first : last + 1]
         wide = max(right for _, right in rows) - min(left for left, _ in rows)
         column = Column(first, last, left=x, right=x + wide)
-        column.bottom = end[last] - tops[first] + (_HEAD + GAP if len(spans) > 1 else 0.0)
+        column.bottom = end[last] - tops[first]
+        column.bottom += _head(first, tops) + GAP if len(spans) > 1 else 0.0
         columns.append(column)
         x = column.right + _COLUMN_GAP
     return columns
+
+
+def _head(first: int, tops: list[float]) -> float:
+    """Room above a column; above the first row of all there may be lines back to it as well."""
+    return _HEAD if first else max(_HEAD, tops[0])
 
 
 def _score(columns: list[Column], aspect: float) -> float:
@@ -158,7 +164,7 @@ def _placed(
     alone = len(columns) == 1
     shifts = [0.0] * len(tops)
     for column in columns:
-        down = 0.0 if alone else _HEAD - tops[column.first]
+        down = 0.0 if alone else _head(column.first, tops) - tops[column.first]
         left = min(low for low, _ in extents[column.first : column.last + 1])
         last = len(tops) if column is columns[-1] else column.last + 1
         for row in range(column.first, last):

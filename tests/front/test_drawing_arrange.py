@@ -93,6 +93,14 @@ def test_no_fold_cuts_through_a_loop() -> None:
     check_arrangement(items, links, made)
 
 
+def test_lines_back_to_the_first_row_keep_their_room_where_the_drawing_is_folded() -> None:
+    items, links = chain(40)
+    links += [Link(0, 0), Link(0, 0), Link(0, 0)]
+    made = arrange(items, links, 0, tallest=1000)
+    assert len({x for x, _ in made.places}) > 3
+    check_arrangement(items, links, made)
+
+
 @st.composite
 def graphs(draw: st.DrawFn) -> tuple[list[Item], list[Link]]:
     count = draw(st.integers(1, 12))

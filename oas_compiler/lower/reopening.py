@@ -68,5 +68,13 @@ def leading_back_to(index: Index, gate: str) -> tuple[str, ...]:
     return tuple(found)
 
 
+def returning_to(index: Index, node: Node) -> tuple[str, ...]:
+    """The finalizes that pass the turn back to this node, which resolved their slot."""
+    if not _calls(node, RESOLVE):
+        return ()
+    ways = ((one.id, way_back(index, one)) for one in index.flow.nodes if isinstance(one, ApiNode))
+    return tuple(name for name, way in ways if way is not None and way.resolve == node.id)
+
+
 def _calls(node: Node, path: str) -> bool:
     return isinstance(node, ApiNode) and node.url.rstrip("/").endswith(path)

@@ -77,7 +77,7 @@ def addresses(platform: Mapping[str, Any], own: Own, manner: Manner) -> list[str
         return [f"{here};", *addresses(beyond, own, manner)]
     if kind != "http":
         return ["nothing: its platform is simulated" if kind == "simulated" else "what its host made of it"]  # fmt: skip
-    others = [str(address) for address in platform.get("allow") or ()]
+    others = _texts(platform.get("allow"))
     if platform.get("base_url", "") is None:  # it calls listed addresses only
         others += [one for one in own.allow or () if one not in others]
         return [*_listed(others), "without the platform's credentials"] if others else ["nothing"]
@@ -88,6 +88,11 @@ def addresses(platform: Mapping[str, Any], own: Own, manner: Manner) -> list[str
         told[-1] += ";"
         told += _listed([f"also {others[0]}", *others[1:]])
     return [clean(piece) for piece in told]
+
+
+def _texts(listed: object) -> list[str]:
+    """What a row lists; nothing where somebody wrote something else into it."""
+    return [str(item) for item in listed] if isinstance(listed, list) else []
 
 
 def _listed(addresses: Sequence[str]) -> list[str]:
@@ -110,7 +115,7 @@ def _proofs(platform: Mapping[str, Any], base_url: str, own: Own, manner: Manner
     if not is_mine:
         return ["without credentials"] if named else ["without credentials,", strange]
     held = [RUN_TOKEN] if os.environ.get(RUN_TOKEN) else []
-    held += [str(name) for name in platform.get("needs") or ()]
+    held += _texts(platform.get("needs"))
     return [f"with {', '.join(held)}"] if held else ["without credentials"]
 
 

@@ -91,6 +91,11 @@ def environment(given: Sequence[str]) -> dict[str, str]:
 
     Raises: `Halt` for a token, and for any other variable that the runtime reads itself.
     """
+    if names_without_value(given):
+        # Not said which: what looks like a name may be a value that was given without one.
+        raise Halt(
+            "--env: one names a variable that is not set here; export it, or write --env NAME=VALUE"
+        )
     found = pairs("--env", [_with_value(text) for text in given])
     for name in found:
         if name in SECRETS:

@@ -293,7 +293,8 @@ def frame_of(
 
 def _before(index: Index, node: Node) -> tuple[str, ...]:
     """A StartNode also passes the turn to itself, to ask for the next missing input; a finalize
-    whose choice can be recorded no more passes it back to the node that resolved its slot."""
+    whose choice can be recorded no more passes it back to the node that resolved its slot.
+    """
     from oas_compiler.lower.reopening import returning_to
 
     own = (node.id,) if isinstance(node, StartNode) else returning_to(index, node)

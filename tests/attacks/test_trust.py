@@ -431,7 +431,7 @@ def _the_rows_record_is_written(place: Place) -> Iterator[None]:
         patch.setattr(
             OwnSettings,
             "of",
-            classmethod(lambda cls, env, *, record=None: original(cls, env, record=theirs)),
+            classmethod(lambda cls, env, **more: original(cls, env, **more | {"record": theirs})),
         )
         yield
 

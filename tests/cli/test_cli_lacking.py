@@ -7,7 +7,9 @@ import shlex
 from collections.abc import Iterator
 from typing import Any
 
+import psycopg
 import pytest
+from psycopg.types.json import Json
 
 from tests.flows import api, end, flow_of, gate, start
 from tests.platform.loopback_server import LoopbackServer
@@ -183,6 +185,30 @@ def test_a_token_that_is_too_short_is_told_as_one(
     assert decisions(cli) == []
 
 
+@pytest.mark.parametrize(
+    "platform",
+    [
+        [], "x", None, {}, {"kind": ["http"]}, {"kind": "http", "base_url": 5, "allow": 7, "needs": 1},
+        {"kind": "http", "base_url": "no address", "allow": [5], "needs": ["X"]},
+        {"kind": "local", "beyond": [1]}, {"kind": "local", "beyond": {"kind": "http", "allow": "x"}},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_a_row_that_somebody_broke_is_refused_and_shown_all_the_same(
+    cli: Any, flow_file: Any, owner_database: str, platform: Any
+) -> None:
+    begun = cli("run", flow_file(FLOW), "--simulate", "--env", "CRM_KEY=x", "--env", "ZONE=y", "--run-id", "r1")  # fmt: skip
+    assert begun.exit_code == 3
+    with psycopg.connect(owner_database, options="-c search_path=oasflow") as connection:
+        connection.execute("update runs set platform = %s", (Json(platform),))
+    assert cli("show", "r1").exit_code == 0
+    refused = cli("approve", "r1", "--env", "CRM_KEY=x", "--env", "ZONE=y")
+    assert refused.exit_code == 2
+    assert refused.stderr.startswith("run r1: The test-flow (")
+    assert decisions(cli) == []
+    assert cli("reject", "r1").exit_code == 5
+
+
 # ------------------------------------------------------------------------ a list that was too short
 
 
@@ -207,7 +233,7 @@ def test_a_run_that_was_started_with_too_short_a_list_goes_on_with_another(
     where = ("--base-url", "http://127.0.0.1:9", "--allow", failed.url)
     done = cli("resume", "r1", *where)
     assert done.exit_code == 3, done.stderr
-    assert f"  calls http://127.0.0.1:9 without credentials; also {failed.url}\n" in done.stderr
+    assert f"  calls {failed.url} without the platform's credentials\n" in done.stderr
     assert len(failed.seen) == 1
     assert f"  oasflow approve r1 {' '.join(where)}\n" in done.stdout
 

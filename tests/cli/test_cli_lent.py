@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -115,11 +116,10 @@ def test_a_variable_goes_to_no_address_that_only_the_run_names(
     lent = ("approve", "r1", "--env", "CRM_KEY=canary-word")
     refused = cli(*lent)
     assert refused.exit_code == 2
-    assert (
-        f"error: run 'r1' may send CRM_KEY of this process to {server.url}, which only the run names "
-        f"(list it in OASFLOW_ALLOW if you mean to (--allow {server.url} at the command line), "
-        "or lend the run nothing)"
-    ) in refused.stderr
+    assert "asks for what this call does not lend to it; nothing was done" in refused.stderr
+    assert re.search(
+        rf"--allow {server.url} +an address that it may call; it may get CRM_KEY", refused.stderr
+    )
     assert (server.seen, json.loads(cli("show", "r1", "--json").stdout)["decisions"]) == ([], [])
     assert cli(*lent, "--allow", server.url).exit_code == 0
     assert b"canary-word" in server.last.body
@@ -183,6 +183,6 @@ def test_a_token_on_a_tenants_run_is_refused_with_the_option_that_is_missing(
     monkeypatch.setenv("CINATRA_RUN_TOKEN", "canary-word")
     refused = cli("approve", "r1", "--env", "CRM_URL=x")
     assert refused.exit_code == 2
-    assert "at the command line --tenant acme)" in refused.stderr
+    assert "--tenant acme" in refused.stderr
     assert cli("approve", "r1", "--env", "CRM_URL=x", "--tenant", "acme").exit_code == 3
     assert "is named whole, or with its tenant (--tenant)" in cli("show", "zz").stderr

@@ -90,3 +90,12 @@ def test_a_here_document_of_a_shell_reaches_an_answer(
     assert here("run", flow_file(), "--simulate", "--run-id", "r1").code == 3
     done = oasflow("answer", "r1", "--value-file", "-", stdin='"from a pipe"')
     assert done.code == 3
+
+
+def test_a_variable_that_is_not_set_is_told_as_one(offline: Any, flow_file: Any) -> None:
+    refused = offline("run", flow_file(), "--simulate", "--env", "CRM_KEY")
+    assert (refused.exit_code, refused.stderr) == (
+        2,
+        "error: --env: one names a variable that is not set here; export it, or write --env NAME=VALUE\n",
+    )
+    assert "CRM_KEY" not in refused.output

@@ -164,3 +164,11 @@ def test_what_a_value_would_do_to_a_shell_is_quoted() -> None:
         "oasflow", "approve", "r;1", "--tenant", "a'b", "--base-url", "http://h/`id`",
         "--allow", "https://a.example/$(id)", "--record", "a b; rm x",
     ]  # fmt: skip
+
+
+def test_an_answer_to_a_run_that_failed_says_how_it_goes_on(cli: Any, flow_file: Any) -> None:
+    path = flow_file(flow_of(start(), api("send"), end()))
+    cli("run", path, "--base-url", "http://127.0.0.1:1", "--run-id", "my run", "--tenant", "acme")
+    refused = cli("approve", "my run", "--tenant", "acme")
+    assert refused.exit_code == 4
+    assert refused.stderr.endswith("goes on with it: oasflow resume 'my run' --tenant acme\n")

@@ -13,6 +13,8 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import Final
 
+from oas_compiler.checks.cinatra.run_id_source import RUN_ID
+from oas_compiler.checks.sense.run_id_unbound import NAMES as RUN_NAMES
 from oas_compiler.checks.subject import Subject
 from oas_compiler.diagnostics import LONGEST_COMPARED
 from oas_compiler.marks import child
@@ -69,12 +71,17 @@ def platform_body(subject: Subject, report: Report) -> None:
                 hint=f'did you mean "{meant}"?',
             )
         for name in _NEEDS.get(route, ()):
-            if name not in data and name not in slips.values():
+            if not _is_there(name, data) and name not in slips.values():
                 report(
                     f'{node.label} calls {route} without "{name}"',
                     subject.place(node.at("data")),
                     hint=_what(name),
                 )
+
+
+def _is_there(name: str, data: Mapping[str, object]) -> bool:
+    """A trigger names the run of its parent by any of the names of a run (agent guide, rule 15)."""
+    return name in data or (name == RUN_ID and any(other in data for other in RUN_NAMES))
 
 
 def _slips(data: Mapping[str, object], takes: tuple[str, ...]) -> dict[str, str]:

@@ -70,9 +70,7 @@ def test_whichever_run_a_trigger_means_the_guide_says_nothing_about_it(tmp_path,
     skill = SKILL.replace("Nothing.", "- trigger_config_set")
     screens = {"fieldRenderers": [{"id": RENDERER, "kind": "trigger-configure"}]}
     package = agent(tmp_path, made, skill=skill, cinatra=screens)
-    # OAS247 is about the body of the call, which has another field for the run here.
-    told = [str(finding) for finding in check(package) if finding.code != "OAS247"]
-    assert told == []
+    assert [str(finding) for finding in check(package)] == []
 
 
 def test_a_standalone_trigger_keys_by_its_own_run(tmp_path):

@@ -280,7 +280,7 @@ def _ask(target: str, about: _By) -> Exit:
     """Find the gate, ask the person at the terminal, and drive the run to its next stop."""
     terminal = Terminal.open(as_json=about.as_json)
     with opening.store(terminal, about.given.db, about.given.own) as store:
-        run, gate_id, gate = _found(store, target, about.given.tenant)
+        run, gate_id, gate = _found(store, target, about.given)
         if gate is not None:
             call = Call("answer", f"{run.id}/{gate.id}", about.words)
             flow = flow_to_go_on(store, run, terminal, about.given, call)
@@ -293,7 +293,7 @@ def _answer(command: str, target: str, decide: Decide, about: _By) -> Exit:
     terminal = Terminal.open(as_json=about.as_json)
     given = about.given
     with opening.store(terminal, given.db, given.own) as store:
-        run, gate_id, gate = _found(store, target, given.tenant)
+        run, gate_id, gate = _found(store, target, given)
         # A gate that does not wait is handed on: the store knows who answered it, and when.
         decision = decide(gate, about.who)
         to_reject = not decision.approved
@@ -358,17 +358,17 @@ def _drive(
     )
 
 
-def _found(store: RunStore, target: str, tenant: str) -> tuple[Run, str, Gate | None]:
+def _found(store: RunStore, target: str, given: Given) -> tuple[Run, str, Gate | None]:
     """Run and gate of `RUN` or `RUN/GATE`; the gate's id is everything after the slash."""
     prefix, _, gate_id = target.partition("/")
     if not prefix:
         raise Halt("the run id is empty")
-    run = store.get(store.find(prefix, tenant=tenant or None, to_act=True))
-    gate = _waiting(run, gate_id)
+    run = store.get(store.find(prefix, tenant=given.tenant or None, to_act=True))
+    gate = _waiting(run, gate_id, given)
     return run, gate_id if gate is None else gate.id, gate
 
 
-def _waiting(run: Run, gate_id: str) -> Gate | None:
+def _waiting(run: Run, gate_id: str, given: Given) -> Gate | None:
     """The gate that is meant; None when the one named does not wait, or cannot be read.
 
     Raises: `Halt` when none is named and not exactly one waits.
@@ -388,7 +388,8 @@ def _waiting(run: Run, gate_id: str) -> Gate | None:
     if not run.waiting:
         message = f"no gate of run '{run.id}' waits: it is {run.status}"
         if run.status in {"running", "failed"}:
-            message += f"; oasflow resume {run.id} goes on with it, if no process works on it"
+            message += "; if no process works on it, this goes on with it: "
+            message += given.command("resume", run.id)
         raise Halt(message, exit=Exit.CONFLICT, code="gate_closed")
     names = ", ".join(f"{run.id}/{gate.id}" for gate in run.waiting)
     raise Halt(f"{len(run.waiting)} gates of run '{run.id}' wait; name one: {names}")

@@ -20,8 +20,8 @@ _INSTEAD: Final = {
     "True": "true", "TRUE": "true", "False": "false", "FALSE": "false", "None": "null",
     "NULL": "null", "Null": "null", "undefined": "null", "nil": "null", "NaN": "null",
 }  # fmt: skip
-_TOKEN: Final = re.compile(r'"(?:[^"\\\n]|\\.)*+"?|[\[\]{}:,]|[^\s"\[\]{}:,]+')
-_CLOSED: Final = re.compile(r'"(?:[^"\\\n]|\\.)*+"')
+_TOKEN: Final = re.compile(r'"[^"\\\n]*(?:\\.[^"\\\n]*)*"?|[\[\]{}:,]|[^\s"\[\]{}:,]+')
+_CLOSED: Final = re.compile(r'"[^"\\\n]*(?:\\.[^"\\\n]*)*"')
 _CONTROLS: Final = frozenset(chr(code) for code in range(32)) - {"\n", "\r"}
 _NUMBER: Final = frozenset("0123456789+-.")
 _NO_NUMBER: Final = "a number is written in a way that JSON does not have"

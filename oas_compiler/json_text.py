@@ -21,9 +21,9 @@ from oas_compiler.marks import ROOT, Marks
 
 # An unterminated string runs to the end of the text, so that no start is tried twice
 # (the search would otherwise take quadratic time on text such as "\"\"\"…).
-_STRING = r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)'
+_STRING = r'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z)'
 _BRACKET = re.compile(_STRING + r"|[\[\]{}]", re.DOTALL)
-_TOKEN = re.compile(_STRING + r'|[{}\[\],:]|[^\s{}\[\],:"]++', re.DOTALL)
+_TOKEN = re.compile(_STRING + r'|[{}\[\],:]|[^\s{}\[\],:"]+', re.DOTALL)
 
 _LONGEST_INTEGER = 20
 """Characters of -9223372036854775808; longer digits are never decoded (that takes quadratic time)."""

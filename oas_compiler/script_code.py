@@ -14,19 +14,22 @@ from typing import Final
 
 _JAVASCRIPT: Final = re.compile(
     r"//[^\n]*|/\*[\s\S]*?(?:\*/|\Z)"
-    r'|"(?:[^"\\\n]|\\[\s\S])*+"?' + r"|'(?:[^'\\\n]|\\[\s\S])*+'?"
+    r'|"[^"\\\n]*(?:\\[\s\S][^"\\\n]*)*"?' + r"|'[^'\\\n]*(?:\\[\s\S][^'\\\n]*)*'?"
     r"|`|[{}]|/"
 )
 _TEMPLATE: Final = re.compile(r"\\[\s\S]|`|\$\{")
-_PATTERN: Final = re.compile(r"/(?:[^/\\\[\n]|\\[^\n]|\[(?:[^\]\\\n]|\\[^\n])*+\]?)*+/?")
+_PATTERN: Final = re.compile(
+    r"/[^/\\\[\n]*(?:(?:\\[^\n]|\[[^\]\\\n]*(?:\\[^\n][^\]\\\n]*)*\]?)[^/\\\[\n]*)*/?"
+)
 _BEFORE_PATTERN: Final = re.compile(
     r"(?:^|[(,=:\[!&|?{};+\-*%<>~^]|\b(?:return|typeof|case|in|of|do|else|void|await|yield))$"
 )
 """A slash after one of these begins a regular expression, after anything else it divides."""
 _PYTHON: Final = re.compile(
     r"#[^\n]*"
-    r'|"""(?:[^"\\]|\\[\s\S]|"(?!""))*+(?:""")?' + r"|'''(?:[^'\\]|\\[\s\S]|'(?!''))*+(?:''')?"
-    r'|"(?:[^"\\\n]|\\[\s\S])*+"?' + r"|'(?:[^'\\\n]|\\[\s\S])*+'?"
+    r'|"""[^"\\]*(?:(?:\\[\s\S]|"(?!""))[^"\\]*)*(?:""")?'
+    r"|'''[^'\\]*(?:(?:\\[\s\S]|'(?!''))[^'\\]*)*(?:''')?"
+    r'|"[^"\\\n]*(?:\\[\s\S][^"\\\n]*)*"?' + r"|'[^'\\\n]*(?:\\[\s\S][^'\\\n]*)*'?"
 )
 _SHELL: Final = re.compile(r"(?:(?<=[\s;&|(])|^)#[^\n]*|\\[\s\S]|'[^']*'?", re.MULTILINE)
 

@@ -29,7 +29,7 @@ SKIPPED: Final = frozenset(
 _SUFFIXES: Final = (".json", ".yaml", ".yml")
 _MARKS: Final = ("component_type", "$referenced_components")
 """A member at the top of a document that only Agent Spec has."""
-_TOKEN: Final = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|[\[\]{}]', re.DOTALL)
+_TOKEN: Final = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z)|[\[\]{}]', re.DOTALL)
 """A string or a bracket; a string that does not end goes to the end, so that it is read once."""
 _COLON: Final = re.compile(r"\s*:")
 _YAML_MARK: Final = re.compile(

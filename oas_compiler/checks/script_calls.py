@@ -23,9 +23,11 @@ _JS_SPAWN: Final = re.compile(
     r"""\b(?:exec|execSync|spawn|spawnSync|execFile|execFileSync|execa|execaSync)\s*\(\s*["'`]( *)"""
 )
 _PY_IMPORT: Final = re.compile(r"^[ \t]*(?:from|import)[ \t]+([\w.]+)", re.MULTILINE)
+_SET: Final = r"[A-Za-z_]\w*=[^\s\"';&|(]*[ \t]+"
+"""A variable that a shell sets for one command, before its name."""
 _SHELL_COMMAND: Final = re.compile(
     r"(?:^|[;&|({`!]|\b(?:then|do|else|elif|if|while|until|exec|sudo|env|time|nohup|xargs)[ \t])"
-    r"[ \t]*(?:[A-Za-z_]\w*=[^\s\"';&|(]*[ \t]+)*+(?=([\w./-]+))",
+    rf"[ \t]*(?:{_SET})*(?!{_SET})(?=([\w./-]+))",
     re.MULTILINE,
 )
 _COMMAND: Final = re.compile(r"\s*(?:sudo\s+)?([\w./-]+)")

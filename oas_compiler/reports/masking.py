@@ -39,15 +39,15 @@ _LATER: Final = re.compile(r"\{\{[^{}]*(?:\}\})?|\{\w*\}|\$\{[^{}]*\}|\$[A-Z_][A
 """What stands for a value that comes later."""
 _KEY: Final = re.compile(r"""(?:"[^"\n]*"|'[^'\n]*'|[^\s:"'\n][^:\n]*):(?=\s)""")
 """The key of a YAML mapping."""
-_NAME: Final = re.compile(r"""(?<![\w-])(?P<name>[\w-]{5,80}+)["']?\s*+:\s*+""")
+_NAME: Final = re.compile(r"""(?<![\w-])(?P<name>[\w-]{5,80})["']?\s*:\s*""")
 """A name and its colon, in a text that may be neither JSON nor YAML."""
 _VALUE: Final = re.compile(
-    r"""[|>][^\n]*+(?:\n[ \t]++[^\n]*+)*+"""
-    r"""|"(?:[^"\\]|\\.)*+"?|'[^']*+'?|[^\s"',{}\[\]][^\n,{}\[\]]*+""",
+    r"""[|>][^\n]*(?:\n[ \t]+[^\n]*)*"""
+    r"""|"[^"\\]*(?:\\.[^"\\]*)*"?|'[^']*'?|[^\s"',{}\[\]][^\n,{}\[\]]*""",
     re.DOTALL,
 )
-_RUN: Final = re.compile(r"[A-Za-z0-9+/=_-]{24,}+")
-_HEX: Final = re.compile(r"[0-9a-fA-F]{24,}+")
+_RUN: Final = re.compile(r"[A-Za-z0-9+/=_-]{24,}")
+_HEX: Final = re.compile(r"[0-9a-fA-F]{24,}")
 _SHORTEST_AGAIN: Final = 8
 """A shorter value is a part of ordinary words elsewhere."""
 _MOST_AGAIN: Final = 200

@@ -18,7 +18,7 @@ from oas_compiler.reports.masking import masked, without_secrets
 
 MAX_SOURCE: Final = 32 * 1024 * 1024
 """Bytes of a file that are looked at; no file that can be checked is larger."""
-_TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*+"|[^\s,:\[\]{}"]+')
+_TOKEN: Final = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[^\s,:\[\]{}"]+')
 
 
 class SourceTexts:

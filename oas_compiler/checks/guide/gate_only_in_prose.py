@@ -36,7 +36,7 @@ _DENIAL: Final = re.compile(
     re.IGNORECASE,
 )
 """In the same sentence: there is no approval, or somebody else's flow asks for it."""
-_SENTENCE: Final = re.compile(r"(?:[^.!?;\n]|\n(?![ \t]*(?:\n|[-*+#>|]|\d+[.)])))++")
+_SENTENCE: Final = re.compile(r"(?:[^.!?;\n]+|\n(?![ \t]*(?:\n|[-*+#>|]|\d+[.)])))+")
 """A line end ends none, but before an empty line, a list, a heading and a table."""
 
 

@@ -1,7 +1,7 @@
 """What can go wrong in a run, and who is told.
 
 Error tree
-    FlowError(Exception)            `.code`, `.hint`
+    FlowError(RuntimeError)         `.code`, `.hint`
         InputInvalid                the caller's parameters: names the input and the rule
         ValueRefused                a value that no database or JSON reader could keep
         PlaceholderRefused          a placeholder that is a setting of the runtime itself
@@ -33,8 +33,12 @@ if TYPE_CHECKING:
     from cinatra_sdk.context.refs import PinnedTriple
 
 
-class FlowError(Exception):
-    """An error of a flow or a run; the text is safe to show and to store."""
+class FlowError(RuntimeError):
+    """An error of a flow or a run; the text is safe to show and to store.
+
+    A `RuntimeError`, because LangGraph's server tells its clients the texts of Python's own kinds
+    of errors only, and its retry policy takes others for something that may go away.
+    """
 
     code = "flow_error"
 

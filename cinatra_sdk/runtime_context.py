@@ -72,6 +72,15 @@ class HostContext:
     """Asked before every call and tool; raises where the host wants no further one."""
     mark: Any = field(default=None, repr=False, compare=False)
 
+    @classmethod
+    def __get_pydantic_json_schema__(cls, _core: Any, _handler: Any) -> dict[str, Any]:
+        """What a client of a graph server may send: nothing, because a client is not the host."""
+        return {
+            "title": cls.__name__,
+            "type": "object",
+            "description": "Only the host says it; what a client sends here is left out.",
+        }
+
 
 def host_context(
     *,

@@ -55,6 +55,7 @@ from cinatra_sdk.gates import gate_id
 from cinatra_sdk.hitl import Gate, Outcome, build_hitl_gate
 from cinatra_sdk.host_node import end_of, ending, gate_once, seal_host_fields
 from cinatra_sdk.lineage import Effects
+from cinatra_sdk.own_thread import on_own_threads
 from cinatra_sdk.platform import BASE_URL_PLACEHOLDER, Platform, PlatformCall, PlatformError
 from cinatra_sdk.runtime_context import HostContext
 from cinatra_sdk.state import Appended, GovernedState, HostOnly, Latest, seal
@@ -460,4 +461,4 @@ def _end(state: Mapping[str, Any]) -> dict[str, Any]:
     )
 
 
-graph = build_graph(effects=effects_of(os.environ))
+graph = on_own_threads(build_graph(effects=effects_of(os.environ)))

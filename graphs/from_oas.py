@@ -28,10 +28,16 @@ from langgraph.graph.state import CompiledStateGraph
 
 from cinatra_sdk.errors import InputInvalid
 from cinatra_sdk.files import Folder
+from cinatra_sdk.own_thread import on_own_threads
 from cinatra_sdk.runtime_context import HostContext
 from graphs.platform import effects_of, platform_of
 from oas_compiler import compile_flow
+from oas_compiler.diagnostics import did_you_mean
+from oas_compiler.source import FLOW_FILES
+from oas_compiler.tree import flows_of
 
+_SHOWN: Final = 10
+"""Flows of the folder that an error names."""
 DEFAULT_FLOW: Final = Path(__file__).with_name("flows") / "hello_gate.json"
 
 
@@ -54,7 +60,8 @@ def graph_of(path: Path) -> CompiledStateGraph[Any, HostContext, Any, Any]:
     """
     flow = compile_flow(path)
     simulated_or_real = flow.with_platform(platform_of(os.environ, stubs=flow.steering))
-    return simulated_or_real.graph(effects=effects_of(os.environ))
+    graph = simulated_or_real.graph(effects=effects_of(os.environ))
+    return on_own_threads(graph, pin=flow.pin)
 
 
 def flow_path(chosen: object, env: Mapping[str, str]) -> Path:
@@ -72,11 +79,36 @@ def flow_path(chosen: object, env: Mapping[str, str]) -> Path:
         )
     try:
         path = Folder(folder).real(chosen) if isinstance(chosen, str) else Path()
+    except FileNotFoundError:
+        raise InputInvalid(
+            f"OASFLOW_FLOWS has no flow {str(chosen)[:200]!r}", hint=_choices(folder, str(chosen))
+        ) from None
     except OSError:
         path = Path()
     # "" and "." name the folder itself, which is no choice
     if path in {Path(), Path(os.path.realpath(folder))}:
         raise InputInvalid(
-            f"the flow must be a path inside the folder OASFLOW_FLOWS, not {str(chosen)[:200]!r}"
+            f"the flow must be a path inside the folder OASFLOW_FLOWS, not {str(chosen)[:200]!r}",
+            hint=_choices(folder, str(chosen)),
         )
     return path
+
+
+def _choices(folder: str, chosen: str) -> str:
+    """The nearest flow of the folder, and the first of them, as a client may name them."""
+    root = Path(os.path.realpath(folder))
+    names = sorted({name for file in flows_of([str(root)]).files if (name := _named(root, file))})
+    if not names:
+        return "there is none"
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return f"{did_you_mean(chosen, names)} there are {', '.join(names[:_SHOWN])}{more}".strip()
+
+
+def _named(root: Path, file: str) -> str:
+    """The agent's folder, or the file where the folder does not say which; empty outside `root`."""
+    path = Path(file)
+    if not path.is_relative_to(root):
+        return ""
+    name = path.relative_to(root).as_posix()
+    kept = next((end for end in FLOW_FILES if name.endswith(f"/{end}")), "")
+    return name.removesuffix(f"/{kept}") if kept else name

@@ -39,6 +39,7 @@ from cinatra_sdk.hitl import Gate, build_hitl_gate
 from cinatra_sdk.host_node import gate_once, keep_decision, seal_host_fields, terminal_node
 from cinatra_sdk.lineage import Effects
 from cinatra_sdk.llm_step import llm_step
+from cinatra_sdk.own_thread import on_own_threads
 from cinatra_sdk.platform import Platform
 from cinatra_sdk.runtime_context import HostContext
 from cinatra_sdk.state import GovernedState, HostOnly
@@ -348,4 +349,4 @@ def _sending_shown(state: Mapping[str, Any]) -> dict[str, JsonValue]:
     }
 
 
-graph = build_graph(effects=effects_of(os.environ))
+graph = on_own_threads(build_graph(effects=effects_of(os.environ)))

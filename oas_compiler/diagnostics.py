@@ -134,7 +134,7 @@ class Diagnostics:
         self.findings.append(finding)
 
 
-class CompileError(Exception):
+class CompileError(ValueError):
     """The flow cannot be compiled; `diagnostics` says everything that is wrong with it."""
 
     def __init__(self, diagnostics: Diagnostics) -> None:

@@ -166,8 +166,8 @@ class KeepsArtifacts(Protocol):
         ...
 
 
-class PlatformError(Exception):
-    """A call of a flow to the platform failed.
+class PlatformError(RuntimeError):
+    """A call of a flow to the platform failed; a `RuntimeError` for what `FlowError` says.
 
     `code` is the platform's own error code where it gave one, else the class's.
     The text is safe to show and to store: it never holds a header, a token or a response body

@@ -25,7 +25,7 @@ from cinatra_sdk.policy import is_send_class, parse_policy, require_entries
 from cinatra_sdk.runtime_context import DERIVED, HostContext, host_context
 from oas_compiler.approval import Approval, GateSpec, acting_nodes, derive_approval
 from oas_compiler.ir import FlowIR
-from oas_compiler.lower.frame import LAYOUT
+from oas_compiler.lower.frame import LAYOUT, pin_of
 from oas_compiler.lower.graph import lower_flow
 from oas_compiler.lower.inputs import RUN_ID_INPUTS, accepted_inputs, require_hidden
 from oas_compiler.lower.names import INPUTS
@@ -119,6 +119,11 @@ class Flow:
     def output_schema(self) -> dict[str, JsonValue]:
         """JSON Schema of the outputs."""
         return output_schema(self.ir)
+
+    @property
+    def pin(self) -> str:
+        """What the sealed identity of its runs holds: file and layout of the compiled graph."""
+        return pin_of(self.digest, ())
 
     @cached_property
     def steering(self) -> dict[str, JsonValue]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import shutil
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,10 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
-from cinatra_sdk.errors import InputInvalid
+from cinatra_sdk.errors import FlowChanged, InputInvalid
 from cinatra_sdk.platform import HttpPlatform, SimulatedPlatform
 from graphs.from_oas import DEFAULT_FLOW, flow_path, graph_of, make_graph
+from graphs.orchestrator_v1 import graph as orchestrator
 from graphs.platform import platform_of
 from oas_compiler import CompileError
 
@@ -112,6 +114,47 @@ def test_a_client_cannot_reach_outside_the_opened_folder(tmp_path: Path, chosen:
     (folder / "link.json").symlink_to(tmp_path / "secret.json")
     with pytest.raises(InputInvalid, match="inside the folder OASFLOW_FLOWS"):
         flow_path(chosen, {"OASFLOW_FLOWS": str(folder)})
+
+
+def test_a_flow_that_is_not_there_names_the_nearest_and_what_there_is(tmp_path: Path) -> None:
+    for name in ("newsletter", *(f"agent{number:02}" for number in range(11))):
+        (tmp_path / name / "cinatra").mkdir(parents=True)
+        shutil.copyfile(DEFAULT_FLOW, tmp_path / name / "cinatra" / "oas.json")
+    with pytest.raises(InputInvalid) as refused:
+        flow_path("newsleter", {"OASFLOW_FLOWS": str(tmp_path)})
+    assert str(refused.value) == (
+        "OASFLOW_FLOWS has no flow 'newsleter' (did you mean \"newsletter\"? "
+        f"there are {', '.join(f'agent{number:02}' for number in range(10))} and 2 more)"
+    )
+
+
+def test_a_foreign_graph_writes_nothing_on_a_thread_and_its_own_goes_on() -> None:
+    own, foreign, saver = made(), orchestrator, InMemorySaver()
+    own, foreign = (graph.copy({"checkpointer": saver}) for graph in (own, foreign))
+    config: Any = {"configurable": {"thread_id": "t1"}}
+    own.invoke({"inputs": {"guest": "Ada"}}, config)
+    before = list(saver.list(config))
+    campaign = {"campaign_goal": "Meet", "audience": "CTOs", "sender_email": "me@example.com"}
+    older = before[-1].config
+    for at in (config, older, {"configurable": {"thread_id": "t1", "checkpoint_ns": "writing"}}):
+        for ask in (
+            lambda at: foreign.invoke(campaign, at),
+            lambda at: asyncio.run(foreign.ainvoke(Command(resume={"approved": True}), at)),
+            lambda at: foreign.update_state(at, {"status": "completed"}),
+            lambda at: asyncio.run(foreign.aupdate_state(at, {"status": "completed"})),
+        ):
+            with pytest.raises(FlowChanged, match="another graph began"):
+                ask(at)
+    assert list(saver.list(config)) == before
+    assert own.invoke(Command(resume={"approved": True}), config)["status"] == "completed"
+
+
+def test_the_schemas_that_studio_reads_say_what_a_client_may_send() -> None:
+    graph = made()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert list(graph.get_input_jsonschema()["properties"]) == ["inputs"]
+        assert "properties" not in graph.get_context_jsonschema()
 
 
 def test_the_platform_is_a_simulation_unless_the_base_url_is_set() -> None:

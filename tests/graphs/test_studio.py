@@ -161,6 +161,19 @@ def test_an_update_and_a_jump_that_a_client_sends_pass_no_gate(client: Any) -> N
     assert thread.values["approval_policy"] == POLICY
 
 
+def test_a_client_reads_why_a_thread_of_another_graph_goes_on_with_its_own_only(
+    client: Any,
+) -> None:
+    thread = Thread(client, "from_oas")
+    thread.send({"inputs": {"guest": "Ada"}})
+    foreign = client.runs.wait(thread.id, "orchestrator_v1", input=CAMPAIGN, raise_error=False)
+    assert foreign["__error__"]["error"] == "FlowChanged"
+    assert "another graph began" in foreign["__error__"]["message"]
+    (shown,) = client.threads.get(thread.id)["interrupts"].values()
+    assert shown[0]["response_schema"]["x-gate"]["id"] == "writing/review"
+    assert thread.send(command={"resume": {"approved": True}})["status"] == "completed"
+
+
 def test_studios_drawing_shows_the_nodes_inside_a_subflow(client: Any) -> None:
     drawing = client.assistants.get_graph("from_oas", xray=True)
     assert "writing:review" in {node["id"] for node in drawing["nodes"]}

@@ -11,6 +11,7 @@ it with the graph that it runs in (`require_own_graph`); compiled flows compare 
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import logging
 from collections.abc import Iterable, Mapping
@@ -54,6 +55,12 @@ def shape_of(channels: Iterable[str]) -> str:
 
     channels: the names of its channels; each node has one, `branch:to:<node>`.
     """
+    return _shape(tuple(channels))
+
+
+@functools.lru_cache(maxsize=256)
+def _shape(channels: tuple[str, ...]) -> str:
+    """Kept, because every node of a hand-written graph asks."""
     names = sorted(name for name in channels if not name.startswith("__"))
     return hashlib.sha256("\n".join(names).encode()).hexdigest()
 

@@ -13,6 +13,10 @@ Three shapes of schema occur in real files, told apart by the schema itself:
 * on an output of another type: it describes the value itself.
 A gate without a schema asks for approval, or for free text.
 
+`reason` says why, for the record of decisions, and never reaches the flow.  `approvalNote` is
+Cinatra's key for a note to the flow: where the gate takes text and nothing else was sent, it is that
+text.
+
 A gate that asks for a context selection takes the `userResponse` envelope, as text or as an object,
 and refuses what the slot does not allow: the platform would only refuse it once the gate is closed.
 """
@@ -54,6 +58,7 @@ class Answer:
     value: JsonValue = None
     """What the gate's output carries; None after a rejection."""
     reason: str = ""
+    """Why, for the record; the note where only that was written."""
     by: str = ""
     at: str = ""
     """`approvedAt` as the host gave it; empty where it gave none."""
@@ -116,7 +121,7 @@ class AnswerForm:
             return Answer(approved=False, reason=reason, by=texts["by"])
         return Answer(
             approved=True,
-            value=self._value(message, reason.strip()),
+            value=self._value(message, texts["approvalNote"].strip()),
             reason=reason,
             by=texts["by"],
             at=texts["approvedAt"],

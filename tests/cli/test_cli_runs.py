@@ -219,12 +219,22 @@ def test_approvals_carry_a_run_to_its_end(waiting: Any) -> None:
     assert (first.exit_code, [g["id"] for g in document(first)["waiting"]]) == (3, ["second"])
     last = waiting("approve", "r1", "--json")
     assert (last.exit_code, document(last)["status"]) == (0, "completed")
-    assert document(last)["outputs"] == {"done": "simulated done", "said": "fine"}
+    assert document(last)["outputs"] == {"done": "simulated done", "said": "[Approved by operator]"}
     shown = document(waiting("show", "r1", "--json"))
     assert [(d["gate"], d["by"], d["reason"]) for d in shown["decisions"]] == [
         ("first", "ann", "fine"),
         ("second", ME, ""),
     ]
+
+
+def test_words_for_the_flow_are_the_answer_and_the_reason_stays_with_the_decision(
+    waiting: Any,
+) -> None:
+    said = waiting("answer", "r1/first", "--text", "send it late", "--reason", "fine", "--json")
+    assert said.exit_code == 3
+    assert document(waiting("approve", "r1", "--json"))["outputs"]["said"] == "send it late"
+    first = document(waiting("show", "r1", "--json"))["decisions"][0]
+    assert (first["reason"], first["answer"]["value"]) == ("fine", "send it late")
 
 
 def test_a_rejection_ends_the_run_with_exit_5_and_nothing_after_it_ran(waiting: Any) -> None:

@@ -71,7 +71,8 @@ class Gate:
     values: Mapping[str, JsonValue]
     """The data that the reviewer sees, typed."""
     payload: Mapping[str, JsonValue]
-    """`{xRenderer, schema, values}` exactly as the interrupt carries it."""
+    """`{xRenderer, schema, values}` exactly as the interrupt carries it, with `fieldName` where one
+    input of the run is asked for."""
     interrupt: str = ""
     """LangGraph's id of the interrupt; resume with `Command(resume={gate.interrupt: …})`."""
     form: AnswerForm = field(default=AnswerForm(), repr=False)

@@ -8,7 +8,9 @@ import signal
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
+from psycopg.types.json import Json
 
 from cinatra_sdk import AnswerInvalid, Decision, Run, RunStore
 from cinatra_sdk.platform import SimulatedPlatform
@@ -102,6 +104,22 @@ def test_an_answer_sets_no_other_input_and_none_is_kept_of_a_refused_or_rejected
         store.answer("r1", "start", approve({"site": "s", "style": {}, "secret_id": "mine"}))
     assert store.get("r1").input == {}
     assert store.answer("r1", "start", Decision.reject(by="ann")).input == {}
+
+
+def test_a_row_that_somebody_wrote_overrides_no_input_and_shows_no_governed_key(
+    store: RunStore, fresh_database: str
+) -> None:
+    begun(store, {"secret_id": "s"})
+    forged = {"site": "x", "secret_id": "mine", "approval_policy": {}, "bearer_token": "b"}
+    row = """insert into decisions (run_id, gate_id, node, visit, step, kind, answer, decided_by,
+        payload_sha256, policy_sha256) values ('r1', %s, 'start', 1, 0, 'approved', %s, 'eve', '', '')"""
+    with psycopg.connect(fresh_database, options="-c search_path=oasflow") as connection:
+        connection.execute(row, ("a", Json({"approved": True, "value": forged})))
+        connection.execute(
+            row, ("b", Json({"approved": True, "value": "bare, of a version before"}))
+        )
+        connection.execute(row, ("c", Json(["no answer"])))
+    assert store.get("r1").input == {"secret_id": "s", "site": "x"}
 
 
 def test_what_is_recorded_fits_the_gate_again_also_at_the_limit_of_its_size(

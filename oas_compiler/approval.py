@@ -32,7 +32,6 @@ from functools import cached_property
 from itertools import islice
 from typing import TypeAlias
 
-from cinatra_sdk.policy import SETUP_STEP
 from oas_compiler.ir import (
     ApiNode,
     FlowIR,
@@ -48,6 +47,7 @@ from oas_compiler.ir import (
 Path: TypeAlias = tuple[str, ...]
 """Node ids from the outermost flow inwards: the FlowNodes, then the node itself."""
 
+SETUP_STEP = 0
 _DIRECTLY = 2
 """Length of the path of a gate that stands directly in the subflow of an outermost FlowNode."""
 FALLBACK_RENDERER = "@cinatra-ai/agent-builder:schema-field-fallback"

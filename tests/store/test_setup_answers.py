@@ -12,9 +12,9 @@ import psycopg
 import pytest
 from psycopg.types.json import Json
 
-from cinatra_sdk import AnswerInvalid, Decision, Run, RunStore
+from cinatra_sdk import AnswerInvalid, Decision, Run, RunStore, policy
 from cinatra_sdk.platform import SimulatedPlatform
-from oas_compiler import compile_flow
+from oas_compiler import approval, compile_flow
 from tests.flows import api, end, flow_of, port, start
 from tests.store.crasher import crash_at, die_once_recorded
 
@@ -52,6 +52,7 @@ def approve(value: Any) -> Decision:
 
 def test_the_payload_names_the_field_and_a_form_of_several_names_none(store: RunStore) -> None:
     (single,) = begun(store).waiting
+    assert single.step == approval.SETUP_STEP == policy.SETUP_STEP  # of two layers, by one number
     assert (single.field, single.payload["fieldName"]) == ("site", "site")
     grouped = compile_flow(asking(inputRenderers=GROUPED), platform=SimulatedPlatform())
     (form,) = store.start(grouped, run_id="r2").waiting

@@ -17,11 +17,11 @@ from cinatra_sdk.answers import AnswerForm
 from cinatra_sdk.errors import InputInvalid
 from cinatra_sdk.gates import gate_id
 from cinatra_sdk.hitl import FALLBACK_RENDERER, Outcome, Question, build_hitl_gate
-from cinatra_sdk.policy import SETUP_STEP, parse_policy, require_entries
+from cinatra_sdk.policy import parse_policy, require_entries
 from cinatra_sdk.runtime_context import HostContext, _Derived, context_of
 from cinatra_sdk.secrets import without_secrets
 from cinatra_sdk.state import seal
-from oas_compiler.approval import visible_required
+from oas_compiler.approval import SETUP_STEP, visible_required
 from oas_compiler.ir import Port, StartNode
 from oas_compiler.lower.frame import Frame
 from oas_compiler.lower.inputs import RUN_ID_INPUTS, accepted_inputs

@@ -13,6 +13,10 @@ Three shapes of schema occur in real files, told apart by the schema itself:
 * on an output of another type: it describes the value itself.
 A gate without a schema asks for approval, or for free text.
 
+`reason` says why, for the record of decisions, and never reaches the flow.  `approvalNote` is
+Cinatra's key for a note to the flow: where the gate takes text and nothing else was sent, it is that
+text.
+
 A gate that asks for a context selection takes the `userResponse` envelope, as text or as an object,
 and refuses what the slot does not allow: the platform would only refuse it once the gate is closed.
 """
@@ -54,6 +58,7 @@ class Answer:
     value: JsonValue = None
     """What the gate's output carries; None after a rejection."""
     reason: str = ""
+    """Why, for the record; the note where only that was written."""
     by: str = ""
     at: str = ""
     """`approvedAt` as the host gave it; empty where it gave none."""
@@ -64,7 +69,8 @@ class AnswerForm:
     """What one gate accepts."""
 
     output: str = "approved"
-    """Title of the gate's output."""
+    """Title of what an answer fills: the gate's output, or an input of the run.  Empty for a form of
+    several inputs."""
     text_output: bool = True
     """Whether that output is a string."""
     schema: Mapping[str, JsonValue] | None = None
@@ -73,6 +79,8 @@ class AnswerForm:
     """JSON Schema of the output itself, where it is no text: what the flow goes on with."""
     inner: Mapping[str, JsonValue] | None = None
     """JSON Schema of the document inside the answer's string, where the author gave one."""
+    bare: bool = False
+    """Whether an object may be the value of a titled answer without its title around it."""
     selector: Selector | None = None
     """What may be chosen, at a gate that asks for a context selection."""
 
@@ -80,7 +88,7 @@ class AnswerForm:
     def titled(self) -> bool:
         """Whether the answer is an object that names the output."""
         properties = (self.schema or {}).get("properties")
-        return isinstance(properties, Mapping) and self.output in properties
+        return bool(self.output) and isinstance(properties, Mapping) and self.output in properties
 
     def resume_schema(self) -> dict[str, JsonValue]:
         """JSON Schema of what resumes the gate: drives the form that a client shows."""
@@ -104,7 +112,8 @@ class AnswerForm:
     def read(self, raw: object) -> Answer:
         """The checked answer.
 
-        Raises: `AnswerInvalid`, naming the offending key and what the gate asks for.
+        Raises: `AnswerInvalid`, naming the offending key and what the gate asks for; `read_answer`
+        of `gates.py` says it with the gate, and with a value that fits.
         """
         message = _envelope(raw)
         texts = {key: _text(message, key) for key in ("reason", "by", "approvedAt", "approvalNote")}
@@ -116,7 +125,7 @@ class AnswerForm:
             return Answer(approved=False, reason=reason, by=texts["by"])
         return Answer(
             approved=True,
-            value=self._value(message, reason.strip()),
+            value=self._value(message, texts["approvalNote"].strip()),
             reason=reason,
             by=texts["by"],
             at=texts["approvedAt"],
@@ -153,16 +162,23 @@ class AnswerForm:
         first = _problems(self.schema, given)
         if not first:
             return self._output(given)
+        decoded: Any = _UNDECODED
         if isinstance(given, str):
             decoded = _governed_out(_decoded(given), self.output)
             if decoded is not _UNDECODED and not _problems(self.schema, decoded):
                 # The person's own text goes on byte for byte, not our rendering of it.
                 return self._inside(given) if not self.titled else self._output(decoded)
-        if self.titled and not isinstance(given, Mapping):
-            # The bare value of the output, without its title around it.
-            first = _problems(self.schema, {self.output: given})
-            if not first:
-                return self._output({self.output: given})
+        if self.titled and (self.bare or not isinstance(given, Mapping)):
+            # The value alone, without its title around it; an object also as its text.
+            as_text = self.bare and isinstance(decoded, Mapping)
+            for alone in (given, decoded) if as_text else (given,):
+                titled = {self.output: alone}
+                problem = _problems(self.schema, titled)
+                if not problem:
+                    return self._output(titled)
+            # Of an object that bears the title it is told what is wrong under the title.
+            if not isinstance(given, Mapping) or self.output not in given:
+                first = problem
         raise AnswerInvalid(f"the answer does not fit: {first}", hint=self._asks())
 
     def _output(self, value: JsonValue) -> JsonValue:

@@ -34,8 +34,9 @@ class Decision:
     by: str = ""
     """Who decided; a durable run refuses an answer without it.  See `cinatra_sdk.people`."""
     reason: str = ""
+    """Why, for the record of decisions: the flow never reads it."""
     value: JsonValue | _Unset = UNSET
-    """What the person filled in, where the gate asks for data."""
+    """What the person filled in, where the gate asks for data or takes text: what the flow reads."""
     at: str = ""
     """ISO 8601 time with zone; set when the decision is recorded."""
 

@@ -44,6 +44,8 @@ class FlowError(RuntimeError):
 
     def __init__(self, message: str, *, hint: str = "") -> None:
         super().__init__(f"{message} ({hint})" if hint else message)
+        self.message = message
+        """Without the hint."""
         self.hint = hint
 
 

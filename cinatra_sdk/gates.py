@@ -10,6 +10,7 @@ no number.  It is fresh for every visit, so an old answer can never meet a later
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -28,6 +29,10 @@ if TYPE_CHECKING:
 
 GATE_KEY: Final = "x-gate"
 """Where the response schema of an interrupt carries the gate's identity."""
+_MOST_NAMES: Final = 5
+"""Members of a given object that an error names."""
+_LONGEST_EXAMPLE: Final = 500
+"""Characters of an answer that an error shows; `oasflow gates --json` shows any."""
 
 
 def label(node: str, visit: int) -> str:
@@ -66,7 +71,8 @@ class Gate:
     values: Mapping[str, JsonValue]
     """The data that the reviewer sees, typed."""
     payload: Mapping[str, JsonValue]
-    """`{xRenderer, schema, values}` exactly as the interrupt carries it."""
+    """`{xRenderer, schema, values}` exactly as the interrupt carries it, with `fieldName` where one
+    input of the run is asked for."""
     interrupt: str = ""
     """LangGraph's id of the interrupt; resume with `Command(resume={gate.interrupt: …})`."""
     form: AnswerForm = field(default=AnswerForm(), repr=False)
@@ -100,21 +106,89 @@ class Gate:
 
     def read(self, raw: object) -> Answer:
         """Check an answer; raises `AnswerInvalid`."""
-        return self.form.read(raw)
+        return read_answer(self.form, raw, gate=self.id)
 
     def check(self, decision: Decision) -> Answer:
         """Check a decision; raises `AnswerInvalid`."""
-        return self.form.read(decision.wire())
+        return self.read(decision.wire())
+
+    @property
+    def field(self) -> str:
+        """What an answer fills: an input of the run at a setup gate, else the gate's output.
+
+        Empty at a setup gate that asks for several inputs at once.
+        """
+        return self.form.output
 
     def example(self) -> JsonValue:
         """A valid answer: True where a plain approval will do, else data that fits the schema.
 
         None where no value can be made up that fits.
         """
-        try:
-            return example_answer(self.form)
-        except ValueError:
-            return None
+        return _example(self.form)
+
+
+def read_answer(form: AnswerForm, raw: object, *, gate: str) -> Answer:
+    """The checked answer of `gate`.
+
+    Raises: `AnswerInvalid`, which names the gate and what its answer fills, says what kind of
+    value was given (never the value: it may be a password), and has an answer that fits.
+    """
+    try:
+        return form.read(raw)
+    except AnswerInvalid as error:
+        asked = f"gate '{gate}', '{form.output}'" if form.output else f"gate '{gate}'"
+        hints = [hint for hint in (error.hint, _fitting(form, raw)) if hint]
+        raise AnswerInvalid(
+            f"{asked}: {error.message}; given: {_given(raw)}", hint="; ".join(hints)
+        ) from None
+
+
+def _given(raw: object) -> str:
+    """What was sent, by its kind."""
+    if not isinstance(raw, Mapping):
+        return _kind(raw)
+    for key in ("value", "userResponse"):
+        if key in raw:
+            return _kind(raw[key])
+    return "no value"
+
+
+def _kind(value: object) -> str:
+    """Of an object the names of its members too, where one may be misspelt."""
+    if isinstance(value, Mapping):
+        names = ", ".join(f"'{str(name)[:40]}'" for name in itertools.islice(value, _MOST_NAMES))
+        more = len(value) - _MOST_NAMES
+        return f"an object with {names or 'no member'}" + (f" and {more} more" if more > 0 else "")
+    if isinstance(value, list | tuple):
+        return f"a list of {len(value)}"
+    if isinstance(value, str):
+        return f"a text of {len(value)} characters"
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return "a number"
+    return json.dumps(value) if value is None or isinstance(value, bool) else "no JSON"
+
+
+def _fitting(form: AnswerForm, raw: object) -> str:
+    """The value that would fit, or the whole answer where not the value is at fault."""
+    example = _example(form)
+    if example is None:
+        return ""
+    fitting: JsonValue = {"approved": True}
+    what = "an answer"
+    if example is not True:
+        decided = isinstance(raw, Mapping) and isinstance(raw.get("approved"), bool)
+        what = "a value" if decided else "an answer"
+        fitting = example if decided else {"approved": True, "value": example}
+    text = json.dumps(fitting, ensure_ascii=False)
+    return f"{what} that fits: {text}" if len(text) <= _LONGEST_EXAMPLE else ""
+
+
+def _example(form: AnswerForm) -> JsonValue:
+    try:
+        return example_answer(form)
+    except ValueError:
+        return None
 
 
 def example_answer(form: AnswerForm) -> JsonValue:
@@ -194,6 +268,7 @@ def gate_of(interrupt: Interrupt | _Kept) -> Gate | None:
             schema=_schema(about, "answerSchema"),
             output_schema=_schema(about, "outputSchema"),
             inner=_schema(about, "innerSchema"),
+            bare=about.get("bare") is True,  # versions before did not say it
             # Not kept twice: the payload says what may be chosen.
             selector=selector_of(renderer, values),
         ),

@@ -26,14 +26,20 @@ from typing import Any, TypeAlias
 
 from langgraph.types import interrupt
 from pydantic import JsonValue
-from pydantic_core import CoreConfig, SchemaSerializer, SchemaValidator, core_schema
+from pydantic_core import (
+    CoreConfig,
+    PydanticCustomError,
+    SchemaSerializer,
+    SchemaValidator,
+    core_schema,
+)
 
 from cinatra_sdk.acting import does_not_act
 from cinatra_sdk.answers import APPROVAL_SCHEMA, Answer, AnswerForm
 from cinatra_sdk.context.selector import SCREEN_KEY, is_selector
-from cinatra_sdk.errors import NodeFailed, PolicyInvalid
+from cinatra_sdk.errors import AnswerInvalid, NodeFailed, PolicyInvalid
 from cinatra_sdk.gate_visits import gate_visit, own_name, require_rejectable, with_visit
-from cinatra_sdk.gates import GATE_KEY, gate_id, selector_of
+from cinatra_sdk.gates import GATE_KEY, gate_id, read_answer, selector_of
 from cinatra_sdk.governed_keys import find_governed
 from cinatra_sdk.policy import is_send_class, parse_policy
 from cinatra_sdk.secrets import find_secret
@@ -88,6 +94,8 @@ class Question:
     renderer: str
     gate_id: str
     visit: int
+    field: str = ""
+    """The one input of the run that is asked for, which the payload then names; else empty."""
 
 
 Gate: TypeAlias = Callable[[State], Update]
@@ -257,18 +265,21 @@ def _pause(question: Question, about: dict[str, JsonValue]) -> Answer:
         "schema": dict(question.schema),
         "values": values,
     }
+    if question.field:
+        payload["fieldName"] = question.field
     form = question.form
     response = form.resume_schema()
     response[GATE_KEY] = {
         **about,
         "output": form.output,
         "textOutput": form.text_output,
+        "bare": form.bare,
         # As text: pydantic, which hands this on, would take a `$ref` of the author's for its own.
         "answerSchema": _text(form.schema),
         "outputSchema": _text(form.output_schema),
         "innerSchema": _text(form.inner),
     }
-    answer: Answer = interrupt(payload, response_schema=_checked_type(form, response))
+    answer: Answer = interrupt(payload, response_schema=_checked_type(form, gate_id, response))
     return answer
 
 
@@ -276,20 +287,31 @@ def _text(schema: Mapping[str, JsonValue] | None) -> str | None:
     return None if schema is None else json.dumps(schema, ensure_ascii=False)
 
 
-def _checked_type(form: AnswerForm, response: dict[str, JsonValue]) -> type[Any]:
-    """A type that validates with our own form.
+def _checked_type(form: AnswerForm, gate: str, response: dict[str, JsonValue]) -> type[Any]:
+    """A type that validates with the form of the gate.
 
     A type and not a dict, because the engine then checks the answer inside `interrupt` and
     stores nothing of one that does not fit: the gate stays open for another answer.
     """
+
+    def read(raw: object) -> Answer:
+        try:
+            return read_answer(form, raw, gate=gate)
+        except AnswerInvalid as error:
+            # In our words alone, without the library's around them.
+            raise PydanticCustomError(error.code, "{told}", {"told": str(error)}) from None
+
     schema = core_schema.no_info_plain_validator_function(
-        form.read, metadata={"pydantic_js_functions": [lambda _core, _handler: response]}
+        read,
+        metadata={"pydantic_js_functions": [lambda _core, _handler: response]},
     )
 
     class GateAnswer:
         __pydantic_core_schema__ = schema
         # An answer may hold a secret that somebody pasted: the engine's error must not quote it.
-        __pydantic_validator__ = SchemaValidator(schema, CoreConfig(hide_input_in_errors=True))
+        __pydantic_validator__ = SchemaValidator(
+            schema, CoreConfig(hide_input_in_errors=True, title="the answer")
+        )
         __pydantic_serializer__ = SchemaSerializer(schema)
 
         @classmethod

@@ -21,6 +21,8 @@ from cinatra_sdk.errors import PolicyInvalid
 
 Verdict: TypeAlias = Literal["ask", "skip", "absent"]
 
+SETUP_STEP: Final = 0
+"""Number of the gate that asks for inputs of the run which nobody has given."""
 _SEND_SUFFIXES: Final = ("_send", "_publish", "_post", "_delete")
 _SEND_CLASSES: Final = ("send_external_message", "send", "publish", "post", "delete")
 

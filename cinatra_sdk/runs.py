@@ -69,6 +69,7 @@ class Run:
     file: str = ""
     digest: str = ""
     input: Mapping[str, JsonValue] = field(default_factory=dict)
+    """What it was started with, and what was answered since at its setup gates."""
     outputs: Mapping[str, JsonValue] | None = None
     branch: str | None = None
     messages: tuple[Mapping[str, JsonValue], ...] = ()

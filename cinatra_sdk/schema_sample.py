@@ -39,6 +39,9 @@ MAX_LENGTH: Final = 10_000
 MAX_STEPS: Final = 1_000_000
 """Steps of one sample: rules looked at, and members and characters made up."""
 
+_SHOWN: Final = 200
+"""Characters of a schema that an error quotes."""
+
 _FORMATS: Final = {
     "uuid": "00000000-0000-4000-8000-000000000001",
     "uri": "https://example.com/simulated",
@@ -79,7 +82,8 @@ def sample(schema: Mapping[str, JsonValue] | bool, *, name: str, formats: bool =
         work = _Work(checker=checker, root=checker.schema, formats=formats)
         return _best(work, work.root, name)
     except SchemaBroken as broken:
-        problem = f'the schema of "{name}" is no JSON Schema that can be checked: {broken}'
+        told = f" in the schema {text[:_SHOWN]}" if text else ""
+        problem = f'the schema of "{name}" is no JSON Schema that can be checked: {broken}{told}'
     except ArithmeticError:
         problem = _no_sample(name, text, "its numbers are too large")
     except RecursionError:
@@ -90,7 +94,7 @@ def sample(schema: Mapping[str, JsonValue] | bool, *, name: str, formats: bool =
 
 
 def _no_sample(name: str, text: str, why: str) -> str:
-    return f'no sample of "{name}" fits the schema {text[:200]} ({why})'
+    return f'no sample of "{name}" fits the schema {text[:_SHOWN]} ({why})'
 
 
 class _NoneFound(Exception):

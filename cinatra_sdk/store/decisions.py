@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -17,7 +18,7 @@ from pydantic import JsonValue
 
 from cinatra_sdk.answers import Answer
 from cinatra_sdk.context.refs import ContextSelection
-from cinatra_sdk.decisions import Decision
+from cinatra_sdk.decisions import Decision, _Unset
 from cinatra_sdk.errors import (
     AnswerInvalid,
     ChoiceGone,
@@ -25,9 +26,10 @@ from cinatra_sdk.errors import (
     GateUnreadable,
 )
 from cinatra_sdk.gates import Gate
+from cinatra_sdk.governed_keys import GOVERNED_KEYS
 from cinatra_sdk.people import recorded_name
 from cinatra_sdk.platform.protocol import KeepsArtifacts, Platform
-from cinatra_sdk.policy import policy_hash
+from cinatra_sdk.policy import SETUP_STEP, policy_hash
 from cinatra_sdk.runtime_context import DERIVED, HostContext, host_context
 from cinatra_sdk.secrets import cut_out
 from cinatra_sdk.store.database import Row, Rows, every, one
@@ -62,7 +64,7 @@ def refuse_withdrawn(platform: Platform, run_id: str, gate: Gate, answer: Answer
         names = ", ".join(f'"{artifact}"' for artifact in gone[:MOST_NAMED])
         more = f" and {len(gone) - MOST_NAMED} more" if len(gone) > MOST_NAMED else ""
         raise ChoiceGone(
-            f"the selection does not fit: {names}{more} can be chosen no more: deleted, hidden, "
+            f"gate '{gate.id}': the selection does not fit: {names}{more} can be chosen no more: deleted, hidden, "
             "moved to or from a project, or classified otherwise since the gate opened",
             artifacts=tuple(gone),
             chosen=triples,
@@ -112,14 +114,15 @@ def decision_row(
 
     flow: None where it cannot be made again: which policy it implies is then not known.
     at:   the database's clock, for what resumes the gate; the row's own moment is the database's word.
+
+    Raises: `AnswerInvalid` where what would be recorded does not fit: the run is resumed from it.
     """
-    stamped = Decision(
-        approved=decision.approved,
-        by=decision.by,
-        reason=decision.reason,
-        value=decision.value,
+    stamped = replace(
+        decision,
+        value=_kept_value(gate, decision),
         at=at.astimezone(UTC).isoformat(timespec="milliseconds"),
     )
+    gate.check(stamped)
     return {
         "run_id": row["run_id"],
         "gate_id": gate.id,
@@ -134,6 +137,29 @@ def decision_row(
         "payload_sha256": _payload_hash(gate),
         "policy_sha256": _policy_hash(row, flow),
     }
+
+
+def _kept_value(gate: Gate, decision: Decision) -> JsonValue | _Unset:
+    """The value as it is kept: at a setup gate the inputs by their names, however they were sent."""
+    if gate.step != SETUP_STEP or not decision.approved:
+        return decision.value
+    value = gate.check(decision).value
+    return {gate.field: value} if gate.form.titled else value
+
+
+def filled_in(connection: Rows, run_ids: Sequence[str]) -> dict[str, dict[str, JsonValue]]:
+    """By run: the inputs that were answered at its setup gates.
+
+    The decisions are their only record, so that an answer and its inputs are kept at once.
+    """
+    filled: dict[str, dict[str, JsonValue]] = {}
+    found = {"run_ids": list(run_ids), "step": SETUP_STEP}
+    for row in every(connection, "list_filled", found):
+        value = row["answer"].get("value") if isinstance(row["answer"], Mapping) else None
+        if isinstance(value, Mapping):  # a version before kept a bare value
+            inputs = {name: one for name, one in value.items() if name not in GOVERNED_KEYS}
+            filled.setdefault(row["run_id"], {}).update(inputs)
+    return filled
 
 
 def _policy_hash(row: Row, flow: DurableFlow | None) -> str:

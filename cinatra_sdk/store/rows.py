@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from psycopg.types.json import Json
+from pydantic import JsonValue
 
 from cinatra_sdk.errors import (
     FlowChanged,
@@ -131,10 +132,14 @@ def gates_in(row: Row) -> tuple[tuple[Gate, ...], tuple[str, ...]]:
     return tuple(gates), tuple(problems)
 
 
-def run_of(row: Row) -> Run:
-    """The row as a run.  What cannot be read of it is left out and named: others are not held up."""
+def run_of(row: Row, filled: Mapping[str, JsonValue]) -> Run:
+    """The row as a run.  What cannot be read of it is left out and named: others are not held up.
+
+    filled: inputs that were answered at setup gates.
+    """
     gates, problems = gates_in(row)
     sound = {column: fits(row[column]) for column, fits in _FITS.items()}
+    started = dict(row["input"].get("inputs", {})) if sound["input"] else {}
     broken = tuple(f"{column}: it is of another form" for column, fits in sound.items() if not fits)
     return Run(
         id=row["run_id"],
@@ -143,7 +148,7 @@ def run_of(row: Row) -> Run:
         flow=row["flow_name"],
         file=row["flow_file"],
         digest=row["digest"],
-        input=row["input"].get("inputs", {}) if sound["input"] else {},
+        input=started | {name: one for name, one in filled.items() if name not in started},
         outputs=row["outputs"] if sound["outputs"] else None,
         branch=row["branch"],
         messages=tuple(row["messages"]) if sound["messages"] else (),

@@ -58,6 +58,7 @@ from cinatra_sdk.store.database import Database, Row, Rows, clock, every, one
 from cinatra_sdk.store.database import run as execute
 from cinatra_sdk.store.decisions import (
     decision_row,
+    filled_in,
     gate_closed,
     is_decided,
     keep_skips,
@@ -202,13 +203,15 @@ class RunStore:
     def get(self, run_id: str, *, tenant: str | None = None) -> Run:
         """Raises: `RunNotFound`."""
         with self._database.connection() as connection:
-            return run_of(self._row(connection, run_id, tenant))
+            return _told(connection, self._row(connection, run_id, tenant))
 
     def list(self, **wanted: Unpack[Wanted]) -> Runs:
         """Runs, the latest change first; without `limit` 100 of them."""
         given = {**dict.fromkeys(Wanted.__annotations__), "limit": 100, **wanted}
         with self._database.connection() as connection:
-            return [run_of(row) for row in every(connection, "list_runs", given)]
+            rows = every(connection, "list_runs", given)
+            filled = filled_in(connection, [row["run_id"] for row in rows])
+        return [run_of(row, filled.get(row["run_id"], {})) for row in rows]
 
     def flow_names(self, *, limit: int = 1000) -> Names:
         """Names of the flows that runs were started with, in their order."""
@@ -340,9 +343,11 @@ class RunStore:
             host = bound_context(context, run_id=run_id, tenant=row["tenant"], named=tenant)
             gate = open_gate(connection, row, gate_id)
             if not decision.by.strip():
-                raise AnswerInvalid("the decision does not say who decides", hint="give by=…")
-            answer = gate.check(decision)
+                raise AnswerInvalid(
+                    f"gate '{gate_id}': the decision does not say who decides", hint="give by=…"
+                )
             refuse_credentials(decision, host)
+            answer = gate.check(decision)
             made = (
                 self._flow(connection, row, flow)
                 if decision.approved
@@ -404,9 +409,9 @@ class RunStore:
         with self._database.connection() as connection:
             stopped = one(connection, "stop_run", said) is not None
             row = self._row(connection, run_id, tenant)
-        if not stopped and row["status"] != "stopped":
-            refuse_ended(row)
-        return run_of(row)
+            if not stopped and row["status"] != "stopped":
+                refuse_ended(row)
+            return _told(connection, row)
 
     # ------------------------------------------------------------------ async twins
 
@@ -656,10 +661,10 @@ class RunStore:
                 # Whoever answered while we held the lock found it taken; the answer is ours to
                 # carry out.
                 if not any(is_decided(connection, row, gate) for gate in gates_in(row)[0]):
-                    return run_of(row)
+                    return _told(connection, row)
                 wait = 0.0  # and where another process has the lock by now, it is theirs
                 if not is_free(connection, run_id):
-                    return run_of(row)
+                    return _told(connection, row)
 
     def _drive(
         self,
@@ -711,3 +716,8 @@ class RunStore:
             "end_activation",
             {"run_id": run_id, "fence": begun["fence"], **ending},
         )
+
+
+def _told(connection: Rows, row: Row) -> Run:
+    run_id = row["run_id"]
+    return run_of(row, filled_in(connection, [run_id]).get(run_id, {}))

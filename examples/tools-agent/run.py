@@ -54,8 +54,11 @@ def a_person_approves(store: RunStore, flow: Flow) -> None:
     run = begin(store, flow, "A-17", shop_policy("A-17"))
     (gate,) = run.waiting
     print(f"  {gate.name}: {gate.values['customer']}, {gate.values['amount_euro']} euro")
-    # The reason is also the text that the gate puts out, so the next tool gets it as its note.
-    decision = Decision.approve(by="ann@example.org", reason="arrived broken")
+    # The value is the text that the gate puts out, which the next tool gets as its note; the reason
+    # is for the record of decisions alone.
+    decision = Decision.approve(
+        by="ann@example.org", value="arrived broken", reason="the photo shows it"
+    )
     run = store.answer(run.id, gate.id, decision)
     print(f"  {run.status}: {run.outputs}")
 

@@ -108,8 +108,8 @@ def approve(
 ) -> Exit:
     """Approve a gate, and drive its run on.
 
-    At a gate whose output is text, the reason is that text.
-    A gate that asks for data takes `oasflow answer`.
+    The reason is kept with the decision, and is no text for the flow.
+    A gate that asks for data or text takes `oasflow answer`.
     """
     from cinatra_sdk.decisions import UNSET, Decision
     from oas_compiler.cli.fields import approval_value

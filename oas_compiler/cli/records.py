@@ -78,6 +78,7 @@ def gate_record(gate: Gate) -> dict[str, Any]:
         "risk": gate.risk,
         "name": gate.name,
         "renderer": gate.renderer,
+        "field": gate.field or None,
         "schema": dict(gate.schema),
         "values": dict(gate.values),
         "example": gate.example(),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -116,9 +115,16 @@ def test_a_variable_goes_to_no_address_that_only_the_run_names(
     lent = ("approve", "r1", "--env", "CRM_KEY=canary-word")
     refused = cli(*lent)
     assert refused.exit_code == 2
-    assert "asks for what this call does not lend to it; nothing was done" in refused.stderr
-    assert re.search(
-        rf"--allow {server.url} +an address that it may call; it may get CRM_KEY", refused.stderr
+    assert refused.stderr.endswith(
+        f"""
+  would call {server.url} (an address that this process has not named)
+  would read CRM_KEY of this process
+error: run 'r1' asks for what this call does not lend to it; nothing was done
+  --allow {server.url}  an address that it may call; it may get CRM_KEY
+all of it, if you mean to lend it:
+  oasflow approve r1/ok --allow {server.url} --env CRM_KEY
+  (export CRM_KEY first: values are not repeated here)
+"""
     )
     assert (server.seen, json.loads(cli("show", "r1", "--json").stdout)["decisions"]) == ([], [])
     assert cli(*lent, "--allow", server.url).exit_code == 0
@@ -183,6 +189,7 @@ def test_a_token_on_a_tenants_run_is_refused_with_the_option_that_is_missing(
     monkeypatch.setenv("CINATRA_RUN_TOKEN", "canary-word")
     refused = cli("approve", "r1", "--env", "CRM_URL=x")
     assert refused.exit_code == 2
-    assert "--tenant acme" in refused.stderr
+    assert "  --tenant acme  whose run it is; CINATRA_RUN_TOKEN is a tenant's\n" in refused.stderr
+    assert "\n  oasflow approve r1/ok --tenant acme --env CRM_URL\n" in refused.stderr
     assert cli("approve", "r1", "--env", "CRM_URL=x", "--tenant", "acme").exit_code == 3
     assert "is named whole, or with its tenant (--tenant)" in cli("show", "zz").stderr

@@ -219,12 +219,22 @@ def test_approvals_carry_a_run_to_its_end(waiting: Any) -> None:
     assert (first.exit_code, [g["id"] for g in document(first)["waiting"]]) == (3, ["second"])
     last = waiting("approve", "r1", "--json")
     assert (last.exit_code, document(last)["status"]) == (0, "completed")
-    assert document(last)["outputs"] == {"done": "simulated done", "said": "fine"}
+    assert document(last)["outputs"] == {"done": "simulated done", "said": "[Approved by operator]"}
     shown = document(waiting("show", "r1", "--json"))
     assert [(d["gate"], d["by"], d["reason"]) for d in shown["decisions"]] == [
         ("first", "ann", "fine"),
         ("second", ME, ""),
     ]
+
+
+def test_words_for_the_flow_are_the_answer_and_the_reason_stays_with_the_decision(
+    waiting: Any,
+) -> None:
+    said = waiting("answer", "r1/first", "--text", "send it late", "--reason", "fine", "--json")
+    assert said.exit_code == 3
+    assert document(waiting("approve", "r1", "--json"))["outputs"]["said"] == "send it late"
+    first = document(waiting("show", "r1", "--json"))["decisions"][0]
+    assert (first["reason"], first["answer"]["value"]) == ("fine", "send it late")
 
 
 def test_a_rejection_ends_the_run_with_exit_5_and_nothing_after_it_ran(waiting: Any) -> None:
@@ -357,6 +367,35 @@ def test_gates_lists_what_waits_with_run_step_risk_and_age(waiting: Any) -> None
     assert table[1].split()[:2] == ["r1", "first"]
 
 
+def test_a_setup_gate_names_its_field_and_its_answer_stands_among_the_inputs(
+    cli: Any, flow_file: Any
+) -> None:
+    asking = flow_of(
+        start(port("topic"), port("count", "integer"), required=["topic", "count"]),
+        end(port("topic"), port("count", "integer")),
+    )
+    cli("run", flow_file(asking), "--set", "topic=Bees", "--run-id", "r1")
+    (listed,) = document(cli("gates", "--json"))["gates"]
+    assert (listed["field"], listed["schema"], listed["example"]) == (
+        "count", {"type": "integer"}, {"count": 1},
+    )  # fmt: skip
+    refused = cli("answer", "r1", "--text", "many")
+    assert (refused.exit_code, refused.stderr.splitlines()[-1]) == (
+        2,
+        (
+            "error: gate 'start', 'count': the answer does not fit: count: not of type 'integer', got string; given: a "
+            """text of 4 characters (the gate asks for 'count'; a value that fits: {"count": 1})"""
+        ),
+    )
+    assert cli("answer", "r1", "--value", "3").exit_code == 0
+    assert document(cli("show", "r1", "--json"))["inputs"] == {"topic": "Bees", "count": 3}
+    shown = cli("show", "r1").stdout
+    assert [line.split() for line in shown.split("  inputs\n")[1].splitlines()[:2]] == [
+        ["topic", "Bees"],
+        ["count", "3"],
+    ]
+
+
 def test_no_gate_waiting_is_said_and_is_an_empty_list(cli: Any) -> None:
     assert document(cli("gates", "--json")) == {"gates": []}
     assert cli("gates").stderr == "no gate waits\n"
@@ -387,7 +426,7 @@ def test_show_tells_the_whole_story(waiting: Any) -> None:
         "context_selections",
     }  # fmt: skip
     assert set(record["waiting"][0]) == {
-        "id", "node", "visit", "step", "risk", "name", "renderer", "schema", "values", "example",
+        "id", "node", "visit", "step", "risk", "name", "renderer", "field", "schema", "values", "example",
     }  # fmt: skip
 
 

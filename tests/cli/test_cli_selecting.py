@@ -210,7 +210,9 @@ def test_where_the_candidates_cannot_be_offered_the_gate_is_an_ordinary_one(
     seen.type("a any words")
     seen.wait_for("run r1  completed")
     assert seen.ended() == 0
-    assert here("show", "r1", "--json").json["outputs"] == {"userResponse": "any words"}
+    kept = here("show", "r1", "--json").json
+    assert kept["outputs"] == {"userResponse": "[Approved by operator]"}
+    assert [decided["reason"] for decided in kept["decisions"]] == ["any words"]
 
 
 def test_what_else_the_gate_shows_stands_above_the_list(waiting: Any) -> None:

@@ -70,7 +70,9 @@ def test_unknown_keys_are_refused_by_name() -> None:
         ({"approved": True}, "[Approved by operator]"),
         ({"approved": True, "value": True}, "[Approved by operator]"),
         ({"approved": True, "approvalNote": "  fine  "}, "fine"),
-        ({"approved": True, "reason": "fine"}, "fine"),
+        ({"approved": True, "reason": "fine"}, "[Approved by operator]"),
+        ({"approved": True, "reason": "fine", "approvalNote": "send it late"}, "send it late"),
+        ({"approved": True, "reason": "fine", "value": "Shorter"}, "Shorter"),
         ({"approved": True, "value": "Shorter, please"}, "Shorter, please"),
         ({"approved": True, "userResponse": ' {"a": 1}\n'}, ' {"a": 1}\n'),
         ({"approved": True, "userResponse": "text", "approvalNote": "note"}, "text"),
@@ -83,6 +85,18 @@ def test_unknown_keys_are_refused_by_name() -> None:
 )
 def test_a_gate_without_a_schema_takes_approval_or_free_text(raw: Any, text: str) -> None:
     assert APPROVAL.read(raw).value == text
+
+
+def test_a_reason_is_kept_and_never_what_the_flow_goes_on_with() -> None:
+    answer = APPROVAL.read({"approved": True, "reason": "I owe Ann a favour"})
+    assert (answer.reason, answer.value) == ("I owe Ann a favour", "[Approved by operator]")
+    undemanding = AnswerForm(output="x", schema={"type": "object", "properties": {"x": {}}})
+    assert undemanding.read({"approved": True, "reason": "why"}).value == "[Approved by operator]"
+
+
+def test_a_note_without_a_reason_is_kept_as_the_reason_too() -> None:
+    answer = APPROVAL.read({"approved": True, "approvalNote": "send it late"})
+    assert (answer.reason, answer.value) == ("send it late", "send it late")
 
 
 @pytest.mark.parametrize("text", ["", 3, None, ["a"]], ids=repr)

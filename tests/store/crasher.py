@@ -41,3 +41,14 @@ def crash_at(point: int, dsn: str, record: str, run_id: str, file: str) -> None:
             decision = Decision.approve(by="crasher", value=gate.example())
             run = store.answer(run_id, gate.id, decision)
         assert run.status == "completed", run
+
+
+def die_once_recorded(dsn: str, run_id: str, gate_id: str, value: Any) -> None:
+    """Answer a gate, and be killed between the record of the answer and the work after it."""
+
+    def die(*_args: Any, **_more: Any) -> None:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    with RunStore.open(dsn) as store:
+        store._activate = die  # type: ignore[method-assign,assignment]
+        store.answer(run_id, gate_id, Decision.approve(by="crasher", value=value))

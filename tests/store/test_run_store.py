@@ -160,7 +160,7 @@ def test_an_answer_that_does_not_fit_writes_nothing(store: RunStore) -> None:
 
 def test_an_answer_without_a_name_is_refused(store: RunStore) -> None:
     store.start(compiled(), run_id="r1")
-    with pytest.raises(AnswerInvalid, match="does not say who decides"):
+    with pytest.raises(AnswerInvalid, match="gate 'first': the decision does not say who decides"):
         store.answer("r1", "first", Decision.approve(by="  "))
 
 

@@ -114,6 +114,12 @@ select gate_id from decisions where run_id = %(run_id)s and kind = 'auto_skipped
 -- name: list_decisions
 select * from decisions where run_id = %(run_id)s order by decided_at, gate_id;
 
+-- name: list_filled
+-- What was answered at the gates that ask for inputs, in order.
+select run_id, answer from decisions
+where run_id = any(%(run_ids)s) and step = %(step)s and kind = 'approved'
+order by decided_at, gate_id;
+
 -- name: lock_run
 -- One activation of a run at a time; held by the connection that the checkpoints go through.
 select pg_try_advisory_lock(hashtextextended('oasflow:run:' || %(run_id)s, 0)) as locked;

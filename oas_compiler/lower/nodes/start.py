@@ -162,11 +162,12 @@ def _setup_gate(node: StartNode, frame: Frame) -> Any:
         single = fields[0] if len(fields) == 1 else ""
         return Question(
             values=without_secrets({k: v for k, v in given.items() if k not in node.hidden}),
-            form=AnswerForm(output=single or "form", text_output=False, schema=schema),
+            form=AnswerForm(output=single, text_output=False, schema=schema, bare=bool(single)),
             schema=ports[single].schema.mapping() if single else schema,
             renderer=(renderers.get(single) or FALLBACK_RENDERER) if single else GROUPED_RENDERER,
             gate_id=gate_id(state, node.id, visit),
             visit=visit,
+            field=single,
         )
 
     def write(state: Mapping[str, Any], outcome: Outcome) -> Any:

@@ -1,0 +1,87 @@
+"""What somebody is told whose answer does not fit: gate, field, what was given, and what would fit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command
+from pydantic import ValidationError
+
+from cinatra_sdk.decisions import Decision
+from cinatra_sdk.errors import AnswerInvalid
+from cinatra_sdk.testing import drive
+from oas_compiler import compile_flow
+from tests.flows import end, flow_of, gate, port, start
+
+SITE = {"type": "object", "properties": {"site": {"type": "string"}}, "required": ["site"]}
+FLOWS: dict[str, Any] = {
+    "words": flow_of(start(), gate("review", output=port("note")), end()),
+    "data": flow_of(
+        start(), gate("review", output=port("setupJson"), inputMessageSchema=SITE), end()
+    ),
+    "setup": flow_of(start(port("count", "integer"), required=["count"]), end()),
+}
+
+
+def told(flow: str, answer: Any) -> str:
+    waiting = drive(compile_flow(FLOWS[flow]), {}, answers=[])
+    (asked,) = waiting.gates
+    with pytest.raises(AnswerInvalid) as caught:
+        asked.check(answer) if isinstance(answer, Decision) else asked.read(answer)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("flow", "answer", "words"),
+    [
+        ("data", Decision.approve(value={"siet": "x", "b": 1}),
+         ("gate 'review', 'setupJson': the answer does not fit: the value: lacks the required 'site'; given: an object "
+         """with 'siet', 'b' (the gate asks for 'site'; a value that fits: {"site": "simulated site"})""")),
+        ("data", Decision.approve(),
+         ("gate 'review', 'setupJson': the answer does not fit: the value: lacks the required 'site'; given: no value "
+         """(the gate asks for 'site'; a value that fits: {"site": "simulated site"})""")),
+        ("setup", Decision.approve(value="my password"),
+         ("gate 'start', 'count': the answer does not fit: count: not of type 'integer', got string; given: a text of 11 "
+         """characters (the gate asks for 'count'; a value that fits: {"count": 1})""")),
+        ("setup", {"count": 3},
+         ("gate 'start', 'count': the answer has unknown keys: count; given: no value "
+         """(an answer that fits: {"approved": true, "value": {"count": 1}})""")),
+        ("words", "go on",
+         ("gate 'review', 'note': the answer is a str, not an object; given: a text of 5 characters "
+         """(send {"approved": true} or {"approved": false}; an answer that fits: {"approved": true})""")),
+        ("words", {"approved": True, "userResponse": [1, 2]},
+         ("gate 'review', 'note': userResponse is not a non-empty string; given: a list of 2 "
+         """(an answer that fits: {"approved": true})""")),
+    ],
+)  # fmt: skip
+def test_an_answer_that_does_not_fit_is_told_with_gate_field_given_and_example(
+    flow: str, answer: Any, words: str
+) -> None:
+    assert told(flow, answer) == words
+
+
+@pytest.mark.parametrize("flow", ["data", "setup"])
+@pytest.mark.parametrize("value", [None, 0.5, True, [], {}, "x", {"a": {"b": 1}}], ids=repr)
+def test_the_example_of_an_error_is_taken(flow: str, value: Any) -> None:
+    (asked,) = drive(compile_flow(FLOWS[flow]), {}, answers=[]).gates
+    with pytest.raises(
+        AnswerInvalid, match=f"^gate '{asked.id}', '{asked.field}': .* a value that fits: "
+    ):
+        asked.check(Decision.approve(value=value))
+    assert asked.check(Decision.of(asked.example())).approved
+
+
+def test_a_graph_tells_it_in_the_same_words_and_quotes_no_value() -> None:
+    flow = compile_flow(FLOWS["setup"])
+    graph, thread = flow.graph(InMemorySaver()), flow.config(run_id="r1")
+    graph.invoke(flow.input({}), thread, context=flow.context(run_id="r1"))
+    (asked,) = graph.get_state(thread).interrupts
+    wrong = {"approved": True, "value": "my password"}
+    with pytest.raises(ValidationError) as caught:
+        graph.invoke(Command(resume={asked.id: wrong}), thread, context=flow.context(run_id="r1"))
+    (problem,) = caught.value.errors()
+    assert problem["msg"] == told("setup", wrong)
+    assert "my password" not in str(caught.value)
+    assert graph.get_state(thread).interrupts == (asked,)

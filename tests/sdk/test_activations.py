@@ -12,6 +12,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 
 import pytest
+from langchain_core.callbacks import BaseCallbackHandler
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.postgres import PostgresSaver
 from langgraph.types import Command
@@ -30,11 +31,11 @@ GATED = flow_of(start(), api("a"), gate("review"), api("b"), api("c"), end())
 
 
 class Meeting(SimulatedPlatform):
-    """Fails the first call of `b`; two activations meet in the next: both looked, neither went on."""
+    """Two activations meet in the call of `b`, after a first one that fails: both looked by then."""
 
-    def __init__(self) -> None:
-        super().__init__({"b": [ERROR, {}]})
-        self.failed = False
+    def __init__(self, *, fails: bool = True) -> None:
+        super().__init__({"b": [ERROR, {}] if fails else {}})
+        self.failed = not fails
         self.both = threading.Barrier(2, timeout=60)
 
     def call(self, call: PlatformCall) -> Any:
@@ -78,13 +79,32 @@ def two_savers(kind: str, request: pytest.FixtureRequest) -> Iterator[tuple[Any,
         yield one, other
 
 
-def at_once(graphs: list[Any], given: Any, durability: str) -> list[BaseException | None]:
+class AtNode(BaseCallbackHandler):
+    """Lets two activations meet where each begins `node`: both have read their checkpoint by then."""
+
+    raise_error = True
+
+    def __init__(self, node: str) -> None:
+        self.node = node
+        self.met = False
+        self.both = threading.Barrier(2, timeout=60)
+
+    def on_chain_start(self, *_: Any, **about: Any) -> None:
+        if about.get("name") == self.node:
+            self.both.wait()
+            self.met = True
+
+
+def at_once(
+    graphs: list[Any], given: Any, durability: str, *meeting: AtNode
+) -> list[BaseException | None]:
     """What each activation ends with."""
     ended: list[BaseException | None] = [None] * len(graphs)
 
     def run(number: int) -> None:
+        config: Any = {**CONFIG, "callbacks": list(meeting)}
         try:
-            graphs[number].invoke(given, CONFIG, durability=durability)
+            graphs[number].invoke(given, config, durability=durability)
         except FlowError as error:
             ended[number] = error
 
@@ -105,7 +125,9 @@ def test_of_two_answers_at_once_one_at_most_goes_on(
     with two_savers(kind, request) as savers:
         graphs = [compiled(GATED)(platform, saver) for saver in savers]
         graphs[0].invoke(FIRST, CONFIG, durability="sync")
-        at_once(graphs, approval(graphs[0]), durability)
+        at_gate = AtNode("review")
+        at_once(graphs, approval(graphs[0]), durability, at_gate)
+        assert at_gate.met
     # The gate made a checkpoint of its own for each, and what acts after it sees both.
     keys = keys_of(platform)
     assert len(keys["a"]) == 1
@@ -136,6 +158,24 @@ def test_where_two_begin_with_a_call_it_is_made_twice_under_one_key_and_no_later
             with suppress(ForkRefused):
                 graph.invoke(given, CONFIG, durability="sync")
         assert len(platform.calls) == before
+
+
+def test_an_answer_that_comes_while_the_first_acts_joins_its_call_under_one_key() -> None:
+    platform = Meeting(fails=False)
+    saver = InMemorySaver()
+    graphs = [compiled(GATED)(platform, saver) for _ in range(2)]
+    graphs[0].invoke(FIRST, CONFIG, durability="sync")
+    answer = approval(graphs[0])
+    first = threading.Thread(target=at_once, args=([graphs[0]], answer, "sync"))
+    first.start()
+    while graphs[0].get_state(CONFIG).next != ("b",):
+        assert first.is_alive()
+    at_once([graphs[1]], answer, "sync")
+    first.join()
+    keys = keys_of(platform)
+    assert len(keys["b"]) == 2
+    assert len(set(keys["b"])) == 1
+    assert len(keys.get("c", [])) <= 1
 
 
 def test_two_first_inputs_at_once_make_no_call_twice_under_two_keys() -> None:

@@ -1,7 +1,7 @@
 """One located component in, a `spec.Component` out, with its fields checked.
 
-    {"component_type": "ApiNode", "id": "a", "url": 7, "http_metod": "GET", "note": ""}
-        ->  OAS022 for "url", OAS024 for "note", OAS023 for "http_metod": the missing "http_method",
+    {"component_type": "ApiNode", "id": "a", "url": 7, "note": ""}
+        ->  OAS022 for "url", OAS024 for "note", OAS023 for the missing "http_method",
             and a Component(type="ApiNode", id="a") without them
 
 A component is opened once, however many references lead to it.
@@ -10,27 +10,15 @@ A component is opened once, however many references lead to it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from difflib import get_close_matches
 from typing import Final
 
 from oas_compiler.ir import JsonValue
 from oas_compiler.marks import child
 from oas_compiler.scope import DEFINITIONS, Document, Located, Scope, is_reference
-from oas_compiler.spec import FIELDS, Component, Field, Kind, with_article
+from oas_compiler.spec import FIELDS, SHAPES, Component, Field, Kind, with_article
 from oas_compiler.spelling import nearest
 
-_SHAPES: dict[Kind, tuple[type, str]] = {
-    "text": (str, "a string"),
-    "flag": (bool, "true or false"),
-    "list": (list, "a list"),
-    "object": (dict, "an object"),
-    "component": (dict, "a component or a $component_ref"),
-}
 _NOT_RESOLVED = frozenset({"metadata", DEFINITIONS})
-_PORTS: Final = ("inputs", "outputs", "mapping", "data_flow_connections")
-_MOST_COMPARED: Final = 20
-"""Unknown fields of a component among which a missing one is looked for."""
-_LONGEST_COMPARED: Final = 80
 LEGACY_FIELDS: Final = frozenset(
     {
         "formatVersion", "executionMode", "approvalPolicy", "compiledPlan", "inputSchema",
@@ -62,13 +50,10 @@ class ComponentReader:
         places: dict[str, str] = {}
         unread: set[str] = set()
         missing = _missing(value, table or {})
-        misspelt = self._misspelt(value, [*missing, *_silent(value, table or {})], table or {})
-        missing += [name for name in misspelt if name not in missing]
         for name, member in value.items():
             pointer = child(located.pointer, name)
             if table is not None and name not in table:
-                if name not in misspelt.values():
-                    self._unknown_field(located, name)
+                self._unknown_field(located, name)
                 continue
             if name not in _NOT_RESOLVED and is_reference(member):
                 target = self._document.locate(Located(member, pointer, located.scope))
@@ -81,7 +66,7 @@ class ComponentReader:
             elif member is not None:
                 unread.add(name)
         for name in missing:
-            self._missing(located, name, misspelt.get(name, ""), _key(located))
+            self._missing(located, name, _key(located))
         return Component(
             type=located.component_type,
             id=_text(fields.get("id")),
@@ -92,29 +77,13 @@ class ComponentReader:
             unread=frozenset(unread.union(missing)),
         )
 
-    def _misspelt(
-        self, value: Mapping[str, JsonValue], missing: list[str], table: Mapping[str, Field]
-    ) -> dict[str, str]:
-        """For a missing field the unknown one that was surely meant: one flaw, not two."""
-        if not missing:
-            return {}
-        unknown = [name for name in value if name not in table and len(name) <= _LONGEST_COMPARED][
-            :_MOST_COMPARED
-        ]
-        found: dict[str, str] = {}
-        for name in missing:
-            near = get_close_matches(name, unknown, n=1, cutoff=0.75)
-            if near and near[0] not in found.values():
-                found[name] = near[0]
-        return found
-
     def _has_shape(
         self, located: Located, name: str, member: JsonValue, table: Mapping[str, Field] | None
     ) -> bool:
         kind: Kind = table[name].kind if table is not None else "any"
         if kind == "any":
             return True
-        shape, wanted = _SHAPES[kind]
+        shape, wanted = SHAPES[kind]
         if isinstance(member, shape):
             return True
         self._findings.error(
@@ -138,7 +107,7 @@ class ComponentReader:
             return "put it between [ and ]"
         return ""
 
-    def _missing(self, located: Located, name: str, misspelt: str, key: str) -> None:
+    def _missing(self, located: Located, name: str, key: str) -> None:
         assert isinstance(located.value, dict)
         label = located.value.get("id") or located.value.get("name")
         of = (
@@ -146,12 +115,11 @@ class ComponentReader:
             if isinstance(label, str)
             else with_article(located.component_type)
         )
-        pointer = child(located.pointer, misspelt) if misspelt else located.pointer
         self._findings.error(
             "OAS023",
-            f'{of} has no "{name}"' + (f', it has "{misspelt[:80]}"' if misspelt else ""),
-            self._document.source.place(pointer),
-            hint=f'did you mean "{name}"?' if misspelt else _to_add(name, key),
+            f'{of} has no "{name}"',
+            self._document.source.place(located.pointer),
+            hint=_to_add(name, key),
         )
 
     def _unknown_field(self, located: Located, name: str) -> None:
@@ -183,11 +151,6 @@ def _missing(value: Mapping[str, JsonValue], table: Mapping[str, Field]) -> list
         for name, field in table.items()
         if field.required and (value.get(name) is None or (name, value[name]) == ("id", ""))
     ]
-
-
-def _silent(value: Mapping[str, JsonValue], table: Mapping[str, Field]) -> list[str]:
-    """Fields that may be absent, but of which a misspelt one takes the node's ports away."""
-    return [name for name in _PORTS if name in table and value.get(name) is None]
 
 
 def _key(located: Located) -> str:

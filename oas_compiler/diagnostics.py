@@ -24,8 +24,10 @@ class Edit:
 
     pointer: str
     """What changes.  `…/-` is the place after the last element of a list (RFC 6902)."""
-    value: Json | None
+    value: Json | None = None
     """What stands there afterwards, replaced or added; `None` removes it."""
+    key: str = ""
+    """The name that the member gets instead, with the value that it has; empty for no other name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

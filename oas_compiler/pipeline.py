@@ -3,7 +3,7 @@
     compile_ir("agents/email/cinatra/oas.json", env={"CINATRA_BASE_URL": "http://host"})
         -> Compiled(ir=FlowIR(…), digest="5f0c…", warnings=(…))
 
-The steps, in order: read_source, fill_environment, Document, survey, refuse_unsupported, load,
+The steps, in order: read_source, respelled, fill_environment, Document, survey, refuse_unsupported, load,
 build, run_rules.  Each adds its findings; only reading stops the ones after it.
 `compile_ir` applies the rules that a flow needs to run, `check` all of them.
 """
@@ -25,6 +25,7 @@ from oas_compiler.diagnostics import CompileError, Diagnostics, Finding
 from oas_compiler.ir import FlowIR, JsonValue
 from oas_compiler.load import load
 from oas_compiler.package import Package, find_package
+from oas_compiler.respelling import respelled
 from oas_compiler.rules import CheckRule
 from oas_compiler.scope import Document
 from oas_compiler.source import Source, SourceInput, file_name, read_source
@@ -83,7 +84,7 @@ def compile_ir(
             if conceal is not None:
                 subject, findings = _covered(read, subject, findings, conceal)
             run_rules(subject, findings, rules)
-            findings = _in_file_order(findings, read.file)
+            findings = _in_order(findings, subject.document.source)
     if findings.errors or read is None or subject is None or subject.flow is None:
         raise CompileError(findings)
     return Compiled(
@@ -116,7 +117,7 @@ def check(
             if read.file:
                 subject = replace(subject, package=_package(read.file, findings, unsaved))
             run_rules(subject, findings)
-            findings = _in_file_order(findings, read.file)
+            findings = _in_order(findings, subject.document.source)
         return findings
 
 
@@ -127,17 +128,17 @@ def _run(
     unsaved: Mapping[str, bytes] = _ALL_SAVED,
     env_names: Collection[str] = (),
 ) -> tuple[Diagnostics, Source | None, Subject | None]:
-    """Everything before the rules."""
+    """Everything before the rules; findings of a document that was read are not in order yet."""
     findings = Diagnostics()
     name = file_name(source)
     read = read_source(unsaved.get(name, source), findings)
     if read is not None:
         name = read.file or name
         read = replace(read, file=name)
-    subject = None
-    if read is not None:
-        subject = replace(subject_of(read, findings, env, tools), env_names=frozenset(env_names))
-    return _in_file_order(findings, name), read, subject
+    if read is None:
+        return _in_file_order(findings, name), None, None
+    subject = subject_of(read, findings, env, tools)
+    return findings, read, replace(subject, env_names=frozenset(env_names))
 
 
 def _covered(
@@ -148,7 +149,7 @@ def _covered(
     if value is subject.document.value:
         return subject, findings
     found = Diagnostics()
-    again = _subject(read, value, found, subject.tools)
+    again = _subject(respelled(read, found), value, found, subject.tools)
     return replace(again, env_names=subject.env_names), found
 
 
@@ -159,6 +160,7 @@ def subject_of(
     tools: Collection[str] | None,
 ) -> Subject:
     """What was read as rules look at it, without its package; what is wrong with it is recorded."""
+    read = respelled(read, findings)
     value = fill_environment(read.value, env) if env else read.value
     return _subject(read, value, findings, tools)
 
@@ -185,6 +187,24 @@ def _package(flow_file: str, findings: Diagnostics, unsaved: Mapping[str, bytes]
     source = read_source(unsaved[name], own)
     findings.findings += [finding.in_file(name) for finding in own]
     return replace(package, source=replace(source, file=name) if source is not None else None)
+
+
+def _in_order(findings: Diagnostics, source: Source) -> Diagnostics:
+    """The same findings as the text has them: nothing in them is respelt any more."""
+    if source.renamed:
+        findings = Diagnostics(
+            [
+                _as_written(finding, source) if finding.file in {"", source.file} else finding
+                for finding in findings
+            ]
+        )
+    return _in_file_order(findings, source.file)
+
+
+def _as_written(finding: Finding, source: Source) -> Finding:
+    fix = tuple(replace(edit, pointer=source.written(edit.pointer)) for edit in finding.fix)
+    place = replace(finding.place, pointer=source.written(finding.pointer))
+    return replace(finding, place=place, fix=fix)
 
 
 def _in_file_order(findings: Diagnostics, file: str) -> Diagnostics:

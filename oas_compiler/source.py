@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from oas_compiler.bounds import MAX_JSON_BYTES, MAX_YAML_BYTES, vet
@@ -22,7 +22,7 @@ from oas_compiler.diagnostics import Diagnostics, Finding
 from oas_compiler.files import first_of, folder_at, read_flow, shown_name
 from oas_compiler.ir import JsonValue, Place
 from oas_compiler.json_text import read_json
-from oas_compiler.marks import Marks
+from oas_compiler.marks import Marks, child
 from oas_compiler.python_value import read_mapping
 
 SourceInput = str | os.PathLike[str] | bytes | Mapping[str, object]
@@ -47,9 +47,23 @@ class Source:
     file: str
     """The name as the user gave it (of a folder: the file found in it); empty without a file."""
     marks: Marks
+    renamed: Mapping[str, str] = field(default_factory=dict)
+    """Members that are looked at under the name that was meant: their pointer → the key as written."""
 
     def place(self, pointer: str) -> Place:
-        return self.marks.place(pointer)
+        """Where something stands; its pointer is the one of what was meant."""
+        if not self.renamed:
+            return self.marks.place(pointer)
+        return replace(self.marks.place(self.written(pointer)), pointer=pointer)
+
+    def written(self, pointer: str) -> str:
+        """The pointer in the text of what is meant by `pointer`."""
+        meant = written = ""
+        for part in pointer.split("/")[1:] if self.renamed else ():
+            meant = f"{meant}/{part}"
+            key = self.renamed.get(meant)
+            written = f"{written}/{part}" if key is None else child(written, key)
+        return written if self.renamed else pointer
 
 
 def read_source(source: SourceInput, findings: Diagnostics) -> Source | None:

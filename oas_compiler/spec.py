@@ -18,6 +18,15 @@ from oas_compiler.ir import Gap, JsonValue
 Kind = Literal["text", "flag", "list", "object", "any", "component"]
 """`component` is a component or a reference to one; `list` may hold either."""
 
+SHAPES: Mapping[Kind, tuple[type, str]] = {
+    "text": (str, "a string"),
+    "flag": (bool, "true or false"),
+    "list": (list, "a list"),
+    "object": (dict, "an object"),
+    "component": (dict, "a component or a $component_ref"),
+}
+"""What a value of each kind is, and how messages call it; `any` is anything."""
+
 
 @dataclass(frozen=True, slots=True)
 class Field:

@@ -72,6 +72,7 @@ class Chosen:
     def __init__(self, rewriting: Rewriting) -> None:
         self._rewriting = rewriting
         self._values: dict[Keys, Json | None] = {}
+        self._renamed: dict[Keys, str] = {}
         self._above: set[Keys] = set()
         self._appended: dict[Keys, list[Json]] = {}
 
@@ -104,6 +105,10 @@ class Chosen:
                 changes.setdefault(keys[:-1], _Changes()).removed.add(keys[-1])
             elif span is not None and value is not None:
                 found.append(Replacement(span.start, span.end, style.instead_of(span, value)))
+        for keys, name in self._renamed.items():
+            span = self._span(keys)
+            assert span is not None
+            found.append(Replacement(span.member, span.after_key, style.key(name)))
         for keys, values in self._appended.items():
             change = changes.setdefault(keys, _Changes())
             change.added += [(_APPEND, value) for value in values]
@@ -125,7 +130,9 @@ class Chosen:
             raise CannotEdit("another fix changes what stands around it")
         if keys in self._above:
             raise CannotEdit("another fix changes something inside of it")
-        if keys in self._values and self._values[keys] != edit.value:
+        if keys in self._values and (edit.key or self._values[keys] != edit.value):
+            raise CannotEdit("another fix puts something else there")
+        if self._renamed.get(keys, edit.key) != edit.key:
             raise CannotEdit("another fix puts something else there")
         if not keys:
             if edit.value is None:
@@ -135,13 +142,27 @@ class Chosen:
         if around is None or not around.opens:
             raise CannotEdit(f"there is nothing at {edit.pointer.rpartition('/')[0]}")
         there = keys[-1] in around.children
+        if edit.key:
+            self._fits_name(keys, edit.key, around)
+            return
         if edit.value is None and not there:
             raise CannotEdit(f"there is nothing at {edit.pointer}")
         if around.opens == "[" and not there and not _is_next(keys[-1], around):
             raise CannotEdit(f"the list has no place {keys[-1]}")
 
+    def _fits_name(self, keys: Keys, name: str, around: Span) -> None:
+        if around.opens != "{" or keys[-1] not in around.children:
+            raise CannotEdit(f"there is no member {keys[-1]}")
+        new = (*keys[:-1], name)
+        taken = {(*old[:-1], key) for old, key in self._renamed.items() if old != keys}
+        if name in around.children or new in self._values or new in taken:
+            raise CannotEdit(f"{name} is there already")
+
     def _add(self, keys: Keys, edit: Edit) -> None:
         self._above.update(keys[:n] for n in range(len(keys)))
+        if edit.key:
+            self._renamed[keys] = edit.key
+            return
         around = self._span(keys[:-1]) if keys else None
         is_append = around is not None and around.opens == "[" and _is_next(keys[-1], around)
         if not is_append:
@@ -225,6 +246,10 @@ class Style:
             decoded, ensure_ascii=self.escapes, indent=self.unit, separators=(",", self.colon)
         )
         return written.replace("\n", self.newline + indent)
+
+    def key(self, name: str) -> str:
+        """A name of a member."""
+        return json.dumps(name, ensure_ascii=self.escapes)
 
     def indent_at(self, offset: int) -> str:
         """The blanks that the line of `offset` begins with."""
@@ -317,7 +342,7 @@ class _Layout:
             written = self.style.written(value, self.indent)
         if key is None:
             return written
-        return json.dumps(key, ensure_ascii=self.style.escapes) + self.style.colon + written
+        return self.style.key(key) + self.style.colon + written
 
     def only(self, added: list[tuple[str | None, Json]]) -> str:
         """The whole inside of a container that has no other children."""

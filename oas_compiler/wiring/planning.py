@@ -82,7 +82,7 @@ def plan(source: Source, *, only: str = "", package_name: str = "") -> Plan:
 
     """
     subject = subject_of(source, Diagnostics(), None, None)
-    if subject.flow is None:
+    if subject.flow is None or subject.document.source.renamed:
         raise CannotWire([Obstacle(message="the flow cannot be built", advice=_CHECK)])
     wanting = _wanting(subject, only)
     obstacles = list(_shared(wanting))

@@ -31,6 +31,8 @@ ROOT = Path(__file__).resolve().parents[2]
 CORPUS = ROOT.parent / "shared" / "corpus" / "cinatra"
 FLOW = "cinatra/oas.json"
 _ROWS = Path(__file__).with_name("planted")
+_KNOWN: dict[str, Counter[tuple[str, str]]] = {}
+"""By package: the findings (code, message) that are there before any edit."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,15 +72,16 @@ def rows() -> list[Row]:
 
 def planted(row: Row, folder: Path) -> list[Finding]:
     """The findings that are there because of the edits."""
-    before, after = folder / "before", folder / "after"
-    for copy in (before, after):
-        shutil.copytree(row.origin, copy / row.origin.name)
-        _lay_out(copy / row.origin.name)
+    package = folder / row.origin.name
+    shutil.copytree(row.origin, package)
+    _lay_out(package)
+    if row.package not in _KNOWN:
+        _KNOWN[row.package] = Counter((found.code, found.message) for found in check(package))
+    known = _KNOWN[row.package].copy()
     for edit in row.edits:
-        _apply(edit, after / row.origin.name)
-    known = Counter((found.code, found.message) for found in check(before / row.origin.name))
+        _apply(edit, package)
     new = []
-    for found in check(after / row.origin.name):
+    for found in check(package):
         if known[found.code, found.message]:
             known[found.code, found.message] -= 1
         else:

@@ -52,7 +52,7 @@ def test_without_data_the_fix_adds_it_and_other_bodies_are_left_alone():
     flow = preferring(LLM)
     parts(flow)["write"]["data"] = "text"
     assert findings(flow, "OAS122")[0].fix == ()
-    parts(flow)["write"]["body"] = {"cinatra_llm": LLM}
+    parts(flow)["write"]["content"] = {"cinatra_llm": LLM}
     del parts(flow)["write"]["data"]
     (finding,) = findings(flow, "OAS122")
     assert finding.fix == (Edit(pointer=f"{WRITE}/data", value=Json.of({"cinatra_llm": LLM})),)

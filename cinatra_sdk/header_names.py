@@ -14,6 +14,7 @@ The checker and the runtime ask the same function, so a flow that passes is not 
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 IDENTITY: Final = "identity"
@@ -26,6 +27,10 @@ _FRAMING: Final = frozenset(
     }
 )  # fmt: skip
 """Headers of the connection itself: an author who sets them splits or redirects requests."""
+
+
+_TOKEN: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+"""A name of a header (RFC 9110, section 5.6.2)."""
 
 
 def folded(name: str) -> str:
@@ -42,6 +47,8 @@ def is_reserved(name: str) -> bool:
 def refusal(name: str, value: str, *, to_platform: bool) -> str:
     """Why an author's header cannot be sent; an empty string where it is sent as declared."""
     read_as = folded(name)
+    if not _TOKEN.fullmatch(name):
+        return f'"{name}" is no name of a header: letters, digits and - only'
     if read_as in _FRAMING:
         return f'a flow cannot set the header "{name}": it belongs to the connection'
     if read_as.startswith("x-cinatra-"):

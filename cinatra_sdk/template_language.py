@@ -50,6 +50,15 @@ _ALLOWED: Final[tuple[type[nodes.Node], ...]] = (
     nodes.Getattr, nodes.Getitem, nodes.Slice, nodes.Compare, nodes.Operand, nodes.And, nodes.Or,
     nodes.Not, nodes.Neg, nodes.Pos, nodes.Add, nodes.Sub, nodes.Concat,
 )  # fmt: skip
+_SAID: Final[Mapping[type[nodes.Node], str]] = {
+    nodes.Assign: "set", nodes.AssignBlock: "set", nodes.Include: "include",
+    nodes.Import: "import", nodes.FromImport: "import", nodes.Extends: "extends",
+    nodes.Block: "block", nodes.Macro: "macro", nodes.CallBlock: "call", nodes.Call: "a call",
+    nodes.FilterBlock: "filter", nodes.With: "with", nodes.Dict: "an object written out",
+    nodes.Mul: "*", nodes.Div: "/", nodes.FloorDiv: "//", nodes.Mod: "%", nodes.Pow: "**",
+    nodes.NSRef: "a namespace", nodes.ScopedEvalContextModifier: "autoescape",
+}  # fmt: skip
+"""What is outside of the language, as an author calls it."""
 _TESTS: Final = frozenset(
     {
         "defined", "undefined", "none", "string", "number", "boolean", "true", "false", "mapping",
@@ -209,7 +218,7 @@ def check(tree: nodes.Template) -> None:
 def _check_node(node: nodes.Node, where: str) -> None:
     if not isinstance(node, _ALLOWED):
         raise TemplateError(
-            f"{where}: a template may not use {type(node).__name__}; allowed are placeholders, "
+            f"{where}: a template may not use {_SAID.get(type(node), 'this')}; allowed are placeholders, "
             "paths, if, for, comparisons and filters"
         )
     if isinstance(node, nodes.Filter) and node.name not in _FILTERS:

@@ -17,6 +17,7 @@ import jinja2
 from jinja2 import nodes
 from jinja2.meta import TrackingCodeGenerator
 
+from cinatra_sdk.template_flaws import flaw
 from cinatra_sdk.template_language import ENVIRONMENT, TemplateError, TooLarge, check
 
 MAX_SIZE: Final = 5_000
@@ -64,7 +65,7 @@ def measured(text: str) -> Size:
             if problem is not None:
                 break
     except jinja2.TemplateSyntaxError as error:
-        problem = _syntax(error)
+        problem = _syntax(text, error)
     return Size(count=count, problem=problem)
 
 
@@ -83,7 +84,7 @@ def read(text: str) -> Reading:
     except TemplateError:
         raise
     except jinja2.TemplateSyntaxError as error:
-        problem = _syntax(error)
+        problem = _syntax(text, error)
     except RecursionError:
         problem = TooLarge("it nests too deeply")
     except ValueError:
@@ -91,8 +92,9 @@ def read(text: str) -> Reading:
     raise problem
 
 
-def _syntax(error: jinja2.TemplateSyntaxError) -> TemplateError:
-    return TemplateError(f"line {error.lineno}: {error.message}")
+def _syntax(text: str, error: jinja2.TemplateSyntaxError) -> TemplateError:
+    found = flaw(text, error.lineno)
+    return TemplateError(f"line {found.line}: {found.says}")
 
 
 def _names(tree: nodes.Template) -> frozenset[str]:

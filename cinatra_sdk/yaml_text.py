@@ -45,6 +45,8 @@ _LONGEST: Final = 22
 """Digits of an integer that is made a number of; what is longer is beyond 64 bits in any base."""
 _TOO_LARGE: Final = 2**63
 _STRING_TAG: Final = "tag:yaml.org,2002:str"
+_RESERVED: Final = frozenset("@`%&*!|>")
+"""Signs that mean something else at the beginning of a value."""
 _FORMER_BREAK: Final = re.compile("[\x85\u2028\u2029]")
 """Line breaks of YAML 1.1, which the parser knows, and 1.2 has not."""
 
@@ -96,12 +98,12 @@ def read_yaml(
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         offset = min(mark.index, len(text)) if mark else 0
-        message = error.problem or "syntax error"
-        reading.flaws.append(Flaw(kind="syntax", message=message, offset=offset))
+        reading.flaws.append(_syntax(text, offset))
         return reading
     except yaml.reader.ReaderError as error:
         offset = min(max(error.position, 0), len(text))
-        reading.flaws.append(Flaw(kind="syntax", message=str(error.reason), offset=offset))
+        message = "a sign stands in it that YAML does not allow"
+        reading.flaws.append(Flaw(kind="syntax", message=message, offset=offset, hint="remove it"))
         return reading
     except ValueError:  # half a surrogate pair: the parser takes bytes
         reading.flaws.append(Flaw(kind="syntax", message="the text is no Unicode", offset=0))
@@ -109,6 +111,30 @@ def read_yaml(
     if not reader.documents:
         reading.flaws.append(Flaw(kind="empty", message="the document is empty", offset=0))
     return reading
+
+
+def _syntax(text: str, offset: int) -> Flaw:
+    """What is wrong where the parser stopped, by the sign that stands there."""
+    sign = text[offset : offset + 1]
+    line = text[text.rfind("\n", 0, offset) + 1 : offset]
+    if sign == "\t" or "\t" in line[: len(line) - len(line.lstrip())]:
+        message, hint = "a tab indents this line", "indent with blanks"
+    elif sign and sign in _RESERVED:
+        message = f"a text without quotes begins with {sign}"
+        hint = "put the text in quotes"
+    elif sign == ":" and ":" in line:
+        message = "a text without quotes has a colon with a blank behind it"
+        hint = "put the text in quotes"
+    elif sign == ":":
+        message = "a key stands where none belongs"
+        hint = "indent it like the keys before it, and put a text with a colon in quotes"
+    else:
+        message = "the text cannot be read from here on"
+        hint = (
+            "look at the lines before: a quote or a bracket that is not closed, a colon without a "
+            "blank behind it, or a line that is indented unlike the others"
+        )
+    return Flaw(kind="syntax", message=message, offset=offset, hint=hint)
 
 
 def line_and_column(text: str, offset: int) -> tuple[int, int]:

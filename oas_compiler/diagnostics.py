@@ -171,5 +171,6 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     if len(word) > LONGEST_COMPARED:
         return ""
     names = [name for name in sorted(set(known)) if len(name) <= LONGEST_COMPARED]
-    close = get_close_matches(word, names[:_MOST_COMPARED], n=1, cutoff=0.6)
+    folded = [name for name in names if name.casefold() == word.casefold()]
+    close = folded or get_close_matches(word, names[:_MOST_COMPARED], n=1, cutoff=0.6)
     return f'did you mean "{close[0]}"?' if close else ""

@@ -9,15 +9,20 @@ Cinatra's wrapper `json_schema` is merged in; what stands beside it wins.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
+from typing import Final
 
 from oas_compiler.casting import brief, fits, type_of
-from oas_compiler.diagnostics import Diagnostics
+from oas_compiler.diagnostics import Diagnostics, Edit, Finding
 from oas_compiler.ir import NOTHING, Json, JsonValue, Port
+from oas_compiler.marks import child
 from oas_compiler.schema_types import At, TypeReader
 from oas_compiler.source import Source
 
 _NOT_SCHEMA = frozenset({"title", "default", "cinatra", "json_schema"})
+_LONGEST_KEY: Final = 40
+"""Characters of a key that can have been meant as a title."""
 
 
 class PortReader:
@@ -63,7 +68,12 @@ class PortReader:
         place = self._source.place(pointer)
         if not isinstance(value, dict):
             self._findings.error(
-                "OAS029", "an input or output must be an object with a title", place
+                "OAS029",
+                "an input or output must be an object with a title",
+                place,
+                hint=f'write {{"title": "{value[:80]}", "type": "string"}}'
+                if isinstance(value, str)
+                else 'write {"title": "…", "type": "string"}',
             )
             return None
         wrapper = value.get("json_schema")
@@ -71,7 +81,18 @@ class PortReader:
         merged = {**inner, **value}
         title = merged.get("title")
         if not isinstance(title, str) or not title:
-            self._findings.error("OAS029", 'an input or output has no "title"', place)
+            slip = _misspelt_title(value)
+            self._findings.add(
+                Finding(
+                    code="OAS029",
+                    severity="error",
+                    message='an input or output has no "title"'
+                    + (f', it has "{slip[:80]}"' if slip else ""),
+                    place=self._source.place(child(pointer, slip)) if slip else place,
+                    hint='did you mean "title"?' if slip else 'add "title" with its name',
+                    fix=(Edit(pointer=child(pointer, slip), key="title"),) if slip else (),
+                )
+            )
             return None
         schema = {name: part for name, part in merged.items() if name not in _NOT_SCHEMA}
         wrapped = frozenset(inner.keys() - value.keys())
@@ -106,3 +127,14 @@ class PortReader:
 def _title(value: JsonValue) -> str:
     title = value.get("title") if isinstance(value, dict) else None
     return title if isinstance(title, str) else ""
+
+
+def _misspelt_title(value: Mapping[str, JsonValue]) -> str:
+    """The key that was meant to be the title: near to it, or what it is called elsewhere."""
+    if "title" in value:
+        return ""
+    texts = [
+        key for key, text in value.items() if isinstance(text, str) and len(key) < _LONGEST_KEY
+    ]
+    near = get_close_matches("title", texts, n=1, cutoff=0.6)
+    return near[0] if near else "name" if "name" in texts else ""

@@ -61,7 +61,6 @@ def respelled(source: Source, findings: Diagnostics) -> Source:
     return replace(walk.source, value=value) if walk.source.renamed else source
 
 
-
 class _Walk:
     def __init__(self, source: Source, findings: Diagnostics) -> None:
         self._renamed: dict[str, str] = {}
@@ -146,9 +145,7 @@ def _slip_of_type(value: Mapping[str, JsonValue]) -> dict[str, str]:
     return {}
 
 
-def _slips_of_fields(
-    value: Mapping[str, JsonValue], table: Mapping[str, Field]
-) -> dict[str, str]:
+def _slips_of_fields(value: Mapping[str, JsonValue], table: Mapping[str, Field]) -> dict[str, str]:
     unknown = [name for name in value if name not in table and len(name) <= _LONGEST_COMPARED]
     absent = [
         name
@@ -182,9 +179,7 @@ def _nearest(name: str, written: list[str]) -> str:
 
 
 def _has_shape(value: JsonValue, wanted: Field) -> bool:
-    return value is not None and (
-        wanted.kind == "any" or isinstance(value, SHAPES[wanted.kind][0])
-    )
+    return value is not None and (wanted.kind == "any" or isinstance(value, SHAPES[wanted.kind][0]))
 
 
 def _plain(name: str) -> str:

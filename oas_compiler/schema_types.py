@@ -71,6 +71,19 @@ class At:
         )
 
 
+_OTHER_WORDS: Final = {
+    "str": "string", "text": "string", "int": "integer", "long": "integer", "float": "number",
+    "double": "number", "decimal": "number", "bool": "boolean", "list": "array",
+    "tuple": "array", "dict": "object", "map": "object", "none": "null", "nil": "null",
+}  # fmt: skip
+"""Types as programming languages call them."""
+
+
+def _meant_type(word: str) -> str:
+    meant = _OTHER_WORDS.get(word.casefold(), "")
+    return f'did you mean "{meant}"?' if meant else ""
+
+
 class TypeReader:
     """Reads the types of one document."""
 
@@ -181,7 +194,7 @@ class TypeReader:
             "OAS037",
             f"{what} is not a JSON Schema type",
             self._source.place(at.below("type").pointer),
-            hint=nearest(word, _TYPE_NAMES, self._findings) if word else "",
+            hint=_meant_type(word) or nearest(word, _TYPE_NAMES, self._findings) if word else "",
         )
         return UNREADABLE
 

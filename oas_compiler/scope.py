@@ -43,6 +43,13 @@ class Scope:
             scope = scope.outer
         return None
 
+    def key_of(self, id_: str) -> str:
+        """The name under which the component with an id is defined; empty where there is none."""
+        for name, value in self.block.items():
+            if isinstance(value, dict) and value.get("id") == id_:
+                return name
+        return ""
+
     def names(self) -> set[str]:
         scope: Scope | None = self
         seen: set[str] = set()
@@ -141,6 +148,10 @@ class Document:
             return None
         return target
 
+    def lacks(self, name: object, block: str) -> bool:
+        """Whether a reference with this name was looked up in a block in vain, which was reported."""
+        return isinstance(name, str) and (name, block) in self._undefined
+
     def _unknown(self, name: str, at: Located) -> None:
         """One finding for a name that a scope lacks, however many references have it."""
         number, count = self._undefined.get((name, at.scope.pointer), (-1, 0))
@@ -151,7 +162,9 @@ class Document:
         number_of_next = len(self.findings)
         self._undefined[name, at.scope.pointer] = number_of_next, 1
         place = self.source.place(f"{at.pointer}/{REFERENCE}")
-        hint = nearest(name, at.scope.names(), self.findings)
+        key = at.scope.key_of(name)
+        hint = f'"{key[:80]}" has this id: define it as "{name[:80]}"' if key else ""
+        hint = hint or nearest(name, at.scope.names(), self.findings)
         if not hint and self.is_cinatra:
             hint = "a flow with its own $referenced_components sees only those"
         self.findings.error("OAS010", f'no component "{name}" is defined here', place, hint=hint)

@@ -21,6 +21,8 @@ from oas_compiler.ir import JsonValue
 from oas_compiler.marks import child
 from oas_compiler.template_names import Common, common
 
+PLATFORM = "CINATRA_BASE_URL"
+"""The name by which flows call the platform that they run on."""
 ENVIRONMENT_NAME = re.compile(r"[A-Z][A-Z0-9_]*")
 ENVIRONMENT_PLACEHOLDER = re.compile(r"\{\{\s*([A-Z][A-Z0-9_]*)\s*\}\}")
 _EACH = 10

@@ -81,7 +81,7 @@ def _tell(flaw: yaml_text.Flaw, place: Place, findings: Diagnostics) -> None:
         case "empty":
             findings.error("OAS004", message)
         case "syntax":
-            findings.error("OAS004", f"not YAML: {message}", place)
+            findings.error("OAS004", f"not YAML: {message}", place, hint=flaw.hint)
         case "twice":
             findings.error("OAS005", message, place, hint=flaw.hint)
         case "bounds":

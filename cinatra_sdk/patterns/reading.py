@@ -18,6 +18,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
+from cinatra_sdk.patterns.wording import said
+
 # Python's own reader: what it says is what `re.compile` would say.
 _READER: Final[Any] = importlib.import_module("re._parser")
 OPS: Final[Any] = importlib.import_module("re._constants")
@@ -34,7 +36,7 @@ class PatternFlawed(ValueError):
     def __init__(self, text: str, *, detail: str = "") -> None:
         super().__init__(text)
         self.detail = detail
-        """Python's own words, where it is no regular expression."""
+        """What is wrong with it, where it is no regular expression."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,8 +83,10 @@ def read(pattern: str) -> Tree:
         raise
     except RecursionError:
         problem, detail = "its groups nest too deeply", "its groups nest too deeply"
-    except (re.error, ValueError, OverflowError) as error:
-        problem, detail = "it is no regular expression", str(error)
+    except re.error as error:
+        problem, detail = "it is no regular expression", said(pattern, error.pos)
+    except (ValueError, OverflowError):
+        problem, detail = "it is no regular expression", "a number in it is too large"
     raise PatternFlawed(problem, detail=detail)
 
 

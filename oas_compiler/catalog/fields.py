@@ -102,6 +102,7 @@ FIELDS: tuple[Rule, ...] = (
         also=("S5",),
         bad='"inputs": ["topic", {"type": "string"}]',
         good='"inputs": [{"title": "topic", "type": "string"}]',
+        fixable=True,
     ),
     Rule(
         code="OAS030",

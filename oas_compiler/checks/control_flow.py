@@ -116,7 +116,8 @@ class _Reader:
                 continue
             source = self._end(edge, "from_node", by_id)
             target = self._end(edge, "to_node", by_id)
-            if source and target:
+            # a run is over at an EndNode, whatever leads on from it (OAS047)
+            if source and target and steps[source].type != "EndNode":
                 branch = _text(edge, "from_branch") or "next"
                 made = Edge(branch=branch, target=target, pointer=edge.pointer)
                 edges.setdefault(source, []).append(made)

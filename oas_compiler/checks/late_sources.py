@@ -73,7 +73,7 @@ def late_inputs(subject: Subject) -> Iterator[LateInput]:
         reached -= {node.id for node in flow.nodes if node.place.pointer in selecting}
         fallback = {port.title for port in flow.outputs if port.default is not None}
         for node in flow.nodes:
-            if node.id in reached and not isinstance(node, StartNode) and not is_vague(node):
+            if node.id in reached and not is_vague(node):
                 yield from _of_node(flow, node, before, reached, fallback)
 
 
@@ -98,6 +98,7 @@ def _of_node(
                 edges=tuple(late),
                 is_fed=len(late) < len(found),
                 has_default=port.default is not None
+                or isinstance(node, StartNode)  # whoever starts the flow gives it
                 or (isinstance(node, EndNode) and port.title in fallback),
                 earlier=_earlier(flow, node, late[0], before),
             )

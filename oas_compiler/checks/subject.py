@@ -199,6 +199,14 @@ class Subject:
         numbered = heapq.merge(*(self._by_type.get(name, ()) for name in dict.fromkeys(types)))
         return (found for _, found in numbered)
 
+    def written_at(self, pointer: str) -> Written | None:
+        """The component that stands at a pointer."""
+        return self._by_pointer.get(pointer)
+
+    @cached_property
+    def _by_pointer(self) -> dict[str, Written]:
+        return {component.pointer: component for component in self.components}
+
     @cached_property
     def _by_type(self) -> dict[str, list[tuple[int, Written]]]:
         """Number in `components` and component, by type: many rules ask for one type of many."""

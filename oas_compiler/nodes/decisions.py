@@ -33,7 +33,10 @@ def build_branching(site: Site) -> ir.Node:
         else:
             pointer = child(site.component.at("mapping"), key)
             site.findings.error(
-                "OAS039", f'the branch for "{key}" must be a string', site.place(pointer)
+                "OAS039",
+                f'the branch for "{key}" must be a string',
+                site.place(pointer),
+                hint="quote the name of the branch",
             )
     if len(mapping) < len(site.component.mapping("mapping")):
         return build_unsupported(site)

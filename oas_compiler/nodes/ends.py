@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from oas_compiler import ir
 from oas_compiler.ir import Json, Port
+from oas_compiler.marks import child
 from oas_compiler.nodes.inference import checked_branches, differ, next_only, same_ports
 from oas_compiler.nodes.site import Site, cinatra_text_map, cinatra_texts, common
 from oas_compiler.spelling import nearest
@@ -22,7 +23,7 @@ def build_start(site: Site) -> ir.Node:
     ports = flow_inputs if own is None else own
     _compare_with_flow(site, ports, flow_inputs)
     defaults = {port.title: port.default for port in flow_inputs}
-    titles = cinatra_text_map(site, "inputTitles")
+    titles = _of_inputs(site, "inputTitles", ports)
     ports = tuple(_start_port(port, defaults, titles) for port in ports)
     if "cinatra" in site.component.mapping("metadata"):
         required = _known(site, "required", ports)
@@ -34,7 +35,7 @@ def build_start(site: Site) -> ir.Node:
         port.title: renderer
         for port in ports
         if isinstance(renderer := port.schema.mapping().get("x-renderer"), str)
-    } | cinatra_text_map(site, "inputRenderers")
+    } | _of_inputs(site, "inputRenderers", ports)
     return ir.StartNode(
         **common(site),
         inputs=ports,
@@ -89,6 +90,21 @@ def _known(site: Site, key: str, ports: tuple[Port, ...]) -> tuple[str, ...]:
                 hint=nearest(name, titles, site.findings),
             )
     return tuple(name for name in names if name in titles)
+
+
+def _of_inputs(site: Site, key: str, ports: tuple[Port, ...]) -> dict[str, str]:
+    """An object in `metadata.cinatra` by names of inputs; other names are told."""
+    titles = {port.title for port in ports}
+    named = cinatra_text_map(site, key)
+    for name in named:
+        if name not in titles and not site.has_unread_ports:
+            site.findings.warning(
+                "OAS034",
+                f'metadata.cinatra.{key} names "{name}", which is not an input of {site.label}',
+                site.place(child(f"{site.component.pointer}/metadata/cinatra/{key}", name)),
+                hint=nearest(name, titles, site.findings),
+            )
+    return named
 
 
 def build_end(site: Site) -> ir.Node:

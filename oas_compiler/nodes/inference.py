@@ -14,12 +14,13 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from oas_compiler.diagnostics import did_you_mean
 from oas_compiler.ir import EndNode, FlowIR, JsonValue, Port
 from oas_compiler.nodes.site import Site, label_of
 from oas_compiler.script_words import cure
 from oas_compiler.spec import Component
 from oas_compiler.spelling import nearest
-from oas_compiler.templates import TemplateError, strings
+from oas_compiler.templates import PLATFORM, TemplateError, strings
 
 _BRACES = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 
@@ -81,9 +82,19 @@ def checked_branches(site: Site, real: tuple[str, ...]) -> tuple[str, ...]:
             f"the branches of {site.label} are {_listed(real)}, it declares "
             f"{_listed(str(name) for name in declared)}",
             "branches",
-            hint="remove branches: they follow from the node",
+            hint=_meant_branch(site, {str(name) for name in declared} - set(real))
+            or "remove branches: they follow from the node",
         )
     return real
+
+
+def _meant_branch(site: Site, other: set[str]) -> str:
+    """The value of a mapping that is almost one of the branches that are declared and not real."""
+    for key, branch in site.component.mapping("mapping").items():
+        near = did_you_mean(branch, other) if isinstance(branch, str) else ""
+        if near:
+            return f'"{key[:80]}" is mapped to "{str(branch)[:80]}": {near}'
+    return ""
 
 
 def _listed(names: Iterable[str]) -> str:
@@ -163,7 +174,9 @@ def template_inputs(
             "OAS081",
             f"{label} uses {{{{ {name} }}}}, which is not one of its inputs",
             port.place,
-            hint=nearest(name, known, site.findings) or f'add an input with the title "{name}"',
+            hint=_meant_environment(name)
+            or nearest(name, known, site.findings)
+            or f'add an input with the title "{name}"',
         )
     # a wrong placeholder is mostly a misspelt one: the input that it means is not unused too
     if also is not None and read.valid and not inferred:
@@ -177,6 +190,12 @@ def template_inputs(
                     hint=f"write {{{{ {port.title} }}}} where its value belongs, or remove it",
                 )
     return declared
+
+
+def _meant_environment(name: str) -> str:
+    """Names that the host fills in are written in capitals."""
+    is_base = name.upper() == PLATFORM
+    return f"write {{{{{PLATFORM}}}}}: a name that the host fills in" if is_base else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@
       line: shwo_draft                        # stands in the line that the finding points at
       hint: show_draft                        # stands in the hint or the message
 
-Edits: `set` and `remove` a pointer, `rename` the key at a pointer, `append` to the list at a
+A row with `form: yaml` is about the flow written as YAML.  Edits: `set` and `remove` a pointer, `rename` the key at a pointer, `append` to the list at a
 pointer, `text` to replace in the file as it stands, `write` the whole file; `file` names another
 file of the package than its flow.  In a pointer, `^` stands for `/$referenced_components/`.
 """
@@ -31,8 +31,10 @@ ROOT = Path(__file__).resolve().parents[2]
 CORPUS = ROOT.parent / "shared" / "corpus" / "cinatra"
 FLOW = "cinatra/oas.json"
 _ROWS = Path(__file__).with_name("planted")
-_KNOWN: dict[str, Counter[tuple[str, str]]] = {}
-"""By package: the findings (code, message) that are there before any edit."""
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_FLOW_OF = {"json": FLOW, "yaml": "cinatra/oas.yaml"}
+_KNOWN: dict[tuple[str, str], Counter[tuple[str, str]]] = {}
+"""By package and form: the findings (code, message) that are there before any edit."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,6 +46,8 @@ class Row:
     name: str
     package: str
     edits: tuple[dict[str, Any], ...]
+    form: str = "json"
+    """`yaml` for a flow that is written as YAML; its edits change the text."""
     code: str = ""
     """Of the finding; empty for a change that is no mistake."""
     line: str = ""
@@ -61,7 +65,7 @@ class Row:
 def rows() -> list[Row]:
     found = []
     for file in sorted(_ROWS.glob("*.yaml")):
-        for row in yaml.safe_load(file.read_text(encoding="utf-8")):
+        for row in yaml.load(file.read_text(encoding="utf-8"), Loader=_LOADER):  # noqa: S506 - ours
             hint = row.pop("hint", ())
             row["hint"] = (hint,) if isinstance(hint, str) else tuple(hint)
             row["edits"] = tuple(row["edits"])
@@ -74,12 +78,13 @@ def planted(row: Row, folder: Path) -> list[Finding]:
     """The findings that are there because of the edits."""
     package = folder / row.origin.name
     shutil.copytree(row.origin, package)
-    _lay_out(package)
-    if row.package not in _KNOWN:
-        _KNOWN[row.package] = Counter((found.code, found.message) for found in check(package))
-    known = _KNOWN[row.package].copy()
+    _lay_out(package, row.form)
+    key = row.package, row.form
+    if key not in _KNOWN:
+        _KNOWN[key] = Counter((found.code, found.message) for found in check(package))
+    known = _KNOWN[key].copy()
     for edit in row.edits:
-        _apply(edit, package)
+        _apply(edit, package, _FLOW_OF[row.form])
     new = []
     for found in check(package):
         if known[found.code, found.message]:
@@ -96,15 +101,20 @@ def line_of(finding: Finding) -> str:
     return lines[finding.line - 1] if 0 < finding.line <= len(lines) else ""
 
 
-def _lay_out(package: Path) -> None:
+def _lay_out(package: Path, form: str) -> None:
     """Write the flow with one value a line, so that a line names one thing."""
     file = package / FLOW
     value = json.loads(file.read_text(encoding="utf-8"))
+    if form == "yaml":
+        file.unlink()
+        text = yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=10_000)
+        (package / _FLOW_OF[form]).write_text(text, encoding="utf-8")
+        return
     file.write_text(json.dumps(value, indent=2, ensure_ascii=False), encoding="utf-8")
 
 
-def _apply(edit: dict[str, Any], package: Path) -> None:
-    file = package / edit.get("file", FLOW)
+def _apply(edit: dict[str, Any], package: Path, flow: str) -> None:
+    file = package / edit.get("file", flow)
     if "write" in edit:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(edit["write"], encoding="utf-8")

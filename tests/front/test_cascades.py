@@ -180,7 +180,7 @@ def test_a_misspelt_definition_is_one_finding_that_counts_its_references():
     assert (finding.code, finding.pointer) == ("OAS010", "/nodes/1/$component_ref")
     # one in nodes, three in control edges, three in data edges
     assert finding.message == 'no component "write" is defined here (7 references)'
-    assert finding.hint == 'did you mean "wrte"?'
+    assert finding.hint == '"wrte" has this id: define it as "write"'
 
 
 def test_the_same_name_missing_in_two_flows_is_two_findings():

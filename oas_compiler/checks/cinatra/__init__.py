@@ -27,6 +27,7 @@ from oas_compiler.checks.cinatra.llm_metadata import llm_metadata
 from oas_compiler.checks.cinatra.llm_model import llm_model
 from oas_compiler.checks.cinatra.llm_model_family import llm_model_family
 from oas_compiler.checks.cinatra.llm_model_provider import llm_model_provider
+from oas_compiler.checks.cinatra.metadata_values import metadata_values
 from oas_compiler.checks.cinatra.misspelt_metadata_key import misspelt_metadata_key
 from oas_compiler.checks.cinatra.names_present import names_present
 from oas_compiler.checks.cinatra.node_reference_once import node_reference_once
@@ -80,4 +81,5 @@ RULES: tuple[CheckRule, ...] = (
     root_is_flow,
     misspelt_metadata_key,
     llm_model_family,
+    metadata_values,
 )

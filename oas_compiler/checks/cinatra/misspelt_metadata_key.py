@@ -9,6 +9,7 @@ from __future__ import annotations
 from oas_compiler.checks.cinatra.legacy_keys import LEGACY
 from oas_compiler.checks.cinatra.metadata_keys import components_with_slips
 from oas_compiler.checks.subject import Subject
+from oas_compiler.diagnostics import Edit
 from oas_compiler.rules import Report, rule
 
 
@@ -20,6 +21,7 @@ from oas_compiler.rules import Report, rule
     fix="Correct the spelling: keys are compared as they stand, with their case.",
     source="Cinatra, keys of metadata.cinatra",
     needs="cinatra",
+    fixable=True,
     bad='{"component_type": "InputMessageNode", "metadata": {"cinatra": {"riskclass": "email_send"}}}',
     good='{"component_type": "InputMessageNode", "metadata": {"cinatra": {"riskClass": "email_send"}}}',
 )
@@ -32,4 +34,5 @@ def misspelt_metadata_key(subject: Subject, report: Report) -> None:
                 f'"{key[:80]}" in metadata.cinatra of {component.label} is read by nobody',
                 subject.place(component.at("metadata", "cinatra", key)),
                 hint=f'did you mean "{meant}"?',
+                fix=(Edit(pointer=component.at("metadata", "cinatra", key), key=meant),),
             )

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from oas_compiler.checks.guide.misspelt_manifest_key import misspelt_members
 from oas_compiler.checks.subject import Subject
 from oas_compiler.rules import Report, rule
 
@@ -29,9 +30,15 @@ def package_license(subject: Subject, report: Report) -> None:
     stated = package.manifest.get("license")
     if isinstance(stated, str) and stated.strip():
         return
+    if package.source.value is not package.manifest:
+        return  # OAS248: package.json is no object
+    slip = next((key for key, meant in misspelt_members(package).items() if meant == "license"), "")
+    at = slip or ("license" if "license" in package.manifest else "")
     report(
         "the package names no license",
-        package.place("/license" if "license" in package.manifest else ""),
+        package.place(f"/{at}" if at else ""),
         file=package.manifest_file,
-        hint='add "license": "Apache-2.0", or whatever it is',
+        hint=f'"{slip[:80]}" is read by nobody: did you mean "license"?'
+        if slip
+        else 'add "license": "Apache-2.0", or whatever it is',
     )

@@ -8,6 +8,7 @@ misspelt list (OAS133), a name that only the host may set (OAS091).
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection
 from typing import Final
 
@@ -40,7 +41,11 @@ MAX_PAIRS = 2_000
 def start_input_roles(subject: Subject, report: Report) -> None:
     left = MAX_PAIRS
     slips: frozenset[tuple[str, str]] | None = None
-    for start in subject.of_type("StartNode"):
+    starts = list(subject.of_type("StartNode"))
+    several = {flow for flow, count in Counter(one.flow for one in starts).items() if count > 1}
+    for start in starts:
+        if start.flow in several:
+            continue  # OAS040 says so
         # either list is the node's one set of ports
         field = "inputs" if start.value.get("inputs") is not None else "outputs"
         without = _without_a_role(start, field)

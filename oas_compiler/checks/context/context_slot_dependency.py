@@ -34,6 +34,8 @@ def context_slot_dependency(subject: Subject, report: Report) -> None:
         return
     if is_selection_agent(package, own.flow.package_name):
         return
+    if isinstance(package.cinatra.get("agentDependencies"), list):
+        return  # OAS188 says so
     listed = list(dependency_pointers(package))
     hint = f'"agentDependencies": {{"{SELECTION_AGENT}": "^0.1.1"}}'
     slips = frozenset(misspelt_keys(package.cinatra, KEYS).values())

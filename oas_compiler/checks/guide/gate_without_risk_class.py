@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from oas_compiler.checks.cinatra.metadata_keys import meant_keys
+from oas_compiler.checks.cinatra.metadata_values import has_block
 from oas_compiler.checks.subject import Subject, Written
 from oas_compiler.ir import FlowIR, FlowNode, InputMessageNode, Node
 from oas_compiler.risk import READ, weight
@@ -35,7 +36,9 @@ MAX_WALKS: Final = 20
 )
 def gate_without_risk_class(subject: Subject, report: Report) -> None:
     without = [
-        gate for gate in subject.of_type("InputMessageNode") if not _says(gate.cinatra.get(_KEY))
+        gate
+        for gate in subject.of_type("InputMessageNode")
+        if not _says(gate.cinatra.get(_KEY)) and has_block(gate)
     ]
     slips = meant_keys(subject) if without else frozenset()
     for number, gate in enumerate(one for one in without if (one.pointer, _KEY) not in slips):

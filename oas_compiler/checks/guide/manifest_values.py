@@ -4,6 +4,7 @@
 "fieldRenderers": [{"id": "@x/a:b", "kind": "reviewer-ouput"}]     ->   OAS248
 "files": ["SKILL.md"]                                        ->   OAS248: the flow is not published
 "cinatra": "x"                                               ->   OAS248: no object
+"hasApprovalGates": "true", "fieldRenderers": {…}            ->   OAS248: another kind of value
 """
 
 from __future__ import annotations
@@ -12,7 +13,9 @@ from collections.abc import Iterator
 from pathlib import PurePath
 from typing import Final
 
+from oas_compiler.checks.guide.misspelt_manifest_key import misspelt_members
 from oas_compiler.checks.subject import Subject
+from oas_compiler.components import describe
 from oas_compiler.diagnostics import did_you_mean
 from oas_compiler.ir import JsonValue
 from oas_compiler.package import Package
@@ -28,6 +31,7 @@ _SCREENS: Final = (
     "trigger-confirm", "wayflow-setup-form", "wordpress-draft-confirm",
 )  # fmt: skip
 """Kinds of screens that a host brings along; a host may have more."""
+_RISKS: Final = ("low", "medium", "high", "critical")
 _Found = tuple[str, str, str]
 
 
@@ -46,12 +50,29 @@ def manifest_values(subject: Subject, report: Report) -> None:
     package = subject.agent
     if package is None or package.source is None:
         return
-    for message, pointer, hint in _flaws(package, subject.document.source.file):
+    flaws = [*_flaws(package, subject.document.source.file), *_gates(package, subject)]
+    for message, pointer, hint in flaws:
         report(message, package.place(pointer), hint=hint, file=package.manifest_file)
+
+
+def has_renderers(package: Package) -> bool:
+    """Whether package.json could say which screens the package has; else OAS248 or OAS197 speaks."""
+    own = package.manifest.get("cinatra")
+    if package.source is None or not isinstance(package.source.value, dict):
+        return False
+    if own is None and misspelt_members(package):
+        return False
+    return isinstance(own or {}, dict) and isinstance(
+        package.cinatra.get("fieldRenderers") or [], list
+    )
 
 
 def _flaws(package: Package, flow: str) -> Iterator[_Found]:
     """(message, pointer, hint) of everything that is wrong."""
+    whole = package.source.value if package.source is not None else None
+    if not isinstance(whole, dict):
+        yield f"package.json must be an object, not {describe(whole)}", "", 'write {"name": …}'
+        return
     block = package.manifest.get("cinatra")
     if block is not None and not isinstance(block, dict):
         hint = 'write "cinatra": {"kind": "agent", …}'
@@ -70,8 +91,50 @@ def _flaws(package: Package, flow: str) -> Iterator[_Found]:
             "/cinatra/apiVersion",
             f'write "{_API}"',
         )
+    yield from _words(package)
     yield from _unpublished(package, flow)
     yield from _screens(package.cinatra.get("fieldRenderers"))
+
+
+def _gates(package: Package, subject: Subject) -> Iterator[_Found]:
+    if package.cinatra.get("hasApprovalGates") is False and any(
+        gate.cinatra.get("requiresApproval") is True for gate in subject.of_type("InputMessageNode")
+    ):
+        yield (
+            "hasApprovalGates is false, and the flow has a gate that asks for approval",
+            "/cinatra/hasApprovalGates",
+            "write true",
+        )
+
+
+def _words(package: Package) -> Iterator[_Found]:
+    """Values of another kind, and words that are almost those that a host knows."""
+    own = package.cinatra
+    for key, known in (("packageType", _KINDS), ("riskLevel", _RISKS)):
+        word = own.get(key)
+        if isinstance(word, str) and word not in known and (meant := did_you_mean(word, known)):
+            yield f'"{word[:80]}" is no {key} that a host knows', f"/cinatra/{key}", meant
+    gates = own.get("hasApprovalGates")
+    if gates is not None and not isinstance(gates, bool):
+        word = str(gates).casefold()
+        hint = (
+            f"write {word} without quotes" if word in {"true", "false"} else "write true or false"
+        )
+        yield (
+            f"hasApprovalGates must be true or false, not {describe(gates)}",
+            "/cinatra/hasApprovalGates",
+            hint,
+        )
+    renderers = own.get("fieldRenderers")
+    if renderers is not None and not isinstance(renderers, list):
+        yield (
+            f"fieldRenderers must be a list, not {describe(renderers)}",
+            "/cinatra/fieldRenderers",
+            'write [{"id": "@scope/package:name", "kind": "…"}]',
+        )
+    files = package.manifest.get("files")
+    if files is not None and not isinstance(files, list):
+        yield f"files must be a list, not {describe(files)}", "/files", 'write ["cinatra"]'
 
 
 def _unpublished(package: Package, flow: str) -> Iterator[_Found]:

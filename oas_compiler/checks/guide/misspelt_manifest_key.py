@@ -1,4 +1,4 @@
-"""A key of `cinatra` in package.json is not a misspelling of one that a host reads.
+"""A key of package.json, or of `cinatra` in it, is not a misspelling of one that a host reads.
 
 {"agentDependancies": {…}}   ->   OAS197 did you mean "agentDependencies"?
 {"team": "sales"}            ->   fine
@@ -6,11 +6,14 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from typing import Final
 
 from oas_compiler.checks.cinatra.metadata_keys import misspelt_keys
 from oas_compiler.checks.subject import Subject
+from oas_compiler.diagnostics import LONGEST_COMPARED, Edit
 from oas_compiler.marks import child
+from oas_compiler.package import Package
 from oas_compiler.rules import Report, rule
 
 KEYS: Final = frozenset(
@@ -36,17 +39,30 @@ KEYS: Final = frozenset(
     }
 )
 """What stands in the package.json of real agents."""
+_MEMBERS: Final = ("name", "version", "license", "files", "description", "cinatra")
+_OF_NPM: Final = frozenset(
+    {
+        "author", "bin", "browser", "bugs", "bundleDependencies", "config", "contributors", "cpu",
+        "dependencies", "devDependencies", "directories", "engines", "exports", "funding",
+        "homepage", "imports", "keywords", "main", "maintainers", "module", "optionalDependencies",
+        "os", "overrides", "packageManager", "peerDependencies", "private", "publishConfig",
+        "repository", "scripts", "sideEffects", "type", "types", "workspaces",
+    }
+)  # fmt: skip
+_MOST_COMPARED: Final = 100
+_CUTOFF: Final = 0.75
 
 
 @rule(
     code="OAS197",
     name="misspelt-manifest-key",
     severity="warning",
-    summary="A key of cinatra in package.json is almost one that a host reads, and that one is missing.",
+    summary="A key of package.json, or of cinatra in it, is almost one that a host reads, and that one is missing.",
     fix="Correct the spelling: keys are compared as they stand, with their case.",
     source="agent guide, rules 1 and 11",
     needs="package",
     also=("guide-rule-11",),
+    fixable=True,
     bad='"cinatra": {"agentDependancies": {"@acme/mail-agent": "^1.2.0"}}',
     good='"cinatra": {"agentDependencies": {"@acme/mail-agent": "^1.2.0"}}',
 )
@@ -54,10 +70,34 @@ def misspelt_manifest_key(subject: Subject, report: Report) -> None:
     package = subject.agent
     if package is None:
         return
+    for key, meant in misspelt_members(package).items():
+        if meant == "license":
+            continue  # OAS127, an error
+        report(
+            f'"{key[:80]}" in package.json is read by nobody',
+            package.place(child("", key)),
+            hint=f'did you mean "{meant}"?',
+            file=package.manifest_file,
+            fix=(Edit(pointer=child("", key), key=meant),),
+        )
     for key, meant in misspelt_keys(package.cinatra, KEYS).items():
         report(
             f'"{key[:80]}" in cinatra of package.json is read by nobody',
             package.place(child("/cinatra", key)),
             hint=f'did you mean "{meant}"?',
             file=package.manifest_file,
+            fix=(Edit(pointer=child("/cinatra", key), key=meant),),
         )
+
+
+def misspelt_members(package: Package) -> dict[str, str]:
+    """Key of package.json as written → the one that was meant, which is not there."""
+    absent = [key for key in _MEMBERS if key not in package.manifest]
+    found: dict[str, str] = {}
+    for key in list(package.manifest)[:_MOST_COMPARED]:
+        if key in _MEMBERS or key in _OF_NPM or len(key) > LONGEST_COMPARED:
+            continue
+        near = get_close_matches(key.lower(), absent, n=1, cutoff=_CUTOFF)
+        if near and near[0] not in found.values():
+            found[key] = near[0]
+    return found

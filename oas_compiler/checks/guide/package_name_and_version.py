@@ -7,6 +7,7 @@ package.json {"name": "@x/mail-agent", "version": "1.0.0"}   ->   fine; the flow
 from __future__ import annotations
 
 from oas_compiler.checks.context.context_package_version import lacks_slot_version
+from oas_compiler.checks.guide.misspelt_manifest_key import misspelt_members
 from oas_compiler.checks.subject import Subject
 from oas_compiler.rules import Report, rule
 
@@ -36,7 +37,7 @@ def package_name_and_version(subject: Subject, report: Report) -> None:
     for key, in_flow, why in pairs:
         stated = package.manifest.get(key)
         is_there = _is_there(stated) if key == "version" else _is_text(stated)
-        if is_there or _is_text(about.get(in_flow)):
+        if is_there or _is_text(about.get(in_flow)) or key in misspelt_members(package).values():
             continue
         if key == "version" and lacks_slot_version(subject):
             continue  # OAS163, an error

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from oas_compiler.checks.child_agents import own_names
 from oas_compiler.checks.cinatra.metadata_keys import misspelt_keys
+from oas_compiler.checks.guide.manifest_values import has_renderers
 from oas_compiler.checks.guide.misspelt_manifest_key import KEYS
 from oas_compiler.checks.renderers import (
     is_renderer_id,
@@ -37,10 +38,11 @@ def renderer_not_registered(subject: Subject, report: Report) -> None:
     package, root = subject.agent, subject.root
     if package is None or package.source is None or root is None:
         return
-    if not isinstance(package.manifest.get("cinatra", {}), dict):
-        return  # OAS248 says so
-    if "fieldRenderers" in misspelt_keys(package.cinatra, KEYS).values():
-        return  # OAS197 says so
+    if (
+        not has_renderers(package)
+        or "fieldRenderers" in misspelt_keys(package.cinatra, KEYS).values()
+    ):
+        return  # OAS248 and OAS197 say so
     registered = registered_screens(subject)
     screens = _listed(root.cinatra.get("hitlScreens"))
     emitted = [one for one in named_renderers(subject) if one.emitted]

@@ -40,8 +40,8 @@ _OF_THE_HOST = ("@cinatra-ai/agent-builder:", "@cinatra/agent-builder:")
 )
 def unlisted_hitl_screen(subject: Subject, report: Report) -> None:
     root = subject.root
-    if root is None or "cinatra" not in _metadata(root):
-        return
+    if root is None or not isinstance(_metadata(root).get("cinatra"), dict):
+        return  # OAS102 says so
     screens = root.cinatra.get("hitlScreens", [])
     if not isinstance(screens, list):
         return

@@ -24,10 +24,15 @@ from oas_compiler.rules import Report, rule
 )
 def foreign_host(subject: Subject, report: Report) -> None:
     for component, field, address in addresses(subject, *CALLERS, *TRANSPORTS):
-        if address.host and not address.is_loopback:
+        if address.host and not address.is_loopback and not _has_other_scheme(address.scheme):
             report(
                 f'{component.label} calls "{address.host[:80]}" and not the platform: the call '
                 "carries no identity of the run",
                 subject.place(component.at(field)),
                 hint='a tool of the platform is called at "{{CINATRA_BASE_URL}}/api/agents/passthrough"',
             )
+
+
+def _has_other_scheme(scheme: str) -> bool:
+    """Whether nothing is called there at all, which OAS252 says."""
+    return scheme not in {"", "http", "https"}

@@ -9,6 +9,7 @@ from __future__ import annotations
 from oas_compiler.checks.addresses import CALLERS, TRANSPORTS, addresses
 from oas_compiler.checks.subject import Subject
 from oas_compiler.rules import Report, rule
+from oas_compiler.templates import PLATFORM
 
 
 @rule(
@@ -24,9 +25,17 @@ from oas_compiler.rules import Report, rule
 )
 def templated_host(subject: Subject, report: Report) -> None:
     for component, field, address in addresses(subject, *CALLERS, *TRANSPORTS, "A2AAgent", "MCPToolBox"):  # fmt: skip
-        if address.templated:
+        if address.templated and not _is_misspelt(
+            component.text(field), component.titles("inputs")
+        ):
             report(
                 f"values of the run decide which host {component.label} calls",
                 subject.place(component.at(field)),
                 hint="keep placeholders behind the host; {{UPPER_CASE}} names are filled in before a run",
             )
+
+
+def _is_misspelt(url: str, inputs: tuple[str, ...]) -> bool:
+    """Whether the platform's own name stands there in small letters, which OAS081 says."""
+    name = url.removeprefix("{{").partition("}}")[0].strip()
+    return name not in {*inputs, PLATFORM} and name.upper() == PLATFORM

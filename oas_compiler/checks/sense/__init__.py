@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from oas_compiler.checks.sense.call_address import call_address
 from oas_compiler.checks.sense.component_unused import component_unused
 from oas_compiler.checks.sense.edge_never_carries import edge_never_carries
 from oas_compiler.checks.sense.edge_twice import edge_twice
@@ -11,8 +12,10 @@ from oas_compiler.checks.sense.message_not_json import message_not_json
 from oas_compiler.checks.sense.metadata_names import metadata_names
 from oas_compiler.checks.sense.platform_address import platform_address
 from oas_compiler.checks.sense.platform_body import platform_body
+from oas_compiler.checks.sense.platform_values import platform_values
 from oas_compiler.checks.sense.property_key import property_key
 from oas_compiler.checks.sense.run_id_unbound import run_id_unbound
+from oas_compiler.checks.sense.schema_contradiction import schema_contradiction
 from oas_compiler.checks.sense.schema_required_unknown import schema_required_unknown
 from oas_compiler.rules import CheckRule
 
@@ -29,4 +32,7 @@ RULES: tuple[CheckRule, ...] = (
     edge_twice,
     metadata_names,
     key_is_id,
+    schema_contradiction,
+    call_address,
+    platform_values,
 )

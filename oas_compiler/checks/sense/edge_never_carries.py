@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from oas_compiler.checks.late_sources import late_inputs
 from oas_compiler.checks.subject import Subject
+from oas_compiler.ir import StartNode
 from oas_compiler.rules import Report, rule
 
 
@@ -28,4 +29,6 @@ def edge_never_carries(subject: Subject, report: Report) -> None:
     for late in late_inputs(subject):
         if late.is_fed or late.has_default:
             instead = "another edge feeds it" if late.is_fed else "it always has its default"
+            if isinstance(late.node, StartNode):
+                instead = "whoever starts the flow gives it"
             report(f"{late.message}: {instead}", late.edges[0].place, hint=late.hint)

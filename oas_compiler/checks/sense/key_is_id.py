@@ -33,7 +33,8 @@ def key_is_id(subject: Subject, report: Report) -> None:
         for name, value in defined.items():
             own = value.get("id") if isinstance(value, dict) else None
             # of two nodes with one id OAS027 tells
-            if isinstance(own, str) and own and own != name and ids.count(own) == 1:
+            told = subject.document.lacks(own, component.at(DEFINITIONS))  # OAS010 says so
+            if isinstance(own, str) and own and own != name and ids.count(own) == 1 and not told:
                 at = child(child(component.at(DEFINITIONS), name), "id")
                 report(
                     f'"{name[:80]}" has the id "{own[:80]}"',

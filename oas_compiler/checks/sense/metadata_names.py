@@ -6,20 +6,34 @@
 
 from __future__ import annotations
 
-from oas_compiler.checks.subject import Subject
-from oas_compiler.diagnostics import did_you_mean
+from collections.abc import Iterator
+from difflib import get_close_matches
+from typing import Final, TypeAlias
+
+from oas_compiler.checks.cinatra.metadata_keys import misspelt_keys
+from oas_compiler.checks.subject import Subject, Written
+from oas_compiler.diagnostics import Edit, did_you_mean
 from oas_compiler.marks import child
 from oas_compiler.rules import Report, rule
+
+
+_FROM: Final = ("contentFrom", "titleFrom")
+_ARTIFACT: Final = frozenset(
+    {"extension", "objectTypeId", "contentFrom", "declaredMime", "titleFrom"}
+)
+_ALIKE: Final = 0.95
+"""From here on two names of packages are one with a slip."""
 
 
 @rule(
     code="OAS250",
     name="metadata-names",
     severity="warning",
-    summary="The metadata of a flow names a gate that is not there, or its block is misspelt.",
-    fix='Write "cinatra", and the id of a gate of the flow.',
+    summary="The metadata of a flow names a gate, an output or a package that is not there, or its block is misspelt.",
+    fix='Write "cinatra", and names that are there.',
     source="Cinatra, metadata.cinatra",
     needs="cinatra",
+    fixable=True,
     bad='"reentrantGate": "review_txt"     (the gate is "review_text")',
     good='"reentrantGate": "review_text"',
 )
@@ -33,6 +47,8 @@ def metadata_names(subject: Subject, report: Report) -> None:
                 subject.place(flow.at("metadata", "cinatra", "reentrantGate")),
                 hint=report.nearest(named, gates) or "name the gate that the loop comes back to",
             )
+    for component, says, at, hint in (*_artifacts(subject), *_packages(subject)):
+        report(f"{says} of {component.label}", subject.place(at), hint=hint)
     for component in subject.components:
         if subject.root is not None and component.pointer == subject.root.pointer:
             continue  # OAS102 says so
@@ -41,8 +57,50 @@ def metadata_names(subject: Subject, report: Report) -> None:
             continue
         for key in list(metadata)[:20]:
             if did_you_mean(key.lower(), ["cinatra"]) or key.lower() == "cinatra":
+                at = child(component.at("metadata"), key)
                 report(
                     f'"{key[:80]}" in the metadata of {component.label} is read by nobody',
-                    subject.place(child(component.at("metadata"), key)),
+                    subject.place(at),
                     hint='did you mean "cinatra"?',
+                    fix=(Edit(pointer=at, key="cinatra"),),
                 )
+
+
+_Named: TypeAlias = "tuple[Written, str, str, str]"
+
+
+def _artifacts(subject: Subject) -> Iterator[_Named]:
+    """What an output says that its artifact is made from is an output of the same node."""
+    for end in subject.of_type("EndNode", "Flow"):
+        titles = end.titles("outputs")
+        for index, item in enumerate(end.items("outputs")):
+            about = item.get("cinatra") if isinstance(item, dict) else None
+            artifact = about.get("artifact") if isinstance(about, dict) else None
+            if not isinstance(artifact, dict):
+                continue
+            at = end.at("outputs", index, "cinatra", "artifact")
+            for key in _FROM:
+                name = artifact.get(key)
+                if isinstance(name, str) and name not in titles:
+                    says = f'{key} names "{name[:80]}", which is no output'
+                    hint = did_you_mean(name, titles) or "name an output of the same node"
+                    yield end, says, child(at, key), hint
+            for key, meant in misspelt_keys(artifact, _ARTIFACT).items():
+                says = f'"{key[:80]}" is read by nobody, in an artifact'
+                yield end, says, child(at, key), f'did you mean "{meant}"?'
+
+
+def _packages(subject: Subject) -> Iterator[_Named]:
+    """A node that says whose it is does not almost name its own package."""
+    own = subject.root.cinatra.get("packageName") if subject.root is not None else None
+    if not isinstance(own, str):
+        return
+    for node in subject.of_type("ApiNode", "InputMessageNode"):
+        name = node.cinatra.get("packageName")
+        if (
+            isinstance(name, str)
+            and name != own
+            and get_close_matches(name[:200], [own], 1, _ALIKE)
+        ):
+            at = node.at("metadata", "cinatra", "packageName")
+            yield node, f'"{name[:120]}" is no package', at, f'did you mean "{own[:120]}"?'

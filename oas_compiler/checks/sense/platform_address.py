@@ -16,6 +16,7 @@ from oas_compiler.checks.slots import RESOLVE
 from oas_compiler.checks.subject import Subject
 from oas_compiler.diagnostics import did_you_mean
 from oas_compiler.rules import Report, rule
+from oas_compiler.templates import is_environment_name
 
 _BASE: Final = "CINATRA_BASE_URL"
 _BASE_FORM: Final = re.compile(
@@ -27,7 +28,7 @@ _NAME: Final = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 _PATH: Final = re.compile(
     r"\{\{\s*CINATRA_BASE_URL\s*\}\}/?(?:(?P<api>[\w.-]+)/)?(?P<rest>[\w./-]+)$"
 )
-_ROUTES: Final = (
+ROUTES: Final = (
     "llm-bridge", "agents/passthrough", "context-resolve", "context-finalize",
     "auditor/run-skills", "auditor/exclude", "auditor/apply", "a2a/resume",
 )  # fmt: skip
@@ -74,20 +75,25 @@ def _misspelt(url: str) -> tuple[str, str] | None:
         rest = url[form.end() :].lstrip("/")
         return url, f"{{{{{_BASE}}}}}/{rest}"
     name = _NAME.match(url)
-    if name is not None and name[1] != _BASE and did_you_mean(name[1].upper(), [_BASE]):
+    if (
+        name is not None
+        and name[1] != _BASE
+        and is_environment_name(name[1])
+        and did_you_mean(name[1].upper(), [_BASE])
+    ):
         return f"{{{{{name[1]}}}}}", f"{{{{{_BASE}}}}}"
     path = _PATH.match(url)
     if path is None:
         return None
     api, rest = path["api"], path["rest"].rstrip("/")
-    if api is None or (api != "api" and rest in _ROUTES):
+    if api is None or (api != "api" and rest in ROUTES):
         return (
-            (f"/{api or ''}/{rest}".replace("//", "/"), f"/api/{rest}") if rest in _ROUTES else None
+            (f"/{api or ''}/{rest}".replace("//", "/"), f"/api/{rest}") if rest in ROUTES else None
         )
     whole = rest if api == "api" else f"{api}/{rest}"
-    if whole in _ROUTES or api != "api":
+    if whole in ROUTES or api != "api":
         return None
-    near = next((route for route in _ROUTES if _is_slip(whole, route)), "")
+    near = next((route for route in ROUTES if _is_slip(whole, route)), "")
     return (f"/api/{whole}", f"/api/{near}") if near else None
 
 

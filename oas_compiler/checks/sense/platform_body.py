@@ -9,14 +9,15 @@ Further keys are a host's own, and are told only where they are almost one that 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from typing import Final
 
+from oas_compiler.checks.cinatra.bridge_nodes import BRIDGE
 from oas_compiler.checks.cinatra.run_id_source import RUN_ID
 from oas_compiler.checks.sense.run_id_unbound import NAMES as RUN_NAMES
 from oas_compiler.checks.subject import Subject
-from oas_compiler.diagnostics import LONGEST_COMPARED
+from oas_compiler.diagnostics import LONGEST_COMPARED, Edit
 from oas_compiler.marks import child
 from oas_compiler.rules import Report, rule
 
@@ -53,6 +54,7 @@ _MOST: Final = 50
     fix="Write the key as the route reads it: user for the bridge, tool and agent_run_id for a tool.",
     source="Cinatra, endpoints of the platform",
     needs="cinatra",
+    fixable=True,
     bad='"url": "{{CINATRA_BASE_URL}}/api/llm-bridge", "data": {"usr": "…"}',
     good='"url": "{{CINATRA_BASE_URL}}/api/llm-bridge", "data": {"user": "…"}',
 )
@@ -63,12 +65,15 @@ def platform_body(subject: Subject, report: Report) -> None:
         data = node.value.get("data")
         if not route or not isinstance(data, dict):
             continue
-        slips = _slips(data, _TAKES[route])
+        takes = (*_TAKES[route], *_unasked(subject)) if route == BRIDGE else _TAKES[route]
+        slips = _slips(data, takes)
         for key, meant in slips.items():
+            at = child(node.at("data"), key)
             report(
                 f'"{key[:80]}" in data of {node.label} is read by nobody',
-                subject.place(child(node.at("data"), key)),
+                subject.place(at),
                 hint=f'did you mean "{meant}"?',
+                fix=(Edit(pointer=at, key=meant),),
             )
         for name in _NEEDS.get(route, ()):
             if not _is_there(name, data) and name not in slips.values():
@@ -77,6 +82,14 @@ def platform_body(subject: Subject, report: Report) -> None:
                     subject.place(node.at("data")),
                     hint=_what(name),
                 )
+
+
+def _unasked(subject: Subject) -> Iterator[str]:
+    """Keys that the root flow does not ask for: where it does, OAS122 and OAS123 speak of them."""
+    block = subject.root.cinatra if subject.root is not None else {}
+    for key, asked_by in (("cinatra_llm", "llm"), ("toolbox_ids", "toolboxes")):
+        if not block.get(asked_by):
+            yield key
 
 
 def _is_there(name: str, data: Mapping[str, object]) -> bool:

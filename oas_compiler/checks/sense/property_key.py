@@ -12,6 +12,7 @@ from difflib import get_close_matches
 from typing import Final
 
 from oas_compiler.checks.subject import Subject
+from oas_compiler.diagnostics import Edit
 from oas_compiler.ir import JsonValue
 from oas_compiler.marks import child
 from oas_compiler.rules import Report, rule
@@ -35,6 +36,7 @@ _MOST: Final = 50
     fix="Correct the spelling: keys are compared as they stand, with their case.",
     source="Agent Spec, properties; JSON Schema, draft 2020-12",
     needs="document",
+    fixable=True,
     bad='{"title": "tone", "type": "string", "defualt": "plain"}',
     good='{"title": "tone", "type": "string", "default": "plain"}',
 )
@@ -43,10 +45,12 @@ def property_key(subject: Subject, report: Report) -> None:
         for field in ("inputs", "outputs"):
             for index, item in enumerate(component.items(field)):
                 for key, meant in _slips(item):
+                    at = child(component.at(field, index), key)
                     report(
                         f'"{key[:80]}" of an entry of {field} of {component.label} is read by nobody',
-                        subject.place(child(component.at(field, index), key)),
+                        subject.place(at),
                         hint=f'did you mean "{meant}"?',
+                        fix=(Edit(pointer=at, key=meant),),
                     )
 
 

@@ -36,7 +36,7 @@ _MOST: Final = 200
 )
 def schema_required_unknown(subject: Subject, report: Report) -> None:
     for component in subject.components:
-        for schema, pointer in _schemas(component):
+        for schema, pointer in schemas_of(component):
             for name, at, meant in _unknown(schema, pointer):
                 report(
                     f'the schema requires "{name[:80]}", which is none of its properties',
@@ -45,7 +45,8 @@ def schema_required_unknown(subject: Subject, report: Report) -> None:
                 )
 
 
-def _schemas(component: Written) -> Iterator[tuple[JsonValue, str]]:
+def schemas_of(component: Written) -> Iterator[tuple[JsonValue, str]]:
+    """The schemas that a component writes, of its gate and of its ports, each with its pointer."""
     for key in _MEMBERS:
         yield component.cinatra.get(key), component.at("metadata", "cinatra", key)
     for key in ("inputs", "outputs"):

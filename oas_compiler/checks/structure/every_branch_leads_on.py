@@ -9,6 +9,7 @@ from collections import Counter
 from typing import Final
 
 from oas_compiler.checks.structure.gaps import Gaps, is_vague, meant_by, unlisted
+from oas_compiler.checks.structure.turned import turned_routes
 from oas_compiler.checks.subject import Subject
 from oas_compiler.ir import EndNode, FlowIR, Node
 from oas_compiler.rules import Report, rule
@@ -35,6 +36,7 @@ def every_branch_leads_on(subject: Subject, report: Report) -> None:
         if not (has_end or flow.lacks_nodes or unlisted(flow)):
             continue  # OAS041: there is no EndNode that the last node could lead to
         gaps = Gaps(flow)
+        turned: frozenset[str] | None = None
         leaving: dict[str, Counter[str]] = {}
         for route in flow.routes:
             leaving.setdefault(route.source, Counter())[route.branch] += 1
@@ -50,7 +52,9 @@ def every_branch_leads_on(subject: Subject, report: Report) -> None:
                     hint="connect the node, or remove it",
                 )
                 continue
-            for branch in branches:
+            if branches and turned is None:
+                turned = frozenset(route.target for route in turned_routes(flow))
+            for branch in branches if turned is None or node.id not in turned else ():
                 hint = "" if branch == "next" else f' with from_branch "{branch}"'
                 report(
                     f'the branch "{branch}" of "{node.id}" leads nowhere',

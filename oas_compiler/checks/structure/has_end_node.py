@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from oas_compiler.checks.structure.gaps import unlisted
 from oas_compiler.checks.subject import Subject
-from oas_compiler.ir import EndNode
+from oas_compiler.ir import EndNode, StartNode
 from oas_compiler.rules import Report, rule
 
 
@@ -28,7 +28,9 @@ from oas_compiler.rules import Report, rule
 def has_end_node(subject: Subject, report: Report) -> None:
     for flow in subject.flows:
         hidden = flow.lacks_nodes or unlisted(flow)
-        if not hidden and not any(isinstance(node, EndNode) for node in flow.nodes):
+        # which of several StartNodes was to be an EndNode is OAS040
+        several = sum(isinstance(node, StartNode) for node in flow.nodes) > 1
+        if not hidden and not several and not any(isinstance(node, EndNode) for node in flow.nodes):
             place = subject.place(f"{flow.place.pointer}/nodes")
             report(
                 f'the flow "{flow.id}" has no EndNode',

@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from oas_compiler.checks.structure.gaps import Gaps, is_vague, meant_by
+from oas_compiler.checks.structure.ports_of import Titles
+from oas_compiler.checks.structure.turned import turned_links
 from oas_compiler.checks.subject import Subject
 from oas_compiler.ir import EndNode, FlowIR, Node, Port, StartNode
 from oas_compiler.rules import Report, rule
@@ -37,11 +39,13 @@ def inputs_are_fed(subject: Subject, report: Report) -> None:
         gaps = Gaps(flow)
         fed = _fed(flow)
         fallback = {port.title for port in flow.outputs if port.default is not None}
+        turned: frozenset[tuple[str, str]] | None = None
         for node in flow.nodes:
             if isinstance(node, StartNode) or is_vague(node):
                 continue
             for port in _hungry(node, fed.get(node.id, set()), fallback):
-                if not gaps.may_feed(node.id, port.title):
+                turned = _turned(flow) if turned is None else turned
+                if (node.id, port.title) not in turned and not gaps.may_feed(node.id, port.title):
                     report(
                         f'the input "{port.title}" of "{node.id}" has no data edge and no default',
                         port.place if _is_own(node, port) else node.place,
@@ -55,6 +59,15 @@ def _fed(flow: FlowIR) -> Mapping[str, set[str]]:
     for edge in flow.data_edges:
         found.setdefault(edge.target, set()).add(edge.input)
     return found
+
+
+def _turned(flow: FlowIR) -> frozenset[tuple[str, str]]:
+    """Inputs that data edges would feed the other way round (OAS061, OAS062)."""
+    return frozenset(
+        (edge.source, title)
+        for edge in turned_links(flow, Titles(flow))
+        for title in (edge.input, edge.output)
+    )
 
 
 def _hungry(node: Node, fed: set[str], fallback: set[str]) -> list[Port]:

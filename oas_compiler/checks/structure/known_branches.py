@@ -40,7 +40,7 @@ def known_branches(subject: Subject, report: Report) -> None:
                 continue
             if node.id not in known:
                 known[node.id] = {branch: branch.casefold() for branch in node.branches}
-            if route.branch not in known[node.id]:
+            if route.branch not in known[node.id] and not _is_declared(subject, node, route.branch):
                 place = part_of(subject, route.place, "from_branch")
                 report(
                     f'"{node.id}" has no branch "{route.branch}", it has {_listed(node.branches)}',
@@ -48,6 +48,12 @@ def known_branches(subject: Subject, report: Report) -> None:
                     hint=_meant(route.branch, known[node.id], report)
                     or _named(node, flow, route.branch),
                 )
+
+
+def _is_declared(subject: Subject, node: Node, branch: str) -> bool:
+    """Whether the node says that it has this branch; that it has not is OAS051 then."""
+    written = subject.written_at(node.place.pointer)
+    return written is not None and branch in written.items("branches")
 
 
 def _listed(branches: tuple[str, ...]) -> str:

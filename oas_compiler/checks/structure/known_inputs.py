@@ -8,6 +8,7 @@ from __future__ import annotations
 from oas_compiler.checks.structure.edges import part_of
 from oas_compiler.checks.structure.gaps import Gaps
 from oas_compiler.checks.structure.ports_of import Titles
+from oas_compiler.checks.structure.turned import turned_links
 from oas_compiler.checks.subject import Subject
 from oas_compiler.rules import Report, rule
 
@@ -30,6 +31,13 @@ def known_inputs(subject: Subject, report: Report) -> None:
             node = flow.by_id.get(edge.target)
             if node is None or gaps.hides_ports(node) or edge.input in titles.inputs(node):
                 continue
+            source = flow.by_id.get(edge.source)
+            if (
+                source is not None
+                and edge.output not in titles.outputs(source)
+                and edge in turned_links(flow, titles)
+            ):
+                continue  # OAS061 says so
             report(
                 f'"{node.id}" has no input "{edge.input}"',
                 part_of(subject, edge.place, "destination_input"),

@@ -6,6 +6,7 @@ an edge with "from_node": end   ->   OAS047
 from __future__ import annotations
 
 from oas_compiler.checks.structure.edges import part_of
+from oas_compiler.checks.structure.turned import turned_routes
 from oas_compiler.checks.subject import Subject
 from oas_compiler.ir import EndNode
 from oas_compiler.rules import Report, rule
@@ -30,5 +31,8 @@ def no_edge_out_of_end(subject: Subject, report: Report) -> None:
                 report(
                     f'a control edge leaves the EndNode "{route.source}"',
                     place,
-                    hint="remove the edge, or let it leave the node before the EndNode",
+                    hint=f'turn it round: from_node "{route.target[:80]}", '
+                    f'to_node "{route.source[:80]}"'
+                    if route in turned_routes(flow)
+                    else "remove the edge, or let it leave the node before the EndNode",
                 )

@@ -6,7 +6,9 @@ two edges from the branch "next" of "write"   ->   OAS044 at the second
 from __future__ import annotations
 
 from oas_compiler.checks.structure.gaps import is_vague
+from oas_compiler.checks.structure.turned import turned_routes
 from oas_compiler.checks.subject import Subject
+from oas_compiler.ir import FlowIR, Route, StartNode
 from oas_compiler.rules import Report, rule
 
 
@@ -32,9 +34,21 @@ def one_edge_per_branch(subject: Subject, report: Report) -> None:
             if route.source in flow.doubled:
                 continue  # OAS027 says so
             if known and (route.source, route.branch) in taken:  # other branches are OAS043's
+                turned = _turned(flow, route)
+                if turned is not None and isinstance(flow.by_id.get(turned.target), StartNode):
+                    continue  # OAS046 says so
                 report(
                     f'the branch "{route.branch}" of "{route.source}" has two control edges',
-                    route.place,
-                    hint="a branch leads to one node; use a BranchingNode to choose",
+                    (turned or route).place,
+                    hint=f'turn this one round: from_node "{turned.target[:80]}", '
+                    f'to_node "{turned.source[:80]}"'
+                    if turned is not None
+                    else "a branch leads to one node; use a BranchingNode to choose",
                 )
             taken.add((route.source, route.branch))
+
+
+def _turned(flow: FlowIR, route: Route) -> Route | None:
+    """The edge of the same branch that stands the wrong way round."""
+    same = (route.source, route.branch)
+    return next((one for one in turned_routes(flow) if (one.source, one.branch) == same), None)

@@ -26,7 +26,7 @@ def test_both_forms_of_the_dependency_count(tmp_path, cinatra):
 
 @pytest.mark.parametrize(
     "cinatra",
-    [{}, {"agentDependencies": {}}, {"agentDependencies": [AGENT]}, {"dependencies": {}},
+    [{}, {"agentDependencies": {}}, {"dependencies": {}},
      {"agentDependencies": {"@cinatra-ai/context-agent": "^1.0.0"}}],
 )  # fmt: skip
 def test_a_flow_with_slots_depends_on_the_selection_agent(tmp_path, cinatra):

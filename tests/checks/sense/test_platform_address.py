@@ -27,7 +27,6 @@ def at(url):
         (f"{BASE}//api/llm-bridge", f"{BASE}/api/llm-bridge"),
         ("{CINATRA_BASE_URL}/api/llm-bridge", f"{BASE}/api/llm-bridge"),
         ("${CINATRA_BASE_URL}/api/x", f"{BASE}/api/x"),
-        ("{{cinatra_base_url}}/api/llm-bridge", "{{CINATRA_BASE_URL}}"),
     ],
 )  # fmt: skip
 def test_an_address_that_is_almost_one_of_the_platforms_is_found(url, meant):

@@ -1,0 +1,131 @@
+"""Why a text is no template, in words for people.
+
+    flaw("{{ name")                  ->  Flaw(line=1, says="{{ is not closed: }} is missing")
+    flaw("{% if a %}x")              ->  Flaw(line=1, says="{% if %} is not closed: {% endif %} is missing")
+    flaw("{% set x = 1 %}")          ->  Flaw(line=1, says='there is no tag "set"; known are if, …')
+
+In: a text that Jinja refused.  Looks at the marks and at the words behind `{%`, once; the messages
+of the library speak of its own tokens, and say more of the text than findings may show.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+_MARK: Final = re.compile(r"\{\{|\{%|\{#")
+_CLOSING: Final = {"{{": "}}", "{%": "%}", "{#": "#}"}
+_QUOTED: Final = re.compile(r"'(?:[^'\\]|\\.)*+'|\"(?:[^\"\\]|\\.)*+\"", re.DOTALL)
+_WORD: Final = re.compile(r"[-+]?\s*(\w{1,40})")
+_RAW: Final = re.compile(r"\{%[-+]?\s*endraw\s*[-+]?%\}")
+_BLOCKS: Final = ("if", "for")
+_TAGS: Final = ("if", "elif", "else", "endif", "for", "endfor", "raw", "endraw")
+_LONGEST: Final = 100_000
+"""Characters that are looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Flaw:
+    """One reason; `line` counts from 1."""
+
+    line: int
+    says: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Tag:
+    mark: str
+    at: int
+    inside: str
+    is_closed: bool
+
+    @property
+    def word(self) -> str:
+        found = _WORD.match(self.inside.lstrip())
+        return found[1] if found is not None and self.mark == "{%" else ""
+
+
+def flaw(text: str, line: int = 1) -> Flaw:
+    """What is wrong; where the marks do not show it, the `line` that the reader named."""
+    text = text[:_LONGEST]
+    blocks: list[tuple[str, int]] = []
+    for tag in _tags(text):
+        says = _of_tag(tag) or (_of_block(tag.word, blocks) if tag.mark == "{%" else "")
+        if says:
+            return Flaw(text.count("\n", 0, tag.at) + 1, says)
+        if tag.word in _BLOCKS:
+            blocks.append((tag.word, tag.at))
+    if blocks:
+        word, at = blocks[-1]
+        says = f"{{% {word} %}} is not closed: {{% end{word} %}} is missing"
+        return Flaw(text.count("\n", 0, at) + 1, says)
+    return Flaw(
+        line, "what stands between the marks is no name, no path, no filter and no comparison"
+    )
+
+
+def _tags(text: str) -> Iterator[_Tag]:
+    at = 0
+    while (found := _MARK.search(text, at)) is not None:
+        mark, start = found[0], found.end()
+        stop = _end(text, start, mark)
+        yield _Tag(mark, found.start(), text[start : stop if stop >= 0 else start + 200], stop >= 0)
+        if stop < 0:
+            return
+        at = stop + 2
+        if mark == "{%" and text[start:stop].strip(" \t\r\n-+") == "raw":
+            end = _RAW.search(text, at)
+            at = end.end() if end is not None else len(text)
+
+
+def _end(text: str, start: int, mark: str) -> int:
+    """Where the closing mark begins; -1 where there is none before the next opening one."""
+    closing = _CLOSING[mark]
+    if mark == "{#":
+        return text.find(closing, start)
+    at = start
+    while at < len(text):
+        quoted = _QUOTED.match(text, at)
+        if quoted is not None:
+            at = quoted.end()
+        elif text.startswith(closing, at):
+            return at
+        elif text.startswith(("{{", "{%"), at) and at > start:
+            return -1
+        else:
+            at += 1
+    return -1
+
+
+def _of_tag(tag: _Tag) -> str:
+    inside = tag.inside.strip(" \t\r\n-+")
+    if not tag.is_closed:
+        if tag.mark != "{#" and _CLOSING[tag.mark] in tag.inside:
+            return f"a quote after {tag.mark} is not closed"
+        return f"{tag.mark} is not closed: {_CLOSING[tag.mark]} is missing"
+    bare = _QUOTED.sub("", inside) if tag.mark != "{#" else ""
+    if "'" in bare or '"' in bare:
+        return f"a quote after {tag.mark} is not closed"
+    if tag.mark == "{%" and re.match(r"else\s+if\b", inside):
+        return "write elif instead of else if"
+    if tag.mark == "{{" and inside.startswith("{") and not inside.endswith("}"):
+        return "three braces stand where two belong: write {{ name }}"
+    if tag.mark != "{#" and not inside:
+        return f"nothing stands between {tag.mark} and {_CLOSING[tag.mark]}"
+    if tag.mark == "{{" and re.fullmatch(r"[A-Za-z_]\w*(\s+[A-Za-z_]\w*)+", inside):
+        return "two names stand beside each other between {{ and }}"
+    return ""
+
+
+def _of_block(word: str, blocks: list[tuple[str, int]]) -> str:
+    if word not in _TAGS:
+        return f'there is no tag "{word}"; known are if, elif, else, endif, for and endfor'
+    if word.startswith("end") and word != "endraw":
+        if not blocks or blocks[-1][0] != word[3:]:
+            return f"{{% {word} %}} closes nothing"
+        blocks.pop()
+    elif word in {"else", "elif"} and not blocks:
+        return f"{{% {word} %}} stands in no {{% if %}}"
+    return ""

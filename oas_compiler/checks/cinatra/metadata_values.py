@@ -1,0 +1,171 @@
+"""What stands in `metadata.cinatra` of a component is of the kind that a host reads.
+
+    "metadata": {"cinatra": "…"}                                 ->   OAS135: no object
+    "requiresApproval": "true"                                   ->   OAS135 without quotes
+    "gateSteps": [{"gateCout": 2}]                               ->   OAS135 did you mean "gateCount"?
+    "gateSteps": [{"hitlOwnedBy": "parent"}]                     ->   OAS135 childAgent, self
+
+The forms are those of the dialect (dialect_cinatra.py); keys with a rule of their own are that
+rule's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final, NamedTuple
+
+from oas_compiler.checks.cinatra.metadata_keys import KEYS as NAMES
+from oas_compiler.checks.cinatra.metadata_keys import misspelt_keys
+from oas_compiler.checks.subject import Subject, Written
+from oas_compiler.components import describe
+from oas_compiler.diagnostics import Edit, did_you_mean
+from oas_compiler.dialect_cinatra import KEYS, gate_step
+from oas_compiler.ir import JsonValue
+from oas_compiler.marks import child
+from oas_compiler.rules import Report, rule
+
+_TOLD: Final = frozenset(
+    {
+        "agentDependencies", "contextSlots", "formSchema", "hidden", "hitlScreens",
+        "inputMessageSchema", "inputRenderers", "inputTitles", "llm", "maxGateVisits",
+        "packageVersion", "renderer", "required", "riskClass", "type",
+    }
+)  # fmt: skip
+"""Keys whose values other rules look at."""
+_TOLD_OF: Final = frozenset({("FlowNode", "packageName"), ("AgentNode", "requiresApproval")})
+_TOLD_IN_STEPS: Final = frozenset({"renderer", "riskClass", "requiresApproval"})
+_KINDS: Final[Mapping[str, tuple[type, str]]] = {
+    "string": (str, "a string"),
+    "boolean": (bool, "true or false"),
+    "array": (list, "a list"),
+    "object": (dict, "an object"),
+    "integer": (int, "a whole number"),
+}
+_MOST: Final = 200
+"""Entries of a list that are looked at."""
+
+
+class _Flaw(NamedTuple):
+    says: str
+    pointer: str
+    hint: str
+    key: str = ""
+    """The name that a misspelt key gets."""
+
+
+@rule(
+    code="OAS135",
+    name="metadata-values",
+    severity="warning",
+    summary="A value in metadata.cinatra is of another kind than a host reads, or has a misspelt key.",
+    fix="Write a value of the kind that the message names.",
+    source="Cinatra, metadata.cinatra",
+    needs="cinatra",
+    fixable=True,
+    bad='"requiresApproval": "true"',
+    good='"requiresApproval": true',
+)
+def metadata_values(subject: Subject, report: Report) -> None:
+    for component in subject.components:
+        for flaw in _flaws(subject, component):
+            if _is_told(subject, flaw.pointer):
+                continue
+            report(
+                f"{flaw.says} in metadata.cinatra of {component.label}",
+                subject.place(flaw.pointer),
+                hint=flaw.hint,
+                fix=(Edit(pointer=flaw.pointer, key=flaw.key),) if flaw.key else (),
+            )
+
+
+def _is_told(subject: Subject, pointer: str) -> bool:
+    """Whether YAML's `yes` or `no` stands there, which OAS018 tells."""
+    line = subject.place(pointer).line
+    return bool(line) and any(
+        one.code == "OAS018" and one.line == line for one in subject.document.findings
+    )
+
+
+def has_block(component: Written) -> bool:
+    """Whether `metadata.cinatra` can be read: of one that is no object, OAS135 or OAS022 speaks."""
+    metadata = component.value.get("metadata")
+    if metadata is not None and not isinstance(metadata, dict):
+        return False
+    block = (metadata or {}).get("cinatra")
+    return block is None or isinstance(block, dict)
+
+
+def _flaws(subject: Subject, component: Written) -> Iterator[_Flaw]:
+    if not has_block(component):
+        metadata = component.value.get("metadata")
+        is_root = subject.root is not None and component.pointer == subject.root.pointer
+        if isinstance(metadata, dict) and not is_root:  # OAS022, OAS102
+            yield _Flaw(
+                f"an object is missing, there is {describe(metadata['cinatra'])},",
+                component.at("metadata", "cinatra"),
+                'write it as an object: {"riskClass": "read_only", …}',
+            )
+        return
+    at = component.at("metadata", "cinatra")
+    for key, schema in KEYS.get(component.type, {}).items():
+        value = component.cinatra.get(key)
+        if key == "gateSteps":
+            schema = {"type": "array", "items": gate_step()}  # noqa: PLW2901 - without its reference
+            if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
+                continue  # OAS038
+        elif key in _TOLD or (component.type, key) in _TOLD_OF or key not in NAMES[component.type]:
+            continue
+        yield from _of(key, value, schema, child(at, key))
+
+
+def _of(name: str, value: JsonValue, schema: Mapping[str, JsonValue], at: str) -> Iterator[_Flaw]:
+    """What is wrong with one value, and with what is in it."""
+    if value is None:
+        return
+    kind = schema.get("type")
+    if isinstance(kind, str) and not _is_of(value, kind):
+        yield _Flaw(f"{name} must be {_KINDS[kind][1]}, not {describe(value)},", at, _cure(value))
+        return
+    known = schema.get("enum")
+    if isinstance(known, list) and value not in known:
+        words = [str(word) for word in known]
+        text = value if isinstance(value, str) else ""
+        shown = f'"{text[:80]}"' if text else describe(value)
+        yield _Flaw(
+            f"{name} is {shown}, which no host knows,",
+            at,
+            did_you_mean(text, words) or f"it is one of {', '.join(words)}",
+        )
+    items, members = schema.get("items"), schema.get("properties")
+    if isinstance(value, list) and isinstance(items, dict):
+        for index, entry in enumerate(value[:_MOST]):
+            yield from _of(f"an entry of {name}", entry, items, f"{at}/{index}")
+    if isinstance(value, dict) and isinstance(members, dict):
+        yield from _in_object(name, value, members, at)
+
+
+def _in_object(
+    name: str, value: Mapping[str, JsonValue], members: Mapping[str, JsonValue], at: str
+) -> Iterator[_Flaw]:
+    for key, meant in misspelt_keys(value, frozenset(members)).items():
+        hint = f'did you mean "{meant}"?'
+        yield _Flaw(f'"{key[:80]}" of {name} is read by nobody', child(at, key), hint, meant)
+    for key, schema in members.items():
+        if isinstance(schema, dict) and key not in _TOLD_IN_STEPS:
+            yield from _of(f"{key} of {name}", value.get(key), schema, child(at, key))
+
+
+def _is_of(value: JsonValue, kind: str) -> bool:
+    if kind == "integer":
+        return isinstance(value, int) and not isinstance(value, bool)
+    return isinstance(value, _KINDS[kind][0])
+
+
+def _cure(value: JsonValue) -> str:
+    word = value.strip().casefold() if isinstance(value, str) else ""
+    meant = {"true": "true", "yes": "true", "false": "false", "no": "false"}.get(word, "")
+    if meant or word.isdecimal():
+        return f"write {meant or word} without quotes"
+    if isinstance(value, (int, float)):
+        return f'quote it: "{str(value).lower() if isinstance(value, bool) else value}"'
+    return "correct it, or leave it out"

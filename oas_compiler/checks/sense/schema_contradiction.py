@@ -1,0 +1,209 @@
+"""A schema of an input, an output or a gate does not contradict itself, and has no misspelt keyword.
+
+    {"type": "integer", "minimum": 9, "maximum": 3}          ->   OAS251: no value fits both
+    {"type": "string", "enum": [1, 2]}                       ->   OAS251: none of them is a string
+    {"enum": ["staff", "all"], "default": "stuff"}           ->   OAS251 did you mean "staff"?
+    {"type": "object", "propertys": {…}}                     ->   OAS251 did you mean "properties"?
+    {"type": "array", "json_schema": {"type": "object"}}     ->   OAS251: two types
+
+A form made of such a schema cannot be filled in, or asks for nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
+from typing import Final, NamedTuple
+
+from oas_compiler.checks.sense.schema_required_unknown import schemas_of
+from oas_compiler.checks.subject import Subject
+from oas_compiler.components import describe
+from oas_compiler.diagnostics import LONGEST_COMPARED, Edit, did_you_mean
+from oas_compiler.ir import JsonValue
+from oas_compiler.marks import child
+from oas_compiler.rules import Report, rule
+
+_PAIRS: Final = (
+    ("minimum", "maximum"),
+    ("minLength", "maxLength"),
+    ("minItems", "maxItems"),
+    ("minProperties", "maxProperties"),
+)
+_KINDS: Final[Mapping[str, tuple[type, ...]]] = {
+    "string": (str,),
+    "integer": (int, float),
+    "number": (int, float),
+    "boolean": (bool,),
+    "array": (list,),
+    "object": (dict,),
+    "null": (type(None),),
+}
+_BY_NAME: Final = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
+"""Keywords whose members are schemas under names of the author's."""
+_IN_LISTS: Final = ("anyOf", "oneOf", "allOf", "prefixItems")
+_ALONE: Final = ("items", "additionalProperties", "not", "if", "then", "else", "json_schema")
+_KEYWORDS: Final = frozenset(
+    {
+        *_BY_NAME, *_IN_LISTS, *_ALONE, *(name for pair in _PAIRS for name in pair),
+        "type", "title", "description", "default", "enum", "const", "format", "pattern",
+        "required", "examples", "exclusiveMinimum", "exclusiveMaximum", "multipleOf",
+        "uniqueItems", "readOnly", "writeOnly", "deprecated", "contains", "propertyNames",
+    }
+)  # fmt: skip
+_REPEATING: Final = ("Flow", "StartNode", "EndNode")
+"""Components that declare the ports of the flow, each again."""
+_CUTOFF: Final = 0.8
+_MOST: Final = 200
+"""Members of one schema that are compared."""
+
+
+class _Flaw(NamedTuple):
+    says: str
+    pointer: str
+    hint: str
+    key: str = ""
+    """The name that a misspelt keyword gets."""
+
+
+@rule(
+    code="OAS251",
+    name="schema-contradiction",
+    severity="warning",
+    summary="A schema contradicts itself, or has a misspelt keyword.",
+    fix="Make its parts agree: no value fits them as they are.",
+    source="JSON Schema, draft 2020-12",
+    needs="document",
+    fixable=True,
+    bad='{"type": "integer", "minimum": 9, "maximum": 3}',
+    good='{"type": "integer", "minimum": 3, "maximum": 9}',
+)
+def schema_contradiction(subject: Subject, report: Report) -> None:
+    repeated: set[tuple[str, str]] = set()
+    for component in subject.components:
+        for schema, pointer in schemas_of(component):
+            if component.type in _REPEATING and isinstance(schema, dict):
+                key = (component.flow, json.dumps(schema, sort_keys=True))
+                if key in repeated:
+                    continue  # told where the flow declares it
+                repeated.add(key)
+            is_port = pointer.startswith((component.at("inputs"), component.at("outputs")))
+            for flaw in _flaws(schema, pointer, is_port=is_port):
+                report(
+                    flaw.says,
+                    subject.place(flaw.pointer),
+                    hint=flaw.hint,
+                    fix=(Edit(pointer=flaw.pointer, key=flaw.key),) if flaw.key else (),
+                )
+
+
+def _flaws(schema: JsonValue, pointer: str, *, is_port: bool) -> Iterator[_Flaw]:
+    """What is wrong with a schema and with those in it; a document's depth is bounded."""
+    if not isinstance(schema, dict):
+        return
+    yield from _bounds(schema, pointer)
+    yield from _choices(schema, pointer, is_port=is_port)
+    if not is_port:  # of an input or output OAS245 says so
+        yield from _keywords(schema, pointer)
+    inner = schema.get("json_schema")
+    if is_port and isinstance(inner, dict) and _other_type(schema, inner):
+        yield _Flaw(
+            f'the type is "{schema["type"]}", and "{inner["type"]}" in json_schema',
+            f"{pointer}/json_schema/type",
+            f'write "{schema["type"]}", or leave the inner type out',
+        )
+    for member, at in _below(schema, pointer):
+        yield from _flaws(member, at, is_port=False)
+
+
+def _below(schema: dict[str, JsonValue], pointer: str) -> Iterator[tuple[JsonValue, str]]:
+    for keyword in _ALONE:
+        yield schema.get(keyword), f"{pointer}/{keyword}"
+    for keyword in _IN_LISTS:
+        parts = schema.get(keyword)
+        for index, part in enumerate(parts if isinstance(parts, list) else ()):
+            yield part, f"{pointer}/{keyword}/{index}"
+    for keyword in _BY_NAME:
+        named = schema.get(keyword)
+        for name, part in named.items() if isinstance(named, dict) else ():
+            yield part, child(f"{pointer}/{keyword}", name)
+
+
+def _bounds(schema: dict[str, JsonValue], pointer: str) -> Iterator[_Flaw]:
+    for low, high in _PAIRS:
+        least, most = schema.get(low), schema.get(high)
+        if _is_number(least) and _is_number(most) and least > most:  # type: ignore[operator]
+            yield _Flaw(
+                f"{low} is {least} and {high} is {most}: no value fits both",
+                f"{pointer}/{low}",
+                f"write a {low} that is not above {high}",
+            )
+
+
+def _choices(schema: dict[str, JsonValue], pointer: str, *, is_port: bool) -> Iterator[_Flaw]:
+    known = schema.get("enum")
+    if known is None:
+        return
+    if not isinstance(known, list):
+        if is_port:  # of a gate OAS093 says so
+            yield _Flaw(
+                f"enum must be a list, not {describe(known)}",
+                f"{pointer}/enum",
+                'write ["…", "…"]',
+            )
+        return
+    kinds = _kinds(schema.get("type"))
+    if known and kinds and not any(_is_of(value, kinds) for value in known[:_MOST]):
+        yield _Flaw(
+            f'none of the values of enum is of the type "{schema["type"]}"',
+            f"{pointer}/enum",
+            "make the type and the values agree",
+        )
+        return
+    default = schema.get("default")
+    if default is not None and default != "" and default not in known:
+        shown = f'"{default[:80]}"' if isinstance(default, str) else describe(default)
+        words = [word for word in known[:_MOST] if isinstance(word, str)]
+        yield _Flaw(
+            f"the default is {shown}, which enum does not list",
+            f"{pointer}/default",
+            (did_you_mean(default, words) if isinstance(default, str) else "")
+            or "write one of the values, or add it to them",
+        )
+
+
+def _keywords(schema: dict[str, JsonValue], pointer: str) -> Iterator[_Flaw]:
+    absent = sorted(_KEYWORDS - schema.keys() - {"json_schema", "if", "not", "then", "else"})
+    for key in list(schema)[:_MOST]:
+        if key in _KEYWORDS or key.startswith(("$", "x-")) or not 4 <= len(key) <= LONGEST_COMPARED:
+            continue
+        near = [name for name in absent if name.lower() == key.lower()]
+        near = near or get_close_matches(key, absent, n=1, cutoff=_CUTOFF)
+        if near:
+            yield _Flaw(
+                f'"{key[:80]}" is no keyword of a schema',
+                child(pointer, key),
+                f'did you mean "{near[0]}"?',
+                near[0],
+            )
+
+
+def _other_type(outer: Mapping[str, JsonValue], inner: Mapping[str, JsonValue]) -> bool:
+    one, other = outer.get("type"), inner.get("type")
+    return isinstance(one, str) and isinstance(other, str) and one != other
+
+
+def _kinds(kind: JsonValue) -> tuple[type, ...]:
+    """Types of Python that a schema's `type` stands for; empty where that is not known."""
+    names = kind if isinstance(kind, list) else [kind]
+    if not all(isinstance(name, str) and name in _KINDS for name in names):
+        return ()
+    return tuple(one for name in names for one in _KINDS[str(name)])
+
+
+def _is_of(value: JsonValue, kinds: tuple[type, ...]) -> bool:
+    return isinstance(value, kinds) and (not isinstance(value, bool) or bool in kinds)
+
+
+def _is_number(value: JsonValue) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)

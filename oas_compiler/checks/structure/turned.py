@@ -1,0 +1,54 @@
+"""Edges that stand the wrong way round: their ends were taken for each other.
+
+    start → write → end, and an edge show → write where write → show is meant
+        ->  one finding at that edge, and none about the branch of "write" that leads nowhere
+
+Not a rule.  In: a flow.  Out: the edges, for the rules about what is missing because of them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from oas_compiler.checks.structure.ports_of import Titles
+from oas_compiler.ir import DataEdge, EndNode, FlowIR, Node, Route, StartNode
+
+
+def turned_routes(flow: FlowIR) -> frozenset[Route]:
+    """Control edges that would be right the other way round, and are wrong as they are."""
+    leaving = Counter((route.source, route.branch) for route in flow.routes)
+    arriving = Counter(route.target for route in flow.routes)
+
+    def is_turned(route: Route) -> bool:
+        source, target = flow.by_id.get(route.source), flow.by_id.get(route.target)
+        if source is None or target is None or leaving[target.id, "next"]:
+            return False
+        if isinstance(target, StartNode):
+            return arriving[source.id] == 0
+        if target.branches != ("next",) or arriving[target.id] < 2:
+            return False
+        return isinstance(source, EndNode) or (
+            leaving[source.id, route.branch] > 1 and not arriving[source.id]
+        )
+
+    return frozenset(filter(is_turned, flow.routes))
+
+
+def turned_links(flow: FlowIR, titles: Titles) -> frozenset[DataEdge]:
+    """Data edges whose ports are there the other way round, and not as they are."""
+
+    def is_turned(edge: DataEdge) -> bool:
+        source, target = flow.by_id.get(edge.source), flow.by_id.get(edge.target)
+        if source is None or target is None or source is target:
+            return False
+        if edge.output in titles.outputs(source) and edge.input in titles.inputs(target):
+            return False
+        return _leads(edge.output, edge.input, titles, target, source) or _leads(
+            edge.input, edge.output, titles, target, source
+        )
+
+    return frozenset(filter(is_turned, flow.data_edges))
+
+
+def _leads(output: str, into: str, titles: Titles, source: Node, target: Node) -> bool:
+    return output in titles.outputs(source) and into in titles.inputs(target)

@@ -21,8 +21,9 @@ from oas_compiler.cli.safe import clean
 from oas_compiler.cli.terminal import Terminal
 from oas_compiler.deps.ranges import is_range
 from oas_compiler.diagnostics import CompileError, Diagnostics, Edit, Finding
-from oas_compiler.fixing.planning import Change, is_fixable_file
+from oas_compiler.fixing.planning import Change
 from oas_compiler.fixing.rewriting import CannotEdit, rewritten
+from oas_compiler.fixing.texts import is_yaml_file
 from oas_compiler.package import Package, find_package
 from oas_compiler.pipeline import check
 from oas_compiler.reports.diff import unified
@@ -74,7 +75,7 @@ def _read(path: str) -> Source:
     source = read_source(path, findings)
     if source is None:
         raise CompileError(findings)
-    if not is_fixable_file(source.file) or not isinstance(source.value, dict):
+    if is_yaml_file(source.file) or not isinstance(source.value, dict):
         raise Halt(f"{source.file} is no JSON object; wire-context changes JSON only")
     return source
 

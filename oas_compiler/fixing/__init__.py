@@ -1,7 +1,9 @@
 """`--fix`: findings that know how to be mended, mended in the author's own text.
 
     spans.py        where every value of a JSON text begins and ends
-    rewriting.py    edits -> the smallest changes of the text that make them
+    rewriting.py    edits -> the smallest changes of a JSON text that make them
+    yaml_rewriting.py   the same of a YAML text, whose comments stay
+    texts.py        which of the two a text is
     planning.py     which fixes of a file help, found out by checking the result
     writing.py      all of the new text on disk, or none of it
     disk.py         which file a name stands for, and whether it may be written
@@ -9,5 +11,5 @@
     {"url": "x",            Edit(pointer="/url", value=None)            {
      "id": "a"}             ------------------------------->             "id": "a"}
 
-Only JSON is changed; what no edit touches stays byte for byte as the author wrote it.
+What no edit touches stays byte for byte as the author wrote it.
 """

@@ -24,12 +24,12 @@ from oas_compiler.bounds import MAX_JSON_BYTES
 from oas_compiler.diagnostics import Finding
 from oas_compiler.files import read_flow
 from oas_compiler.fixing.disk import Identity, identity, refusal
-from oas_compiler.fixing.rewriting import CannotEdit, Rewriting, applied
+from oas_compiler.fixing.rewriting import AnyRewriting, CannotEdit, applied
+from oas_compiler.fixing.texts import rewriting_of
 from oas_compiler.pipeline import check
 
 BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
-YAML: Final = (".yaml", ".yml")
-NOT_JSON: Final = "--fix changes JSON only"
+NOT_READ: Final = "it is no JSON and no YAML that can be changed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,8 +76,8 @@ class Mending:
             first = self._first_name(file)
             if first != file:
                 self._leave_to(first, [one for one in fixes if one.file == file])
-            elif not is_fixable_file(file) or not self._read(file):
-                self._leave(fixes, file, NOT_JSON)
+            elif not self._read(file):
+                self._leave(fixes, file, NOT_READ)
             elif why := refusal(file):
                 del self._after[file]
                 self._leave(fixes, file, why)
@@ -95,14 +95,16 @@ class Mending:
         ]
 
     def _read(self, file: str) -> bool:
-        """Remember what is in the file now; False when it is no JSON that can be changed."""
+        """Remember what is in the file now; False when it is no text that can be changed."""
         if file in self._after:
             return True
         try:
             raw = read_flow(file, MAX_JSON_BYTES + 1)
         except (OSError, ValueError):
             return False
-        if not raw.removeprefix(BYTE_ORDER_MARK).lstrip(b" \t\r\n").startswith((b"{", b"[")):
+        try:
+            rewriting_of(raw.removeprefix(BYTE_ORDER_MARK).decode("utf-8"))
+        except (ValueError, IndexError):
             return False
         self._found[file] = self._after[file] = raw
         return True
@@ -141,7 +143,7 @@ class _Trial:
         self._flow = flow
         self._before = _counts(before)
         self._start = dict(work._after)  # noqa: SLF001 - one piece of work in two classes
-        self._rewritings: dict[str, Rewriting] = {}
+        self._rewritings: dict[str, AnyRewriting] = {}
         self.texts = dict(self._start)
         self.taken: list[Finding] = []
         self.left_out: list[LeftOut] = []
@@ -179,10 +181,10 @@ class _Trial:
                 found.append(finding)
         return found
 
-    def _rewriting(self, file: str) -> Rewriting:
+    def _rewriting(self, file: str) -> AnyRewriting:
         if file not in self._rewritings:
             text = self._start[file].removeprefix(BYTE_ORDER_MARK).decode("utf-8")
-            self._rewritings[file] = Rewriting(text)
+            self._rewritings[file] = rewriting_of(text)
         return self._rewritings[file]
 
     def _rewritten(self, fixes: list[Finding]) -> dict[str, bytes]:
@@ -211,8 +213,3 @@ def _key(finding: Finding) -> tuple[str, str, str]:
 def _counts(findings: Sequence[Finding]) -> Counter[tuple[str, str]]:
     # Not by place or message: both may name a line or an index that the change moves.
     return Counter((finding.file, finding.code) for finding in findings)
-
-
-def is_fixable_file(file: str) -> bool:
-    """Whether `--fix` could change a file of this name."""
-    return not file.lower().endswith(YAML)

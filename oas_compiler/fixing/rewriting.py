@@ -17,6 +17,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Protocol
 
 from oas_compiler.diagnostics import Edit
 from oas_compiler.fixing.spans import Span, keys_of, spans
@@ -43,7 +44,7 @@ class CannotEdit(Exception):
 
 
 @dataclass(slots=True)
-class _Changes:
+class Changes:
     """What changes among the children of one container."""
 
     removed: set[str] = field(default_factory=set)
@@ -65,11 +66,38 @@ class Rewriting:
     def style(self) -> Style:
         return Style.of(self.text, self.root)
 
+    def renamed(self, span: Span, name: str) -> Replacement:
+        """A member under another name."""
+        return Replacement(span.member, span.after_key, self.style.key(name))
+
+    def replaced(self, span: Span, value: Json) -> Replacement:
+        """Another value in the place of one."""
+        return Replacement(span.start, span.end, self.style.instead_of(span, value))
+
+    def changed(self, container: Span, change: Changes) -> list[Replacement]:
+        """A container with fewer or more children."""
+        return changed(container, change, self.style)
+
+
+class AnyRewriting(Protocol):
+    """A text of either kind: JSON, or YAML (yaml_rewriting.py).
+
+    Its methods raise `CannotEdit` for a change that its text has no room for.
+    """
+
+    root: Span
+    text: str
+
+    def chosen(self) -> Chosen: ...
+    def renamed(self, span: Span, name: str) -> Replacement: ...
+    def replaced(self, span: Span, value: Json) -> Replacement: ...
+    def changed(self, container: Span, change: Changes) -> list[Replacement]: ...
+
 
 class Chosen:
     """Edits of one text that do not contradict each other."""
 
-    def __init__(self, rewriting: Rewriting) -> None:
+    def __init__(self, rewriting: AnyRewriting) -> None:
         self._rewriting = rewriting
         self._values: dict[Keys, Json | None] = {}
         self._renamed: dict[Keys, str] = {}
@@ -89,33 +117,33 @@ class Chosen:
             self._fits(keys, edit)
             trial._fits(keys, edit)
             trial._add(keys, edit)
+        trial.replacements()  # whether the text has room for them
         for keys, edit in wanted:
             self._add(keys, edit)
 
     def replacements(self) -> list[Replacement]:
         """The changes of the text, in order; no two touch the same characters."""
-        changes: dict[Keys, _Changes] = {}
+        changes: dict[Keys, Changes] = {}
         found: list[Replacement] = []
-        style = self._rewriting.style
         for keys, value in self._values.items():
             span = self._span(keys)
             if span is None and value is not None:
-                changes.setdefault(keys[:-1], _Changes()).added.append((keys[-1], value))
+                changes.setdefault(keys[:-1], Changes()).added.append((keys[-1], value))
             elif span is not None and value is None:
-                changes.setdefault(keys[:-1], _Changes()).removed.add(keys[-1])
+                changes.setdefault(keys[:-1], Changes()).removed.add(keys[-1])
             elif span is not None and value is not None:
-                found.append(Replacement(span.start, span.end, style.instead_of(span, value)))
+                found.append(self._rewriting.replaced(span, value))
         for keys, name in self._renamed.items():
             span = self._span(keys)
             assert span is not None
-            found.append(Replacement(span.member, span.after_key, style.key(name)))
+            found.append(self._rewriting.renamed(span, name))
         for keys, values in self._appended.items():
-            change = changes.setdefault(keys, _Changes())
+            change = changes.setdefault(keys, Changes())
             change.added += [(_APPEND, value) for value in values]
         for keys, change in changes.items():
             container = self._span(keys)
             assert container is not None
-            found += _changed(container, change, style)
+            found += self._rewriting.changed(container, change)
         return sorted(found, key=lambda one: (one.start, one.end))
 
     def _span(self, keys: Keys) -> Span | None:
@@ -141,14 +169,10 @@ class Chosen:
         around = self._span(keys[:-1])
         if around is None or not around.opens:
             raise CannotEdit(f"there is nothing at {edit.pointer.rpartition('/')[0]}")
-        there = keys[-1] in around.children
         if edit.key:
             self._fits_name(keys, edit.key, around)
-            return
-        if edit.value is None and not there:
-            raise CannotEdit(f"there is nothing at {edit.pointer}")
-        if around.opens == "[" and not there and not _is_next(keys[-1], around):
-            raise CannotEdit(f"the list has no place {keys[-1]}")
+        else:
+            _fits_place(keys, edit, around)
 
     def _fits_name(self, keys: Keys, name: str, around: Span) -> None:
         if around.opens != "{" or keys[-1] not in around.children:
@@ -171,6 +195,14 @@ class Chosen:
             appended = self._appended.setdefault(keys[:-1], [])
             if edit.value not in appended:
                 appended.append(edit.value)
+
+
+def _fits_place(keys: Keys, edit: Edit, around: Span) -> None:
+    there = keys[-1] in around.children
+    if edit.value is None and not there:
+        raise CannotEdit(f"there is nothing at {edit.pointer}")
+    if around.opens == "[" and not there and not _is_next(keys[-1], around):
+        raise CannotEdit(f"the list has no place {keys[-1]}")
 
 
 def _is_next(key: str, array: Span) -> bool:
@@ -267,7 +299,7 @@ def _unit(text: str, root: Span) -> str:
     return found.group(1) if found is not None and found.group(1) else "  "
 
 
-def _changed(container: Span, change: _Changes, style: Style) -> list[Replacement]:
+def changed(container: Span, change: Changes, style: Style) -> list[Replacement]:
     """The children of one container without the removed ones and with the added ones."""
     names = list(container.children)
     children = list(container.children.values())

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 
 from oas_compiler.catalog import find
 from oas_compiler.diagnostics import Finding
-from oas_compiler.fixing.planning import is_fixable_file
 from oas_compiler.ir import JsonValue
 from oas_compiler.reports.masking import pointer_without_secrets, without_secrets
 
@@ -46,4 +45,4 @@ def record(finding: Finding) -> dict[str, JsonValue]:
 
 def is_fixable(finding: Finding) -> bool:
     """Whether `--fix` may be able to mend it."""
-    return bool(finding.fix) and is_fixable_file(finding.file)
+    return bool(finding.fix)

@@ -19,7 +19,8 @@ from typing import Final
 
 from oas_compiler.catalog import find
 from oas_compiler.diagnostics import Finding, Severity
-from oas_compiler.fixing.rewriting import CannotEdit, Replacement, Rewriting
+from oas_compiler.fixing.rewriting import AnyRewriting, CannotEdit, Replacement
+from oas_compiler.fixing.texts import rewriting_of
 from oas_compiler.ir import JsonValue
 from oas_compiler.reports.file_names import uri
 from oas_compiler.reports.json_report import is_fixable
@@ -108,7 +109,7 @@ class _Results:
     def __init__(self, findings: Sequence[Finding], rules: dict[str, int]) -> None:
         self._rules = rules
         self._texts = SourceTexts(findings)
-        self._rewritings: dict[str, Rewriting | None] = {}
+        self._rewritings: dict[str, AnyRewriting | None] = {}
         self._starts: dict[str, list[int]] = {}
         self._seen: Counter[str] = Counter()
 
@@ -176,12 +177,12 @@ class _Results:
             "artifactChanges": [{"artifactLocation": location, "replacements": changed}],
         }
 
-    def _rewriting(self, file: str) -> Rewriting | None:
+    def _rewriting(self, file: str) -> AnyRewriting | None:
         if file not in self._rewritings:
             try:
-                self._rewritings[file] = Rewriting(self._texts.text(file))
+                self._rewritings[file] = rewriting_of(self._texts.text(file))
             except (ValueError, IndexError):
-                self._rewritings[file] = None  # no JSON any more
+                self._rewritings[file] = None  # neither JSON nor YAML any more
         return self._rewritings[file]
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from oasflow_screen import Screen
 
 from tests.flows import end, flow_of, gate, port, start
@@ -123,15 +124,16 @@ def test_a_fix_that_did_not_help_is_not_offered_again(
     assert "can be fixed" not in result.stderr
 
 
-def test_a_fix_in_yaml_is_left_to_the_author(offline: Any, tmp_path: Path) -> None:
+def test_yaml_is_mended_and_keeps_its_comments(offline: Any, tmp_path: Path) -> None:
     path = tmp_path / "flow.yaml"
-    path.write_text(OLD, encoding="utf-8")  # JSON is YAML
+    flow = yaml.safe_dump(json.loads(OLD), sort_keys=False)
+    path.write_text(f"# ours\n{flow}", encoding="utf-8")
     result = offline("check", str(path), "--fix", "--yes", *ONLY)
-    assert result.exit_code == 1
-    assert "not mended" in result.stderr
-    assert "--fix changes JSON only" in result.stderr
+    assert result.exit_code == 0
     assert "can be fixed" not in result.stderr
-    assert path.read_text("utf-8") == OLD
+    after = path.read_text("utf-8")
+    assert after.startswith("# ours\n")
+    assert set(after.splitlines()) < set(f"# ours\n{flow}".splitlines())
 
 
 def test_a_folder_is_mended_as_the_package_that_it_is(offline: Any, tmp_path: Path) -> None:

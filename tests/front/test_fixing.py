@@ -11,15 +11,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cinatra_sdk.yaml_text import read_yaml
 from oas_compiler.diagnostics import Diagnostics, Edit, Finding
 from oas_compiler.fixing import planning
 from oas_compiler.fixing.planning import Change, Mending
 from oas_compiler.fixing.rewriting import CannotEdit, Rewriting, applied
 from oas_compiler.fixing.spans import Span, keys_of, spans
 from oas_compiler.fixing.writing import CannotWrite, write
+from oas_compiler.fixing.yaml_rewriting import YamlRewriting
 from oas_compiler.ir import Json, Place
 from oas_compiler.marks import child
 from oas_compiler.pipeline import check
@@ -407,14 +410,18 @@ def test_a_byte_order_mark_stays(rules, tmp_path):
     assert work.changes()[0].after == b'\xef\xbb\xbf{"k": 2}\r\n'
 
 
-def test_yaml_is_not_changed_and_that_is_said(tmp_path):
+def test_a_comment_in_yaml_keeps_its_line_and_that_is_said(tmp_path):
     path = tmp_path / "oas.yaml"
-    about = "component_type: Flow\nmetadata:\n  cinatra:\n    type: flow\n    executionMode: auto\n"
-    path.write_text(about, encoding="utf-8")
+    about = "component_type: Flow\nmetadata:\n  cinatra:\n    type: flow\n    executionMode: auto"
+    path.write_text(f"{about}   # as before\n", encoding="utf-8")
     work = Mending()
     work.mend(str(path))
     assert work.changes() == []
-    assert {one.why for one in work.left_out} == {planning.NOT_JSON}
+    assert "a comment would be lost" in {one.why for one in work.left_out}
+    path.write_text(f"{about}\n# the end\n", encoding="utf-8")
+    work = Mending()
+    work.mend(str(path))
+    assert work.changes()[0].after.decode() == about.rpartition("\n")[0] + "\n# the end\n"
 
 
 def test_flows_of_one_package_share_the_changes_of_its_package_json(monkeypatch, tmp_path):
@@ -623,3 +630,124 @@ def test_a_disk_that_refuses_leaves_the_file_and_no_half_written_one(tmp_path, m
         write([Change(file=str(path), before=b"1", after=b"2")])
     assert path.read_bytes() == b"1"
     assert [one.name for one in tmp_path.iterdir()] == ["a"]
+
+
+# ------------------------------------------------------------------------------ names and YAML
+
+
+def test_a_misspelt_key_gets_its_name_and_nothing_else_changes(tmp_path):
+    right = json.dumps(flow_of(start(), gate("ask"), end()), indent=1)
+    wrong = right.replace('"$referenced_components"', '"$referencedComponents"', 1)
+    wrong = wrong.replace('"start_node"', '"startNode"', 1).replace('"to_node"', '"to"', 1)
+    path = tmp_path / "oas.json"
+    path.write_text(wrong, encoding="utf-8")
+    assert [one.code for one in check(path)] == ["OAS023"] * 3
+    work = Mending()
+    work.mend(str(path))
+    (change,) = work.changes()
+    assert change.after.decode() == right
+    assert len(work.mended) == 3
+
+
+def test_a_key_gets_no_name_that_is_there():
+    text = '{"url": null, "uri": "x", "end": 1}'
+    for key in ("url", "end"):
+        with pytest.raises(CannotEdit):
+            Rewriting(text).chosen().take([Edit(pointer="/uri", key=key)])
+    chosen = Rewriting(text).chosen()
+    chosen.take([Edit(pointer="/uri", key="address")])
+    with pytest.raises(CannotEdit):
+        chosen.take([Edit(pointer="/end", key="address")])
+    with pytest.raises(CannotEdit):
+        chosen.take([edit("/uri", 7)])
+
+
+YAML = """\
+# about the flow
+id: "a"   # its id
+'na me': x
+nodes:
+  # the first one
+  - $component_ref: start
+  - {ref: [1, 2], name: "b"}   # in braces
+  - plain
+text: >-
+  folded # no comment
+  text
+meta:
+    empty: {}
+    list: []
+    deep:
+        one: 1
+
+        two: 'it''s'
+# the end
+"""
+
+
+def yaml_pointers(value: Any, at: str = "") -> list[str]:
+    items = value.items() if isinstance(value, dict) else enumerate(value)
+    found = []
+    for key, member in items:
+        found.append(child(at, str(key)))
+        if isinstance(member, (dict, list)):
+            found += yaml_pointers(member, found[-1])
+    return found
+
+
+def changed_value(value: Any, one: Edit) -> Any:
+    value = copy.deepcopy(value)
+    *above, key = keys_of(one.pointer)
+    owner = value
+    for name in above:
+        owner = owner[int(name)] if isinstance(owner, list) else owner[name]
+    if one.key:
+        members = [(one.key if name == key else name, member) for name, member in owner.items()]
+        owner.clear()
+        owner.update(members)
+    elif one.value is None:
+        del owner[int(key) if isinstance(owner, list) else key]
+    elif isinstance(owner, list):
+        owner[int(key) : int(key) + 1] = [one.value.value()]
+    else:
+        owner[key] = one.value.value()
+    return value
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_a_change_of_yaml_is_the_change_of_its_value_and_keeps_every_comment(newline):
+    text = YAML.replace("\n", newline)
+    before = read_yaml(text).value
+    comments = [line[line.index("# ") :] for line in YAML.splitlines() if "# " in line]
+    comments.remove("# no comment")
+    done = 0
+    for pointer in yaml_pointers(before):
+        added = f"{pointer.rpartition('/')[0]}/new"
+        for one in (
+            Edit(pointer=pointer, key="renamed"),
+            edit(pointer, GONE),
+            edit(pointer, {"x": ["y"]}),
+            edit(added, "z: w"),
+        ):
+            chosen = YamlRewriting(text).chosen()
+            try:
+                chosen.take([one])
+            except CannotEdit:
+                continue
+            after = applied(text, chosen.replacements())
+            assert read_yaml(after).value == changed_value(before, one), one
+            assert all(comment in after for comment in comments), one
+            done += 1
+    assert done > 40
+
+
+def test_a_finding_in_yaml_is_mended(tmp_path):
+    path = tmp_path / "oas.yaml"
+    plain = json.loads(json.dumps(flow_of(start(), gate("ask"), end())))
+    made = yaml.safe_dump(plain, sort_keys=False)
+    right = made.replace("nodes:", "# every node\nnodes:   # once", 1)
+    path.write_text(right.replace("start_node:", "startnode:", 1), encoding="utf-8")
+    work = Mending()
+    work.mend(str(path))
+    (change,) = work.changes()
+    assert change.after.decode() == right

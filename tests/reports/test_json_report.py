@@ -39,10 +39,10 @@ def test_a_record_says_which_rule_found_what_and_where() -> None:
     }  # fmt: skip
 
 
-def test_a_finding_in_yaml_is_not_fixable() -> None:
+def test_a_finding_in_yaml_is_fixable_as_one_in_json_is() -> None:
     yaml = Finding(code="OAS107", severity="error", message="", file="a.YAML", fix=LEGACY.fix)
     report = Diagnostics([LEGACY, yaml]).to_json()
-    assert [record["fixable"] for record in report["findings"]] == [True, False]  # type: ignore[union-attr, index, call-overload]
+    assert [record["fixable"] for record in report["findings"]] == [True, True]  # type: ignore[union-attr, index, call-overload]
 
 
 def test_the_report_of_a_real_check_is_json() -> None:

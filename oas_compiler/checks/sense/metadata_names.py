@@ -16,7 +16,6 @@ from oas_compiler.diagnostics import Edit, did_you_mean
 from oas_compiler.marks import child
 from oas_compiler.rules import Report, rule
 
-
 _FROM: Final = ("contentFrom", "titleFrom")
 _ARTIFACT: Final = frozenset(
     {"extension", "objectTypeId", "contentFrom", "declaredMime", "titleFrom"}

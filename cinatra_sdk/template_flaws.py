@@ -102,7 +102,8 @@ def _end(text: str, start: int, mark: str) -> int:
 def _of_tag(tag: _Tag) -> str:
     inside = tag.inside.strip(" \t\r\n-+")
     if not tag.is_closed:
-        if tag.mark != "{#" and _CLOSING[tag.mark] in tag.inside:
+        before, closing, _ = tag.inside.partition(_CLOSING[tag.mark])
+        if tag.mark != "{#" and closing and ("'" in before or '"' in before):
             return f"a quote after {tag.mark} is not closed"
         return f"{tag.mark} is not closed: {_CLOSING[tag.mark]} is missing"
     bare = _QUOTED.sub("", inside) if tag.mark != "{#" else ""

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from difflib import get_close_matches
-from typing import Final
+from typing import Final, TypeAlias
 
 from oas_compiler.diagnostics import Diagnostics, Edit, Finding
 from oas_compiler.ir import JsonValue
@@ -21,6 +21,9 @@ from oas_compiler.scope import is_reference
 from oas_compiler.source import Source
 from oas_compiler.spec import FIELDS, KNOWN_TYPES, SHAPES, Field, with_article
 
+_Container: TypeAlias = "dict[str, JsonValue] | list[JsonValue]"
+_Place: TypeAlias = "tuple[_Container, str | int, str]"
+"""What holds a value, under which key, and its pointer."""
 _TYPE: Final = "component_type"
 _OTHER_WORDS: Final[Mapping[str, tuple[str, ...]]] = {
     "url": ("uri", "endpoint", "address"),
@@ -68,37 +71,32 @@ class _Walk:
         self._findings = findings
 
     def over(self, root: JsonValue) -> JsonValue:
-        holder: dict[str, JsonValue] = {"": root}
-        waiting: list[tuple[dict[str, JsonValue] | list[JsonValue], str | int, str]] = [
-            (holder, "", "")
-        ]
+        """The value with its fields put right; what was given stays as it is."""
+        holder: list[JsonValue] = [root]
+        waiting: list[_Place] = [(holder, 0, "")]
         while waiting:
             around, key, pointer = waiting.pop()
-            value = around[key]  # type: ignore[index,call-overload]  # a key of this container
-            copy: dict[str, JsonValue] | list[JsonValue]
+            value = _get(around, key)
+            below: list[_Place]
             if isinstance(value, dict):
-                slips = self._slips(value, pointer)
-                meant = set(slips.values())  # where one stands with null, it is as good as absent
-                copy = {
-                    slips.get(name, name): member
-                    for name, member in value.items()
-                    if name not in meant
-                }
-                below = [(copy, name, child(pointer, name)) for name in self._parts(copy)]
+                members = self._respelt(value, pointer)
+                below = [(members, name, child(pointer, name)) for name in _parts(members)]
+                _put(around, key, members)
             elif isinstance(value, list):
-                copy = list(value)
-                below = [(copy, index, f"{pointer}/{index}") for index in range(len(copy))]
+                items = list(value)
+                below = [(items, index, f"{pointer}/{index}") for index in range(len(items))]
+                _put(around, key, items)
             else:
                 continue
-            around[key] = copy  # type: ignore[index,call-overload]
             waiting.extend(reversed(below))
-        return holder[""]
+        return holder[0]
 
-    def _parts(self, value: Mapping[str, JsonValue]) -> Iterator[str]:
-        """Members that are or hold components; what else is there is the author's own."""
-        for name, member in value.items():
-            if name not in _NOT_WALKED and isinstance(member, (dict, list)):
-                yield name
+    def _respelt(self, value: dict[str, JsonValue], pointer: str) -> dict[str, JsonValue]:
+        slips = self._slips(value, pointer)
+        meant = set(slips.values())  # where one stands with null, it is as good as absent
+        return {
+            slips.get(name, name): member for name, member in value.items() if name not in meant
+        }
 
     def _slips(self, value: dict[str, JsonValue], pointer: str) -> dict[str, str]:
         """Field as written → field that is meant, of one component."""
@@ -133,6 +131,24 @@ class _Walk:
                 fix=(Edit(pointer=at, key=meant),),
             )
         )
+
+
+def _parts(value: Mapping[str, JsonValue]) -> Iterator[str]:
+    """Members that are or hold components; what else is there is the author's own."""
+    for name, member in value.items():
+        if name not in _NOT_WALKED and isinstance(member, (dict, list)):
+            yield name
+
+
+def _get(around: _Container, key: str | int) -> JsonValue:
+    return around[str(key)] if isinstance(around, dict) else around[int(key)]
+
+
+def _put(around: _Container, key: str | int, value: JsonValue) -> None:
+    if isinstance(around, dict):
+        around[str(key)] = value
+    else:
+        around[int(key)] = value
 
 
 def _slip_of_type(value: Mapping[str, JsonValue]) -> dict[str, str]:

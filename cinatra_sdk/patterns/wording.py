@@ -34,6 +34,8 @@ def said(pattern: str, at: int | None = None) -> str:
     sign = pattern[at : at + 1] if at is not None else ""
     if sign == "\\":
         return f"\\{pattern[at + 1 : at + 2]} {where} is no escape" if at is not None else ""
+    if at and pattern.startswith("(?", at - 1):
+        return f"the group ({pattern[at : at + 2]} at position {at} is none that is known"
     if sign and sign in _REPEATS:
         return f"{sign} {where} repeats nothing"
     found = _RANGE.match(pattern, at or 0)

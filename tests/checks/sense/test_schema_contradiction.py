@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+import pytest
+
+from tests.checks.rule_case import findings, found
+from tests.flows import end, flow_of, gate, port, start
+
+CODE = "OAS251"
+AT = "/$referenced_components/ask/metadata/cinatra/inputMessageSchema"
+
+
+def asking(schema):
+    return flow_of(start(), gate("ask", inputMessageSchema=schema), end())
+
+
+@pytest.mark.parametrize(
+    ("wrong", "at", "hint", "right"),
+    [
+        ({"minimum": 9, "maximum": 3}, "minimum", "not above maximum", {"minimum": 3, "maximum": 3}),
+        ({"minItems": 2, "maxItems": 1}, "minItems", "not above maxItems", {"minItems": 2}),
+        ({"type": "string", "enum": [1]}, "enum", "agree", {"type": "string", "enum": [1, "1"]}),
+        ({"type": "integer", "enum": [True]}, "enum", "agree", {"type": "boolean", "enum": [True]}),
+        ({"enum": ["staff"], "default": "stuff"}, "default", 'did you mean "staff"?',
+         {"enum": ["staff"], "default": ""}),
+        ({"propertys": {}}, "propertys", 'did you mean "properties"?', {"x-propertys": {}}),
+        ({"additionalproperties": True}, "additionalproperties", "additionalProperties",
+         {"widget": "textarea"}),
+    ],
+)  # fmt: skip
+def test_a_schema_that_no_value_fits_is_found_at_any_depth(wrong, at, hint, right):
+    for around, way in (("properties", "a"), ("$defs", "b")):
+        schema = {"type": "object", around: {way: {"type": ["string", "integer"], **wrong}}}
+        (finding,) = findings(asking(schema), CODE)
+        assert finding.pointer == f"{AT}/{around}/{way}/{at}"
+        assert hint in finding.hint
+        schema[around][way] = {"type": ["string", "integer"], **right}
+        assert found(asking(schema), CODE) == []
+
+
+def test_names_of_properties_are_no_keywords():
+    assert found(asking({"type": "object", "properties": {"propertys": {}}}), CODE) == []
+
+
+def test_a_port_of_two_types_or_with_an_enum_that_is_no_list_is_found_once():
+    made = flow_of(start(port("a", "array", json_schema={"type": "object"})), end())
+    assert found(made, CODE) == ["/inputs/0/json_schema/type"]
+    assert found(flow_of(start(port("a", enum="x,y")), end()), CODE) == ["/inputs/0/enum"]
+    assert found(flow_of(start(port("a", enum=["x", "y"])), end()), CODE) == []

@@ -14,9 +14,10 @@ from typing import Final
 
 from oas_compiler.bounds import MAX_DEPTH, MAX_NODES
 from oas_compiler.components import ComponentReader, describe, reference_hint
-from oas_compiler.diagnostics import did_you_mean
+from oas_compiler.diagnostics import Edit, Finding, did_you_mean
 from oas_compiler.ir import Gap
-from oas_compiler.scope import Document, Located
+from oas_compiler.marks import child
+from oas_compiler.scope import REFERENCE, Document, Located
 from oas_compiler.spec import (
     AGENT_TYPES,
     FIELDS,
@@ -340,11 +341,17 @@ class _Loader:
         kind = found.component_type
         if kind and kind not in KNOWN_TYPES and not is_plugin_type(kind):
             return  # OAS026 says so
-        self._findings.error(
-            "OAS014",
-            f"{what} must be {wanted}, not {with_article(kind) if kind else 'a plain object'}",
-            self._document.source.place(pointer),
-            hint=_meant(found, edge),
+        slip = "" if edge or kind else _misspelt_reference(found)
+        self._findings.add(
+            Finding(
+                code="OAS014",
+                severity="error",
+                message=f"{what} must be {wanted}, "
+                f"not {with_article(kind) if kind else 'a plain object'}",
+                place=self._document.source.place(pointer),
+                hint=_meant(found, edge),
+                fix=(Edit(pointer=child(found.pointer, slip), key=REFERENCE),) if slip else (),
+            )
         )
 
 
@@ -359,13 +366,22 @@ def _meant(found: Located, edge: str) -> str:
             else ""
         )
         return f'write "component_type": "{edge}"{moved}'
-    if not found.component_type and len(value) == 1:
-        key, name = next(iter(value.items()))
-        if isinstance(name, str) and did_you_mean(key, ["$component_ref"]):
-            return f'write {{"$component_ref": "{name[:80]}"}}'
+    slip = _misspelt_reference(found)
+    if slip:
+        return f'write {{"$component_ref": "{str(value[slip])[:80]}"}}'
     if not found.component_type:
         return 'name a node: {"$component_ref": "…"}'
     return "refer to a component of that kind"
+
+
+def _misspelt_reference(found: Located) -> str:
+    """The only key of an object that is no component, where it was meant to be `$component_ref`."""
+    value = found.value if isinstance(found.value, dict) else {}
+    if found.component_type or len(value) != 1:
+        return ""
+    key, name = next(iter(value.items()))
+    is_slip = isinstance(name, str) and (key == "$ref" or did_you_mean(key, [REFERENCE]))
+    return key if is_slip else ""
 
 
 def _id(node: Component | None) -> str:

@@ -58,6 +58,7 @@ REFERENCES: tuple[Rule, ...] = (
         also=("S6", "S7", "S8"),
         bad='"subflow": {"$component_ref": "write"}   where write is an ApiNode',
         good='"subflow": {"$component_ref": "writing"}   where writing is a Flow',
+        fixable=True,
     ),
     Rule(
         code="OAS015",

@@ -186,8 +186,13 @@ def test_an_opened_file_is_noticed_by_whatever_name(tmp_path: Path) -> None:
 
 def test_yaml_is_read_by_one_module() -> None:
     users = [user for package in PACKAGES for user in users_of("yaml", package)]
-    # Beside the reader: what YAML 1.1 would make of a scalar, and where values end in a text.
-    readers = ["oas_compiler/reports/yaml_places.py", "oas_compiler/yaml_text.py"]
+    # Beside the reader: what YAML 1.1 would make of a scalar, where values end in a text, and
+    # where they are changed in it.
+    readers = [
+        "oas_compiler/fixing/yaml_rewriting.py",
+        "oas_compiler/reports/yaml_places.py",
+        "oas_compiler/yaml_text.py",
+    ]
     assert sorted(users) == ["cinatra_sdk/yaml_text.py", *readers]
     for name in readers:
         text = (ROOT / name).read_text(encoding="utf-8")

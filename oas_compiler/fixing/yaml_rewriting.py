@@ -19,7 +19,7 @@ from typing import Final
 
 import yaml
 
-from cinatra_sdk.yaml_text import read_yaml
+from oas_compiler.diagnostics import Diagnostics
 from oas_compiler.fixing.rewriting import (
     CannotEdit,
     Changes,
@@ -30,6 +30,7 @@ from oas_compiler.fixing.rewriting import (
 )
 from oas_compiler.fixing.spans import Span
 from oas_compiler.ir import Json
+from oas_compiler.yaml_text import read_yaml
 
 _LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _PLAIN_KEY: Final = re.compile(r"[A-Za-z_$][\w$-]*")
@@ -42,7 +43,7 @@ class YamlRewriting:
 
     def __init__(self, text: str) -> None:
         """Raises: `ValueError` when the text is no YAML that is read here."""
-        if read_yaml(text).flaws:
+        if read_yaml(text, Diagnostics()) is None:
             raise ValueError("no YAML")
         self.text = text
         reader = _Reader(text)

@@ -539,3 +539,10 @@ def test_wiring_loads_neither_langgraph_nor_a_database() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_a_flow_with_a_misspelt_field_is_refused_until_it_is_mended() -> None:
+    flow = declared()
+    assert plan(source_of(flow)).edits
+    flow["startNode"] = flow.pop("start_node")
+    assert "the flow cannot be built" in refusal(flow)

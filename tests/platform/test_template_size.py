@@ -104,9 +104,11 @@ def test_text_around_the_marks_does_not_count() -> None:
 
 
 def test_an_error_names_the_place_in_the_tree() -> None:
-    with pytest.raises(TemplateError, match=r"^at rows/1/text: line 1: unexpected"):
+    with pytest.raises(
+        TemplateError, match=r"^at rows/1/text: line 1: what stands between the marks"
+    ):
         Renderer({"rows": ["{{ a }}", {"text": "{{ a ~ }}"}]})
-    with pytest.raises(TemplateError, match=r"^line 1: unexpected"):
+    with pytest.raises(TemplateError, match=r"^line 1: what stands between the marks"):
         Renderer("{{ a ~ }}")
 
 

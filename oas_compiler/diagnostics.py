@@ -112,8 +112,18 @@ class Diagnostics:
 
         return sarif(self.findings)
 
-    def error(self, code: str, message: str, place: Place = Place(), *, hint: str = "") -> None:
-        self.add(Finding(code=code, severity="error", message=message, place=place, hint=hint))
+    def error(
+        self,
+        code: str,
+        message: str,
+        place: Place = Place(),
+        *,
+        hint: str = "",
+        fix: tuple[Edit, ...] = (),
+    ) -> None:
+        self.add(
+            Finding(code=code, severity="error", message=message, place=place, hint=hint, fix=fix)
+        )
 
     def warning(self, code: str, message: str, place: Place = Place(), *, hint: str = "") -> None:
         self.add(Finding(code=code, severity="warning", message=message, place=place, hint=hint))

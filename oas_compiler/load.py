@@ -14,7 +14,7 @@ from typing import Final
 
 from oas_compiler.bounds import MAX_DEPTH, MAX_NODES
 from oas_compiler.components import ComponentReader, describe, reference_hint
-from oas_compiler.diagnostics import Edit, Finding, did_you_mean
+from oas_compiler.diagnostics import Edit, did_you_mean
 from oas_compiler.ir import Gap
 from oas_compiler.marks import child
 from oas_compiler.scope import REFERENCE, Document, Located
@@ -342,16 +342,12 @@ class _Loader:
         if kind and kind not in KNOWN_TYPES and not is_plugin_type(kind):
             return  # OAS026 says so
         slip = "" if edge or kind else _misspelt_reference(found)
-        self._findings.add(
-            Finding(
-                code="OAS014",
-                severity="error",
-                message=f"{what} must be {wanted}, "
-                f"not {with_article(kind) if kind else 'a plain object'}",
-                place=self._document.source.place(pointer),
-                hint=_meant(found, edge),
-                fix=(Edit(pointer=child(found.pointer, slip), key=REFERENCE),) if slip else (),
-            )
+        self._findings.error(
+            "OAS014",
+            f"{what} must be {wanted}, not {with_article(kind) if kind else 'a plain object'}",
+            self._document.source.place(pointer),
+            hint=_meant(found, edge),
+            fix=(Edit(pointer=child(found.pointer, slip), key=REFERENCE),) if slip else (),
         )
 
 

@@ -14,7 +14,7 @@ from difflib import get_close_matches
 from typing import Final
 
 from oas_compiler.casting import brief, fits, type_of
-from oas_compiler.diagnostics import Diagnostics, Edit, Finding
+from oas_compiler.diagnostics import Diagnostics, Edit
 from oas_compiler.ir import NOTHING, Json, JsonValue, Port
 from oas_compiler.marks import child
 from oas_compiler.schema_types import At, TypeReader
@@ -82,16 +82,12 @@ class PortReader:
         title = merged.get("title")
         if not isinstance(title, str) or not title:
             slip = _misspelt_title(value)
-            self._findings.add(
-                Finding(
-                    code="OAS029",
-                    severity="error",
-                    message='an input or output has no "title"'
-                    + (f', it has "{slip[:80]}"' if slip else ""),
-                    place=self._source.place(child(pointer, slip)) if slip else place,
-                    hint='did you mean "title"?' if slip else 'add "title" with its name',
-                    fix=(Edit(pointer=child(pointer, slip), key="title"),) if slip else (),
-                )
+            self._findings.error(
+                "OAS029",
+                'an input or output has no "title"' + (f', it has "{slip[:80]}"' if slip else ""),
+                self._source.place(child(pointer, slip)) if slip else place,
+                hint='did you mean "title"?' if slip else 'add "title" with its name',
+                fix=(Edit(pointer=child(pointer, slip), key="title"),) if slip else (),
             )
             return None
         schema = {name: part for name, part in merged.items() if name not in _NOT_SCHEMA}

@@ -14,7 +14,7 @@ from dataclasses import replace
 from difflib import get_close_matches
 from typing import Final, TypeAlias
 
-from oas_compiler.diagnostics import Diagnostics, Edit, Finding
+from oas_compiler.diagnostics import Diagnostics, Edit
 from oas_compiler.ir import JsonValue
 from oas_compiler.marks import child
 from oas_compiler.scope import is_reference
@@ -121,15 +121,12 @@ class _Walk:
         self._renamed[at] = name
         label = value.get("id") or value.get("name")
         of = f'the {kind} "{label}"' if isinstance(label, str) else with_article(kind)
-        self._findings.add(
-            Finding(
-                code="OAS023",
-                severity="error",
-                message=f'{of} has no "{meant}", it has "{name[:80]}"',
-                place=self.source.place(at),
-                hint=f'did you mean "{meant}"?',
-                fix=(Edit(pointer=at, key=meant),),
-            )
+        self._findings.error(
+            "OAS023",
+            f'{of} has no "{meant}", it has "{name[:80]}"',
+            self.source.place(at),
+            hint=f'did you mean "{meant}"?',
+            fix=(Edit(pointer=at, key=meant),),
         )
 
 

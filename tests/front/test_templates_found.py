@@ -140,7 +140,7 @@ def _read(reader, templates):
         ("{{ a" + " + a" * 50_000, "more than 5,000 words and signs"),
         ("{{ '}}' ~ a" + " ~ a" * 50_000 + " }}", "more than 5,000 words and signs"),
         ("{% " * 60_000, "more than 5,000 words and signs|brackets nest deeper than 30"),
-        ("{#" + "x" * 160_000, "Missing end of comment"),
+        ("{#" + "x" * 160_000, "{# is not closed"),
         ("x" * 1_000_001 + "{{ a }}", "more than 1,000,000 characters"),
         ("{{ " + "(" * 31 + "a" + ")" * 31 + " }}", "brackets nest deeper than 30"),
         ("{{ " + "not " * 51 + "a }}", "expressions and blocks nest deeper than 50"),

@@ -8,6 +8,7 @@
                   (lacking.py), with the whole command that has it (next_steps.py)
     drive.py      a run from stop to stop, with a person at the terminal
     ask.py        what a person is asked;  progress.py  what runs right now
+    keyboard.py pager.py form.py proposal.py input_form.py             typing, reading, filling in
     checklist.py checklist_view.py selecting.py artifact_names.py      choosing for a context slot
     opening.py    flows, platforms and the store, as the options name them;  inputs.py  their values
     exits.py      exit codes, and the one place where errors become sentences

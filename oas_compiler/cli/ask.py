@@ -5,7 +5,7 @@ In: a waiting gate.  Out: a `Decision`, or None when the person leaves it waitin
     approve [a], reject [r], leave waiting [q]: r wrong list
         ->  Decision.reject(by="ann", reason="wrong list")
 
-A gate whose answer has fields is asked field by field: required ones first, types converted.
+A gate whose answer has fields is asked as a form, in which stands what the gate proposes.
 A gate that asks for a context selection shows its checklist again after every change.
 Ctrl-D and Ctrl-C leave the gate waiting; they arrive as `EOFError` and `KeyboardInterrupt`.
 """
@@ -14,10 +14,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
+from urllib.parse import unquote
 
+from rich.console import RenderableType
 from rich.text import Text
 
 from cinatra_sdk.decisions import Decision
@@ -25,27 +27,19 @@ from cinatra_sdk.errors import AnswerInvalid
 from cinatra_sdk.gates import Gate
 from oas_compiler.cli.checklist import CannotTick, Checklist
 from oas_compiler.cli.checklist_view import checklist_view
-from oas_compiler.cli.fields import (
-    NotFitting,
-    Schema,
-    approval_value,
-    choices,
-    has_form,
-    kind,
-    read_field,
-)
+from oas_compiler.cli.fields import approval_value, has_form, properties_of, takes_text
+from oas_compiler.cli.form import Field, Form, assembled, fields_of
 from oas_compiler.cli.inputs import NOT_JSON, decoded
-from oas_compiler.cli.interrupts import typed_line
+from oas_compiler.cli.keyboard import HOW_TO_TYPE, Keyboard
+from oas_compiler.cli.layout import Words
+from oas_compiler.cli.pager import paged
+from oas_compiler.cli.proposal import proposed
 from oas_compiler.cli.render import below_heading, gate_view
-from oas_compiler.cli.safe import clean, cut
 from oas_compiler.cli.selecting import answer_value
 from oas_compiler.cli.terminal import Terminal
-from oas_compiler.cli.values import cell
+from oas_compiler.cli.values import Extent, value_view
 
-LINE_LIMIT: Final = 4095
-"""Bytes of one typed line that a terminal passes on; the rest is lost."""
-MAX_NESTING: Final = 3
-SKIPPED: Final = object()
+_VISIT: Final = re.compile(r"#\d+$")
 _ONLY_NUMBERS: Final = re.compile(r"[\d\s,-]+")
 """No reason, but rows that somebody means to tick: an approval without them could not be undone."""
 
@@ -58,7 +52,14 @@ class Asker:
     by: str
     names: Mapping[str, str] = field(default_factory=dict)
     """Artifact id → name, for the checklist of a context selection."""
-    read: Callable[[], str] = typed_line
+    by_author: Mapping[tuple[str, ...], str] = field(default_factory=dict)
+    """Path of a gate in its flow → what its author says about it."""
+    keyboard: Keyboard = field(init=False)
+    drafts: dict[str, str] = field(default_factory=dict)
+    """Gate id → what was written in an editor, and not sent."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "keyboard", Keyboard(self.terminal))
 
     def checklist(self, gate: Gate) -> Checklist | None:
         """What a gate offers, with nothing ticked by the person here; None for another gate."""
@@ -71,39 +72,59 @@ class Asker:
         checklist: what was ticked before, of a choice that was refused; None begins a new one.
         """
         checklist = checklist or self.checklist(gate)
-        self.terminal.say("", gate_view(gate, self.names, checklist=checklist, asking=True))
+        extent = Extent(way="v shows all")
+        view = gate_view(
+            gate, self.names, checklist=checklist, said=self._said(gate), asking=True, extent=extent
+        )
+        self.terminal.say("", view, Words(Text(_also(gate, extent), style="dim")))
         while True:
-            typed = self._line(_choice(gate)).strip()
+            typed = self.keyboard.line(_choice(gate)).strip()
             word, _, rest = typed.partition(" ")
             chosen, note = word.lower(), rest.strip()
             if chosen in {"q", "quit"}:
                 return None
             if chosen in {"r", "reject"}:
-                reason = note or self._line("reason (optional): ").strip()
+                reason = note or self.keyboard.line("reason (optional): ").strip()
                 return Decision.reject(by=self.by, reason=reason)
-            if (
-                chosen in {"a", "approve"}
-                and checklist is not None
-                and _ONLY_NUMBERS.fullmatch(note)
-            ):
-                self.terminal.error(f"type {note} alone to tick, then a to approve")
+            if chosen in {"v", "view"}:
+                paged(self.terminal, self._whole(gate))
                 continue
-            if chosen in {"a", "approve"}:
-                value = self._filled_in(gate, checklist)
-            elif chosen in {"j", "json"} and (checklist is not None or has_form(gate)):
-                value = self._pasted()
-            elif checklist is not None:
-                checklist = self._ticked(checklist, typed)
+            if checklist is not None and _is_tick(chosen, note):
+                checklist = self._ticked(checklist, typed, chosen, note)
                 continue
-            else:
+            if chosen not in _LETTERS or not _is_offered(gate, _LETTERS[chosen]):
                 self.terminal.say("Type one of the letters and press Enter.")
                 continue
-            decision = None if value is NOT_JSON else self._approval(gate, note, value)
+            decision = self._chosen(gate, checklist, _LETTERS[chosen], note)
             if decision is not None:
                 return decision
 
-    def _ticked(self, checklist: Checklist, typed: str) -> Checklist:
+    def _said(self, gate: Gate) -> str:
+        path = tuple(unquote(_VISIT.sub("", part)) for part in gate.id.split("/"))
+        return self.by_author.get(path, "")
+
+    def _whole(self, gate: Gate) -> RenderableType:
+        return gate_view(gate, self.names, said=self._said(gate), extent=Extent(whole=True))
+
+    def _chosen(
+        self, gate: Gate, checklist: Checklist | None, letter: str, note: str
+    ) -> Decision | None:
+        """The approval in one of its ways; None where it comes to nothing and is asked again."""
+        if letter == "a":
+            value = self._filled_in(gate, checklist)
+        elif letter == "j":
+            value = self._pasted()
+        elif letter == "w":
+            value, note = self._words(gate, note), ""
+        else:
+            value = self._edited(gate)
+        return None if value is NOT_JSON else self._approval(gate, note, value)
+
+    def _ticked(self, checklist: Checklist, typed: str, chosen: str, note: str) -> Checklist:
         """The checklist after a line, shown; the same one where the line does not fit."""
+        if chosen in {"a", "approve"}:
+            self.terminal.error(f"type {note} alone to tick, then a to approve")
+            return checklist
         try:
             after = checklist.after(typed)
         except CannotTick as problem:
@@ -124,80 +145,73 @@ class Asker:
 
     def _approval(self, gate: Gate, note: str, value: Any) -> Decision | None:
         """The approval with what was filled in; None when it does not fit and is asked again."""
-        decision = Decision.approve(by=self.by, reason=note, value=value)
         try:
+            decision = Decision.approve(by=self.by, reason=note, value=value)
             gate.check(decision)
         except AnswerInvalid as error:
             self.terminal.error(str(error))
             return None
         return decision
 
-    # ------------------------------------------------------------------ forms
+    # ------------------------------------------------------------------ ways to answer
 
     def _filled(self, gate: Gate) -> Any:
-        """The value of the gate's form, field by field."""
+        """The value of the gate's form, field by field; `NOT_JSON` when the person went back."""
         form = gate.form
         schema = form.schema if form.schema is not None else form.inner or {}
+        present = proposed(gate)
         if form.inner is None or not form.titled:
-            return self._value(form.output, schema, required=True)
+            fields = fields_of(schema, present, name=form.output)
+            values = Form(fields, self.keyboard).filled()
+            return NOT_JSON if values is None else assembled(fields, values)
         # The author described the document inside the answer's string: that is what is asked.
-        outer = {name: part for name, part in _properties(schema).items() if name != form.output}
-        others = self._object({**schema, "properties": outer}, prefix="", nesting=0)
-        inside = self._value("", form.inner, required=True)
-        return {**others, form.output: json.dumps(inside, ensure_ascii=False)}
+        outer = {name: part for name, part in properties_of(schema).items() if name != form.output}
+        around = (
+            _below("around", fields_of({**schema, "properties": outer}, present)) if outer else []
+        )
+        inside = _below("inside", fields_of(form.inner, present, name="value"))
+        values = Form([*around, *inside], self.keyboard).filled()
+        if values is None:
+            return NOT_JSON
+        whole = assembled([*around, *inside], values)
+        text = json.dumps(whole.get("inside", {}), ensure_ascii=False)
+        return {**whole.get("around", {}), form.output: text}
 
-    def _object(self, schema: Schema, *, prefix: str, nesting: int) -> dict[str, Any]:
-        required = schema.get("required")
-        names = required if isinstance(required, list) else []
-        properties = _properties(schema)
-        first = [name for name in names if name in properties]
-        filled: dict[str, Any] = {}
-        for name in (*first, *(name for name in properties if name not in first)):
-            value = self._value(
-                f"{prefix}{name}", properties[name], required=name in first, nesting=nesting
-            )
-            if value is not SKIPPED:
-                filled[name] = value
-        return filled
+    def _words(self, gate: Gate, words: str) -> Any:
+        """A text as it was typed; `NOT_JSON` where none was."""
+        if not words:
+            self.terminal.say(Text(HOW_TO_TYPE, style="dim"))
+            words = self.keyboard.line("your words: ", words=True).strip()
+        if words in {"", "<"}:
+            return NOT_JSON
+        name = _text_asked(gate)
+        return {name: words} if name else words
 
-    def _value(self, name: str, schema: Schema, *, required: bool, nesting: int = 0) -> Any:
-        """A value of `schema`; `SKIPPED` when it is optional and left empty."""
-        if _properties(schema) and nesting < MAX_NESTING and required:
-            prefix = f"{name}." if name and nesting else ""
-            return self._object(schema, prefix=prefix, nesting=nesting + 1)
-        self._describe(schema)
-        must = "required" if required else "optional, Enter skips"
-        has_default = "default" in schema
-        default = f", Enter takes {cell(schema['default'])}" if has_default else ""
-        prompt = f"{clean(name) or 'value'} ({kind(schema)}{default or ', ' + must}): "
-        while True:
-            typed = self._line(prompt)
-            if not typed.strip():
-                if has_default:
-                    return schema["default"]
-                if not required:
-                    return SKIPPED
-                self.terminal.say('Something is needed here (type "" for an empty text).')
-                continue
-            try:
-                return read_field(schema, typed)
-            except NotFitting as problem:
-                self.terminal.error(str(problem))
-
-    def _describe(self, schema: Schema) -> None:
-        for key in ("title", "description"):
-            text = schema.get(key)
-            if isinstance(text, str) and text:
-                self.terminal.say(Text(cut(clean(text), 300), style="dim"))
-        for number, option in enumerate(choices(schema), start=1):
-            self.terminal.say(Text(f"  {number}) {cell(option)}"))
+    def _edited(self, gate: Gate) -> Any:
+        """The value as somebody leaves it in an editor, looked over; `NOT_JSON` to ask again."""
+        in_words = _text_asked(gate) is not None
+        text = self.drafts.get(gate.id) or _to_edit(gate, in_words)
+        question = "Enter takes it, an empty text goes back: "
+        text = self.keyboard.in_editor(question, text, ".txt" if in_words else ".json")
+        self.drafts[gate.id] = text
+        if not text.strip():
+            return NOT_JSON
+        name = _text_asked(gate)
+        value: Any = {name: text} if name else text if in_words else decoded(text)
+        if value is NOT_JSON:
+            self.terminal.error("this is not JSON; e opens it again as you left it")
+            return NOT_JSON
+        self.terminal.say(below_heading(value_view(value, Extent(way="e opens it again"))))
+        if self.keyboard.line("approve with this [Enter], back [<]: ").strip():
+            return NOT_JSON
+        return value
 
     def _pasted(self) -> Any:
         """JSON over any number of lines; `NOT_JSON` after an empty line that does not end any."""
         self.terminal.say("Paste the JSON value; an empty line ends it.")
         text = ""
         while True:
-            line = self._line("")
+            line = self.keyboard.line("")
             text += line + "\n"
             value = decoded(text)
             if value is not NOT_JSON:
@@ -206,20 +220,30 @@ class Asker:
                 self.terminal.error("this is not JSON")
                 return NOT_JSON
 
-    def _line(self, prompt: str) -> str:
-        """One line without its end.
 
-        Raises: `EOFError` for Ctrl-D.
-        """
-        if prompt:
-            self.terminal.prompt(prompt)
-        line = self.read()
-        if not line.endswith("\n"):
-            self.terminal.say("")
-            raise EOFError
-        if len(line.encode(errors="replace")) >= LINE_LIMIT:
-            self.terminal.note("the terminal may have cut this line; `oasflow answer` takes a file")
-        return line.rstrip("\r\n")
+# ------------------------------------------------------------------------- what is offered
+
+_LETTERS: Final = {
+    "a": "a", "approve": "a", "j": "j", "json": "j", "w": "w", "words": "w", "e": "e", "edit": "e",
+}  # fmt: skip
+
+
+def _is_offered(gate: Gate, letter: str) -> bool:
+    selects = gate.form.selector is not None
+    if letter == "j":
+        return selects or has_form(gate)
+    if letter == "w":
+        return not selects and _text_asked(gate) is not None
+    if letter == "e":
+        return not selects and (has_form(gate) or _text_asked(gate) is not None)
+    return True
+
+
+def _is_tick(chosen: str, note: str) -> bool:
+    """Whether a line at a checklist is about its rows."""
+    if chosen in {"a", "approve"}:
+        return _ONLY_NUMBERS.fullmatch(note) is not None
+    return chosen not in {"j", "json"}
 
 
 def _choice(gate: Gate) -> str:
@@ -231,8 +255,40 @@ def _choice(gate: Gate) -> str:
     return "approve [a], reject [r], leave waiting [q]: "
 
 
-def _properties(schema: Schema) -> Mapping[str, Any]:
-    found = schema.get("properties")
-    if not isinstance(found, Mapping):
-        return {}
-    return {name: part if isinstance(part, Mapping) else {} for name, part in found.items()}
+def _also(gate: Gate, extent: Extent) -> str:
+    """What else can be typed, beside the ways that the question names."""
+    ways = ["see all that is cut [v]" if extent.is_cut else "see it in a pager [v]"]
+    ways += ["answer in words [w]"] if _is_offered(gate, "w") else []
+    ways += ["edit [e]"] if _is_offered(gate, "e") else []
+    return f"also: {', '.join(ways)}"
+
+
+def _text_asked(gate: Gate) -> str | None:
+    """The one property that takes a text, empty for a gate that takes a bare one; else None."""
+    form = gate.form
+    if form.inner is not None:
+        return None
+    if form.schema is None:
+        return "" if form.text_output else None
+    parts = properties_of(form.schema)
+    if not parts:
+        return "" if takes_text(form.schema) else None
+    name, part = next(iter(parts.items()))
+    return name if len(parts) == 1 and takes_text(part) else None
+
+
+def _to_edit(gate: Gate, in_words: bool) -> str:
+    """What stands in the editor at first: what the gate proposes, else an example that fits."""
+    present = proposed(gate)
+    if in_words:
+        found = present.get(_text_asked(gate)) if isinstance(present, Mapping) else present
+        return found if isinstance(found, str) else ""
+    example = gate.example()
+    if isinstance(example, Mapping) and isinstance(present, Mapping):
+        example = {**example, **present}
+    return json.dumps(example, indent=2, ensure_ascii=False)
+
+
+def _below(part: str, fields: list[Field]) -> list[Field]:
+    """The same fields, one object further down."""
+    return [replace(field, path=(part, *field.path)) for field in fields]

@@ -20,6 +20,7 @@ from cinatra_sdk.platform import SimulatedPlatform
 from cinatra_sdk.runs import OnEvent, Run
 from cinatra_sdk.runtime_context import HostContext
 from cinatra_sdk.store import RunStore
+from oas_compiler.approval import walk
 from oas_compiler.cli.artifact_names import artifact_names
 from oas_compiler.cli.ask import Asker
 from oas_compiler.cli.exits import Exit, exit_of
@@ -162,7 +163,8 @@ class Drive:
         return self._made_up(gate) if self.answers == "make up" else None
 
     def _asker(self, run: Run) -> Asker:
-        return Asker(self.terminal, self.by, artifact_names(self.store, run))
+        names = artifact_names(self.store, run)
+        return Asker(self.terminal, self.by, names, _by_author(self.flow))
 
     def _made_up(self, gate: Gate) -> Decision | None:
         example = gate.example()
@@ -188,3 +190,13 @@ class Drive:
         if isinstance(platform, SimulatedPlatform) and platform.unused_stubs:
             unused = ", ".join(platform.unused_stubs)
             self.terminal.note(f"stubs that no call matched: {unused}")
+
+
+def _by_author(flow: Flow) -> dict[tuple[str, ...], str]:
+    """Path of a gate → what its author wrote about it for whoever decides."""
+    nodes = dict(walk(flow.ir))
+    written = {
+        gate.path: gate.description or nodes[gate.path].cinatra.mapping().get("description")
+        for gate in flow.gates
+    }
+    return {path: text for path, text in written.items() if isinstance(text, str) and text}

@@ -84,6 +84,42 @@ def read_field(schema: Schema, typed: str) -> Any:
     return value
 
 
+def as_typed(schema: Schema, value: Any) -> str:
+    """What a person would type for `value`; empty where nothing typed gives it back."""
+    listed = isinstance(value, list) and all(isinstance(item, str) for item in value)
+    texts = [
+        value if isinstance(value, str) else "",
+        {True: "y", False: "n"}[value] if isinstance(value, bool) else "",
+        ", ".join(value) if listed else "",
+        json.dumps(value, ensure_ascii=False),
+    ]
+    for text in texts:
+        try:
+            if text.strip() and same(read_field(schema, text), value):
+                return text
+        except NotFitting:
+            continue
+    return ""
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether two values are the same JSON: for Python 1 is True."""
+    return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
+
+
+def takes_text(schema: Schema) -> bool:
+    """Whether any text is a value of `schema`, as far as its type says."""
+    return _type(schema) == "string" and not choices(schema)
+
+
+def properties_of(schema: Schema) -> Mapping[str, Any]:
+    """The parts of an object that a schema describes; empty for anything else."""
+    found = schema.get("properties")
+    if not isinstance(found, Mapping):
+        return {}
+    return {name: part if isinstance(part, Mapping) else {} for name, part in found.items()}
+
+
 def fits(schema: Schema, value: Any) -> str:
     """Why `value` does not fit `schema`; empty when it does.
 

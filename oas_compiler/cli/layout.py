@@ -59,7 +59,9 @@ class Pieces:
 
     def __rich_console__(self, _console: Console, options: ConsoleOptions) -> Iterator[Text]:
         first, *others = self.pieces
-        line, gap = first.copy(), self.after_first or self.between
+        *before, line = self._first(first, options.max_width)
+        yield from map(unbroken, before)
+        gap = self.after_first or self.between
         for piece in others:
             if line.cell_len + len(gap) + piece.cell_len > options.max_width:
                 yield unbroken(line)
@@ -71,6 +73,16 @@ class Pieces:
                 line.append(gap, style="dim").append_text(piece)
             gap = self.between
         yield unbroken(line)
+
+    def _first(self, piece: Text, width: int) -> Iterator[Text]:
+        """The first piece, broken between its words where it is wider than the terminal."""
+        if piece.cell_len <= width:
+            yield piece.copy()
+            return
+        before = len(piece.plain) - len(piece.plain.lstrip(" "))
+        for line in _lines(piece[before:], width - max(before, self.indent)):
+            yield Text.assemble(" " * before, line)
+            before = self.indent
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,11 +22,11 @@ from oas_compiler.cli.about import addresses
 from oas_compiler.cli.checklist import Checklist
 from oas_compiler.cli.checklist_view import checklist_view
 from oas_compiler.cli.lacking import export_first, reasons
-from oas_compiler.cli.layout import Indented, Listing, Member, Pieces, unbroken
+from oas_compiler.cli.layout import Indented, Listing, Member, Pieces, Words, unbroken
 from oas_compiler.cli.opening import Own
 from oas_compiler.cli.safe import clean, cut
 from oas_compiler.cli.selecting import offered_in, options_for, other_values
-from oas_compiler.cli.values import cell, value_view, values_view
+from oas_compiler.cli.values import NOTE, Extent, cell, value_view, values_view
 
 if TYPE_CHECKING:
     from cinatra_sdk.gates import Gate
@@ -45,6 +45,8 @@ COLOURS: Final[Mapping[str, str]] = {
 }
 _WORDS: Final = frozenset({"flow", "name"})
 """Columns that may be broken between their words."""
+MESSAGE: Final = "output"
+"""The value of a gate that holds what was said to the person before it: a message of the author."""
 _UNITS: Final = (("d", 86_400), ("h", 3_600), ("min", 60))
 
 
@@ -116,24 +118,37 @@ def gate_view(
     names: Mapping[str, str] | None = None,
     *,
     checklist: Checklist | None = None,
+    said: str = "",
     asking: bool = False,
+    extent: Extent | None = None,
 ) -> RenderableType:
-    """What a person needs to see before deciding.
+    """What a person needs to see before deciding: the author's words first.
 
     names:     artifact id → name, for a gate that asks for a context selection.
     checklist: with what the person here has ticked already; None begins a new one.
+    said:      what the author says about the gate.
     asking:    somebody is asked right here, who can turn the pages of a long list.
+    extent:    how much of the values is shown; it knows afterwards whether anything is cut.
     """
+    extent = extent or Extent()
     name = Text.assemble(("◆ ", "yellow"), (clean(gate.name), "bold"))
     about = (f"step {gate.step}", f"risk {gate.risk}", gate.id)
     heading = Pieces([name, *(Text(clean(part), "dim") for part in about)], after_first="   ")
     selector = gate.form.selector
-    values = gate.values if selector is None else other_values(gate.values)
-    parts: list[RenderableType] = [values_view(values)] if values else []
+    values = dict(gate.values if selector is None else other_values(gate.values))
+    parts: list[RenderableType] = [Text(clean(said))] if said else []
+    if selector is None and _is_message(values.get(MESSAGE)):
+        parts.append(value_view(values.pop(MESSAGE), extent))
+    parts += [values_view(values, extent)] if values else []
     if selector is not None:
         parts.append(checklist_view(checklist or Checklist.of(selector, names), asking=asking))
     shown = parts or [Text("no data to show", style="dim italic")]
     return Group(heading, *(below_heading(part) for part in shown))
+
+
+def _is_message(value: Any) -> bool:
+    """Whether `output` is something said to the person, and no word that a node put out."""
+    return isinstance(value, str) and len(value.split()) > 1
 
 
 def below_heading(part: RenderableType) -> Indented:
@@ -165,13 +180,17 @@ def how_to_answer(run: Run, gate: Gate, given: Given, *, alone: bool) -> Rendera
 # ------------------------------------------------------------------------ one run
 
 
-def outcome_view(run: Run, given: Given, names: Mapping[str, str] | None = None) -> RenderableType:
+def outcome_view(
+    run: Run,
+    given: Given,
+    names: Mapping[str, str] | None = None,
+) -> RenderableType:
     """Where a run stands: what came out of it, why it failed, or what it waits for.
 
     given: what the commands that go on with it need.
     names: artifact id → name, for gates that ask for a context selection.
     """
-    return Group(*_outcome(run, given, names))
+    return Group(*_outcome(run, given, Extent(), names))
 
 
 def run_view(
@@ -182,24 +201,29 @@ def run_view(
     *,
     needed: Lacking,
     names: Mapping[str, str] | None = None,
+    extent: Extent | None = None,
 ) -> RenderableType:
     """Everything about a run.
 
     needed: what a command that goes on with it has to be given; `names` as in `outcome_view`.
+    extent: how much of its values is shown.
     """
+    extent = extent or Extent()
     parts: list[RenderableType] = [Indented(_facts(run, now))]
     if run.input:
-        parts += [_title("inputs"), Indented(values_view(run.input))]
+        parts += [_title("inputs"), Indented(values_view(run.input, extent))]
     if decisions:
-        parts += [_title("decisions"), Indented(_decisions_table(decisions))]
+        parts += [_title("decisions"), Indented(_decisions_table(decisions, extent))]
     if chosen:
         parts += [_title("context"), Indented(_chosen_table(chosen))]
-    first, *rest = _outcome(run, needed.whole, names)
+    first, *rest = _outcome(run, needed.whole, extent, names)
     if needed.lacks and run.status in {"waiting", "failed", "running"}:
         rest += [
             _title("to be given by whoever goes on with it"),
             Indented(Group(*reasons(needed.lacks))),
         ]
+    if extent.is_cut:
+        rest.append(Text(f"  what ends in … is cut; {extent.way}", style=NOTE))
     return Group(first, *parts, *rest)
 
 
@@ -227,7 +251,7 @@ def _facts(run: Run, now: datetime) -> RenderableType:
 
 
 def _outcome(
-    run: Run, given: Given, names: Mapping[str, str] | None = None
+    run: Run, given: Given, extent: Extent, names: Mapping[str, str] | None
 ) -> Iterator[RenderableType]:
     branch = f"   by branch {run.branch}" if run.branch not in {None, "next"} else ""
     stands = Text.assemble("run ", clean(run.id), "  ", status_text(run.status), clean(branch))
@@ -235,13 +259,13 @@ def _outcome(
     if run.messages:
         yield _title("messages")
         for message in run.messages:
-            yield Indented(_message_view(message.get("content", "")))
+            yield Indented(_message_view(message.get("content", ""), extent))
     if run.outputs:
         yield _title("outputs")
-        yield Indented(values_view(run.outputs))
+        yield Indented(values_view(run.outputs, extent))
     if run.error is not None:
         yield _title("error")
-        yield Text(f"  {clean(str(run.error.get('message', '')))}", style="red")
+        yield Words(Text(clean(str(run.error.get("message", ""))), "red"))
     if run.status == "stopped" and run.stopped_by:
         reason = f": {clean(run.stop_reason)}" if run.stop_reason else ""
         yield Text(f"  stopped by {clean(recorded_name(run.stopped_by))}{reason}")
@@ -250,7 +274,7 @@ def _outcome(
     for gate in run.waiting:
         alone = len(run.waiting) == 1
         yield Text("")
-        yield gate_view(gate, names)
+        yield gate_view(gate, names, extent=extent)
         yield how_to_answer(run, gate, given, alone=alone)
     yield from _how_to_go_on(run, given)
 
@@ -280,33 +304,33 @@ def told_unreadable(run: Run) -> list[str]:
     return [*told, f"{way}; oasflow stop {name} ends the run"]
 
 
-def _message_view(content: Any) -> RenderableType:
+def _message_view(content: Any, extent: Extent) -> RenderableType:
     """A message; one that only carries a context selection to its gate is told in a line."""
     selector = offered_in(content)
     if selector is None:
-        return value_view(content)
+        return value_view(content, extent)
     number = len(selector.candidates)
     what = "candidate" if number == 1 else "candidates"
     return Text(f'{number} {what} for the context slot "{clean(selector.slot_id)}"', style="dim")
 
 
-def _decisions_table(decisions: Sequence[Mapping[str, Any]]) -> Listing:
+def _decisions_table(decisions: Sequence[Mapping[str, Any]], extent: Extent) -> Listing:
     return Listing(
         ("gate", "decision", "by", "at", "reason", "value"),
-        [_decision_cells(row) for row in decisions],
+        [_decision_cells(row, extent) for row in decisions],
         words=frozenset({"reason", "value"}),
     )
 
 
-def _decision_cells(row: Mapping[str, Any]) -> list[Text]:
+def _decision_cells(row: Mapping[str, Any], extent: Extent) -> list[Text]:
     answer = row["answer"] if isinstance(row["answer"], Mapping) else {}
     return [
         Text(clean(row["gate_id"])),
         Text(clean(row["kind"])),
         Text(clean(recorded_name(row["decided_by"]))),
         Text(_when(row["decided_at"])),
-        Text(cut(clean(row["reason"]), 60)),
-        Text(cell(answer["value"]) if "value" in answer else ""),
+        Text(extent.cut(clean(row["reason"]), 60)),
+        Text(cell(answer["value"], extent) if "value" in answer else ""),
     ]
 
 

@@ -98,6 +98,11 @@ def run(
     params = inputs.params(flow.input_schema, input_file, settings or [])
     if simulate:
         params = _with_sampled(terminal, flow, params)
+    answers = _answers(terminal, yes, detach)
+    if answers == "ask":
+        from oas_compiler.cli.input_form import with_asked
+
+        params = with_asked(terminal, flow, params)
     return _start(
         terminal,
         flow,
@@ -106,7 +111,7 @@ def run(
         filled=filled,
         by=who,
         given=options.given(env, base_url, allow, record, tenant=tenant, db=db),
-        answers=_answers(terminal, yes, detach),
+        answers=answers,
     )
 
 

@@ -68,6 +68,10 @@ def runs(
 
 def show(
     run: options.RunId,
+    *,
+    full: Annotated[
+        bool, typer.Option("--full", help="Cut no text, list or table, however long.")
+    ] = False,
     tenant: options.Tenant = "",
     db: options.Db = "",
     as_json: options.Json = False,
@@ -81,6 +85,7 @@ def show(
     from oas_compiler.cli.artifact_names import artifact_names
     from oas_compiler.cli.records import chosen_record, decision_record, run_record
     from oas_compiler.cli.render import run_view
+    from oas_compiler.cli.values import Extent
 
     terminal = Terminal.open(as_json=as_json)
     if not run:
@@ -99,7 +104,9 @@ def show(
         terminal.data({**run_record(found), **records}, of_run=True)
         return Exit.OK
     needed = _needed(found, Given(tenant=tenant, db=db))
-    terminal.show(run_view(found, decisions, chosen, now, names=names, needed=needed))
+    extent = Extent(whole=full)
+    view = run_view(found, decisions, chosen, now, names=names, needed=needed, extent=extent)
+    terminal.show(view)
     return Exit.OK
 
 

@@ -5,7 +5,7 @@
     terminal.data({"runs": []})   # the result, on stdout; only with --json
     terminal.say("starting …")    # on stderr
 
-Colour and control sequences go to a terminal only, and never with `NO_COLOR`.  Markup in data is
+Colour goes to a terminal only, and never with `NO_COLOR`.  Markup in data is
 never interpreted: text is printed as it is, made safe by `safe.clean` where it is made.
 
 Error tree

@@ -6,15 +6,37 @@ import contextlib
 import fcntl
 import os
 import pty
-import re
 import select
 import struct
 import subprocess
 import termios
 import time
 
+import pyte
+
 PATIENCE = 60.0
-_ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+ROWS = 4000
+"""Of the screen that is read: nothing ever scrolls away."""
+
+
+class _Cells(pyte.Screen):
+    """The cells of a terminal, which knows what it broke itself: whoever copies that gets one line."""
+
+    def __init__(self, columns: int, rows: int) -> None:
+        self.broken: set[int] = set()
+        """Rows that go on in the next one."""
+        self._draws = False
+        super().__init__(columns, rows)
+
+    def draw(self, data: str) -> None:
+        self._draws = True
+        super().draw(data)
+        self._draws = False
+
+    def linefeed(self) -> None:
+        if self._draws:
+            self.broken.add(self.cursor.y)
+        super().linefeed()
 
 
 class Screen:
@@ -37,15 +59,30 @@ class Screen:
         os.close(slave)
         self.raw = ""
         """Everything that came, with control sequences."""
+        self._cells = _Cells(columns, ROWS)
+        self._stream = pyte.ByteStream(self._cells)
         self._seen = 0
 
     @property
     def text(self) -> str:
-        """Everything that came, as words."""
-        return _ESCAPES.sub("", self.raw).replace("\r\n", "\n")
+        """What stands on the screen, up to the cursor."""
+        return "\n".join(self.lines)
+
+    @property
+    def lines(self) -> list[str]:
+        """The same line by line, without the blanks at the end; the last one ends at the cursor."""
+        at, width = self._cells.cursor, range(self._cells.columns)
+        found = [""]
+        for y in range(at.y + 1):
+            row = "".join(self._cells.buffer[y][x].data for x in width)
+            found[-1] += row[: at.x] if y == at.y and not row[at.x :].strip() else row
+            if y not in self._cells.broken and y < at.y:
+                found[-1] = found[-1].rstrip()
+                found.append("")
+        return found
 
     def wait_for(self, words: str, *, patience: float = PATIENCE) -> str:
-        """Read until `words` appear after the last ones waited for; what came in between."""
+        """Read until `words` stand after the last ones waited for; what came in between."""
         deadline = time.monotonic() + patience
         while words not in self.text[self._seen :]:
             if not self._read(deadline):
@@ -53,6 +90,18 @@ class Screen:
         at = self.text.index(words, self._seen) + len(words)
         before, self._seen = self.text[self._seen : at], at
         return before
+
+    def asked(self) -> str | None:
+        """Read until a question stands below what was read before; None where the program ends."""
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            new = self.text[self._seen :]
+            if "\n" in new and new.endswith(("]: ", "): ", "words: ")):
+                self._seen += len(new)
+                return new.rstrip("\n").rpartition("\n\n")[2]
+            if not self._read(deadline):
+                assert time.monotonic() < deadline, f"nothing more came; there is:\n{self.text}"
+                return None
 
     def type(self, line: str) -> None:
         os.write(self._master, f"{line}\n".encode())
@@ -85,4 +134,5 @@ class Screen:
         except OSError:  # Linux says EIO when the other side is closed
             return False
         self.raw += got.decode(errors="replace")
+        self._stream.feed(got)
         return bool(got)

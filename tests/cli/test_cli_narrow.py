@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -181,9 +182,20 @@ def test_a_run_can_be_answered_from_what_a_narrow_terminal_shows(
     head = asked.wait_for("leave waiting [q]: ")
     assert head.startswith(f"run {RUN}:")
     assert f"\n    {GATE}\n" in head
-    assert ("\x1b[" in asked.raw) is not bool(plain)
+    styles = set(re.findall(r"\x1b\[[0-9;]*m", asked.raw)) - {"\x1b[0m"}
+    assert bool(styles) is not bool(plain)
     asked.type("r not these")
     asked.wait_for(f"run {RUN}  rejected")
     assert asked.ended() == 5
-    told = "✗ The recipients_selection_subflow » The recipients-review_gate\n    rejected by "
-    assert told in asked.text
+    told = "✗ The recipients_selection_subflow » The recipients-review_gate rejected by "
+    assert told in " ".join(asked.text.split())
+    assert max(map(len, asked.text.split("✗ ")[1].splitlines()[:2])) <= int(columns)
+
+
+def test_a_long_name_of_a_node_is_broken_between_its_words() -> None:
+    name = Text.assemble("  ", ("✓", "green"), " Resolve context » Finalize selected context")
+    assert shown(Pieces([name, Text("approved by ann")], between="  "), 30) == [
+        "  ✓ Resolve context »",
+        "    Finalize selected context",
+        "    approved by ann",
+    ]

@@ -79,8 +79,8 @@ def test_values_are_shown_as_names_rows_and_nested_lines() -> None:
 def test_what_is_too_long_is_cut_and_says_how_much_is_missing() -> None:
     lines = shown(values_view({"text": "x" * 1000, "rows": [{"n": n} for n in range(25)]}))
     assert lines[0] == "text  1,000 characters"
-    assert lines.count("  … 200 more characters; --json shows all") == 1
-    assert lines[-1].strip() == "… 5 more rows; --json shows all"
+    assert lines.count("  … 200 more characters; oasflow show --full has all") == 1
+    assert lines[-1].strip() == "… 5 more rows; oasflow show --full has all"
 
 
 @pytest.mark.parametrize(

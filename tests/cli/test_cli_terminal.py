@@ -56,6 +56,8 @@ def test_a_person_fills_in_inputs_and_fields_and_approves_to_the_end(
     seen.type("2")
     seen.wait_for("note (text, optional, Enter skips): ")
     seen.type("")
+    seen.wait_for("approve with this [Enter], change a field [1-3], back [<]: ")
+    seen.type("")
     seen.wait_for("approve [a], reject [r], leave waiting [q]: ")
     seen.type("what?")
     seen.wait_for("Type one of the letters")

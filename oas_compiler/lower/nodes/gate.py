@@ -19,6 +19,7 @@ from cinatra_sdk.hitl import Outcome, Question, build_hitl_gate
 from cinatra_sdk.secrets import without_secrets
 from cinatra_sdk.state import seal
 from cinatra_sdk.strict_json import NotStrictJson, read_json
+from cinatra_sdk.templates import Renderer, TemplateError
 from oas_compiler.ir import STRING, BranchingNode, InputMessageNode, StartNode
 from oas_compiler.lower.casting import CastError, cast
 from oas_compiler.lower.frame import MISSING, Frame, Index
@@ -140,7 +141,8 @@ class _Shown:
     """The data that a gate shows.
 
     From the least to the most specific: the flow's visible inputs, what the node before put out,
-    the members of a message that is one JSON object, and the gate's own declared inputs.
+    the gate's message (its own, else that of the node before), and its own declared inputs.
+    A message that is one JSON object is shown by its members, any other text as `output`.
     Only the author's own choices (message, declared inputs) may fail on a secret; what the
     runtime adds by itself is left out instead.
     """
@@ -149,6 +151,7 @@ class _Shown:
         self._frame = frame
         start = index.flow.start_node()
         self._start = channel_of(start.id)
+        self._message = None if node.message is None else Renderer(node.message)
         self._hidden = frozenset(start.hidden)
         self._finalizes = tuple(channel_of(id_) for id_ in leading_back_to(index, node.id))
         self._previous = tuple(
@@ -169,12 +172,20 @@ class _Shown:
         if last is not None:
             extra.update(last["out"])
         own: dict[str, JsonValue] = {}
-        if last is not None and "message" in last:
+        if self._message is not None:
+            own.update(_message_values(self._said(self._message, state)))
+        elif last is not None and "message" in last:
             own.update(_message_values(last["message"]))
         for plan in self._frame.inputs:
             value = self._frame.look_up(plan, state)
             own[plan.title] = None if value is MISSING else value
         return {**without_secrets(extra), **own, **self._refused(state)}
+
+    def _said(self, message: Renderer, state: Mapping[str, Any]) -> str:
+        try:
+            return message.text(self._frame.gather(state))
+        except TemplateError as error:
+            raise self._frame.failed(f"message: {error}") from None
 
     def _refused(self, state: Mapping[str, Any]) -> dict[str, JsonValue]:
         """Why a person is asked again, at the gate of a context selection."""

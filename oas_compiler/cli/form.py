@@ -1,0 +1,223 @@
+"""A form of several fields: asked one after the other, with a way back, and looked over at the end.
+
+In: a JSON Schema, and values that are proposed.  Out: the filled-in value, or None: gone back.
+
+    fields_of({"properties": {"to": {…}, "mail": {"properties": {"subject": {…}}}}, …}, {"to": "a"})
+        ->  [Field(("to",), present="a"), Field(("mail", "subject"))]
+    Form(fields, keyboard).filled()  ->  {("to",): "b", ("mail", "subject"): "Hello"}
+    assembled(…)                     ->  {"to": "b", "mail": {"subject": "Hello"}}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from oas_compiler.cli.fields import (
+    NotFitting,
+    Schema,
+    as_typed,
+    choices,
+    fits,
+    kind,
+    properties_of,
+    read_field,
+    takes_text,
+)
+from oas_compiler.cli.keyboard import HOW_TO_TYPE, Keyboard
+from oas_compiler.cli.layout import Member
+from oas_compiler.cli.safe import clean, cut
+from oas_compiler.cli.values import cell
+
+MAX_NESTING: Final = 3
+SKIPPED: Final = object()
+"""The value of an optional field that was left empty."""
+_ABSENT: Final = object()
+_BACK: Final = object()
+
+Path: TypeAlias = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Field:
+    """One question of a form."""
+
+    path: Path
+    """Property names from the outermost object inwards; empty where the whole value is asked."""
+    name: str
+    schema: Schema
+    required: bool
+    present: Any = _ABSENT
+    """What is proposed: Enter takes it."""
+
+    @property
+    def is_proposed(self) -> bool:
+        return self.present is not _ABSENT
+
+
+def fields_of(schema: Schema, proposed: Any = None, *, name: str = "") -> list[Field]:
+    """The fields of an object, required ones first; of anything else, one field called `name`.
+
+    proposed: a value of `schema`, or a part of one; what does not fit its field is no proposal.
+    """
+    if not properties_of(schema):
+        return [_field((), name, schema, True, _ABSENT if proposed is None else proposed)]
+    return list(_members(schema, proposed, ()))
+
+
+def _members(schema: Schema, proposed: Any, path: Path) -> Iterator[Field]:
+    listed = schema.get("required")
+    required = listed if isinstance(listed, list) else []
+    parts = properties_of(schema)
+    first = [name for name in required if name in parts]
+    values = proposed if isinstance(proposed, Mapping) else {}
+    for name in (*first, *(name for name in parts if name not in first)):
+        own, part = (*path, name), parts[name]
+        value = values.get(name, part.get("default", _ABSENT))
+        if name in first and properties_of(part) and len(own) < MAX_NESTING:
+            yield from _members(part, value, own)
+        else:
+            yield _field(own, ".".join(own), part, name in first, value)
+
+
+def _field(path: Path, name: str, schema: Schema, required: bool, value: Any) -> Field:
+    # A default that is written in the form stands there even where it does not fit.
+    usable = value is not _ABSENT and as_typed(schema, value) and not fits(schema, value)
+    present = value if usable else _ABSENT
+    return Field(path=path, name=name, schema=schema, required=required, present=present)
+
+
+def assembled(fields: Sequence[Field], values: Mapping[Path, Any]) -> Any:
+    """One value of all fields; an optional one that was skipped is left out."""
+    whole: dict[str, Any] = {}
+    for field in fields:
+        value = values[field.path]
+        if not field.path:
+            return value
+        inside = whole
+        for part in field.path[:-1]:
+            inside = inside.setdefault(part, {})
+        if value is not SKIPPED:
+            inside[field.path[-1]] = value
+    return whole
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """Fields that one person fills in."""
+
+    fields: Sequence[Field]
+    keyboard: Keyboard
+    send: str = "approve with this"
+    """What Enter does in the end, in words."""
+
+    def filled(self, known: Mapping[Path, Any] | None = None) -> dict[Path, Any] | None:
+        """A value for every field, `SKIPPED` included; None when the person went back.
+
+        known: what has been given; it is not asked for, and can be changed in the end.
+        """
+        values = dict(known or {})
+        asked = [at for at, field in enumerate(self.fields) if field.path not in values]
+        if len(self.fields) > 1:
+            self.keyboard.terminal.say(Text(HOW_TO_TYPE, style="dim"))
+        turn = 0
+        while True:
+            if turn < len(asked):
+                field = self.fields[asked[turn]]
+                value = self._value(field, values.get(field.path, field.present))
+                if value is _BACK and turn == 0:
+                    return None
+                turn += -1 if value is _BACK else 1
+                if value is not _BACK:
+                    values[field.path] = value
+                continue
+            number = self._looked_over(values) if len(self.fields) > 1 else 0
+            if number == 0:
+                return values
+            if number < 0:
+                turn = len(asked) - 1
+                continue
+            field = self.fields[number - 1]
+            value = self._value(field, values.get(field.path, field.present))
+            if value is not _BACK:
+                values[field.path] = value
+
+    def overview(self, values: Mapping[Path, Any]) -> list[RenderableType]:
+        """Every field with its number, and what stands in it."""
+        most = min(28, max(len(clean(field.name)) for field in self.fields))
+        digits = len(str(len(self.fields)))
+        return [
+            Member(
+                f"{number:>{digits}}  {cut(clean(field.name), 60):<{most}}",
+                _shown(field, values),
+                is_words=True,
+            )
+            for number, field in enumerate(self.fields, 1)
+        ]
+
+    def _looked_over(self, values: Mapping[Path, Any]) -> int:
+        """0 to send it, -1 to go back, else the number of a field to change."""
+        terminal = self.keyboard.terminal
+        terminal.say(*self.overview(values))
+        most = len(self.fields)
+        while True:
+            typed = self.keyboard.line(
+                f"{self.send} [Enter], change a field [1-{most}], back [<]: "
+            ).strip()
+            if typed in {"", "<"}:
+                return -1 if typed else 0
+            if typed.isascii() and typed.isdecimal() and len(typed) < 5 and 1 <= int(typed) <= most:
+                return int(typed)
+            terminal.error(f"type a number from 1 to {most}, <, or nothing")
+
+    def _value(self, field: Field, present: Any) -> Any:
+        """What was typed for a field; `SKIPPED`, or `_BACK`."""
+        terminal = self.keyboard.terminal
+        _describe(field, self.keyboard)
+        stands = present is not _ABSENT and present is not SKIPPED
+        empty = stands and present == ""  # nothing stands there that could be changed
+        must = ", required" if field.required else ", optional, Enter skips"
+        must = ", Enter leaves it empty" if empty else "" if stands else must
+        prompt = f"{cut(clean(field.name), 60) or 'value'} ({kind(field.schema)}{must}): "
+        text = as_typed(field.schema, present) if stands and not empty else ""
+        while True:
+            typed = self.keyboard.line(prompt, present=text, words=True)
+            if typed.strip() == "<":
+                return _BACK
+            if not typed.strip():
+                if empty:
+                    return present
+                if not field.required:
+                    return SKIPPED
+                hint = ' (type "" for an empty text)' if takes_text(field.schema) else ""
+                terminal.say(f"Something is needed here{hint}.")
+                continue
+            try:
+                return read_field(field.schema, typed)
+            except NotFitting as problem:
+                terminal.error(str(problem))
+                text = ""
+
+
+def _shown(field: Field, values: Mapping[Path, Any]) -> Text:
+    value = values.get(field.path, _ABSENT)
+    if value is _ABSENT:
+        words = "missing" if field.required else "left out"
+        return Text(words, style="yellow" if field.required else "dim")
+    if value is SKIPPED:
+        return Text("left out", style="dim")
+    return Text(cell(value) or '""')
+
+
+def _describe(field: Field, keyboard: Keyboard) -> None:
+    texts = [field.schema.get(key) for key in ("title", "description")]
+    told = {text.rstrip("."): text for text in texts if isinstance(text, str) and text}
+    for bare, text in told.items():
+        if bare != field.name:
+            keyboard.terminal.say(Text(cut(clean(text), 300), style="dim"))
+    for number, option in enumerate(choices(field.schema), start=1):
+        keyboard.terminal.say(Text(f"  {number}) {cell(option)}"))

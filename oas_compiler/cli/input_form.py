@@ -1,0 +1,77 @@
+"""The inputs of a run that are missing, asked as one form before it begins.
+
+In: a flow and what the command line gave.  Out: the same with what a person filled in.
+
+    oasflow run agents/onboarding
+    Inputs of Onboarding: 2 of 3 are missing
+      1  employeeName  missing
+      2  role          missing
+      3  team          Design
+
+One missing input is asked by the run itself, at its gate of step 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+from rich.text import Text
+
+from oas_compiler.cli.exits import Exit, Halt
+from oas_compiler.cli.form import SKIPPED, Field, Form
+from oas_compiler.cli.keyboard import Keyboard
+from oas_compiler.cli.safe import clean
+
+if TYPE_CHECKING:
+    from oas_compiler.cli.terminal import Terminal
+    from oas_compiler.lower.flow import Flow
+
+_SEVERAL: Final = 2
+
+
+def with_asked(terminal: Terminal, flow: Flow, params: dict[str, Any]) -> dict[str, Any]:
+    """`params` with the inputs that a person filled in; the same where fewer than two are missing.
+
+    Raises: `Halt` when the person leaves the form: nothing was begun.
+    """
+    from oas_compiler.approval import visible_required
+
+    start = flow.ir.start_node()
+    missing = [title for title in visible_required(start) if title not in params]
+    if len(missing) < _SEVERAL:
+        return params
+    fields = [field for field in _fields(flow) if field.name not in start.hidden]
+    known = {field.path: _known(field, params) for field in fields if field.name not in missing}
+    form = Form(fields, Keyboard(terminal), send="start the run")
+    heading = f"Inputs of {clean(flow.name)}: {len(missing)} of {len(fields)} are missing"
+    terminal.say("", Text(heading, style="bold"), *form.overview(known))
+    try:
+        filled = form.filled(known)
+    except (KeyboardInterrupt, EOFError):
+        terminal.say("")
+        filled = None
+    if filled is None:
+        raise Halt("nothing was begun", exit=Exit.INTERRUPTED, code="interrupted")
+    asked = {path[0]: value for path, value in filled.items() if value is not SKIPPED}
+    return {**params, **asked}
+
+
+def _fields(flow: Flow) -> list[Field]:
+    """One field for every input, also for one that is an object."""
+    schema: Any = flow.input_schema
+    return [
+        _field(title, part, title in schema.get("required", ()))
+        for title, part in schema["properties"].items()
+    ]
+
+
+def _field(title: str, schema: Any, required: bool) -> Field:
+    field = Field(path=(title,), name=title, schema=schema, required=required)
+    return replace(field, present=schema["default"]) if "default" in schema else field
+
+
+def _known(field: Field, params: dict[str, Any]) -> Any:
+    if field.name in params:
+        return params[field.name]
+    return field.present if field.is_proposed else SKIPPED

@@ -1,0 +1,150 @@
+"""What a person types: one line, a text of several lines, or what an editor hands back.
+
+In: a question, and the text that stands there already.  Out: the text as it was sent off.
+
+    Keyboard(terminal).line("subject (text): ", present="Bees", words=True)  ->  "Bees on the roof"
+
+Lines can be edited, and Up brings back what was typed before.  Ctrl-C and Ctrl-D arrive as
+`KeyboardInterrupt` and `EOFError`; both are keys here and no signals, so none can be missed.
+prompt_toolkit reads the keys: readline asks on stdout only, which belongs to the result.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from rich.text import Text
+
+from oas_compiler.cli.interrupts import typed_line
+from oas_compiler.cli.safe import printed
+from oas_compiler.cli.terminal import Terminal
+
+if TYPE_CHECKING:
+    from prompt_toolkit import PromptSession
+    from prompt_toolkit.data_structures import Size
+    from prompt_toolkit.key_binding import KeyBindings
+
+_TYPED: Final = 16
+"""Columns that are left for what is typed behind a question."""
+HOW_TO_TYPE: Final = "Alt+Enter begins a new line, Ctrl-X Ctrl-E opens your editor, < goes back"
+
+
+@dataclass(frozen=True, slots=True)
+class Keyboard:
+    """The keyboard of one terminal, with what was typed at it so far."""
+
+    terminal: Terminal
+    _sessions: dict[bool, PromptSession[str]] = field(default_factory=dict)
+    """By `words`: a letter that was pressed at a gate is no proposal for a text."""
+
+    def line(self, prompt: str, *, present: str = "", words: bool = False) -> str:
+        """What is sent off with Enter, without its end.
+
+        present: stands there to be changed.
+        words:   a text: it may get further lines (Alt+Enter, or pasted), and be taken to an editor.
+
+        Raises: `KeyboardInterrupt` for Ctrl-C, `EOFError` for Ctrl-D in an empty line.
+        """
+        if _is_dumb():
+            return self._plain_line(prompt, present)
+        return self._session(words).prompt(self._last_line(prompt), default=present)
+
+    def in_editor(self, prompt: str, present: str, suffix: str) -> str:
+        """`present` as somebody leaves it in $VISUAL or $EDITOR; without an editor, typed here.
+
+        suffix: of the file's name, `.json`: editors go by it.
+        """
+        if _is_dumb():
+            return self._plain_line(prompt, present)
+        from prompt_toolkit.application import get_app
+
+        session = _session(words=True)
+        session.tempfile_suffix, session.app.erase_when_done = suffix, True
+        return session.prompt(
+            self._last_line(prompt),
+            default=present,
+            pre_run=lambda: _opened(get_app().current_buffer),
+        )
+
+    def _plain_line(self, prompt: str, present: str) -> str:
+        """A line of a terminal that cannot move its cursor: Enter takes what is present."""
+        self.terminal.prompt(prompt + (f"[Enter takes {present}] " if present else ""))
+        line = typed_line()
+        if not line.endswith("\n"):
+            self.terminal.say("")
+            raise EOFError
+        return line.rstrip("\r\n") or present
+
+    def _last_line(self, prompt: str) -> Any:
+        """The question's last line; those before it are printed, broken between their words."""
+        *above, last = _pieces(printed(prompt), self.terminal.err.width - _TYPED)
+        self.terminal.say(*(Text(line, style="bold") for line in above))
+        return [("bold" if self.terminal.err.color_system else "", last)]
+
+    def _session(self, words: bool) -> PromptSession[str]:
+        if words not in self._sessions:
+            self._sessions[words] = _session(words)
+        return self._sessions[words]
+
+
+def _pieces(question: str, room: int) -> list[str]:
+    """A question in lines, broken behind its commas."""
+    lines = [""]
+    for piece in re.split(r"(?<=, )", question):
+        if lines[-1] and len(lines[-1] + piece.rstrip()) > room:
+            lines[-1] = lines[-1].rstrip()
+            lines.append("")
+        lines[-1] += piece
+    return lines
+
+
+def _is_dumb() -> bool:
+    return os.environ.get("TERM") == "dumb"
+
+
+def _session(words: bool) -> PromptSession[str]:
+    from prompt_toolkit import PromptSession
+    from prompt_toolkit.input import create_input
+    from prompt_toolkit.output.vt100 import Vt100_Output
+
+    # It asks the terminal for nothing: what would be answered after a Ctrl-C lands in the shell.
+    output = Vt100_Output(sys.stderr, _size, term=os.environ.get("TERM"), enable_cpr=False)
+    return PromptSession(
+        input=create_input(sys.stdin),
+        output=output,
+        key_bindings=_new_lines() if words else None,
+        enable_open_in_editor=words,
+        enable_suspend=True,
+    )
+
+
+def _new_lines() -> KeyBindings:
+    from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+
+    keys = KeyBindings()
+
+    @keys.add("escape", "enter")
+    def _new_line(event: KeyPressEvent) -> None:
+        event.current_buffer.insert_text("\n")
+
+    return keys
+
+
+def _opened(buffer: Any) -> None:
+    open_in_editor: Callable[..., object] = buffer.open_in_editor
+    open_in_editor(validate_and_handle=True)
+
+
+def _size() -> Size:
+    from prompt_toolkit.data_structures import Size
+
+    try:
+        columns, rows = os.get_terminal_size(sys.stderr.fileno())
+    except OSError:
+        columns, rows = 0, 0
+    return Size(rows=rows or 24, columns=columns or 80)

@@ -1,0 +1,47 @@
+"""What a gate shows already of the answer that it asks for.
+
+In: a gate.  Out: the part of an answer that its values propose; None where they propose nothing.
+
+    form {"subject", "body"}, values {"subject": "Hello", "to": "ann"}    ->  {"subject": "Hello"}
+    form {"subject", "body"}, values {"draft": {"subject": "Hello", …}}   ->  {"subject": "Hello", …}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from cinatra_sdk.gates import Gate
+from oas_compiler.cli.fields import Schema, fits, properties_of
+
+
+def proposed(gate: Gate) -> Any:
+    """Values for the fields of the gate's form, by name; for a form without fields, the value."""
+    form = gate.form
+    schema = form.inner if form.inner is not None else form.schema
+    parts = properties_of(schema or {})
+    if not parts:
+        shown = gate.values.get(form.output)
+        return shown if shown is not None and not fits(schema or {}, shown) else None
+    for source in (gate.values, *_objects(gate.values)):
+        if _fitting(parts, source) and (source is gate.values or _has_required(schema, source)):
+            return _fitting(parts, source)
+    return None
+
+
+def _objects(values: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    return [value for value in values.values() if isinstance(value, Mapping)]
+
+
+def _fitting(parts: Mapping[str, Schema], source: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        name: source[name]
+        for name, part in parts.items()
+        if name in source and source[name] is not None and not fits(part, source[name])
+    }
+
+
+def _has_required(schema: Schema | None, source: Mapping[str, Any]) -> bool:
+    """Whether an object that is shown is of the kind that is asked for, and no stray namesake."""
+    required = (schema or {}).get("required")
+    return isinstance(required, list) and bool(required) and all(one in source for one in required)

@@ -1,0 +1,195 @@
+"""What a person reads and fills in at a gate: all of it, with a way back, in words or in an editor."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from oasflow_process import Oasflow
+
+from cinatra_sdk.answers import AnswerForm
+from cinatra_sdk.gates import Gate
+from oas_compiler.cli.fields import as_typed, read_field
+from oas_compiler.cli.form import SKIPPED, assembled, fields_of
+from oas_compiler.cli.proposal import proposed
+from tests.flows import Json, end, flow_of, gate, node, port, start
+
+LONG = "word " * 400 + "the very end"
+MAIL = {
+    "type": "object",
+    "properties": {
+        "subject": {"type": "string"},
+        "copies": {"type": "integer"},
+        "tone": {"type": "string", "enum": ["plain", "warm"]},
+    },
+    "required": ["subject", "copies"],
+}
+
+
+def agent() -> Json:
+    """Two inputs are missing; then a question in words, and a form that shows what it asks for."""
+    ask = node(
+        "InputMessageNode", "ask", inputs=[port("topic")], outputs=[port("user_input")],
+        message="What should we say about {{ topic }}?",
+    )  # fmt: skip
+    form = gate(
+        "form", output=port("mail"), inputs=[port("subject", default="Bees")],
+        inputMessageSchema=MAIL, surfaceGateInputs=True, description="Read it before it goes out.",
+    )  # fmt: skip
+    return flow_of(
+        start(port("topic"), port("audience"), port("text", default=LONG), required=["topic", "audience"]),
+        ask, form, end(port("user_input"), port("mail"), port("topic"), port("audience")),
+        edges=[
+            ("start", "topic", "ask", "topic"), ("ask", "user_input", "end", "user_input"),
+            ("form", "mail", "end", "mail"), ("start", "topic", "end", "topic"),
+            ("start", "audience", "end", "audience"),
+        ],
+    )  # fmt: skip
+
+
+def test_a_run_is_filled_in_read_and_edited_by_a_person(
+    screen: Any, flow_file: Any, oasflow: Oasflow, tmp_path: Path
+) -> None:
+    editor = tmp_path / "editor"
+    editor.write_text("#!/bin/sh\nsed -i 's/Bees/Bees on the roof/' \"$1\"\n")
+    editor.chmod(0o755)
+    seen = screen(
+        "run", flow_file(agent()), "--run-id", "r1", PAGER="cat", VISUAL=str(editor), COLUMNS="80"
+    )
+    assert "2 of 3 are missing" in seen.wait_for("audience  missing")
+    seen.wait_for("topic (text, required): ")
+    seen.type("Wasps")
+    seen.wait_for("audience (text, required): ")
+    seen.type("<")  # back to the topic, where what was typed stands
+    seen.wait_for("topic (text): Wasps")
+    os.write(seen._master, b"\x15Bees\r")
+    seen.wait_for("audience (text, required): ")
+    seen.type("all")
+    overview = seen.wait_for("start the run [Enter], change a field [1-3], back [<]: ")
+    assert "1  topic     Bees" in overview
+    seen.type("2")
+    seen.wait_for("audience (text): all")
+    seen.type(" of us")
+    seen.wait_for("2  audience  all of us")
+    seen.wait_for("back [<]: ")
+    seen.type("")
+
+    shown = seen.wait_for("leave waiting [q]: ")
+    assert "ask\n  What should we say about Bees?\n" in shown
+    assert "more characters; v shows all" in shown
+    assert "the very end" not in shown
+    seen.type("v")
+    assert "the very end" in " ".join(seen.wait_for("leave waiting [q]: ").split())
+    seen.type("w")
+    seen.wait_for("Alt+Enter begins a new line")
+    seen.wait_for("your words: ")
+    os.write(seen._master, b"They dance,\x1b\rand hum.\r")
+
+    shown = seen.wait_for("leave waiting [q]: ")
+    assert "form\n  Read it before it goes out.\n" in shown
+    seen.type("a")
+    seen.wait_for("subject (text): Bees")
+    os.write(seen._master, b" again\r")
+    seen.wait_for("copies (whole number, required): ")
+    seen.type("<")
+    seen.wait_for("subject (text): Bees again")
+    seen.type("<")  # not a way back: it stands behind the subject
+    seen.wait_for("copies (whole number, required): ")
+    seen.press("U")
+    seen.type("2")
+    seen.wait_for("tone (choice, optional, Enter skips): ")
+    seen.type("")
+    assert "subject  Bees again<" in seen.wait_for("approve with this [Enter]")
+    seen.wait_for("back [<]: ")
+    seen.type("1")
+    seen.wait_for("subject (text): Bees again<")
+    os.write(seen._master, b"\x15<\r")  # leaves the field as it is
+    seen.wait_for("approve with this [Enter], change a field [1-3], back [<]: ")
+    seen.type("<")
+    seen.wait_for("tone (choice, optional, Enter skips): ")
+    for question in ("copies (whole number): 2", "subject (text): Bees again<"):
+        os.write(seen._master, b"\x15<\r")
+        seen.wait_for(question)
+    os.write(seen._master, b"\x15<\r")  # from the first field back to the gate
+    seen.wait_for("leave waiting [q]: ")
+
+    seen.type("e")
+    assert "Bees on the roof" in seen.wait_for("approve with this [Enter], back [<]: ")
+    seen.type("")
+    assert seen.ended() == 0
+    outputs = oasflow("show", "r1", "--json").json["outputs"]
+    assert outputs["user_input"] == "They dance,\nand hum."
+    assert '"subject":"Bees on the roof"' in outputs["mail"]
+    assert (outputs["topic"], outputs["audience"]) == ("Bees", "all of us")
+
+
+def test_leaving_the_form_of_inputs_begins_nothing(
+    screen: Any, flow_file: Any, oasflow: Oasflow
+) -> None:
+    seen = screen("run", flow_file(agent()), "--run-id", "r1")
+    seen.wait_for("topic (text, required): ")
+    seen.press("C")
+    seen.wait_for("nothing was begun")
+    assert seen.ended() == 130
+    assert oasflow("show", "r1", "--json").code == 2
+
+
+def test_show_cuts_nothing_where_it_is_asked_to(cli: Any, flow_file: Any) -> None:
+    begun = cli("run", flow_file(agent()), "--set=topic=x", "--set=audience=y", "--run-id", "r1")
+    assert begun.exit_code == 3
+    cut, full = cli("show", "r1").stdout, cli("show", "r1", "--full").stdout
+    assert ("the very end" in cut, "oasflow show --full has all" in cut) == (False, True)
+    assert ("the very end" in full, "oasflow show --full" in full) == (True, False)
+
+
+@pytest.mark.parametrize(
+    ("schema", "value", "typed"),
+    [
+        ({"type": "string"}, "Bees", "Bees"),
+        ({"type": "string"}, "", '""'),
+        ({"type": "integer"}, 2, "2"),
+        ({"type": "boolean"}, False, "n"),
+        ({"enum": ["send", "wait"]}, "wait", "wait"),
+        ({"type": "array", "items": {"type": "string"}}, ["a", "b"], "a, b"),
+        ({"type": "array", "items": {"type": "string"}}, ["a, b"], '["a, b"]'),
+        ({"type": "object"}, {"a": [1]}, '{"a": [1]}'),
+        ({}, "5", '"5"'),
+    ],
+)
+def test_a_proposal_is_what_a_person_would_type_for_it(
+    schema: Json, value: Any, typed: str
+) -> None:
+    assert as_typed(schema, value) == typed
+    assert read_field(schema, typed) == value
+
+
+def test_nested_fields_are_put_together_again() -> None:
+    schema = {
+        "properties": {"to": {}, "mail": {"properties": {"subject": {}, "note": {}}, "required": ["subject"]}},
+        "required": ["mail"],
+    }  # fmt: skip
+    fields = fields_of(schema, {"mail": {"subject": "Hello"}})
+    assert [(field.name, field.is_proposed) for field in fields] == [
+        ("mail.subject", True), ("mail.note", False), ("to", False),
+    ]  # fmt: skip
+    values = {("mail", "subject"): "Hi", ("mail", "note"): SKIPPED, ("to",): "ann"}
+    assert assembled(fields, values) == {"mail": {"subject": "Hi"}, "to": "ann"}
+
+
+@pytest.mark.parametrize(
+    ("values", "found"),
+    [
+        ({"subject": "Hello", "to": "ann"}, {"subject": "Hello"}),
+        ({"draft": {"subject": "Hello", "copies": 1}}, {"subject": "Hello", "copies": 1}),
+        ({"other": {"subject": "of something else"}}, None),
+        ({"subject": 5}, None),
+    ],
+)
+def test_a_form_proposes_what_its_gate_shows(values: Json, found: Json | None) -> None:
+    asked = Gate(
+        id="g", node="g", visit=1, step=1, risk="", name="", renderer="", schema={}, payload={},
+        values=values, form=AnswerForm(output="mail", schema=MAIL),
+    )  # fmt: skip
+    assert proposed(asked) == found

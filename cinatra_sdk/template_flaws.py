@@ -17,7 +17,7 @@ from typing import Final
 
 _MARK: Final = re.compile(r"\{\{|\{%|\{#")
 _CLOSING: Final = {"{{": "}}", "{%": "%}", "{#": "#}"}
-_QUOTED: Final = re.compile(r"'(?:[^'\\]|\\.)*+'|\"(?:[^\"\\]|\\.)*+\"", re.DOTALL)
+_QUOTED: Final = re.compile(r"'[^'\\]*(?:\\.[^'\\]*)*'|\"[^\"\\]*(?:\\.[^\"\\]*)*\"", re.DOTALL)
 _WORD: Final = re.compile(r"[-+]?\s*(\w{1,40})")
 _RAW: Final = re.compile(r"\{%[-+]?\s*endraw\s*[-+]?%\}")
 _BLOCKS: Final = ("if", "for")

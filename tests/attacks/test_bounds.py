@@ -54,6 +54,7 @@ def said(error: Exception) -> str:
 
 
 KINDS = {
+    "the answer is larger than 65536 bytes": "the answer is larger than 65536 bytes",
     "the search was stopped": "the search was stopped",
     "it takes more than": "too many steps",
     "rendering takes too much work": "too much work",

@@ -118,7 +118,9 @@ def screen(oasflow: Oasflow) -> Iterator[Callable[..., Screen]]:
     opened: list[Screen] = []
 
     def open_screen(*arguments: str, **env: str) -> Screen:
-        opened.append(Screen([str(oasflow.program), *arguments], {**oasflow.env, **env}))
+        # The width that the terminal of the tests has is none of this one's.
+        own = {name: value for name, value in oasflow.env.items() if name != "COLUMNS"}
+        opened.append(Screen([str(oasflow.program), *arguments], {**own, **env}))
         return opened[-1]
 
     yield open_screen

@@ -49,7 +49,9 @@ def off(oasflow: Oasflow, tmp_path: Path) -> Any:
     return run
 
 
-@pytest.mark.parametrize("days", [3650, -3650], ids=["ahead", "behind"])
+@pytest.mark.parametrize(
+    "days", [pytest.param(3650, marks=pytest.mark.long), -3650], ids=["ahead", "behind"]
+)
 def test_a_process_with_a_wrong_clock_writes_and_tells_the_times_of_the_database(
     off: Any, oasflow: Oasflow, flow_file: Any, days: int
 ) -> None:

@@ -13,6 +13,8 @@ from tests.examples.readme_commands import Command, commands_of, run
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 READMES = sorted((REPOSITORY / "examples").glob("*/README.md"))
+SPREAD = ("newsletter-agent", "tools-agent")
+"""Read by default: one of the command line and one of Python; the others with the long tests."""
 
 
 def shell(home: Path) -> dict[str, str]:
@@ -31,7 +33,17 @@ def test_every_example_has_a_readme() -> None:
     assert len(agents) >= 4
 
 
-@pytest.mark.parametrize("readme", READMES, ids=lambda readme: readme.parent.name)
+@pytest.mark.parametrize(
+    "readme",
+    [
+        pytest.param(
+            readme,
+            id=readme.parent.name,
+            marks=[] if readme.parent.name in SPREAD else [pytest.mark.long],
+        )
+        for readme in READMES
+    ],
+)
 def test_every_command_of_a_readme_does_what_it_says(readme: Path, shared_home: Path) -> None:
     commands = commands_of(readme.read_text(encoding="utf-8"))
     assert sum(len(command.shows) for command in commands) >= 3

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oas_compiler.comparing.strictness import as_strict, same
+from tests.effort import tries
 
 SCALARS = [None, True, False, 0, 1, 1.0, 2, 2.5, "a", "ab", [], [1], [True], {}, {"x": 1}]
 STRING, NUMBER = {"type": "string"}, {"type": "number"}
@@ -78,7 +79,7 @@ def pairs(draw: Any) -> tuple[Any, Any]:
     return new, old
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=tries(100, 1_000), deadline=None)
 @given(pair=pairs(), given_=st.lists(instances, min_size=3, max_size=6))
 def test_a_schema_called_as_strict_accepts_nothing_that_the_other_refuses(
     pair: tuple[Any, Any], given_: list[Any]

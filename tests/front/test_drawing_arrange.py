@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from oas_compiler.drawing import lay_out
 from oas_compiler.pipeline import compile_ir
+from tests.effort import tries
 from tests.flows import api, branching, end, flow_node, flow_of, gate, node, port, start
 
 BOX = Item(100, 40)
@@ -136,7 +137,7 @@ def test_subflows_are_frames_around_their_own_nodes() -> None:
     check_picture(picture)
 
 
-@pytest.mark.parametrize("count", [300, 4999])
+@pytest.mark.parametrize("count", [300, pytest.param(4999, marks=pytest.mark.long)])
 def test_long_flows_are_drawn_whole(count: int) -> None:
     nodes = [api(f"n{i}") for i in range(count - 2)]
     picture = lay_out(compile_ir(flow_of(start(), *nodes, end())).ir)
@@ -146,7 +147,7 @@ def test_long_flows_are_drawn_whole(count: int) -> None:
 
 
 def test_thousands_of_branches_to_far_nodes_are_drawn_whole() -> None:
-    count = 1500
+    count = tries(600, 1_500)
     nodes = [branching(f"b{i}", port("value"), {"a": "yes"}) for i in range(count)]
     routes: list[tuple[str, str | None, str]] = [("start", None, "b0")]
     for i in range(count):

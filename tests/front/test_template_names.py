@@ -15,6 +15,7 @@ from cinatra_sdk import template_language
 from cinatra_sdk.template_reading import measured
 from oas_compiler.template_names import FILTERS, common
 from oas_compiler.templates import TemplateError, _names_by_jinja, strings
+from tests.effort import tries
 
 NAMES = ["a", "b", "long_name", "_x", "A", "UPPER_CASE", "x1"]
 ODD_NAMES = [
@@ -76,7 +77,7 @@ def by_jinja(template: str) -> frozenset[str] | str:
         return f"refused: {error}"
 
 
-@settings(max_examples=1_500, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=tries(400, 3_000), deadline=None, suppress_health_check=list(HealthCheck))
 @given(templates)
 def test_what_is_found_without_jinja_is_what_jinja_finds(template: str) -> None:
     found = common(template)

@@ -77,6 +77,7 @@ def test_a_worker_that_died_is_replaced_for_the_next_mutant():
         assert runner.given(made(SOUND)).problems == ()
 
 
+@pytest.mark.long
 def test_a_campaign_keeps_the_smallest_mutant_that_fails_and_it_fails_again(tmp_path: Path):
     control = "tests.mutants.controls:raises"
     found = Campaign(seed=4, count=150, check=control, failures=tmp_path).run(jobs=1)

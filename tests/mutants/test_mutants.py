@@ -75,7 +75,7 @@ def test_files_beside_the_flow_are_broken_too():
     assert broken["SKILL.md"] > 0
 
 
-@pytest.mark.parametrize("name", ["64 deep unions", "flows that run twice", "10,000 required"])
+@pytest.mark.parametrize("name", ["64 deep unions", "flows that run twice"])
 def test_a_hostile_document_gets_findings_only(name: str, tmp_path: Path):
     (made,) = (found for label, found in hostile() if label == name)
     assert judge(made, check, tmp_path / "agent").problems == ()

@@ -196,6 +196,7 @@ def test_selections_of_before_there_was_an_order_are_brought_into_one(rows, owne
     assert len(latest or ()) == 2
 
 
+@pytest.mark.long
 def test_drafts_of_few_artifacts_are_found_by_an_index(database, owned):
     context.load(owned, "o1", artifacts=20_000, eligible=200, unseen=False)
     given = {"ids": ["nowhere"], "extensions": ["@x/voice"]}
@@ -208,6 +209,7 @@ def test_drafts_of_few_artifacts_are_found_by_an_index(database, owned):
     assert "Index Cond: ((org_id = o.org_id) AND (artifact_id = o.id)" in plan, plan
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("unseen", [False, True], ids=["seen", "unseen"])
 def test_of_20000_artifacts_the_200_eligible_ones_are_found_by_indexes(database, owned, unseen):
     context.load(owned, "o1", artifacts=20_000, eligible=200, unseen=unseen)
@@ -225,6 +227,7 @@ def test_resolving_is_one_statement_and_one_round_trip(database, owned):
     assert sent.count("Query") == sent.count("Parse") == 0
 
 
+@pytest.mark.long
 def test_a_plan_without_its_indexes_reads_whole_tables(database, owned, rows):
     # Control: what the test of the plan looks for is there when the indexes are not.
     context.load(owned, "o1", artifacts=20_000, eligible=200, unseen=True)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from cinatra_sdk import Decision, RunStore, ValueRefused
 from cinatra_sdk.platform import SimulatedPlatform
 from oas_compiler import compile_flow
+from tests.effort import tries
 from tests.flows import api, end, flow_of, gate, port, start
 
 TEXT = st.text(
@@ -64,7 +65,7 @@ def same(a: Any, b: Any) -> bool:
 
 
 @settings(
-    max_examples=150,
+    max_examples=tries(40, 300),
     deadline=None,
     print_blob=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture],

@@ -29,6 +29,26 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+LONGEST = (
+    "tests/cli/test_cli_selecting.py",
+    "tests/store/test_processes.py",
+    "tests/cli/test_cli_context.py",
+    "tests/cli/test_cli_processes.py",
+    "tests/attacks/test_server.py",
+    "tests/cli/test_cli_terminal.py",
+    "tests/examples/test_demo.py",
+    "tests/graphs/test_studio.py",
+    "tests/examples/test_readmes.py",
+    "tests/test_readme.py",
+)
+"""Files that take twenty seconds and more: begun first, so that no process ends with one alone."""
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    first = {config.rootpath / name: place for place, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: first.get(item.path, len(LONGEST)))
+
+
 @pytest.fixture(scope="session")
 def local_server() -> Iterator[LocalServer]:
     """An embedded server in a folder of its own, gone with the session."""

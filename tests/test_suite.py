@@ -7,6 +7,8 @@ import sys
 import tomllib
 from pathlib import Path
 
+from tests.conftest import LONGEST
+
 ROOT = Path(__file__).resolve().parents[1]
 
 
@@ -17,6 +19,10 @@ def pytest_run(*arguments: str, before: str = "") -> subprocess.CompletedProcess
         ["sh", "-c", f'{before}\nexec "$@"', "sh", *command], cwd=ROOT, stdin=subprocess.DEVNULL,
         capture_output=True, text=True, check=False, start_new_session=True,
     )  # fmt: skip
+
+
+def test_the_files_that_are_begun_first_are_there() -> None:
+    assert [name for name in LONGEST if not (ROOT / name).is_file()] == []
 
 
 def test_every_test_has_a_limit() -> None:

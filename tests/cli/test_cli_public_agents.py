@@ -106,7 +106,8 @@ class Person:
         if "leave waiting [q]" in question:
             return self._at_gate(question)
         question = question.rpartition("\n")[2]
-        if "[Enter]" in question or "Enter " in question:
+        # In a narrow terminal "[Enter]" stands a line above the end of the overview's question.
+        if "Enter " in question or any(end in question for end in ("[Enter]", "back [<]")):
             return ""
         if "(choice" in question or "number" in question:
             return "1"

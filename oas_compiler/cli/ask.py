@@ -180,7 +180,7 @@ class Asker:
     def _words(self, gate: Gate, words: str) -> Any:
         """A text as it was typed; `NOT_JSON` where none was."""
         if not words:
-            self.terminal.say(Text(HOW_TO_TYPE, style="dim"))
+            self.terminal.say(Words(Text(HOW_TO_TYPE, style="dim")))
             words = self.keyboard.line("your words: ", words=True).strip()
         if words in {"", "<"}:
             return NOT_JSON

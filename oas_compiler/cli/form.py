@@ -29,7 +29,7 @@ from oas_compiler.cli.fields import (
     takes_text,
 )
 from oas_compiler.cli.keyboard import HOW_TO_TYPE, Keyboard
-from oas_compiler.cli.layout import Member
+from oas_compiler.cli.layout import Member, Words
 from oas_compiler.cli.safe import clean, cut
 from oas_compiler.cli.values import cell
 
@@ -123,7 +123,7 @@ class Form:
         values = dict(known or {})
         asked = [at for at, field in enumerate(self.fields) if field.path not in values]
         if len(self.fields) > 1:
-            self.keyboard.terminal.say(Text(HOW_TO_TYPE, style="dim"))
+            self.keyboard.terminal.say(Words(Text(HOW_TO_TYPE, style="dim")))
         turn = 0
         while True:
             if turn < len(asked):
@@ -218,6 +218,6 @@ def _describe(field: Field, keyboard: Keyboard) -> None:
     told = {text.rstrip("."): text for text in texts if isinstance(text, str) and text}
     for bare, text in told.items():
         if bare != field.name:
-            keyboard.terminal.say(Text(cut(clean(text), 300), style="dim"))
+            keyboard.terminal.say(Words(Text(cut(clean(text), 300), style="dim")))
     for number, option in enumerate(choices(field.schema), start=1):
-        keyboard.terminal.say(Text(f"  {number}) {cell(option)}"))
+        keyboard.terminal.say(Words(Text(f"  {number}) {cell(option)}")))

@@ -264,7 +264,9 @@ class _Reader:
     def _key(self, top: _Open, event: yaml.NodeEvent) -> None:
         if not isinstance(event, yaml.ScalarEvent):
             message = "a key must be a string, not a list or mapping"
-            self._stop("beyond JSON", message, _offset(event))
+            in_braces = isinstance(event, yaml.MappingStartEvent) and event.flow_style
+            hint = "put a text that begins with {{ in quotes" if in_braces else ""
+            self._stop("beyond JSON", message, _offset(event), hint=hint)
         key = _key_text(event, self._scalar(event))
         if key is None:
             message = "a key must be a string, not null"

@@ -202,9 +202,12 @@ class Asker:
             self.terminal.error("this is not JSON; e opens it again as you left it")
             return NOT_JSON
         self.terminal.say(below_heading(value_view(value, Extent(way="e opens it again"))))
-        if self.keyboard.line("approve with this [Enter], back [<]: ").strip():
-            return NOT_JSON
-        return value
+        while True:
+            typed = self.keyboard.line("approve with this [Enter], back [<]: ").strip()
+            if typed in {"", "<"}:
+                return NOT_JSON if typed else value
+            # An "a" here was meant for the edited answer: the gate's own would approve without it.
+            self.terminal.error("press Enter to approve with this, or type < to go back")
 
     def _pasted(self) -> Any:
         """JSON over any number of lines; `NOT_JSON` after an empty line that does not end any."""

@@ -117,6 +117,8 @@ def test_a_run_is_filled_in_read_and_edited_by_a_person(
 
     seen.type("e")
     assert "Bees on the roof" in seen.wait_for("approve with this [Enter], back [<]: ")
+    seen.type("a")  # does not lead back to the gate, where it would approve without the edit
+    assert "press Enter to approve" in seen.wait_for("approve with this [Enter], back [<]: ")
     seen.type("")
     assert seen.ended() == 0
     outputs = oasflow("show", "r1", "--json").json["outputs"]

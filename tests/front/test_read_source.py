@@ -111,6 +111,11 @@ class TestYamlValues:
         found = check(raw).errors[0]
         assert (found.code, found.place.line) == (code, line)
 
+    def test_a_placeholder_without_quotes_is_told_to_have_some(self):
+        found = check(b"a: 1\nurl: {{BASE_URL}}/api\n").errors[0]
+        assert (found.code, found.place.line) == ("OAS008", 2)
+        assert found.hint == "put a text that begins with {{ in quotes"
+
 
 class TestRefusals:
     @pytest.mark.parametrize(

@@ -140,8 +140,14 @@ def read_answer(form: AnswerForm, raw: object, *, gate: str) -> Answer:
         asked = f"gate '{gate}', '{form.output}'" if form.output else f"gate '{gate}'"
         hints = [hint for hint in (error.hint, _fitting(form, raw)) if hint]
         raise AnswerInvalid(
-            f"{asked}: {error.message}; given: {_given(raw)}", hint="; ".join(hints)
+            _sayable(f"{asked}: {error.message}; given: {_given(raw)}"),
+            hint=_sayable("; ".join(hints)),
         ) from None
+
+
+def _sayable(text: str) -> str:
+    """`text` that can be written anywhere: a name that was given may hold half a character."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def _given(raw: object) -> str:

@@ -28,7 +28,7 @@ from cinatra_sdk.gates import Gate
 from oas_compiler.cli.checklist import CannotTick, Checklist
 from oas_compiler.cli.checklist_view import checklist_view
 from oas_compiler.cli.fields import approval_value, has_form, properties_of, takes_text
-from oas_compiler.cli.form import Field, Form, assembled, fields_of
+from oas_compiler.cli.form import Field, Form, Path, assembled, fields_of
 from oas_compiler.cli.inputs import NOT_JSON, decoded
 from oas_compiler.cli.keyboard import HOW_TO_TYPE, Keyboard
 from oas_compiler.cli.layout import Words
@@ -57,6 +57,8 @@ class Asker:
     keyboard: Keyboard = field(init=False)
     drafts: dict[str, str] = field(default_factory=dict)
     """Gate id → what was written in an editor, and not sent."""
+    typed: dict[str, dict[Path, Any]] = field(default_factory=dict)
+    """Gate id → what was filled in a form, and not taken."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "keyboard", Keyboard(self.terminal))
@@ -160,9 +162,10 @@ class Asker:
         form = gate.form
         schema = form.schema if form.schema is not None else form.inner or {}
         present = proposed(gate)
+        typed = self.typed.setdefault(gate.id, {})
         if form.inner is None or not form.titled:
             fields = fields_of(schema, present, name=form.output)
-            values = Form(fields, self.keyboard).filled()
+            values = Form(fields, self.keyboard, typed=typed).filled()
             return NOT_JSON if values is None else assembled(fields, values)
         # The author described the document inside the answer's string: that is what is asked.
         outer = {name: part for name, part in properties_of(schema).items() if name != form.output}
@@ -170,7 +173,7 @@ class Asker:
             _below("around", fields_of({**schema, "properties": outer}, present)) if outer else []
         )
         inside = _below("inside", fields_of(form.inner, present, name="value"))
-        values = Form([*around, *inside], self.keyboard).filled()
+        values = Form([*around, *inside], self.keyboard, typed=typed).filled()
         if values is None:
             return NOT_JSON
         whole = assembled([*around, *inside], values)

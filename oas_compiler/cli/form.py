@@ -11,7 +11,7 @@ In: a JSON Schema, and values that are proposed.  Out: the filled-in value, or N
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
 from rich.console import RenderableType
@@ -94,15 +94,15 @@ def _field(path: Path, name: str, schema: Schema, required: bool, value: Any) ->
 def assembled(fields: Sequence[Field], values: Mapping[Path, Any]) -> Any:
     """One value of all fields; an optional one that was skipped is left out."""
     whole: dict[str, Any] = {}
-    for field in fields:
-        value = values[field.path]
-        if not field.path:
+    for one in fields:
+        value = values[one.path]
+        if not one.path:
             return value
         inside = whole
-        for part in field.path[:-1]:
+        for part in one.path[:-1]:
             inside = inside.setdefault(part, {})
         if value is not SKIPPED:
-            inside[field.path[-1]] = value
+            inside[one.path[-1]] = value
     return whole
 
 
@@ -114,14 +114,17 @@ class Form:
     keyboard: Keyboard
     send: str = "approve with this"
     """What Enter does in the end, in words."""
+    typed: dict[Path, Any] = field(default_factory=dict)
+    """What was filled in before, by path: it stands in the fields, also after somebody went back."""
 
     def filled(self, known: Mapping[Path, Any] | None = None) -> dict[Path, Any] | None:
         """A value for every field, `SKIPPED` included; None when the person went back.
 
         known: what has been given; it is not asked for, and can be changed in the end.
         """
-        values = dict(known or {})
-        asked = [at for at, field in enumerate(self.fields) if field.path not in values]
+        values = self.typed
+        values.update(known or {})
+        asked = [at for at, field in enumerate(self.fields) if field.path not in (known or {})]
         if len(self.fields) > 1:
             self.keyboard.terminal.say(Words(Text(HOW_TO_TYPE, style="dim")))
         turn = 0

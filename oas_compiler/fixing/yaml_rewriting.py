@@ -125,6 +125,7 @@ class YamlRewriting:
         if not self.text[:end].endswith("\n"):
             line = self.text.find("\n", end)
             end = len(self.text) if line < 0 else line
+            end -= self.text[:end].endswith("\r")
         newline = self.style.newline
         lines = [
             f"{indent}- {self._written(value)}"

@@ -127,6 +127,26 @@ def test_a_run_is_filled_in_read_and_edited_by_a_person(
     assert (outputs["topic"], outputs["audience"]) == ("Bees", "all of us")
 
 
+def test_what_was_filled_in_stands_there_after_the_form_was_refused(
+    screen: Any, flow_file: Any
+) -> None:
+    mail = {**MAIL, "minProperties": 3}
+    asked = gate("form", output=port("mail"), inputMessageSchema=mail)
+    seen = screen("run", flow_file(flow_of(start(), asked, end())), "--run-id", "r1")
+    for question, typed in [
+        ("leave waiting [q]: ", "a"),
+        ("subject (text, required): ", "Bees on the roof"),
+        ("copies (whole number, required): ", "2"),
+        ("tone (choice, optional, Enter skips): ", ""),
+        ("change a field [1-3], back [<]: ", ""),
+    ]:
+        seen.wait_for(question)
+        seen.type(typed)
+    assert "breaks the rule minProperties" in seen.wait_for("leave waiting [q]: ")
+    seen.type("a")
+    seen.wait_for("subject (text): Bees on the roof")
+
+
 def test_leaving_the_form_of_inputs_begins_nothing(
     screen: Any, flow_file: Any, oasflow: Oasflow
 ) -> None:

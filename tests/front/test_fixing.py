@@ -737,6 +737,7 @@ def test_a_change_of_yaml_is_the_change_of_its_value_and_keeps_every_comment(new
             after = applied(text, chosen.replacements())
             assert read_yaml(after).value == changed_value(before, one), one
             assert all(comment in after for comment in comments), one
+            assert set("\r\n").isdisjoint(after.replace(newline, "")), one
             done += 1
     assert done > 40
 

@@ -521,3 +521,24 @@ def test_the_run_id_input_is_the_hosts_whatever_the_caller_sends() -> None:
     result = run(flow, {"cinatra_run_id": "forged"})
     assert result.outputs is not None
     assert str(result.outputs["cinatra_run_id"]).startswith("drive-")
+
+
+@pytest.mark.parametrize("words", ["Say: {{ feedback }}", "Say: {{ feedback.subject }}"])
+def test_a_gate_whose_message_needs_what_a_later_node_of_its_loop_makes_asks_all_the_same(
+    words: str,
+) -> None:
+    ask = gate("ask", inputs=[port("feedback", None)], output=port("words")) | {"message": words}
+    flow = flow_of(
+        start(), ask, branching("b", port("words"), {"again": "again"}),
+        gate("more", output=port("feedback")), end(port("words")),
+        routes=[
+            ("start", None, "ask"), ("ask", None, "b"), ("b", "again", "more"),
+            ("more", None, "ask"), ("b", "default", "end"),
+        ],
+        edges=[
+            ("ask", "words", "b", "words"), ("ask", "words", "end", "words"),
+            ("more", "feedback", "ask", "feedback"),
+        ],
+    )  # fmt: skip
+    result = run(flow, answers=[])
+    assert (result.status, result.gates[0].values["feedback"]) == ("waiting", None)

@@ -85,3 +85,8 @@ def test_a_graph_tells_it_in_the_same_words_and_quotes_no_value() -> None:
     assert problem["msg"] == told("setup", wrong)
     assert "my password" not in str(caught.value)
     assert graph.get_state(thread).interrupts == (asked,)
+
+
+@pytest.mark.parametrize("answer", [{"approved": True, "value": {"\ud800": 1}}, {"\ud800": 1}])
+def test_half_a_character_in_a_name_is_told_in_text_that_can_be_written(answer: Any) -> None:
+    assert "\\ud800" in told("data", answer).encode("utf-8").decode("utf-8")

@@ -172,19 +172,24 @@ class _Shown:
         if last is not None:
             extra.update(last["out"])
         own: dict[str, JsonValue] = {}
+        found = {plan.title: self._frame.look_up(plan, state) for plan in self._frame.inputs}
         if self._message is not None:
-            own.update(_message_values(self._said(self._message, state)))
+            own.update(self._said(self._message, found))
         elif last is not None and "message" in last:
             own.update(_message_values(last["message"]))
-        for plan in self._frame.inputs:
-            value = self._frame.look_up(plan, state)
-            own[plan.title] = None if value is MISSING else value
+        own.update(_nulled(found))
         return {**without_secrets(extra), **own, **self._refused(state)}
 
-    def _said(self, message: Renderer, state: Mapping[str, Any]) -> str:
+    def _said(self, message: Renderer, found: Mapping[str, Any]) -> dict[str, JsonValue]:
+        """What the gate's own message shows; nothing where it needs an input that is not there yet.
+
+        In a loop a later node may feed it: the gate shows null for it, and asks all the same.
+        """
         try:
-            return message.text(self._frame.gather(state))
+            return _message_values(message.text(_nulled(found)))
         except TemplateError as error:
+            if MISSING in found.values():
+                return {}
             raise self._frame.failed(f"message: {error}") from None
 
     def _refused(self, state: Mapping[str, Any]) -> dict[str, JsonValue]:
@@ -198,6 +203,10 @@ class _Shown:
     def _last(self, state: Mapping[str, Any]) -> Mapping[str, Any] | None:
         records = [state[c] for c in self._previous if state.get(c) is not None]
         return max(records, key=lambda record: record["seq"]) if records else None
+
+
+def _nulled(found: Mapping[str, Any]) -> dict[str, Any]:
+    return {title: None if value is MISSING else value for title, value in found.items()}
 
 
 def _message_values(text: str) -> dict[str, JsonValue]:

@@ -6,8 +6,10 @@ where to go on approval.  A rejection ends the run here: no node is named next, 
 
 from __future__ import annotations
 
+import contextlib
+import re
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 from pydantic import JsonValue
 
@@ -20,7 +22,14 @@ from cinatra_sdk.secrets import without_secrets
 from cinatra_sdk.state import seal
 from cinatra_sdk.strict_json import NotStrictJson, read_json
 from cinatra_sdk.templates import Renderer, TemplateError
-from oas_compiler.ir import STRING, BranchingNode, InputMessageNode, StartNode
+from oas_compiler.ir import (
+    STRING,
+    BranchingNode,
+    InputMessageNode,
+    Node,
+    OutputMessageNode,
+    StartNode,
+)
 from oas_compiler.lower.casting import CastError, cast
 from oas_compiler.lower.frame import MISSING, Frame, Index
 from oas_compiler.lower.names import DECISIONS, channel_of
@@ -29,6 +38,10 @@ from oas_compiler.lower.reopening import REFUSED, leading_back_to
 
 VISIT_CEILING = 100
 """Visits of one gate in one run, where the author gave no `maxGateVisits`."""
+_OPENS: Final = re.compile(r"\{[{%#]")
+_CLOSES: Final = {"{{": "}}", "{%": "%}", "{#": "#}"}
+_QUOTED: Final = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z)', re.DOTALL)
+"""A quoted text; an unclosed one goes to the end, so that it is read once."""
 GATE_READS = ("approval_policy", "rejected_at", "run")
 
 
@@ -142,7 +155,7 @@ class _Shown:
 
     From the least to the most specific: the flow's visible inputs, what the node before put out,
     the gate's message (its own, else that of the node before), and its own declared inputs.
-    A message that is one JSON object is shown by its members, any other text as `output`.
+    A message that its author wrote as one JSON object is shown by its members, any other as `output`.
     Only the author's own choices (message, declared inputs) may fail on a secret; what the
     runtime adds by itself is left out instead.
     """
@@ -152,13 +165,16 @@ class _Shown:
         start = index.flow.start_node()
         self._start = channel_of(start.id)
         self._message = None if node.message is None else Renderer(node.message)
+        self._authored = _authored(node.message)
+        """Names that the author wrote into the message itself."""
         self._hidden = frozenset(start.hidden)
         self._finalizes = tuple(channel_of(id_) for id_ in leading_back_to(index, node.id))
-        self._previous = tuple(
-            channel_of(source)
+        self._previous = {
+            channel_of(source): _authored(_message_of(index.nodes[source]))
             for source in _sources(index, node.id)
             if not isinstance(index.nodes[source], StartNode)
-        )
+        }
+        """Channels of the nodes before, each with the names in the text of its message."""
 
     def channels(self) -> tuple[str, ...]:
         return (self._start, *self._previous, *self._finalizes)
@@ -168,7 +184,7 @@ class _Shown:
         started = state.get(self._start)
         if started is not None:
             extra.update({k: v for k, v in started["out"].items() if k not in self._hidden})
-        last = self._last(state)
+        before, last = self._last(state)
         if last is not None:
             extra.update(last["out"])
         own: dict[str, JsonValue] = {}
@@ -176,7 +192,7 @@ class _Shown:
         if self._message is not None:
             own.update(self._said(self._message, found))
         elif last is not None and "message" in last:
-            own.update(_message_values(last["message"]))
+            own.update(_message_values(last["message"], self._previous[before]))
         own.update(_nulled(found))
         return {**without_secrets(extra), **own, **self._refused(state)}
 
@@ -186,7 +202,7 @@ class _Shown:
         In a loop a later node may feed it: the gate shows null for it, and asks all the same.
         """
         try:
-            return _message_values(message.text(_nulled(found)))
+            return _message_values(message.text(_nulled(found)), self._authored)
         except TemplateError as error:
             if MISSING in found.values():
                 return {}
@@ -200,21 +216,49 @@ class _Shown:
                 return {REFUSED_KEY: {k: v for k, v in refused.items() if k != "times"}}
         return {}
 
-    def _last(self, state: Mapping[str, Any]) -> Mapping[str, Any] | None:
-        records = [state[c] for c in self._previous if state.get(c) is not None]
-        return max(records, key=lambda record: record["seq"]) if records else None
+    def _last(self, state: Mapping[str, Any]) -> tuple[str, Mapping[str, Any] | None]:
+        records = [(c, state[c]) for c in self._previous if state.get(c) is not None]
+        return max(records, key=lambda one: one[1]["seq"]) if records else ("", None)
 
 
 def _nulled(found: Mapping[str, Any]) -> dict[str, Any]:
     return {title: None if value is MISSING else value for title, value in found.items()}
 
 
-def _message_values(text: str) -> dict[str, JsonValue]:
+def _message_values(text: str, authored: frozenset[str]) -> dict[str, JsonValue]:
+    """The members of a message, where the author wrote the name of each; else all of it as text.
+
+    What a model or a caller puts into a message must not replace what else the gate shows.
+    """
     try:
         decoded = read_json(text)
     except NotStrictJson:
         decoded = None
-    return decoded if isinstance(decoded, dict) else {"output": text}
+    return decoded if isinstance(decoded, dict) and decoded.keys() <= authored else {"output": text}
+
+
+def _message_of(node: Node) -> str | None:
+    return node.message if isinstance(node, OutputMessageNode) else None
+
+
+def _authored(message: str | None) -> frozenset[str]:
+    """The quoted texts that stand in a message outside of its template language."""
+    found = set()
+    for quoted in _QUOTED.findall(_without_language(message or "")):
+        with contextlib.suppress(NotStrictJson):
+            found.add(str(read_json(quoted)))
+    return frozenset(found)
+
+
+def _without_language(message: str) -> str:
+    parts, at = [], 0
+    while opened := _OPENS.search(message, at):
+        end = message.find(_CLOSES[opened[0]], opened.end())
+        if end < 0:
+            break
+        parts.append(message[at : opened.start()])
+        at = end + 2
+    return "".join(parts) + message[at:]
 
 
 def _sources(index: Index, node_id: str) -> Iterator[str]:

@@ -299,7 +299,9 @@ def _checked_type(form: AnswerForm, gate: str, response: dict[str, JsonValue]) -
             return read_answer(form, raw, gate=gate)
         except AnswerInvalid as error:
             # In our words alone, without the library's around them.
-            raise PydanticCustomError(error.code, "{told}", {"told": str(error)}) from None
+            # Half of a pair in a member's name could not be handed over.
+            told = str(error).encode("utf-8", "backslashreplace").decode()
+            raise PydanticCustomError(error.code, "{told}", {"told": told}) from None
 
     schema = core_schema.no_info_plain_validator_function(
         read,

@@ -85,3 +85,13 @@ def test_a_graph_tells_it_in_the_same_words_and_quotes_no_value() -> None:
     assert problem["msg"] == told("setup", wrong)
     assert "my password" not in str(caught.value)
     assert graph.get_state(thread).interrupts == (asked,)
+
+
+@pytest.mark.parametrize("answer", [{"\ud800": 1}, {"approved": True, "value": {"\ud800": 1}}])
+def test_a_name_that_no_text_can_hold_is_told_all_the_same(answer: Any) -> None:
+    flow = compile_flow(FLOWS["data"])
+    graph = flow.graph(checkpointer=InMemorySaver())
+    own = {"config": flow.config(run_id="r"), "context": flow.context(run_id="r")}
+    graph.invoke(flow.input({}), **own)
+    with pytest.raises(ValidationError, match=r"gate 'review', 'setupJson': the answer"):
+        graph.invoke(Command(resume=answer), **own)

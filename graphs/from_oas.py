@@ -83,7 +83,7 @@ def flow_path(chosen: object, env: Mapping[str, str]) -> Path:
         raise InputInvalid(
             f"OASFLOW_FLOWS has no flow {str(chosen)[:200]!r}", hint=_choices(folder, str(chosen))
         ) from None
-    except OSError:
+    except (OSError, ValueError):  # no name of a file: half of a pair
         path = Path()
     # "" and "." name the folder itself, which is no choice
     if path in {Path(), Path(os.path.realpath(folder))}:

@@ -23,11 +23,13 @@ from rich.text import Text
 from oas_compiler.cli.interrupts import typed_line
 from oas_compiler.cli.safe import printed
 from oas_compiler.cli.terminal import Terminal
+from oas_compiler.visible import visible
 
 if TYPE_CHECKING:
     from prompt_toolkit import PromptSession
     from prompt_toolkit.data_structures import Size
     from prompt_toolkit.key_binding import KeyBindings
+    from prompt_toolkit.layout.processors import Processor
 
 _TYPED: Final = 16
 """Columns that are left for what is typed behind a question."""
@@ -118,9 +120,27 @@ def _session(words: bool) -> PromptSession[str]:
         input=create_input(sys.stdin),
         output=output,
         key_bindings=_new_lines() if words else None,
+        input_processors=[_shown_as_it_is()],
         enable_open_in_editor=words,
         enable_suspend=True,
     )
+
+
+def _shown_as_it_is() -> Processor:
+    """What stands in a line to be changed is a flow's or a model's text: nothing in it is hidden.
+
+    prompt_toolkit shows control characters by itself, and not those that turn or hide letters.
+    """
+    from prompt_toolkit.layout.processors import Processor, Transformation, TransformationInput
+
+    class Shown(Processor):
+        def apply_transformation(self, line: TransformationInput) -> Transformation:
+            # as many letters as before, so that the cursor stays in its place
+            return Transformation(
+                [(part[0], visible(part[1]), *part[2:]) for part in line.fragments]
+            )
+
+    return Shown()
 
 
 def _new_lines() -> KeyBindings:

@@ -35,7 +35,12 @@ from oas_compiler.yaml_text import read_yaml
 _LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _PLAIN_KEY: Final = re.compile(r"[A-Za-z_$][\w$-]*")
 _COMMENT: Final = re.compile(r"(^|\s)#")
+_LONE_BREAK: Final = re.compile(r"\r(?!\n)")
+"""A line break for YAML and for no tool that cuts a text into lines; this one does so by `\\n`."""
+_BLOCK_TEXT: Final = re.compile(r"(?:[!&]\S*[ \t]+)*[|>](?P<says>[-+\d]*)[ \t]*(?:#.*)?(?=\r?\n)")
+"""What a text in lines of its own begins with: `|`, `>-`, `|+`."""
 _NO_PLACE: Final = "its lines would have to be laid out anew"
+_INDENTED_COMMENT: Final = re.compile(r"(?:[ \t]*\r?\n)*[ \t]+#")
 
 
 class YamlRewriting:
@@ -45,6 +50,8 @@ class YamlRewriting:
         """Raises: `ValueError` when the text is no YAML that is read here."""
         if read_yaml(text, Diagnostics()) is None:
             raise ValueError("no YAML")
+        if _LONE_BREAK.search(text):
+            raise ValueError("a line ends with a carriage return alone")
         self.text = text
         reader = _Reader(text)
         for event in yaml.parse(text, Loader=_LOADER):
@@ -106,6 +113,8 @@ class YamlRewriting:
         else:
             line = self.text.find("\n", span.end)
             end = len(self.text) if line < 0 else line + 1
+        if self._would_grow(start, end):
+            raise CannotEdit("what stands behind it would become part of the text before it")
         one = Replacement(start, end, "")
         self._keep_comments(one)
         return one
@@ -123,6 +132,8 @@ class YamlRewriting:
             indent = before[: before.index("-")]
         end = last.end
         if not self.text[:end].endswith("\n"):
+            if "\n" not in self.text[end:] and self._block_text(_last_scalar(last)):
+                raise CannotEdit("the text before it would get a line break at its end")
             line = self.text.find("\n", end)
             end = len(self.text) if line < 0 else line
             end -= self.text[:end].endswith("\r")
@@ -139,6 +150,21 @@ class YamlRewriting:
             end, end, f"{text}{newline}" if is_behind_a_break else f"{newline}{text}"
         )
 
+    def _block_text(self, span: Span) -> re.Match[str] | None:
+        return _BLOCK_TEXT.match(self.text, span.start)
+
+    def _would_grow(self, start: int, end: int) -> bool:
+        """Whether a text in lines of its own ends at `start`, and reads on at `end`.
+
+        `|+` keeps blank lines that follow; each of them takes an indented comment for its own.
+        """
+        return any(
+            "+" in found["says"] or _INDENTED_COMMENT.match(self.text, end)
+            for span in _scalars(self.root)
+            if span.end <= start and not self.text[span.end : start].strip()
+            if (found := self._block_text(span))
+        )
+
     def _keep_comments(self, one: Replacement) -> None:
         """Raises: `CannotEdit` where a comment would go."""
         bare = list(self.text[one.start : one.end])
@@ -147,6 +173,12 @@ class YamlRewriting:
                 bare[span.start - one.start : span.end - one.start] = "x" * (span.end - span.start)
         if any(_COMMENT.search(line) for line in "".join(bare).splitlines()):
             raise CannotEdit("a comment would be lost")
+
+
+def _last_scalar(span: Span) -> Span:
+    while span.children:
+        span = max(span.children.values(), key=lambda child: child.end)
+    return span
 
 
 def _scalars(span: Span) -> list[Span]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 from typing import Any
@@ -215,3 +216,32 @@ def test_a_form_proposes_what_its_gate_shows(values: Json, found: Json | None) -
         values=values, form=AnswerForm(output="mail", schema=MAIL),
     )  # fmt: skip
     assert proposed(asked) == found
+
+
+def test_what_stands_in_a_line_to_be_changed_hides_nothing(
+    screen: Any, flow_file: Any, oasflow: Oasflow
+) -> None:
+    evil = "Bees \x1b[2J\x9b2J \u202eseeb\u202c \u200b\u2066."
+    form = gate(
+        "form", output=port("mail"), inputs=[port("subject", default=evil)],
+        inputMessageSchema=MAIL, surfaceGateInputs=True,
+    )  # fmt: skip
+    flow = flow_of(
+        start(port("topic", default="x")), form, end(port("mail")),
+        edges=[("form", "mail", "end", "mail")],
+    )  # fmt: skip
+    seen = screen("run", flow_file(flow), "--run-id", "r1", COLUMNS="80")
+    seen.wait_for("leave waiting [q]: ")
+    seen.type("a")
+    seen.wait_for("subject (text): Bees ")
+    seen.type("")
+    seen.wait_for("copies (whole number, required): ")
+    assert not set("\u202e\u202c\u200b\u2066\x9b") & set(seen.raw)
+    seen.type("2")
+    seen.wait_for("tone (choice, optional, Enter skips): ")
+    seen.type("")
+    seen.wait_for("approve with this [Enter]")
+    seen.type("")
+    assert seen.ended() == 0
+    mail = oasflow("show", "r1", "--json").json["outputs"]["mail"]
+    assert json.loads(mail)["subject"] == evil  # it goes on as it was

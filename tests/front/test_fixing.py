@@ -742,6 +742,42 @@ def test_a_change_of_yaml_is_the_change_of_its_value_and_keeps_every_comment(new
     assert done > 40
 
 
+@pytest.mark.parametrize(
+    ("text", "one"),
+    [
+        # Lines that end with a carriage return alone are lines of YAML: what follows would go along.
+        ("old: 1\rgate: 2\nlast: 3\n", edit("/old", GONE)),
+        ("list:\r- a\n- b\r- c\n", edit("/list/1", GONE)),
+        # A text in lines of its own would get a line break, blank lines, or a comment.
+        ("a: 1\ntext: |\n  no line break at its end", edit("/new", 1)),
+        ("a:\n  - |\n    no line break at its end", edit("/a/-", 1)),
+        ("text: |+\n  keeps what follows\n\nold: 1\n\nlast: 2\n", edit("/old", GONE)),
+        ("a:\n  text: |\n    one\n  old:\n    # about it\nlast: 2\n", edit("/a/old", GONE)),
+    ],
+)
+def test_what_would_change_another_value_of_yaml_is_refused(text, one):
+    assert read_yaml(text).value is not None
+    with pytest.raises((CannotEdit, ValueError)):
+        YamlRewriting(text).chosen().take([one])
+
+
+def test_a_text_of_yaml_that_ends_its_last_line_gets_neighbours():
+    for text in (
+        "a: 1\ntext: |\n  ends\n",
+        "a: 1\ntext: |+\n  keeps\n\n",
+        'text: "|"',
+        "text: ' >'",
+    ):
+        for one in (edit("/new", 1), edit("/a", GONE)):
+            chosen = YamlRewriting(text).chosen()
+            before = read_yaml(text).value
+            if one.value is None and "a" not in before:
+                continue
+            chosen.take([one])
+            after = applied(text, chosen.replacements())
+            assert read_yaml(after).value == changed_value(before, one), one
+
+
 def test_a_finding_in_yaml_is_mended(tmp_path):
     path = tmp_path / "oas.yaml"
     plain = json.loads(json.dumps(flow_of(start(), gate("ask"), end())))

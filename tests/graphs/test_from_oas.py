@@ -116,6 +116,11 @@ def test_a_client_cannot_reach_outside_the_opened_folder(tmp_path: Path, chosen:
         flow_path(chosen, {"OASFLOW_FLOWS": str(folder)})
 
 
+def test_a_name_that_is_none_of_a_file_is_refused_in_words(tmp_path: Path) -> None:
+    with pytest.raises(InputInvalid, match="inside the folder OASFLOW_FLOWS"):
+        flow_path("\ud800", {"OASFLOW_FLOWS": str(tmp_path)})
+
+
 def test_a_flow_that_is_not_there_names_the_nearest_and_what_there_is(tmp_path: Path) -> None:
     for name in ("newsletter", *(f"agent{number:02}" for number in range(11))):
         (tmp_path / name / "cinatra").mkdir(parents=True)

@@ -90,3 +90,13 @@ def test_a_graph_tells_it_in_the_same_words_and_quotes_no_value() -> None:
 @pytest.mark.parametrize("answer", [{"approved": True, "value": {"\ud800": 1}}, {"\ud800": 1}])
 def test_half_a_character_in_a_name_is_told_in_text_that_can_be_written(answer: Any) -> None:
     assert "\\ud800" in told("data", answer).encode("utf-8").decode("utf-8")
+
+
+@pytest.mark.parametrize("answer", [{"\ud800": 1}, {"approved": True, "value": {"\ud800": 1}}])
+def test_a_name_that_no_text_can_hold_is_told_all_the_same(answer: Any) -> None:
+    flow = compile_flow(FLOWS["data"])
+    graph = flow.graph(checkpointer=InMemorySaver())
+    own = {"config": flow.config(run_id="r"), "context": flow.context(run_id="r")}
+    graph.invoke(flow.input({}), **own)
+    with pytest.raises(ValidationError, match=r"gate 'review', 'setupJson': the answer"):
+        graph.invoke(Command(resume=answer), **own)

@@ -17,7 +17,6 @@ file of the package than its flow.  In a pointer, `^` stands for `/$referenced_c
 from __future__ import annotations
 
 import json
-import shutil
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +25,7 @@ from typing import Any
 import yaml
 
 from oas_compiler import Finding, check
+from tests.copies import copied
 
 ROOT = Path(__file__).resolve().parents[2]
 CORPUS = ROOT.parent / "shared" / "corpus" / "cinatra"
@@ -77,7 +77,7 @@ def rows() -> list[Row]:
 def planted(row: Row, folder: Path) -> list[Finding]:
     """The findings that are there because of the edits."""
     package = folder / row.origin.name
-    shutil.copytree(row.origin, package)
+    copied(row.origin, package)
     _lay_out(package, row.form)
     key = row.package, row.form
     if key not in _KNOWN:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
 
 from oas_compiler import check
+from tests.copies import copied
 
 CORPUS = Path(__file__).resolve().parents[3] / "../shared/corpus/cinatra"
 AGENTS = sorted(path.parent for path in CORPUS.glob("*/package.json"))
@@ -30,7 +30,7 @@ def test_a_real_package_breaks_no_rule_of_context_or_safety(agent):
 def changed(tmp_path, agent, *, flow=lambda document: None, manifest=lambda document: None):
     """A copy of a real package with a change."""
     folder = tmp_path / agent
-    shutil.copytree(CORPUS / agent, folder)
+    copied(CORPUS / agent, folder)
     for file, change in (
         (folder / "cinatra" / "oas.json", flow),
         (folder / "package.json", manifest),

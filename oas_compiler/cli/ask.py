@@ -27,6 +27,7 @@ from cinatra_sdk.errors import AnswerInvalid
 from cinatra_sdk.gates import Gate
 from oas_compiler.cli.checklist import CannotTick, Checklist
 from oas_compiler.cli.checklist_view import checklist_view
+from oas_compiler.cli.editor import EditorFailed
 from oas_compiler.cli.fields import approval_value, has_form, properties_of, takes_text
 from oas_compiler.cli.form import Field, Form, Path, assembled, fields_of
 from oas_compiler.cli.inputs import NOT_JSON, decoded
@@ -195,7 +196,11 @@ class Asker:
         in_words = _text_asked(gate) is not None
         text = self.drafts.get(gate.id) or _to_edit(gate, in_words)
         question = "Enter takes it, an empty text goes back: "
-        text = self.keyboard.in_editor(question, text, ".txt" if in_words else ".json")
+        try:
+            text = self.keyboard.in_editor(question, text, ".txt" if in_words else ".json")
+        except EditorFailed as problem:
+            self.terminal.error(str(problem))
+            return NOT_JSON
         self.drafts[gate.id] = text
         if not text.strip():
             return NOT_JSON

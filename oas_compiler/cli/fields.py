@@ -19,6 +19,7 @@ from cinatra_sdk.json_schema import first_problem
 from oas_compiler.cli.inputs import NOT_JSON, decoded
 
 Schema = Mapping[str, Any]
+_LONGEST_NUMBER: Final = 6
 _YES_NO: Final = {"y": True, "yes": True, "true": True, "n": False, "no": False, "false": False}
 _NAMES: Final = {
     "string": "text",
@@ -135,9 +136,20 @@ def _choice(options: list[Any], typed: str) -> Any:
     for option in options:
         if typed == (option if isinstance(option, str) else json.dumps(option)):
             return option
-    if typed.isdecimal() and 1 <= int(typed) <= len(options):
+    if is_numbered(options) and typed.isdecimal() and 1 <= int(typed) <= len(options):
         return options[int(typed) - 1]
-    raise NotFitting(f"type a number from 1 to {len(options)}")
+    what = f"a number from 1 to {len(options)}" if is_numbered(options) else "one of the values"
+    raise NotFitting(f"type {what}")
+
+
+def is_numbered(options: list[Any]) -> bool:
+    """Whether options can be chosen by number: none of them looks like the number of another."""
+    texts = [one if isinstance(one, str) else json.dumps(one) for one in options]
+    return not any(
+        text.isdecimal() and 1 <= int(text) <= len(options) and int(text) != place
+        for place, text in enumerate(texts, 1)
+        if len(text) < _LONGEST_NUMBER
+    )
 
 
 def _value(schema: Schema, typed: str) -> Any:

@@ -23,6 +23,7 @@ from oas_compiler.cli.fields import (
     as_typed,
     choices,
     fits,
+    is_numbered,
     kind,
     properties_of,
     read_field,
@@ -222,5 +223,8 @@ def _describe(field: Field, keyboard: Keyboard) -> None:
     for bare, text in told.items():
         if bare != field.name:
             keyboard.terminal.say(Words(Text(cut(clean(text), 300), style="dim")))
-    for number, option in enumerate(choices(field.schema), start=1):
-        keyboard.terminal.say(Words(Text(f"  {number}) {cell(option)}")))
+    options = choices(field.schema)
+    numbered = is_numbered(options)
+    for number, option in enumerate(options, start=1):
+        sign = f"{number})" if numbered else "-"
+        keyboard.terminal.say(Words(Text(f"  {sign} {cell(option)}")))

@@ -14,12 +14,12 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from rich.text import Text
 
+from oas_compiler.cli.editor import EditorFailed, NoEditor, edited
 from oas_compiler.cli.interrupts import typed_line
 from oas_compiler.cli.safe import printed
 from oas_compiler.cli.terminal import Terminal
@@ -60,18 +60,15 @@ class Keyboard:
         """`present` as somebody leaves it in $VISUAL or $EDITOR; without an editor, typed here.
 
         suffix: of the file's name, `.json`: editors go by it.
+
+        Raises: `EditorFailed`.
         """
         if _is_dumb():
             return self._plain_line(prompt, present)
-        from prompt_toolkit.application import get_app
-
-        session = _session(words=True)
-        session.tempfile_suffix, session.app.erase_when_done = suffix, True
-        return session.prompt(
-            self._last_line(prompt),
-            default=present,
-            pre_run=lambda: _opened(get_app().current_buffer),
-        )
+        try:
+            return edited(present, suffix)
+        except NoEditor:
+            return self.line(prompt, present=present, words=True)
 
     def _plain_line(self, prompt: str, present: str) -> str:
         """A line of a terminal that cannot move its cursor: Enter takes what is present."""
@@ -90,7 +87,7 @@ class Keyboard:
 
     def _session(self, words: bool) -> PromptSession[str]:
         if words not in self._sessions:
-            self._sessions[words] = _session(words)
+            self._sessions[words] = _session(self.terminal, words)
         return self._sessions[words]
 
 
@@ -109,7 +106,7 @@ def _is_dumb() -> bool:
     return os.environ.get("TERM") == "dumb"
 
 
-def _session(words: bool) -> PromptSession[str]:
+def _session(terminal: Terminal, words: bool) -> PromptSession[str]:
     from prompt_toolkit import PromptSession
     from prompt_toolkit.input import create_input
     from prompt_toolkit.output.vt100 import Vt100_Output
@@ -119,9 +116,8 @@ def _session(words: bool) -> PromptSession[str]:
     return PromptSession(
         input=create_input(sys.stdin),
         output=output,
-        key_bindings=_new_lines() if words else None,
+        key_bindings=_keys_of_a_text(terminal) if words else None,
         input_processors=[_shown_as_it_is()],
-        enable_open_in_editor=words,
         enable_suspend=True,
     )
 
@@ -143,7 +139,9 @@ def _shown_as_it_is() -> Processor:
     return Shown()
 
 
-def _new_lines() -> KeyBindings:
+def _keys_of_a_text(terminal: Terminal) -> KeyBindings:
+    from prompt_toolkit.application import run_in_terminal
+    from prompt_toolkit.document import Document
     from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 
     keys = KeyBindings()
@@ -152,12 +150,24 @@ def _new_lines() -> KeyBindings:
     def _new_line(event: KeyPressEvent) -> None:
         event.current_buffer.insert_text("\n")
 
+    @keys.add("c-x", "c-e")
+    def _open(event: KeyPressEvent) -> None:
+        buffer = event.current_buffer
+
+        def edit() -> None:
+            try:
+                text = edited(buffer.text, ".txt")
+            except EditorFailed as problem:
+                terminal.error(str(problem))
+            else:
+                buffer.document = Document(text, len(text))
+
+        async def opened() -> None:
+            await run_in_terminal(edit)
+
+        event.app.create_background_task(opened())
+
     return keys
-
-
-def _opened(buffer: Any) -> None:
-    open_in_editor: Callable[..., object] = buffer.open_in_editor
-    open_in_editor(validate_and_handle=True)
 
 
 def _size() -> Size:

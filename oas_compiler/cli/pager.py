@@ -7,9 +7,12 @@ Where stdout is no terminal, or TERM is dumb, it is printed among the words for 
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
-import pydoc
+import shlex
+import shutil
+import subprocess
 import sys
 
 from rich.console import Console, RenderableType
@@ -27,4 +30,27 @@ def paged(terminal: Terminal, thing: RenderableType) -> None:
     plain = Console(file=stream, width=terminal.err.width, color_system=None, markup=False)
     plain.print(thing, crop=False)
     lines = printed(stream.getvalue()).split("\n")
-    pydoc.pager("\n".join(line.rstrip() for line in lines))
+    text = "\n".join(line.rstrip() for line in lines)
+    chosen = _pager()
+    if not chosen:
+        terminal.say(thing)
+        return
+    with subprocess.Popen(chosen, stdin=subprocess.PIPE) as pager:  # noqa: S603 - their own setting
+        # A pager that is left before its end closes the pipe, and takes Ctrl-C as a key of its own.
+        with contextlib.suppress(BrokenPipeError, KeyboardInterrupt):
+            pager.communicate(text.encode("utf-8", "backslashreplace"))
+        while pager.poll() is None:
+            with contextlib.suppress(KeyboardInterrupt):
+                pager.wait()
+
+
+def _pager() -> list[str]:
+    """The program and its arguments; empty where there is none."""
+    for chosen in (os.environ.get("PAGER", ""), "less", "more"):
+        try:
+            words = shlex.split(chosen)
+        except ValueError:  # a quote that is not closed
+            continue
+        if words and shutil.which(words[0]):
+            return words
+    return []

@@ -12,7 +12,7 @@ from oasflow_process import Oasflow
 
 from cinatra_sdk.answers import AnswerForm
 from cinatra_sdk.gates import Gate
-from oas_compiler.cli.fields import as_typed, read_field
+from oas_compiler.cli.fields import NotFitting, as_typed, read_field
 from oas_compiler.cli.form import SKIPPED, assembled, fields_of
 from oas_compiler.cli.proposal import proposed
 from tests.flows import Json, end, flow_of, gate, node, port, start
@@ -245,3 +245,36 @@ def test_what_stands_in_a_line_to_be_changed_hides_nothing(
     assert seen.ended() == 0
     mail = oasflow("show", "r1", "--json").json["outputs"]["mail"]
     assert json.loads(mail)["subject"] == evil  # it goes on as it was
+
+
+@pytest.mark.parametrize(
+    ("does", "told"),
+    [
+        ("exit 3", "ended with 3; nothing was changed"),
+        ('rm "$1"', "No such file or directory"),
+        ("printf 'caf\\351' > \"$1\"", "is no text in UTF-8; it is kept in "),
+    ],
+)
+def test_an_editor_that_fails_is_told_in_a_line_and_the_gate_asks_again(
+    screen: Any, flow_file: Any, tmp_path: Path, does: str, told: str
+) -> None:
+    editor = tmp_path / "editor"
+    editor.write_text(f"#!/bin/sh\n{does}\n")
+    editor.chmod(0o755)
+    edges = [("ask", "words", "end", "words")]
+    flow = flow_of(start(), gate("ask", output=port("words")), end(port("words")), edges=edges)
+    seen = screen("run", flow_file(flow), "--run-id", "r1", VISUAL=str(editor))
+    seen.wait_for("leave waiting [q]: ")
+    seen.type("e")
+    between = seen.wait_for("leave waiting [q]: ")
+    assert told in between
+    assert "Traceback" not in seen.text
+    seen.type("q")
+    assert seen.ended() == 3
+
+
+def test_options_that_look_like_the_number_of_another_are_chosen_by_value() -> None:
+    assert read_field({"enum": [2, 1]}, "1") == 1
+    assert read_field({"enum": ["a", "b"]}, "2") == "b"
+    with pytest.raises(NotFitting, match="type one of the values"):
+        read_field({"enum": [0, 1, 7]}, "3")

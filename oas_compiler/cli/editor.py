@@ -1,0 +1,79 @@
+"""A text in somebody's own editor.
+
+In: a text.  Out: the text as it was saved, without the line end that editors add.
+
+    edited("Bees", ".txt")  ->  "Bees on the roof"
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from oas_compiler.cli.terminal import is_terminal
+
+
+class EditorFailed(Exception):
+    """Nothing was edited; the text says why, and where to find what was written."""
+
+
+class NoEditor(EditorFailed):
+    """There is none on this machine."""
+
+
+def edited(text: str, suffix: str) -> str:
+    """`text` as it is after $VISUAL, $EDITOR, or the first editor that there is.
+
+    suffix: of the file's name, `.json`: editors go by it.
+
+    Raises: `EditorFailed`; a file that is no text in UTF-8 stays where it is.
+    """
+    command = next(_editors(), None)
+    if command is None:
+        raise NoEditor("there is no editor: set VISUAL or EDITOR")
+    number, name = tempfile.mkstemp(prefix="oasflow-", suffix=suffix)  # read by its owner alone
+    path, keeps = Path(name), False
+    try:
+        with os.fdopen(number, "wb") as file:
+            file.write(text.encode("utf-8", "backslashreplace"))
+        saved = _saved(command, path)
+        return saved.decode("utf-8-sig").removesuffix("\n").removesuffix("\r")
+    except OSError as error:
+        raise EditorFailed(f"the editor {command[0]}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        keeps = True
+        raise EditorFailed(f"what was saved is no text in UTF-8; it is kept in {name}") from None
+    finally:
+        if not keeps:
+            path.unlink(missing_ok=True)
+
+
+def _saved(command: list[str], path: Path) -> bytes:
+    screen = None if is_terminal(sys.stdout) else sys.stderr
+    # The person's own setting, run for them alone.
+    code = subprocess.call([*command, str(path)], stdout=screen)  # noqa: S603
+    if code != 0:
+        raise EditorFailed(f"the editor {command[0]} ended with {code}; nothing was changed")
+    return path.read_bytes()
+
+
+def _editors() -> Iterator[list[str]]:
+    for chosen in (
+        os.environ.get("VISUAL", ""),
+        os.environ.get("EDITOR", ""),
+        "editor",
+        "nano",
+        "vi",
+    ):
+        try:
+            words = shlex.split(chosen)
+        except ValueError:  # a quote that is not closed
+            continue
+        if words and shutil.which(words[0]):
+            yield words

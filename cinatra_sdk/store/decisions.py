@@ -24,6 +24,7 @@ from cinatra_sdk.errors import (
     ChoiceGone,
     GateClosed,
     GateUnreadable,
+    InputInvalid,
 )
 from cinatra_sdk.gates import Gate
 from cinatra_sdk.governed_keys import GOVERNED_KEYS
@@ -43,10 +44,22 @@ MOST_NAMED: Final = 3
 
 def refuse_credentials(decision: Decision, context: HostContext | None) -> None:
     """A decision is kept: one of the host's own tokens must not be in it."""
-    held = (context or host_context()).credentials
-    wire = decision.wire()
-    if cut_out(wire, (held.run_token, held.bearer_token)) != wire:
+    if _holds_credentials(decision.wire(), context):
         raise AnswerInvalid("the answer holds a credential of this run", hint="leave it out")
+
+
+def refuse_credentials_in_inputs(given: Any, context: HostContext) -> None:
+    """Inputs are kept as well, and shown to whoever may look at the run."""
+    if _holds_credentials(given, context):
+        raise InputInvalid(
+            "an input holds a credential of this run",
+            hint="leave it out: calls of the platform get it from the host's context",
+        )
+
+
+def _holds_credentials(value: Any, context: HostContext | None) -> bool:
+    held = (context or host_context()).credentials
+    return bool(cut_out(value, (held.run_token, held.bearer_token)) != value)
 
 
 def refuse_withdrawn(platform: Platform, run_id: str, gate: Gate, answer: Answer) -> None:

@@ -65,6 +65,7 @@ from cinatra_sdk.store.decisions import (
     open_gate,
     recorded_answer,
     refuse_credentials,
+    refuse_credentials_in_inputs,
     refuse_withdrawn,
 )
 from cinatra_sdk.store.flows import DurableFlow, load_flow, platform_of, unfilled, values_of
@@ -278,6 +279,7 @@ class RunStore:
             )
         host, name = self._starting(context, run_id, tenant)
         refuse_strangers(flow, host)
+        refuse_credentials_in_inputs(given, host)
         policy = flow.approval_policy if host.approval_policy is DERIVED else host.approval_policy
         flow.check_policy(policy)
         row = {

@@ -542,6 +542,20 @@ def test_a_credential_of_the_run_in_an_answer_is_refused(store: RunStore) -> Non
     assert store.decisions("r1") == []
 
 
+@pytest.mark.parametrize(
+    "given",
+    ["tok-123456789", {"a": ["is tok-123456789!"]}, {"tok-123456789": 1}, "dG9rLTEyMzQ1Njc4OQ=="],
+)
+def test_a_credential_of_the_run_in_an_input_is_refused(store: RunStore, given: Any) -> None:
+    flow = compile_flow(flow_of(start({"title": "x"}), end()))
+    context = flow.context(run_token="tok-123456789")
+    with pytest.raises(InputInvalid, match="an input holds a credential of this run") as refused:
+        store.start(flow, {"x": given}, run_id="r1", context=context)
+    assert "tok" not in str(refused.value)
+    assert store.list() == []
+    assert store.start(flow, {"x": "tok"}, run_id="r1", context=context).status == "completed"
+
+
 def test_a_run_may_be_called_setup(store: RunStore, fresh_database: str) -> None:
     with connect(fresh_database) as holder:
         holder.execute("select pg_advisory_lock(hashtextextended('oasflow:run:setup', 0))")

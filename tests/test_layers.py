@@ -135,6 +135,7 @@ OWN_FILES = {
     "oas_compiler/deps/lock.py": "os.fdopen: writes a new lock file",
     "oas_compiler/cli/draw.py": "os.fdopen: writes a new picture",
     "oas_compiler/cli/__init__.py": "open: the null device",
+    "oas_compiler/cli/editor.py": "os.fdopen: writes a new file for somebody's editor",
     "oas_compiler/cli/exits.py": "open: the null device",
 }
 """The only modules that open files, beside the store's of the embedded server, with which calls."""

@@ -15,8 +15,13 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Final
 
+from cinatra_sdk.files import read_unlinked
 from oas_compiler.cli.terminal import is_terminal
+
+MAX_EDITED: Final = 8 * 1024 * 1024
+"""Bytes of a text that somebody saved; no answer is as long."""
 
 
 class EditorFailed(Exception):
@@ -60,7 +65,7 @@ def _saved(command: list[str], path: Path) -> bytes:
     code = subprocess.call([*command, str(path)], stdout=screen)  # noqa: S603
     if code != 0:
         raise EditorFailed(f"the editor {command[0]} ended with {code}; nothing was changed")
-    return path.read_bytes()
+    return read_unlinked(path, MAX_EDITED)
 
 
 def _editors() -> Iterator[list[str]]:

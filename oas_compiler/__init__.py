@@ -18,7 +18,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from oas_compiler.diagnostics import CompileError, Diagnostics, Finding
+    from oas_compiler.findings.diagnostics import CompileError, Diagnostics, Finding
     from oas_compiler.lower.compile import compile_flow
     from oas_compiler.lower.flow import Flow
     from oas_compiler.pipeline import Compiled, check, compile_ir
@@ -40,9 +40,9 @@ _LATER: Final = {
     "check": "pipeline",
     "compile_ir": "pipeline",
     "Compiled": "pipeline",
-    "CompileError": "diagnostics",
-    "Diagnostics": "diagnostics",
-    "Finding": "diagnostics",
+    "CompileError": "findings.diagnostics",
+    "Diagnostics": "findings.diagnostics",
+    "Finding": "findings.diagnostics",
 }
 
 

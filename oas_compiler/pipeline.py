@@ -16,22 +16,22 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final
 
-from oas_compiler.build import build
+from oas_compiler.build.flows import build
 from oas_compiler.checks import STRUCTURE, run_rules
 from oas_compiler.checks.concealed import Labels
 from oas_compiler.checks.subject import Subject
-from oas_compiler.collector import collector_at_rest
-from oas_compiler.diagnostics import CompileError, Diagnostics, Finding
+from oas_compiler.cli.collector import collector_at_rest
+from oas_compiler.document.load import load
+from oas_compiler.document.respelling import respelled
+from oas_compiler.document.scope import Document
+from oas_compiler.document.survey import survey
+from oas_compiler.document.unsupported import refuse_unsupported
+from oas_compiler.findings.diagnostics import CompileError, Diagnostics, Finding
+from oas_compiler.findings.rules import CheckRule
 from oas_compiler.ir import FlowIR, JsonValue
-from oas_compiler.load import load
-from oas_compiler.package import Package, find_package
-from oas_compiler.respelling import respelled
-from oas_compiler.rules import CheckRule
-from oas_compiler.scope import Document
-from oas_compiler.source import Source, SourceInput, file_name, read_source
-from oas_compiler.survey import survey
-from oas_compiler.templates import fill_environment
-from oas_compiler.unsupported import refuse_unsupported
+from oas_compiler.package.package import Package, find_package
+from oas_compiler.templates.reading import fill_environment
+from oas_compiler.text.source import Source, SourceInput, file_name, read_source
 
 _MOST_ALIKE: Final = 3
 """Findings of the same words that are listed one by one."""

@@ -57,8 +57,8 @@ def test_only_lowering_and_the_command_line_use_langgraph_and_the_sdk() -> None:
     # The shared pieces: the languages of templates and patterns, the reader of YAML, the door to files,
     # the headers that a call may carry.
     shared = {
-        "oas_compiler/templates.py", "oas_compiler/patterns.py", "oas_compiler/yaml_text.py",
-        "oas_compiler/files.py", "oas_compiler/header_names.py",
+        "oas_compiler/templates/reading.py", "oas_compiler/build/patterns.py", "oas_compiler/text/yaml_text.py",
+        "oas_compiler/text/files.py", "oas_compiler/text/header_names.py",
         "oas_compiler/checks/schema_flaws.py", "oas_compiler/checks/schema_library.py",
     }  # fmt: skip
     for prefix in ("langgraph", "langchain_core", "cinatra_sdk", "psycopg"):
@@ -131,7 +131,7 @@ NOT_FILES = {"ast.walk", "Terminal.open", "RunStore.open", "Database.open", "poo
 OWN_FILES = {
     "cinatra_sdk/files.py": "the door itself",
     "cinatra_sdk/platform/simulated.py": "os.open: appends to the record that a host names",
-    "oas_compiler/fixing/writing.py": "open, os.fdopen: writes where `real_file` says",
+    "oas_compiler/edit/fix/writing.py": "open, os.fdopen: writes where `real_file` says",
     "oas_compiler/deps/lock.py": "os.fdopen: writes a new lock file",
     "oas_compiler/cli/draw.py": "os.fdopen: writes a new picture",
     "oas_compiler/cli/__init__.py": "open: the null device",
@@ -190,9 +190,9 @@ def test_yaml_is_read_by_one_module() -> None:
     # Beside the reader: what YAML 1.1 would make of a scalar, where values end in a text, and
     # where they are changed in it.
     readers = [
-        "oas_compiler/fixing/yaml_rewriting.py",
-        "oas_compiler/reports/yaml_places.py",
-        "oas_compiler/yaml_text.py",
+        "oas_compiler/rewriting/yaml_rewriting.py",
+        "oas_compiler/rewriting/yaml_places.py",
+        "oas_compiler/text/yaml_text.py",
     ]
     assert sorted(users) == ["cinatra_sdk/yaml_text.py", *readers]
     for name in readers:

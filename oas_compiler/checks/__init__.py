@@ -22,8 +22,8 @@ from oas_compiler.checks.context.context_slot_shape import context_slot_shape
 from oas_compiler.checks.context.context_slot_unresolved import context_slot_unresolved
 from oas_compiler.checks.safety.placeholder_not_filled import placeholder_not_filled
 from oas_compiler.checks.subject import Subject
-from oas_compiler.diagnostics import Diagnostics
-from oas_compiler.rules import CheckRule
+from oas_compiler.findings.diagnostics import Diagnostics
+from oas_compiler.findings.rules import CheckRule
 
 STRUCTURE: tuple[CheckRule, ...] = structure.RULES
 """The rules that keep a flow from compiling."""

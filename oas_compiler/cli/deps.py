@@ -21,7 +21,7 @@ from oas_compiler.cli.terminal import Terminal
 from oas_compiler.deps import Link, Resolution, resolve
 from oas_compiler.deps.lock import lock_of, lock_path, verify_lock, write_lock
 from oas_compiler.deps.packages import AgentPackage
-from oas_compiler.diagnostics import Diagnostics, Finding
+from oas_compiler.findings.diagnostics import Diagnostics, Finding
 
 MAX_TREE_DEPTH = 32
 _STYLES = {"ok": "green", "missing": "bold red", "mismatch": "bold red", "invalid": "bold red"}

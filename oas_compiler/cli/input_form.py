@@ -35,7 +35,7 @@ def with_asked(terminal: Terminal, flow: Flow, params: dict[str, Any]) -> dict[s
 
     Raises: `Halt` when the person leaves the form: nothing was begun.
     """
-    from oas_compiler.approval import visible_required
+    from oas_compiler.control.approval import visible_required
 
     start = flow.ir.start_node()
     missing = [title for title in visible_required(start) if title not in params]

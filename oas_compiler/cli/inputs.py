@@ -17,7 +17,7 @@ from datetime import timedelta
 from typing import Any, Final
 
 from oas_compiler.cli.exits import Halt
-from oas_compiler.files import read_named
+from oas_compiler.text.files import read_named
 
 NOT_JSON: Final = object()
 SECRETS: Final = ("CINATRA_BRIDGE_TOKEN", "CINATRA_CONTEXT_ATTEST_KEY", "CINATRA_RUN_TOKEN")
@@ -167,7 +167,7 @@ def params(schema: Mapping[str, Any], file: str, settings: Sequence[str]) -> dic
     known: Mapping[str, Any] = schema["properties"]
     for key, text in pairs("--set", settings).items():
         if key not in known:
-            from oas_compiler.diagnostics import did_you_mean
+            from oas_compiler.findings.diagnostics import did_you_mean
 
             nearest = did_you_mean(key, known) or f"it has {', '.join(known) or 'none'}"
             raise Halt(f"--set {key}: the flow has no such input; {nearest}")

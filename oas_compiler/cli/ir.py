@@ -8,9 +8,9 @@ from oas_compiler.cli.exits import Exit
 from oas_compiler.cli.inputs import environment
 from oas_compiler.cli.safe import clean
 from oas_compiler.cli.terminal import Terminal
-from oas_compiler.ir_json import ir_to_json
+from oas_compiler.ir.exporting import ir_to_json
+from oas_compiler.ir.printing import print_ir
 from oas_compiler.pipeline import compile_ir
-from oas_compiler.printer import print_ir
 
 
 def ir(path: options.FlowPath, env: options.Env = None, as_json: options.Json = False) -> Exit:

@@ -122,7 +122,7 @@ def refuse_unknown_flow(opened: RunStore, name: str) -> None:
 
     Raises: `Halt`.
     """
-    from oas_compiler.diagnostics import did_you_mean
+    from oas_compiler.findings.diagnostics import did_you_mean
 
     names = opened.flow_names() if name else []
     if not name or name in names:
@@ -140,8 +140,8 @@ def flow(path: str, *, env: Mapping[str, str], platform: Platform | None = None)
 
 def digest(path: str) -> str:
     """sha256 (hex) of the bytes of a flow file; empty where it cannot be read."""
-    from oas_compiler.diagnostics import Diagnostics
-    from oas_compiler.source import read_source
+    from oas_compiler.findings.diagnostics import Diagnostics
+    from oas_compiler.text.source import read_source
 
     source = read_source(path, Diagnostics())
     return "" if source is None else hashlib.sha256(source.raw).hexdigest()
@@ -171,7 +171,7 @@ def platform(made: Flow, options: PlatformOptions) -> Platform:
     never simulated by accident.
     """
     from cinatra_sdk.platform import SimulatedPlatform
-    from oas_compiler.approval import acting_nodes
+    from oas_compiler.control.approval import acting_nodes
     from oas_compiler.ir import ApiNode
 
     _refuse_mixed(options)
@@ -230,7 +230,7 @@ def _require_platform(calls: Sequence[ApiNode], options: PlatformOptions) -> Non
 def mention_made_up_context(terminal: Terminal, made: Flow, options: PlatformOptions) -> None:
     """Say so where a simulation makes up what a slot may take."""
     from cinatra_sdk.platform.local.platform import answers
-    from oas_compiler.approval import acting_nodes
+    from oas_compiler.control.approval import acting_nodes
     from oas_compiler.ir import ApiNode
 
     if not options.simulate or options.context:

@@ -19,19 +19,19 @@ from oas_compiler.cli.findings import view_of_findings
 from oas_compiler.cli.mend import NOT_WRITTEN, Mender, written
 from oas_compiler.cli.safe import clean
 from oas_compiler.cli.terminal import Terminal
-from oas_compiler.deps.ranges import is_range
-from oas_compiler.diagnostics import CompileError, Diagnostics, Edit, Finding
-from oas_compiler.fixing.planning import Change
-from oas_compiler.fixing.rewriting import CannotEdit, rewritten
-from oas_compiler.fixing.texts import is_yaml_file
-from oas_compiler.package import Package, find_package
+from oas_compiler.edit.fix.planning import Change
+from oas_compiler.edit.unified import unified
+from oas_compiler.edit.wire.dependency import RANGE, manifest_edits
+from oas_compiler.edit.wire.planning import CannotWire, Plan, plan
+from oas_compiler.edit.wire.template import node_id
+from oas_compiler.findings.diagnostics import CompileError, Diagnostics, Edit, Finding
+from oas_compiler.package.package import Package, find_package
+from oas_compiler.package.ranges import is_range
 from oas_compiler.pipeline import check
-from oas_compiler.reports.diff import unified
-from oas_compiler.reports.json_report import record
-from oas_compiler.source import Source, read_source
-from oas_compiler.wiring.dependency import RANGE, manifest_edits
-from oas_compiler.wiring.planning import CannotWire, Plan, plan
-from oas_compiler.wiring.template import node_id
+from oas_compiler.report.json_report import record
+from oas_compiler.rewriting.rewriting import CannotEdit, rewritten
+from oas_compiler.rewriting.texts import is_yaml_file
+from oas_compiler.text.source import Source, read_source
 
 _OF_SLOTS = ("OAS15", "OAS16")
 """How the codes of the rules about context slots begin."""

@@ -14,10 +14,10 @@ from collections.abc import Iterable, Iterator
 
 from oas_compiler.checks.subject import Subject, Written
 from oas_compiler.deps.packages import AgentPackage
-from oas_compiler.diagnostics import Diagnostics, Finding
-from oas_compiler.marks import child
-from oas_compiler.scope import DEFINITIONS, REFERENCE, Document
-from oas_compiler.source import read_source
+from oas_compiler.document.scope import DEFINITIONS, REFERENCE, Document
+from oas_compiler.findings.diagnostics import Diagnostics, Finding
+from oas_compiler.text.marks import child
+from oas_compiler.text.source import read_source
 
 _MOST_NAMED = 3
 

@@ -16,10 +16,10 @@ from itertools import islice
 
 from oas_compiler.checks.subject import Subject
 from oas_compiler.deps.packages import AgentPackage, Shelf
-from oas_compiler.deps.ranges import is_version
-from oas_compiler.diagnostics import Diagnostics, Finding
-from oas_compiler.scope import Document
-from oas_compiler.source import read_source
+from oas_compiler.document.scope import Document
+from oas_compiler.findings.diagnostics import Diagnostics, Finding
+from oas_compiler.package.ranges import is_version
+from oas_compiler.text.source import read_source
 
 _CHILD_TYPES = ("FlowNode", "AgentNode", "A2AAgent")
 MAX_FOLDERS_TOLD = 5

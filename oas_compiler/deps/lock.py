@@ -23,9 +23,9 @@ from typing import Final, TypeAlias
 
 from oas_compiler.deps.packages import AgentPackage
 from oas_compiler.deps.resolve import Resolution
-from oas_compiler.diagnostics import Diagnostics, Finding
+from oas_compiler.findings.diagnostics import Diagnostics, Finding
 from oas_compiler.ir import JsonValue
-from oas_compiler.source import read_below
+from oas_compiler.text.source import read_below
 
 Key: TypeAlias = tuple[str, str]
 """Name and version of a package."""

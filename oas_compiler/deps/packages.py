@@ -18,13 +18,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final
 
-from oas_compiler.bounds import MAX_JSON_BYTES
-from oas_compiler.deps.declared import Wanted, wanted
-from oas_compiler.diagnostics import Diagnostics, Finding, Severity
-from oas_compiler.files import MANIFEST, first_of, folder_at, has_manifest, walk
+from oas_compiler.findings.diagnostics import Diagnostics, Finding, Severity
 from oas_compiler.ir import JsonValue
-from oas_compiler.package import Package
-from oas_compiler.source import FLOW_FILES, read_below
+from oas_compiler.package.declared import Wanted, wanted
+from oas_compiler.package.package import Package
+from oas_compiler.text.bounds import MAX_JSON_BYTES
+from oas_compiler.text.files import MANIFEST, first_of, folder_at, has_manifest, walk
+from oas_compiler.text.source import FLOW_FILES, read_below
 
 MAX_FOLDERS: Final = 50_000
 """Folders that are entered below the roots."""

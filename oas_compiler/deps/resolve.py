@@ -20,13 +20,13 @@ from pathlib import Path
 from typing import Literal
 
 from oas_compiler.deps.copies import different_copies
-from oas_compiler.deps.declared import Wanted
 from oas_compiler.deps.flaws import cycles, doubles, flaws_of, used_undeclared
 from oas_compiler.deps.packages import AgentPackage, Shelf, open_package, stock
-from oas_compiler.deps.ranges import in_order, refusal, satisfies
-from oas_compiler.diagnostics import Diagnostics
-from oas_compiler.files import has_manifest
+from oas_compiler.findings.diagnostics import Diagnostics
 from oas_compiler.ir import JsonValue
+from oas_compiler.package.declared import Wanted
+from oas_compiler.package.ranges import in_order, refusal, satisfies
+from oas_compiler.text.files import has_manifest
 
 Status = Literal["ok", "missing", "mismatch", "invalid"]
 

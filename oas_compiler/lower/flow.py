@@ -23,17 +23,17 @@ from cinatra_sdk.lineage import Effects, require_known
 from cinatra_sdk.platform.protocol import Platform
 from cinatra_sdk.policy import is_send_class, parse_policy, require_entries
 from cinatra_sdk.runtime_context import DERIVED, HostContext, host_context
-from oas_compiler.approval import Approval, GateSpec, acting_nodes, derive_approval
+from oas_compiler.control.approval import Approval, GateSpec, acting_nodes, derive_approval
+from oas_compiler.control.steering import steering
+from oas_compiler.draw.mermaid import mermaid
 from oas_compiler.ir import FlowIR
 from oas_compiler.lower.frame import LAYOUT, pin_of
 from oas_compiler.lower.graph import lower_flow
 from oas_compiler.lower.inputs import RUN_ID_INPUTS, accepted_inputs, require_hidden
 from oas_compiler.lower.names import INPUTS
 from oas_compiler.lower.registry import Wiring
-from oas_compiler.mermaid import mermaid
 from oas_compiler.pipeline import Compiled
-from oas_compiler.schemas import input_schema, output_schema
-from oas_compiler.steering import steering
+from oas_compiler.schema.flow_schemas import input_schema, output_schema
 
 log = logging.getLogger("oasflow.flow")
 
@@ -127,7 +127,7 @@ class Flow:
 
     @cached_property
     def steering(self) -> dict[str, JsonValue]:
-        """Stubs that lead a simulation past the flow's gates; see `oas_compiler.steering`."""
+        """Stubs that lead a simulation past the flow's gates; see `oas_compiler.control.steering`."""
         return steering(self.ir)
 
     def with_platform(self, platform: Platform) -> Flow:

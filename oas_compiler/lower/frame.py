@@ -27,7 +27,7 @@ from cinatra_sdk.gates import label
 from cinatra_sdk.lineage import Effects
 from cinatra_sdk.state import SEALED, seal
 from cinatra_sdk.values import check_value
-from oas_compiler.approval import Path
+from oas_compiler.control.approval import Path
 from oas_compiler.ir import DataEdge, FlowIR, Json, Node, Port, StartNode
 from oas_compiler.lower.casting import CastError, caster
 from oas_compiler.lower.names import CURSOR, channel_of, node_name

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 from cinatra_sdk.lineage import Effects
 from cinatra_sdk.platform.protocol import Platform
-from oas_compiler.approval import Approval
+from oas_compiler.control.approval import Approval
 from oas_compiler.ir import Node
 from oas_compiler.lower.frame import Frame, Index
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from cinatra_sdk.context.refusal import MOST_ALONE, MOST_ASKED
-from oas_compiler.checks.slots import FINALIZE, RESOLVE
+from oas_compiler.control.slots import FINALIZE, RESOLVE
 from oas_compiler.ir import ApiNode, InputMessageNode, Node
 from oas_compiler.lower.frame import Index
 

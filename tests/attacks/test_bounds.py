@@ -26,12 +26,12 @@ from cinatra_sdk.templates import Renderer, TemplateError, compile_template
 from cinatra_sdk.testing import drive
 from cinatra_sdk.validation import checker, keywords
 from oas_compiler import CompileError, check, compile_flow
-from oas_compiler.casting import castable
 from oas_compiler.cli.fields import NotFitting, read_field
 from oas_compiler.ir import ANY, ArrayType, ObjectType, ScalarType, Type, UnionType
 from oas_compiler.lower import casting, inputs
 from oas_compiler.lower.casting import CastError, cast
-from oas_compiler.type_algebra import meet_all
+from oas_compiler.types.casting import castable
+from oas_compiler.types.type_algebra import meet_all
 from tests.attacks import bombs
 from tests.attacks.book import Attack
 from tests.attacks.families import Control, Place, tests_of

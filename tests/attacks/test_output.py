@@ -25,9 +25,9 @@ from oas_compiler.cli.exits import Halt
 from oas_compiler.cli.inputs import NOT_JSON, decoded
 from oas_compiler.cli.opening import person
 from oas_compiler.cli.terminal import Terminal, notes_of_the_log
+from oas_compiler.draw.mermaid import mermaid
 from oas_compiler.ir import ObjectType
 from oas_compiler.lower.casting import CastError, cast
-from oas_compiler.mermaid import mermaid
 from tests.attacks.book import Attack
 from tests.attacks.families import Control, Place, tests_of
 from tests.flows import api, branching, end, flow_of, gate, message, port, start
@@ -320,10 +320,10 @@ def _as_it_is(text: str, **_more: Any) -> str:
 
 CONTROLS = {
     "labels are drawn as they are": Control(
-        open=_without(("oas_compiler.mermaid._ENTITIES", {})), row="picture,_name-directive"
+        open=_without(("oas_compiler.draw.mermaid._ENTITIES", {})), row="picture,_name-directive"
     ),
     "names keep their lines": Control(
-        open=_without(("oas_compiler.mermaid.safe", _as_it_is)), row="picture,_name-line_break"
+        open=_without(("oas_compiler.draw.mermaid.safe", _as_it_is)), row="picture,_name-line_break"
     ),
     "graph nodes are called as the ids are": Control(
         open=_without(("oas_compiler.lower.names._RESERVED", frozenset("|:"))),

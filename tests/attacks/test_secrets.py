@@ -26,9 +26,9 @@ from cinatra_sdk.secret_forms import forms_of
 from cinatra_sdk.store.database import connect
 from oas_compiler import check, compile_flow
 from oas_compiler.cli.app import app
-from oas_compiler.explanation import explain
+from oas_compiler.explain import explain
+from oas_compiler.ir.printing import print_ir
 from oas_compiler.pipeline import compile_ir
-from oas_compiler.printer import print_ir
 from tests.attacks.book import Attack
 from tests.attacks.families import Control, Place, tests_of
 from tests.attacks.leaks import (

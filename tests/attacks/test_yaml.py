@@ -17,9 +17,9 @@ from cinatra_sdk.documents import DocumentRefused, decoded, read_document
 from cinatra_sdk.platform.local import context_file
 from cinatra_sdk.platform.local.context_file import ContextFileError, read_context_file
 from cinatra_sdk.platform.stubs import StubError, read_stubs
-from oas_compiler.diagnostics import Diagnostics
-from oas_compiler.skill import read_skill
-from oas_compiler.source import read_source
+from oas_compiler.findings.diagnostics import Diagnostics
+from oas_compiler.package.skill import read_skill
+from oas_compiler.text.source import read_source
 from tests.attacks.book import Attack
 from tests.attacks.families import Control, Place, tests_of
 
@@ -232,7 +232,7 @@ def quotes_say_nothing(place: Place) -> Iterator[None]:
 @contextmanager
 def names_decide(place: Place) -> Iterator[None]:
     """A file called .yaml is YAML, whatever it begins with: its stored bytes are read otherwise."""
-    from oas_compiler import source
+    from oas_compiler.text import source
 
     with place.monkeypatch.context() as patch:
         patch.setattr(source, "_looks_like_json", lambda raw: False)
@@ -267,7 +267,7 @@ test_attack, test_twin, test_control = tests_of("yaml", attempt, CONTROLS)
     ],
 )  # fmt: skip
 def test_the_short_way_of_a_frontmatter_says_what_the_reader_says(text: str) -> None:
-    from oas_compiler.skill import common_members
+    from oas_compiler.package.skill import common_members
 
     common = common_members(text)
     reading = yaml_text.read_yaml(text)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 
-from oas_compiler.drawing.arrange import Arrangement, arrange
-from oas_compiler.drawing.layout import LABEL_HEIGHT, Picture, Placed
-from oas_compiler.drawing.ranks import Item, Link
+from oas_compiler.draw.arrange import Arrangement, arrange
+from oas_compiler.draw.layout import LABEL_HEIGHT, Picture, Placed
+from oas_compiler.draw.ranks import Item, Link
 
 Rectangle = tuple[float, float, float, float]
 """Left, top, right, bottom."""

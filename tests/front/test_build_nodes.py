@@ -19,11 +19,11 @@ from front_samples import (
 )
 
 from oas_compiler import ir
-from oas_compiler.casting import shown
-from oas_compiler.diagnostics import Diagnostics
+from oas_compiler.findings.diagnostics import Diagnostics
 from oas_compiler.ir import DataEdge, FlowIR, Node, Place, Port
 from oas_compiler.pipeline import compile_ir
-from oas_compiler.source import read_source
+from oas_compiler.text.source import read_source
+from oas_compiler.types.casting import shown
 
 BLOCK = "$referenced_components"
 
@@ -665,7 +665,7 @@ class TestDataEdges:
 
 
 def test_a_pattern_that_takes_seconds_to_compile_is_refused_by_its_length():
-    from oas_compiler.bounds import MAX_PATTERN
+    from oas_compiler.text.bounds import MAX_PATTERN
     from tests.checks.rule_case import findings
     from tests.flows import end, flow_of, node, port, start
 

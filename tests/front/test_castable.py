@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 from front_samples import codes, found_in, small, text
 
-from oas_compiler.casting import breadth, brief, castable, fits, shown, type_of
-from oas_compiler.choices import choices_meet, choices_of
-from oas_compiler.diagnostics import Diagnostics
+from oas_compiler.build.ports import PortReader
+from oas_compiler.findings.diagnostics import Diagnostics
 from oas_compiler.ir import ANY, STRING, ArrayType, Json, ObjectType, Port, UnionType
-from oas_compiler.marks import Marks
-from oas_compiler.ports import PortReader
-from oas_compiler.source import Source
+from oas_compiler.text.marks import Marks
+from oas_compiler.text.source import Source
+from oas_compiler.types.casting import breadth, brief, castable, fits, shown, type_of
+from oas_compiler.types.choices import choices_meet, choices_of
 
 Schema = dict[str, Any]
 

@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from oas_compiler import check
-from oas_compiler.collector import collector_at_rest
+from oas_compiler.cli.collector import collector_at_rest
 
 
 @pytest.mark.parametrize("on", [True, False])

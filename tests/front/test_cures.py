@@ -9,10 +9,10 @@ import pytest
 from front_samples import found_in, needs_corpus, only, plain, small, text
 
 from oas_compiler import check
-from oas_compiler.casting import contrast
+from oas_compiler.build.script_words import cure
+from oas_compiler.document.spec import with_article
 from oas_compiler.ir import ANY, STRING, ObjectType, ScalarType
-from oas_compiler.script_words import cure
-from oas_compiler.spec import with_article
+from oas_compiler.types.casting import contrast
 
 BLOCK = "$referenced_components"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from oas_compiler import check
-from oas_compiler.diagnostics import MAX_PER_CODE, Diagnostics
+from oas_compiler.findings.diagnostics import MAX_PER_CODE, Diagnostics
 from oas_compiler.ir import Place
 from tests.flows import end, flow_of, gate, start
 

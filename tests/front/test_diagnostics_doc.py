@@ -17,7 +17,7 @@ import pytest
 from oas_compiler import checks
 from oas_compiler.catalog import READER_RULES, all_rules, document, find
 from oas_compiler.checks import RULES
-from oas_compiler.rules import CheckRule, Rule
+from oas_compiler.findings.rules import CheckRule, Rule
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "oas_compiler"

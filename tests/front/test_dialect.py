@@ -11,14 +11,14 @@ import pytest
 from front_samples import AGENTSPEC, CINATRA, needs_corpus, small
 from jsonschema import Draft202012Validator
 
-from oas_compiler.diagnostics import Diagnostics
-from oas_compiler.dialect import dialect_schema
-from oas_compiler.dialect_words import CINATRA as CINATRA_WORDS
-from oas_compiler.dialect_words import FIELDS as FIELD_WORDS
-from oas_compiler.dialect_words import FIELDS_OF, TYPES
+from oas_compiler.document.spec import FIELDS, KNOWN_TYPES
+from oas_compiler.findings.diagnostics import Diagnostics
 from oas_compiler.pipeline import check
-from oas_compiler.source import read_source
-from oas_compiler.spec import FIELDS, KNOWN_TYPES
+from oas_compiler.schema.dialect import dialect_schema
+from oas_compiler.schema.words import CINATRA as CINATRA_WORDS
+from oas_compiler.schema.words import FIELDS as FIELD_WORDS
+from oas_compiler.schema.words import FIELDS_OF, TYPES
+from oas_compiler.text.source import read_source
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*/cinatra/oas.json"))
 VALIDATOR = Draft202012Validator(dialect_schema())

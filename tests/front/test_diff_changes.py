@@ -11,9 +11,9 @@ from front_samples import CINATRA, agent, needs_corpus
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oas_compiler.comparing.content import leaves
-from oas_compiler.comparing.strictness import as_strict
 from oas_compiler.diff import Difference, diff
+from oas_compiler.diff.content import leaves
+from oas_compiler.diff.strictness import as_strict
 from oas_compiler.ir import FlowIR, FlowNode
 from oas_compiler.pipeline import compile_ir
 from tests.flows import api, branching, end, flow_node, flow_of, gate, node, port, start

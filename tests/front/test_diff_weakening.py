@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from front_samples import agent, needs_corpus
 
-from oas_compiler.comparing.guarded import GatesBefore
 from oas_compiler.diff import Difference, diff
+from oas_compiler.diff.guarded import GatesBefore
 from oas_compiler.pipeline import compile_ir
 from tests.flows import (
     api,

@@ -8,7 +8,7 @@ from front_samples import CINATRA, needs_corpus
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oas_compiler.drawing import lay_out
+from oas_compiler.draw import lay_out
 from oas_compiler.pipeline import compile_ir
 from tests.effort import tries
 from tests.flows import api, branching, end, flow_node, flow_of, gate, node, port, start

@@ -7,7 +7,7 @@ import re
 import pytest
 from front_samples import agent, needs_corpus
 
-from oas_compiler.mermaid import mermaid
+from oas_compiler.draw.mermaid import mermaid
 from oas_compiler.pipeline import compile_ir
 from tests.flows import api, branching, end, flow_node, flow_of, gate, message, node, port, start
 

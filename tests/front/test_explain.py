@@ -12,14 +12,14 @@ import pytest
 from front_samples import CINATRA, agent, needs_corpus
 
 from cinatra_sdk.policy import is_send_class as runtime_is_send_class
-from oas_compiler.approval import derive_approval, is_send_class
-from oas_compiler.diagnostics import CompileError
-from oas_compiler.explanation import Explanation, explain
-from oas_compiler.explanation.explaining import RUN_ID_INPUTS
-from oas_compiler.explanation.records import NodeFacts
+from oas_compiler.control.approval import derive_approval, is_send_class
+from oas_compiler.explain import Explanation, explain
+from oas_compiler.explain.explaining import RUN_ID_INPUTS
+from oas_compiler.explain.records import NodeFacts
+from oas_compiler.findings.diagnostics import CompileError
 from oas_compiler.lower.inputs import RUN_ID_INPUTS as LOWERED_RUN_ID_INPUTS
 from oas_compiler.pipeline import check, compile_ir
-from oas_compiler.schemas import input_schema
+from oas_compiler.schema.flow_schemas import input_schema
 from tests.flows import (
     api,
     branching,
@@ -605,7 +605,7 @@ def test_a_node_is_found_by_path_or_by_id() -> None:
 
 def test_the_library_form_needs_no_engine_and_no_terminal() -> None:
     code = (
-        "import sys, json; from oas_compiler.explanation import explain; "
+        "import sys, json; from oas_compiler.explain import explain; "
         "explain(json.loads(sys.argv[1])); "
         "heavy = {'langgraph', 'langchain_core', 'typer', 'rich', 'psycopg', 'jsonschema', "
         "'nodesemver'}; print(sorted(heavy & {name.split('.')[0] for name in sys.modules}))"

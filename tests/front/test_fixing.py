@@ -16,16 +16,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cinatra_sdk.yaml_text import read_yaml
-from oas_compiler.diagnostics import Diagnostics, Edit, Finding
-from oas_compiler.fixing import planning
-from oas_compiler.fixing.planning import Change, Mending
-from oas_compiler.fixing.rewriting import CannotEdit, Rewriting, applied
-from oas_compiler.fixing.spans import Span, keys_of, spans
-from oas_compiler.fixing.writing import CannotWrite, write
-from oas_compiler.fixing.yaml_rewriting import YamlRewriting
+from oas_compiler.edit.fix import planning
+from oas_compiler.edit.fix.planning import Change, Mending
+from oas_compiler.edit.fix.writing import CannotWrite, write
+from oas_compiler.findings.diagnostics import Diagnostics, Edit, Finding
 from oas_compiler.ir import Json, Place
-from oas_compiler.marks import child
 from oas_compiler.pipeline import check
+from oas_compiler.rewriting.rewriting import CannotEdit, Rewriting, applied
+from oas_compiler.rewriting.spans import Span, keys_of, spans
+from oas_compiler.rewriting.yaml_rewriting import YamlRewriting
+from oas_compiler.text.marks import child
 from tests.checks.rule_case import package_of
 from tests.flows import end, flow_of, gate, start
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from oas_compiler import check
-from oas_compiler import package as package_module
-from oas_compiler.diagnostics import Diagnostics
-from oas_compiler.package import MAX_TEXT_BYTES, Package, find_package
+from oas_compiler.findings.diagnostics import Diagnostics
+from oas_compiler.package import package as package_module
+from oas_compiler.package.package import MAX_TEXT_BYTES, Package, find_package
 
 
 def write(root: Path, files: dict[str, str | bytes]) -> Path:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from oas_compiler import ir
-from oas_compiler.explanation.passage import Passage
+from oas_compiler.explain.passage import Passage
 
 
 def flow(edges: dict[str, str]) -> ir.FlowIR:

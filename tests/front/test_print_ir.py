@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from front_samples import CINATRA, control, data, needs_corpus, ref, small, text, with_node
 
+from oas_compiler.ir.printing import print_ir
 from oas_compiler.pipeline import compile_ir
-from oas_compiler.printer import print_ir
 
 GOLDEN = """\
 flow small "Small" package=@acme/small

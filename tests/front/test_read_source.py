@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 from front_samples import as_bytes, errors, only, small
 
-from oas_compiler.diagnostics import CompileError, Diagnostics
+from oas_compiler.findings.diagnostics import CompileError, Diagnostics
 from oas_compiler.pipeline import check, compile_ir
-from oas_compiler.source import Source, read_source
+from oas_compiler.text.source import Source, read_source
 
 
 def read(source: Any) -> Source:

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from cinatra_sdk import template_language
 from cinatra_sdk.template_reading import measured
-from oas_compiler.template_names import FILTERS, common
-from oas_compiler.templates import TemplateError, _names_by_jinja, strings
+from oas_compiler.templates.names import FILTERS, common
+from oas_compiler.templates.reading import TemplateError, _names_by_jinja, strings
 from tests.effort import tries
 
 NAMES = ["a", "b", "long_name", "_x", "A", "UPPER_CASE", "x1"]

@@ -6,15 +6,15 @@ import pytest
 from front_samples import errors, only, small
 
 from cinatra_sdk.template_language import MAX_OUTPUT
-from oas_compiler.bounds import MAX_TEMPLATE, MAX_TEMPLATES
 from oas_compiler.pipeline import compile_ir
-from oas_compiler.templates import (
+from oas_compiler.templates.reading import (
     TemplateError,
     TemplateReader,
     fill_environment,
     placeholders,
     strings,
 )
+from oas_compiler.text.bounds import MAX_TEMPLATE, MAX_TEMPLATES
 
 
 @pytest.mark.parametrize(

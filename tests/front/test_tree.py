@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from oas_compiler.tree import flows_of, is_agent_spec
+from oas_compiler.text.tree import flows_of, is_agent_spec
 
 FLOW = '{"component_type": "Flow"}'
 

@@ -13,12 +13,12 @@ from typing import Any
 
 import pytest
 
-from oas_compiler.diagnostics import Diagnostics
-from oas_compiler.fixing.rewriting import rewritten
-from oas_compiler.source import Source, read_source
-from oas_compiler.wiring.dependency import manifest_edits
-from oas_compiler.wiring.differences import edits_between
-from oas_compiler.wiring.planning import plan
+from oas_compiler.edit.wire.dependency import manifest_edits
+from oas_compiler.edit.wire.differences import edits_between
+from oas_compiler.edit.wire.planning import plan
+from oas_compiler.findings.diagnostics import Diagnostics
+from oas_compiler.rewriting.rewriting import rewritten
+from oas_compiler.text.source import Source, read_source
 from tests.slot_flows import AGENT, declared, slot, unwired
 from tests.wired_flows import wired
 

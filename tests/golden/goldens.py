@@ -16,14 +16,14 @@ from typing import Any, Final
 
 from oas_compiler import CompileError, check
 from oas_compiler.diff import diff
-from oas_compiler.drawing import lay_out, svg_text
-from oas_compiler.explanation import explain
+from oas_compiler.draw import lay_out, svg_text
+from oas_compiler.draw.mermaid import mermaid
+from oas_compiler.explain import explain
 from oas_compiler.ir import FlowIR
-from oas_compiler.ir_json import ir_to_json
-from oas_compiler.mermaid import mermaid
+from oas_compiler.ir.exporting import ir_to_json
+from oas_compiler.ir.printing import print_ir
 from oas_compiler.pipeline import compile_ir
-from oas_compiler.printer import print_ir
-from oas_compiler.schemas import input_schema, output_schema
+from oas_compiler.schema.flow_schemas import input_schema, output_schema
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 FOLDER: Final = Path(__file__).resolve().parent

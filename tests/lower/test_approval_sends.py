@@ -8,7 +8,7 @@ import pytest
 
 from cinatra_sdk.errors import PolicyInvalid
 from oas_compiler import check, compile_flow
-from oas_compiler.approval import acting_nodes
+from oas_compiler.control.approval import acting_nodes
 from tests.flows import api, end, flow_node, flow_of, gate, start
 
 

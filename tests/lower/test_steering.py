@@ -13,12 +13,12 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from cinatra_sdk.testing import drive
 from oas_compiler import compile_flow
+from oas_compiler.control.steering import steering
 from oas_compiler.ir import ApiNode as Api
 from oas_compiler.ir import BranchingNode as Branching
 from oas_compiler.ir import DataEdge as Edge
 from oas_compiler.ir import FlowIR, FlowNode, InputMessageNode, Port, Route, ScalarType
 from oas_compiler.ir import StartNode as Start
-from oas_compiler.steering import steering
 from tests.flows import api, branching, end, flow_node, flow_of, gate, port, start
 from tests.slot_flows import declared
 from tests.wired_flows import wired

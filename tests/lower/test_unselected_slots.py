@@ -11,7 +11,7 @@ import pytest
 from cinatra_sdk.platform import SimulatedPlatform
 from cinatra_sdk.testing import drive
 from oas_compiler import compile_flow
-from oas_compiler.diagnostics import CompileError
+from oas_compiler.findings.diagnostics import CompileError
 from oas_compiler.lower.compile import flow_from_store
 from oas_compiler.pipeline import compile_ir
 from tests.flows import end, flow_node, flow_of, port, start

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from oas_compiler.diagnostics import Finding
+from oas_compiler.findings.diagnostics import Finding
 from oas_compiler.ir import Place
-from oas_compiler.reports.github import github
+from oas_compiler.report.github import github
 
 
 def finding(**more: Any) -> Finding:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from oas_compiler import check
-from oas_compiler.diagnostics import Diagnostics, Edit, Finding
+from oas_compiler.findings.diagnostics import Diagnostics, Edit, Finding
 from oas_compiler.ir import Place
 
 LEGACY = Finding(

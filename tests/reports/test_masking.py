@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from oas_compiler import check
-from oas_compiler.diagnostics import Diagnostics, Finding
+from oas_compiler.findings.diagnostics import Diagnostics, Finding
 from oas_compiler.ir import Place
-from oas_compiler.reports.masking import masked, pointer_without_secrets, without_secrets
-from oas_compiler.reports.source_text import SourceTexts
+from oas_compiler.report.masking import masked, pointer_without_secrets, without_secrets
+from oas_compiler.report.source_text import SourceTexts
 from tests.flows import api, end, flow_of, start
 
 RANDOM = "q7Rk2Zp9Xv4Lm8Nw3Tb6Yc1Hd5Jf0GsA"

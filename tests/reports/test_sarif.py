@@ -12,9 +12,9 @@ import pytest
 from sarif_constraints import LOG
 
 from oas_compiler import check
-from oas_compiler.diagnostics import Diagnostics, Edit, Finding
+from oas_compiler.findings.diagnostics import Diagnostics, Edit, Finding
 from oas_compiler.ir import Json, Place
-from oas_compiler.reports.sarif import FINGERPRINT, sarif
+from oas_compiler.report.sarif import FINGERPRINT, sarif
 from tests.flows import end, flow_of, gate, port, start
 
 PUBLISHED = Path(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from oas_compiler.catalog import all_rules
-from oas_compiler.diagnostics import Finding
-from oas_compiler.reports.selection import Selection, UnknownRule
+from oas_compiler.findings.diagnostics import Finding
+from oas_compiler.report.selection import Selection, UnknownRule
 
 
 def wanted(codes: str, *, select: list[str] | None = None, ignore: list[str] | None = None) -> str:

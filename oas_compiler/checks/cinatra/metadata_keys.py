@@ -14,8 +14,8 @@ from difflib import get_close_matches
 from functools import lru_cache
 from typing import Final
 
-from oas_compiler import dialect_cinatra
 from oas_compiler.checks.subject import Subject, Written
+from oas_compiler.schema import cinatra as dialect_cinatra
 
 KEYS: Final[Mapping[str, frozenset[str]]] = {
     # The `type` of a flow is no key that could be missed: without it OAS102 speaks.

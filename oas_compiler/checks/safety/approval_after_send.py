@@ -12,7 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from oas_compiler.approval import (
+from oas_compiler.checks.control_flow import ControlFlow, Step
+from oas_compiler.checks.control_paths import asks_a_person
+from oas_compiler.checks.open_sends import open_sends
+from oas_compiler.checks.risk_words import means_send
+from oas_compiler.checks.subject import Subject
+from oas_compiler.control.approval import (
     GateSpec,
     Path,
     coming_to,
@@ -22,14 +27,9 @@ from oas_compiler.approval import (
     waived_gates,
     walk,
 )
-from oas_compiler.checks.control_flow import ControlFlow, Step
-from oas_compiler.checks.control_paths import asks_a_person
-from oas_compiler.checks.open_sends import open_sends
-from oas_compiler.checks.risk_words import means_send
-from oas_compiler.checks.subject import Subject
+from oas_compiler.control.risk import APPROVAL, WRITE, weight
+from oas_compiler.findings.rules import Report, rule
 from oas_compiler.ir import FlowIR, InputMessageNode, StartNode
-from oas_compiler.risk import APPROVAL, WRITE, weight
-from oas_compiler.rules import Report, rule
 
 
 @rule(

@@ -12,10 +12,10 @@ from difflib import get_close_matches
 from typing import Final
 
 from oas_compiler.checks.subject import Subject
-from oas_compiler.diagnostics import Edit
+from oas_compiler.findings.diagnostics import Edit
+from oas_compiler.findings.rules import Report, rule
 from oas_compiler.ir import JsonValue
-from oas_compiler.marks import child
-from oas_compiler.rules import Report, rule
+from oas_compiler.text.marks import child
 
 _KEYS: Final = (
     "title", "type", "description", "default", "json_schema", "items", "enum", "format",

@@ -28,7 +28,7 @@ from cinatra_sdk.runtime_context import HostContext
 from cinatra_sdk.state import seal
 from cinatra_sdk.step import has_ended
 from cinatra_sdk.tasks import was_sent
-from oas_compiler.approval import walk
+from oas_compiler.control.approval import walk
 from oas_compiler.ir import ApiNode, FlowNode, InputMessageNode, ToolNode
 from oas_compiler.lower.frame import MISSING, Frame, pin_of, with_seen
 from oas_compiler.lower.names import (

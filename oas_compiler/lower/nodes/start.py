@@ -21,7 +21,7 @@ from cinatra_sdk.policy import parse_policy, require_entries
 from cinatra_sdk.runtime_context import HostContext, _Derived, context_of
 from cinatra_sdk.secrets import without_secrets
 from cinatra_sdk.state import seal
-from oas_compiler.approval import SETUP_STEP, visible_required
+from oas_compiler.control.approval import SETUP_STEP, visible_required
 from oas_compiler.ir import Port, StartNode
 from oas_compiler.lower.frame import Frame
 from oas_compiler.lower.inputs import RUN_ID_INPUTS, accepted_inputs

@@ -32,7 +32,7 @@ from cinatra_sdk.own_thread import on_own_threads
 from cinatra_sdk.runtime_context import HostContext
 from graphs.platform import effects_of, platform_of
 from oas_compiler import compile_flow
-from oas_compiler.findings.diagnostics import did_you_mean
+from oas_compiler.findings.spelling import did_you_mean
 from oas_compiler.text.source import FLOW_FILES
 from oas_compiler.text.tree import flows_of
 

@@ -18,10 +18,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from oas_compiler.findings.diagnostics import CompileError, Diagnostics, Finding
+    from oas_compiler.findings.finding import Finding
     from oas_compiler.lower.compile import compile_flow
     from oas_compiler.lower.flow import Flow
     from oas_compiler.pipeline import Compiled, check, compile_ir
+    from oas_compiler.report.diagnostics import CompileError, Diagnostics
 
 __all__ = [
     "compile_flow",
@@ -40,9 +41,9 @@ _LATER: Final = {
     "check": "pipeline",
     "compile_ir": "pipeline",
     "Compiled": "pipeline",
-    "CompileError": "findings.diagnostics",
-    "Diagnostics": "findings.diagnostics",
-    "Finding": "findings.diagnostics",
+    "CompileError": "report.diagnostics",
+    "Diagnostics": "report.diagnostics",
+    "Finding": "findings.finding",
 }
 
 

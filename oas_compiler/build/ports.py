@@ -13,11 +13,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Final
 
-from oas_compiler.findings.diagnostics import Diagnostics, Edit
+from oas_compiler.findings.finding import Edit, Findings
 from oas_compiler.ir import NOTHING, Json, JsonValue, Port
+from oas_compiler.ir.type_names import brief
 from oas_compiler.text.marks import child
 from oas_compiler.text.source import Source
-from oas_compiler.types.casting import brief, fits, type_of
+from oas_compiler.types.casting import fits, type_of
 from oas_compiler.types.schema_types import At, TypeReader
 
 _NOT_SCHEMA = frozenset({"title", "default", "cinatra", "json_schema"})
@@ -28,7 +29,7 @@ _LONGEST_KEY: Final = 40
 class PortReader:
     """Reads the ports of one document."""
 
-    def __init__(self, source: Source, findings: Diagnostics, *, is_silent: bool = False) -> None:
+    def __init__(self, source: Source, findings: Findings, *, is_silent: bool = False) -> None:
         self._source = source
         self._findings = findings
         self._types = TypeReader(source, findings)
@@ -36,7 +37,7 @@ class PortReader:
         """Pointers of the lists with an entry that could not be read."""
         self._silent: PortReader | None = None
         if not is_silent:
-            self._silent = PortReader(source, Diagnostics(), is_silent=True)
+            self._silent = PortReader(source, Findings(), is_silent=True)
 
     def ports(
         self, properties: Iterable[JsonValue], pointer: str, *, told: Sequence[JsonValue] = ()

@@ -21,7 +21,7 @@ from typing import Final
 from oas_compiler.checks.subject import Subject, Text, Written
 from oas_compiler.control.approval import derive_approval, walk
 from oas_compiler.document.scope import DEFINITIONS
-from oas_compiler.findings.diagnostics import LONGEST_COMPARED
+from oas_compiler.findings.spelling import LONGEST_COMPARED
 from oas_compiler.ir import JsonValue, StartNode
 
 _PAUSING = frozenset({"InputMessageNode", "AgentNode", "FlowNode", "StartNode", "TriggerWaitNode"})

@@ -17,7 +17,8 @@ from oas_compiler.cli.mend import NOT_WRITTEN, Mender
 from oas_compiler.cli.safe import clean
 from oas_compiler.cli.terminal import Terminal
 from oas_compiler.edit.fix.planning import Mending
-from oas_compiler.findings.diagnostics import Finding, did_you_mean
+from oas_compiler.findings.finding import Finding
+from oas_compiler.findings.spelling import did_you_mean
 from oas_compiler.pipeline import check as findings_of
 from oas_compiler.report.github import github
 from oas_compiler.report.json_report import counts, is_fixable, record

@@ -101,9 +101,9 @@ def named(options: PlatformOptions) -> Context | None:
 
 def _package_name(flow: Flow) -> str:
     """The name in the package.json around a flow's file; empty where there is none."""
-    from oas_compiler.findings.diagnostics import Diagnostics
+    from oas_compiler.findings.finding import Findings
     from oas_compiler.package.package import find_package
 
-    package = find_package(flow.file, Diagnostics()) if flow.file else None
+    package = find_package(flow.file, Findings()) if flow.file else None
     name = package.manifest.get("name") if package is not None else None
     return name if isinstance(name, str) else ""

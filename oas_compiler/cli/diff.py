@@ -19,9 +19,10 @@ from oas_compiler.cli.safe import clean
 from oas_compiler.cli.terminal import Terminal
 from oas_compiler.diff import Change, Difference
 from oas_compiler.diff import diff as differences
-from oas_compiler.findings.diagnostics import CompileError, Diagnostics
+from oas_compiler.findings.finding import Findings
 from oas_compiler.pipeline import Compiled, compile_ir
-from oas_compiler.report.masking import without_secrets
+from oas_compiler.report.diagnostics import CompileError
+from oas_compiler.text.secrets import without_secrets
 from oas_compiler.text.source import read_source
 
 WEAKER: Final = Exit(3)
@@ -87,7 +88,7 @@ def _placed(found: Difference, second: Compiled) -> Difference:
     """The changes of flows at the lines of the fields that changed."""
     if not any(change.code == "flow_changed" for change in found):
         return found
-    source = read_source(second.source_bytes, Diagnostics())
+    source = read_source(second.source_bytes, Findings())
     if source is None:
         return found
     return Difference(

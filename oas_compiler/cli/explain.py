@@ -17,7 +17,7 @@ from oas_compiler.cli.terminal import Terminal
 from oas_compiler.explain import Explanation
 from oas_compiler.explain import explain as explanation_of
 from oas_compiler.explain.records import NodeFacts
-from oas_compiler.findings.diagnostics import did_you_mean
+from oas_compiler.findings.spelling import did_you_mean
 from oas_compiler.pipeline import check
 
 

@@ -14,7 +14,7 @@ from oas_compiler.cli.safe import clean as _clean
 from oas_compiler.cli.safe import cut
 from oas_compiler.control.approval import is_send_class
 from oas_compiler.ir import Json
-from oas_compiler.report.masking import without_secrets
+from oas_compiler.text.secrets import without_secrets
 
 MAX_DEFAULT: Final = 40
 MAX_NAME: Final = 48

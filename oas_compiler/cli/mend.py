@@ -22,7 +22,7 @@ from oas_compiler.edit.fix.planning import Change, Mending
 from oas_compiler.edit.fix.writing import CannotWrite, write
 from oas_compiler.edit.unified import unified
 from oas_compiler.report.json_report import record
-from oas_compiler.report.masking import without_secrets
+from oas_compiler.text.secrets import without_secrets
 
 NOT_WRITTEN: Final = "not_written"
 """What was done holds this where writing failed, and why."""

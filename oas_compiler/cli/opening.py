@@ -122,7 +122,7 @@ def refuse_unknown_flow(opened: RunStore, name: str) -> None:
 
     Raises: `Halt`.
     """
-    from oas_compiler.findings.diagnostics import did_you_mean
+    from oas_compiler.findings.spelling import did_you_mean
 
     names = opened.flow_names() if name else []
     if not name or name in names:
@@ -140,10 +140,10 @@ def flow(path: str, *, env: Mapping[str, str], platform: Platform | None = None)
 
 def digest(path: str) -> str:
     """sha256 (hex) of the bytes of a flow file; empty where it cannot be read."""
-    from oas_compiler.findings.diagnostics import Diagnostics
+    from oas_compiler.findings.finding import Findings
     from oas_compiler.text.source import read_source
 
-    source = read_source(path, Diagnostics())
+    source = read_source(path, Findings())
     return "" if source is None else hashlib.sha256(source.raw).hexdigest()
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from oas_compiler.report.masking import without_secrets
+from oas_compiler.text.secrets import without_secrets
 from oas_compiler.text.visible import visible
 
 _BREAKS: Final = re.compile("[\n\t\r\u2028\u2029]")

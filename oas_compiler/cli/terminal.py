@@ -30,7 +30,7 @@ from rich.segment import Segment, Segments
 from rich.text import Text
 
 from oas_compiler.cli.safe import annotation, clean, printed
-from oas_compiler.report.masking import without_secrets
+from oas_compiler.text.secrets import without_secrets
 
 WIDE: Final = 4000
 """Columns of what is no terminal: one record stays on one line, whoever reads it."""

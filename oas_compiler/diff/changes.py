@@ -24,8 +24,8 @@ from oas_compiler.diff.edges import control_edges, data_edges
 from oas_compiler.diff.matching import Level, Matching
 from oas_compiler.explain.wiring import without_query
 from oas_compiler.ir import FlowNode, Node, Place, Port, StartNode
+from oas_compiler.ir.type_names import shown
 from oas_compiler.text.marks import child
-from oas_compiler.types.casting import shown
 
 _NEVER_SHOWN = frozenset({"headers", "query_params", "sensitive_headers"})
 """Fields whose values may be credentials."""

@@ -23,7 +23,7 @@ from oas_compiler.ir import (
     Node,
     Port,
 )
-from oas_compiler.report.masking import without_secrets
+from oas_compiler.text.secrets import without_secrets
 
 MISSING: Final = object()
 MOST_LEAVES = 20

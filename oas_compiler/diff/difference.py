@@ -14,7 +14,7 @@ from typing import Literal
 
 from oas_compiler.control.approval import Path
 from oas_compiler.ir import JsonValue, Place
-from oas_compiler.report.masking import without_secrets
+from oas_compiler.text.secrets import without_secrets
 
 Sign = Literal["!", "-", "+", "~"]
 Code = Literal[

@@ -16,6 +16,7 @@ from oas_compiler.document.scope import DEFINITIONS, Document, Located, Scope, i
 from oas_compiler.document.spec import FIELDS, SHAPES, Component, Field, Kind, with_article
 from oas_compiler.findings.spelling import nearest
 from oas_compiler.ir import JsonValue
+from oas_compiler.text.descriptions import describe
 from oas_compiler.text.marks import child
 
 _NOT_RESOLVED = frozenset({"metadata", DEFINITIONS})
@@ -177,13 +178,3 @@ def reference_hint(name: str, scope: Scope) -> str:
 
 def _text(value: JsonValue) -> str:
     return value if isinstance(value, str) else ""
-
-
-def describe(value: JsonValue) -> str:
-    """What a value is, in a person's words."""
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    names = {str: "a string", int: "a number", float: "a number", list: "a list", dict: "an object"}
-    return names[type(value)]

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from oas_compiler.document.components import ComponentReader, describe, reference_hint
+from oas_compiler.document.components import ComponentReader, reference_hint
 from oas_compiler.document.scope import REFERENCE, Document, Located
 from oas_compiler.document.spec import (
     AGENT_TYPES,
@@ -28,9 +28,11 @@ from oas_compiler.document.spec import (
     is_plugin_type,
     with_article,
 )
-from oas_compiler.findings.diagnostics import Edit, did_you_mean
+from oas_compiler.findings.finding import Edit
+from oas_compiler.findings.spelling import did_you_mean
 from oas_compiler.ir import Gap
 from oas_compiler.text.bounds import MAX_DEPTH, MAX_NODES
+from oas_compiler.text.descriptions import describe
 from oas_compiler.text.marks import child
 
 _EDGE_LISTS: Final = {

@@ -16,7 +16,7 @@ from typing import Final, TypeAlias
 
 from oas_compiler.document.scope import is_reference
 from oas_compiler.document.spec import FIELDS, KNOWN_TYPES, SHAPES, Field, with_article
-from oas_compiler.findings.diagnostics import Diagnostics, Edit
+from oas_compiler.findings.finding import Edit, Findings
 from oas_compiler.ir import JsonValue
 from oas_compiler.text.marks import child
 from oas_compiler.text.source import Source
@@ -54,7 +54,7 @@ _SHORTEST: Final = 4
 _CUTOFF: Final = 0.75
 
 
-def respelled(source: Source, findings: Diagnostics) -> Source:
+def respelled(source: Source, findings: Findings) -> Source:
     """The same source with every misspelt field put right, and a finding (OAS023) for each.
 
     It finds every place under the name that was meant; its bytes stay those that were read.
@@ -65,7 +65,7 @@ def respelled(source: Source, findings: Diagnostics) -> Source:
 
 
 class _Walk:
-    def __init__(self, source: Source, findings: Diagnostics) -> None:
+    def __init__(self, source: Source, findings: Findings) -> None:
         self._renamed: dict[str, str] = {}
         self.source = replace(source, renamed=self._renamed)
         self._findings = findings

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from oas_compiler.findings.diagnostics import Diagnostics
+from oas_compiler.findings.finding import Findings
 from oas_compiler.findings.spelling import nearest
 from oas_compiler.ir import JsonValue
 from oas_compiler.text.marks import child
@@ -81,7 +81,7 @@ def is_reference(value: object) -> bool:
 class Document:
     """One source with its references."""
 
-    def __init__(self, source: Source, value: JsonValue, findings: Diagnostics) -> None:
+    def __init__(self, source: Source, value: JsonValue, findings: Findings) -> None:
         """`value` is the source's value, after environment placeholders were filled in."""
         self.source = source
         self.value = value

@@ -15,7 +15,7 @@ import re
 import unicodedata
 from functools import lru_cache
 
-from oas_compiler.report.masking import without_secrets
+from oas_compiler.text.secrets import without_secrets
 from oas_compiler.text.visible import visible
 
 _BLANKS = re.compile("[\n\t\r\u2028\u2029]")

@@ -11,8 +11,9 @@ import difflib
 from collections.abc import Iterable
 
 from oas_compiler.edit.fix.planning import Change
-from oas_compiler.findings.diagnostics import Finding
-from oas_compiler.report.masking import masked, without_secrets
+from oas_compiler.findings.finding import Finding
+from oas_compiler.report.masking import masked
+from oas_compiler.text.secrets import without_secrets
 
 
 def unified(change: Change, before: Iterable[Finding], after: Iterable[Finding]) -> list[str]:

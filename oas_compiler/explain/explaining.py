@@ -27,13 +27,13 @@ from oas_compiler.explain.records import (
     Write,
 )
 from oas_compiler.explain.wiring import Wiring, call_of
-from oas_compiler.findings.diagnostics import Diagnostics, Finding
+from oas_compiler.findings.finding import Finding, Findings
 from oas_compiler.ir import FlowIR, Node, StartNode
+from oas_compiler.ir.type_names import shown
 from oas_compiler.package.package import Package, find_package
 from oas_compiler.pipeline import compile_ir
 from oas_compiler.templates.reading import strings
 from oas_compiler.text.source import Source, SourceInput, read_source
-from oas_compiler.types.casting import shown
 
 RUN_ID_INPUTS = frozenset({"cinatra_run_id", "agent_run_id"})
 """Inputs that carry the run's identity: the host's value wins over whatever a caller sends (R-01)."""
@@ -60,9 +60,9 @@ def explain(
     """
     labels = Labels()
     compiled = compile_ir(source, tools=tools, env_names=tuple(env or ()), conceal=labels)
-    findings = Diagnostics()
-    written = read_source(source, Diagnostics())
-    document = None if written is None else Document(written, written.value, Diagnostics())
+    findings = Findings()
+    written = read_source(source, Findings())
+    document = None if written is None else Document(written, written.value, Findings())
     package = find_package(compiled.file, findings) if compiled.file else None
     placed = _Explaining(compiled.ir)
     about = placed.flow.cinatra.mapping()
@@ -94,7 +94,7 @@ def explain(
     )
 
 
-def _as_warnings(findings: Diagnostics) -> Iterator[Finding]:
+def _as_warnings(findings: Findings) -> Iterator[Finding]:
     """What is wrong with the files around the flow: the flow itself can be explained all the same."""
     for finding in findings:
         yield replace(finding, severity="warning")

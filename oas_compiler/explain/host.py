@@ -18,7 +18,7 @@ from typing import Final
 from oas_compiler.control.approval import Approval
 from oas_compiler.document.scope import Document
 from oas_compiler.explain.records import Derived
-from oas_compiler.findings.diagnostics import Diagnostics
+from oas_compiler.findings.finding import Findings
 from oas_compiler.ir import FlowIR, FlowNode, Json, JsonValue
 from oas_compiler.package.declared import wanted
 from oas_compiler.package.package import Package
@@ -40,7 +40,7 @@ def derive(
     package: Package | None,
     document: Document | None,
     file: str,
-    findings: Diagnostics,
+    findings: Findings,
 ) -> Derived:
     """Everything that Cinatra stores beside a flow."""
     dependencies: dict[str, JsonValue] = {
@@ -114,7 +114,7 @@ def _object_types(document: Document | None) -> tuple[str, ...] | None:
 
 
 def _settings(
-    package: Package | None, file: str, findings: Diagnostics
+    package: Package | None, file: str, findings: Findings
 ) -> dict[str, JsonValue] | None:
     """The parts of cinatra.json that a host reads; it lies beside package.json or the flow."""
     folders = [package.root] if package is not None else []

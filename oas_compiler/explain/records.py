@@ -13,9 +13,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Literal, cast
 
-from oas_compiler.findings.diagnostics import Finding
+from oas_compiler.findings.finding import Finding
 from oas_compiler.ir import NOTHING, Json, JsonValue
-from oas_compiler.report.masking import without_secrets
+from oas_compiler.text.secrets import without_secrets
 
 Role = Literal["asked", "caller", "optional", "host"]
 """Who gives a run's input: a person at setup, the caller, nobody has to, or the host alone."""

@@ -21,8 +21,8 @@ from oas_compiler.control.approval import Path
 from oas_compiler.explain.passage import Passage
 from oas_compiler.explain.records import Call, Feed, Origin, Read, Way, Write
 from oas_compiler.ir import DataEdge, FlowIR, Json, JsonValue, Node, Port
+from oas_compiler.ir.type_names import shown
 from oas_compiler.templates.reading import TemplateError, placeholders, strings
-from oas_compiler.types.casting import shown
 
 RESULT = "result"
 """What an EndNode of the outermost flow writes to."""

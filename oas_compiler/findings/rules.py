@@ -20,7 +20,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from oas_compiler.findings.diagnostics import Diagnostics, Edit, Finding, Severity
+from oas_compiler.findings.finding import Edit, Finding, Findings, Severity
 from oas_compiler.findings.spelling import nearest
 from oas_compiler.ir import Place
 
@@ -69,7 +69,7 @@ class Rule:
 class Report:
     """Records findings of one rule."""
 
-    def __init__(self, card: Rule, findings: Diagnostics) -> None:
+    def __init__(self, card: Rule, findings: Findings) -> None:
         self._card = card
         self._findings = findings
 
@@ -112,7 +112,7 @@ class CheckRule:
     needs: Needs
     look: Check
 
-    def __call__(self, subject: Subject, findings: Diagnostics) -> None:
+    def __call__(self, subject: Subject, findings: Findings) -> None:
         self.look(subject, Report(self.card, findings))
 
 

@@ -20,7 +20,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import fields
 
 from oas_compiler.ir import FlowIR, FlowNode, GateStep, Json, Node, Port
-from oas_compiler.types.casting import shown
+from oas_compiler.ir.type_names import shown
 
 _SHOWN_ELSEWHERE = frozenset(
     {"id", "name", "description", "inputs", "outputs", "branches", "cinatra", "place", "subflow"}

@@ -15,7 +15,7 @@ from typing import Any, Final
 from cinatra_sdk.errors import InputInvalid
 from cinatra_sdk.json_schema import first_problem
 from cinatra_sdk.values import check_value
-from oas_compiler.findings.diagnostics import did_you_mean
+from oas_compiler.findings.spelling import did_you_mean
 from oas_compiler.ir import Port, StartNode
 
 RUN_ID_INPUTS: Final = ("cinatra_run_id", "agent_run_id")

@@ -16,7 +16,7 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from oas_compiler.findings.diagnostics import Diagnostics
+from oas_compiler.findings.finding import Findings
 from oas_compiler.ir import JsonValue, Place
 from oas_compiler.package.files import (
     Listing,
@@ -206,7 +206,7 @@ class Package:
             return None
 
 
-def find_package(flow_file: str, findings: Diagnostics) -> Package | None:
+def find_package(flow_file: str, findings: Findings) -> Package | None:
     """The package whose flow this file is: its folder, or the one above, has a package.json.
 
     Only the two places where Cinatra keeps a flow count: `<package>/cinatra/<file>` and

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
 
-from oas_compiler.findings.diagnostics import Diagnostics
+from oas_compiler.findings.finding import Findings
 from oas_compiler.ir import JsonValue, Place
 from oas_compiler.text.bounds import vet
 
@@ -158,7 +158,7 @@ def _members(text: str) -> tuple[dict[str, JsonValue], tuple[str, Place] | None]
     # imported late, as source.py does
     from oas_compiler.text.yaml_text import read_yaml
 
-    findings = Diagnostics()
+    findings = Findings()
     found = read_yaml(text, findings)
     if found is not None:
         vet(found.value, found.marks, findings)

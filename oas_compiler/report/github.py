@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from oas_compiler.catalog import find
-from oas_compiler.findings.diagnostics import Finding
+from oas_compiler.findings.finding import Finding
 from oas_compiler.report.file_names import path_from_here
-from oas_compiler.report.masking import without_secrets
 from oas_compiler.text.plain_text import plain
+from oas_compiler.text.secrets import without_secrets
 
 
 def github(findings: Iterable[Finding]) -> str:

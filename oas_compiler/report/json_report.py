@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from oas_compiler.catalog import find
-from oas_compiler.findings.diagnostics import Finding
+from oas_compiler.findings.finding import Finding
 from oas_compiler.ir import JsonValue
-from oas_compiler.report.masking import pointer_without_secrets, without_secrets
+from oas_compiler.text.secrets import pointer_without_secrets, without_secrets
 
 
 def json_report(findings: Sequence[Finding]) -> dict[str, JsonValue]:

@@ -1,7 +1,6 @@
-"""A literal credential as its kind and stars, in everything that a report shows.
+"""The text of a file with every literal credential starred that a finding is about.
 
-    without_secrets('"key": "sk-live0123456789abcdef"')    ->    '"key": "sk-********************"'
-    without_secrets("https://bob:hunter2@host/x")          ->    "https://bob:*******@host/x"
+    masked('"key": "d41d8cd98f00"', [finding of that place])    ->    '"key": "************"'
 
 Every character keeps its position, so that columns and underlines stay right.
 """
@@ -16,27 +15,11 @@ from itertools import accumulate, islice
 from typing import TYPE_CHECKING, Final
 
 from oas_compiler.rewriting.spans import Span, spans
+from oas_compiler.text.secrets import kind_of_secret
 
 if TYPE_CHECKING:
-    from oas_compiler.findings.diagnostics import Finding
+    from oas_compiler.findings.finding import Finding
 
-_WORD: Final = r"[A-Za-z0-9_\-./+=]"
-_SECRET: Final = re.compile(
-    # `sk-` ends ordinary words, too: `task-list-of-the-week` is none.
-    # and so do the others: `keyJournal` is none
-    rf"(?P<kind>(?<![A-Za-z0-9])(?:sk-(?={_WORD}{{12}})"
-    rf"|(?:gh[a-z]_|github_pat_|ya29\.|xox[a-z]-|AKIA|ASIA|eyJ)(?={_WORD}{{8}}))){_WORD}+"
-)
-"""What the credentials of well-known services begin with, and what follows."""
-_USER: Final = re.compile(
-    r"""(?:(?<=://)|(?<=:\\/\\/))(?P<user>[^\s"'<>@/\\?\#:\[]*):"""
-    r"""(?P<password>[^\s"'<>/\\?\#]*@|[^\s"'<>@/\\?\#]*)"""
-)
-"""What stands before the host of a URL, whose slashes may be escaped as in JSON."""
-_PORT: Final = re.compile(r"\d{0,5}(?:[^\w%~!$&*+=-][^@]*)?")
-"""A port, and what a sentence goes on with: a bracket, a comma, another address."""
-_LATER: Final = re.compile(r"\{\{[^{}]*(?:\}\})?|\{\w*\}|\$\{[^{}]*\}|\$[A-Z_][A-Z0-9_]*", re.ASCII)
-"""What stands for a value that comes later."""
 _KEY: Final = re.compile(r"""(?:"[^"\n]*"|'[^'\n]*'|[^\s:"'\n][^:\n]*):(?=\s)""")
 """The key of a YAML mapping."""
 _NAME: Final = re.compile(r"""(?<![\w-])(?P<name>[\w-]{5,80})["']?\s*:\s*""")
@@ -53,33 +36,6 @@ _SHORTEST_AGAIN: Final = 8
 _MOST_AGAIN: Final = 200
 _FIRST_READ: Final = "OAS010"
 """Findings with codes below say that a document could not be read: no rule looked at it."""
-
-
-def without_secrets(text: str) -> str:
-    """`text` with what looks like a well-known credential, and every password of a URL, starred."""
-    if ":" in text and "/" in text:
-        text = _USER.sub(_without_password, text)
-    return _SECRET.sub(lambda found: found["kind"].ljust(len(found[0]), "*"), text)
-
-
-def pointer_without_secrets(pointer: str) -> str:
-    """A JSON Pointer in which no key is a credential; the other keys stay as they are."""
-    return "/".join(map(_safe_key, pointer.split("/")))
-
-
-def _safe_key(key: str) -> str:
-    plain = key.replace("~1", "/").replace("~0", "~")
-    safe = without_secrets(plain)
-    return key if safe == plain else safe.replace("~", "~0").replace("/", "~1")
-
-
-def _without_password(found: re.Match[str]) -> str:
-    password = found["password"]
-    word = password.removesuffix("@")
-    # Without the `@` it may be a text that was cut: no host has a port that is no number.
-    if _LATER.fullmatch(word) or (word == password and _PORT.fullmatch(word)):
-        return found[0]
-    return f"{found['user']}:{'*' * len(word)}{password[len(word) :]}"
 
 
 def masked(text: str, findings: Iterable[Finding]) -> str:
@@ -119,7 +75,7 @@ def _is_half_known(findings: Sequence[Finding], secrets: Sequence[Finding]) -> b
     """Whether there may be credentials that no finding is about."""
     if any(finding.code < _FIRST_READ for finding in findings):
         return True
-    from oas_compiler.findings.diagnostics import MAX_PER_CODE  # beside the IR: words need neither
+    from oas_compiler.findings.finding import MAX_PER_CODE  # beside the IR: words need neither
 
     return any(number > MAX_PER_CODE for number in Counter(one.code for one in secrets).values())
 
@@ -209,8 +165,7 @@ def _starred(text: str, places: Iterable[tuple[int, int]]) -> str:
 
 def _stars(value: str) -> str:
     """Stars for everything but blanks, the quotes around it and the kind of the credential."""
-    secret = _SECRET.search(value)
-    shown = range(*secret.span("kind")) if secret else range(0)
+    shown = kind_of_secret(value)
     quoted = value[:1] in {'"', "'"} and value[-1:] == value[:1]
     ends = {0, len(value) - 1} if quoted else set()
     return "".join(

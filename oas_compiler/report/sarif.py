@@ -18,16 +18,16 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Final
 
 from oas_compiler.catalog import find
-from oas_compiler.findings.diagnostics import Finding, Severity
+from oas_compiler.findings.finding import Finding, Severity
 from oas_compiler.findings.rules import Rule
 from oas_compiler.ir import JsonValue
 from oas_compiler.report.file_names import uri
 from oas_compiler.report.json_report import is_fixable
-from oas_compiler.report.masking import pointer_without_secrets, without_secrets
 from oas_compiler.report.source_text import SourceTexts, width
 from oas_compiler.rewriting.rewriting import AnyRewriting, CannotEdit, Replacement
 from oas_compiler.rewriting.texts import rewriting_of
 from oas_compiler.text.plain_text import plain
+from oas_compiler.text.secrets import pointer_without_secrets, without_secrets
 
 SCHEMA: Final = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"

@@ -12,9 +12,10 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import Final
 
-from oas_compiler.findings.diagnostics import Finding
-from oas_compiler.report.masking import masked, without_secrets
+from oas_compiler.findings.finding import Finding
+from oas_compiler.report.masking import masked
 from oas_compiler.text.files import read_shown
+from oas_compiler.text.secrets import without_secrets
 
 MAX_SOURCE: Final = 32 * 1024 * 1024
 """Bytes of a file that are looked at; no file that can be checked is larger."""

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol
 
-from oas_compiler.findings.diagnostics import Edit
+from oas_compiler.findings.finding import Edit
 from oas_compiler.ir import Json
 from oas_compiler.rewriting.spans import Span, keys_of, spans
 

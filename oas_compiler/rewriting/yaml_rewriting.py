@@ -19,7 +19,7 @@ from typing import Final
 
 import yaml
 
-from oas_compiler.findings.diagnostics import Diagnostics
+from oas_compiler.findings.finding import Findings
 from oas_compiler.ir import Json
 from oas_compiler.rewriting.rewriting import (
     CannotEdit,
@@ -48,7 +48,7 @@ class YamlRewriting:
 
     def __init__(self, text: str) -> None:
         """Raises: `ValueError` when the text is no YAML that is read here."""
-        if read_yaml(text, Diagnostics()) is None:
+        if read_yaml(text, Findings()) is None:
             raise ValueError("no YAML")
         if _LONE_BREAK.search(text):
             raise ValueError("a line ends with a carriage return alone")

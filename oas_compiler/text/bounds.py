@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 
-from oas_compiler.findings.diagnostics import Diagnostics
+from oas_compiler.findings.finding import Findings
 from oas_compiler.ir import JsonValue
 from oas_compiler.text.marks import Marks, child
 
@@ -38,7 +38,7 @@ MAX_FINDINGS = 200
 """Findings of one kind of flaw in the text before reading stops."""
 
 
-def vet(value: JsonValue, marks: Marks, findings: Diagnostics) -> None:
+def vet(value: JsonValue, marks: Marks, findings: Findings) -> None:
     """Report every value in `value` that is too deep, too much or not storable.
 
     Iterative: the depth of `value` costs no stack.
@@ -65,7 +65,7 @@ def vet(value: JsonValue, marks: Marks, findings: Diagnostics) -> None:
             return
 
 
-def _too_much(depth: int, count: int, pointer: str, marks: Marks, findings: Diagnostics) -> None:
+def _too_much(depth: int, count: int, pointer: str, marks: Marks, findings: Findings) -> None:
     if depth > MAX_DEPTH + 1:
         rule = f"the document nests deeper than {MAX_DEPTH} levels"
     elif count > MAX_VALUES:
@@ -77,7 +77,7 @@ def _too_much(depth: int, count: int, pointer: str, marks: Marks, findings: Diag
 
 
 def _vet_scalar(
-    value: str | float | bool | None, pointer: str, marks: Marks, findings: Diagnostics
+    value: str | float | bool | None, pointer: str, marks: Marks, findings: Findings
 ) -> None:
     if isinstance(value, str):
         _vet_text(value, pointer, marks, findings)
@@ -90,7 +90,7 @@ def _vet_scalar(
         findings.error("OAS007", "NaN and infinite numbers are not JSON", marks.place(pointer))
 
 
-def _vet_text(text: str, pointer: str, marks: Marks, findings: Diagnostics) -> None:
+def _vet_text(text: str, pointer: str, marks: Marks, findings: Findings) -> None:
     if "\0" in text:
         findings.error(
             "OAS007", "a string contains NUL (U+0000), which cannot be stored", marks.place(pointer)

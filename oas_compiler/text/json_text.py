@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import re
 
-from oas_compiler.findings.diagnostics import Diagnostics
+from oas_compiler.findings.finding import Findings
 from oas_compiler.ir import JsonValue
 from oas_compiler.text.bounds import MAX_DEPTH, MAX_FINDINGS, MAX_VALUES
 from oas_compiler.text.json_flaws import flaw_at
@@ -30,7 +30,7 @@ _LONGEST_INTEGER = 20
 _TOO_LARGE = 2**63
 
 
-def read_json(text: str, findings: Diagnostics) -> tuple[JsonValue, Marks] | None:
+def read_json(text: str, findings: Findings) -> tuple[JsonValue, Marks] | None:
     """Decode `text`; `None` when it is not JSON, with the findings that say why."""
     deep = _first_too_deep(text)
     if deep is not None:
@@ -67,7 +67,7 @@ def _first_too_deep(text: str) -> int | None:
     return None
 
 
-def _mark(text: str, marks: Marks, findings: Diagnostics) -> bool:  # noqa: C901, PLR0912 - one loop
+def _mark(text: str, marks: Marks, findings: Findings) -> bool:  # noqa: C901, PLR0912 - one loop
     """Fill `marks` from text that is known to be JSON; False when keys repeat or values abound."""
     outer: list[tuple[int, int]] = []
     container, index = ROOT, -1  # index: position in an array, -1 inside an object
@@ -109,7 +109,7 @@ def _mark(text: str, marks: Marks, findings: Diagnostics) -> bool:  # noqa: C901
     return not findings.errors
 
 
-def _duplicate(key: str, marks: Marks, offset: int, findings: Diagnostics) -> None:
+def _duplicate(key: str, marks: Marks, offset: int, findings: Findings) -> None:
     findings.error(
         "OAS005",
         f'the key "{key[:80]}" stands twice in one object',

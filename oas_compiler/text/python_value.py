@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NoReturn, TypeVar
 
-from oas_compiler.findings.diagnostics import Diagnostics
+from oas_compiler.findings.finding import Findings
 from oas_compiler.ir import JsonValue, Place
 from oas_compiler.text.bounds import MAX_DEPTH, MAX_VALUES
 from oas_compiler.text.marks import child
@@ -23,7 +23,7 @@ class _Refused(Exception):
     """Copying cannot go on; the finding has been recorded."""
 
 
-def read_mapping(value: Mapping[str, object], findings: Diagnostics) -> JsonValue:
+def read_mapping(value: Mapping[str, object], findings: Findings) -> JsonValue:
     """Copy `value`; `None` when it is not JSON, with the findings that say why."""
     try:
         return _Copier(findings).copy(value, "", 1)
@@ -32,7 +32,7 @@ def read_mapping(value: Mapping[str, object], findings: Diagnostics) -> JsonValu
 
 
 class _Copier:
-    def __init__(self, findings: Diagnostics) -> None:
+    def __init__(self, findings: Findings) -> None:
         self._findings = findings
         self._count = 0
 

@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from oas_compiler.findings.diagnostics import Diagnostics, Finding
+from oas_compiler.findings.finding import Finding, Findings
 from oas_compiler.ir import JsonValue, Place
 from oas_compiler.text.bounds import MAX_JSON_BYTES, MAX_YAML_BYTES, vet
 from oas_compiler.text.files import first_of, folder_at, read_flow, shown_name
@@ -66,7 +66,7 @@ class Source:
         return written if self.renamed else pointer
 
 
-def read_source(source: SourceInput, findings: Diagnostics) -> Source | None:
+def read_source(source: SourceInput, findings: Findings) -> Source | None:
     """Read `source`; `None` with findings OAS001 to OAS009 when it cannot be used at all."""
     if isinstance(source, (str, os.PathLike)):
         return _read_path(source, findings)
@@ -87,7 +87,7 @@ def file_name(source: object) -> str:
     return os.fsdecode(source) if isinstance(source, (str, os.PathLike)) else ""
 
 
-def _read_path(source: str | os.PathLike[str], findings: Diagnostics) -> Source | None:
+def _read_path(source: str | os.PathLike[str], findings: Findings) -> Source | None:
     name = os.fsdecode(source)
     path = Path(name)
     try:
@@ -111,7 +111,7 @@ def _read_path(source: str | os.PathLike[str], findings: Diagnostics) -> Source 
     return read_raw(raw, str(path), findings)
 
 
-def read_below(folder: Path, name: str, findings: Diagnostics) -> Source | None:
+def read_below(folder: Path, name: str, findings: Findings) -> Source | None:
     """A document of a folder, such as its package.json; findings are named after it."""
     file = str(folder / name)
     try:
@@ -149,9 +149,9 @@ def _what_exists(file: str) -> str:
     return f"there is no {shown_name(missing)} in {where}: correct the path"
 
 
-def read_raw(raw: bytes, file: str, findings: Diagnostics) -> Source | None:
+def read_raw(raw: bytes, file: str, findings: Findings) -> Source | None:
     """The document that the bytes of a file are; findings are named after the file."""
-    own = Diagnostics()
+    own = Findings()
     read = _read_text(raw, file, file.lower().endswith(".json") or _looks_like_json(raw), own)
     findings.findings += [finding.in_file(file) for finding in own]
     return read
@@ -165,7 +165,7 @@ def _looks_like_json(raw: bytes) -> bool:
     return raw.removeprefix(_BYTE_ORDER_MARK).lstrip(b" \t\r\n")[:1] in {b"{", b"["}
 
 
-def _read_text(raw: bytes, file: str, is_json: bool, findings: Diagnostics) -> Source | None:
+def _read_text(raw: bytes, file: str, is_json: bool, findings: Findings) -> Source | None:
     limit = MAX_JSON_BYTES if is_json else MAX_YAML_BYTES
     if len(raw) > limit:
         kind = "JSON" if is_json else "YAML"
@@ -192,14 +192,14 @@ def _read_text(raw: bytes, file: str, is_json: bool, findings: Diagnostics) -> S
     )
 
 
-def _json(text: str, findings: Diagnostics) -> tuple[JsonValue, Marks] | None:
+def _json(text: str, findings: Findings) -> tuple[JsonValue, Marks] | None:
     decoded = read_json(text, findings)
     if decoded is not None:
         vet(*decoded, findings)
     return None if findings.errors else decoded
 
 
-def _yaml(text: str, findings: Diagnostics) -> tuple[JsonValue, Marks] | None:
+def _yaml(text: str, findings: Findings) -> tuple[JsonValue, Marks] | None:
     # imported late: most flows are JSON, and PyYAML costs more to import than they cost to read
     from oas_compiler.text.yaml_text import read_yaml, tell_other_readings
 
@@ -213,7 +213,7 @@ def _yaml(text: str, findings: Diagnostics) -> tuple[JsonValue, Marks] | None:
     return found.value, found.marks
 
 
-def _read_mapping(source: Mapping[str, object], findings: Diagnostics) -> Source | None:
+def _read_mapping(source: Mapping[str, object], findings: Findings) -> Source | None:
     value = read_mapping(source, findings)
     marks = Marks()
     if not findings.errors:

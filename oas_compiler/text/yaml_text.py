@@ -14,7 +14,7 @@ from typing import Final
 import yaml
 
 from cinatra_sdk import yaml_text
-from oas_compiler.findings.diagnostics import Diagnostics
+from oas_compiler.findings.finding import Findings
 from oas_compiler.ir import JsonValue, Place
 from oas_compiler.text.bounds import MAX_DEPTH, MAX_FINDINGS, MAX_VALUES
 from oas_compiler.text.marks import Marks
@@ -49,7 +49,7 @@ class YamlDocument:
     others: list[OtherReading] = field(default_factory=list)
 
 
-def read_yaml(text: str, findings: Diagnostics) -> YamlDocument | None:
+def read_yaml(text: str, findings: Findings) -> YamlDocument | None:
     """Decode `text`; `None` when it cannot be read, with the findings that say why."""
     marks = Marks(text)
     found = YamlDocument(None, marks)
@@ -75,7 +75,7 @@ def read_yaml(text: str, findings: Diagnostics) -> YamlDocument | None:
     return None if reading.flaws else found
 
 
-def _tell(flaw: yaml_text.Flaw, place: Place, findings: Diagnostics) -> None:
+def _tell(flaw: yaml_text.Flaw, place: Place, findings: Findings) -> None:
     message = flaw.message.replace("{name}", flaw.name)
     match flaw.kind:
         case "empty":
@@ -90,7 +90,7 @@ def _tell(flaw: yaml_text.Flaw, place: Place, findings: Diagnostics) -> None:
             findings.error("OAS008", message, place, hint=flaw.hint)
 
 
-def tell_other_readings(found: YamlDocument, findings: Diagnostics) -> None:
+def tell_other_readings(found: YamlDocument, findings: Findings) -> None:
     """OAS018 for every scalar that the readers of others take for something else."""
     for other in found.others:
         # Words are shown; anything else may be a credential that another rule keeps to itself.

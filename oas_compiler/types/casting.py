@@ -29,8 +29,6 @@ from oas_compiler.ir import (
 UNREADABLE: Final = UnionType(())
 """A type that could not be read, which a finding says: it goes with everything, unreported."""
 
-_BRIEF: Final = 200
-"""Characters of a type in a message."""
 _MOST_PAIRS: Final = 100_000
 """Pairs of types that are compared for one question."""
 _NUMERIC = frozenset({"integer", "number", "boolean"})
@@ -142,20 +140,6 @@ def type_of(value: JsonValue) -> Type:
     return ObjectType(properties=members, additional=None)
 
 
-def brief(kind: Type) -> str:
-    """A type as messages name it: the beginning of what `shown` says."""
-    text = shown(kind)
-    return text if len(text) <= _BRIEF else f"{text[:_BRIEF]}…"
-
-
-def contrast(one: Type, other: Type) -> tuple[str, str]:
-    """Two types as one message names them: with what `shown` leaves out where they look the same."""
-    if brief(one) != brief(other):
-        return brief(one), brief(other)
-    exact = shown(one, exact=True), shown(other, exact=True)
-    return exact[0][:_BRIEF], exact[1][:_BRIEF]
-
-
 def breadth(kind: Type) -> int:
     """How many types a type is made of."""
     if isinstance(kind, ArrayType):
@@ -166,23 +150,3 @@ def breadth(kind: Type) -> int:
         own = 1 + sum(breadth(member) for _, member in kind.properties)
         return own if kind.additional is None else own + breadth(kind.additional)
     return 1
-
-
-def shown(kind: Type, *, exact: bool = False) -> str:
-    """A type as people write it: `array<string>`, `object{id: string}`, `integer | null`.
-
-    `exact` adds what an object says of members without a name: `object{id: string, …: integer}`,
-    and `object{id: string, nothing else}` where it has no others.
-    """
-    if isinstance(kind, ScalarType):
-        return kind.kind
-    if isinstance(kind, ArrayType):
-        return f"array<{shown(kind.items, exact=exact)}>"
-    if isinstance(kind, UnionType):
-        return " | ".join(shown(option, exact=exact) for option in kind.options) or "any"
-    members = [f"{name}: {shown(member, exact=exact)}" for name, member in kind.properties]
-    if exact and kind.additional is None:
-        members.append("nothing else")
-    elif exact and kind.additional != ANY and kind.additional is not None:
-        members.append(f"…: {shown(kind.additional, exact=exact)}")
-    return f"object{{{', '.join(members)}}}" if members else "object"

@@ -15,13 +15,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from oas_compiler.document.components import describe
-from oas_compiler.findings.diagnostics import Diagnostics
+from oas_compiler.findings.finding import Findings
 from oas_compiler.findings.spelling import nearest
 from oas_compiler.ir import ANY, STRING, ArrayType, JsonValue, ObjectType, ScalarType, Type
+from oas_compiler.ir.type_names import shown
+from oas_compiler.text.descriptions import describe
 from oas_compiler.text.marks import child
 from oas_compiler.text.source import Source
-from oas_compiler.types.casting import UNREADABLE, Pairs, shown, type_of
+from oas_compiler.types.casting import UNREADABLE, Pairs, type_of
 from oas_compiler.types.local_refs import definition, definition_names, is_local
 from oas_compiler.types.type_algebra import MOST_MEETINGS, meet_all, union
 
@@ -87,7 +88,7 @@ def _meant_type(word: str) -> str:
 class TypeReader:
     """Reads the types of one document."""
 
-    def __init__(self, source: Source, findings: Diagnostics) -> None:
+    def __init__(self, source: Source, findings: Findings) -> None:
         self._source = source
         self._findings = findings
         self._left = _MOST_EXPANDED

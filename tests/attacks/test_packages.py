@@ -30,7 +30,7 @@ from oas_compiler.deps.lock import lock_of, lock_path, verify_lock
 from oas_compiler.edit.fix.planning import Change
 from oas_compiler.edit.fix.writing import CannotWrite, write
 from oas_compiler.explain import explain
-from oas_compiler.findings.diagnostics import Diagnostics, Finding
+from oas_compiler.findings.finding import Finding, Findings
 from oas_compiler.ir import Place as TextPlace
 from oas_compiler.package.package import Package, find_package
 from oas_compiler.report import source_text
@@ -290,7 +290,7 @@ PLANTS: Mapping[str, Callable[[World, Place], None]] = {
 # ------------------------------------------------------------------ doors
 
 
-def outcome(findings: Diagnostics | list[Finding], seen: str = "") -> str:
+def outcome(findings: Findings | list[Finding], seen: str = "") -> str:
     """The code of a finding that nothing was read, or that something came in from outside."""
     listed = list(findings)
     told = view_of_findings(listed).plain + seen + json.dumps([str(one) for one in listed])
@@ -383,7 +383,7 @@ def compare_the_lock(world: World) -> str:
 
 def opened_package(world: World) -> tuple[Package, str]:
     """The package, and everything that can be had of its files."""
-    package = find_package(str(world.agent / "cinatra" / "oas.json"), Diagnostics())
+    package = find_package(str(world.agent / "cinatra" / "oas.json"), Findings())
     assert package is not None
     texts = [package.text(file) or "" for file in package.files]
     texts += [package.part(file, size) for file, size in package.scan.parts]

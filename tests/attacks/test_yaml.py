@@ -17,7 +17,7 @@ from cinatra_sdk.documents import DocumentRefused, decoded, read_document
 from cinatra_sdk.platform.local import context_file
 from cinatra_sdk.platform.local.context_file import ContextFileError, read_context_file
 from cinatra_sdk.platform.stubs import StubError, read_stubs
-from oas_compiler.findings.diagnostics import Diagnostics
+from oas_compiler.findings.finding import Findings
 from oas_compiler.package.skill import read_skill
 from oas_compiler.text.source import read_source
 from tests.attacks.book import Attack
@@ -46,7 +46,7 @@ def as_bytes(text: str, _folder: Path) -> Any:
 
 
 def _source(source: Any) -> Any:
-    findings = Diagnostics()
+    findings = Findings()
     found = read_source(source, findings)
     if found is not None:
         return found.value
@@ -187,7 +187,7 @@ def value_of_json(attack: Attack, place: Place) -> str:
 
 
 def told_by_check(attack: Attack, _place: Place) -> str:
-    findings = Diagnostics()
+    findings = Findings()
     assert read_source(attack.value.encode("utf-8"), findings) is not None
     codes = sorted({finding.code for finding in findings.warnings})
     return " ".join(codes) or "nothing said"

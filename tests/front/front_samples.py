@@ -141,8 +141,8 @@ def as_bytes(flow: dict[str, Any]) -> bytes:
 
 def found_in(source: Any, **options: Any) -> list[Any]:
     """The findings that compiling makes: those of reading, of building and of checks/structure."""
-    from oas_compiler.findings.diagnostics import CompileError
     from oas_compiler.pipeline import compile_ir
+    from oas_compiler.report.diagnostics import CompileError
 
     try:
         return list(compile_ir(source, **options).warnings)

@@ -19,11 +19,11 @@ from front_samples import (
 )
 
 from oas_compiler import ir
-from oas_compiler.findings.diagnostics import Diagnostics
+from oas_compiler.findings.finding import Findings
 from oas_compiler.ir import DataEdge, FlowIR, Node, Place, Port
+from oas_compiler.ir.type_names import shown
 from oas_compiler.pipeline import compile_ir
 from oas_compiler.text.source import read_source
-from oas_compiler.types.casting import shown
 
 BLOCK = "$referenced_components"
 
@@ -449,7 +449,7 @@ class TestBranching:
 
     def test_yaml_keys_are_compared_by_their_json_text(self):
         raw = b"component_type: BranchingNode\nid: x\nmapping: {true: a, 1: b, no: c, 'yes': d}\n"
-        source = read_source(raw, Diagnostics())
+        source = read_source(raw, Findings())
         assert source is not None
         assert isinstance(source.value, dict)
         assert source.value["mapping"] == {"true": "a", "1": "b", "no": "c", "yes": "d"}

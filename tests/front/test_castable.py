@@ -8,11 +8,12 @@ import pytest
 from front_samples import codes, found_in, small, text
 
 from oas_compiler.build.ports import PortReader
-from oas_compiler.findings.diagnostics import Diagnostics
+from oas_compiler.findings.finding import Findings
 from oas_compiler.ir import ANY, STRING, ArrayType, Json, ObjectType, Port, UnionType
+from oas_compiler.ir.type_names import brief, shown
 from oas_compiler.text.marks import Marks
 from oas_compiler.text.source import Source
-from oas_compiler.types.casting import breadth, brief, castable, fits, shown, type_of
+from oas_compiler.types.casting import breadth, castable, fits, type_of
 from oas_compiler.types.choices import choices_meet, choices_of
 
 Schema = dict[str, Any]
@@ -53,7 +54,7 @@ def enum(*values: Any, **more: Any) -> Schema:
 
 def port(schema: Schema) -> tuple[Port, list[str]]:
     """The port of this schema, with the codes of what is wrong with it."""
-    findings = Diagnostics()
+    findings = Findings()
     source = Source(value=None, raw=b"", file="", marks=Marks())
     (made,) = PortReader(source, findings).ports([{"title": "p", **schema}], "/outputs")
     return made, [finding.code for finding in findings]

@@ -12,7 +12,7 @@ from oas_compiler import check
 from oas_compiler.build.script_words import cure
 from oas_compiler.document.spec import with_article
 from oas_compiler.ir import ANY, STRING, ObjectType, ScalarType
-from oas_compiler.types.casting import contrast
+from oas_compiler.ir.type_names import contrast
 
 BLOCK = "$referenced_components"
 

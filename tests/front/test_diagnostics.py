@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 
 from oas_compiler import check
-from oas_compiler.findings.diagnostics import MAX_PER_CODE, Diagnostics
+from oas_compiler.findings.finding import MAX_PER_CODE, Findings
 from oas_compiler.ir import Place
 from tests.flows import end, flow_of, gate, start
 
 
 def test_a_name_of_any_length_is_cut_and_the_message_stays_one_line():
-    findings = Diagnostics()
+    findings = Findings()
     findings.error("OAS010", f'no component "{"x" * 5_000}" is defined here', hint="a\nb")
     (finding,) = findings
     assert finding.message == f'no component "{"x" * 100}…" is defined here'
@@ -19,13 +19,13 @@ def test_a_name_of_any_length_is_cut_and_the_message_stays_one_line():
 
 
 def test_a_usual_message_is_kept_as_it_is():
-    findings = Diagnostics()
+    findings = Findings()
     findings.warning("OAS048", 'no path leads to "a"', Place("/a", 1, 1))
     assert findings.findings[0].message == 'no path leads to "a"'
 
 
 def test_more_findings_of_one_code_than_anybody_reads_are_one_more():
-    findings = Diagnostics()
+    findings = Findings()
     for number in range(MAX_PER_CODE + 50):
         findings.error("OAS061", f"number {number}")
     findings.error("OAS062", "another kind")

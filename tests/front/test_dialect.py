@@ -12,7 +12,7 @@ from front_samples import AGENTSPEC, CINATRA, needs_corpus, small
 from jsonschema import Draft202012Validator
 
 from oas_compiler.document.spec import FIELDS, KNOWN_TYPES
-from oas_compiler.findings.diagnostics import Diagnostics
+from oas_compiler.findings.finding import Findings
 from oas_compiler.pipeline import check
 from oas_compiler.schema.dialect import dialect_schema
 from oas_compiler.schema.words import CINATRA as CINATRA_WORDS
@@ -87,7 +87,7 @@ def test_every_cinatra_flow_is_accepted(file: Path) -> None:
 @needs_corpus
 @pytest.mark.parametrize("file", AGENTSPEC, ids=lambda file: file.stem)
 def test_every_valid_agent_spec_file_is_accepted(file: Path) -> None:
-    source = read_source(file, Diagnostics())
+    source = read_source(file, Findings())
     assert source is not None
     assert problems(source.value) == []
 

@@ -16,9 +16,9 @@ from oas_compiler.control.approval import derive_approval, is_send_class
 from oas_compiler.explain import Explanation, explain
 from oas_compiler.explain.explaining import RUN_ID_INPUTS
 from oas_compiler.explain.records import NodeFacts
-from oas_compiler.findings.diagnostics import CompileError
 from oas_compiler.lower.inputs import RUN_ID_INPUTS as LOWERED_RUN_ID_INPUTS
 from oas_compiler.pipeline import check, compile_ir
+from oas_compiler.report.diagnostics import CompileError
 from oas_compiler.schema.flow_schemas import input_schema
 from tests.flows import (
     api,

@@ -19,7 +19,7 @@ from cinatra_sdk.yaml_text import read_yaml
 from oas_compiler.edit.fix import planning
 from oas_compiler.edit.fix.planning import Change, Mending
 from oas_compiler.edit.fix.writing import CannotWrite, write
-from oas_compiler.findings.diagnostics import Diagnostics, Edit, Finding
+from oas_compiler.findings.finding import Edit, Finding, Findings
 from oas_compiler.ir import Json, Place
 from oas_compiler.pipeline import check
 from oas_compiler.rewriting.rewriting import CannotEdit, Rewriting, applied
@@ -339,7 +339,7 @@ class Rules:
         self.checked: list[Any] = []
         monkeypatch.setattr(planning, "check", self)
 
-    def __call__(self, flow: str, *, env: Any = None, unsaved: Any = ()) -> Diagnostics:
+    def __call__(self, flow: str, *, env: Any = None, unsaved: Any = ()) -> Findings:
         raw = dict(unsaved).get(flow) or Path(flow).read_bytes()
         document = json.loads(raw.removeprefix(planning.BYTE_ORDER_MARK))
         self.checked.append(document)
@@ -354,7 +354,7 @@ class Rules:
             found.append(finding("OAS903", flow, edit("/loud", 2)))
         if document.get("loud") == 2:
             found += [finding("OAS903", flow)]
-        return Diagnostics(found)
+        return Findings(found)
 
 
 @pytest.fixture
@@ -428,11 +428,11 @@ def test_flows_of_one_package_share_the_changes_of_its_package_json(monkeypatch,
     manifest = str(tmp_path / "package.json")
     Path(manifest).write_text('{"old1": 1, "old2": 2, "name": "x"}', encoding="utf-8")
 
-    def found(flow: str, *, env: Any = None, unsaved: Any = ()) -> Diagnostics:
+    def found(flow: str, *, env: Any = None, unsaved: Any = ()) -> Findings:
         about = json.loads(dict(unsaved).get(manifest) or Path(manifest).read_bytes())
         key = "old1" if flow == "a.json" else "old2"
         fix = edit(f"/{key}", GONE)
-        return Diagnostics([finding("OAS901", manifest, fix)] if key in about else [])
+        return Findings([finding("OAS901", manifest, fix)] if key in about else [])
 
     monkeypatch.setattr(planning, "check", found)
     work = Mending()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from oas_compiler import check
-from oas_compiler.findings.diagnostics import Diagnostics
+from oas_compiler.findings.finding import Findings
 from oas_compiler.package import package as package_module
 from oas_compiler.package.package import MAX_TEXT_BYTES, Package, find_package
 
@@ -21,8 +21,8 @@ def write(root: Path, files: dict[str, str | bytes]) -> Path:
     return root
 
 
-def opened(root: Path, flow: str = "cinatra/oas.json") -> tuple[Package | None, Diagnostics]:
-    findings = Diagnostics()
+def opened(root: Path, flow: str = "cinatra/oas.json") -> tuple[Package | None, Findings]:
+    findings = Findings()
     return find_package(str(root / flow), findings), findings
 
 
@@ -55,7 +55,7 @@ def test_the_package_of_a_flow_beside_package_json_is_its_own_folder(tmp_path):
 
 def test_a_package_json_further_up_is_another_ones(tmp_path):
     write(tmp_path, {"package.json": MANIFEST, "flows/oas.json": "{}"})
-    assert opened(tmp_path, "flows/oas.json") == (None, Diagnostics())
+    assert opened(tmp_path, "flows/oas.json") == (None, Findings())
 
 
 def test_a_package_that_is_itself_called_cinatra_is_found(tmp_path):
@@ -84,7 +84,7 @@ def test_the_folder_above_goes_first(tmp_path):
 def test_a_relative_name_is_taken_from_where_one_stands(tmp_path, monkeypatch, at, flow, manifest):
     write(tmp_path, {"package.json": MANIFEST, "cinatra/oas.json": "{}", "cinatra/deep/x": ""})
     monkeypatch.chdir(tmp_path / at)
-    found = find_package(flow, Diagnostics())
+    found = find_package(flow, Findings())
     assert found is not None
     assert found.manifest_file == manifest
 

@@ -14,13 +14,14 @@ from typing import Any
 import pytest
 from front_samples import as_bytes, errors, only, small
 
-from oas_compiler.findings.diagnostics import CompileError, Diagnostics
+from oas_compiler.findings.finding import Findings
 from oas_compiler.pipeline import check, compile_ir
+from oas_compiler.report.diagnostics import CompileError
 from oas_compiler.text.source import Source, read_source
 
 
 def read(source: Any) -> Source:
-    findings = Diagnostics()
+    findings = Findings()
     found = read_source(source, findings)
     assert found is not None, [str(finding) for finding in findings]
     return found

@@ -19,7 +19,7 @@ from oas_compiler.edit.wire.dependency import manifest_edits
 from oas_compiler.edit.wire.differences import edits_between
 from oas_compiler.edit.wire.planning import CannotWire, plan
 from oas_compiler.edit.wire.template import flow_node, subflow
-from oas_compiler.findings.diagnostics import Diagnostics
+from oas_compiler.findings.finding import Findings
 from oas_compiler.rewriting.rewriting import rewritten
 from oas_compiler.text.source import Source, read_source
 from tests.flows import api, end, flow_of, port, start
@@ -32,7 +32,7 @@ SLOTTED = {"blog-draft-writer-agent": "draftContext", "email-outreach-agent": "o
 
 def source_of(flow: Any) -> Source:
     raw = flow if isinstance(flow, bytes) else json.dumps(flow, indent=2).encode()
-    read = read_source(raw, Diagnostics())
+    read = read_source(raw, Findings())
     assert read is not None
     return read
 

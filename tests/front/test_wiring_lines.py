@@ -16,7 +16,7 @@ import pytest
 from oas_compiler.edit.wire.dependency import manifest_edits
 from oas_compiler.edit.wire.differences import edits_between
 from oas_compiler.edit.wire.planning import plan
-from oas_compiler.findings.diagnostics import Diagnostics
+from oas_compiler.findings.finding import Findings
 from oas_compiler.rewriting.rewriting import rewritten
 from oas_compiler.text.source import Source, read_source
 from tests.slot_flows import AGENT, declared, slot, unwired
@@ -34,7 +34,7 @@ _USERS = {"ApiNode", "PluginTemplateNode"}
 
 
 def source_of(raw: bytes) -> Source:
-    source = read_source(raw, Diagnostics())
+    source = read_source(raw, Findings())
     assert source is not None
     return source
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from oas_compiler.findings.diagnostics import Finding
+from oas_compiler.findings.finding import Finding
 from oas_compiler.ir import Place
 from oas_compiler.report.github import github
 

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from oas_compiler import check
-from oas_compiler.findings.diagnostics import Diagnostics, Finding
+from oas_compiler.findings.finding import Finding, Findings
 from oas_compiler.ir import Place
-from oas_compiler.report.masking import masked, pointer_without_secrets, without_secrets
+from oas_compiler.report.masking import masked
 from oas_compiler.report.source_text import SourceTexts
+from oas_compiler.text.secrets import pointer_without_secrets, without_secrets
 from tests.flows import api, end, flow_of, start
 
 RANDOM = "q7Rk2Zp9Xv4Lm8Nw3Tb6Yc1Hd5Jf0GsA"
@@ -216,7 +217,7 @@ def test_a_credential_among_the_keys_of_a_pointer_is_starred_and_the_other_keys_
     for kept in ("", "/", "/a~1b/~0c", "/nodes/0"):
         assert pointer_without_secrets(kept) == kept
     finding = Finding(code="OAS026", severity="error", message="", place=Place(pointer))
-    for log in (Diagnostics([finding]).to_json(), Diagnostics([finding]).to_sarif()):
+    for log in (Findings([finding]).to_json(), Findings([finding]).to_sarif()):
         assert TAIL not in json.dumps(log)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from oas_compiler.catalog import all_rules
-from oas_compiler.findings.diagnostics import Finding
+from oas_compiler.findings.finding import Finding
 from oas_compiler.report.selection import Selection, UnknownRule
 
 

@@ -15,7 +15,7 @@ from oas_compiler.build.nodes.inference import branches_of, checked_branches, ne
 from oas_compiler.build.nodes.site import Site, common
 from oas_compiler.document.unsupported import UnsupportedNode
 from oas_compiler.ir import FlowIR, Json, Port, ScalarType, UnionType
-from oas_compiler.types.casting import brief
+from oas_compiler.ir.type_names import brief
 
 CAUGHT_BRANCH: Final = "caught_exception_branch"
 CAUGHT_INFO: Final = "caught_exception_info"

@@ -18,9 +18,10 @@ from oas_compiler.build.nodes.inference import (
 from oas_compiler.build.nodes.site import Site, common
 from oas_compiler.build.patterns import pattern_flaw
 from oas_compiler.ir import Port
+from oas_compiler.ir.type_names import shown
 from oas_compiler.text.bounds import MAX_PATTERN
 from oas_compiler.text.marks import child
-from oas_compiler.types.casting import castable, shown
+from oas_compiler.types.casting import castable
 
 
 def build_branching(site: Site) -> ir.Node:

@@ -17,8 +17,7 @@ from dataclasses import dataclass, replace
 from oas_compiler.build.nodes.site import Site, label_of
 from oas_compiler.build.script_words import cure
 from oas_compiler.document.spec import Component
-from oas_compiler.findings.diagnostics import did_you_mean
-from oas_compiler.findings.spelling import nearest
+from oas_compiler.findings.spelling import did_you_mean, nearest
 from oas_compiler.ir import EndNode, FlowIR, JsonValue, Port
 from oas_compiler.templates.reading import PLATFORM, TemplateError, strings
 

@@ -16,8 +16,9 @@ from oas_compiler.build.nodes.site import Site, common
 from oas_compiler.document.unsupported import UnsupportedNode
 from oas_compiler.findings.spelling import nearest
 from oas_compiler.ir import ArrayType, Port, ScalarType
+from oas_compiler.ir.type_names import brief
 from oas_compiler.text.marks import child
-from oas_compiler.types.casting import brief, castable
+from oas_compiler.types.casting import castable
 from oas_compiler.types.type_algebra import union
 
 _APPEND: Final = "append"

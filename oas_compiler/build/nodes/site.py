@@ -14,11 +14,11 @@ from typing import Any, Final
 
 from oas_compiler import ir
 from oas_compiler.build.ports import PortReader
-from oas_compiler.document.components import describe
 from oas_compiler.document.spec import Component, Flow
-from oas_compiler.findings.diagnostics import Diagnostics
+from oas_compiler.findings.finding import Findings
 from oas_compiler.ir import NOTHING, Json, JsonValue, Place, Port
 from oas_compiler.templates.reading import TemplateReader
+from oas_compiler.text.descriptions import describe
 from oas_compiler.text.source import Source
 
 _READ: Final = frozenset(
@@ -49,7 +49,7 @@ class Site:
     unread: set[str]
     """Ids of the nodes of the flow whose ports are not all known; "" for the flow's own."""
     source: Source
-    findings: Diagnostics
+    findings: Findings
     templates: TemplateReader
 
     def place(self, pointer: str = "") -> Place:

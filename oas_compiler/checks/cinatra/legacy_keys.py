@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Final
 
 from oas_compiler.checks.subject import Subject
-from oas_compiler.findings.diagnostics import Edit
+from oas_compiler.findings.finding import Edit
 from oas_compiler.findings.rules import Report, rule
 from oas_compiler.ir import JsonValue
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from oas_compiler.checks.subject import Subject
 from oas_compiler.document.scope import REFERENCE
-from oas_compiler.findings.diagnostics import Edit
+from oas_compiler.findings.finding import Edit
 from oas_compiler.findings.rules import Report, rule
 
 

@@ -9,7 +9,7 @@ is no version there is OAS198, and decides nothing.
 from __future__ import annotations
 
 from oas_compiler.checks.subject import Subject
-from oas_compiler.findings.diagnostics import Edit
+from oas_compiler.findings.finding import Edit
 from oas_compiler.findings.rules import Report, rule
 from oas_compiler.ir import Json
 from oas_compiler.package.ranges import is_version

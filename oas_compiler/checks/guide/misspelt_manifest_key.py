@@ -11,8 +11,9 @@ from typing import Final
 
 from oas_compiler.checks.cinatra.metadata_keys import misspelt_keys
 from oas_compiler.checks.subject import Subject
-from oas_compiler.findings.diagnostics import LONGEST_COMPARED, Edit
+from oas_compiler.findings.finding import Edit
 from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.spelling import LONGEST_COMPARED
 from oas_compiler.package.package import Package
 from oas_compiler.text.marks import child
 

@@ -17,7 +17,7 @@ from oas_compiler.checks.renderers import (
     registered_screens,
 )
 from oas_compiler.checks.subject import Subject, Written
-from oas_compiler.findings.diagnostics import Edit
+from oas_compiler.findings.finding import Edit
 from oas_compiler.findings.rules import Report, rule
 from oas_compiler.ir import Json
 

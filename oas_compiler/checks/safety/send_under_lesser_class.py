@@ -20,8 +20,8 @@ from oas_compiler.checks.risk_words import is_known, means_send
 from oas_compiler.checks.subject import Subject, Written
 from oas_compiler.control.risk import READ, weight
 from oas_compiler.document.scope import DEFINITIONS, REFERENCE
-from oas_compiler.findings.diagnostics import did_you_mean
 from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.spelling import did_you_mean
 from oas_compiler.ir import JsonValue
 
 _ENDING: Final = {

@@ -14,8 +14,8 @@ from typing import Final
 
 from oas_compiler.checks.subject import Subject
 from oas_compiler.control.slots import RESOLVE
-from oas_compiler.findings.diagnostics import did_you_mean
 from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.spelling import did_you_mean
 from oas_compiler.templates.reading import is_environment_name
 
 _BASE: Final = "CINATRA_BASE_URL"

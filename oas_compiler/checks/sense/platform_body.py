@@ -17,8 +17,9 @@ from oas_compiler.checks.cinatra.bridge_nodes import BRIDGE
 from oas_compiler.checks.cinatra.run_id_source import RUN_ID
 from oas_compiler.checks.sense.run_id_unbound import NAMES as RUN_NAMES
 from oas_compiler.checks.subject import Subject
-from oas_compiler.findings.diagnostics import LONGEST_COMPARED, Edit
+from oas_compiler.findings.finding import Edit
 from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.spelling import LONGEST_COMPARED
 from oas_compiler.text.marks import child
 
 _NEEDS: Final[Mapping[str, tuple[str, ...]]] = {

@@ -17,10 +17,11 @@ from oas_compiler.checks.cinatra.llm_metadata import VALUES
 from oas_compiler.checks.sense.platform_address import ROUTES
 from oas_compiler.checks.structure.known_http_method import METHODS
 from oas_compiler.checks.subject import Subject, Written
-from oas_compiler.document.components import describe
-from oas_compiler.findings.diagnostics import Edit, did_you_mean
+from oas_compiler.findings.finding import Edit
 from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.spelling import did_you_mean
 from oas_compiler.ir import JsonValue
+from oas_compiler.text.descriptions import describe
 from oas_compiler.text.marks import child
 
 _MOST_STEPS: Final = 20

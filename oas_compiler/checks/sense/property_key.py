@@ -12,7 +12,7 @@ from difflib import get_close_matches
 from typing import Final
 
 from oas_compiler.checks.subject import Subject
-from oas_compiler.findings.diagnostics import Edit
+from oas_compiler.findings.finding import Edit
 from oas_compiler.findings.rules import Report, rule
 from oas_compiler.ir import JsonValue
 from oas_compiler.text.marks import child

@@ -18,10 +18,11 @@ from typing import Final, NamedTuple
 
 from oas_compiler.checks.sense.schema_required_unknown import schemas_of
 from oas_compiler.checks.subject import Subject
-from oas_compiler.document.components import describe
-from oas_compiler.findings.diagnostics import LONGEST_COMPARED, Edit, did_you_mean
+from oas_compiler.findings.finding import Edit
 from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.spelling import LONGEST_COMPARED, did_you_mean
 from oas_compiler.ir import JsonValue
+from oas_compiler.text.descriptions import describe
 from oas_compiler.text.marks import child
 
 _PAIRS: Final = (

@@ -13,7 +13,7 @@ from difflib import get_close_matches
 from typing import Final
 
 from oas_compiler.document.unsupported import UnsupportedNode
-from oas_compiler.findings.diagnostics import LONGEST_COMPARED
+from oas_compiler.findings.spelling import LONGEST_COMPARED
 from oas_compiler.ir import EndNode, FlowIR, FlowNode, Node, Place, StartNode
 from oas_compiler.text.marks import child
 

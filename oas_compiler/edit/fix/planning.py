@@ -21,7 +21,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from oas_compiler.edit.fix.disk import Identity, identity, refusal
-from oas_compiler.findings.diagnostics import Finding
+from oas_compiler.findings.finding import Finding
 from oas_compiler.pipeline import check
 from oas_compiler.rewriting.rewriting import AnyRewriting, CannotEdit, applied
 from oas_compiler.rewriting.texts import rewriting_of

@@ -13,7 +13,7 @@ from typing import Final
 
 from oas_compiler.control.slots import SELECTION_AGENT, dependency_pointers, is_selection_agent
 from oas_compiler.edit.wire.differences import edits_between
-from oas_compiler.findings.diagnostics import Edit
+from oas_compiler.findings.finding import Edit
 from oas_compiler.ir import JsonValue
 from oas_compiler.package.package import Package
 from oas_compiler.text.source import Source

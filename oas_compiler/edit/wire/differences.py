@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from oas_compiler.findings.diagnostics import Edit
+from oas_compiler.findings.finding import Edit
 from oas_compiler.ir import Json, JsonValue
 from oas_compiler.text.marks import child
 

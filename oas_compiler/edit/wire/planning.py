@@ -22,7 +22,8 @@ from oas_compiler.control.slots import BINDINGS, KEY, RESOLVE, Slot, SlotFlow, m
 from oas_compiler.edit.wire.differences import edits_between
 from oas_compiler.edit.wire.placing import CannotPlace, Ready, place_slots
 from oas_compiler.edit.wire.template import node_id, subflow_id
-from oas_compiler.findings.diagnostics import Diagnostics, Edit, did_you_mean
+from oas_compiler.findings.finding import Edit, Findings
+from oas_compiler.findings.spelling import did_you_mean
 from oas_compiler.ir import NOTHING, DataEdge, EndNode, FlowIR, Json, Node, Place, StartNode
 from oas_compiler.pipeline import subject_of
 from oas_compiler.text.source import Source
@@ -81,7 +82,7 @@ def plan(source: Source, *, only: str = "", package_name: str = "") -> Plan:
         CannotWire: when a slot cannot be wired; the others are not wired either.
 
     """
-    subject = subject_of(source, Diagnostics(), None, None)
+    subject = subject_of(source, Findings(), None, None)
     if subject.flow is None or subject.document.source.renamed:
         raise CannotWire([Obstacle(message="the flow cannot be built", advice=_CHECK)])
     wanting = _wanting(subject, only)

@@ -1,19 +1,18 @@
-"""What the front end says about a file: findings, collected, and the one exception that carries them.
+"""What is said about a file: one finding, the changes that mend it, and the collection of all.
 
-Error tree
-    CompileError            the only exception type that leaves the compiler
-        .diagnostics        every finding of the run, in file order
+findings = Findings()
+findings.error("OAS026", '"StartNod" is not a component type', place, hint='did you mean "StartNode"?')
+findings.errors        ->  [Finding(code="OAS026", …)]
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
-from typing import Final, Literal
+from typing import Literal
 
-from oas_compiler.ir import Json, JsonValue, Place
+from oas_compiler.ir import Json, Place
 
 Severity = Literal["error", "warning"]
 
@@ -80,7 +79,7 @@ class Finding:
 
 
 @dataclass(slots=True)
-class Diagnostics:
+class Findings:
     """The findings of one run over one file."""
 
     findings: list[Finding] = field(default_factory=list)
@@ -99,18 +98,6 @@ class Diagnostics:
     @property
     def warnings(self) -> list[Finding]:
         return [finding for finding in self.findings if finding.severity == "warning"]
-
-    def to_json(self) -> dict[str, JsonValue]:
-        """`{"errors": 1, "warnings": 0, "findings": [{"code": …, "line": …}]}`, ready for JSON."""
-        from oas_compiler.report.json_report import json_report
-
-        return json_report(self.findings)
-
-    def to_sarif(self) -> dict[str, JsonValue]:
-        """The findings as a SARIF 2.1.0 log, ready for JSON."""
-        from oas_compiler.report.sarif import sarif
-
-        return sarif(self.findings)
 
     def error(
         self,
@@ -146,17 +133,6 @@ class Diagnostics:
         self.findings.append(finding)
 
 
-class CompileError(ValueError):
-    """The flow cannot be compiled; `diagnostics` says everything that is wrong with it."""
-
-    def __init__(self, diagnostics: Diagnostics) -> None:
-        self.diagnostics = diagnostics
-        errors = diagnostics.errors
-        first = "\n".join(str(finding) for finding in errors[:20])
-        more = f"\n… and {len(errors) - 20} more" if len(errors) > 20 else ""
-        super().__init__(f"{len(errors)} error{'s' if len(errors) != 1 else ''}\n{first}{more}")
-
-
 MAX_PER_CODE = 500
 """Findings of one code that are listed; nobody reads more, and a hostile file has any number."""
 _USUAL_LENGTH = 200
@@ -168,19 +144,3 @@ def _line(text: str) -> str:
     """One line in which a name takes 100 characters at most, and all of it 1,000."""
     text = _LONG_NAME.sub(r'"\1…"', " ".join(text.splitlines()))
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
-
-
-LONGEST_COMPARED: Final = 200
-"""Characters of a name that is looked for, or offered: comparing takes time by their square."""
-_MOST_COMPARED: Final = 4_000
-"""Names that one is compared with."""
-
-
-def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """`did you mean "x"?` for the nearest known spelling, else an empty string."""
-    if len(word) > LONGEST_COMPARED:
-        return ""
-    names = [name for name in sorted(set(known)) if len(name) <= LONGEST_COMPARED]
-    folded = [name for name in names if name.casefold() == word.casefold()]
-    close = folded or get_close_matches(word, names[:_MOST_COMPARED], n=1, cutoff=0.6)
-    return f'did you mean "{close[0]}"?' if close else ""

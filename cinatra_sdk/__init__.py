@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from cinatra_sdk.decisions import Decision
+    from cinatra_sdk.engine.runtime_context import HostContext, host_context
     from cinatra_sdk.errors import (
         AnswerInvalid,
         ContextMismatch,
@@ -34,17 +34,17 @@ if TYPE_CHECKING:
         StoreError,
         ValueRefused,
     )
-    from cinatra_sdk.gates import Gate
-    from cinatra_sdk.hitl import build_hitl_gate
+    from cinatra_sdk.gates.decisions import Decision
+    from cinatra_sdk.gates.gate import Gate
+    from cinatra_sdk.gates.hitl import build_hitl_gate
+    from cinatra_sdk.governed.state import GovernedState
     from cinatra_sdk.platform import HttpPlatform, Platform, PlatformError, SimulatedPlatform
     from cinatra_sdk.runs import Run
-    from cinatra_sdk.runtime_context import HostContext, host_context
-    from cinatra_sdk.state import GovernedState
     from cinatra_sdk.store import RunStore
 
 # No module here is called like a name below: importing the module would hide the name.
 _LATER = {
-    "Decision": "decisions",
+    "Decision": "gates.decisions",
     "AnswerInvalid": "errors",
     "ContextMismatch": "errors",
     "EngineUnsupported": "errors",
@@ -63,16 +63,16 @@ _LATER = {
     "RunNotFound": "errors",
     "StoreError": "errors",
     "ValueRefused": "errors",
-    "HostContext": "runtime_context",
-    "host_context": "runtime_context",
-    "Gate": "gates",
-    "build_hitl_gate": "hitl",
+    "HostContext": "engine.runtime_context",
+    "host_context": "engine.runtime_context",
+    "Gate": "gates.gate",
+    "build_hitl_gate": "gates.hitl",
     "HttpPlatform": "platform",
     "Platform": "platform",
     "PlatformError": "platform",
     "SimulatedPlatform": "platform",
     "Run": "runs",
-    "GovernedState": "state",
+    "GovernedState": "governed.state",
     "RunStore": "store",
 }
 

@@ -129,7 +129,7 @@ OPENS = {
 NOT_FILES = {"ast.walk", "Terminal.open", "RunStore.open", "Database.open", "pool.open", "cls.open"}
 """Calls of ours that only are named so."""
 OWN_FILES = {
-    "cinatra_sdk/files.py": "the door itself",
+    "cinatra_sdk/text/files.py": "the door itself",
     "cinatra_sdk/platform/simulated.py": "os.open: appends to the record that a host names",
     "oas_compiler/edit/fix/writing.py": "open, os.fdopen: writes where `real_file` says",
     "oas_compiler/deps/lock.py": "os.fdopen: writes a new lock file",
@@ -169,7 +169,7 @@ def test_files_are_opened_by_one_module() -> None:
     assert set(opening) == set(OWN_FILES)
     for name, calls in opening.items():
         said = OWN_FILES[name].partition(":")[0].split(", ")
-        assert name == "cinatra_sdk/files.py" or calls == set(said), name
+        assert name == "cinatra_sdk/text/files.py" or calls == set(said), name
 
 
 def test_an_opened_file_is_noticed_by_whatever_name(tmp_path: Path) -> None:
@@ -194,7 +194,7 @@ def test_yaml_is_read_by_one_module() -> None:
         "oas_compiler/rewriting/yaml_places.py",
         "oas_compiler/text/yaml_text.py",
     ]
-    assert sorted(users) == ["cinatra_sdk/yaml_text.py", *readers]
+    assert sorted(users) == ["cinatra_sdk/text/yaml_text.py", *readers]
     for name in readers:
         text = (ROOT / name).read_text(encoding="utf-8")
         assert not re.search(r"yaml\.(?:\w*load\w*|compose\w*|scan)\(", text), name
@@ -202,7 +202,7 @@ def test_yaml_is_read_by_one_module() -> None:
 
 def test_the_reader_of_yaml_and_the_door_to_files_load_no_heavy_package() -> None:
     code = (
-        "import sys, cinatra_sdk.files, cinatra_sdk.yaml_text; "
+        "import sys, cinatra_sdk.text.files, cinatra_sdk.text.yaml_text; "
         "heavy = {'pydantic', 'langgraph', 'langchain_core', 'psycopg', 'httpx2', 'jinja2'}; "
         "print(sorted(heavy & {name.split('.')[0] for name in sys.modules}))"
     )

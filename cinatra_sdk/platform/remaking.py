@@ -123,7 +123,7 @@ def remake(description: Mapping[str, Any], own: OwnSettings) -> Platform:
     if kind == "local":
         raise ValueError(
             'a platform of kind "local" needs the database that it answers from: a run store makes '
-            "again one that cinatra_sdk.platform.local.standalone made; open the store with "
+            "again one that cinatra_sdk.host.standalone made; open the store with "
             "platform=… for one of your own"
         )
     if kind != "http":

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 from pydantic import JsonValue
 
 from cinatra_sdk.errors import FlowChanged, NotConfigured, PlaceholderRefused, StoreError
-from cinatra_sdk.placeholders import is_runtime_name, refuse_runtime_names
+from cinatra_sdk.governed.placeholders import is_runtime_name, refuse_runtime_names
 from cinatra_sdk.platform import platform_from
 from cinatra_sdk.platform.protocol import Platform
-from cinatra_sdk.store.database import Database, Row
+from cinatra_sdk.postgres.database import Database, Row
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
@@ -118,7 +118,7 @@ def platform_of(
     Raises: `NotConfigured` saying what this process lacks, or what is wrong with the description.
     """
     # Imported here: the local platform is itself a user of this package.
-    from cinatra_sdk.platform.local.standalone import is_standalone, remade
+    from cinatra_sdk.host.standalone import is_standalone, remade
 
     description = row["platform"]
     try:

@@ -11,11 +11,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from cinatra_sdk.patterns.reading import PatternFlawed
+    from cinatra_sdk.values.patterns.reading import PatternFlawed
 
 
 def pattern_flaw(pattern: str) -> PatternFlawed | None:
     """Why `pattern` cannot be used; None when it can.  It is read, never compiled."""
-    from cinatra_sdk.patterns.reading import flaw
+    from cinatra_sdk.values.patterns.reading import flaw
 
     return flaw(pattern)

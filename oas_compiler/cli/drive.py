@@ -13,12 +13,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from cinatra_sdk.decisions import Decision
+from cinatra_sdk.engine.runtime_context import HostContext
 from cinatra_sdk.errors import AnswerInvalid, ChoiceGone, GateClosed
-from cinatra_sdk.gates import Gate
+from cinatra_sdk.gates.decisions import Decision
+from cinatra_sdk.gates.gate import Gate
 from cinatra_sdk.platform import SimulatedPlatform
 from cinatra_sdk.runs import OnEvent, Run
-from cinatra_sdk.runtime_context import HostContext
 from cinatra_sdk.store import RunStore
 from oas_compiler.cli.artifact_names import artifact_names
 from oas_compiler.cli.ask import Asker

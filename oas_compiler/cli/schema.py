@@ -59,7 +59,7 @@ def _print(
 
 def _require_valid(schema: dict[str, JsonValue]) -> None:
     """Raises: `Halt` naming the property whose description is no JSON Schema."""
-    from cinatra_sdk.validation.vocabulary import flaw_of
+    from cinatra_sdk.values.validation.vocabulary import flaw_of
 
     flaw = flaw_of(schema)
     if flaw is None:

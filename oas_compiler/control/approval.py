@@ -114,7 +114,7 @@ class Approval:
 def is_send_class(risk_class: str) -> bool:
     """Whether a node of this risk class acts on the world outside and cannot be undone.
 
-    The runtime decides by a rule of its own in cinatra_sdk/policy.py; a test compares the two.
+    The runtime decides by a rule of its own in cinatra_sdk/governed/policy.py; a test compares the two.
     """
     return risk_class in _SEND_CLASSES or risk_class.endswith(_SEND_SUFFIXES)
 

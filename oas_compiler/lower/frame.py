@@ -7,7 +7,7 @@ In: one IR node within its flow.  Out: a `Frame`, which the node's body uses:
     …the node's own work…
     return frame.finish(state, out)
 
-A node does nothing unless the cursor names it (`cinatra_sdk.state.Turn`), and the sealed record of
+A node does nothing unless the cursor names it (`cinatra_sdk.governed.state.Turn`), and the sealed record of
 the node that ran last says the same.  That one rule makes later nodes dead after a rejection, and
 jumps into a flow harmless.
 """
@@ -22,11 +22,11 @@ from typing import Any
 
 from langgraph.types import Command
 
+from cinatra_sdk.engine.lineage import Effects
 from cinatra_sdk.errors import FlowChanged, LimitExceeded, NodeFailed
-from cinatra_sdk.gates import label
-from cinatra_sdk.lineage import Effects
-from cinatra_sdk.state import SEALED, seal
-from cinatra_sdk.values import check_value
+from cinatra_sdk.gates.gate import label
+from cinatra_sdk.governed.state import SEALED, seal
+from cinatra_sdk.values.json_values import check_value
 from oas_compiler.control.approval import Path
 from oas_compiler.ir import DataEdge, FlowIR, Json, Node, Port, StartNode
 from oas_compiler.lower.casting import CastError, caster

@@ -17,10 +17,10 @@ from langchain_core.runnables import Runnable
 from langgraph.graph import END, START, StateGraph
 from typing_extensions import TypedDict
 
-from cinatra_sdk.acting import does_not_act
-from cinatra_sdk.runtime_context import HostContext
-from cinatra_sdk.state import Appended, FirstText, HostOnly, Record, TerminalWins, Turn
-from cinatra_sdk.validation.references import load_schemas
+from cinatra_sdk.engine.acting import does_not_act
+from cinatra_sdk.engine.runtime_context import HostContext
+from cinatra_sdk.governed.state import Appended, FirstText, HostOnly, Record, TerminalWins, Turn
+from cinatra_sdk.values.validation.references import load_schemas
 from oas_compiler.control.approval import Path
 from oas_compiler.draw.words import safe
 from oas_compiler.ir import EndNode, FlowIR, Node

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from cinatra_sdk.lineage import Effects
+from cinatra_sdk.engine.lineage import Effects
 from cinatra_sdk.platform.protocol import Platform
 from oas_compiler.control.approval import Approval
 from oas_compiler.ir import Node

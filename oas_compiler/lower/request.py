@@ -25,8 +25,8 @@ from typing import Any, Final
 from pydantic import JsonValue
 
 from cinatra_sdk.platform.protocol import BASE_URL_PLACEHOLDER, Written
-from cinatra_sdk.template_language import json_text
-from cinatra_sdk.templates import Renderer
+from cinatra_sdk.templates.language import json_text
+from cinatra_sdk.templates.rendering import Renderer
 from oas_compiler.ir import ApiNode
 from oas_compiler.templates.reading import fill_environment
 

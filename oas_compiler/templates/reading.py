@@ -112,7 +112,7 @@ def _size(template: str) -> int:
     known = _common(template)
     if known is not None:
         return known.size
-    from cinatra_sdk.template_reading import measured
+    from cinatra_sdk.templates.reading import measured
 
     return measured(template).count
 
@@ -122,7 +122,7 @@ def _simple(template: str) -> frozenset[str]:
 
     Such a template is put together without a compiler, however long it is.
     """
-    from cinatra_sdk.template_parts import Put, parts_of
+    from cinatra_sdk.templates.parts import Put, parts_of
 
     return frozenset(str(part.path[0]) for part in parts_of(template) if isinstance(part, Put))
 
@@ -156,9 +156,9 @@ def _inputs(names: frozenset[str]) -> tuple[str, ...]:
 def _names_by_jinja(template: str) -> frozenset[str]:
     # The part of the SDK that the front end shares: templates are checked as they are later read
     # and rendered.  It imports Jinja only.
-    from cinatra_sdk.template_language import TemplateError as Refused
-    from cinatra_sdk.template_language import TooLarge
-    from cinatra_sdk.template_reading import read
+    from cinatra_sdk.templates.language import TemplateError as Refused
+    from cinatra_sdk.templates.language import TooLarge
+    from cinatra_sdk.templates.reading import read
 
     try:
         return read(template).names

@@ -5,7 +5,7 @@
     read_flow("x.json", 1_000)
         a file that the user named, and that no package holds: it may be a link to anywhere
 
-`cinatra_sdk.files` opens them; no other module of the compiler opens a file (tests/test_layers.py).
+`cinatra_sdk.text.files` opens them; no other module of the compiler opens a file (tests/test_layers.py).
 It is imported late: importing the front end loads nothing of the SDK.
 """
 
@@ -18,14 +18,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from cinatra_sdk.files import Folder
+    from cinatra_sdk.text.files import Folder
 
 MANIFEST: Final = "package.json"
 
 
 def folder_at(path: str | os.PathLike[str], *, called: str = "package") -> Folder:
     """A folder whose files are read by their names below it."""
-    from cinatra_sdk.files import Folder
+    from cinatra_sdk.text.files import Folder
 
     return Folder(path, called=called)
 
@@ -60,7 +60,7 @@ def read_unlinked(file: str | os.PathLike[str], most: int) -> bytes:
 
     Raises: `OSError`.
     """
-    from cinatra_sdk.files import read_unlinked as read
+    from cinatra_sdk.text.files import read_unlinked as read
 
     return read(file, most)
 
@@ -70,14 +70,14 @@ def read_named(file: str | os.PathLike[str], most: int) -> bytes:
 
     Raises: `OSError`.
     """
-    from cinatra_sdk.files import read_named as read
+    from cinatra_sdk.text.files import read_named as read
 
     return read(file, most)
 
 
 def without_link(path: str, flags: int) -> int:
     """An `opener` that follows no link at the end of the path."""
-    from cinatra_sdk.files import without_link as opened
+    from cinatra_sdk.text.files import without_link as opened
 
     return opened(path, flags)
 
@@ -131,8 +131,8 @@ def first_of(folder: str | os.PathLike[str], names: tuple[str, ...]) -> str | No
 def walk(
     root: str, enters: Callable[[str], bool], failed: Callable[[OSError], None]
 ) -> Iterator[tuple[str, list[str]]]:
-    """The folders below `root` with the names of their files; see `cinatra_sdk.files.walk`."""
-    from cinatra_sdk.files import walk as walk_folders
+    """The folders below `root` with the names of their files; see `cinatra_sdk.text.files.walk`."""
+    from cinatra_sdk.text.files import walk as walk_folders
 
     return walk_folders(root, enters, failed)
 
@@ -141,7 +141,7 @@ def shown_name(name: str) -> str:
     """A file's name for a message, with escapes for what is not printable."""
     if name.isprintable():
         return name
-    from cinatra_sdk.files import shown_name as escaped
+    from cinatra_sdk.text.files import shown_name as escaped
 
     return escaped(name)
 

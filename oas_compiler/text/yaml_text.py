@@ -3,7 +3,7 @@
     a: 1        ->  {"a": 1, "b": "no"} and the offset of "a" and "b"
     b: no       ->  `no` at 2:4 is a string here, and false by YAML 1.1
 
-`cinatra_sdk.yaml_text` reads; here its flaws become findings.
+`cinatra_sdk.text.yaml_text` reads; here its flaws become findings.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Final
 
 import yaml
 
-from cinatra_sdk import yaml_text
+from cinatra_sdk.text import yaml_text
 from oas_compiler.findings.finding import Findings
 from oas_compiler.ir import JsonValue, Place
 from oas_compiler.text.bounds import MAX_DEPTH, MAX_FINDINGS, MAX_VALUES

@@ -14,11 +14,11 @@ from typing import Any
 from rich.console import Console
 from typer.testing import CliRunner
 
-from cinatra_sdk.answers import AnswerForm
 from cinatra_sdk.context.errors import ContextError
 from cinatra_sdk.context.refs import ContextSelection
-from cinatra_sdk.decisions import Decision
 from cinatra_sdk.errors import AnswerInvalid
+from cinatra_sdk.gates.answers import AnswerForm
+from cinatra_sdk.gates.decisions import Decision
 from oas_compiler import compile_flow
 from oas_compiler.cli.app import app
 from oas_compiler.cli.exits import Halt
@@ -342,11 +342,11 @@ CONTROLS = {
         row="printed,_commands-as_JSON",
     ),
     "names of deciders are taken as typed": Control(
-        open=_without(("cinatra_sdk.decisions.person_name", _as_it_is)),
+        open=_without(("cinatra_sdk.gates.decisions.person_name", _as_it_is)),
         row="name_of_a_decider-letter_of_no_width",
     ),
     "gates read JSON as Python does": Control(
-        open=_without(("cinatra_sdk.answers.read_json", json.loads)),
+        open=_without(("cinatra_sdk.gates.answers.read_json", json.loads)),
         row="JSON_text,_of_a_gate-NaN",
     ),
 }

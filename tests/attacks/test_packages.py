@@ -16,10 +16,10 @@ from typing import Any
 
 import pytest
 
-from cinatra_sdk import files
 from cinatra_sdk.errors import InputInvalid
-from cinatra_sdk.platform.local.context_file import ContextFileError, read_context_file
+from cinatra_sdk.host.context_file import ContextFileError, read_context_file
 from cinatra_sdk.platform.stubs import StubError, read_stubs
+from cinatra_sdk.text import files
 from graphs.from_oas import flow_path
 from oas_compiler import CompileError, check, compile_ir
 from oas_compiler.cli.exits import Halt

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 import yaml
 
-from cinatra_sdk import documents, yaml_text
-from cinatra_sdk.documents import DocumentRefused, decoded, read_document
-from cinatra_sdk.platform.local import context_file
-from cinatra_sdk.platform.local.context_file import ContextFileError, read_context_file
+from cinatra_sdk.host import context_file
+from cinatra_sdk.host.context_file import ContextFileError, read_context_file
 from cinatra_sdk.platform.stubs import StubError, read_stubs
+from cinatra_sdk.text import documents, yaml_text
+from cinatra_sdk.text.documents import DocumentRefused, decoded, read_document
 from oas_compiler.findings.finding import Findings
 from oas_compiler.package.skill import read_skill
 from oas_compiler.text.source import read_source

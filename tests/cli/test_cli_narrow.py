@@ -12,7 +12,7 @@ import pytest
 from rich.console import Console
 from rich.text import Text
 
-from cinatra_sdk.gates import Gate
+from cinatra_sdk.gates.gate import Gate
 from cinatra_sdk.runs import Run
 from oas_compiler.cli.about import what_is_used
 from oas_compiler.cli.lacking import Lacking

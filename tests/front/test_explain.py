@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from front_samples import CINATRA, agent, needs_corpus
 
-from cinatra_sdk.policy import is_send_class as runtime_is_send_class
+from cinatra_sdk.governed.policy import is_send_class as runtime_is_send_class
 from oas_compiler.control.approval import derive_approval, is_send_class
 from oas_compiler.explain import Explanation, explain
 from oas_compiler.explain.explaining import RUN_ID_INPUTS

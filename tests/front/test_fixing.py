@@ -15,7 +15,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cinatra_sdk.yaml_text import read_yaml
+from cinatra_sdk.text.yaml_text import read_yaml
 from oas_compiler.edit.fix import planning
 from oas_compiler.edit.fix.planning import Change, Mending
 from oas_compiler.edit.fix.writing import CannotWrite, write

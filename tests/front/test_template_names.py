@@ -11,8 +11,8 @@ from front_samples import CINATRA, needs_corpus
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cinatra_sdk import template_language
-from cinatra_sdk.template_reading import measured
+from cinatra_sdk.templates import language as template_language
+from cinatra_sdk.templates.reading import measured
 from oas_compiler.templates.names import FILTERS, common
 from oas_compiler.templates.reading import TemplateError, _names_by_jinja, strings
 from tests.effort import tries

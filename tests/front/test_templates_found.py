@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from front_samples import errors, only, small
 
-from cinatra_sdk.template_language import MAX_OUTPUT
+from cinatra_sdk.templates.language import MAX_OUTPUT
 from oas_compiler.pipeline import compile_ir
 from oas_compiler.templates.reading import (
     TemplateError,

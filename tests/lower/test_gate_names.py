@@ -6,7 +6,7 @@ from typing import Any
 
 from langgraph.checkpoint.memory import InMemorySaver
 
-from cinatra_sdk.gates import gates_of
+from cinatra_sdk.gates.gate import gates_of
 from oas_compiler import compile_flow
 from oas_compiler.draw.html import html_page
 from oas_compiler.draw.mermaid import mermaid

@@ -8,10 +8,10 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, StateGraph
 from typing_extensions import TypedDict
 
-from cinatra_sdk.host_node import seal_host_fields
+from cinatra_sdk.blocks.host_node import seal_host_fields
+from cinatra_sdk.engine.runtime_context import HostContext
+from cinatra_sdk.governed.state import GovernedState, HostOnly
 from cinatra_sdk.platform import PlatformCall, SimulatedPlatform
-from cinatra_sdk.runtime_context import HostContext
-from cinatra_sdk.state import GovernedState, HostOnly
 
 POLICY: Any = {"steps": [{"stepNumber": 1, "requiresApproval": True}]}
 CONFIG: Any = {"configurable": {"thread_id": "thread-1"}}

@@ -9,8 +9,8 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 from pydantic import ValidationError
 
-from cinatra_sdk.decisions import Decision
 from cinatra_sdk.errors import AnswerInvalid
+from cinatra_sdk.gates.decisions import Decision
 from cinatra_sdk.testing import drive
 from oas_compiler import compile_flow
 from tests.flows import end, flow_of, gate, port, start

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from cinatra_sdk.answers import AnswerForm
-from cinatra_sdk.decisions import Decision
 from cinatra_sdk.errors import AnswerInvalid
-from cinatra_sdk.gates import example_answer
+from cinatra_sdk.gates.answers import AnswerForm
+from cinatra_sdk.gates.decisions import Decision
+from cinatra_sdk.gates.gate import example_answer
 
 APPROVAL = AnswerForm(output="userResponse")
 DOCUMENT = AnswerForm(

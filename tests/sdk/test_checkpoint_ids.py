@@ -18,7 +18,7 @@ from psycopg.conninfo import make_conninfo
 from psycopg.rows import dict_row
 from psycopg_pool import AsyncConnectionPool, ConnectionPool
 
-from cinatra_sdk.checkpoint_ids import (
+from cinatra_sdk.engine.checkpoint_ids import (
     Link,
     aread_links,
     aread_namespaces,
@@ -26,9 +26,9 @@ from cinatra_sdk.checkpoint_ids import (
     read_links,
     read_namespaces,
 )
-from cinatra_sdk.checkpoints import with_strict_serializer
+from cinatra_sdk.engine.checkpoints import with_strict_serializer
+from cinatra_sdk.engine.lineage import Place, arequire_line, require_line
 from cinatra_sdk.errors import ForkRefused
-from cinatra_sdk.lineage import Place, arequire_line, require_line
 
 THREADS = ("t1", "t2")
 NAMESPACES = ("", "child:1", "child:2")

@@ -9,12 +9,12 @@ import pytest
 from block_samples import CONFIG, Seen, State, graph_of
 from langgraph.graph import END, START, StateGraph
 
-from cinatra_sdk.child_agent import child_agent
+from cinatra_sdk.blocks.child_agent import child_agent
+from cinatra_sdk.blocks.host_node import ending, seal_host_fields
+from cinatra_sdk.blocks.llm_step import llm_step
+from cinatra_sdk.engine.runtime_context import HostContext, host_context
 from cinatra_sdk.errors import NodeFailed
-from cinatra_sdk.host_node import ending, seal_host_fields
-from cinatra_sdk.llm_step import llm_step
-from cinatra_sdk.runtime_context import HostContext, host_context
-from cinatra_sdk.state import seal
+from cinatra_sdk.governed.state import seal
 
 OUTPUTS: Any = {"drafts": {"type": "array"}}
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from cinatra_sdk.patterns.reading import flaw as pattern_flaw
-from cinatra_sdk.template_language import TemplateError
-from cinatra_sdk.template_reading import read
+from cinatra_sdk.templates.language import TemplateError
+from cinatra_sdk.templates.reading import read
+from cinatra_sdk.values.patterns.reading import flaw as pattern_flaw
 
 
 @pytest.mark.parametrize(

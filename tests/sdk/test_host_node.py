@@ -10,12 +10,12 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import Command
 
+from cinatra_sdk.blocks.host_node import gate_once, keep_decision, seal_host_fields, terminal_node
+from cinatra_sdk.engine.runtime_context import host_context
+from cinatra_sdk.engine.tasks import shape_of
 from cinatra_sdk.errors import InputInvalid, NodeFailed, PolicyInvalid
-from cinatra_sdk.hitl import build_hitl_gate
-from cinatra_sdk.host_node import gate_once, keep_decision, seal_host_fields, terminal_node
-from cinatra_sdk.runtime_context import host_context
-from cinatra_sdk.state import seal
-from cinatra_sdk.tasks import shape_of
+from cinatra_sdk.gates.hitl import build_hitl_gate
+from cinatra_sdk.governed.state import seal
 
 DECISION = "review_decision"
 

@@ -9,13 +9,13 @@ import pytest
 from block_samples import CONFIG, Seen, graph_of
 from langgraph.checkpoint.memory import InMemorySaver
 
+from cinatra_sdk.blocks.host_node import ending
+from cinatra_sdk.blocks.llm_step import derived_schema, llm_step
+from cinatra_sdk.engine.runtime_context import host_context
 from cinatra_sdk.errors import NodeFailed, ValueRefused
-from cinatra_sdk.host_node import ending
-from cinatra_sdk.llm_step import derived_schema, llm_step
+from cinatra_sdk.governed.state import seal
 from cinatra_sdk.platform import PlatformOutputError, PlatformResponseError
-from cinatra_sdk.runtime_context import host_context
-from cinatra_sdk.state import seal
-from cinatra_sdk.templates import TemplateError
+from cinatra_sdk.templates.rendering import TemplateError
 
 VERDICT: Any = {"verdict": {"type": "string"}}
 

@@ -11,12 +11,12 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import StateGraph
 from langgraph.types import Command
 
-from cinatra_sdk.acting import may_act
-from cinatra_sdk.hitl import build_hitl_gate
-from cinatra_sdk.host_node import gate_once, keep_decision, seal_host_fields, terminal_node
+from cinatra_sdk.blocks.host_node import gate_once, keep_decision, seal_host_fields, terminal_node
+from cinatra_sdk.blocks.subgraph import subgraph
+from cinatra_sdk.engine.acting import may_act
+from cinatra_sdk.engine.runtime_context import HostContext
+from cinatra_sdk.gates.hitl import build_hitl_gate
 from cinatra_sdk.platform import SimulatedPlatform
-from cinatra_sdk.runtime_context import HostContext
-from cinatra_sdk.subgraph import subgraph
 from oas_compiler import compile_flow
 from tests.attacks.nested import (
     CONFIG,

@@ -13,12 +13,12 @@ from typing import Any
 
 import pytest
 
-from cinatra_sdk.patterns.apart import spoken
-from cinatra_sdk.patterns.automaton import automaton_of
-from cinatra_sdk.patterns.reading import MAX_PATTERN, flaw, read
-from cinatra_sdk.patterns.searching import Matcher, SearchStopped
-from cinatra_sdk.patterns.steps import most_steps
-from cinatra_sdk.work import TooMuchWork, Work
+from cinatra_sdk.values.patterns.apart import spoken
+from cinatra_sdk.values.patterns.automaton import automaton_of
+from cinatra_sdk.values.patterns.reading import MAX_PATTERN, flaw, read
+from cinatra_sdk.values.patterns.searching import Matcher, SearchStopped
+from cinatra_sdk.values.patterns.steps import most_steps
+from cinatra_sdk.values.work import TooMuchWork, Work
 
 CORPUS = Path(__file__).resolve().parents[2].parent / "shared" / "corpus"
 ATOMS = ["a", "b", "A", "1", "é", "\n", " ", "_", ".", "\\d", "\\w", "\\s", "\\D", "\\W", "\\S",

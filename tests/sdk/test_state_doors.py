@@ -10,10 +10,10 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command, Overwrite, Send
 
 from cinatra_sdk.advancing import advance
+from cinatra_sdk.engine.runtime_context import HostContext
 from cinatra_sdk.errors import PolicyInvalid
+from cinatra_sdk.governed.state import seal
 from cinatra_sdk.platform import SimulatedPlatform
-from cinatra_sdk.runtime_context import HostContext
-from cinatra_sdk.state import seal
 from oas_compiler import compile_flow
 from tests.flows import api, end, flow_of, gate, port, start
 

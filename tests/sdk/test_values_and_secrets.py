@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from cinatra_sdk.errors import ValueRefused
-from cinatra_sdk.secrets import cut_out, find_secret, redact
-from cinatra_sdk.values import MAX_DEPTH, check_value
+from cinatra_sdk.governed.secrets import cut_out, find_secret, redact
+from cinatra_sdk.values.json_values import MAX_DEPTH, check_value
 
 
 def nested(levels: int) -> Any:

@@ -15,9 +15,9 @@ from cinatra_sdk.context import (
     ContextError,
     InstalledExtensions,
 )
+from cinatra_sdk.postgres.database import Database, Rows, connect, run
 from cinatra_sdk.store import selections
 from cinatra_sdk.store.artifacts import ArtifactStore, Choice
-from cinatra_sdk.store.database import Database, Rows, connect, run
 
 VOICE = "@x/voice"
 ANN = Actor(

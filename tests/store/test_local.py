@@ -15,17 +15,20 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from cinatra_sdk.store import local, local_binaries, local_folders, local_process
-from cinatra_sdk.store.local import LocalServer, LocalServerError
-from cinatra_sdk.store.local_binaries import find_binaries
-from cinatra_sdk.store.local_process import Account, choose_account
+from cinatra_sdk.postgres import binaries as local_binaries
+from cinatra_sdk.postgres import folders as local_folders
+from cinatra_sdk.postgres import process as local_process
+from cinatra_sdk.postgres import server as local
+from cinatra_sdk.postgres.binaries import find_binaries
+from cinatra_sdk.postgres.process import Account, choose_account
+from cinatra_sdk.postgres.server import LocalServer, LocalServerError
 
 ROOT = Path(__file__).resolve().parents[2]
 MODULES = (
     "local", "local_binaries", "local_cluster", "local_folders", "local_process", "local_roles",
 )  # fmt: skip
 only_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
-START = "import sys; from pathlib import Path; from cinatra_sdk.store.local import LocalServer; s = LocalServer(Path(sys.argv[1])).start(); print(s.pid, s.dsn, flush=True)"
+START = "import sys; from pathlib import Path; from cinatra_sdk.postgres.server import LocalServer; s = LocalServer(Path(sys.argv[1])).start(); print(s.pid, s.dsn, flush=True)"
 
 Make = Callable[..., LocalServer]
 
@@ -610,7 +613,7 @@ def test_an_ordinary_user_starts_reuses_and_stops_a_server(place, uid):
     (place / "home").mkdir()
     os.chown(place / "home", uid, uid)
     script = (
-        "from cinatra_sdk.store.local import LocalServer as L; a = L().start(); b = L().start()\n"
+        "from cinatra_sdk.postgres.server import LocalServer as L; a = L().start(); b = L().start()\n"
         "L().stop(); print(a == b, a.running, L().status().running, a.folder)"
     )
     done = subprocess.run(

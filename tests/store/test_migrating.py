@@ -21,13 +21,15 @@ from typer.testing import CliRunner
 
 from cinatra_sdk import Decision, RunStore, SimulatedPlatform
 from cinatra_sdk.advancing import advance
-from cinatra_sdk.checkpoints import STRICT
+from cinatra_sdk.engine.checkpoints import STRICT
 from cinatra_sdk.errors import StoreError
-from cinatra_sdk.store import local, local_cluster, migrating
-from cinatra_sdk.store.database import Database, connect
-from cinatra_sdk.store.local import LocalServer, LocalServerError
-from cinatra_sdk.store.migrating import look, migrate
-from cinatra_sdk.store.queries import migrations, rights
+from cinatra_sdk.postgres import cluster as local_cluster
+from cinatra_sdk.postgres import migrating
+from cinatra_sdk.postgres import server as local
+from cinatra_sdk.postgres.database import Database, connect
+from cinatra_sdk.postgres.migrating import look, migrate
+from cinatra_sdk.postgres.queries import migrations, rights
+from cinatra_sdk.postgres.server import LocalServer, LocalServerError
 from oas_compiler import compile_flow
 from oas_compiler.cli.app import app
 from tests.databases import Databases

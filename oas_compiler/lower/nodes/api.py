@@ -17,6 +17,8 @@ from typing import Any
 from langgraph.runtime import Runtime
 
 from cinatra_sdk.context.refusal import OUTDATED, refusal_of
+from cinatra_sdk.engine.runtime_context import HostContext, context_of
+from cinatra_sdk.governed.secrets import cut_out
 from cinatra_sdk.platform.outputs import declared_outputs
 from cinatra_sdk.platform.protocol import (
     BASE_URL_PLACEHOLDER,
@@ -25,9 +27,7 @@ from cinatra_sdk.platform.protocol import (
     PlatformError,
     PlatformRefused,
 )
-from cinatra_sdk.runtime_context import HostContext, context_of
-from cinatra_sdk.secrets import cut_out
-from cinatra_sdk.templates import TemplateError
+from cinatra_sdk.templates.rendering import TemplateError
 from oas_compiler.ir import ApiNode, Port
 from oas_compiler.lower.frame import Frame
 from oas_compiler.lower.registry import REGISTRY, Lowered, Site

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from cinatra_sdk.state import seal
+from cinatra_sdk.governed.state import seal
 from oas_compiler.ir import EndNode
 from oas_compiler.lower.casting import CastError, caster
 from oas_compiler.lower.frame import MISSING

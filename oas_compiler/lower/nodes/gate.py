@@ -13,15 +13,15 @@ from typing import Any, Final
 
 from pydantic import JsonValue
 
-from cinatra_sdk.answers import APPROVAL_SCHEMA, APPROVED_TEXT, AnswerForm
 from cinatra_sdk.context.refusal import REFUSED_KEY
 from cinatra_sdk.errors import LimitExceeded
-from cinatra_sdk.gates import gate_id
-from cinatra_sdk.hitl import Outcome, Question, build_hitl_gate
-from cinatra_sdk.secrets import without_secrets
-from cinatra_sdk.state import seal
-from cinatra_sdk.strict_json import NotStrictJson, read_json
-from cinatra_sdk.templates import Renderer, TemplateError
+from cinatra_sdk.gates.answers import APPROVAL_SCHEMA, APPROVED_TEXT, AnswerForm
+from cinatra_sdk.gates.gate import gate_id
+from cinatra_sdk.gates.hitl import Outcome, Question, build_hitl_gate
+from cinatra_sdk.governed.secrets import without_secrets
+from cinatra_sdk.governed.state import seal
+from cinatra_sdk.templates.rendering import Renderer, TemplateError
+from cinatra_sdk.values.strict_json import NotStrictJson, read_json
 from oas_compiler.ir import (
     STRING,
     BranchingNode,

@@ -1,0 +1,94 @@
+"""Checking a value against an author's JSON Schema, in one sentence that never quotes the value.
+
+first_problem({"type": "integer"}, "x")  ->  "the value: not of type 'integer', got string"
+
+A value may be a person's password or a customer's letter, and the sentence ends up in logs and
+in databases: it names the place, the rule and the type that came instead.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, Final
+
+from cinatra_sdk.values.validation.checker import Break, SchemaBroken, checker_of, text_of
+from cinatra_sdk.values.work import TooMuchWork, Work
+
+_SHOWN: Final = 200
+"""Characters of a schema's own words in one sentence."""
+_SHOWN_PARTS: Final = 64
+_TYPES: Final = {
+    bool: "boolean", str: "string", int: "integer", float: "number", list: "array", dict: "object",
+}  # fmt: skip
+
+
+def first_problem(
+    schema: Mapping[str, Any] | bool | str, value: Any, *, work: Work | None = None
+) -> str:
+    """The first way in which `value` breaks the schema; empty when it fits.
+
+    schema: the schema, or its JSON text.
+
+    A schema that is itself broken fits nothing, and so does one that takes too many steps: a check
+    that cannot be made is not passed.  `work` is a budget that several checks share.
+    """
+    try:
+        text = schema if isinstance(schema, str) else text_of(schema)
+        found = checker_of(text).first_break(value, work)
+    except SchemaBroken as broken:
+        return f"its schema is no JSON Schema that can be checked: {broken}"
+    except TooMuchWork as stopped:
+        return f"{_place(stopped.path[::-1])}: it cannot be checked against its schema: {stopped}"
+    return "" if found is None else f"{_place(found.place)}: {broken_rule(found)}"
+
+
+def _place(path: list[str | int]) -> str:
+    return "/".join(str(part)[:60] for part in path[:_SHOWN_PARTS]) or "the value"
+
+
+def broken_rule(error: Break) -> str:
+    """The rule of the schema that a value breaks, in the schema's words."""
+    wanted, value, rule = error.wanted, error.value, error.rule
+    match rule:
+        case "type":
+            kinds = wanted if isinstance(wanted, list) else [wanted]
+            return f"not of type {' or '.join(_quoted(kinds))}, got {type_name(value)}"
+        case "required":
+            missing = [name for name in wanted if name not in value]
+            return f"lacks the required {', '.join(_quoted(missing))}"[:_SHOWN]
+        case "enum":
+            return f"not one of {_json(wanted)}, got {type_name(value)}"
+        case "const":
+            return f"not {_json(wanted)}, got {type_name(value)}"
+        case "additionalProperties" | "unevaluatedProperties" if wanted is False:
+            known = ", ".join(_quoted(_properties(error))) or "none"
+            return f"has a key that is not allowed; known are {known}"[:_SHOWN]
+        case "minimum":
+            return f"less than the minimum of {_json(wanted)}"
+        case "maximum":
+            return f"more than the maximum of {_json(wanted)}"
+        case "":
+            return "no value is allowed here"
+    return f"breaks the rule {rule}: {_json(wanted)}"
+
+
+def type_name(value: Any) -> str:
+    """The JSON type of `value`."""
+    return _TYPES.get(type(value), "null")
+
+
+def _properties(error: Break) -> list[str]:
+    schema = error.schema
+    return list(schema.get("properties", ())) if isinstance(schema, dict) else []
+
+
+def _quoted(names: list[str]) -> list[str]:
+    return [f"'{name}'" for name in names]
+
+
+def _json(value: Any) -> str:
+    if isinstance(value, (list, dict)) and len(value) > _SHOWN:
+        # What is cut off is not written first: an author's list may hold a million names.
+        value = list(value)[:_SHOWN]
+    return json.dumps(value, ensure_ascii=False)[:_SHOWN]

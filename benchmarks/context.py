@@ -20,7 +20,8 @@ from typing import Any, cast
 
 from benchmarks.figures import milliseconds, timed
 from cinatra_sdk.context import Actor, AgentContextSlot, ContextResolution, InstalledExtensions
-from cinatra_sdk.postgres.database import Database, Rows
+from cinatra_sdk.postgres.connection import Rows
+from cinatra_sdk.postgres.database import Database
 from cinatra_sdk.postgres.queries import QUERIES
 from cinatra_sdk.store.artifacts import ArtifactStore
 

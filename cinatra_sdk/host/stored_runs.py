@@ -29,7 +29,8 @@ from cinatra_sdk.context.slots import AgentContextSlot
 from cinatra_sdk.host.declared import DeclaredSlots, read_declared, together
 from cinatra_sdk.host.runs import ParentSelection, RunDirectory, RunScope
 from cinatra_sdk.host.settings import LocalSettings, is_standalone, read_settings
-from cinatra_sdk.postgres.database import Database, one
+from cinatra_sdk.postgres.connection import one
+from cinatra_sdk.postgres.database import Database
 
 ENDED: Final = frozenset({"completed", "rejected", "stopped"})
 KNOWN_FLOWS: Final = 128

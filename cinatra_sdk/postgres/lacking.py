@@ -13,7 +13,7 @@ from typing import Final
 
 import psycopg
 
-from cinatra_sdk.postgres.database import Rows, every
+from cinatra_sdk.postgres.connection import Rows, every
 from cinatra_sdk.postgres.queries import rights
 
 _GRANT: Final = re.compile(

@@ -32,8 +32,8 @@ from cinatra_sdk.governed.keys import GOVERNED_KEYS
 from cinatra_sdk.governed.policy import SETUP_STEP, policy_hash
 from cinatra_sdk.governed.secrets import cut_out
 from cinatra_sdk.platform.protocol import KeepsArtifacts, Platform
-from cinatra_sdk.postgres.database import Row, Rows, every, one
-from cinatra_sdk.postgres.database import run as execute
+from cinatra_sdk.postgres.connection import Row, Rows, every, one
+from cinatra_sdk.postgres.connection import run as execute
 from cinatra_sdk.store.flows import DurableFlow
 from cinatra_sdk.store.rows import gates_in, refuse_ended
 from cinatra_sdk.text.people import recorded_name

@@ -16,7 +16,8 @@ from cinatra_sdk.errors import FlowChanged, NotConfigured, PlaceholderRefused, S
 from cinatra_sdk.governed.placeholders import is_runtime_name, refuse_runtime_names
 from cinatra_sdk.platform import platform_from
 from cinatra_sdk.platform.protocol import Platform
-from cinatra_sdk.postgres.database import Database, Row
+from cinatra_sdk.postgres.connection import Row
+from cinatra_sdk.postgres.database import Database
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig

@@ -19,7 +19,7 @@ from cinatra_sdk.errors import (
 from cinatra_sdk.gates.gate import Gate
 from cinatra_sdk.governed.secrets import cut_out, redact
 from cinatra_sdk.platform.protocol import PlatformError
-from cinatra_sdk.postgres.database import Row
+from cinatra_sdk.postgres.connection import Row
 from cinatra_sdk.runs import Run, Stop
 from cinatra_sdk.store.contexts import bound_context
 from cinatra_sdk.store.flows import DurableFlow

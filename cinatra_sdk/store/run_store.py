@@ -50,8 +50,9 @@ from cinatra_sdk.gates.decisions import Decision
 from cinatra_sdk.governed.placeholders import refuse_runtime_names
 from cinatra_sdk.platform.nowhere import Nowhere
 from cinatra_sdk.platform.protocol import Platform
-from cinatra_sdk.postgres.database import Database, Row, Rows, clock, every, one
-from cinatra_sdk.postgres.database import run as execute
+from cinatra_sdk.postgres.connection import Row, Rows, clock, every, one
+from cinatra_sdk.postgres.connection import run as execute
+from cinatra_sdk.postgres.database import Database
 from cinatra_sdk.runs import OnEvent, Run, Stop
 from cinatra_sdk.statuses import Status
 from cinatra_sdk.store.contexts import bound_context, is_host_context, refuse_strangers

@@ -12,7 +12,8 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-from cinatra_sdk.values.validation.checker import Break, SchemaBroken, checker_of, text_of
+from cinatra_sdk.values.validation.breaks import Break
+from cinatra_sdk.values.validation.checker import SchemaBroken, checker_of, text_of
 from cinatra_sdk.values.work import TooMuchWork, Work
 
 _SHOWN: Final = 200

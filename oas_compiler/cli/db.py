@@ -150,12 +150,12 @@ def _without_password(address: str) -> str:
 def _tables(address: str) -> dict[str, Any]:
     """How the tables stand, and what the role of this address could do to them."""
     from cinatra_sdk.errors import StoreError
-    from cinatra_sdk.postgres import migrating
-    from cinatra_sdk.postgres.database import connect
+    from cinatra_sdk.postgres.connection import connect
+    from cinatra_sdk.postgres.standing import look
 
     try:
         with connect(address) as connection:
-            found = migrating.look(connection)
+            found = look(connection)
     except StoreError as error:
         return {"error": str(error)}
     return {

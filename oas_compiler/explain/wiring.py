@@ -45,20 +45,6 @@ class Wiring:
     def _position(self) -> Mapping[str, int]:
         return {node.id: index for index, node in enumerate(self.flow.in_order())}
 
-    @cached_property
-    def _feeds(self) -> Mapping[tuple[str, str], list[DataEdge]]:
-        found: dict[tuple[str, str], list[DataEdge]] = {}
-        for edge in self.flow.data_edges:
-            found.setdefault((edge.target, edge.input), []).append(edge)
-        return found
-
-    @cached_property
-    def _readers(self) -> Mapping[tuple[str, str], list[DataEdge]]:
-        found: dict[tuple[str, str], list[DataEdge]] = {}
-        for edge in self.flow.data_edges:
-            found.setdefault((edge.source, edge.output), []).append(edge)
-        return found
-
     # ------------------------------------------------------------------ inputs
 
     def reads(self, node: Node) -> tuple[Read, ...]:
@@ -68,8 +54,8 @@ class Wiring:
     def _read(self, node: Node, port: Port, templates: tuple[str, ...]) -> Read:
         if isinstance(node, ir.StartNode):
             return self._parameter(port)
-        edges = self._feeds.get((node.id, port.title), [])
-        edges = sorted(edges, key=lambda edge: self._position.get(edge.source, 0))
+        given = self.flow.feeds.get((node.id, port.title), ())
+        edges = sorted(given, key=lambda edge: self._position.get(edge.source, 0))
         feeds = tuple(dict.fromkeys(self._feed(edge, node) for edge in edges))
         certain = any(feed.always for feed in feeds)
         origin: Origin = "edge" if feeds else "default" if port.default is not None else "nothing"
@@ -119,7 +105,8 @@ class Wiring:
 
     def _write(self, node: Node, port: Port) -> Write:
         readers = tuple(
-            f"{edge.target}.{edge.input}" for edge in self._readers.get((node.id, port.title), [])
+            f"{edge.target}.{edge.input}"
+            for edge in self.flow.readers.get((node.id, port.title), ())
         )
         leaves = ""
         if isinstance(node, ir.EndNode) and any(

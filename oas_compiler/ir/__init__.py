@@ -23,6 +23,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Literal, TypeAlias, TypeVar
 
+K = TypeVar("K")
 T = TypeVar("T")
 JsonValue: TypeAlias = "None | bool | int | float | str | list[JsonValue] | dict[str, JsonValue]"
 
@@ -328,6 +329,16 @@ class FlowIR:
         """Node id → the data edges into it, in order."""
         return _grouped((edge.target, edge) for edge in self.data_edges)
 
+    @cached_property
+    def feeds(self) -> Mapping[tuple[str, str], tuple[DataEdge, ...]]:
+        """(node id, input) → the data edges into it, in order."""
+        return _grouped(((edge.target, edge.input), edge) for edge in self.data_edges)
+
+    @cached_property
+    def readers(self) -> Mapping[tuple[str, str], tuple[DataEdge, ...]]:
+        """(node id, output) → the data edges that take it, in order."""
+        return _grouped(((edge.source, edge.output), edge) for edge in self.data_edges)
+
     @property
     def lacks_nodes(self) -> bool:
         """Whether an entry of its nodes could not be read."""
@@ -406,9 +417,9 @@ class FlowIR:
                 yield node
 
 
-def _grouped(pairs: Iterable[tuple[str, T]]) -> Mapping[str, tuple[T, ...]]:
+def _grouped(pairs: Iterable[tuple[K, T]]) -> Mapping[K, tuple[T, ...]]:
     """Each key with its different values, in the order of their first appearance."""
-    found: dict[str, dict[T, None]] = {}
+    found: dict[K, dict[T, None]] = {}
     for key, value in pairs:
         found.setdefault(key, {})[value] = None
     return MappingProxyType({key: tuple(values) for key, values in found.items()})

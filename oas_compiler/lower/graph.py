@@ -26,7 +26,7 @@ from oas_compiler.draw.words import safe
 from oas_compiler.ir import EndNode, FlowIR, Node
 from oas_compiler.lower import nodes as _nodes  # noqa: F401 - registers every kind of node
 from oas_compiler.lower.engine import node_runnable
-from oas_compiler.lower.frame import Index, frame_of
+from oas_compiler.lower.frame import frame_of
 from oas_compiler.lower.names import (
     BRANCH,
     CURSOR,
@@ -69,7 +69,6 @@ def lower_flow(
 ) -> StateGraph[Any, HostContext, Any, Any]:
     """The graph of `flow`; a checked flow always lowers."""
     load_schemas()
-    index = Index.of(flow)
     record = Annotated[dict[str, Any], Record]
     keys = {**_FIXED, **_inputs(depth), **{channel_of(node.id): record for node in flow.nodes}}
     graph = StateGraph(
@@ -80,7 +79,7 @@ def lower_flow(
     )
     for node in flow.nodes:
         frame = frame_of(
-            index,
+            flow,
             node,
             around,
             max_steps=wiring.max_steps,
@@ -89,7 +88,7 @@ def lower_flow(
         )
         site = Site(
             node=node,
-            index=index,
+            flow=flow,
             frame=frame,
             wiring=wiring,
             depth=depth,

@@ -23,7 +23,7 @@ from cinatra_sdk.errors import NodeFailed, StoreError
 from cinatra_sdk.governed.secret_forms import forms_of
 from cinatra_sdk.platform import PlatformCall, PlatformResponseError
 from cinatra_sdk.platform.protocol import Credentials
-from cinatra_sdk.postgres.database import connect
+from cinatra_sdk.postgres.connection import connect
 from oas_compiler import check, compile_flow
 from oas_compiler.cli.app import app
 from oas_compiler.explain import explain

@@ -26,10 +26,12 @@ from cinatra_sdk.errors import StoreError
 from cinatra_sdk.postgres import cluster as local_cluster
 from cinatra_sdk.postgres import migrating
 from cinatra_sdk.postgres import server as local
-from cinatra_sdk.postgres.database import Database, connect
-from cinatra_sdk.postgres.migrating import look, migrate
+from cinatra_sdk.postgres.connection import connect
+from cinatra_sdk.postgres.database import Database
+from cinatra_sdk.postgres.migrating import migrate
 from cinatra_sdk.postgres.queries import migrations, rights
 from cinatra_sdk.postgres.server import LocalServer, LocalServerError
+from cinatra_sdk.postgres.standing import look
 from oas_compiler import compile_flow
 from oas_compiler.cli.app import app
 from tests.databases import Databases

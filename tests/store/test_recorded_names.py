@@ -9,7 +9,7 @@ from psycopg.types.json import Json
 
 from cinatra_sdk import AnswerInvalid, Decision, GateClosed, RunStore
 from cinatra_sdk.platform import SimulatedPlatform
-from cinatra_sdk.postgres.database import clock, run
+from cinatra_sdk.postgres.connection import clock, run
 from cinatra_sdk.store.decisions import decision_row
 from cinatra_sdk.text.people import MAX_NAME, recorded_name
 from oas_compiler import compile_flow

@@ -14,11 +14,12 @@ import functools
 import json
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, Final, TypeAlias, TypeVar
 
 from cinatra_sdk.values.patterns.reading import flaw as pattern_flaw
 from cinatra_sdk.values.patterns.searching import Matcher
+from cinatra_sdk.values.validation.breaks import Break
+from cinatra_sdk.values.validation.keywords import KEYWORDS
 from cinatra_sdk.values.validation.references import (
     frames_left,
     inside,
@@ -61,25 +62,6 @@ class SchemaBroken(ValueError):
 
 class TooDeep(TooMuchWork):
     """Schemas stand inside each other, or refer to each other, without an end in sight."""
-
-
-@dataclass(slots=True, kw_only=True)
-class Break:
-    """The rule of a schema that a value breaks."""
-
-    rule: str
-    """The keyword; empty where the schema is `false`."""
-    wanted: Any
-    """What the keyword says."""
-    value: Any
-    schema: Any
-    path: list[str | int]
-    """Where in the whole value, innermost first while it is on its way out."""
-
-    @property
-    def place(self) -> list[str | int]:
-        """Where in the whole value, outermost first."""
-        return self.path[::-1]
 
 
 class Check:
@@ -202,8 +184,6 @@ class Checker:
     """A schema that keeps what it works out about itself."""
 
     def __init__(self, schema: Any, *, formats: Formats = None) -> None:
-        from cinatra_sdk.values.validation.keywords import KEYWORDS
-
         self.keywords: Mapping[str, Keyword] = KEYWORDS
         self.schema = schema
         self.formats = formats

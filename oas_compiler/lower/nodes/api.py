@@ -42,7 +42,7 @@ def lower_api(site: Site) -> Lowered:
     prepare = _preparation(node, frame, site.wiring.env)
     defaults = {port.title: port.default for port in node.outputs if port.default is not None}
 
-    back = way_back(site.index, node)
+    back = way_back(site.flow, node)
 
     def finish(state: Mapping[str, Any], call: PlatformCall, body: Any) -> Any:
         out = declared_outputs(call, cut_out(body, call.secrets))

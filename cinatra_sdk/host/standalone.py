@@ -23,6 +23,7 @@ from cinatra_sdk.host.settings import (
 from cinatra_sdk.host.stored_runs import StoredRuns
 from cinatra_sdk.platform import platform_from
 from cinatra_sdk.platform.protocol import Platform
+from cinatra_sdk.platform.remaking import NO_SETTINGS
 from cinatra_sdk.postgres.database import Database
 from cinatra_sdk.store.artifacts import ArtifactStore
 
@@ -64,12 +65,15 @@ def remade(
     record: str | None = None,
     allow: Sequence[str] = (),
 ) -> LocalPlatform:
-    """The platform that `describe()` described, where it `is_standalone`.
+    """The platform that `describe()` described; the entry point `local` of `oasflow.platform`.
 
     `env`, `record` and `allow` are this process's own, for the platform beyond: see `platform_from`.
 
-    Raises: `ValueError` naming what is wrong with the description.
+    Raises: `ValueError` naming what is wrong with the description, one that `standalone` did not
+    make among it.
     """
+    if not is_standalone(description):
+        raise ValueError(NO_SETTINGS)
     settings = read_settings(description)
     other = description.get("beyond")
     beyond = None

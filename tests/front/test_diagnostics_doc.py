@@ -180,16 +180,8 @@ def test_a_code_without_a_section_is_refused(monkeypatch: pytest.MonkeyPatch):
 
 def test_the_stages_after_reading_record_no_code_of_reading():
     """Exit code 2 of the command line means that the document could not be read."""
-    stages = [
-        "survey",
-        "load",
-        "build",
-        "components",
-        "scope",
-        "ports",
-        "schema_types",
-        "unsupported",
-    ]
-    files = [PACKAGE / f"{stage}.py" for stage in stages]
-    for file in (*files, *PACKAGE.glob("nodes/*.py"), *PACKAGE.glob("checks/**/*.py")):
+    folders = ("document", "build", "types", "checks")
+    files = [file for folder in folders for file in (PACKAGE / folder).rglob("*.py")]
+    assert len(files) > 100
+    for file in files:
         assert not re.search(r'"OAS00\d"', file.read_text(encoding="utf-8")), file

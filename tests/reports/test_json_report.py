@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from oas_compiler import check
-from oas_compiler.findings.finding import Edit, Finding, Findings
+from oas_compiler import Diagnostics, check
+from oas_compiler.findings.finding import Edit, Finding
 from oas_compiler.ir import Place
 
 LEGACY = Finding(
@@ -21,7 +21,7 @@ LEGACY = Finding(
 
 def test_a_record_says_which_rule_found_what_and_where() -> None:
     warning = Finding(code="OAS999", severity="warning", message="?")
-    report = Findings([LEGACY, warning]).to_json()
+    report = Diagnostics([LEGACY, warning]).to_json()
     assert report == {
         "errors": 1,
         "warnings": 1,
@@ -41,7 +41,7 @@ def test_a_record_says_which_rule_found_what_and_where() -> None:
 
 def test_a_finding_in_yaml_is_fixable_as_one_in_json_is() -> None:
     yaml = Finding(code="OAS107", severity="error", message="", file="a.YAML", fix=LEGACY.fix)
-    report = Findings([LEGACY, yaml]).to_json()
+    report = Diagnostics([LEGACY, yaml]).to_json()
     assert [record["fixable"] for record in report["findings"]] == [True, True]  # type: ignore[union-attr, index, call-overload]
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from oas_compiler import check
-from oas_compiler.findings.finding import Finding, Findings
+from oas_compiler import Diagnostics, check
+from oas_compiler.findings.finding import Finding
 from oas_compiler.ir import Place
 from oas_compiler.report.masking import masked
 from oas_compiler.report.source_text import SourceTexts
@@ -217,7 +217,7 @@ def test_a_credential_among_the_keys_of_a_pointer_is_starred_and_the_other_keys_
     for kept in ("", "/", "/a~1b/~0c", "/nodes/0"):
         assert pointer_without_secrets(kept) == kept
     finding = Finding(code="OAS026", severity="error", message="", place=Place(pointer))
-    for log in (Findings([finding]).to_json(), Findings([finding]).to_sarif()):
+    for log in (Diagnostics([finding]).to_json(), Diagnostics([finding]).to_sarif()):
         assert TAIL not in json.dumps(log)
 
 

@@ -11,8 +11,8 @@ import jsonschema
 import pytest
 from sarif_constraints import LOG
 
-from oas_compiler import check
-from oas_compiler.findings.finding import Edit, Finding, Findings
+from oas_compiler import Diagnostics, check
+from oas_compiler.findings.finding import Edit, Finding
 from oas_compiler.ir import Json, Place
 from oas_compiler.report.sarif import FINGERPRINT, sarif
 from tests.flows import end, flow_of, gate, port, start
@@ -203,7 +203,7 @@ def test_a_fix_that_would_show_a_credential_is_left_out(tmp_path: Path) -> None:
         found = Finding(
             code="OAS107", severity="error", message=f"not {value}", file=str(path), fix=(fix,)
         )
-        return json.dumps(Findings([found]).to_sarif())
+        return json.dumps(Diagnostics([found]).to_sarif())
 
     secret = "sk-live" + "0123456789abcdef"
     assert '"fixes"' in log("harmless")

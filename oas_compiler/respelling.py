@@ -27,7 +27,7 @@ from oas_compiler.marks import child
 from oas_compiler.scope import is_reference
 from oas_compiler.source import Source
 from oas_compiler.spec import FIELDS, KNOWN_TYPES, SHAPES, Field, with_article
-from oas_compiler.spelling import is_slip_of_short
+from oas_compiler.spelling import is_slip_of_short, plain
 
 _Container: TypeAlias = "dict[str, JsonValue] | list[JsonValue]"
 _Place: TypeAlias = "tuple[_Container, str | int, str]"
@@ -174,7 +174,7 @@ def _slip_of_type(value: Mapping[str, JsonValue]) -> dict[str, str]:
     for name, kind in list(value.items())[:_MOST_COMPARED]:
         if isinstance(kind, str) and kind in KNOWN_TYPES:
             near = len(name) <= _LONGEST_COMPARED and get_close_matches(name, [_TYPE], 1, _CUTOFF)
-            if near or _plain(name) in {_plain(_TYPE), "type"}:
+            if near or plain(name) in {plain(_TYPE), "type"}:
                 return {name: _TYPE}
     return {}
 
@@ -226,7 +226,7 @@ def _named_branches(root: JsonValue) -> Iterator[str]:
 
 def _nearest(name: str, written: list[str]) -> str:
     for one in written:
-        if _plain(one) == _plain(name) or one in _OTHER_WORDS.get(name, ()):
+        if plain(one) == plain(name) or one in _OTHER_WORDS.get(name, ()):
             return one
     if len(name) < _SHORTEST:
         return next((one for one in written if is_slip_of_short(one, name)), "")
@@ -236,8 +236,3 @@ def _nearest(name: str, written: list[str]) -> str:
 
 def _has_shape(value: JsonValue, wanted: Field) -> bool:
     return value is not None and (wanted.kind == "any" or isinstance(value, SHAPES[wanted.kind][0]))
-
-
-def _plain(name: str) -> str:
-    """Without what slips are mostly made in: case, `$`, `_` and `-`."""
-    return name.casefold().translate({ord(sign): None for sign in "$_-"})

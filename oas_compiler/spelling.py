@@ -17,6 +17,7 @@ from oas_compiler.diagnostics import Diagnostics, did_you_mean
 _BUDGET = 20_000
 """Findings so far, times known names; 400 names still get hints for the first 50 findings."""
 
+_JOINTS = {ord(sign): None for sign in "$_-"}
 _SHORT = 3, 4
 """Letters of the shortest and of the longest name that counts as short."""
 
@@ -26,6 +27,11 @@ def nearest(word: str, known: Collection[str], findings: Diagnostics) -> str:
     if (len(findings) + 1) * len(known) > _BUDGET:
         return ""
     return did_you_mean(word, known)
+
+
+def plain(name: str) -> str:
+    """A name without what slips are mostly made in: case, `$`, `_` and `-`."""
+    return name.casefold().translate(_JOINTS)
 
 
 def is_slip_of_short(word: str, known: str) -> bool:

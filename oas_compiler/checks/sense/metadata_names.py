@@ -11,8 +11,9 @@ from difflib import get_close_matches
 from typing import Final, TypeAlias
 
 from oas_compiler.checks.cinatra.metadata_keys import misspelt_keys
+from oas_compiler.checks.flaws import misspelt, tell
 from oas_compiler.checks.subject import Subject, Written
-from oas_compiler.diagnostics import Edit, did_you_mean
+from oas_compiler.diagnostics import did_you_mean
 from oas_compiler.marks import child
 from oas_compiler.rules import Report, rule
 
@@ -57,12 +58,8 @@ def metadata_names(subject: Subject, report: Report) -> None:
         for key in list(metadata)[:20]:
             if did_you_mean(key.lower(), ["cinatra"]) or key.lower() == "cinatra":
                 at = child(component.at("metadata"), key)
-                report(
-                    f'"{key[:80]}" in the metadata of {component.label} is read by nobody',
-                    subject.place(at),
-                    hint='did you mean "cinatra"?',
-                    fix=(Edit(pointer=at, key="cinatra"),),
-                )
+                says = f'"{key[:80]}" in the metadata of {component.label} is read by nobody'
+                tell(report, misspelt(says, at, "cinatra"), subject.place)
 
 
 _Named: TypeAlias = "tuple[Written, str, str, str]"

@@ -14,12 +14,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
-from typing import Final, NamedTuple
+from typing import Final
 
+from oas_compiler.checks.flaws import Flaw, misspelt, tell
 from oas_compiler.checks.sense.schema_required_unknown import schemas_of
 from oas_compiler.checks.subject import Subject
 from oas_compiler.components import describe
-from oas_compiler.diagnostics import LONGEST_COMPARED, Edit, did_you_mean
+from oas_compiler.diagnostics import LONGEST_COMPARED, did_you_mean
 from oas_compiler.ir import JsonValue
 from oas_compiler.marks import child
 from oas_compiler.rules import Report, rule
@@ -58,14 +59,6 @@ _MOST: Final = 200
 """Members of one schema that are compared."""
 
 
-class _Flaw(NamedTuple):
-    says: str
-    pointer: str
-    hint: str
-    key: str = ""
-    """The name that a misspelt keyword gets."""
-
-
 @rule(
     code="OAS251",
     name="schema-contradiction",
@@ -89,15 +82,10 @@ def schema_contradiction(subject: Subject, report: Report) -> None:
                 repeated.add(key)
             is_port = pointer.startswith((component.at("inputs"), component.at("outputs")))
             for flaw in _flaws(schema, pointer, is_port=is_port):
-                report(
-                    flaw.says,
-                    subject.place(flaw.pointer),
-                    hint=flaw.hint,
-                    fix=(Edit(pointer=flaw.pointer, key=flaw.key),) if flaw.key else (),
-                )
+                tell(report, flaw, subject.place)
 
 
-def _flaws(schema: JsonValue, pointer: str, *, is_port: bool) -> Iterator[_Flaw]:
+def _flaws(schema: JsonValue, pointer: str, *, is_port: bool) -> Iterator[Flaw]:
     """What is wrong with a schema and with those in it; a document's depth is bounded."""
     if not isinstance(schema, dict):
         return
@@ -107,7 +95,7 @@ def _flaws(schema: JsonValue, pointer: str, *, is_port: bool) -> Iterator[_Flaw]
         yield from _keywords(schema, pointer)
     inner = schema.get("json_schema")
     if is_port and isinstance(inner, dict) and _other_type(schema, inner):
-        yield _Flaw(
+        yield Flaw(
             f'the type is "{schema["type"]}", and "{inner["type"]}" in json_schema',
             f"{pointer}/json_schema/type",
             f'write "{schema["type"]}", or leave the inner type out',
@@ -129,24 +117,24 @@ def _below(schema: dict[str, JsonValue], pointer: str) -> Iterator[tuple[JsonVal
             yield part, child(f"{pointer}/{keyword}", name)
 
 
-def _bounds(schema: dict[str, JsonValue], pointer: str) -> Iterator[_Flaw]:
+def _bounds(schema: dict[str, JsonValue], pointer: str) -> Iterator[Flaw]:
     for low, high in _PAIRS:
         least, most = schema.get(low), schema.get(high)
         if _is_number(least) and _is_number(most) and least > most:  # type: ignore[operator]
-            yield _Flaw(
+            yield Flaw(
                 f"{low} is {least} and {high} is {most}: no value fits both",
                 f"{pointer}/{low}",
                 f"write a {low} that is not above {high}",
             )
 
 
-def _choices(schema: dict[str, JsonValue], pointer: str, *, is_port: bool) -> Iterator[_Flaw]:
+def _choices(schema: dict[str, JsonValue], pointer: str, *, is_port: bool) -> Iterator[Flaw]:
     known = schema.get("enum")
     if known is None:
         return
     if not isinstance(known, list):
         if is_port:  # of a gate OAS093 says so
-            yield _Flaw(
+            yield Flaw(
                 f"enum must be a list, not {describe(known)}",
                 f"{pointer}/enum",
                 'write ["…", "…"]',
@@ -154,7 +142,7 @@ def _choices(schema: dict[str, JsonValue], pointer: str, *, is_port: bool) -> It
         return
     kinds = _kinds(schema.get("type"))
     if known and kinds and not any(_is_of(value, kinds) for value in known[:_MOST]):
-        yield _Flaw(
+        yield Flaw(
             f'none of the values of enum is of the type "{schema["type"]}"',
             f"{pointer}/enum",
             "make the type and the values agree",
@@ -164,7 +152,7 @@ def _choices(schema: dict[str, JsonValue], pointer: str, *, is_port: bool) -> It
     if default is not None and default != "" and default not in known:
         shown = f'"{default[:80]}"' if isinstance(default, str) else describe(default)
         words = [word for word in known[:_MOST] if isinstance(word, str)]
-        yield _Flaw(
+        yield Flaw(
             f"the default is {shown}, which enum does not list",
             f"{pointer}/default",
             (did_you_mean(default, words) if isinstance(default, str) else "")
@@ -172,7 +160,7 @@ def _choices(schema: dict[str, JsonValue], pointer: str, *, is_port: bool) -> It
         )
 
 
-def _keywords(schema: dict[str, JsonValue], pointer: str) -> Iterator[_Flaw]:
+def _keywords(schema: dict[str, JsonValue], pointer: str) -> Iterator[Flaw]:
     absent = sorted(_KEYWORDS - schema.keys() - {"json_schema", "if", "not", "then", "else"})
     for key in list(schema)[:_MOST]:
         if key in _KEYWORDS or key.startswith(("$", "x-")) or not 4 <= len(key) <= LONGEST_COMPARED:
@@ -180,12 +168,8 @@ def _keywords(schema: dict[str, JsonValue], pointer: str) -> Iterator[_Flaw]:
         near = [name for name in absent if name.lower() == key.lower()]
         near = near or get_close_matches(key, absent, n=1, cutoff=_CUTOFF)
         if near:
-            yield _Flaw(
-                f'"{key[:80]}" is no keyword of a schema',
-                child(pointer, key),
-                f'did you mean "{near[0]}"?',
-                near[0],
-            )
+            says = f'"{key[:80]}" is no keyword of a schema'
+            yield misspelt(says, child(pointer, key), near[0])
 
 
 def _other_type(outer: Mapping[str, JsonValue], inner: Mapping[str, JsonValue]) -> bool:

@@ -12,6 +12,7 @@ from oas_compiler.checks.sense.message_not_json import message_not_json
 from oas_compiler.checks.sense.metadata_names import metadata_names
 from oas_compiler.checks.sense.platform_address import platform_address
 from oas_compiler.checks.sense.platform_body import platform_body
+from oas_compiler.checks.sense.platform_placeholder import platform_placeholder
 from oas_compiler.checks.sense.platform_values import platform_values
 from oas_compiler.checks.sense.property_key import property_key
 from oas_compiler.checks.sense.run_id_unbound import run_id_unbound
@@ -26,6 +27,7 @@ RULES: tuple[CheckRule, ...] = (
     message_not_json,
     schema_required_unknown,
     component_unused,
+    platform_placeholder,
     platform_address,
     property_key,
     platform_body,

@@ -5,6 +5,8 @@
     {"enum": ["staff", "all"], "default": "stuff"}           ->   OAS251 did you mean "staff"?
     {"type": "object", "propertys": {…}}                     ->   OAS251 did you mean "properties"?
     {"type": "array", "json_schema": {"type": "object"}}     ->   OAS251: two types
+    {"type": "string", "pattern": "/^a$/i"}                  ->   OAS251: write "^a$"
+    {"type": ["string", "string"]}, {"type": []}             ->   OAS251
 
 A form made of such a schema cannot be filled in, or asks for nothing.
 """
@@ -17,6 +19,7 @@ from difflib import get_close_matches
 from typing import Final
 
 from oas_compiler.checks.flaws import Flaw, misspelt, tell
+from oas_compiler.checks.sense.pattern_in_slashes import between_slashes
 from oas_compiler.checks.sense.schema_required_unknown import schemas_of
 from oas_compiler.checks.subject import Subject
 from oas_compiler.components import describe
@@ -24,6 +27,7 @@ from oas_compiler.diagnostics import LONGEST_COMPARED, did_you_mean
 from oas_compiler.ir import JsonValue
 from oas_compiler.marks import child
 from oas_compiler.rules import Report, rule
+from oas_compiler.spelling import is_slip_of_short
 
 _PAIRS: Final = (
     ("minimum", "maximum"),
@@ -55,6 +59,8 @@ _KEYWORDS: Final = frozenset(
 _REPEATING: Final = ("Flow", "StartNode", "EndNode")
 """Components that declare the ports of the flow, each again."""
 _CUTOFF: Final = 0.8
+_SHORTEST: Final = 4
+"""Characters of a keyword that is compared by likeness; a shorter one must have its value, too."""
 _MOST: Final = 200
 """Members of one schema that are compared."""
 
@@ -91,6 +97,8 @@ def _flaws(schema: JsonValue, pointer: str, *, is_port: bool) -> Iterator[Flaw]:
         return
     yield from _bounds(schema, pointer)
     yield from _choices(schema, pointer, is_port=is_port)
+    yield from _types(schema.get("type"), f"{pointer}/type")
+    yield from _pattern(schema.get("pattern"), f"{pointer}/pattern")
     if not is_port:  # of an input or output OAS245 says so
         yield from _keywords(schema, pointer)
     inner = schema.get("json_schema")
@@ -143,7 +151,7 @@ def _choices(schema: dict[str, JsonValue], pointer: str, *, is_port: bool) -> It
     kinds = _kinds(schema.get("type"))
     if known and kinds and not any(_is_of(value, kinds) for value in known[:_MOST]):
         yield Flaw(
-            f'none of the values of enum is of the type "{schema["type"]}"',
+            f"none of the values of enum is of the type {_shown(schema['type'])}",
             f"{pointer}/enum",
             "make the type and the values agree",
         )
@@ -163,13 +171,45 @@ def _choices(schema: dict[str, JsonValue], pointer: str, *, is_port: bool) -> It
 def _keywords(schema: dict[str, JsonValue], pointer: str) -> Iterator[Flaw]:
     absent = sorted(_KEYWORDS - schema.keys() - {"json_schema", "if", "not", "then", "else"})
     for key in list(schema)[:_MOST]:
-        if key in _KEYWORDS or key.startswith(("$", "x-")) or not 4 <= len(key) <= LONGEST_COMPARED:
+        if key in _KEYWORDS or key.startswith(("$", "x-")) or not 3 <= len(key) <= LONGEST_COMPARED:
             continue
         near = [name for name in absent if name.lower() == key.lower()]
-        near = near or get_close_matches(key, absent, n=1, cutoff=_CUTOFF)
+        near = near or [name for name in ("type", "enum") if _is_short(key, name, schema)]
+        if not near and len(key) >= _SHORTEST:
+            near = get_close_matches(key, absent, n=1, cutoff=_CUTOFF)
         if near:
             says = f'"{key[:80]}" is no keyword of a schema'
             yield misspelt(says, child(pointer, key), near[0])
+
+
+def _is_short(key: str, keyword: str, schema: Mapping[str, JsonValue]) -> bool:
+    """Whether a short key is a slip of a keyword that is not there, and has a value of its kind."""
+    value = schema[key]
+    fits = isinstance(value, list) if keyword == "enum" else bool(_kinds(value))
+    return fits and keyword not in schema and is_slip_of_short(key, keyword)
+
+
+def _types(kind: JsonValue, at: str) -> Iterator[Flaw]:
+    """A list of types has some, and each once (JSON Schema validation, 6.1.1)."""
+    if kind == []:
+        yield Flaw("type is an empty list", at, 'write a type, as in ["string", "null"]')
+    for index, name in enumerate(kind[:_MOST] if isinstance(kind, list) else ()):
+        if name in kind[:index]:
+            says = f"type lists {_shown(name)} twice"
+            yield Flaw(says, f"{at}/{index}", "remove one of the two")
+
+
+def _pattern(pattern: JsonValue, at: str) -> Iterator[Flaw]:
+    found = between_slashes(pattern) if isinstance(pattern, str) else None
+    if found:
+        says = "the pattern stands between slashes, and wants them in the value"
+        flags = ": a schema has no flags" if found[1] else ""
+        yield Flaw(says, at, f'write "{found[0]}"{flags}')
+
+
+def _shown(value: JsonValue) -> str:
+    """A value of the schema as it stands there."""
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _other_type(outer: Mapping[str, JsonValue], inner: Mapping[str, JsonValue]) -> bool:

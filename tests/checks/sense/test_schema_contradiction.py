@@ -46,3 +46,28 @@ def test_a_port_of_two_types_or_with_an_enum_that_is_no_list_is_found_once():
     assert found(made, CODE) == ["/inputs/0/json_schema/type"]
     assert found(flow_of(start(port("a", enum="x,y")), end()), CODE) == ["/inputs/0/enum"]
     assert found(flow_of(start(port("a", enum=["x", "y"])), end()), CODE) == []
+
+
+@pytest.mark.parametrize(
+    ("wrong", "meant"), [({"typ": "string"}, "type"), ({"tpye": "string"}, "type"), ({"enm": ["a"]}, "enum")]
+)  # fmt: skip
+def test_a_short_keyword_with_a_slip_is_found_where_its_value_fits(wrong, meant):
+    (finding,) = findings(asking({"type": "object", "properties": {"a": wrong}}), CODE)
+    assert finding.hint == f'did you mean "{meant}"?'
+
+
+@pytest.mark.parametrize("fine", [{"typ": "invoice"}, {"typ": {"a": 1}}, {"enm": 3}, {"num": 1}])
+def test_a_short_key_of_the_authors_own_is_fine(fine):
+    assert found(asking({"type": "object", "properties": {"a": fine}}), CODE) == []
+
+
+def test_a_list_of_types_has_some_and_each_once():
+    made = flow_of(start(port("a", ["string", "string"])), end())
+    assert found(made, CODE) == ["/inputs/0/type/1"]
+    assert found(flow_of(start(port("a", [])), end()), CODE) == ["/inputs/0/type"]
+    assert found(flow_of(start(port("a", ["string", "null"])), end()), CODE) == []
+
+
+def test_a_list_of_types_is_shown_as_it_is_written():
+    (finding,) = findings(asking({"type": ["string", "null"], "enum": [1]}), CODE)
+    assert finding.message.endswith('of the type ["string", "null"]')

@@ -193,8 +193,9 @@ def _types(kind: JsonValue, at: str) -> Iterator[Flaw]:
     """A list of types has some, and each once (JSON Schema validation, 6.1.1)."""
     if kind == []:
         yield Flaw("type is an empty list", at, 'write a type, as in ["string", "null"]')
-    for index, name in enumerate(kind[:_MOST] if isinstance(kind, list) else ()):
-        if name in kind[:index]:
+    names = kind[:_MOST] if isinstance(kind, list) else []
+    for index, name in enumerate(names):
+        if name in names[:index]:
             says = f"type lists {_shown(name)} twice"
             yield Flaw(says, f"{at}/{index}", "remove one of the two")
 

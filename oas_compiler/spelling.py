@@ -17,7 +17,7 @@ from oas_compiler.diagnostics import Diagnostics, did_you_mean
 _BUDGET = 20_000
 """Findings so far, times known names; 400 names still get hints for the first 50 findings."""
 
-_JOINTS = {ord(sign): None for sign in "$_-"}
+_JOINTS = {ord(sign): None for sign in " $_-"}
 _SHORT = 3, 4
 """Letters of the shortest and of the longest name that counts as short."""
 
@@ -30,7 +30,7 @@ def nearest(word: str, known: Collection[str], findings: Diagnostics) -> str:
 
 
 def plain(name: str) -> str:
-    """A name without what slips are mostly made in: case, `$`, `_` and `-`."""
+    """A name without what slips are mostly made in: case, blanks, `$`, `_` and `-`."""
     return name.casefold().translate(_JOINTS)
 
 

@@ -92,3 +92,12 @@ def test_a_slip_in_a_field_of_three_letters_is_read_as_the_field(written: str):
 
 def test_a_short_key_beside_the_field_is_only_unknown():
     assert only(small(write={"ulr": "x"}), "OAS024").severity == "warning"
+
+
+@pytest.mark.parametrize("written", ["url ", " url", "http method", "http-method"])
+def test_a_field_with_a_blank_in_its_name_is_read_as_the_field(written: str):
+    flow = small()
+    node = flow[BLOCK]["write"]
+    meant = "url" if "url" in written else "http_method"
+    node[written] = node.pop(meant)
+    assert only(flow, "OAS023").hint == f'did you mean "{meant}"?'

@@ -54,12 +54,16 @@ def uncallable(url: str) -> tuple[str, str] | None:
     plain = _PLACEHOLDER.sub("x", url)
     if not plain.strip():
         return "has an empty url", 'write "https://…", or "{{CINATRA_BASE_URL}}/…"'
-    if re.search(r"\s", plain.strip()):
+    if plain != plain.strip():
+        return "has a url with a blank at its end", "remove the blank"
+    if re.search(r"\s", plain):
         return "has a url with a blank in it", "write %20 for a blank, or remove it"
     if url.startswith(("{{", "/", "$", "{")):
         return None
     scheme = _SCHEME.match(plain)
     if scheme is None:
+        if url.startswith("api/") and (route := _route(f"/{url}")):
+            return "has a url without a host", f'write "{{{{CINATRA_BASE_URL}}}}{route}"'
         if _HOST.match(plain):
             return "has a url without a scheme", f'write "https://{url[:80]}"'
         return None

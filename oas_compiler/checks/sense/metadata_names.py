@@ -96,6 +96,7 @@ def _packages(subject: Subject) -> Iterator[_Named]:
         if (
             isinstance(name, str)
             and name != own
+            and name != own.strip()  # OAS171 says so
             and get_close_matches(name[:200], [own], 1, _ALIKE)
         ):
             at = node.at("metadata", "cinatra", "packageName")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from oas_compiler.checks.structure.edges import part_of
 from oas_compiler.checks.structure.gaps import Gaps
-from oas_compiler.checks.structure.ports_of import Titles
+from oas_compiler.checks.structure.ports_of import Titles, instead
 from oas_compiler.checks.structure.turned import turned_links
 from oas_compiler.checks.subject import Subject
 from oas_compiler.rules import Report, rule
@@ -37,5 +37,5 @@ def known_outputs(subject: Subject, report: Report) -> None:
                 hint=f'turn it round: source_node "{edge.target[:80]}", '
                 f'destination_node "{edge.source[:80]}"'
                 if edge in turned_links(flow, titles)
-                else report.nearest(edge.output, titles.outputs(node)),
+                else instead(report, edge.output, titles.outputs(node), kind="output"),
             )

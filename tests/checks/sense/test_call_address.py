@@ -21,6 +21,9 @@ def at(url):
         ("htps://api.example.org/x", 'write "https://" or "http://"'),
         ("http:/api.example.org/x", 'write "http://"'),
         ("{{CINATRA_BASE_URL}}/api/a b", "write %20 for a blank"),
+        ("{{CINATRA_BASE_URL}}/api/a ", "remove the blank"),
+        (" {{CINATRA_BASE_URL}}/api/a", "remove the blank"),
+        ("api/llm-bridge", 'write "{{CINATRA_BASE_URL}}/api/llm-bridge"'),
         ("http://localhost:3000/api/llm-bridge", 'write "{{CINATRA_BASE_URL}}/api/llm-bridge"'),
     ],
 )

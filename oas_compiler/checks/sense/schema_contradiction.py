@@ -6,7 +6,8 @@
     {"type": "object", "propertys": {…}}                     ->   OAS251 did you mean "properties"?
     {"type": "array", "json_schema": {"type": "object"}}     ->   OAS251: two types
     {"type": "string", "pattern": "/^a$/i"}                  ->   OAS251: write "^a$"
-    {"type": ["string", "string"]}, {"type": []}             ->   OAS251
+    {"type": ["string", "string"]}, {"enum": []}             ->   OAS251
+    {"verdict": {"type": "string"}}, of a gate               ->   OAS251: write it under "properties"
 
 A form made of such a schema cannot be filled in, or asks for nothing.
 """
@@ -19,38 +20,22 @@ from difflib import get_close_matches
 from typing import Final
 
 from oas_compiler.checks.flaws import Flaw, misspelt, tell
-from oas_compiler.checks.sense.pattern_in_slashes import between_slashes
 from oas_compiler.checks.sense.schema_required_unknown import schemas_of
+from oas_compiler.checks.sense.schema_values import PAIRS, contradictions, kinds
 from oas_compiler.checks.subject import Subject
-from oas_compiler.components import describe
-from oas_compiler.diagnostics import LONGEST_COMPARED, did_you_mean
+from oas_compiler.diagnostics import LONGEST_COMPARED
 from oas_compiler.ir import JsonValue
 from oas_compiler.marks import child
 from oas_compiler.rules import Report, rule
 from oas_compiler.spelling import is_slip_of_short
 
-_PAIRS: Final = (
-    ("minimum", "maximum"),
-    ("minLength", "maxLength"),
-    ("minItems", "maxItems"),
-    ("minProperties", "maxProperties"),
-)
-_KINDS: Final[Mapping[str, tuple[type, ...]]] = {
-    "string": (str,),
-    "integer": (int, float),
-    "number": (int, float),
-    "boolean": (bool,),
-    "array": (list,),
-    "object": (dict,),
-    "null": (type(None),),
-}
 _BY_NAME: Final = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
 """Keywords whose members are schemas under names of the author's."""
 _IN_LISTS: Final = ("anyOf", "oneOf", "allOf", "prefixItems")
 _ALONE: Final = ("items", "additionalProperties", "not", "if", "then", "else", "json_schema")
 _KEYWORDS: Final = frozenset(
     {
-        *_BY_NAME, *_IN_LISTS, *_ALONE, *(name for pair in _PAIRS for name in pair),
+        *_BY_NAME, *_IN_LISTS, *_ALONE, *(name for pair in PAIRS for name in pair),
         "type", "title", "description", "default", "enum", "const", "format", "pattern",
         "required", "examples", "exclusiveMinimum", "exclusiveMaximum", "multipleOf",
         "uniqueItems", "readOnly", "writeOnly", "deprecated", "contains", "propertyNames",
@@ -87,6 +72,9 @@ def schema_contradiction(subject: Subject, report: Report) -> None:
                     continue  # told where the flow declares it
                 repeated.add(key)
             is_port = pointer.startswith((component.at("inputs"), component.at("outputs")))
+            if not is_port and (flaw := _bare_properties(schema, pointer)):
+                tell(report, flaw, subject.place)
+                continue
             for flaw in _flaws(schema, pointer, is_port=is_port):
                 tell(report, flaw, subject.place)
 
@@ -95,10 +83,7 @@ def _flaws(schema: JsonValue, pointer: str, *, is_port: bool) -> Iterator[Flaw]:
     """What is wrong with a schema and with those in it; a document's depth is bounded."""
     if not isinstance(schema, dict):
         return
-    yield from _bounds(schema, pointer)
-    yield from _choices(schema, pointer, is_port=is_port)
-    yield from _types(schema.get("type"), f"{pointer}/type")
-    yield from _pattern(schema.get("pattern"), f"{pointer}/pattern")
+    yield from contradictions(schema, pointer, is_port=is_port)
     if not is_port:  # of an input or output OAS245 says so
         yield from _keywords(schema, pointer)
     inner = schema.get("json_schema")
@@ -112,6 +97,19 @@ def _flaws(schema: JsonValue, pointer: str, *, is_port: bool) -> Iterator[Flaw]:
         yield from _flaws(member, at, is_port=False)
 
 
+def _bare_properties(schema: JsonValue, pointer: str) -> Flaw | None:
+    """A form whose fields are written where its keywords belong."""
+    if not isinstance(schema, dict) or not schema:
+        return None
+    if all(
+        name not in _KEYWORDS and isinstance(member, dict) and kinds(member.get("type"))
+        for name, member in schema.items()
+    ):
+        says = "the schema has fields and no keyword, so that it asks for nothing"
+        return Flaw(says, pointer, 'write {"type": "object", "properties": {…}} around them')
+    return None
+
+
 def _below(schema: dict[str, JsonValue], pointer: str) -> Iterator[tuple[JsonValue, str]]:
     for keyword in _ALONE:
         yield schema.get(keyword), f"{pointer}/{keyword}"
@@ -123,49 +121,6 @@ def _below(schema: dict[str, JsonValue], pointer: str) -> Iterator[tuple[JsonVal
         named = schema.get(keyword)
         for name, part in named.items() if isinstance(named, dict) else ():
             yield part, child(f"{pointer}/{keyword}", name)
-
-
-def _bounds(schema: dict[str, JsonValue], pointer: str) -> Iterator[Flaw]:
-    for low, high in _PAIRS:
-        least, most = schema.get(low), schema.get(high)
-        if _is_number(least) and _is_number(most) and least > most:  # type: ignore[operator]
-            yield Flaw(
-                f"{low} is {least} and {high} is {most}: no value fits both",
-                f"{pointer}/{low}",
-                f"write a {low} that is not above {high}",
-            )
-
-
-def _choices(schema: dict[str, JsonValue], pointer: str, *, is_port: bool) -> Iterator[Flaw]:
-    known = schema.get("enum")
-    if known is None:
-        return
-    if not isinstance(known, list):
-        if is_port:  # of a gate OAS093 says so
-            yield Flaw(
-                f"enum must be a list, not {describe(known)}",
-                f"{pointer}/enum",
-                'write ["…", "…"]',
-            )
-        return
-    kinds = _kinds(schema.get("type"))
-    if known and kinds and not any(_is_of(value, kinds) for value in known[:_MOST]):
-        yield Flaw(
-            f"none of the values of enum is of the type {_shown(schema['type'])}",
-            f"{pointer}/enum",
-            "make the type and the values agree",
-        )
-        return
-    default = schema.get("default")
-    if default is not None and default != "" and default not in known:
-        shown = f'"{default[:80]}"' if isinstance(default, str) else describe(default)
-        words = [word for word in known[:_MOST] if isinstance(word, str)]
-        yield Flaw(
-            f"the default is {shown}, which enum does not list",
-            f"{pointer}/default",
-            (did_you_mean(default, words) if isinstance(default, str) else "")
-            or "write one of the values, or add it to them",
-        )
 
 
 def _keywords(schema: dict[str, JsonValue], pointer: str) -> Iterator[Flaw]:
@@ -185,50 +140,10 @@ def _keywords(schema: dict[str, JsonValue], pointer: str) -> Iterator[Flaw]:
 def _is_short(key: str, keyword: str, schema: Mapping[str, JsonValue]) -> bool:
     """Whether a short key is a slip of a keyword that is not there, and has a value of its kind."""
     value = schema[key]
-    fits = isinstance(value, list) if keyword == "enum" else bool(_kinds(value))
+    fits = isinstance(value, list) if keyword == "enum" else bool(kinds(value))
     return fits and keyword not in schema and is_slip_of_short(key, keyword)
-
-
-def _types(kind: JsonValue, at: str) -> Iterator[Flaw]:
-    """A list of types has some, and each once (JSON Schema validation, 6.1.1)."""
-    if kind == []:
-        yield Flaw("type is an empty list", at, 'write a type, as in ["string", "null"]')
-    names = kind[:_MOST] if isinstance(kind, list) else []
-    for index, name in enumerate(names):
-        if name in names[:index]:
-            says = f"type lists {_shown(name)} twice"
-            yield Flaw(says, f"{at}/{index}", "remove one of the two")
-
-
-def _pattern(pattern: JsonValue, at: str) -> Iterator[Flaw]:
-    found = between_slashes(pattern) if isinstance(pattern, str) else None
-    if found:
-        says = "the pattern stands between slashes, and wants them in the value"
-        flags = ": a schema has no flags" if found[1] else ""
-        yield Flaw(says, at, f'write "{found[0]}"{flags}')
-
-
-def _shown(value: JsonValue) -> str:
-    """A value of the schema as it stands there."""
-    return json.dumps(value, ensure_ascii=False)
 
 
 def _other_type(outer: Mapping[str, JsonValue], inner: Mapping[str, JsonValue]) -> bool:
     one, other = outer.get("type"), inner.get("type")
     return isinstance(one, str) and isinstance(other, str) and one != other
-
-
-def _kinds(kind: JsonValue) -> tuple[type, ...]:
-    """Types of Python that a schema's `type` stands for; empty where that is not known."""
-    names = kind if isinstance(kind, list) else [kind]
-    if not all(isinstance(name, str) and name in _KINDS for name in names):
-        return ()
-    return tuple(one for name in names for one in _KINDS[str(name)])
-
-
-def _is_of(value: JsonValue, kinds: tuple[type, ...]) -> bool:
-    return isinstance(value, kinds) and (not isinstance(value, bool) or bool in kinds)
-
-
-def _is_number(value: JsonValue) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)

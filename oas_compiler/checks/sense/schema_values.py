@@ -118,14 +118,13 @@ def _choices(schema: Mapping[str, JsonValue], pointer: str, *, is_port: bool) ->
             "make the type and the values agree",
         )
         return
-    texts = [value for value in known[:_MOST] if isinstance(value, str)]
+    seen: set[str] = set()
     for index, value in enumerate(known[:_MOST]):
-        if isinstance(value, str) and texts.count(value) > 1 and value in known[:index]:
-            yield Flaw(
-                f"enum lists {_shown(value)} twice",
-                f"{pointer}/enum/{index}",
-                "remove one of the two",
-            )
+        if isinstance(value, str) and value in seen:
+            says = f"enum lists {_shown(value)} twice"
+            yield Flaw(says, f"{pointer}/enum/{index}", "remove one of the two")
+        elif isinstance(value, str):
+            seen.add(value)
     const = schema.get("const")
     if const is not None and const not in known:
         hint = "write one of the values of enum, or leave enum out"
@@ -148,7 +147,7 @@ def _types(kind: JsonValue, at: str) -> Iterator[Flaw]:
         yield Flaw("type is an empty list", at, 'write a type, as in ["string", "null"]')
     names = kind[:_MOST] if isinstance(kind, list) else []
     for index, name in enumerate(names):
-        if name in names[:index]:
+        if isinstance(name, str) and name in names[:index]:
             says = f"type lists {_shown(name)} twice"
             yield Flaw(says, f"{at}/{index}", "remove one of the two")
 

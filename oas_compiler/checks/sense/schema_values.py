@@ -118,13 +118,25 @@ def _choices(schema: Mapping[str, JsonValue], pointer: str, *, is_port: bool) ->
             "make the type and the values agree",
         )
         return
+    yield from _repeated(known, f"{pointer}/enum")
+    yield from _unlisted(schema, known, pointer)
+
+
+def _repeated(known: list[JsonValue], at: str) -> Iterator[Flaw]:
     seen: set[str] = set()
     for index, value in enumerate(known[:_MOST]):
         if isinstance(value, str) and value in seen:
-            says = f"enum lists {_shown(value)} twice"
-            yield Flaw(says, f"{pointer}/enum/{index}", "remove one of the two")
+            yield Flaw(
+                f"enum lists {_shown(value)} twice", f"{at}/{index}", "remove one of the two"
+            )
         elif isinstance(value, str):
             seen.add(value)
+
+
+def _unlisted(
+    schema: Mapping[str, JsonValue], known: list[JsonValue], pointer: str
+) -> Iterator[Flaw]:
+    """A const and a default that enum does not list."""
     const = schema.get("const")
     if const is not None and const not in known:
         hint = "write one of the values of enum, or leave enum out"

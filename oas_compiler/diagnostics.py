@@ -178,9 +178,15 @@ _MOST_COMPARED: Final = 4_000
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """`did you mean "x"?` for the nearest known spelling, else an empty string."""
+    name = nearest_name(word, known)
+    return f'did you mean "{name}"?' if name else ""
+
+
+def nearest_name(word: str, known: Iterable[str]) -> str:
+    """The known name that is spelt most like a word; empty where none is near."""
     if len(word) > LONGEST_COMPARED:
         return ""
     names = [name for name in sorted(set(known)) if len(name) <= LONGEST_COMPARED]
     folded = [name for name in names if name.casefold() == word.casefold()]
     close = folded or get_close_matches(word, names[:_MOST_COMPARED], n=1, cutoff=0.6)
-    return f'did you mean "{close[0]}"?' if close else ""
+    return close[0] if close else ""

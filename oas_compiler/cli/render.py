@@ -136,14 +136,32 @@ def gate_view(
     heading = Pieces([name, *(Text(clean(part), "dim") for part in about)], after_first="   ")
     selector = gate.form.selector
     values = dict(gate.values if selector is None else other_values(gate.values))
-    parts: list[RenderableType] = [Text(clean(said))] if said else []
+    parts: list[RenderableType] = [Words(Text(clean(said, lines=True)), 0)] if said else []
     if selector is None and _is_message(values.get(MESSAGE)):
         parts.append(value_view(values.pop(MESSAGE), extent))
     parts += [values_view(values, extent)] if values else []
     if selector is not None:
-        parts.append(checklist_view(checklist or Checklist.of(selector, names), asking=asking))
-    shown = parts or [Text("no data to show", style="dim italic")]
+        offered = checklist or Checklist.of(selector, names)
+        parts.append(checklist_view(offered, asking=asking, extent=extent))
+    shown = parts or _asked(gate)
     return Group(heading, *(below_heading(part) for part in shown))
+
+
+def _asked(gate: Gate) -> list[RenderableType]:
+    """What a gate that shows nothing asks for: each field, its kind, and the author's words on it."""
+    from oas_compiler.cli.fields import has_form, kind, properties_of, words_of
+
+    if not has_form(gate):
+        return [Text("no data to show", style="dim italic")]
+    form = gate.form
+    schema = form.schema if form.inner is None else form.inner
+    fields = properties_of(schema or {}) or {form.output: schema or {}}
+    return [
+        Member(
+            clean(name), Text("\n".join([kind(part), *words_of(name, part)])), is_words=True, indent=0
+        )
+        for name, part in fields.items()
+    ]
 
 
 def _is_message(value: Any) -> bool:
@@ -215,7 +233,7 @@ def run_view(
     if decisions:
         parts += [_title("decisions"), Indented(_decisions_table(decisions, extent))]
     if chosen:
-        parts += [_title("context"), Indented(_chosen_table(chosen))]
+        parts += [_title("context"), Indented(_chosen_table(chosen, extent))]
     first, *rest = _outcome(run, needed.whole, extent, names)
     if needed.lacks and run.status in {"waiting", "failed", "running"}:
         rest += [
@@ -223,7 +241,7 @@ def run_view(
             Indented(Group(*reasons(needed.lacks))),
         ]
     if extent.is_cut:
-        rest.append(Text(f"  what ends in … is cut; {extent.way}", style=NOTE))
+        rest.append(Words(Text(f"what ends in … is cut; {extent.way}", style=NOTE)))
     return Group(first, *parts, *rest)
 
 
@@ -268,9 +286,9 @@ def _outcome(
         yield Words(Text(clean(str(run.error.get("message", ""))), "red"))
     if run.status == "stopped" and run.stopped_by:
         reason = f": {clean(run.stop_reason)}" if run.stop_reason else ""
-        yield Text(f"  stopped by {clean(recorded_name(run.stopped_by))}{reason}")
+        yield Words(Text(f"stopped by {clean(recorded_name(run.stopped_by))}{reason}"))
     for problem in told_unreadable(run):
-        yield Text(f"  {clean(problem)}", style="red")
+        yield Words(Text(clean(problem), style="red"))
     for gate in run.waiting:
         alone = len(run.waiting) == 1
         yield Text("")
@@ -281,9 +299,8 @@ def _outcome(
 
 def _how_to_go_on(run: Run, given: Given) -> Iterator[RenderableType]:
     if run.status == "failed" and (run.error or {}).get("code") == "below_min_items":
-        yield Text(
-            "  this run keeps what its slot was offered: start a new one with more artifacts"
-        )
+        words = "this run keeps what its slot was offered: start a new one with more artifacts"
+        yield Words(Text(words))
         return
     if run.status in {"failed", "running"}:
         why = "try again" if run.status == "failed" else "if no process works on it"
@@ -334,19 +351,19 @@ def _decision_cells(row: Mapping[str, Any], extent: Extent) -> list[Text]:
     ]
 
 
-def _chosen_table(chosen: Sequence[ChosenContext]) -> Listing:
+def _chosen_table(chosen: Sequence[ChosenContext], extent: Extent) -> Listing:
     return Listing(
         ("slot", "artifact", "name", "revision", "extension", "scope", "by", "at"),
-        [_chosen_cells(one) for one in chosen],
+        [_chosen_cells(one, extent) for one in chosen],
         words=_WORDS,
     )
 
 
-def _chosen_cells(one: ChosenContext) -> list[Text]:
+def _chosen_cells(one: ChosenContext, extent: Extent) -> list[Text]:
     return [
         Text(clean(one.slot_id)),
         Text("none chosen" if one.artifact_id is None else clean(one.artifact_id)),
-        Text(cut(clean(one.name), 40)),
+        Text(extent.cut(clean(one.name), 40)),
         Text("" if one.revision is None else str(one.revision)),
         Text(clean(one.extension or "")),
         Text(one.source_scope or ""),

@@ -89,7 +89,8 @@ def file_label(file: str) -> str:
     file there.  Nothing ever opens it.
     """
     try:
-        return _storable(os.path.abspath(file)) if file else ""
+        # No link is followed: people know the file by the path that was typed.
+        return _storable(os.path.abspath(file)) if file else ""  # noqa: PTH100
     except OSError:  # the working folder is gone
         return _storable(file)
 

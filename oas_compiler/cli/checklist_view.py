@@ -92,9 +92,7 @@ def _heading(checklist: Checklist, extent: Extent) -> Text:
 # ------------------------------------------------------------------------------- rows
 
 
-def _rows(
-    checklist: Checklist, numbers: Sequence[int], extent: Extent
-) -> Iterator[RenderableType]:
+def _rows(checklist: Checklist, numbers: Sequence[int], extent: Extent) -> Iterator[RenderableType]:
     cells = {
         number: tuple(extent.cut(text, MAX_CELL) for text in checklist.cells(number))
         for number in numbers

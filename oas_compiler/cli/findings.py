@@ -68,9 +68,7 @@ def finding_lines(finding: Finding, line: str | None) -> list[Text]:
     if line is not None:
         shown, before, under = excerpt(line, finding.place.column)
         lines.append(unbroken(Text(f"  {finding.place.line} | {shown}")))
-        lines.append(
-            unbroken(Text.assemble(f"{margin} | {before}", (under, f"bold {colour}")))
-        )
+        lines.append(unbroken(Text.assemble(f"{margin} | {before}", (under, f"bold {colour}"))))
     if finding.hint:
         lines.append(Text(f"{margin}   hint: {clean(without_secrets(finding.hint))}"))
     return lines

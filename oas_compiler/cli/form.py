@@ -224,4 +224,4 @@ def _describe(field: Field, keyboard: Keyboard) -> None:
     numbered = is_numbered(options)
     for number, option in enumerate(options, start=1):
         sign = f"{number})" if numbered else "-"
-        keyboard.terminal.say(Words(Text(f"  {sign} {cell(option, Extent(whole=True))}")))
+        keyboard.terminal.say(Words(Text(f"{sign} {cell(option, Extent(whole=True))}")))

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
+from cinatra_sdk.governed_keys import RUN_ID_INPUTS
 from oas_compiler.cli.exits import Exit, Halt
 from oas_compiler.cli.form import SKIPPED, Field, Form
 from oas_compiler.cli.keyboard import Keyboard
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from oas_compiler.cli.terminal import Terminal
     from oas_compiler.lower.flow import Flow
 
+
 def with_asked(terminal: Terminal, flow: Flow, params: dict[str, Any]) -> dict[str, Any]:
     """`params` with the inputs that a person filled in; the same where none is missing.
 
@@ -34,10 +36,11 @@ def with_asked(terminal: Terminal, flow: Flow, params: dict[str, Any]) -> dict[s
     from oas_compiler.approval import visible_required
 
     start = flow.ir.start_node()
-    missing = [title for title in visible_required(start) if title not in params]
+    hidden = {*start.hidden, *RUN_ID_INPUTS}
+    missing = [t for t in visible_required(start) if t not in params and t not in hidden]
     if not missing:
         return params
-    fields = [field for field in _fields(flow) if field.name not in start.hidden]
+    fields = [field for field in _fields(flow) if field.name not in hidden]
     known = {field.path: _known(field, params) for field in fields if field.name not in missing}
     form = Form(fields, Keyboard(terminal), send="start the run")
     are = "is" if len(missing) == 1 else "are"

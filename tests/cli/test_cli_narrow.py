@@ -249,12 +249,19 @@ def test_the_words_of_a_finding_are_broken_between_words_and_its_line_of_the_fil
     message = "the gate 'recipients-review_gate' guards nothing behind the node that sends"
     hint = "put the gate in front of 'send_newsletter', or give it another risk class"
     finding = Finding(
-        code="OAS300", severity="error", message=message, hint=hint, file="agents/newsletter/cinatra/oas.json", place=place
+        code="OAS300",
+        severity="error",
+        message=message,
+        hint=hint,
+        file="agents/newsletter/cinatra/oas.json",
+        place=place,
     )
     source = '"description": "' + "sentence " * 9 + '"'
     lines = finding_lines(finding, source)
     told = shown(Lines(lines), width)
-    assert " ".join(" ".join(told).split()) == " ".join(" ".join(one.plain for one in lines).split())
+    assert " ".join(" ".join(told).split()) == " ".join(
+        " ".join(one.plain for one in lines).split()
+    )
     assert f"  12 | {source}" in told
     assert Lines(lines).plain.count("\n") == 3
 

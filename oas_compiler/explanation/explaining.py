@@ -10,7 +10,6 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 
-from cinatra_sdk.governed_keys import RUN_ID_INPUTS
 from oas_compiler import ir
 from oas_compiler.approval import Approval, Path, derive_approval, visible_required, walk
 from oas_compiler.casting import shown
@@ -36,6 +35,8 @@ from oas_compiler.scope import Document
 from oas_compiler.source import Source, SourceInput, read_source
 from oas_compiler.templates import strings
 
+RUN_ID_INPUTS = frozenset({"cinatra_run_id", "agent_run_id"})
+"""Inputs that carry the run's identity: the host's value wins over whatever a caller sends (R-01)."""
 _ENVIRONMENT = re.compile(r"\{\{\s*([A-Z][A-Z0-9_]*)\s*\}\}")
 _TYPES = {ir.RegexNode: "PluginRegexNode", ir.TemplateNode: "PluginTemplateNode"}
 

@@ -19,6 +19,7 @@ from langgraph.graph.state import CompiledStateGraph
 from pydantic import JsonValue
 
 from cinatra_sdk.checkpoints import with_strict_serializer
+from cinatra_sdk.governed_keys import RUN_ID_INPUTS
 from cinatra_sdk.lineage import Effects, require_known
 from cinatra_sdk.platform.protocol import Platform
 from cinatra_sdk.policy import is_send_class, parse_policy, require_entries
@@ -27,7 +28,7 @@ from oas_compiler.approval import Approval, GateSpec, acting_nodes, derive_appro
 from oas_compiler.ir import FlowIR
 from oas_compiler.lower.frame import LAYOUT, pin_of
 from oas_compiler.lower.graph import lower_flow
-from oas_compiler.lower.inputs import RUN_ID_INPUTS, accepted_inputs, require_hidden
+from oas_compiler.lower.inputs import accepted_inputs, require_hidden
 from oas_compiler.lower.names import INPUTS
 from oas_compiler.lower.registry import Wiring
 from oas_compiler.mermaid import mermaid

@@ -138,7 +138,7 @@ OF_004 = (
     ("payload_sha256, policy_sha256)", "payload_sha256, policy_sha256, decided_at)"),
     ("(run_id, tenant, digest, input,", "(run_id, tenant, digest, status, input,"),
     ("fence, stopped_by,\n              stop_reason)", "fence, updated_at)"),
-    ("lowering, platform, policy, started_by)", "lowering, platform, policy)"),
+    ("lowering, platform, policy, started_by,\n              file)", "lowering, platform, policy)"),
     ("grant select on oasflow.eligible_artifacts to {role};", ""),
 )
 """What `rights.sql` says today, and what it said before 005."""
@@ -203,7 +203,7 @@ def test_a_database_of_004_keeps_its_rows_and_gets_the_clock_and_the_triggers_of
     empty: str, app_at_004: tuple[str, str]
 ) -> None:
     mine, dsn = app_at_004
-    rows = "select json_agg(to_jsonb({0}) - '{{stopped_by,stop_reason,started_by}}'::text[] order by run_id) from {0}"  # fmt: skip
+    rows = "select json_agg(to_jsonb({0}) - '{{stopped_by,stop_reason,started_by,file}}'::text[] order by run_id) from {0}"  # fmt: skip
     before = [execute(empty, rows.format(table)) for table in ("runs", "decisions")]
     with pytest.raises(StoreError, match=rf"missing: 005.*--app-role {mine}"):
         Database.open(dsn)

@@ -16,6 +16,7 @@ from langgraph.runtime import Runtime
 from cinatra_sdk.answers import AnswerForm
 from cinatra_sdk.errors import InputInvalid
 from cinatra_sdk.gates import gate_id
+from cinatra_sdk.governed_keys import RUN_ID_INPUTS
 from cinatra_sdk.hitl import FALLBACK_RENDERER, Outcome, Question, build_hitl_gate
 from cinatra_sdk.policy import parse_policy, require_entries
 from cinatra_sdk.runtime_context import HostContext, _Derived, context_of
@@ -24,7 +25,7 @@ from cinatra_sdk.state import seal
 from oas_compiler.approval import SETUP_STEP, visible_required
 from oas_compiler.ir import Port, StartNode
 from oas_compiler.lower.frame import Frame
-from oas_compiler.lower.inputs import RUN_ID_INPUTS, accepted_inputs
+from oas_compiler.lower.inputs import accepted_inputs
 from oas_compiler.lower.names import CURSOR, DECISIONS, INPUTS, node_name
 from oas_compiler.lower.nodes.gate import decision_record, rejection
 from oas_compiler.lower.registry import REGISTRY, Lowered, Site

@@ -67,6 +67,7 @@ class Run:
     flow: str = ""
     """The flow's name."""
     file: str = ""
+    """Path of the file that it was started from, for people: nothing opens it; empty for none."""
     digest: str = ""
     input: Mapping[str, JsonValue] = field(default_factory=dict)
     """What it was started with, and what was answered since at its setup gates."""

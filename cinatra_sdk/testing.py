@@ -35,6 +35,7 @@ from cinatra_sdk.engine.runtime_context import HostContext
 from cinatra_sdk.errors import AnswerInvalid, FlowError
 from cinatra_sdk.gates.decisions import Decision
 from cinatra_sdk.gates.gate import Gate
+from cinatra_sdk.governed.keys import RUN_ID_INPUTS
 from cinatra_sdk.governed.secrets import redact
 from cinatra_sdk.platform import (
     Platform,
@@ -270,12 +271,17 @@ def simulation(
 
 
 def sampled_inputs(flow: DrivableFlow) -> dict[str, JsonValue]:
-    """Made-up values for inputs without a default that no person would be asked for."""
+    """Made-up values for inputs without a default that no person would be asked for.
+
+    The run's own id is the host's to set, and is never made up.
+    """
     schema: Any = flow.input_schema
     return {
         title: sample(part, name=title)
         for title, part in schema["properties"].items()
-        if "default" not in part and (part.get("x-hidden") or title not in schema["required"])
+        if title not in RUN_ID_INPUTS
+        and "default" not in part
+        and (part.get("x-hidden") or title not in schema["required"])
     }
 
 

@@ -57,9 +57,10 @@ def test_the_host_program_does_not_take_a_failed_run_for_done(
     assert capsys.readouterr().out == ""
 
 
-def test_the_graph_runs_as_printed(at_root: None) -> None:
+def test_the_graph_runs_as_printed(at_root: None, capsys: Any) -> None:
     names: dict[str, Any] = {}
     exec(block("flow.graph(checkpointer="), names)
+    assert "'topic': 'Bees'" in capsys.readouterr().out
     assert names["graph"].get_state(names["flow"].config(run_id="r1")).interrupts
 
 

@@ -34,7 +34,7 @@ from cinatra_sdk.context.errors import ContextError
 from cinatra_sdk.context.selector import Selector
 from cinatra_sdk.errors import AnswerInvalid, ValueRefused
 from cinatra_sdk.governed.keys import without_governed
-from cinatra_sdk.governed.secrets import find_secret
+from cinatra_sdk.governed.secrets import find_secret, redact
 from cinatra_sdk.text.people import person_name
 from cinatra_sdk.values.json_values import check_value
 from cinatra_sdk.values.strict_json import NotStrictJson, read_json
@@ -47,6 +47,8 @@ APPROVAL_SCHEMA: Final[dict[str, JsonValue]] = {
     "required": ["approved"],
 }
 MAX_ANSWER_BYTES: Final = 65_536
+_LONGEST_NAME: Final = 40
+"""Characters of a given name that an error repeats."""
 _KEYS: Final = ("approved", "approvedAt", "value", "userResponse", "approvalNote", "reason", "by")
 
 
@@ -242,12 +244,14 @@ def check_answer_value(value: Any) -> None:
 
 def _envelope(raw: object) -> dict[str, Any]:
     if not isinstance(raw, Mapping):
+        from cinatra_sdk.values.json_schema import type_name  # only what is wrong loads it
+
         raise AnswerInvalid(
-            f"the answer is a {type(raw).__name__}, not an object",
+            f"the answer is not an object, got {type_name(raw)}",
             hint='send {"approved": true} or {"approved": false}',
         )
     message = dict(raw)
-    unknown = sorted(str(key) for key in message if key not in _KEYS)
+    unknown = sorted(said_name(key) for key in message if key not in _KEYS)
     if unknown:
         raise AnswerInvalid(f"the answer has unknown keys: {', '.join(unknown)[:200]}")
     if not isinstance(message.get("approved"), bool):
@@ -264,6 +268,14 @@ def _envelope(raw: object) -> dict[str, Any]:
     if len(json.dumps(message)) > MAX_ANSWER_BYTES:
         raise AnswerInvalid(f"the answer is larger than {MAX_ANSWER_BYTES} bytes")
     return message
+
+
+def said_name(name: object) -> str:
+    """The name of a member as somebody gave it, for an error: no credential, nothing invisible."""
+    shown = redact(str(name))[:_LONGEST_NAME]
+    return "".join(
+        one if one.isprintable() else one.encode("unicode_escape").decode("ascii") for one in shown
+    )
 
 
 def _text(message: Mapping[str, Any], key: str) -> str:

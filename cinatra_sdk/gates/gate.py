@@ -21,7 +21,7 @@ from pydantic import JsonValue
 
 from cinatra_sdk.context.selector import Selector, is_selector, read_selector
 from cinatra_sdk.errors import AnswerInvalid, GateUnreadable
-from cinatra_sdk.gates.answers import Answer, AnswerForm
+from cinatra_sdk.gates.answers import Answer, AnswerForm, said_name
 from cinatra_sdk.gates.decisions import Decision
 
 if TYPE_CHECKING:
@@ -33,6 +33,11 @@ _MOST_NAMES: Final = 5
 """Members of a given object that an error names."""
 _LONGEST_EXAMPLE: Final = 500
 """Characters of an answer that an error shows; `oasflow gates --json` shows any."""
+
+_AGREEMENT: Final = frozenset(
+    {"accept", "accepted", "agree", "agreed", "approve", "approved", "confirm", "confirmed", "ok"}
+)
+"""Names of members that say yes to the gate."""
 
 
 def label(node: str, visit: int) -> str:
@@ -92,7 +97,7 @@ class Gate:
     def from_json(cls, data: Mapping[str, Any]) -> Gate:
         """Raises: `GateUnreadable` when `data` was not made by `to_json`."""
         if not isinstance(data, Mapping):
-            raise GateUnreadable(f"a {type(data).__name__} is no gate's JSON")
+            raise GateUnreadable(f"it is no object, got {_type_name(data)}")
         gate = gate_of(
             _Kept(
                 value=_member(data, "payload", dict),
@@ -163,7 +168,7 @@ def _given(raw: object) -> str:
 def _kind(value: object) -> str:
     """Of an object the names of its members too, where one may be misspelt."""
     if isinstance(value, Mapping):
-        names = ", ".join(f"'{str(name)[:40]}'" for name in itertools.islice(value, _MOST_NAMES))
+        names = ", ".join(f"'{said_name(name)}'" for name in itertools.islice(value, _MOST_NAMES))
         more = len(value) - _MOST_NAMES
         return f"an object with {names or 'no member'}" + (f" and {more} more" if more > 0 else "")
     if isinstance(value, list | tuple):
@@ -215,7 +220,16 @@ def example_answer(form: AnswerForm) -> JsonValue:
         value = sample(form.output_schema, name=form.output)
     if form.inner is not None and form.titled and isinstance(value, dict):
         value[form.output] = json.dumps(sample(form.inner, name=form.output), ensure_ascii=False)
-    return value
+    return _agreeing(form, value)
+
+
+def _agreeing(form: AnswerForm, value: JsonValue) -> JsonValue:
+    """`value` with a yes where the author asks for one by name: the example is an approval."""
+    if not isinstance(value, dict):
+        return value
+    yes = {name for name, part in value.items() if part is False and name.lower() in _AGREEMENT}
+    agreed: JsonValue = {name: True if name in yes else part for name, part in value.items()}
+    return agreed if yes and _fits(form, agreed) else value
 
 
 def _example_selection(form: AnswerForm, selector: Selector) -> JsonValue:
@@ -290,8 +304,14 @@ def _member(data: Mapping[str, Any], key: str, kind: type) -> Any:
     value = data[key]
     # True and False are numbers for Python.
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-        raise GateUnreadable(f'its "{key}" is a {type(value).__name__}')
+        raise GateUnreadable(f'its "{key}" is of type {_type_name(value)}')
     return value
+
+
+def _type_name(value: object) -> str:
+    from cinatra_sdk.values.json_schema import type_name  # only what cannot be read loads it
+
+    return type_name(value)
 
 
 def selector_of(renderer: str, values: Mapping[str, JsonValue]) -> Selector | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
@@ -79,6 +80,19 @@ def failure_of(error: Exception, host: HostContext) -> dict[str, Any]:
         "waiting": Json([]),
         "error": Json(cut_out(described, secrets)),
     }
+
+
+def file_label(file: str) -> str:
+    """The absolute path of a flow's file, as people are shown it; empty where there is none.
+
+    It is said from another folder, on another day: a path as somebody typed it would name another
+    file there.  Nothing ever opens it.
+    """
+    try:
+        # No link is followed: people know the file by the path that was typed.
+        return _storable(os.path.abspath(file)) if file else ""  # noqa: PTH100
+    except OSError:  # the working folder is gone
+        return _storable(file)
 
 
 def _storable(text: str) -> str:

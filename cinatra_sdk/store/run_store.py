@@ -75,6 +75,7 @@ from cinatra_sdk.store.rows import (
     checked_run_id,
     ending_of,
     failure_of,
+    file_label,
     gates_in,
     host_of,
     refuse_ended,
@@ -293,6 +294,7 @@ class RunStore:
             "platform": Json(flow.platform.describe()),
             "policy": None if host.approval_policy is DERIVED else Json({"policy": policy}),
             "started_by": person_name(by),
+            "file": file_label(flow.file),
         }
         with self._database.connection() as connection, connection.transaction():
             execute(
@@ -301,7 +303,7 @@ class RunStore:
                 {
                     "digest": flow.digest,
                     "name": flow.name,
-                    "file": flow.file,
+                    "file": row["file"],
                     "source": flow.source,
                 },
             )

@@ -69,14 +69,35 @@ def broken_rule(error: Break) -> str:
             return f"less than the minimum of {_json(wanted)}"
         case "maximum":
             return f"more than the maximum of {_json(wanted)}"
+        case "anyOf" | "oneOf" if isinstance(wanted, list):
+            how = "none" if rule == "anyOf" else "not exactly one"
+            ways = "; ".join(map(_way, wanted[:_SHOWN_PARTS]))
+            return f"fits {how} of what is allowed: {ways}"[:_SHOWN] + f", got {type_name(value)}"
         case "":
             return "no value is allowed here"
     return f"breaks the rule {rule}: {_json(wanted)}"
 
 
+def _way(schema: Any) -> str:
+    """One of several schemas in a few words: what an author calls it, else what it asks for."""
+    if not isinstance(schema, dict):
+        return _json(schema)
+    if isinstance(schema.get("title"), str) and schema["title"]:
+        return _json(schema["title"])
+    listed = [schema["const"]] if "const" in schema else schema.get("enum")
+    if isinstance(listed, list) and listed:
+        return "one of " + ", ".join(map(_json, listed)) if len(listed) > 1 else _json(listed[0])
+    kinds = schema.get("type")
+    names = kinds if isinstance(kinds, list) else [kinds] if kinds else []
+    required = schema.get("required")
+    if required and isinstance(required, list) and (not names or names == ["object"]):
+        return f"an object with {', '.join(_quoted(required))}"
+    return " or ".join(map(str, names)) or _json(schema)
+
+
 def type_name(value: Any) -> str:
-    """The JSON type of `value`."""
-    return _TYPES.get(type(value), "null")
+    """The JSON type of `value`; of what is none: `no JSON`."""
+    return "null" if value is None else _TYPES.get(type(value), "no JSON")
 
 
 def _properties(error: Break) -> list[str]:

@@ -59,7 +59,10 @@ class PortReader:
                 continue
             if port.title in ports:
                 self._findings.error(
-                    "OAS030", f'the property "{port.title}" is declared twice', port.place
+                    "OAS030",
+                    f'the property "{port.title}" is declared twice',
+                    port.place,
+                    hint="remove one of the two, or give it a title of its own",
                 )
                 continue
             ports[port.title] = port

@@ -56,13 +56,6 @@ class LateInput:
 
 def late_inputs(subject: Subject) -> Iterator[LateInput]:
     """Every such input of every flow, in the order of the nodes."""
-    # an edge from a context selection that comes late is OAS158's finding
-    selecting = {
-        slot.node.place.pointer
-        for found in subject.slot_flows
-        for slot in found.slots
-        if slot.node is not None
-    }
     for flow in subject.flows:
         gaps = Gaps(flow)
         unread = flow.lacks_nodes or gaps.route_sources or gaps.route_targets
@@ -70,7 +63,8 @@ def late_inputs(subject: Subject) -> Iterator[LateInput]:
             continue
         reached = Reach(flow).reached
         before = Before(flow)
-        reached -= {node.id for node in flow.nodes if node.place.pointer in selecting}
+        # an edge from a context selection that comes late is OAS158's finding
+        reached -= {node.id for node in flow.nodes if node.place.pointer in subject.selecting}
         fallback = {port.title for port in flow.outputs if port.default is not None}
         for node in flow.nodes:
             if node.id in reached and not is_vague(node):

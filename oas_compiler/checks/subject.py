@@ -187,6 +187,16 @@ class Subject:
         return read_slots(self.flows)
 
     @cached_property
+    def selecting(self) -> frozenset[str]:
+        """Places (JSON pointers) of the nodes that select for context slots."""
+        return frozenset(
+            slot.node.place.pointer
+            for found in self.slot_flows
+            for slot in found.slots
+            if slot.node is not None
+        )
+
+    @cached_property
     def components(self) -> tuple[Written, ...]:
         """Every object with a `component_type`, outermost first, in file order.
 

@@ -144,14 +144,21 @@ def _app(names: Sequence[str]) -> typer.Typer:
     made.callback()(everywhere)
     for name in names:
         if name in _COMMANDS:
-            made.command(name)(bounded(_command(_COMMANDS[name], name)))
+            found = _command(_COMMANDS[name], name)
+            made.command(name, short_help=_sentence(found))(bounded(found))
             continue
         about, commands = _GROUPS[name]
         group = _group(name, about)
         for command in commands:
-            group.command(command)(bounded(_command(name, command)))
-        made.add_typer(group)
+            found = _command(name, command)
+            group.command(command, short_help=_sentence(found))(bounded(found))
+        made.add_typer(group, short_help=about)
     return made
+
+
+def _sentence(command: Callable[..., Exit]) -> str:
+    """What a list of commands says of one: the whole sentence, which typer would cut at 80 columns."""
+    return (command.__doc__ or "").strip().partition("\n\n")[0]
 
 
 def _group(name: str, about: str, epilog: str | None = None) -> typer.Typer:

@@ -90,7 +90,7 @@ class Asker:
                 reason = note or self.keyboard.line("reason (optional): ").strip()
                 return Decision.reject(by=self.by, reason=reason)
             if chosen in {"v", "view"}:
-                paged(self.terminal, self._whole(gate))
+                paged(self.terminal, self._whole(gate, checklist))
                 continue
             if checklist is not None and _is_tick(chosen, note):
                 checklist = self._ticked(checklist, typed, chosen, note)
@@ -106,8 +106,11 @@ class Asker:
         path = tuple(unquote(_VISIT.sub("", part)) for part in gate.id.split("/"))
         return self.by_author.get(path, "")
 
-    def _whole(self, gate: Gate) -> RenderableType:
-        return gate_view(gate, self.names, said=self._said(gate), extent=Extent(whole=True))
+    def _whole(self, gate: Gate, checklist: Checklist | None) -> RenderableType:
+        extent = Extent(whole=True)
+        return gate_view(
+            gate, self.names, checklist=checklist, said=self._said(gate), extent=extent
+        )
 
     def _chosen(
         self, gate: Gate, checklist: Checklist | None, letter: str, note: str

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 PAGE: Final = 50
 """Rows that are shown at a time."""
 MAX_CELL: Final = 60
+"""Characters of a name or an id where a list of them is shown, or one is named in an error."""
 _WHAT_TO_TYPE: Final = "type the numbers to tick or untick, or one of the letters"
 
 
@@ -88,11 +89,11 @@ class Checklist:
         return self.selector.candidates[self.order[number - 1]]
 
     def cells(self, number: int) -> tuple[str, ...]:
-        """Name or id, extension, owner; the id of one that has a name, else an empty text."""
+        """Name or id, extension, owner; the id of one that has a name, else an empty text; uncut."""
         one = self.candidate(number)
         id_, name = one.triple.artifact_id, self._name(one)
         texts = (name or id_, one.extension, one.owner_id, id_ if name else "")
-        return tuple(cut(clean(text), MAX_CELL) for text in texts)
+        return tuple(map(clean, texts))
 
     def _name(self, one: Candidate) -> str:
         """As the run's own store calls it, else as the platform does."""

@@ -17,7 +17,7 @@ none is disabled.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from rich.cells import cell_len, set_cell_size
@@ -25,7 +25,8 @@ from rich.console import Console, ConsoleOptions, Group, RenderableType
 from rich.text import Text
 
 from oas_compiler.cli.checklist import MAX_CELL, PAGE, Checklist, listed
-from oas_compiler.cli.safe import clean, cut
+from oas_compiler.cli.safe import clean
+from oas_compiler.cli.values import Extent
 
 _GAP: Final = "   "
 MOST_NAMED: Final = 3
@@ -34,24 +35,36 @@ _NARROWEST: Final = 8
 """Columns of a text, however narrow the terminal is."""
 
 
-def checklist_view(checklist: Checklist, *, asking: bool) -> RenderableType:
-    """The page that is open; `asking`: somebody can type, and is told what."""
-    parts: list[RenderableType] = [_heading(checklist)]
+def checklist_view(
+    checklist: Checklist, *, asking: bool, extent: Extent | None = None
+) -> RenderableType:
+    """The page that is open; all candidates where `extent` leaves nothing out.
+
+    asking: somebody can type, and is told what.
+    """
+    extent = extent or Extent()
+    if extent.whole:
+        checklist = replace(checklist, page=0, words="")
+    parts: list[RenderableType] = [_heading(checklist, extent)]
     if checklist.selector.readable_only:
         words = "readable only: the slot wants artifacts that the model can read"
         parts.append(Text(words, style="cyan"))
     if checklist.missing:
-        parts.append(Text(_asked_again(checklist.missing), style="yellow"))
+        parts.append(Text(_asked_again(checklist.missing, extent), style="yellow"))
     if not checklist.order:
         words = "no artifact can be chosen"
         without = "" if checklist.refusal() else "; approving goes on without one"
         return Group(*parts, Text(words + without, style="italic"))
-    return Group(*parts, *_rows(checklist), *_footer(checklist, asking))
+    numbers = checklist.shown() if extent.whole else checklist.on_page()
+    return Group(
+        *parts, *_rows(checklist, numbers, extent), *_footer(checklist, numbers, asking, extent)
+    )
 
 
-def _asked_again(missing: Sequence[str]) -> str:
-    named = ", ".join(f'"{cut(clean(id_), MAX_CELL)}"' for id_ in missing[:MOST_NAMED])
-    more = f" and {len(missing) - MOST_NAMED} more" if len(missing) > MOST_NAMED else ""
+def _asked_again(missing: Sequence[str], extent: Extent) -> str:
+    most = extent.most(MOST_NAMED)
+    named = ", ".join(f'"{extent.cut(clean(id_), MAX_CELL)}"' for id_ in missing[:most])
+    more = f" and {len(missing) - most} more" if len(missing) > most else ""
     return f"asked again: {named}{more} was chosen, and is offered no more as it was"
 
 
@@ -68,9 +81,9 @@ def how_many(at_least: int, at_most: int | None) -> str:
     return f"choose up to {at_most}, at least {at_least}"
 
 
-def _heading(checklist: Checklist) -> Text:
+def _heading(checklist: Checklist, extent: Extent) -> Text:
     rules = checklist.selector.rules
-    slot = f'"{cut(clean(rules.slot_id), MAX_CELL)}"'
+    slot = f'"{extent.cut(clean(rules.slot_id), MAX_CELL)}"'
     return Text.assemble(
         "Context for ", (slot, "bold"), f": {how_many(rules.min_items, rules.cap)}"
     )
@@ -79,9 +92,11 @@ def _heading(checklist: Checklist) -> Text:
 # ------------------------------------------------------------------------------- rows
 
 
-def _rows(checklist: Checklist) -> Iterator[RenderableType]:
-    numbers = checklist.on_page()
-    cells = {number: checklist.cells(number) for number in numbers}
+def _rows(checklist: Checklist, numbers: Sequence[int], extent: Extent) -> Iterator[RenderableType]:
+    cells = {
+        number: tuple(extent.cut(text, MAX_CELL) for text in checklist.cells(number))
+        for number in numbers
+    }
     columns = zip(*cells.values(), strict=True)
     widths = tuple(max(cell_len(cell) for cell in column) for column in columns)
     digits = len(str(len(checklist.order)))
@@ -89,7 +104,7 @@ def _rows(checklist: Checklist) -> Iterator[RenderableType]:
     for number in numbers:
         scope = checklist.candidate(number).scope
         if scope != before:
-            yield Text(cut(clean(scope), MAX_CELL).capitalize(), style="bold")
+            yield Text(extent.cut(clean(scope), MAX_CELL).capitalize(), style="bold")
         before = scope
         mark, style = _mark(checklist, number)
         yield _Row(f"  {mark} {number:>{digits}}  ", cells[number], widths, style)
@@ -141,16 +156,18 @@ def _folded(text: str, width: int) -> Iterator[str]:
 # ----------------------------------------------------------------------------- footer
 
 
-def _footer(checklist: Checklist, asking: bool) -> Iterator[Text]:
+def _footer(
+    checklist: Checklist, numbers: Sequence[int], asking: bool, extent: Extent
+) -> Iterator[Text]:
     if checklist.gone:
         mark = "(!)" if checklist.replaces else "[!]"
         yield Text(f"{mark} can be chosen no more", style="dim red")
     if asking or checklist.ticked:
         yield Text(_count(checklist, asking), style="dim")
-    hidden = sorted(checklist.ticked - set(checklist.on_page()))
+    hidden = sorted(checklist.ticked - set(numbers))
     if hidden:
         yield Text(f"also chosen: {listed(hidden)}", style="dim")
-    shown, pages = len(checklist.shown()), checklist.pages()
+    shown, pages = len(checklist.shown()), 1 if extent.whole else checklist.pages()
     if checklist.words:
         found = f'{shown:,} of {len(checklist.order):,} have "{clean(checklist.words)}" in them'
         yield Text(f"{found}; / shows all", style="dim")
@@ -158,7 +175,7 @@ def _footer(checklist: Checklist, asking: bool) -> Iterator[Text]:
         page = f"page {checklist.page + 1} of {pages}"
         yield Text(f"{page}: next [n], previous [p], find [/text]", style="dim")
     elif pages > 1:
-        yield Text(f"… {shown - PAGE:,} more; --json shows all", style="dim italic")
+        yield extent.more(shown - PAGE, "more")
 
 
 def _count(checklist: Checklist, asking: bool) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
@@ -12,6 +12,8 @@ from oas_compiler.cli import options
 from oas_compiler.cli.exits import Exit, Halt
 from oas_compiler.cli.safe import clean
 from oas_compiler.cli.terminal import Terminal
+
+T = TypeVar("T")
 
 if TYPE_CHECKING:
     from cinatra_sdk.postgres.server import LocalServer, LocalStatus
@@ -28,11 +30,13 @@ def stop(as_json: options.Json = False) -> Exit:
     """Stop the local server; unfinished work is rolled back."""
     terminal = Terminal.open(as_json=as_json)
 
-    def act(server: LocalServer) -> LocalStatus:
+    def act(server: LocalServer) -> tuple[LocalStatus, bool]:
+        ran = server.status().running
         server.stop()
-        return server.status()
+        return server.status(), ran
 
-    _report(terminal, _local(act))
+    found, ran = _local(act)
+    _report(terminal, found, not_running="stopped" if ran else "not running")
     return Exit.OK
 
 
@@ -168,7 +172,7 @@ def _tables(address: str) -> dict[str, Any]:
     }
 
 
-def _local(act: Callable[[LocalServer], LocalStatus]) -> LocalStatus:
+def _local(act: Callable[[LocalServer], T]) -> T:
     """Raises: `Halt` with what the server could not do."""
     from cinatra_sdk.postgres.server import LocalServer, LocalServerError
 
@@ -178,7 +182,14 @@ def _local(act: Callable[[LocalServer], LocalStatus]) -> LocalStatus:
         raise Halt(str(error), exit=Exit.UNREACHABLE, code="local_server") from None
 
 
-def _report(terminal: Terminal, found: LocalStatus, tables: dict[str, Any] | None = None) -> Exit:
+def _report(
+    terminal: Terminal,
+    found: LocalStatus,
+    tables: dict[str, Any] | None = None,
+    *,
+    not_running: str = "not running",
+) -> Exit:
+    """not_running: what is said of a server that does not run (any more)."""
     record: dict[str, Any] = {
         "running": found.running,
         "folder": str(found.folder),
@@ -190,7 +201,7 @@ def _report(terminal: Terminal, found: LocalStatus, tables: dict[str, Any] | Non
     if found.running:
         terminal.show(f"running  PostgreSQL {found.version}, pid {found.pid}", f"  {found.url}")
     else:
-        terminal.show("not running")
+        terminal.show(not_running)
     terminal.show(f"  {clean(str(found.folder))}")
     for line in _said_of(tables or {}):
         terminal.show(f"  {clean(line)}")

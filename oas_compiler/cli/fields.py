@@ -17,6 +17,7 @@ from cinatra_sdk.gates.decisions import UNSET
 from cinatra_sdk.gates.gate import Gate
 from cinatra_sdk.values.json_schema import first_problem
 from oas_compiler.cli.inputs import NOT_JSON, decoded
+from oas_compiler.cli.safe import clean
 
 Schema = Mapping[str, Any]
 _LONGEST_NUMBER: Final = 6
@@ -70,6 +71,13 @@ def kind(schema: Schema) -> str:
     if _type(schema) == "array" and items in {"string", "integer", "number"}:
         return f"list of {_NAMES[items]}s, by commas or as JSON"
     return _NAMES.get(_type(schema), "text or JSON")
+
+
+def words_of(name: str, schema: Schema) -> list[str]:
+    """What the author says about a field beside its name, lines kept, safe for a terminal."""
+    texts = [schema.get(key) for key in ("title", "description")]
+    told = {text.rstrip("."): text for text in texts if isinstance(text, str) and text}
+    return [clean(text, lines=True) for bare, text in told.items() if bare != name]
 
 
 def read_field(schema: Schema, typed: str) -> Any:

@@ -17,13 +17,14 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from oas_compiler.catalog import find
+from oas_compiler.cli.layout import Lines, unbroken
 from oas_compiler.cli.safe import clean
 from oas_compiler.findings.finding import Finding
 from oas_compiler.report.json_report import record as finding_record
 from oas_compiler.report.source_text import SourceTexts, width
 from oas_compiler.text.secrets import without_secrets
 
-__all__ = ["excerpt", "exit_of_findings", "finding_record", "finding_view", "view_of_findings"]
+__all__ = ["excerpt", "exit_of_findings", "finding_record", "finding_lines", "view_of_findings"]
 
 UNREADABLE: Final = ("OAS001", "OAS002", "OAS003", "OAS004")
 """Findings that say that there is no document at all: not found, too large, not UTF-8, not JSON."""
@@ -39,21 +40,22 @@ def exit_of_findings(findings: Iterable[Finding]) -> int:
     return 1 if errors else 0
 
 
-def view_of_findings(findings: Iterable[Finding], *, known: Iterable[Finding] = ()) -> Text:
+def view_of_findings(findings: Iterable[Finding], *, known: Iterable[Finding] = ()) -> Lines:
     """All findings, each with its line of the file.
 
     `known` are findings that are not shown: they, too, say which values must not be.
     """
     listed = list(findings)
     texts = SourceTexts([*listed, *known])
-    return Text("\n").join(finding_view(finding, texts.line(finding)) for finding in listed)
+    views = (finding_lines(finding, texts.line(finding)) for finding in listed)
+    return Lines([line for view in views for line in view])
 
 
-def finding_view(finding: Finding, line: str | None) -> Text:
+def finding_lines(finding: Finding, line: str | None) -> list[Text]:
     """One finding; `line` is the line of the file that it points at, credentials starred."""
     colour = "red" if finding.severity == "error" else "yellow"
     card = find(finding.code)
-    view = Text.assemble(
+    heading = Text.assemble(
         (clean(without_secrets(finding.where.removesuffix("#"))), "bold"),
         " ",
         (finding.severity, f"bold {colour}"),
@@ -62,13 +64,14 @@ def finding_view(finding: Finding, line: str | None) -> Text:
         (f"  [{card.name}]" if card is not None else "", "dim"),
     )
     margin = " " * (len(str(finding.place.line)) + 2)
+    lines = [heading]
     if line is not None:
         shown, before, under = excerpt(line, finding.place.column)
-        view.append(f"\n  {finding.place.line} | {shown}\n{margin} | {before}")
-        view.append(under, f"bold {colour}")
+        lines.append(unbroken(Text(f"  {finding.place.line} | {shown}")))
+        lines.append(unbroken(Text.assemble(f"{margin} | {before}", (under, f"bold {colour}"))))
     if finding.hint:
-        view.append(f"\n{margin}   hint: {clean(without_secrets(finding.hint))}")
-    return view
+        lines.append(Text(f"{margin}   hint: {clean(without_secrets(finding.hint))}"))
+    return lines
 
 
 def excerpt(line: str, column: int) -> tuple[str, str, str]:

@@ -28,11 +28,12 @@ from oas_compiler.cli.fields import (
     properties_of,
     read_field,
     takes_text,
+    words_of,
 )
 from oas_compiler.cli.keyboard import HOW_TO_TYPE, Keyboard
 from oas_compiler.cli.layout import Member, Words
 from oas_compiler.cli.safe import clean, cut
-from oas_compiler.cli.values import cell
+from oas_compiler.cli.values import Extent, cell
 
 MAX_NESTING: Final = 3
 SKIPPED: Final = object()
@@ -126,8 +127,7 @@ class Form:
         values = self.typed
         values.update(known or {})
         asked = [at for at, field in enumerate(self.fields) if field.path not in (known or {})]
-        if len(self.fields) > 1:
-            self.keyboard.terminal.say(Words(Text(HOW_TO_TYPE, style="dim")))
+        self.keyboard.terminal.say(Words(Text(HOW_TO_TYPE, style="dim")))
         turn = 0
         while True:
             if turn < len(asked):
@@ -218,13 +218,10 @@ def _shown(field: Field, values: Mapping[Path, Any]) -> Text:
 
 
 def _describe(field: Field, keyboard: Keyboard) -> None:
-    texts = [field.schema.get(key) for key in ("title", "description")]
-    told = {text.rstrip("."): text for text in texts if isinstance(text, str) and text}
-    for bare, text in told.items():
-        if bare != field.name:
-            keyboard.terminal.say(Words(Text(cut(clean(text), 300), style="dim")))
+    for text in words_of(field.name, field.schema):
+        keyboard.terminal.say(Words(Text(text, style="dim")))
     options = choices(field.schema)
     numbered = is_numbered(options)
     for number, option in enumerate(options, start=1):
         sign = f"{number})" if numbered else "-"
-        keyboard.terminal.say(Words(Text(f"  {sign} {cell(option)}")))
+        keyboard.terminal.say(Words(Text(f"{sign} {cell(option, Extent(whole=True))}")))

@@ -114,17 +114,42 @@ def approve(
     from cinatra_sdk.gates.decisions import UNSET, Decision
     from oas_compiler.cli.fields import approval_value
 
-    def decide(gate: Gate | None, who: str) -> Decision:
-        if gate is not None and gate.form.selector is not None:
-            raise Halt(
-                f"gate '{gate.id}' asks which artifacts are chosen for the context slot "
-                f"'{gate.form.selector.slot_id}': use oasflow answer with --select ID or --select-none"
-            )
-        value = UNSET if gate is None else approval_value(gate)
-        return Decision.approve(by=who, reason=reason, value=value)
-
     given = options.given(env, base_url, allow, record, tenant=tenant, db=db)
+
+    def decide(gate: Gate | None, who: str) -> Decision:
+        value = UNSET if gate is None else approval_value(gate)
+        decision = Decision.approve(by=who, reason=reason, value=value)
+        if gate is not None:
+            _refuse_without_data(gate, decision, target, given)
+        return decision
+
     return _answer("approve", target, decide, _by(by, given, reason, as_json))
+
+
+def _refuse_without_data(gate: Gate, decision: Decision, target: str, given: Given) -> None:
+    """A gate that asks for data is not approved by a yes alone.
+
+    Raises: `Halt`, with the command that does it.
+    """
+    from cinatra_sdk.errors import AnswerInvalid
+    from oas_compiler.cli.fields import has_form
+    from oas_compiler.cli.render import command_line, command_with_data
+
+    selector = gate.form.selector
+    if selector is None and not has_form(gate):
+        return
+    try:
+        gate.check(decision)
+    except AnswerInvalid:
+        if selector is not None:
+            asks = f"which artifacts are chosen for the context slot '{selector.slot_id}'"
+            way = "with --select ID or --select-none"
+        else:
+            asks, way = "for data", "with --value, or at a terminal field by field"
+        answered = command_line(command_with_data(gate, target, given))
+        raise Halt(
+            f"gate '{gate.id}' asks {asks}: use oasflow answer {way}", then=[answered]
+        ) from None
 
 
 def reject(

@@ -7,45 +7,45 @@ In: a flow and what the command line gave.  Out: the same with what a person fil
       1  employeeName  missing
       2  role          missing
       3  team          Design
-
-One missing input is asked by the run itself, at its gate of step 0.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
+from cinatra_sdk.governed.keys import RUN_ID_INPUTS
 from oas_compiler.cli.exits import Exit, Halt
 from oas_compiler.cli.form import SKIPPED, Field, Form
 from oas_compiler.cli.keyboard import Keyboard
+from oas_compiler.cli.layout import Words
 from oas_compiler.cli.safe import clean
 
 if TYPE_CHECKING:
     from oas_compiler.cli.terminal import Terminal
     from oas_compiler.lower.flow import Flow
 
-_SEVERAL: Final = 2
-
 
 def with_asked(terminal: Terminal, flow: Flow, params: dict[str, Any]) -> dict[str, Any]:
-    """`params` with the inputs that a person filled in; the same where fewer than two are missing.
+    """`params` with the inputs that a person filled in; the same where none is missing.
 
     Raises: `Halt` when the person leaves the form: nothing was begun.
     """
     from oas_compiler.control.approval import visible_required
 
     start = flow.ir.start_node()
-    missing = [title for title in visible_required(start) if title not in params]
-    if len(missing) < _SEVERAL:
+    hidden = {*start.hidden, *RUN_ID_INPUTS}
+    missing = [t for t in visible_required(start) if t not in params and t not in hidden]
+    if not missing:
         return params
-    fields = [field for field in _fields(flow) if field.name not in start.hidden]
+    fields = [field for field in _fields(flow) if field.name not in hidden]
     known = {field.path: _known(field, params) for field in fields if field.name not in missing}
     form = Form(fields, Keyboard(terminal), send="start the run")
-    heading = f"Inputs of {clean(flow.name)}: {len(missing)} of {len(fields)} are missing"
-    terminal.say("", Text(heading, style="bold"), *form.overview(known))
+    are = "is" if len(missing) == 1 else "are"
+    heading = f"Inputs of {clean(flow.name)}: {len(missing)} of {len(fields)} {are} missing"
+    terminal.say("", Words(Text(heading, style="bold"), 0), *form.overview(known))
     try:
         filled = form.filled(known)
     except (KeyboardInterrupt, EOFError):

@@ -87,7 +87,7 @@ class Pieces:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """A sentence, broken between its words."""
+    """Sentences, broken between their words; lines of theirs stay lines."""
 
     text: Text
     indent: int = 2
@@ -97,15 +97,40 @@ class Words:
             yield unbroken(Text.assemble(" " * self.indent, line))
 
 
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """Lines of text, each broken between its words where it is too long and not `unbroken`."""
+
+    lines: Sequence[Text]
+
+    @property
+    def plain(self) -> str:
+        """All of it as it is written where nothing has to be broken."""
+        return "\n".join(line.plain for line in self.lines)
+
+    def __rich_console__(self, _console: Console, options: ConsoleOptions) -> Iterator[Text]:
+        for line in self.lines:
+            if line.no_wrap:
+                yield line
+            else:
+                yield from map(unbroken, _lines(line, options.max_width))
+
+
 def _lines(text: Text, room: int) -> Iterator[Text]:
-    """Lines of whole words; a word that is wider than `room` has a line of its own."""
-    line = Text()
-    for word in text.split(" ", allow_blank=True):
-        if line and line.cell_len + 1 + word.cell_len > max(_READABLE, room):
-            yield line
-            line = Text()
-        line.append(" " if line else "").append_text(word)
-    yield line
+    """Lines of whole words; a word that is wider than `room` has a line of its own.
+
+    Lines of the text stay lines, and what is broken of one goes on below its first word.
+    """
+    for written in text.split("\n", allow_blank=True):
+        lead = " " * (len(written.plain) - len(written.plain.lstrip(" ")))
+        line = Text(lead)
+        for word in written[len(lead) :].split(" ", allow_blank=True):
+            begun = len(line) > len(lead)
+            if begun and line.cell_len + 1 + word.cell_len > max(_READABLE, room):
+                yield line
+                line, begun = Text(lead), False
+            line.append(" " if begun else "").append_text(word)
+        yield line
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ from oas_compiler.cli.lacking import export_first, reasons
 from oas_compiler.cli.layout import Indented, Listing, Member, Pieces, Words, unbroken
 from oas_compiler.cli.opening import Own
 from oas_compiler.cli.safe import clean, cut
-from oas_compiler.cli.selecting import offered_in, options_for, other_values
+from oas_compiler.cli.selecting import offered_in, options_for, other_values, slot_chosen
 from oas_compiler.cli.values import NOTE, Extent, cell, value_view, values_view
 
 if TYPE_CHECKING:
@@ -136,14 +136,40 @@ def gate_view(
     heading = Pieces([name, *(Text(clean(part), "dim") for part in about)], after_first="   ")
     selector = gate.form.selector
     values = dict(gate.values if selector is None else other_values(gate.values))
-    parts: list[RenderableType] = [Text(clean(said))] if said else []
+    parts: list[RenderableType] = [Words(Text(clean(said, lines=True)), 0)] if said else []
     if selector is None and _is_message(values.get(MESSAGE)):
         parts.append(value_view(values.pop(MESSAGE), extent))
     parts += [values_view(values, extent)] if values else []
     if selector is not None:
-        parts.append(checklist_view(checklist or Checklist.of(selector, names), asking=asking))
-    shown = parts or [Text("no data to show", style="dim italic")]
+        offered = checklist or Checklist.of(selector, names)
+        parts.append(checklist_view(offered, asking=asking, extent=extent))
+    # A setup gate shows what has been given; what it asks for stands in no value.
+    shown = [*parts, *_asked(gate)] if gate.step == 0 or not parts else parts
+    shown = shown or [Text("no data to show", style="dim italic")]
     return Group(heading, *(below_heading(part) for part in shown))
+
+
+def _asked(gate: Gate) -> list[RenderableType]:
+    """What a gate asks for: each field, its kind, and the author's words on it.
+
+    Empty for a gate that asks for a yes.
+    """
+    from oas_compiler.cli.fields import has_form, kind, properties_of, words_of
+
+    if not has_form(gate):
+        return []
+    form = gate.form
+    schema = form.schema if form.inner is None else form.inner
+    fields = properties_of(schema or {}) or {form.output: schema or {}}
+    return [
+        Member(
+            clean(name),
+            Text("\n".join([kind(part), *words_of(name, part)])),
+            is_words=True,
+            indent=0,
+        )
+        for name, part in fields.items()
+    ]
 
 
 def _is_message(value: Any) -> bool:
@@ -162,19 +188,27 @@ def how_to_answer(run: Run, gate: Gate, given: Given, *, alone: bool) -> Rendera
 
     target = run.id if alone else f"{run.id}/{gate.id}"
     selector = gate.form.selector
-    selected = None if selector is None else options_for(selector)
     reject = given.command("reject", target, "--reason", "…")
-    if selected is not None:
-        asked = f"{given.command('answer', target)}   (at a terminal: shows the list and asks)"
-        lines = [given.command("answer", target, *selected), reject, asked]
-    elif not has_form(gate) and selector is None:
+    if not has_form(gate) and selector is None:
         lines = [given.command("approve", target), reject]
         if gate.form.schema is None and gate.form.text_output:
             lines.append(given.command("answer", target, "--text", "…"))
     else:
-        value = json.dumps(gate.example(), ensure_ascii=False)
-        lines = [given.command("answer", target, "--value", value), reject]
-    return Group(*(_command(line) for line in lines))
+        lines = [command_with_data(gate, target, given), reject]
+    if selector is not None and options_for(selector) is not None:
+        asked = f"{given.command('answer', target)}   (at a terminal: shows the list and asks)"
+        lines.append(asked)
+    return Group(*(command_line(line) for line in lines))
+
+
+def command_with_data(gate: Gate, target: str, given: Given) -> str:
+    """The command that approves a gate with data, or with artifacts, that fit it."""
+    selector = gate.form.selector
+    selected = None if selector is None else options_for(selector)
+    if selected is not None:
+        return given.command("answer", target, *selected)
+    value = json.dumps(gate.example(), ensure_ascii=False)
+    return given.command("answer", target, "--value", value)
 
 
 # ------------------------------------------------------------------------ one run
@@ -215,7 +249,7 @@ def run_view(
     if decisions:
         parts += [_title("decisions"), Indented(_decisions_table(decisions, extent))]
     if chosen:
-        parts += [_title("context"), Indented(_chosen_table(chosen))]
+        parts += [_title("context"), Indented(_chosen_table(chosen, _choosers(decisions), extent))]
     first, *rest = _outcome(run, needed.whole, extent, names)
     if needed.lacks and run.status in {"waiting", "failed", "running"}:
         rest += [
@@ -223,7 +257,7 @@ def run_view(
             Indented(Group(*reasons(needed.lacks))),
         ]
     if extent.is_cut:
-        rest.append(Text(f"  what ends in … is cut; {extent.way}", style=NOTE))
+        rest.append(Words(Text(f"what ends in … is cut; {extent.way}", style=NOTE)))
     return Group(first, *parts, *rest)
 
 
@@ -268,9 +302,9 @@ def _outcome(
         yield Words(Text(clean(str(run.error.get("message", ""))), "red"))
     if run.status == "stopped" and run.stopped_by:
         reason = f": {clean(run.stop_reason)}" if run.stop_reason else ""
-        yield Text(f"  stopped by {clean(recorded_name(run.stopped_by))}{reason}")
+        yield Words(Text(f"stopped by {clean(recorded_name(run.stopped_by))}{reason}"))
     for problem in told_unreadable(run):
-        yield Text(f"  {clean(problem)}", style="red")
+        yield Words(Text(clean(problem), style="red"))
     for gate in run.waiting:
         alone = len(run.waiting) == 1
         yield Text("")
@@ -281,13 +315,12 @@ def _outcome(
 
 def _how_to_go_on(run: Run, given: Given) -> Iterator[RenderableType]:
     if run.status == "failed" and (run.error or {}).get("code") == "below_min_items":
-        yield Text(
-            "  this run keeps what its slot was offered: start a new one with more artifacts"
-        )
+        words = "this run keeps what its slot was offered: start a new one with more artifacts"
+        yield Words(Text(words))
         return
     if run.status in {"failed", "running"}:
         why = "try again" if run.status == "failed" else "if no process works on it"
-        yield _command(f"{given.command('resume', run.id)}   ({why})")
+        yield command_line(f"{given.command('resume', run.id)}   ({why})")
     if run.status in {"failed", "running", "waiting"}:
         yield from export_first(given)
 
@@ -334,23 +367,42 @@ def _decision_cells(row: Mapping[str, Any], extent: Extent) -> list[Text]:
     ]
 
 
-def _chosen_table(chosen: Sequence[ChosenContext]) -> Listing:
+def _choosers(decisions: Sequence[Mapping[str, Any]]) -> list[tuple[datetime, str, str]]:
+    """When, for which slot and by whom artifacts were chosen at a gate of the run itself."""
+    found = []
+    for row in decisions:
+        answer = row["answer"] if isinstance(row["answer"], Mapping) else {}
+        slot = slot_chosen(answer.get("value", answer.get("userResponse")))
+        if slot is not None:
+            found.append((row["decided_at"], slot, recorded_name(row["decided_by"])))
+    return sorted(found)
+
+
+def _chosen_by(one: ChosenContext, choosers: Sequence[tuple[datetime, str, str]]) -> str:
+    """Who chose: by name where a person did at a gate of this run, else in the record's word."""
+    names = [who for at, slot, who in choosers if slot == one.slot_id and at <= one.selected_at]
+    return names[-1] if names and one.selected_by == "user" else one.selected_by or ""
+
+
+def _chosen_table(
+    chosen: Sequence[ChosenContext], choosers: Sequence[tuple[datetime, str, str]], extent: Extent
+) -> Listing:
     return Listing(
         ("slot", "artifact", "name", "revision", "extension", "scope", "by", "at"),
-        [_chosen_cells(one) for one in chosen],
+        [_chosen_cells(one, _chosen_by(one, choosers), extent) for one in chosen],
         words=_WORDS,
     )
 
 
-def _chosen_cells(one: ChosenContext) -> list[Text]:
+def _chosen_cells(one: ChosenContext, by: str, extent: Extent) -> list[Text]:
     return [
         Text(clean(one.slot_id)),
         Text("none chosen" if one.artifact_id is None else clean(one.artifact_id)),
-        Text(cut(clean(one.name), 40)),
+        Text(extent.cut(clean(one.name), 40)),
         Text("" if one.revision is None else str(one.revision)),
         Text(clean(one.extension or "")),
         Text(one.source_scope or ""),
-        Text(one.selected_by or ""),
+        Text(clean(by)),
         Text(_when(one.selected_at)),
     ]
 
@@ -359,7 +411,7 @@ def _title(text: str) -> Text:
     return Text(f"  {text}", style="bold")
 
 
-def _command(line: str) -> Text:
+def command_line(line: str) -> Text:
     """A line to copy: never broken by us."""
     return unbroken(Text(f"  {line}"))
 

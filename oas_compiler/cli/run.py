@@ -181,12 +181,11 @@ def _start(
 ) -> Exit:
     from cinatra_sdk.errors import RunNotFound
     from oas_compiler.cli.drive import Drive
+    from oas_compiler.lower.names import INPUTS
 
     name = run_id or uuid.uuid4().hex[:12]
     # A wrong input is told before a database is started for it, and one that is left out only once.
-    flow.input(params)
-    declared: Any = flow.input_schema["properties"]
-    params = {title: value for title, value in params.items() if title in declared}
+    params = flow.input(params)[INPUTS]
     with opening.store(terminal, given.db) as store:
         if run_id:
             try:

@@ -63,10 +63,16 @@ def answer_value(form: AnswerForm, envelope: Mapping[str, Any]) -> Any:
 
 def is_envelope(value: Any) -> bool:
     """Whether a value is a `userResponse` envelope, as an object or as its text."""
+    return slot_chosen(value) is not None
+
+
+def slot_chosen(value: Any) -> str | None:
+    """The slot that a `userResponse` envelope, an object or its text, chooses for; else None."""
     from oas_compiler.cli.inputs import decoded
 
     found = decoded(value) if isinstance(value, str) else value
-    return isinstance(found, Mapping) and {"slotId", "selectedRefs"} <= found.keys()
+    is_one = isinstance(found, Mapping) and {"slotId", "selectedRefs"} <= found.keys()
+    return str(found["slotId"]) if is_one else None
 
 
 def other_values(values: Mapping[str, Any]) -> dict[str, Any]:

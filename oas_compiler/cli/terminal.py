@@ -29,6 +29,7 @@ from rich.control import Control
 from rich.segment import Segment, Segments
 from rich.text import Text
 
+from oas_compiler.cli.layout import Lines
 from oas_compiler.cli.safe import annotation, clean, printed
 from oas_compiler.text.secrets import without_secrets
 
@@ -116,10 +117,14 @@ class Terminal:
         self.err.file.flush()
 
     def error(self, message: str) -> None:
-        self.say(Text.assemble(("error: ", "bold red"), clean(message, lines=True)))
+        self._say_lines("error: ", "bold red", message)
 
     def note(self, message: str) -> None:
-        self.say(Text.assemble(("note: ", "bold"), clean(message, lines=True)))
+        self._say_lines("note: ", "bold", message)
+
+    def _say_lines(self, label: str, style: str, message: str) -> None:
+        first, *others = clean(message, lines=True).split("\n")
+        self.say(Lines([Text.assemble((label, style), first), *map(Text, others)]))
 
 
 @contextlib.contextmanager
@@ -193,6 +198,8 @@ def _covered(document: Any) -> Any:
 
 
 def _uncoloured(console: Console, thing: RenderableType | str) -> str:
+    if isinstance(thing, Lines):
+        thing = thing.plain
     if isinstance(thing, (str, Text)):
         # As the console would write it, which takes seconds for thousands of findings.
         text = thing if isinstance(thing, Text) else Text(thing)

@@ -5,18 +5,26 @@
 
 Everything after this looks at what was meant: nothing follows from a field that is there under
 another name.  A document with a slip has an error, so that nobody runs what was guessed.
+
+A run does without an optional field, and its word of elsewhere may be a key of the author's own.
+It is a slip where its value shows it; else it stays unknown, with a warning (OAS024).
+
+    {"component_type": "ApiNode", "meta": {"cinatra": {…}}}   ->  OAS023: metadata
+    {"component_type": "ApiNode", "meta": {"owner": "ann"}}   ->  nothing here
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from difflib import get_close_matches
+from functools import cached_property
 from typing import Final, TypeAlias
 
 from oas_compiler.document.scope import is_reference
 from oas_compiler.document.spec import FIELDS, KNOWN_TYPES, SHAPES, Field, with_article
 from oas_compiler.findings.finding import Edit, Findings
+from oas_compiler.findings.spelling import is_slip_of_short, plain
 from oas_compiler.ir import JsonValue
 from oas_compiler.text.marks import child
 from oas_compiler.text.source import Source
@@ -50,7 +58,7 @@ _MOST_SLIPS: Final = 500
 """Slips of a file that are put right; nobody reads more."""
 _LONGEST_COMPARED: Final = 80
 _SHORTEST: Final = 4
-"""Characters of a field that is compared by likeness: shorter ones are near to too much."""
+"""Characters of a field that is compared by likeness; of shorter ones only letters are counted."""
 _CUTOFF: Final = 0.75
 
 
@@ -98,6 +106,19 @@ class _Walk:
             slips.get(name, name): member for name, member in value.items() if name not in meant
         }
 
+    @cached_property
+    def _branches(self) -> frozenset[str]:
+        """The branches that the document names, but the one that every node has."""
+        return frozenset(_named_branches(self.source.value)) - {"next"}
+
+    def _shows(self, name: str, value: JsonValue) -> bool:
+        """Whether the value of an optional field's other word says that the field is meant."""
+        if name == "metadata":
+            return isinstance(value, dict) and "cinatra" in value
+        if name == "from_branch":
+            return isinstance(value, str) and value in self._branches
+        return True
+
     def _slips(self, value: dict[str, JsonValue], pointer: str) -> dict[str, str]:
         """Field as written → field that is meant, of one component."""
         if is_reference(value) or len(self._renamed) >= _MOST_SLIPS:
@@ -109,7 +130,7 @@ class _Walk:
             kind = next((value[name] for name in slips), None)
         table = FIELDS.get(kind) if isinstance(kind, str) else None
         if table is not None:
-            slips |= _slips_of_fields(value, table)
+            slips |= _slips_of_fields(value, table, self._shows)
         for name, meant in slips.items():
             self._tell(value, str(kind), pointer, name=name, meant=meant)
         return slips
@@ -153,12 +174,16 @@ def _slip_of_type(value: Mapping[str, JsonValue]) -> dict[str, str]:
     for name, kind in list(value.items())[:_MOST_COMPARED]:
         if isinstance(kind, str) and kind in KNOWN_TYPES:
             near = len(name) <= _LONGEST_COMPARED and get_close_matches(name, [_TYPE], 1, _CUTOFF)
-            if near or _plain(name) in {_plain(_TYPE), "type"}:
+            if near or plain(name) in {plain(_TYPE), "type"}:
                 return {name: _TYPE}
     return {}
 
 
-def _slips_of_fields(value: Mapping[str, JsonValue], table: Mapping[str, Field]) -> dict[str, str]:
+def _slips_of_fields(
+    value: Mapping[str, JsonValue],
+    table: Mapping[str, Field],
+    shows: Callable[[str, JsonValue], bool],
+) -> dict[str, str]:
     unknown = [name for name in value if name not in table and len(name) <= _LONGEST_COMPARED]
     absent = [
         name
@@ -173,7 +198,9 @@ def _slips_of_fields(value: Mapping[str, JsonValue], table: Mapping[str, Field])
         free = [
             one
             for one in unknown[:_MOST_COMPARED]
-            if one not in found and _has_shape(value[one], table[name])
+            if one not in found
+            and _has_shape(value[one], table[name])
+            and (one not in _OTHER_WORDS.get(name, ()) or shows(name, value[one]))
         ]
         near = _nearest(name, free)
         if near:
@@ -181,20 +208,31 @@ def _slips_of_fields(value: Mapping[str, JsonValue], table: Mapping[str, Field])
     return found
 
 
+def _named_branches(root: JsonValue) -> Iterator[str]:
+    """Texts that a component of the document gives as the names of its branches."""
+    waiting: list[JsonValue] = [root]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict):
+            mapping, branches = value.get("mapping"), value.get("branches")
+            named: list[JsonValue] = [value.get("branch_name")]
+            named += mapping.values() if isinstance(mapping, dict) else ()
+            named += branches if isinstance(branches, list) else ()
+            yield from (name for name in named if isinstance(name, str))
+            waiting += value.values()
+        elif isinstance(value, list):
+            waiting += value
+
+
 def _nearest(name: str, written: list[str]) -> str:
     for one in written:
-        if _plain(one) == _plain(name) or one in _OTHER_WORDS.get(name, ()):
+        if plain(one) == plain(name) or one in _OTHER_WORDS.get(name, ()):
             return one
     if len(name) < _SHORTEST:
-        return ""
+        return next((one for one in written if is_slip_of_short(one, name)), "")
     close = get_close_matches(name, written, n=1, cutoff=_CUTOFF)
     return close[0] if close else ""
 
 
 def _has_shape(value: JsonValue, wanted: Field) -> bool:
     return value is not None and (wanted.kind == "any" or isinstance(value, SHAPES[wanted.kind][0]))
-
-
-def _plain(name: str) -> str:
-    """Without what slips are mostly made in: case, `$`, `_` and `-`."""
-    return name.casefold().translate({ord(sign): None for sign in "$_-"})

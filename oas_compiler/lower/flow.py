@@ -21,6 +21,7 @@ from pydantic import JsonValue
 from cinatra_sdk.engine.checkpoints import with_strict_serializer
 from cinatra_sdk.engine.lineage import Effects, require_known
 from cinatra_sdk.engine.runtime_context import DERIVED, HostContext, host_context
+from cinatra_sdk.governed.keys import RUN_ID_INPUTS
 from cinatra_sdk.governed.policy import is_send_class, parse_policy, require_entries
 from cinatra_sdk.platform.protocol import Platform
 from oas_compiler.control.approval import Approval, GateSpec, acting_nodes, derive_approval
@@ -29,7 +30,7 @@ from oas_compiler.draw.mermaid import mermaid
 from oas_compiler.ir import FlowIR
 from oas_compiler.lower.frame import LAYOUT, pin_of
 from oas_compiler.lower.graph import lower_flow
-from oas_compiler.lower.inputs import RUN_ID_INPUTS, accepted_inputs, require_hidden
+from oas_compiler.lower.inputs import accepted_inputs, require_hidden
 from oas_compiler.lower.names import INPUTS
 from oas_compiler.lower.registry import Wiring
 from oas_compiler.pipeline import Compiled

@@ -13,13 +13,12 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from cinatra_sdk.errors import InputInvalid
+from cinatra_sdk.governed.keys import RUN_ID_INPUTS
 from cinatra_sdk.values.json_schema import first_problem
 from cinatra_sdk.values.json_values import check_value
 from oas_compiler.findings.spelling import did_you_mean
 from oas_compiler.ir import Port, StartNode
 
-RUN_ID_INPUTS: Final = ("cinatra_run_id", "agent_run_id")
-"""Inputs that carry the run's identity: the host's run id wins over whatever a caller sends."""
 ENGINE_OWNED: Final = frozenset(
     {"bearer_token", "approval_policy", "run", "rejected_at", "status", "approvedAt"}
 )

@@ -159,17 +159,21 @@ class _Results:
         rewriting = self._rewriting(finding.file) if is_fixable(finding) else None
         if rewriting is None:
             return None
+        if finding.file not in self._starts:
+            self._starts[finding.file] = _line_starts(rewriting.text)
+        starts = self._starts[finding.file]
         chosen = rewriting.chosen()
         try:
             chosen.take(finding.fix)
         except CannotEdit:
             return None  # the file became another one in between
+        there = rewriting.root.find(finding.pointer)
+        place = (finding.line, finding.column)
+        if finding.line and there is not None and _at(there.member, starts) != place:
+            return None  # so it did here
         replacements = chosen.replacements()
         if any(without_secrets(one.text) != one.text for one in replacements):
             return None
-        if finding.file not in self._starts:
-            self._starts[finding.file] = _line_starts(rewriting.text)
-        starts = self._starts[finding.file]
         changed: list[JsonValue] = [_replacement(one, starts) for one in replacements]
         location: Node = {"uri": uri(finding.file)}
         return {

@@ -195,7 +195,9 @@ class TypeReader:
             "OAS037",
             f"{what} is not a JSON Schema type",
             self._source.place(at.below("type").pointer),
-            hint=_meant_type(word) or nearest(word, _TYPE_NAMES, self._findings) if word else "",
+            hint=_meant_type(word) or nearest(word, _TYPE_NAMES, self._findings)
+            if word
+            else f"write one of {', '.join(_TYPE_NAMES)}, in quotes",
         )
         return UNREADABLE
 

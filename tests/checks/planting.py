@@ -10,8 +10,8 @@
       hint: show_draft                        # stands in the hint or the message
 
 A row with `form: yaml` is about the flow written as YAML.  Edits: `set` and `remove` a pointer, `rename` the key at a pointer, `append` to the list at a
-pointer, `text` to replace in the file as it stands, `write` the whole file; `file` names another
-file of the package than its flow.  In a pointer, `^` stands for `/$referenced_components/`.
+pointer, `text` to replace in the file as it stands, `write` the whole file, `line_ends` of the whole file;
+`file` names another file of the package than its flow.  In a pointer, `^` stands for `/$referenced_components/`.
 """
 
 from __future__ import annotations
@@ -120,6 +120,9 @@ def _apply(edit: dict[str, Any], package: Path, flow: str) -> None:
         file.write_text(edit["write"], encoding="utf-8")
         return
     text = file.read_text(encoding="utf-8")
+    if "line_ends" in edit:
+        file.write_bytes(text.replace("\n", edit["line_ends"]).encode())
+        return
     if "text" in edit:
         assert edit["text"] in text, f"{edit['text']!r} is not in {file.name}"
         file.write_text(text.replace(edit["text"], edit["to"], 1), encoding="utf-8")

@@ -6,6 +6,7 @@ import contextlib
 import fcntl
 import os
 import pty
+import re
 import select
 import struct
 import subprocess
@@ -82,12 +83,16 @@ class Screen:
         return found
 
     def wait_for(self, words: str, *, patience: float = PATIENCE) -> str:
-        """Read until `words` stand after the last ones waited for; what came in between."""
+        """Read until `words` stand after the last ones waited for; what came in between.
+
+        A line of the screen may end between two words.
+        """
         deadline = time.monotonic() + patience
-        while words not in self.text[self._seen :]:
+        pattern = re.compile("[ \n]".join(map(re.escape, words.split(" "))))
+        while (found := pattern.search(self.text, self._seen)) is None:
             if not self._read(deadline):
                 raise AssertionError(f"{words!r} never came; there is:\n{self.text}")
-        at = self.text.index(words, self._seen) + len(words)
+        at = found.end()
         before, self._seen = self.text[self._seen : at], at
         return before
 

@@ -15,14 +15,17 @@ from cinatra_sdk.gates.answers import AnswerForm
 from oas_compiler.cli.checklist import CannotTick, Checklist, read_numbers
 from oas_compiler.cli.checklist_view import checklist_view, how_many
 from oas_compiler.cli.selecting import answer_value, chosen_by_id, options_for, other_values
+from oas_compiler.cli.values import Extent
 
 HOUSE, OLD, FACTS = THREE
 
 
-def lines(checklist: Checklist, *, width: int = 100, asking: bool = True) -> list[str]:
+def lines(
+    checklist: Checklist, *, width: int = 100, asking: bool = True, extent: Extent | None = None
+) -> list[str]:
     stream = io.StringIO()
     Console(file=stream, width=width, color_system=None).print(
-        checklist_view(checklist, asking=asking)
+        checklist_view(checklist, asking=asking, extent=extent)
     )
     return [line.rstrip() for line in stream.getvalue().rstrip("\n").split("\n")]
 
@@ -321,8 +324,29 @@ def test_words_leave_the_rows_that_have_them_with_their_numbers() -> None:
 
 
 def test_where_nobody_can_turn_the_page_it_says_how_many_more_there_are() -> None:
-    assert lines(many(), asking=False)[-1] == "… 70 more; --json shows all"
+    assert lines(many(), asking=False)[-1] == "… 70 more; oasflow show --full has all"
     assert lines(checklist(), asking=False)[-1] == "  [ ] 3  facts         @x/facts   ann"
+
+
+def test_names_are_cut_in_a_list_that_says_so_and_whole_where_all_is_shown() -> None:
+    name = "The voice of the house " * 4 + "in its second revision"
+    named = checklist(names={"house-voice": name})
+    extent = Extent(way="v shows all")
+    assert "second revision" not in "\n".join(lines(named, extent=extent))
+    assert extent.is_cut
+    extent = Extent(whole=True)
+    shown = lines(named.after("2"), width=200, asking=False, extent=extent)
+    assert shown[2].startswith(f"  [ ] 1  {name}   @x/voice   ann   house-voice")
+    assert shown[3].startswith("  [x] 2  old-voice ")
+    assert not extent.is_cut
+
+
+def test_all_of_many_candidates_are_shown_where_all_is_shown() -> None:
+    shown = lines(many().after("/a10").after("101"), asking=False, extent=Extent(whole=True))
+    assert [line.split("]")[1].split()[0] for line in shown if "]" in line] == [
+        str(number) for number in range(1, 121)
+    ]
+    assert shown[-1] == "1 of 3 chosen"
 
 
 # ---------------------------------------------------------------------- by their ids

@@ -104,7 +104,7 @@ def test_a_run_is_begun_answered_and_shown_by_different_processes(
     }  # fmt: skip
     words = oasflow("show", "r1").out
     (line,) = [one for one in words.splitlines() if "House voice" in one]
-    assert line.split()[:8] == ["brand", "house", "House", "voice", "1", "@x/house-artifact", "organization", "user"]  # fmt: skip
+    assert line.split()[:8] == ["brand", "house", "House", "voice", "1", "@x/house-artifact", "organization", "ann"]  # fmt: skip
 
 
 def test_nothing_chosen_is_shown_as_that_and_a_run_without_slots_shows_nothing(

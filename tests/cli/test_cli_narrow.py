@@ -11,16 +11,22 @@ from typing import Any
 import pytest
 from rich.console import Console
 from rich.text import Text
+from typer.testing import CliRunner
 
 from cinatra_sdk.gates.gate import Gate
 from cinatra_sdk.runs import Run
 from oas_compiler.cli.about import what_is_used
+from oas_compiler.cli.app import app
+from oas_compiler.cli.findings import finding_lines
 from oas_compiler.cli.lacking import Lacking
-from oas_compiler.cli.layout import Listing, Member, Pieces, Words
+from oas_compiler.cli.layout import Lines, Listing, Member, Pieces, Words
 from oas_compiler.cli.next_steps import Given
 from oas_compiler.cli.opening import Own
 from oas_compiler.cli.render import gate_view, gates_table, outcome_view, run_view, runs_table
+from oas_compiler.cli.terminal import Terminal, console_for
 from oas_compiler.cli.values import values_view
+from oas_compiler.findings.finding import Finding
+from oas_compiler.ir import Place
 from tests.flows import end, flow_node, flow_of, gate, port, start
 
 RUN = "weekly-customer-newsletter-2026-11-22-a91bc77d0"
@@ -199,3 +205,79 @@ def test_a_long_name_of_a_node_is_broken_between_its_words() -> None:
         "    Finalize selected context",
         "    approved by ann",
     ]
+
+
+class At:
+    """A stream that says it is a terminal, and keeps what was written."""
+
+    def __init__(self) -> None:
+        self.text = io.StringIO()
+
+    def isatty(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        return self.text.write(text)
+
+    def flush(self) -> None:
+        return None
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("say", ["error", "note"])
+def test_errors_and_notes_are_broken_between_words_only(
+    width: int, say: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", str(width))
+    stream: Any = At()
+    terminal = Terminal(console_for(stream), console_for(stream), as_json=False)
+    path = "/srv/agents/newsletter-agent-of-the-week/cinatra/oas.json"
+    message = f"run '{RUN}' was started with {path}, which is another file than the one given\n  hint: give {path}"
+    getattr(terminal, say)(message)
+    lines = stream.text.getvalue().split("\n")
+    words = f"{say}: {message}".split()
+    assert " ".join(lines).split() == words
+    assert max(map(len, lines)) <= max(width, len(path) + 4)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_the_words_of_a_finding_are_broken_between_words_and_its_line_of_the_file_is_not(
+    width: int,
+) -> None:
+    place = Place(line=12, column=3)
+    message = "the gate 'recipients-review_gate' guards nothing behind the node that sends"
+    hint = "put the gate in front of 'send_newsletter', or give it another risk class"
+    finding = Finding(
+        code="OAS300",
+        severity="error",
+        message=message,
+        hint=hint,
+        file="agents/newsletter/cinatra/oas.json",
+        place=place,
+    )
+    source = '"description": "' + "sentence " * 9 + '"'
+    lines = finding_lines(finding, source)
+    told = shown(Lines(lines), width)
+    assert " ".join(" ".join(told).split()) == " ".join(
+        " ".join(one.plain for one in lines).split()
+    )
+    assert f"  12 | {source}" in told
+    assert Lines(lines).plain.count("\n") == 3
+
+
+def test_the_lines_of_an_author_stay_lines_and_what_a_terminal_obeys_is_shown() -> None:
+    said = "Read both:\n  - the draft that was made from the notes of the meeting\n  - the list\x1b[31m"
+    view = gate_view(waiting().waiting[0], said=said)
+    told = shown(view, 40)
+    assert told[told.index("  Read both:") :][1:4] == [
+        "    - the draft that was made from the", "    notes of the meeting", "    - the list␛[31m",
+    ]  # fmt: skip
+
+
+def test_the_list_of_commands_cuts_no_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    for width in WIDTHS:
+        monkeypatch.setenv("COLUMNS", str(width))
+        for command in ([], ["db"], ["schema"]):
+            told = CliRunner().invoke(app, [*command, "-h"]).output
+            assert "..." not in told.split("Commands:")[1]

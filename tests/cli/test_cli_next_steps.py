@@ -12,7 +12,7 @@ import pytest
 
 from oas_compiler.cli.next_steps import Given
 from oas_compiler.cli.opening import Own
-from tests.flows import api, end, flow_of, gate, start
+from tests.flows import api, end, flow_of, gate, port, start
 from tests.platform.loopback_server import LoopbackServer
 
 CRM = "https://crm.example"
@@ -75,6 +75,31 @@ def test_show_of_a_run_that_asks_for_nothing_says_no_more_than_it_needs(waiting:
     assert commands(shown)[0] == "oasflow approve r1"
     assert "to be given" not in shown
     assert "export" not in shown
+
+
+@pytest.mark.parametrize(
+    ("schema", "example", "refused"),
+    [
+        ({"required": ["to", "confirmed"]}, '{"to": "simulated to", "confirmed": true}', True),
+        ({}, "", False),
+    ],
+)
+def test_approve_at_a_gate_that_wants_data_gives_the_command_that_answers_it(
+    cli: Any, flow_file: Any, schema: Any, example: str, refused: bool
+) -> None:
+    fields = {"to": {"type": "string"}, "confirmed": {"type": "boolean"}}
+    asked = gate(
+        "form", output=port("mail"), inputMessageSchema={"type": "object", "properties": fields, **schema}
+    )  # fmt: skip
+    cli("run", flow_file(flow_of(start(), asked, end())), "--run-id", "r1", "--detach")
+    done = cli("approve", "r1")
+    assert done.exit_code == (2 if refused else 0)
+    if not refused:
+        return
+    assert "error: gate 'form' asks for data: use oasflow answer with --value" in done.stderr
+    (line,) = commands(done.stderr)
+    assert line == f"oasflow answer r1 --value '{example}'"
+    assert cli(*shlex.split(line)[1:]).exit_code == 0
 
 
 @pytest.fixture

@@ -295,6 +295,9 @@ def test_the_local_server_is_started_used_shown_and_stopped(
         written = local("db", "migrate", "--app-role", "other", "--print-sql", **env).out
         assert 'on oasflow.decisions to "other";' in written
     finally:
+        told = local("db", "stop", **env).out
         stopped = local("db", "stop", "--json", **env)
+    assert told.startswith("stopped\n")
+    assert local("db", "stop", **env).out.startswith("not running\n")
     assert (stopped.code, stopped.json["running"]) == (0, False)
     assert set(stopped.json) == {"running", "folder", "version", "pid", "url"}

@@ -149,6 +149,18 @@ def test_a_simulation_says_which_hidden_inputs_it_made_up(cli: Any, flow_file: A
     assert document(result)["inputs"] == {"key": "simulated key"}
 
 
+def test_a_simulation_makes_up_no_id_of_the_run_which_only_the_host_sets(
+    cli: Any, flow_file: Any
+) -> None:
+    inputs = (port("key"), port("agent_run_id"))
+    path = flow_file(flow_of(start(*inputs, hidden=["key", "agent_run_id"]), end()))
+    result = cli("run", path, "--simulate", "--run-id", "r1", "--json")
+    assert "made up for the simulation: key\n" in result.stderr
+    assert "R01_IGNORED" not in result.stderr
+    given = cli("run", path, "--simulate", "--run-id", "r2", "--set", "agent_run_id=mine")
+    assert given.stderr.count("R01_IGNORED agent_run_id") == 1
+
+
 def test_stubs_answer_and_every_call_is_recorded(
     cli: Any, flow_file: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

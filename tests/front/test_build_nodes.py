@@ -302,7 +302,10 @@ class TestMessages:
 
     @pytest.mark.parametrize("outputs", [[], [text("a"), text("b")]])
     def test_there_is_exactly_one_answer(self, outputs):
-        only(with_node(self.GATE | {"outputs": outputs}), "OAS035")
+        found = only(with_node(self.GATE | {"outputs": outputs}), "OAS035")
+        assert found.hint == (
+            'keep one of "a", "b"' if outputs else 'add one to outputs: {"title": "…"}'
+        )
 
     @pytest.mark.parametrize(
         ("output", "schema"),

@@ -17,11 +17,12 @@ from hypothesis import strategies as st
 
 from cinatra_sdk.text.yaml_text import read_yaml
 from oas_compiler.edit.fix import planning
-from oas_compiler.edit.fix.planning import Change, Mending
+from oas_compiler.edit.fix.planning import NOT_READ_BACK, Change, Mending
 from oas_compiler.edit.fix.writing import CannotWrite, write
 from oas_compiler.findings.finding import Edit, Finding, Findings
 from oas_compiler.ir import Json, Place
 from oas_compiler.pipeline import check
+from oas_compiler.rewriting.edited import reads_back
 from oas_compiler.rewriting.rewriting import CannotEdit, Rewriting, applied
 from oas_compiler.rewriting.spans import Span, keys_of, spans
 from oas_compiler.rewriting.yaml_rewriting import YamlRewriting
@@ -257,6 +258,7 @@ def test_the_text_says_afterwards_what_the_edits_say_and_the_rest_is_untouched(
             taken.append(one)
     result = applied(text, chosen.replacements())
     assert json.loads(result) == made(json.loads(text), taken)
+    assert reads_back(json.loads(text), json.loads(result), taken)
     assert result.endswith("\r\n" if windows else "\n")
     _same_spelling(rewriting, result, [one.pointer for one in taken])
 
@@ -788,3 +790,36 @@ def test_a_finding_in_yaml_is_mended(tmp_path):
     work.mend(str(path))
     (change,) = work.changes()
     assert change.after.decode() == right
+
+
+@pytest.mark.parametrize(
+    ("edits", "after"),
+    [
+        ([Edit(pointer="/a", key="z")], {"z": {"x": [1, True]}, "b": None}),
+        ([edit("/a/x/0", GONE), edit("/a/x/-", "n")], {"a": {"x": [True, "n"]}, "b": None}),
+        ([edit("/b", GONE), edit("/c", 1)], {"a": {"x": [1, True]}, "c": 1}),
+        ([Edit(pointer="/a", key="z"), edit("/a/x", [])], {"z": {"x": []}, "b": None}),
+    ],
+)
+def test_a_text_reads_back_as_its_edits_say_and_as_nothing_else(edits, after):
+    before = {"a": {"x": [1, True]}, "b": None}
+    assert reads_back(before, after, edits)
+    assert not reads_back(before, {**after, "more": 1}, edits)
+    assert not reads_back(before, before, edits)
+    assert not reads_back({"a": 1}, {"a": True}, [])
+
+
+def test_a_fix_whose_text_does_not_read_back_is_not_written(tmp_path, monkeypatch):
+    text = json.dumps(flow_of(start(), gate("ask"), end()), indent=1)
+    path = tmp_path / "oas.json"
+    path.write_text(text.replace('"start_node"', '"startNode"', 1), encoding="utf-8")
+
+    def elsewhere(text: str, replacements: Any) -> str:
+        # the findings are the same ones as after the right change
+        return applied(text, replacements).replace('"The ask"', '"The task"', 1)
+
+    monkeypatch.setattr(planning, "applied", elsewhere)
+    work = Mending()
+    work.mend(str(path))
+    assert work.changes() == []
+    assert [one.why for one in work.left_out] == [NOT_READ_BACK]

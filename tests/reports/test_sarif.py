@@ -135,6 +135,13 @@ def test_a_fix_is_the_change_of_the_text(flow_file: Path) -> None:
     assert change["artifactLocation"]["uri"] == "an%20agent/oas.json"
 
 
+def test_a_fix_of_a_file_that_changed_since_the_check_is_left_out(flow_file: Path) -> None:
+    report = check(flow_file)
+    assert any("fixes" in one for one in results(report))
+    flow_file.write_text("\n\n" + flow_file.read_text("utf-8"), encoding="utf-8")
+    assert not any("fixes" in one for one in results(report))
+
+
 def test_a_fingerprint_stays_when_the_line_moves_and_differs_between_places(
     flow_file: Path,
 ) -> None:

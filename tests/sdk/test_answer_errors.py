@@ -21,6 +21,21 @@ FLOWS: dict[str, Any] = {
     "data": flow_of(
         start(), gate("review", output=port("setupJson"), inputMessageSchema=SITE), end()
     ),
+    "either": flow_of(
+        start(),
+        gate(
+            "review",
+            output=port("either"),
+            inputMessageSchema={
+                "type": "object",
+                "required": ["choice"],
+                "properties": {
+                    "choice": {"anyOf": [{"type": "null"}, SITE, {"enum": ["all", "none"]}]}
+                },
+            },
+        ),
+        end(),
+    ),
     "setup": flow_of(start(port("count", "integer"), required=["count"]), end()),
 }
 
@@ -49,8 +64,18 @@ def told(flow: str, answer: Any) -> str:
          ("gate 'start', 'count': the answer has unknown keys: count; given: no value "
          """(an answer that fits: {"approved": true, "value": {"count": 1}})""")),
         ("words", "go on",
-         ("gate 'review', 'note': the answer is a str, not an object; given: a text of 5 characters "
+         ("gate 'review', 'note': the answer is not an object, got string; given: a text of 5 characters "
          """(send {"approved": true} or {"approved": false}; an answer that fits: {"approved": true})""")),
+        ("words", None,
+         ("gate 'review', 'note': the answer is not an object, got null; given: null "
+         """(send {"approved": true} or {"approved": false}; an answer that fits: {"approved": true})""")),
+        ("words", {"sk-ant-api03-" + "a" * 24: 1, "b\x1b[2J": 2},
+         ("gate 'review', 'note': the answer has unknown keys: [redacted], b\\x1b[2J; given: no value "
+         """(an answer that fits: {"approved": true})""")),
+        ("either", Decision.approve(value={"choice": 5}),
+         ("gate 'review', 'either': the answer does not fit: choice: fits none of what is allowed: null; an object "
+         """with 'site'; one of "all", "none", got integer; given: an object with 'choice' """
+         """(the gate asks for 'choice'; a value that fits: {"choice": null})""")),
         ("words", {"approved": True, "userResponse": [1, 2]},
          ("gate 'review', 'note': userResponse is not a non-empty string; given: a list of 2 "
          """(an answer that fits: {"approved": true})""")),

@@ -101,17 +101,23 @@ def test_an_engine_that_does_not_say_whose_channels_these_are_is_refused(
     )
 
 
-def test_an_engine_that_does_not_say_how_a_node_was_started_is_refused(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def forget_in_tasks(monkeypatch: pytest.MonkeyPatch, section: str, key: str) -> None:
+    """Let the engine prepare its tasks without `key` in that section of their config."""
+
     def changed(*args: Any, **more: Any) -> Any:
         task = prepared(*args, **more)
         if task is not None and getattr(task, "config", None):
-            del task.config["metadata"]["langgraph_path"]
+            del task.config[section][key]
         return task
 
     prepared = _algo.prepare_single_task
     monkeypatch.setattr(_algo, "prepare_single_task", changed)
+
+
+def test_an_engine_that_does_not_say_how_a_node_was_started_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    forget_in_tasks(monkeypatch, "metadata", "langgraph_path")
     builder = StateGraph(GovernedState)
     builder.add_node("host", seal_host_fields())
     builder.add_edge(START, "host")
@@ -122,14 +128,7 @@ def test_an_engine_that_does_not_say_how_a_node_was_started_is_refused(
 def test_an_engine_that_does_not_say_where_checkpoints_are_kept_is_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def changed(*args: Any, **more: Any) -> Any:
-        task = prepared(*args, **more)
-        if task is not None and getattr(task, "config", None):
-            del task.config["configurable"]["__pregel_checkpointer"]
-        return task
-
-    prepared = _algo.prepare_single_task
-    monkeypatch.setattr(_algo, "prepare_single_task", changed)
+    forget_in_tasks(monkeypatch, "configurable", "__pregel_checkpointer")
     with pytest.raises(EngineUnsupported, match="does not say where checkpoints are kept"):
         graph_of({}).invoke({"a": "x"})
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import shutil
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
 
-from cinatra_sdk import AnswerInvalid, RunStore
+from cinatra_sdk import AnswerInvalid, Decision, RunStore
 from cinatra_sdk.platform import SimulatedPlatform
 from cinatra_sdk.postgres.queries import QUERIES
 from cinatra_sdk.store.run_store import Wanted
@@ -137,3 +139,46 @@ def test_no_condition_reads_all_runs(fresh_database: str, owner_database: str, w
     of_runs = [kind for table, kind in scans(plan) if table == "runs"]
     assert of_runs
     assert "Seq Scan" not in of_runs, json.dumps(plan, indent=1)
+
+
+def write_flow(folder: Path, name: str) -> str:
+    folder.mkdir()
+    (folder / name).write_text(json.dumps(flow_of(start(), gate("ok"), end())), "utf-8")
+    return name
+
+
+def test_each_run_names_the_file_that_it_was_started_from_absolute_and_for_good(
+    store: RunStore, fresh_database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for folder in ("one", "other"):
+        typed = write_flow(tmp_path / folder, "flow.json")
+        monkeypatch.chdir(tmp_path / folder)
+        store.start(compile_flow(typed, platform=SimulatedPlatform()), run_id=folder)
+    shutil.rmtree(tmp_path / "one")  # the name is for people: nothing opens the file again
+    assert store.get("one").file == str(tmp_path / "one/flow.json")
+    assert store.get("other").file == str(tmp_path / "other/flow.json")
+    assert store.answer("one", "ok", Decision.approve(by="ann")).status == "completed"
+    assert store.start(named("A"), run_id="of no file").file == ""
+    with (
+        psycopg.connect(fresh_database, options="-c search_path=oasflow") as connection,
+        pytest.raises(psycopg.errors.InsufficientPrivilege),
+    ):
+        connection.execute("update runs set file = '/etc/passwd'")
+
+
+def test_a_run_of_before_shows_the_file_of_its_flow(
+    store: RunStore, owner_database: str, tmp_path: Path
+) -> None:
+    typed = str(tmp_path / "a" / write_flow(tmp_path / "a", "flow.json"))
+    store.start(compile_flow(typed, platform=SimulatedPlatform()), run_id="r1")
+    with psycopg.connect(owner_database, options="-c search_path=oasflow") as connection:
+        connection.execute("update runs set file = null")
+    assert store.get("r1").file == typed
+
+
+def test_a_file_whose_name_is_no_text_does_not_keep_a_run_from_starting(
+    store: RunStore, tmp_path: Path
+) -> None:
+    typed = str(tmp_path / "a" / write_flow(tmp_path / "a", "caf\udce9.json"))
+    run = store.start(compile_flow(typed, platform=SimulatedPlatform()), run_id="r1")
+    assert run.file == str(tmp_path / "a/caf?.json")

@@ -142,7 +142,7 @@ OF_004 = (
     ("payload_sha256, policy_sha256)", "payload_sha256, policy_sha256, decided_at)"),
     ("(run_id, tenant, digest, input,", "(run_id, tenant, digest, status, input,"),
     ("fence, stopped_by,\n              stop_reason)", "fence, updated_at)"),
-    ("lowering, platform, policy, started_by)", "lowering, platform, policy)"),
+    ("lowering, platform, policy, started_by,\n              file)", "lowering, platform, policy)"),
     ("grant select on oasflow.eligible_artifacts to {role};", ""),
 )
 """What `rights.sql` says today, and what it said before 005."""
@@ -159,6 +159,16 @@ def at_004(empty: str, role: str, monkeypatch: pytest.MonkeyPatch) -> None:
         before.setattr(migrating, "migrations", lambda: migrations()[:4])
         before.setattr(migrating, "rights", lambda: text)
         assert migrate(empty, app_role=role).applied[:-1] == EVERYTHING[:4]
+
+
+@pytest.fixture
+def app_at_004(empty: str, role: Make, monkeypatch: pytest.MonkeyPatch) -> tuple[str, str]:
+    """The application's role and its DSN, on a database of 004 with runs in it."""
+    mine = role("")
+    dsn = as_role(empty, mine)
+    at_004(empty, mine, monkeypatch)
+    parked_at_004(dsn)
+    return mine, dsn
 
 
 def parked_at_004(dsn: str) -> None:
@@ -194,13 +204,10 @@ def parked_at_004(dsn: str) -> None:
 
 
 def test_a_database_of_004_keeps_its_rows_and_gets_the_clock_and_the_triggers_of_005(
-    empty: str, role: Make, monkeypatch: pytest.MonkeyPatch
+    empty: str, app_at_004: tuple[str, str]
 ) -> None:
-    mine = role("")
-    dsn = as_role(empty, mine)
-    at_004(empty, mine, monkeypatch)
-    parked_at_004(dsn)
-    rows = "select json_agg(to_jsonb({0}) - '{{stopped_by,stop_reason,started_by}}'::text[] order by run_id) from {0}"  # fmt: skip
+    mine, dsn = app_at_004
+    rows = "select json_agg(to_jsonb({0}) - '{{stopped_by,stop_reason,started_by,file}}'::text[] order by run_id) from {0}"  # fmt: skip
     before = [execute(empty, rows.format(table)) for table in ("runs", "decisions")]
     with pytest.raises(StoreError, match=rf"missing: 005.*--app-role {mine}"):
         Database.open(dsn)
@@ -221,12 +228,9 @@ def test_a_database_of_004_keeps_its_rows_and_gets_the_clock_and_the_triggers_of
 
 
 def test_a_migration_while_a_version_before_is_running_lets_it_write_no_moment(
-    empty: str, role: Make, monkeypatch: pytest.MonkeyPatch
+    empty: str, app_at_004: tuple[str, str]
 ) -> None:
-    mine = role("")
-    dsn = as_role(empty, mine)
-    at_004(empty, mine, monkeypatch)
-    parked_at_004(dsn)
+    _, dsn = app_at_004
     with connect(dsn) as of_before:
         migrate(empty)
         with pytest.raises(psycopg.errors.InsufficientPrivilege):

@@ -92,7 +92,7 @@ def test_a_gate_of_another_form_is_refused_with_what_is_wrong(
 
 @pytest.mark.parametrize("path", [(*ABOUT, "visit"), (*ABOUT, "step")], ids=lambda path: path[-1])
 def test_true_is_no_number_of_a_gate(sound: Any, path: tuple[str, ...]) -> None:
-    with pytest.raises(GateUnreadable, match="is a bool"):
+    with pytest.raises(GateUnreadable, match="is of type boolean"):
         Gate.from_json(changed(sound, True, *path))
 
 
@@ -112,7 +112,7 @@ def test_a_run_whose_gate_cannot_be_read_is_listed_with_the_others_and_says_what
     assert (broken.status, [gate.id for gate in broken.waiting]) == ("waiting", ["ok"])
     assert broken.unreadable == (
         'waiting[1]: it has no "payload"',
-        "waiting[2]: a int is no gate's JSON",
+        "waiting[2]: it is no object, got integer",
     )
     assert store.get("r1") == broken
 

@@ -11,21 +11,22 @@ select name, file, source from flows where digest = %(digest)s;
 
 -- name: insert_run
 -- A new run; no row comes back when the id is taken.
-insert into runs (run_id, tenant, digest, input, env_names, lowering, platform, policy, started_by)
+insert into runs (run_id, tenant, digest, input, env_names, lowering, platform, policy, started_by,
+                  file)
 values (%(run_id)s, %(tenant)s, %(digest)s, %(input)s, %(env_names)s, %(lowering)s, %(platform)s,
-        %(policy)s, %(started_by)s)
+        %(policy)s, %(started_by)s, %(file)s)
 on conflict (run_id) do nothing
 returning run_id;
 
 -- name: load_run
 -- Of one tenant where one is named: to others the run is not there.
-select r.*, f.name as flow_name, f.file as flow_file
+select r.*, f.name as flow_name, coalesce(r.file, f.file) as flow_file
 from runs r join flows f using (digest)
 where r.run_id = %(run_id)s and (%(tenant)s::text is null or r.tenant = %(tenant)s);
 
 -- name: lock_row
 -- As load_run, and nobody changes the run's status until the transaction ends.
-select r.*, f.name as flow_name, f.file as flow_file
+select r.*, f.name as flow_name, coalesce(r.file, f.file) as flow_file
 from runs r join flows f using (digest)
 where r.run_id = %(run_id)s and (%(tenant)s::text is null or r.tenant = %(tenant)s)
 for update of r;
@@ -34,7 +35,7 @@ for update of r;
 select status from runs where run_id = %(run_id)s;
 
 -- name: list_runs
-select r.*, f.name as flow_name, f.file as flow_file
+select r.*, f.name as flow_name, coalesce(r.file, f.file) as flow_file
 from runs r join flows f using (digest)
 where (%(status)s::text is null or r.status = %(status)s)
   and (%(tenant)s::text is null or r.tenant = %(tenant)s)

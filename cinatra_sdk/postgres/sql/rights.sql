@@ -24,7 +24,8 @@ grant insert (org_id, parent_run_id, parent_package_name, slot_id, selection_mod
     on oasflow.context_finalizes to {role};
 
 -- How a run stands changes until it has ended (a trigger sees to that); what it is does not.
-grant insert (run_id, tenant, digest, input, env_names, lowering, platform, policy, started_by)
+grant insert (run_id, tenant, digest, input, env_names, lowering, platform, policy, started_by,
+              file)
     on oasflow.runs to {role};
 grant update (status, waiting, outputs, branch, messages, error, attempts, fence, stopped_by,
               stop_reason)

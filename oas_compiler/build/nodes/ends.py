@@ -6,7 +6,7 @@ no metadata.cinatra at all              ->  required = the inputs without defaul
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from oas_compiler import ir
@@ -21,21 +21,21 @@ def build_start(site: Site) -> ir.Node:
     flow_inputs = site.declared("inputs", site.flow.component) or ()
     own = same_ports(site)
     ports = flow_inputs if own is None else own
-    _compare_with_flow(site, ports, flow_inputs)
+    lacking = _compare_with_flow(site, ports, flow_inputs)
     defaults = {port.title: port.default for port in flow_inputs}
-    titles = _of_inputs(site, "inputTitles", ports)
+    titles = _of_inputs(site, "inputTitles", ports, lacking)
     ports = tuple(_start_port(port, defaults, titles) for port in ports)
     if "cinatra" in site.component.mapping("metadata"):
-        required = _known(site, "required", ports)
+        required = _known(site, "required", ports, lacking)
     else:
         required = tuple(port.title for port in ports if port.default is None)
-    hidden = _known(site, "hidden", ports)
+    hidden = _known(site, "hidden", ports, lacking)
     marked = tuple(port.title for port in ports if port.schema.mapping().get("x-hidden") is True)
     renderers = {
         port.title: renderer
         for port in ports
         if isinstance(renderer := port.schema.mapping().get("x-renderer"), str)
-    } | _of_inputs(site, "inputRenderers", ports)
+    } | _of_inputs(site, "inputRenderers", ports, lacking)
     return ir.StartNode(
         **common(site),
         inputs=ports,
@@ -57,14 +57,17 @@ def _start_port(port: Port, defaults: Mapping[str, Json | None], titles: Mapping
     return port
 
 
-def _compare_with_flow(site: Site, ports: tuple[Port, ...], flow: tuple[Port, ...]) -> None:
+def _compare_with_flow(
+    site: Site, ports: tuple[Port, ...], flow: tuple[Port, ...]
+) -> frozenset[str]:
+    """The inputs of the flow that its StartNode was told to lack; no other finding repeats it."""
     component = site.flow.component
     unread = site.has_unread_ports or site.is_flawed("inputs", component)
     if unread:
-        return
+        return frozenset()
     is_start = site.flow.start is None or site.flow.start.id == site.component.id
     if component.items("inputs") is None or not is_start or differ(site):
-        return
+        return frozenset()
     different = {port.title for port in ports} ^ {port.title for port in flow}
     if different:
         site.findings.error(
@@ -73,15 +76,18 @@ def _compare_with_flow(site: Site, ports: tuple[Port, ...], flow: tuple[Port, ..
             site.place(),
             hint="declare the same inputs in both, or in one of them",
         )
+    return frozenset(port.title for port in flow if port.title in different)
 
 
-def _known(site: Site, key: str, ports: tuple[Port, ...]) -> tuple[str, ...]:
+def _known(
+    site: Site, key: str, ports: tuple[Port, ...], lacking: Collection[str]
+) -> tuple[str, ...]:
     """Names of inputs under `metadata.cinatra`; a name that is no input is dropped."""
     titles = [port.title for port in ports]
     names = cinatra_texts(site, key)
     written = site.component.cinatra.get(key)
     for name in names:
-        if name not in titles and not site.has_unread_ports:
+        if name not in titles and name not in lacking and not site.has_unread_ports:
             index = written.index(name) if isinstance(written, list) else 0
             site.findings.warning(
                 "OAS034",
@@ -92,12 +98,14 @@ def _known(site: Site, key: str, ports: tuple[Port, ...]) -> tuple[str, ...]:
     return tuple(name for name in names if name in titles)
 
 
-def _of_inputs(site: Site, key: str, ports: tuple[Port, ...]) -> dict[str, str]:
+def _of_inputs(
+    site: Site, key: str, ports: tuple[Port, ...], lacking: Collection[str]
+) -> dict[str, str]:
     """An object in `metadata.cinatra` by names of inputs; other names are told."""
     titles = {port.title for port in ports}
     named = cinatra_text_map(site, key)
     for name in named:
-        if name not in titles and not site.has_unread_ports:
+        if name not in titles and name not in lacking and not site.has_unread_ports:
             site.findings.warning(
                 "OAS034",
                 f'metadata.cinatra.{key} names "{name}", which is not an input of {site.label}',

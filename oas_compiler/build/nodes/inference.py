@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import Final
 
 from oas_compiler.build.nodes.site import Site, label_of
 from oas_compiler.build.script_words import cure
@@ -21,6 +22,7 @@ from oas_compiler.findings.spelling import did_you_mean, nearest
 from oas_compiler.ir import EndNode, FlowIR, JsonValue, Port
 from oas_compiler.templates.reading import PLATFORM, TemplateError, strings
 
+_MOST_NAMED: Final = 5
 _BRACES = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 
 
@@ -64,7 +66,10 @@ def _title(item: JsonValue) -> str:
 def exactly_one(site: Site, ports: tuple[Port, ...], field: str, rule: str) -> tuple[Port, ...]:
     """`ports` when there is exactly one of them."""
     if len(ports) != 1 and not site.is_flawed(field):
-        site.error("OAS035", f"{site.label} needs exactly one {rule}, it has {len(ports)}", field)
+        message = f"{site.label} needs exactly one {rule}, it has {len(ports)}"
+        named = ", ".join(f'"{port.title[:80]}"' for port in ports[:_MOST_NAMED])
+        hint = f"keep one of {named}" if ports else f'add one to {field}: {{"title": "…"}}'
+        site.error("OAS035", message, field, hint=hint)
     return ports
 
 

@@ -30,6 +30,13 @@ def bridge_agent_id(subject: Subject, report: Report) -> None:
     for node in bridge_nodes(subject):
         if node.depth != 0 or any(_is_name(value) for _, value in _agent_ids(node)):
             continue
+        if isinstance(node.value.get("data"), str):
+            report(
+                f'{node.label} calls {BRIDGE} with a text for data, which has no "agent_id"',
+                subject.place(node.at("data")),
+                hint='write it as an object, without the quotes around it: {"agent_id": "…", …}',
+            )
+            continue
         empty = next((pointer for pointer, _ in _agent_ids(node)), "")
         report(
             f'{node.label} calls {BRIDGE} without an "agent_id"',

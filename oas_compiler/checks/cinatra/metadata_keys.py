@@ -15,15 +15,16 @@ from functools import lru_cache
 from typing import Final
 
 from oas_compiler.checks.subject import Subject, Written
-from oas_compiler.schema import cinatra as dialect_cinatra
+from oas_compiler.findings.spelling import plain
+from oas_compiler.schema import cinatra
 
 KEYS: Final[Mapping[str, frozenset[str]]] = {
     # The `type` of a flow is no key that could be missed: without it OAS102 speaks.
     kind: frozenset(keys) - {"type"}
-    for kind, keys in dialect_cinatra.KEYS.items()
+    for kind, keys in cinatra.KEYS.items()
 }
 """What the host and this compiler read, by type of component."""
-_OTHERS: Final = frozenset(dialect_cinatra.OTHER_KEYS)
+_OTHERS: Final = frozenset(cinatra.OTHER_KEYS)
 _AND_THESE: Final = frozenset({"type", "llm", "name"})
 """Keys that stand in real files and are no slips for others."""
 SHORTEST: Final = 5
@@ -78,16 +79,11 @@ def components_with_slips(subject: Subject) -> Iterator[tuple[Written, dict[str,
 @lru_cache(maxsize=8192)
 def nearest_key(key: str, known: frozenset[str]) -> str:
     """The known key that this one is probably meant to be; empty where none is near."""
-    plain = {_plain(one): one for one in sorted(known)}
-    word = _plain(key[: LONGEST + 1])
-    if word in plain:
-        return plain[word]
+    known_plain = {plain(one): one for one in sorted(known)}
+    word = plain(key[: LONGEST + 1])
+    if word in known_plain:
+        return known_plain[word]
     if not SHORTEST <= len(key) <= LONGEST:
         return ""
-    close = get_close_matches(word, plain, n=1, cutoff=CUTOFF)
-    return plain[close[0]] if close else ""
-
-
-def _plain(key: str) -> str:
-    """Without what slips are mostly made in: case, `_` and `-`."""
-    return key.casefold().replace("_", "").replace("-", "")
+    close = get_close_matches(word, known_plain, n=1, cutoff=CUTOFF)
+    return known_plain[close[0]] if close else ""

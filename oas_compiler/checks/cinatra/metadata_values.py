@@ -12,12 +12,12 @@ rule's.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Final, NamedTuple
+from typing import Final
 
 from oas_compiler.checks.cinatra.metadata_keys import KEYS as NAMES
 from oas_compiler.checks.cinatra.metadata_keys import misspelt_keys
+from oas_compiler.checks.flaws import Flaw, misspelt, tell
 from oas_compiler.checks.subject import Subject, Written
-from oas_compiler.findings.finding import Edit
 from oas_compiler.findings.rules import Report, rule
 from oas_compiler.findings.spelling import did_you_mean
 from oas_compiler.ir import JsonValue
@@ -46,14 +46,6 @@ _MOST: Final = 200
 """Entries of a list that are looked at."""
 
 
-class _Flaw(NamedTuple):
-    says: str
-    pointer: str
-    hint: str
-    key: str = ""
-    """The name that a misspelt key gets."""
-
-
 @rule(
     code="OAS135",
     name="metadata-values",
@@ -71,12 +63,8 @@ def metadata_values(subject: Subject, report: Report) -> None:
         for flaw in _flaws(subject, component):
             if _is_told(subject, flaw.pointer):
                 continue
-            report(
-                f"{flaw.says} in metadata.cinatra of {component.label}",
-                subject.place(flaw.pointer),
-                hint=flaw.hint,
-                fix=(Edit(pointer=flaw.pointer, key=flaw.key),) if flaw.key else (),
-            )
+            within = f" in metadata.cinatra of {component.label}"
+            tell(report, flaw, subject.place, within=within)
 
 
 def _is_told(subject: Subject, pointer: str) -> bool:
@@ -96,12 +84,12 @@ def has_block(component: Written) -> bool:
     return block is None or isinstance(block, dict)
 
 
-def _flaws(subject: Subject, component: Written) -> Iterator[_Flaw]:
+def _flaws(subject: Subject, component: Written) -> Iterator[Flaw]:
     if not has_block(component):
         metadata = component.value.get("metadata")
         is_root = subject.root is not None and component.pointer == subject.root.pointer
         if isinstance(metadata, dict) and not is_root:  # OAS022, OAS102
-            yield _Flaw(
+            yield Flaw(
                 f"an object is missing, there is {describe(metadata['cinatra'])},",
                 component.at("metadata", "cinatra"),
                 'write it as an object: {"riskClass": "read_only", …}',
@@ -119,20 +107,20 @@ def _flaws(subject: Subject, component: Written) -> Iterator[_Flaw]:
         yield from _of(key, value, schema, child(at, key))
 
 
-def _of(name: str, value: JsonValue, schema: Mapping[str, JsonValue], at: str) -> Iterator[_Flaw]:
+def _of(name: str, value: JsonValue, schema: Mapping[str, JsonValue], at: str) -> Iterator[Flaw]:
     """What is wrong with one value, and with what is in it."""
     if value is None:
         return
     kind = schema.get("type")
     if isinstance(kind, str) and not _is_of(value, kind):
-        yield _Flaw(f"{name} must be {_KINDS[kind][1]}, not {describe(value)},", at, _cure(value))
+        yield Flaw(f"{name} must be {_KINDS[kind][1]}, not {describe(value)},", at, _cure(value))
         return
     known = schema.get("enum")
     if isinstance(known, list) and value not in known:
         words = [str(word) for word in known]
         text = value if isinstance(value, str) else ""
         shown = f'"{text[:80]}"' if text else describe(value)
-        yield _Flaw(
+        yield Flaw(
             f"{name} is {shown}, which no host knows,",
             at,
             did_you_mean(text, words) or f"it is one of {', '.join(words)}",
@@ -147,10 +135,9 @@ def _of(name: str, value: JsonValue, schema: Mapping[str, JsonValue], at: str) -
 
 def _in_object(
     name: str, value: Mapping[str, JsonValue], members: Mapping[str, JsonValue], at: str
-) -> Iterator[_Flaw]:
+) -> Iterator[Flaw]:
     for key, meant in misspelt_keys(value, frozenset(members)).items():
-        hint = f'did you mean "{meant}"?'
-        yield _Flaw(f'"{key[:80]}" of {name} is read by nobody', child(at, key), hint, meant)
+        yield misspelt(f'"{key[:80]}" of {name} is read by nobody', child(at, key), meant)
     for key, schema in members.items():
         if isinstance(schema, dict) and key not in _TOLD_IN_STEPS:
             yield from _of(f"{key} of {name}", value.get(key), schema, child(at, key))

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from oas_compiler.checks.cinatra.legacy_keys import LEGACY
 from oas_compiler.checks.cinatra.metadata_keys import components_with_slips
+from oas_compiler.checks.flaws import misspelt, tell
 from oas_compiler.checks.subject import Subject
-from oas_compiler.findings.finding import Edit
 from oas_compiler.findings.rules import Report, rule
 
 
@@ -30,9 +30,6 @@ def misspelt_metadata_key(subject: Subject, report: Report) -> None:
         for key, meant in slips.items():
             if component.type == "Flow" and key in LEGACY:
                 continue  # OAS107
-            report(
-                f'"{key[:80]}" in metadata.cinatra of {component.label} is read by nobody',
-                subject.place(component.at("metadata", "cinatra", key)),
-                hint=f'did you mean "{meant}"?',
-                fix=(Edit(pointer=component.at("metadata", "cinatra", key), key=meant),),
-            )
+            says = f'"{key[:80]}" in metadata.cinatra of {component.label} is read by nobody'
+            at = component.at("metadata", "cinatra", key)
+            tell(report, misspelt(says, at, meant), subject.place)

@@ -30,26 +30,31 @@ from oas_compiler.text.marks import child
     good='"slotId": "brand", …, {"title": "brandSlotId", "default": "brand"}',
 )
 def context_slot_given(subject: Subject, report: Report) -> None:
+    for slot, what, wanted, port in wrong_defaults(subject):
+        report(
+            f'the selection for the context slot "{slot.id[:80]}" is given the {what} '
+            f'"{str(port.default.value() if port.default else "")[:80]}"',
+            subject.place(child(port.place.pointer, "default")),
+            hint=f'write "{wanted[:120]}"',
+        )
+
+
+def wrong_defaults(subject: Subject) -> Iterator[tuple[Slot, str, str, Port]]:
+    """(slot, what it is, what it should be, the input of the StartNode) of every wrong default."""
     names = own_names(subject)
     for found in subject.slot_flows:
         # inside a child flow the defaults name the child
         packages = names if found.flow is subject.flow else frozenset({found.flow.package_name})
         for slot in found.slots:
-            if slot.node is None or slot.from_parent:
-                continue
-            for what, wanted, port in _given(found.flow, slot.node, slot, packages):
-                report(
-                    f'the selection for the context slot "{slot.id[:80]}" is given the {what} '
-                    f'"{str(port.default.value() if port.default else "")[:80]}"',
-                    subject.place(child(port.place.pointer, "default")),
-                    hint=f'write "{wanted[:120]}"',
-                )
+            if slot.node is not None and not slot.from_parent:
+                for given in _given(found.flow, slot.node, slot, packages):
+                    yield slot, *given
 
 
 def _given(
     flow: FlowIR, node: FlowNode, slot: Slot, packages: frozenset[str]
 ) -> Iterator[tuple[str, str, Port]]:
-    """(what it is, what it should be, the input of the StartNode) of every wrong default."""
+    """The last three of `wrong_defaults`."""
     start = flow.by_id.get(flow.start)
     if not isinstance(start, StartNode):
         return

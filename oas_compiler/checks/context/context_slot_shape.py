@@ -25,6 +25,12 @@ _MODES = {
 }
 _REQUIRED = ("slotId", "acceptedArtifactExtensions", *_MODES)
 _KEYS = (*_REQUIRED, "minItems", "maxItems", "readableOnly")
+_EXAMPLES = {
+    "slotId": '"…", a name that no other slot of the flow has',
+    "acceptedArtifactExtensions": '["@scope/package"], the artifacts that may be chosen',
+    "selectionMode": '"interactive" or "autonomous"',
+    "resolutionMode": '"override" or "accumulate"',
+}
 _BOUNDS = (("minItems", 0), ("maxItems", 1))
 _MOST_KEYS = 50
 """Keys of a slot that are compared with the known ones; nobody reads more hints."""
@@ -48,7 +54,8 @@ def context_slot_shape(subject: Subject, report: Report) -> None:
             continue
         pointer = flow.at("metadata", "cinatra", KEY)
         if not isinstance(slots, list):
-            report(f"{KEY} must be a list of slots", subject.place(pointer))
+            hint = 'write [{"slotId": "…", …}]'
+            report(f"{KEY} must be a list of slots", subject.place(pointer), hint=hint)
             continue
         for index, slot in enumerate(slots):
             _Look(subject, report, f"{pointer}/{index}").at_slot(slot)
@@ -63,14 +70,15 @@ class _Look:
 
     def at_slot(self, slot: JsonValue) -> None:
         if not isinstance(slot, dict):
-            self._found("must be an object")
+            self._found("must be an object", hint='write {"slotId": "…", …}')
             return
         slot_id = slot.get("slotId")
         if isinstance(slot_id, str) and slot_id.strip():
             self._name = f'the context slot "{slot_id[:80]}"'
         self._keys(slot)
         if "slotId" in slot and not _is_name(slot_id):
-            self._found("needs a slotId that is not empty", "slotId")
+            hint = "write a name that no other slot of the flow has"
+            self._found("needs a slotId that is not empty", "slotId", hint=hint)
         if "acceptedArtifactExtensions" in slot:
             self._extensions(slot["acceptedArtifactExtensions"])
         for key, modes in _MODES.items():
@@ -78,7 +86,8 @@ class _Look:
                 self._mode(key, slot[key], modes)
         self._bounds(slot)
         if not isinstance(slot.get("readableOnly", False), bool):
-            self._found("needs true or false for readableOnly", "readableOnly")
+            hint = "write true or false without quotes"
+            self._found("needs true or false for readableOnly", "readableOnly", hint=hint)
 
     def _keys(self, slot: dict[str, JsonValue]) -> None:
         lacking = [key for key in _KEYS if key not in slot]
@@ -86,27 +95,33 @@ class _Look:
         for key in slot:
             if key not in _KEYS:
                 near = _nearest(key, lacking) if len(slot) <= _MOST_KEYS else ""
-                hint = f'did you mean "{near}"?' if near else ""
+                hint = (
+                    f'did you mean "{near}"?'
+                    if near
+                    else f"a slot has no keys but {', '.join(_KEYS)}"
+                )
                 meant.add(near)
                 self._found(f'has an unknown key "{key[:80]}"', key, hint=hint)
         for key in _REQUIRED:
             # what a misspelt key means is not missing
             if key not in slot and key not in meant:
-                self._found(f"has no {key}")
+                self._found(f"has no {key}", hint=f'add "{key}": {_EXAMPLES[key]}')
 
     def _extensions(self, value: JsonValue) -> None:
         key = "acceptedArtifactExtensions"
         if not isinstance(value, list) or not value:
-            self._found(f"needs a list with at least one package name for {key}", key)
+            hint = f"write {_EXAMPLES[key]}"
+            self._found(f"needs a list with at least one package name for {key}", key, hint=hint)
             return
         for index, name in enumerate(value):
             if not _is_name(name):
-                self._found(f"needs package names in {key}", key, index)
+                hint = "write the name of an artifact package, or remove the entry"
+                self._found(f"needs package names in {key}", key, index, hint=hint)
 
     def _mode(self, key: str, value: JsonValue, modes: Collection[str]) -> None:
         hint = self._report.nearest(value, modes) if isinstance(value, str) else ""
         choice = " or ".join(f'"{mode}"' for mode in modes)
-        self._found(f"needs {choice} for {key}", key, hint=hint)
+        self._found(f"needs {choice} for {key}", key, hint=hint or f"write {choice}")
 
     def _bounds(self, slot: dict[str, JsonValue]) -> None:
         counts: list[int] = []
@@ -115,9 +130,11 @@ class _Look:
             if isinstance(value, int) and not isinstance(value, bool) and value >= least:
                 counts += [value] if key in slot else []
             else:
-                self._found(f"needs a whole number from {least} for {key}", key)
+                hint = f"write a whole number without quotes, as in {max(least, 1)}"
+                self._found(f"needs a whole number from {least} for {key}", key, hint=hint)
         if len(counts) == len(_BOUNDS) and counts[0] > counts[1]:
-            self._found("has a minItems above its maxItems", "minItems")
+            hint = f"write a minItems of at most {counts[1]}"
+            self._found("has a minItems above its maxItems", "minItems", hint=hint)
 
     def _found(self, problem: str, *keys: str | int, hint: str = "") -> None:
         pointer = self._pointer

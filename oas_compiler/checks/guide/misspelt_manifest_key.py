@@ -10,8 +10,8 @@ from difflib import get_close_matches
 from typing import Final
 
 from oas_compiler.checks.cinatra.metadata_keys import misspelt_keys
+from oas_compiler.checks.flaws import misspelt, tell
 from oas_compiler.checks.subject import Subject
-from oas_compiler.findings.finding import Edit
 from oas_compiler.findings.rules import Report, rule
 from oas_compiler.findings.spelling import LONGEST_COMPARED
 from oas_compiler.package.package import Package
@@ -74,21 +74,12 @@ def misspelt_manifest_key(subject: Subject, report: Report) -> None:
     for key, meant in misspelt_members(package).items():
         if meant == "license":
             continue  # OAS127, an error
-        report(
-            f'"{key[:80]}" in package.json is read by nobody',
-            package.place(child("", key)),
-            hint=f'did you mean "{meant}"?',
-            file=package.manifest_file,
-            fix=(Edit(pointer=child("", key), key=meant),),
-        )
+        flaw = misspelt(f'"{key[:80]}" in package.json is read by nobody', child("", key), meant)
+        tell(report, flaw, package.place, file=package.manifest_file)
     for key, meant in misspelt_keys(package.cinatra, KEYS).items():
-        report(
-            f'"{key[:80]}" in cinatra of package.json is read by nobody',
-            package.place(child("/cinatra", key)),
-            hint=f'did you mean "{meant}"?',
-            file=package.manifest_file,
-            fix=(Edit(pointer=child("/cinatra", key), key=meant),),
-        )
+        says = f'"{key[:80]}" in cinatra of package.json is read by nobody'
+        flaw = misspelt(says, child("/cinatra", key), meant)
+        tell(report, flaw, package.place, file=package.manifest_file)
 
 
 def misspelt_members(package: Package) -> dict[str, str]:

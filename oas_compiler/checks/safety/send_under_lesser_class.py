@@ -87,8 +87,6 @@ def _beside(node: Written) -> set[str]:
     metadata = node.value.get("metadata")
     inner = list(metadata) if isinstance(metadata, dict) else []
     lost = [_LOST_BLOCK for key in inner if key != "cinatra" and did_you_mean(key, ["cinatra"])]
-    if "metadata" not in node.value and any(did_you_mean(key, ["metadata"]) for key in node.value):
-        lost.append(_LOST_BLOCK)  # OAS024
     return {*node.value, *inner, *lost}
 
 

@@ -20,6 +20,10 @@ from oas_compiler.findings.rules import Report, rule
 _PLACEHOLDER: Final = re.compile(r"\{\{.*?\}\}")
 _SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):/")
 _HOST: Final = re.compile(r"[\w-]+(\.[\w-]+)+(:[0-9]+)?(/|$)")
+_AROUND: Final = "\"'`<("
+_BASE_BEHIND: Final = re.compile(
+    r"(https?:/+|\{\{\s*CINATRA_BASE_URL\s*\}\}\S*)\{\{\s*CINATRA_BASE_URL\s*\}\}"
+)
 _LONGEST: Final = 2_000
 
 
@@ -52,14 +56,35 @@ def call_address(subject: Subject, report: Report) -> None:
 def uncallable(url: str) -> tuple[str, str] | None:
     """What is wrong with the form of an address, and what to write; `None` for one that may do."""
     plain = _PLACEHOLDER.sub("x", url)
+    return _sign(url, plain) or _beginning(url, plain)
+
+
+def _sign(url: str, plain: str) -> tuple[str, str] | None:
+    """Signs that no address has."""
     if not plain.strip():
         return "has an empty url", 'write "https://…", or "{{CINATRA_BASE_URL}}/…"'
-    if re.search(r"\s", plain.strip()):
+    if plain != plain.strip():
+        return "has a url with a blank at its end", "remove the blank"
+    if re.search(r"\s", plain):
         return "has a url with a blank in it", "write %20 for a blank, or remove it"
+    if "\\" in plain:
+        return 'has a url with a "\\" in it', "write / instead"
+    if url[0] in _AROUND:
+        return f"has a url that begins with {url[0]}", "write the address alone"
+    return None
+
+
+def _beginning(url: str, plain: str) -> tuple[str, str] | None:
+    """What stands where scheme and host belong."""
+    if _BASE_BEHIND.match(url):
+        hint = "write {{CINATRA_BASE_URL}} once, at the beginning: it has its scheme with it"
+        return "has a url with the platform behind its beginning", hint
     if url.startswith(("{{", "/", "$", "{")):
         return None
     scheme = _SCHEME.match(plain)
     if scheme is None:
+        if url.startswith("api/") and (route := _route(f"/{url}")):
+            return "has a url without a host", f'write "{{{{CINATRA_BASE_URL}}}}{route}"'
         if _HOST.match(plain):
             return "has a url without a scheme", f'write "https://{url[:80]}"'
         return None

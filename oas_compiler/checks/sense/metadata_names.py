@@ -11,8 +11,8 @@ from difflib import get_close_matches
 from typing import Final, TypeAlias
 
 from oas_compiler.checks.cinatra.metadata_keys import misspelt_keys
+from oas_compiler.checks.flaws import misspelt, tell
 from oas_compiler.checks.subject import Subject, Written
-from oas_compiler.findings.finding import Edit
 from oas_compiler.findings.rules import Report, rule
 from oas_compiler.findings.spelling import did_you_mean
 from oas_compiler.text.marks import child
@@ -58,12 +58,8 @@ def metadata_names(subject: Subject, report: Report) -> None:
         for key in list(metadata)[:20]:
             if did_you_mean(key.lower(), ["cinatra"]) or key.lower() == "cinatra":
                 at = child(component.at("metadata"), key)
-                report(
-                    f'"{key[:80]}" in the metadata of {component.label} is read by nobody',
-                    subject.place(at),
-                    hint='did you mean "cinatra"?',
-                    fix=(Edit(pointer=at, key="cinatra"),),
-                )
+                says = f'"{key[:80]}" in the metadata of {component.label} is read by nobody'
+                tell(report, misspelt(says, at, "cinatra"), subject.place)
 
 
 _Named: TypeAlias = "tuple[Written, str, str, str]"
@@ -100,6 +96,7 @@ def _packages(subject: Subject) -> Iterator[_Named]:
         if (
             isinstance(name, str)
             and name != own
+            and name != own.strip()  # OAS171 says so
             and get_close_matches(name[:200], [own], 1, _ALIKE)
         ):
             at = node.at("metadata", "cinatra", "packageName")

@@ -1,9 +1,11 @@
 """An address of the platform is spelt as the platform spells it.
 
-"{{CINATRA_BASEURL}}/api/llm-bridge"      ->   OAS242: CINATRA_BASE_URL
+"{{CINATRA_URL}}/api/llm-bridge"          ->   OAS242: CINATRA_BASE_URL
 "{{CINATRA_BASE_URL}}/api/llm-brige"      ->   OAS242: llm-bridge
-"{CINATRA_BASE_URL}/api/llm-bridge"       ->   OAS242: two braces
+"{{CINATRA_BASE_URL}}api/llm-bridge"      ->   OAS242: a slash
 "{{CINATRA_BASE_URL}}/api/press/notes"    fine: nothing of the platform is called so
+
+A slip in the placeholder itself is OAS255.
 """
 
 from __future__ import annotations
@@ -12,19 +14,23 @@ import re
 from difflib import SequenceMatcher
 from typing import Final
 
+from oas_compiler.checks.sense.platform_placeholder import (
+    BASE,
+    LONGEST,
+    NAME,
+    called,
+    meant_placeholder,
+)
 from oas_compiler.checks.subject import Subject
 from oas_compiler.control.slots import RESOLVE
 from oas_compiler.findings.rules import Report, rule
 from oas_compiler.findings.spelling import did_you_mean
 from oas_compiler.templates.reading import is_environment_name
 
-_BASE: Final = "CINATRA_BASE_URL"
 _BASE_FORM: Final = re.compile(
     r"\{\{CINATRA_BASE_URL\}\}/{2,}"  # a slash too many
     r"|\{\{\s*CINATRA_BASE_URL\s*\}\}(?=\w)"  # none
-    r"|\$?\{CINATRA_BASE_URL\}/?|\$CINATRA_BASE_URL/?|CINATRA_BASE_URL/?"  # of other languages
 )
-_NAME: Final = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 _PATH: Final = re.compile(
     r"\{\{\s*CINATRA_BASE_URL\s*\}\}/?(?:(?P<api>[\w.-]+)/)?(?P<rest>[\w./-]+)$"
 )
@@ -32,7 +38,6 @@ ROUTES: Final = (
     "llm-bridge", "agents/passthrough", "context-resolve", "context-finalize",
     "auditor/run-skills", "auditor/exclude", "auditor/apply", "a2a/resume",
 )  # fmt: skip
-_LONGEST: Final = 200
 
 
 @rule(
@@ -53,10 +58,9 @@ def platform_address(subject: Subject, report: Report) -> None:
         for slot in flow.slots
         if slot.pretender is not None
     }
-    for node in subject.of_type("ApiNode", "A2AAgent", "MCPToolBox"):
-        key = "agent_url" if node.type == "A2AAgent" else "url"
+    for node, key in called(subject):
         url = node.text(key)
-        if not url or len(url) > _LONGEST:
+        if not url or len(url) > LONGEST or meant_placeholder(url, subject):
             continue
         found = _misspelt(url)
         # a selection that asks the wrong route is OAS154's finding
@@ -71,17 +75,17 @@ def platform_address(subject: Subject, report: Report) -> None:
 
 def _misspelt(url: str) -> tuple[str, str] | None:
     form = _BASE_FORM.match(url)
-    if form is not None and form[0] != f"{{{{{_BASE}}}}}/":
+    if form is not None:
         rest = url[form.end() :].lstrip("/")
-        return url, f"{{{{{_BASE}}}}}/{rest}"
-    name = _NAME.match(url)
+        return url, f"{{{{{BASE}}}}}/{rest}"
+    name = NAME.match(url)
     if (
         name is not None
-        and name[1] != _BASE
+        and name[1] != BASE
         and is_environment_name(name[1])
-        and did_you_mean(name[1].upper(), [_BASE])
+        and did_you_mean(name[1].upper(), [BASE])
     ):
-        return f"{{{{{name[1]}}}}}", f"{{{{{_BASE}}}}}"
+        return f"{{{{{name[1]}}}}}", f"{{{{{BASE}}}}}"
     path = _PATH.match(url)
     if path is None:
         return None

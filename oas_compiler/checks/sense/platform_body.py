@@ -15,12 +15,11 @@ from typing import Final
 
 from oas_compiler.checks.cinatra.bridge_nodes import BRIDGE
 from oas_compiler.checks.cinatra.run_id_source import RUN_ID
+from oas_compiler.checks.flaws import misspelt, tell
 from oas_compiler.checks.sense.run_id_unbound import NAMES as RUN_NAMES
 from oas_compiler.checks.subject import Subject
-from oas_compiler.findings.finding import Edit
 from oas_compiler.findings.rules import Report, rule
-from oas_compiler.findings.spelling import LONGEST_COMPARED
-from oas_compiler.text.marks import child
+from oas_compiler.findings.spelling import LONGEST_COMPARED, plain
 
 _NEEDS: Final[Mapping[str, tuple[str, ...]]] = {
     "/api/llm-bridge": ("user",),
@@ -69,13 +68,8 @@ def platform_body(subject: Subject, report: Report) -> None:
         takes = (*_TAKES[route], *_unasked(subject)) if route == BRIDGE else _TAKES[route]
         slips = _slips(data, takes)
         for key, meant in slips.items():
-            at = child(node.at("data"), key)
-            report(
-                f'"{key[:80]}" in data of {node.label} is read by nobody',
-                subject.place(at),
-                hint=f'did you mean "{meant}"?',
-                fix=(Edit(pointer=at, key=meant),),
-            )
+            says = f'"{key[:80]}" in data of {node.label} is read by nobody'
+            tell(report, misspelt(says, node.at("data", key), meant), subject.place)
         for name in _NEEDS.get(route, ()):
             if not _is_there(name, data) and name not in slips.values():
                 report(
@@ -105,16 +99,11 @@ def _slips(data: Mapping[str, object], takes: tuple[str, ...]) -> dict[str, str]
     for key in list(data)[:_MOST]:
         if key in takes or key in _ELSEWHERE or len(key) > LONGEST_COMPARED:
             continue
-        near = [name for name in absent if _plain(name) == _plain(key)]
+        near = [name for name in absent if plain(name) == plain(key)]
         near = near or get_close_matches(key, absent, n=1, cutoff=0.75)
         if near and near[0] not in found.values():
             found[key] = near[0]
     return found
-
-
-def _plain(key: str) -> str:
-    """A name in whatever way its words are joined."""
-    return key.replace("_", "").replace("-", "").lower()
 
 
 def _what(name: str) -> str:

@@ -10,16 +10,16 @@ a text with a placeholder                          fine: told when the run knows
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Final, NamedTuple
+from typing import Final
 
 from oas_compiler.checks.cinatra.bridge_nodes import BRIDGE
 from oas_compiler.checks.cinatra.llm_metadata import VALUES
+from oas_compiler.checks.flaws import Flaw, misspelt, tell
 from oas_compiler.checks.sense.platform_address import ROUTES
 from oas_compiler.checks.structure.known_http_method import METHODS
 from oas_compiler.checks.subject import Subject, Written
-from oas_compiler.findings.finding import Edit
 from oas_compiler.findings.rules import Report, rule
-from oas_compiler.findings.spelling import did_you_mean
+from oas_compiler.findings.spelling import did_you_mean, nearest_name
 from oas_compiler.ir import JsonValue
 from oas_compiler.text.descriptions import describe
 from oas_compiler.text.marks import child
@@ -28,15 +28,6 @@ _MOST_STEPS: Final = 20
 _TOOLBOXES: Final = ("cinatra-mcp", "web_search")
 _MEDIA: Final = ("audio", "video", "youtube")
 _MOST: Final = 50
-
-
-class _Flaw(NamedTuple):
-    says: str
-    pointer: str
-    """Below `data`."""
-    hint: str
-    key: str = ""
-    """The name that a misspelt key gets."""
 
 
 @rule(
@@ -64,41 +55,35 @@ def platform_values(subject: Subject, report: Report) -> None:
                 hint='write "POST": the route takes nothing else',
             )
         for flaw in _flaws(node, url):
-            at = f"{node.at('data')}{flaw.pointer}"
-            report(
-                f"{flaw.says} in data of {node.label}",
-                subject.place(at),
-                hint=flaw.hint,
-                fix=(Edit(pointer=at, key=flaw.key),) if flaw.key else (),
-            )
+            tell(report, flaw, subject.place, within=f" in data of {node.label}")
 
 
-def _flaws(node: Written, url: str) -> Iterator[_Flaw]:
+def _flaws(node: Written, url: str) -> Iterator[Flaw]:
     data = node.value.get("data")
     if not isinstance(data, dict) or not url.endswith(BRIDGE):
         return
     for key, look in _LOOKS.items():
         value = data.get(key)
         if value is not None and not _is_template(value):
-            yield from look(value, f"/{key}")
+            yield from look(value, node.at("data", key))
 
 
 def _is_template(value: JsonValue) -> bool:
     return isinstance(value, str) and ("{{" in value or "{%" in value)
 
 
-def _steps(value: JsonValue, at: str) -> Iterator[_Flaw]:
+def _steps(value: JsonValue, at: str) -> Iterator[Flaw]:
     is_whole = isinstance(value, int) and not isinstance(value, bool)
     if not is_whole or not 1 <= int(str(value)) <= _MOST_STEPS:
         shown = str(value) if is_whole else describe(value)
         hint = f"write a whole number from 1 to {_MOST_STEPS}"
-        yield _Flaw(f"max_steps is {shown[:20]}, which the bridge does not take,", at, hint)
+        yield Flaw(f"max_steps is {shown[:20]}, which the bridge does not take,", at, hint)
 
 
-def _toolboxes(value: JsonValue, at: str) -> Iterator[_Flaw]:
+def _toolboxes(value: JsonValue, at: str) -> Iterator[Flaw]:
     if not isinstance(value, list):
         hint = f'write ["{value[:80]}"]' if isinstance(value, str) else 'write ["cinatra-mcp"]'
-        yield _Flaw(f"toolbox_ids must be a list, not {describe(value)},", at, hint)
+        yield Flaw(f"toolbox_ids must be a list, not {describe(value)},", at, hint)
         return
     for index, name in enumerate(value[:_MOST]):
         if (
@@ -106,44 +91,43 @@ def _toolboxes(value: JsonValue, at: str) -> Iterator[_Flaw]:
             and name not in _TOOLBOXES
             and (meant := did_you_mean(name, _TOOLBOXES))
         ):
-            yield _Flaw(f'"{name[:80]}" is no toolbox that a host knows', f"{at}/{index}", meant)
+            yield Flaw(f'"{name[:80]}" is no toolbox that a host knows', f"{at}/{index}", meant)
 
 
-def _llm(value: JsonValue, at: str) -> Iterator[_Flaw]:
+def _llm(value: JsonValue, at: str) -> Iterator[Flaw]:
     if not isinstance(value, dict):
         hint = 'write {"preferredProvider": "openai"}'
-        yield _Flaw(f"cinatra_llm must be an object, not {describe(value)},", at, hint)
+        yield Flaw(f"cinatra_llm must be an object, not {describe(value)},", at, hint)
         return
     for key, word in list(value.items())[:_MOST]:
         known = VALUES.get(key)
         if known is None:
-            meant = did_you_mean(key, [name for name in VALUES if name not in value])
-            name = meant.split('"')[1] if meant else ""
-            yield _Flaw(
-                f'cinatra_llm has no key "{key[:80]}"',
-                child(at, key),
-                meant or f"its keys are {', '.join(VALUES)}",
-                name,
+            says = f'cinatra_llm has no key "{key[:80]}"'
+            meant = nearest_name(key, [name for name in VALUES if name not in value])
+            yield (
+                misspelt(says, child(at, key), meant)
+                if meant
+                else Flaw(says, child(at, key), f"its keys are {', '.join(VALUES)}")
             )
         elif known and isinstance(word, str) and not _is_template(word) and word not in known:
             hint = did_you_mean(word.casefold(), known) or f"it is one of {', '.join(known)}"
-            yield _Flaw(f'"{word[:80]}" is no {key} of the host', child(at, key), hint)
+            yield Flaw(f'"{word[:80]}" is no {key} of the host', child(at, key), hint)
 
 
-def _schema(value: JsonValue, at: str) -> Iterator[_Flaw]:
+def _schema(value: JsonValue, at: str) -> Iterator[Flaw]:
     if not isinstance(value, dict):
         hint = 'write it as an object: {"type": "object", …}'
-        yield _Flaw(f"output_schema must be an object, not {describe(value)},", at, hint)
+        yield Flaw(f"output_schema must be an object, not {describe(value)},", at, hint)
 
 
-def _media(value: JsonValue, at: str) -> Iterator[_Flaw]:
+def _media(value: JsonValue, at: str) -> Iterator[Flaw]:
     kind = value.get("kind") if isinstance(value, dict) else None
     if isinstance(kind, str) and kind not in {"", *_MEDIA} and not _is_template(kind):
         hint = did_you_mean(kind, _MEDIA) or f"it is one of {', '.join(_MEDIA)}"
-        yield _Flaw(f'"{kind[:80]}" is no kind of media', f"{at}/kind", hint)
+        yield Flaw(f'"{kind[:80]}" is no kind of media', f"{at}/kind", hint)
 
 
-_LOOKS: Final[Mapping[str, Callable[[JsonValue, str], Iterator[_Flaw]]]] = {
+_LOOKS: Final[Mapping[str, Callable[[JsonValue, str], Iterator[Flaw]]]] = {
     "max_steps": _steps,
     "toolbox_ids": _toolboxes,
     "cinatra_llm": _llm,

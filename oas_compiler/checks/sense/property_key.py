@@ -11,8 +11,8 @@ from __future__ import annotations
 from difflib import get_close_matches
 from typing import Final
 
+from oas_compiler.checks.flaws import misspelt, tell
 from oas_compiler.checks.subject import Subject
-from oas_compiler.findings.finding import Edit
 from oas_compiler.findings.rules import Report, rule
 from oas_compiler.ir import JsonValue
 from oas_compiler.text.marks import child
@@ -45,13 +45,9 @@ def property_key(subject: Subject, report: Report) -> None:
         for field in ("inputs", "outputs"):
             for index, item in enumerate(component.items(field)):
                 for key, meant in _slips(item):
+                    says = f'"{key[:80]}" of an entry of {field} of {component.label} is read by nobody'
                     at = child(component.at(field, index), key)
-                    report(
-                        f'"{key[:80]}" of an entry of {field} of {component.label} is read by nobody',
-                        subject.place(at),
-                        hint=f'did you mean "{meant}"?',
-                        fix=(Edit(pointer=at, key=meant),),
-                    )
+                    tell(report, misspelt(says, at, meant), subject.place)
 
 
 def _slips(item: JsonValue) -> list[tuple[str, str]]:

@@ -48,16 +48,10 @@ def run_id_unbound(subject: Subject, report: Report) -> None:
                 subject.place(pointer),
                 hint=f'write "{{{{ {key} }}}}", and lead the StartNode\'s cinatra_run_id to it',
             )
-    selecting = {
-        slot.node.place.pointer
-        for found in subject.slot_flows
-        for slot in found.slots
-        if slot.node is not None
-    }
     for flow in subject.flows:
         gaps = Gaps(flow)
         for node in flow.nodes:
-            if node.place.pointer not in selecting and not is_vague(node):
+            if node.place.pointer not in subject.selecting and not is_vague(node):
                 _look_at_inputs(flow, node, gaps, report)
 
 

@@ -5,6 +5,9 @@
     {"enum": ["staff", "all"], "default": "stuff"}           ->   OAS251 did you mean "staff"?
     {"type": "object", "propertys": {…}}                     ->   OAS251 did you mean "properties"?
     {"type": "array", "json_schema": {"type": "object"}}     ->   OAS251: two types
+    {"type": "string", "pattern": "/^a$/i"}                  ->   OAS251: write "^a$"
+    {"type": ["string", "string"]}, {"enum": []}             ->   OAS251
+    {"verdict": {"type": "string"}}, of a gate               ->   OAS251: write it under "properties"
 
 A form made of such a schema cannot be filled in, or asks for nothing.
 """
@@ -14,39 +17,24 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
-from typing import Final, NamedTuple
+from typing import Final
 
+from oas_compiler.checks.flaws import Flaw, misspelt, tell
 from oas_compiler.checks.sense.schema_required_unknown import schemas_of
+from oas_compiler.checks.sense.schema_values import PAIRS, contradictions, kinds
 from oas_compiler.checks.subject import Subject
-from oas_compiler.findings.finding import Edit
 from oas_compiler.findings.rules import Report, rule
-from oas_compiler.findings.spelling import LONGEST_COMPARED, did_you_mean
+from oas_compiler.findings.spelling import LONGEST_COMPARED, is_slip_of_short
 from oas_compiler.ir import JsonValue
-from oas_compiler.text.descriptions import describe
 from oas_compiler.text.marks import child
 
-_PAIRS: Final = (
-    ("minimum", "maximum"),
-    ("minLength", "maxLength"),
-    ("minItems", "maxItems"),
-    ("minProperties", "maxProperties"),
-)
-_KINDS: Final[Mapping[str, tuple[type, ...]]] = {
-    "string": (str,),
-    "integer": (int, float),
-    "number": (int, float),
-    "boolean": (bool,),
-    "array": (list,),
-    "object": (dict,),
-    "null": (type(None),),
-}
 _BY_NAME: Final = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
 """Keywords whose members are schemas under names of the author's."""
 _IN_LISTS: Final = ("anyOf", "oneOf", "allOf", "prefixItems")
 _ALONE: Final = ("items", "additionalProperties", "not", "if", "then", "else", "json_schema")
 _KEYWORDS: Final = frozenset(
     {
-        *_BY_NAME, *_IN_LISTS, *_ALONE, *(name for pair in _PAIRS for name in pair),
+        *_BY_NAME, *_IN_LISTS, *_ALONE, *(name for pair in PAIRS for name in pair),
         "type", "title", "description", "default", "enum", "const", "format", "pattern",
         "required", "examples", "exclusiveMinimum", "exclusiveMaximum", "multipleOf",
         "uniqueItems", "readOnly", "writeOnly", "deprecated", "contains", "propertyNames",
@@ -55,16 +43,10 @@ _KEYWORDS: Final = frozenset(
 _REPEATING: Final = ("Flow", "StartNode", "EndNode")
 """Components that declare the ports of the flow, each again."""
 _CUTOFF: Final = 0.8
+_SHORTEST: Final = 4
+"""Characters of a keyword that is compared by likeness; a shorter one must have its value, too."""
 _MOST: Final = 200
 """Members of one schema that are compared."""
-
-
-class _Flaw(NamedTuple):
-    says: str
-    pointer: str
-    hint: str
-    key: str = ""
-    """The name that a misspelt keyword gets."""
 
 
 @rule(
@@ -89,32 +71,42 @@ def schema_contradiction(subject: Subject, report: Report) -> None:
                     continue  # told where the flow declares it
                 repeated.add(key)
             is_port = pointer.startswith((component.at("inputs"), component.at("outputs")))
+            if not is_port and (flaw := _bare_properties(schema, pointer)):
+                tell(report, flaw, subject.place)
+                continue
             for flaw in _flaws(schema, pointer, is_port=is_port):
-                report(
-                    flaw.says,
-                    subject.place(flaw.pointer),
-                    hint=flaw.hint,
-                    fix=(Edit(pointer=flaw.pointer, key=flaw.key),) if flaw.key else (),
-                )
+                tell(report, flaw, subject.place)
 
 
-def _flaws(schema: JsonValue, pointer: str, *, is_port: bool) -> Iterator[_Flaw]:
+def _flaws(schema: JsonValue, pointer: str, *, is_port: bool) -> Iterator[Flaw]:
     """What is wrong with a schema and with those in it; a document's depth is bounded."""
     if not isinstance(schema, dict):
         return
-    yield from _bounds(schema, pointer)
-    yield from _choices(schema, pointer, is_port=is_port)
+    yield from contradictions(schema, pointer, is_port=is_port)
     if not is_port:  # of an input or output OAS245 says so
         yield from _keywords(schema, pointer)
     inner = schema.get("json_schema")
     if is_port and isinstance(inner, dict) and _other_type(schema, inner):
-        yield _Flaw(
+        yield Flaw(
             f'the type is "{schema["type"]}", and "{inner["type"]}" in json_schema',
             f"{pointer}/json_schema/type",
             f'write "{schema["type"]}", or leave the inner type out',
         )
     for member, at in _below(schema, pointer):
         yield from _flaws(member, at, is_port=False)
+
+
+def _bare_properties(schema: JsonValue, pointer: str) -> Flaw | None:
+    """A form whose fields are written where its keywords belong."""
+    if not isinstance(schema, dict) or not schema:
+        return None
+    if all(
+        name not in _KEYWORDS and isinstance(member, dict) and kinds(member.get("type"))
+        for name, member in schema.items()
+    ):
+        says = "the schema has fields and no keyword, so that it asks for nothing"
+        return Flaw(says, pointer, 'write {"type": "object", "properties": {…}} around them')
+    return None
 
 
 def _below(schema: dict[str, JsonValue], pointer: str) -> Iterator[tuple[JsonValue, str]]:
@@ -130,81 +122,27 @@ def _below(schema: dict[str, JsonValue], pointer: str) -> Iterator[tuple[JsonVal
             yield part, child(f"{pointer}/{keyword}", name)
 
 
-def _bounds(schema: dict[str, JsonValue], pointer: str) -> Iterator[_Flaw]:
-    for low, high in _PAIRS:
-        least, most = schema.get(low), schema.get(high)
-        if _is_number(least) and _is_number(most) and least > most:  # type: ignore[operator]
-            yield _Flaw(
-                f"{low} is {least} and {high} is {most}: no value fits both",
-                f"{pointer}/{low}",
-                f"write a {low} that is not above {high}",
-            )
-
-
-def _choices(schema: dict[str, JsonValue], pointer: str, *, is_port: bool) -> Iterator[_Flaw]:
-    known = schema.get("enum")
-    if known is None:
-        return
-    if not isinstance(known, list):
-        if is_port:  # of a gate OAS093 says so
-            yield _Flaw(
-                f"enum must be a list, not {describe(known)}",
-                f"{pointer}/enum",
-                'write ["…", "…"]',
-            )
-        return
-    kinds = _kinds(schema.get("type"))
-    if known and kinds and not any(_is_of(value, kinds) for value in known[:_MOST]):
-        yield _Flaw(
-            f'none of the values of enum is of the type "{schema["type"]}"',
-            f"{pointer}/enum",
-            "make the type and the values agree",
-        )
-        return
-    default = schema.get("default")
-    if default is not None and default != "" and default not in known:
-        shown = f'"{default[:80]}"' if isinstance(default, str) else describe(default)
-        words = [word for word in known[:_MOST] if isinstance(word, str)]
-        yield _Flaw(
-            f"the default is {shown}, which enum does not list",
-            f"{pointer}/default",
-            (did_you_mean(default, words) if isinstance(default, str) else "")
-            or "write one of the values, or add it to them",
-        )
-
-
-def _keywords(schema: dict[str, JsonValue], pointer: str) -> Iterator[_Flaw]:
+def _keywords(schema: dict[str, JsonValue], pointer: str) -> Iterator[Flaw]:
     absent = sorted(_KEYWORDS - schema.keys() - {"json_schema", "if", "not", "then", "else"})
     for key in list(schema)[:_MOST]:
-        if key in _KEYWORDS or key.startswith(("$", "x-")) or not 4 <= len(key) <= LONGEST_COMPARED:
+        if key in _KEYWORDS or key.startswith(("$", "x-")) or not 3 <= len(key) <= LONGEST_COMPARED:
             continue
         near = [name for name in absent if name.lower() == key.lower()]
-        near = near or get_close_matches(key, absent, n=1, cutoff=_CUTOFF)
+        near = near or [name for name in ("type", "enum") if _is_short(key, name, schema)]
+        if not near and len(key) >= _SHORTEST:
+            near = get_close_matches(key, absent, n=1, cutoff=_CUTOFF)
         if near:
-            yield _Flaw(
-                f'"{key[:80]}" is no keyword of a schema',
-                child(pointer, key),
-                f'did you mean "{near[0]}"?',
-                near[0],
-            )
+            says = f'"{key[:80]}" is no keyword of a schema'
+            yield misspelt(says, child(pointer, key), near[0])
+
+
+def _is_short(key: str, keyword: str, schema: Mapping[str, JsonValue]) -> bool:
+    """Whether a short key is a slip of a keyword that is not there, and has a value of its kind."""
+    value = schema[key]
+    fits = isinstance(value, list) if keyword == "enum" else bool(kinds(value))
+    return fits and keyword not in schema and is_slip_of_short(key, keyword)
 
 
 def _other_type(outer: Mapping[str, JsonValue], inner: Mapping[str, JsonValue]) -> bool:
     one, other = outer.get("type"), inner.get("type")
     return isinstance(one, str) and isinstance(other, str) and one != other
-
-
-def _kinds(kind: JsonValue) -> tuple[type, ...]:
-    """Types of Python that a schema's `type` stands for; empty where that is not known."""
-    names = kind if isinstance(kind, list) else [kind]
-    if not all(isinstance(name, str) and name in _KINDS for name in names):
-        return ()
-    return tuple(one for name in names for one in _KINDS[str(name)])
-
-
-def _is_of(value: JsonValue, kinds: tuple[type, ...]) -> bool:
-    return isinstance(value, kinds) and (not isinstance(value, bool) or bool in kinds)
-
-
-def _is_number(value: JsonValue) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)

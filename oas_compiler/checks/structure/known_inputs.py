@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from oas_compiler.checks.structure.edges import part_of
 from oas_compiler.checks.structure.gaps import Gaps
-from oas_compiler.checks.structure.ports_of import Titles
+from oas_compiler.checks.structure.ports_of import Titles, instead
 from oas_compiler.checks.structure.turned import turned_links
 from oas_compiler.checks.subject import Subject
 from oas_compiler.findings.rules import Report, rule
@@ -41,5 +41,5 @@ def known_inputs(subject: Subject, report: Report) -> None:
             report(
                 f'"{node.id}" has no input "{edge.input}"',
                 part_of(subject, edge.place, "destination_input"),
-                hint=report.nearest(edge.input, titles.inputs(node)),
+                hint=instead(report, edge.input, titles.inputs(node), kind="input"),
             )

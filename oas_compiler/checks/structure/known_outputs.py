@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from oas_compiler.checks.structure.edges import part_of
 from oas_compiler.checks.structure.gaps import Gaps
-from oas_compiler.checks.structure.ports_of import Titles
+from oas_compiler.checks.structure.ports_of import Titles, instead
 from oas_compiler.checks.structure.turned import turned_links
 from oas_compiler.checks.subject import Subject
 from oas_compiler.findings.rules import Report, rule
+from oas_compiler.ir import FlowIR
 
 
 @rule(
@@ -25,17 +26,26 @@ from oas_compiler.findings.rules import Report, rule
     good='"outputs": [{"title": "draft"}]   with   "source_output": "draft"',
 )
 def known_outputs(subject: Subject, report: Report) -> None:
+    apart = {found.pointer for found in subject.document.findings if found.code == "OAS068"}
     for flow in subject.flows:
         titles, gaps = Titles(flow), Gaps(flow)
         for edge in flow.data_edges:
             node = flow.by_id.get(edge.source)
             if node is None or gaps.hides_ports(node) or edge.output in titles.outputs(node):
                 continue
+            if node.place.pointer in apart and edge.output in _inputs_of(flow, subject):
+                continue  # OAS068 says that the StartNode lacks it
             report(
                 f'"{node.id}" has no output "{edge.output}"',
                 part_of(subject, edge.place, "source_output"),
                 hint=f'turn it round: source_node "{edge.target[:80]}", '
                 f'destination_node "{edge.source[:80]}"'
                 if edge in turned_links(flow, titles)
-                else report.nearest(edge.output, titles.outputs(node)),
+                else instead(report, edge.output, titles.outputs(node), kind="output"),
             )
+
+
+def _inputs_of(flow: FlowIR, subject: Subject) -> tuple[str, ...]:
+    """The inputs that the flow itself declares."""
+    written = subject.written_at(flow.place.pointer)
+    return written.titles("inputs") if written is not None else ()

@@ -7,9 +7,13 @@ Not a rule.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from typing import Final
 
+from oas_compiler.findings.rules import Report
 from oas_compiler.ir import FlowIR, Node, Port
+
+_MOST_NAMED: Final = 5
 
 
 class Titles:
@@ -26,3 +30,15 @@ class Titles:
 
     def outputs(self, node: Node) -> Mapping[str, Port]:
         return self._outputs[id(node)]
+
+
+def instead(report: Report, name: str, titles: Collection[str], *, kind: str) -> str:
+    """What to write for the name of a port that its node lacks; `kind`: input or output."""
+    near = report.nearest(name, titles)
+    if near:
+        return near
+    if not titles:
+        return f"declare the {kind} at the node, which has none"
+    named = ", ".join(f'"{title[:80]}"' for title in list(titles)[:_MOST_NAMED])
+    more = ", …" if len(titles) > _MOST_NAMED else ""
+    return f"declare it at the node, or name an {kind} that is there: {named}{more}"

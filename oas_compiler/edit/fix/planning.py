@@ -7,8 +7,8 @@ was mended, what was left out and why, and what remains to be found.
     work.mend("agents/email/cinatra/oas.json")
     work.changes()      ->  [Change(file="agents/email/cinatra/oas.json", before=b"…", after=b"…")]
 
-A fix is left out unless the file is read as before, every finding that it was made for is gone,
-and no rule finds more than it did.  Flows of one package share its package.json: a `Mending`
+A fix is left out unless the new text reads back as the old value with its edits made, every finding
+that it was made for is gone, and no rule finds more than it did.  Flows of one package share its package.json: a `Mending`
 builds each change on the ones before it.  A file that has several names is mended under the first
 of them, and one that must not be written not at all.
 """
@@ -22,14 +22,17 @@ from typing import Final
 
 from oas_compiler.edit.fix.disk import Identity, identity, refusal
 from oas_compiler.findings.finding import Finding
+from oas_compiler.ir import JsonValue
 from oas_compiler.pipeline import check
+from oas_compiler.rewriting.edited import reads_back
 from oas_compiler.rewriting.rewriting import AnyRewriting, CannotEdit, applied
-from oas_compiler.rewriting.texts import rewriting_of
+from oas_compiler.rewriting.texts import rewriting_of, value_of
 from oas_compiler.text.bounds import MAX_JSON_BYTES
 from oas_compiler.text.files import read_flow
 
 BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 NOT_READ: Final = "it is no JSON and no YAML that can be changed"
+NOT_READ_BACK: Final = "the changed text would not be read as it was meant"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,7 +106,7 @@ class Mending:
         except (OSError, ValueError):
             return False
         try:
-            rewriting_of(raw.removeprefix(BYTE_ORDER_MARK).decode("utf-8"))
+            rewriting_of(_decoded(raw))
         except (ValueError, IndexError):
             return False
         self._found[file] = self._after[file] = raw
@@ -144,6 +147,8 @@ class _Trial:
         self._before = _counts(before)
         self._start = dict(work._after)  # noqa: SLF001 - one piece of work in two classes
         self._rewritings: dict[str, AnyRewriting] = {}
+        self._values: dict[str, JsonValue] = {}
+        """What each file is read as before the edits."""
         self.texts = dict(self._start)
         self.taken: list[Finding] = []
         self.left_out: list[LeftOut] = []
@@ -153,12 +158,16 @@ class _Trial:
         fitting = self._fitting(fixes)
         if not fitting:
             return
-        texts = self._rewritten([*self.taken, *fitting])
-        if self._helps(texts, [*self.taken, *fitting]):
+        fixes = [*self.taken, *fitting]
+        texts = self._rewritten(fixes)
+        why = "" if self._reads_back(texts, fixes) else NOT_READ_BACK
+        if not why and not self._helps(texts, fixes):
+            why = "the file would not be better for it"
+        if not why:
             self.taken += fitting
             self.texts = texts
         elif len(fitting) == 1:
-            self.left_out.append(LeftOut(fitting[0], "the file would not be better for it"))
+            self.left_out.append(LeftOut(fitting[0], why))
         else:
             middle = len(fitting) // 2
             self.add(fitting[:middle])
@@ -183,8 +192,7 @@ class _Trial:
 
     def _rewriting(self, file: str) -> AnyRewriting:
         if file not in self._rewritings:
-            text = self._start[file].removeprefix(BYTE_ORDER_MARK).decode("utf-8")
-            self._rewritings[file] = rewriting_of(text)
+            self._rewritings[file] = rewriting_of(_decoded(self._start[file]))
         return self._rewritings[file]
 
     def _rewritten(self, fixes: list[Finding]) -> dict[str, bytes]:
@@ -200,10 +208,28 @@ class _Trial:
             texts[file] = mark + raw
         return texts
 
+    def _reads_back(self, texts: dict[str, bytes], fixes: list[Finding]) -> bool:
+        """Whether each new text is read as its old value with the edits made."""
+        for file in dict.fromkeys(finding.file for finding in fixes):
+            edits = [edit for one in fixes if one.file == file for edit in one.fix]
+            if file not in self._values:
+                self._values[file] = value_of(_decoded(self._start[file]))
+            try:
+                after = value_of(_decoded(texts[file]))
+            except ValueError:
+                return False
+            if not reads_back(self._values[file], after, edits):
+                return False
+        return True
+
     def _helps(self, texts: dict[str, bytes], fixes: list[Finding]) -> bool:
         after = _counts(list(check(self._flow, env=self._work.env, unsaved=texts)))
         left = self._before - _counts(fixes)
         return not after - left
+
+
+def _decoded(raw: bytes) -> str:
+    return raw.removeprefix(BYTE_ORDER_MARK).decode("utf-8")
 
 
 def _key(finding: Finding) -> tuple[str, str, str]:

@@ -18,13 +18,14 @@ from cinatra_sdk.errors import InputInvalid
 from cinatra_sdk.gates.answers import AnswerForm
 from cinatra_sdk.gates.gate import gate_id
 from cinatra_sdk.gates.hitl import FALLBACK_RENDERER, Outcome, Question, build_hitl_gate
+from cinatra_sdk.governed.keys import RUN_ID_INPUTS
 from cinatra_sdk.governed.policy import parse_policy, require_entries
 from cinatra_sdk.governed.secrets import without_secrets
 from cinatra_sdk.governed.state import seal
 from oas_compiler.control.approval import SETUP_STEP, visible_required
 from oas_compiler.ir import Port, StartNode
 from oas_compiler.lower.frame import Frame
-from oas_compiler.lower.inputs import RUN_ID_INPUTS, accepted_inputs
+from oas_compiler.lower.inputs import accepted_inputs
 from oas_compiler.lower.names import CURSOR, DECISIONS, INPUTS, node_name
 from oas_compiler.lower.nodes.gate import decision_record, rejection
 from oas_compiler.lower.registry import REGISTRY, Lowered, Site

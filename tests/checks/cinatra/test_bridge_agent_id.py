@@ -32,7 +32,13 @@ def test_body_and_config_count_like_data(field):
     assert found(flow, "OAS112") == [f"{WRITE}/{field}/agent_id"]
 
 
-@pytest.mark.parametrize("data", [None, "text", [], 7])
+def test_a_body_that_is_a_text_is_found_where_it_stands():
+    flow = mail_agent()
+    parts(flow)["write"]["data"] = '{"agent_id": "a"}'
+    assert found(flow, "OAS112") == [f"{WRITE}/data"]
+
+
+@pytest.mark.parametrize("data", [None, [], 7])
 def test_a_body_that_is_no_object_names_nobody(data):
     flow = mail_agent()
     parts(flow)["write"]["data"] = data

@@ -57,6 +57,7 @@ def test_each_flaw_is_one_finding_at_the_value(more, below, words):
     (finding,) = findings(slotted(slots=[{**SLOT, **more}]), CODE)
     assert finding.pointer == AT + below
     assert words in finding.message
+    assert finding.hint
 
 
 @pytest.mark.parametrize("key", SLOT)
@@ -64,6 +65,7 @@ def test_a_missing_member_is_found_at_the_slot(key):
     (finding,) = findings(slotted(slots=[without(key)]), CODE)
     assert finding.pointer == AT
     assert finding.message.endswith(f"has no {key}")
+    assert finding.hint.startswith(f'add "{key}": ')
 
 
 def test_all_flaws_of_a_slot_are_found_together():

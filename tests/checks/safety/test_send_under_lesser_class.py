@@ -79,3 +79,12 @@ def test_the_class_of_the_tool_behind_a_tool_node_counts():
 @pytest.mark.parametrize("risk", ["email_sned", ["email_send"], "sendEmail"])
 def test_a_class_that_has_a_finding_of_its_own_has_no_second_one(risk):
     assert found(calling("send_mail", risk), CODE) == []
+
+
+def test_a_note_called_meta_hides_no_class():
+    made = calling("slack_message_send")
+    act = made["$referenced_components"]["act"]
+    del act["metadata"]
+    assert len(found(made, CODE)) == 1
+    act["meta"] = {"owner": "press"}
+    assert len(found(made, CODE)) == 1

@@ -22,6 +22,7 @@ def test_a_string_does_not_feed_an_integer_and_an_integer_feeds_a_string():
     assert found(bad, "OAS064") == ["/data_flow_connections/0/destination_input"]
     (finding,) = findings(bad, "OAS064")
     assert '"start.topic" is string, "write.topic" takes integer' in finding.message
+    assert finding.hint == 'give "start.topic" and "write.topic" one type'
     assert found(flow(port("topic", "integer"), port("topic", "string")), "OAS064") == []
 
 

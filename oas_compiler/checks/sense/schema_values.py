@@ -1,0 +1,219 @@
+"""What contradicts itself in one schema; no rule itself, and nothing about the schemas in it.
+
+{"minimum": 9, "maximum": 3}                       no value fits both
+{"enum": ["a", "b"], "const": "c"}                 no value fits both
+{"type": "string", "default": 3}                   another kind than the schema's
+{"type": "string", "properties": {…}}              no string has properties
+{"format": "e-mail"}                               email
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
+from typing import Final
+
+from oas_compiler.checks.flaws import Flaw
+from oas_compiler.checks.sense.pattern_in_slashes import between_slashes
+from oas_compiler.findings.spelling import LONGEST_COMPARED, did_you_mean, plain
+from oas_compiler.ir import JsonValue
+from oas_compiler.text.descriptions import describe
+
+PAIRS: Final = (
+    ("minimum", "maximum"),
+    ("minLength", "maxLength"),
+    ("minItems", "maxItems"),
+    ("minProperties", "maxProperties"),
+)
+_KINDS: Final[Mapping[str, tuple[type, ...]]] = {
+    "string": (str,),
+    "integer": (int, float),
+    "number": (int, float),
+    "boolean": (bool,),
+    "array": (list,),
+    "object": (dict,),
+    "null": (type(None),),
+}
+_OPEN_PAIRS: Final = (
+    ("exclusiveMinimum", "maximum"),
+    ("minimum", "exclusiveMaximum"),
+    ("exclusiveMinimum", "exclusiveMaximum"),
+)
+"""Bounds of which at least one is no value itself, so that equal ones leave none between them."""
+_FORMATS: Final = (
+    "date-time", "date", "time", "duration", "email", "idn-email", "hostname", "idn-hostname",
+    "ipv4", "ipv6", "uri", "uri-reference", "iri", "uuid", "json-pointer", "regex",
+)  # fmt: skip
+"""JSON Schema validation, 7.3; others are allowed, and read by nobody."""
+_SURE: Final = 0.9
+_MOST: Final = 200
+"""Members of one schema that are compared."""
+
+
+def contradictions(
+    schema: Mapping[str, JsonValue], pointer: str, *, is_port: bool
+) -> Iterator[Flaw]:
+    """Everything that is wrong with a schema alone; `is_port`: it is an input or an output."""
+    yield from _bounds(schema, pointer)
+    yield from _choices(schema, pointer, is_port=is_port)
+    yield from _types(schema.get("type"), f"{pointer}/type")
+    yield from _pattern(schema.get("pattern"), f"{pointer}/pattern")
+    yield from _format(schema.get("format"), f"{pointer}/format")
+    yield from _members(schema, pointer)
+    if is_port:
+        yield from _required(schema.get("required"), f"{pointer}/required")
+    elif "enum" not in schema:  # a value of a port is cast
+        yield from _default(schema, f"{pointer}/default")
+
+
+def kinds(kind: JsonValue) -> tuple[type, ...]:
+    """Types of Python that a schema's `type` stands for; empty where that is not known."""
+    names = kind if isinstance(kind, list) else [kind]
+    if not all(isinstance(name, str) and name in _KINDS for name in names):
+        return ()
+    return tuple(one for name in names for one in _KINDS[str(name)])
+
+
+def _bounds(schema: Mapping[str, JsonValue], pointer: str) -> Iterator[Flaw]:
+    for low, high in PAIRS:
+        least, most = schema.get(low), schema.get(high)
+        if _is_number(least) and _is_number(most) and least > most:  # type: ignore[operator]
+            yield Flaw(
+                f"{low} is {least} and {high} is {most}: no value fits both",
+                f"{pointer}/{low}",
+                f"write a {low} that is not above {high}",
+            )
+    for low, high in _OPEN_PAIRS:
+        least, most = schema.get(low), schema.get(high)
+        if _is_number(least) and _is_number(most) and least >= most:  # type: ignore[operator]
+            yield Flaw(
+                f"{low} is {least} and {high} is {most}: no value fits both",
+                f"{pointer}/{low}",
+                f"write a {low} that is below {high}",
+            )
+
+
+def _choices(schema: Mapping[str, JsonValue], pointer: str, *, is_port: bool) -> Iterator[Flaw]:
+    known = schema.get("enum")
+    if known is None:
+        return
+    if not isinstance(known, list):
+        if is_port:  # of a gate OAS093 says so
+            yield Flaw(
+                f"enum must be a list, not {describe(known)}",
+                f"{pointer}/enum",
+                'write ["…", "…"]',
+            )
+        return
+    if not known:
+        yield Flaw("enum lists no value, so that none fits", f"{pointer}/enum", "add the values")
+        return
+    allowed = kinds(schema.get("type"))
+    if allowed and not any(_is_of(value, allowed) for value in known[:_MOST]):
+        yield Flaw(
+            f"none of the values of enum is of the type {_shown(schema['type'])}",
+            f"{pointer}/enum",
+            "make the type and the values agree",
+        )
+        return
+    yield from _repeated(known, f"{pointer}/enum")
+    yield from _unlisted(schema, known, pointer)
+
+
+def _repeated(known: list[JsonValue], at: str) -> Iterator[Flaw]:
+    seen: set[str] = set()
+    for index, value in enumerate(known[:_MOST]):
+        if isinstance(value, str) and value in seen:
+            yield Flaw(
+                f"enum lists {_shown(value)} twice", f"{at}/{index}", "remove one of the two"
+            )
+        elif isinstance(value, str):
+            seen.add(value)
+
+
+def _unlisted(
+    schema: Mapping[str, JsonValue], known: list[JsonValue], pointer: str
+) -> Iterator[Flaw]:
+    """A const and a default that enum does not list."""
+    const = schema.get("const")
+    if const is not None and const not in known:
+        hint = "write one of the values of enum, or leave enum out"
+        yield Flaw("no value of enum is the const", f"{pointer}/const", hint)
+    default = schema.get("default")
+    if default is not None and default != "" and default not in known:
+        shown = f'"{default[:80]}"' if isinstance(default, str) else describe(default)
+        words = [word for word in known[:_MOST] if isinstance(word, str)]
+        yield Flaw(
+            f"the default is {shown}, which enum does not list",
+            f"{pointer}/default",
+            (did_you_mean(default, words) if isinstance(default, str) else "")
+            or "write one of the values, or add it to them",
+        )
+
+
+def _types(kind: JsonValue, at: str) -> Iterator[Flaw]:
+    """A list of types has some, and each once (JSON Schema validation, 6.1.1)."""
+    if kind == []:
+        yield Flaw("type is an empty list", at, 'write a type, as in ["string", "null"]')
+    names = kind[:_MOST] if isinstance(kind, list) else []
+    for index, name in enumerate(names):
+        if isinstance(name, str) and name in names[:index]:
+            says = f"type lists {_shown(name)} twice"
+            yield Flaw(says, f"{at}/{index}", "remove one of the two")
+
+
+def _pattern(pattern: JsonValue, at: str) -> Iterator[Flaw]:
+    found = between_slashes(pattern) if isinstance(pattern, str) else None
+    if found:
+        says = "the pattern stands between slashes, and wants them in the value"
+        flags = ": a schema has no flags" if found[1] else ""
+        yield Flaw(says, at, f'write "{found[0]}"{flags}')
+
+
+def _format(name: JsonValue, at: str) -> Iterator[Flaw]:
+    if not isinstance(name, str) or name in _FORMATS or len(name) > LONGEST_COMPARED:
+        return
+    near = [known for known in _FORMATS if plain(known) == plain(name)]
+    near = near or get_close_matches(name, _FORMATS, n=1, cutoff=_SURE)
+    if near:
+        yield Flaw(f'"{name}" is no format of JSON Schema', at, f'did you mean "{near[0]}"?')
+
+
+def _members(schema: Mapping[str, JsonValue], pointer: str) -> Iterator[Flaw]:
+    """Properties of what is no object."""
+    allowed = kinds(schema.get("type"))
+    if schema.get("properties") and allowed and dict not in allowed:
+        yield Flaw(
+            f"properties are written, and the type is {_shown(schema['type'])}, which has none",
+            f"{pointer}/properties",
+            'write "type": "object", or put the properties into "items" of an array',
+        )
+
+
+def _required(required: JsonValue, at: str) -> Iterator[Flaw]:
+    if isinstance(required, bool):
+        says = f"required is {describe(required)}, and nobody reads it there"
+        yield Flaw(says, at, "name the input in metadata.cinatra.required of the StartNode")
+
+
+def _default(schema: Mapping[str, JsonValue], at: str) -> Iterator[Flaw]:
+    default = schema.get("default")
+    allowed = kinds(schema.get("type"))
+    if default is None or default == "" or not allowed or _is_of(default, allowed):
+        return
+    says = f"the default is {describe(default)}, and the type is {_shown(schema['type'])}"
+    yield Flaw(says, at, "make the type and the default agree")
+
+
+def _shown(value: JsonValue) -> str:
+    """A value of the schema as it stands there."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _is_of(value: JsonValue, kinds: tuple[type, ...]) -> bool:
+    return isinstance(value, kinds) and (not isinstance(value, bool) or bool in kinds)
+
+
+def _is_number(value: JsonValue) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)

@@ -80,7 +80,7 @@ def place_of(config: RunnableConfig, execution: Any) -> Place | None:
     Raises: `EngineUnsupported` where the engine does not say.
     """
     configurable = config.get("configurable") or {}
-    # Not public: tests/sdk/test_own_graph.py fails when it changes.
+    # Not public: tests/engine/test_own_graph.py fails when it changes.
     saver = configurable.get("__pregel_checkpointer")
     if saver is None and "__pregel_checkpointer" not in configurable and is_in_a_graph(config):
         raise unsupported("where checkpoints are kept, so no fork can be told from a thread's line")

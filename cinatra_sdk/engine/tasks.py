@@ -76,7 +76,7 @@ def own_channels() -> Mapping[str, Any]:
         return {}  # called as a plain function
     configurable = config.get("configurable") or {}
     # The engine's own function for reading state, which holds the graph's channels.  Not public:
-    # tests/sdk/test_own_graph.py fails when it changes.
+    # tests/engine/test_own_graph.py fails when it changes.
     held: tuple[Any, ...] = getattr(configurable.get("__pregel_read"), "args", ())
     channels = held[1] if len(held) > 1 else None
     if isinstance(channels, Mapping):

@@ -31,7 +31,7 @@ from oas_compiler.cli.records import run_record
 from oas_compiler.cli.render import outcome_view
 from oas_compiler.cli.safe import clean, printed
 from oas_compiler.cli.terminal import Terminal
-from oas_compiler.control.approval import walk
+from oas_compiler.ir import walk
 from oas_compiler.lower.flow import Flow
 
 Begin = Callable[[OnEvent, HostContext], Run]

@@ -30,7 +30,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
-from typing import TypeAlias
 
 from oas_compiler.ir import (
     ApiNode,
@@ -40,12 +39,11 @@ from oas_compiler.ir import (
     InputMessageNode,
     JsonValue,
     Node,
+    Path,
     StartNode,
     ToolNode,
+    walk,
 )
-
-Path: TypeAlias = tuple[str, ...]
-"""Node ids from the outermost flow inwards: the FlowNodes, then the node itself."""
 
 SETUP_STEP = 0
 _DIRECTLY = 2
@@ -154,15 +152,6 @@ def derive_approval(flow: FlowIR, *, send_class: frozenset[Path] | None = None) 
         gates=tuple(gates),
         guards=tuple(_guards(flow, gates, send_class or frozenset())),
     )
-
-
-def walk(flow: FlowIR, around: Path = ()) -> Iterator[tuple[Path, Node]]:
-    """Every node at every depth with its path; a FlowNode before what is inside it."""
-    for node in flow.in_order():
-        path = (*around, node.id)
-        yield path, node
-        if isinstance(node, FlowNode):
-            yield from walk(node.subflow, path)
 
 
 def is_send(node: Node) -> bool:

@@ -8,8 +8,8 @@ In: a `riskClass` as an author wrote it, or a flow.  Out: its weight; the nodes 
 
 from __future__ import annotations
 
-from oas_compiler.control.approval import Path, is_send, is_send_class, walk
-from oas_compiler.ir import FlowIR
+from oas_compiler.control.approval import is_send, is_send_class
+from oas_compiler.ir import FlowIR, Path, walk
 
 READ, WRITE, APPROVAL, SEND = range(4)
 _READ_CLASSES = frozenset({"", "read_only", "read"})

@@ -22,7 +22,6 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from oas_compiler.control.approval import Path, walk
 from oas_compiler.control.slots import modes_of, read_slots, resolving
 from oas_compiler.ir import (
     ApiNode,
@@ -32,8 +31,10 @@ from oas_compiler.ir import (
     InputMessageNode,
     JsonValue,
     Node,
+    Path,
     Port,
     ScalarType,
+    walk,
 )
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
 
-from oas_compiler.control.approval import Path, derive_approval
+from oas_compiler.control.approval import derive_approval
 from oas_compiler.diff.content import (
     MISSING,
     MOST_LEAVES,
@@ -23,7 +23,7 @@ from oas_compiler.diff.difference import Change, Code
 from oas_compiler.diff.edges import control_edges, data_edges
 from oas_compiler.diff.matching import Level, Matching
 from oas_compiler.explain.wiring import without_query
-from oas_compiler.ir import FlowNode, Node, Place, Port, StartNode
+from oas_compiler.ir import FlowNode, Node, Path, Place, Port, StartNode
 from oas_compiler.ir.type_names import shown
 from oas_compiler.text.marks import child
 

@@ -12,8 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from oas_compiler.control.approval import Path
-from oas_compiler.ir import JsonValue, Place
+from oas_compiler.ir import JsonValue, Path, Place
 from oas_compiler.text.secrets import without_secrets
 
 Sign = Literal["!", "-", "+", "~"]

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from oas_compiler.control.approval import Path
 from oas_compiler.diff.difference import Change, Code
 from oas_compiler.diff.matching import Level, Matching
-from oas_compiler.ir import FlowIR, Place
+from oas_compiler.ir import FlowIR, Path, Place
 
 
 def control_edges(made: Matching, level: Level) -> Iterator[Change]:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from oas_compiler.control.approval import GateSpec, Path, derive_approval, waived_gates
+from oas_compiler.control.approval import GateSpec, derive_approval, waived_gates
 from oas_compiler.control.risk import sends
 from oas_compiler.explain.passage import Passage
 from oas_compiler.ir import (
@@ -20,6 +20,7 @@ from oas_compiler.ir import (
     InputMessageNode,
     Node,
     OutputMessageNode,
+    Path,
     RegexNode,
     StartNode,
     TemplateNode,

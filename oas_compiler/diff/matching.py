@@ -15,9 +15,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from oas_compiler.control.approval import Path, walk
 from oas_compiler.diff.content import likeness
-from oas_compiler.ir import FlowIR, FlowNode, Node
+from oas_compiler.ir import FlowIR, FlowNode, Node, Path, walk
 
 _MOST_ALIKE = 60
 """Left-over nodes of one content up to which neighbours are compared."""

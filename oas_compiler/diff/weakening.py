@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from oas_compiler.control.approval import GateSpec, Path
+from oas_compiler.control.approval import GateSpec
 from oas_compiler.control.risk import weight
 from oas_compiler.diff.changes import called
 from oas_compiler.diff.content import brief, contrasted
@@ -23,7 +23,7 @@ from oas_compiler.diff.difference import Change, Code
 from oas_compiler.diff.guarded import GatesBefore, Guarding, bits
 from oas_compiler.diff.matching import Matching
 from oas_compiler.diff.strictness import as_strict
-from oas_compiler.ir import STRING, InputMessageNode, JsonValue
+from oas_compiler.ir import STRING, InputMessageNode, JsonValue, Path
 
 _MOST_LOOPS = 200
 """Sends that are looked at for loops; each is a walk over the flow."""

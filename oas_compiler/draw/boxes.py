@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import urlsplit
 
-from oas_compiler.control.approval import Approval, Path, derive_approval
+from oas_compiler.control.approval import Approval, derive_approval
 from oas_compiler.control.risk import sends
 from oas_compiler.draw.words import safe, width, wrap
 from oas_compiler.ir import (
@@ -23,6 +23,7 @@ from oas_compiler.ir import (
     InputMessageNode,
     Node,
     OutputMessageNode,
+    Path,
     RegexNode,
     StartNode,
     TemplateNode,

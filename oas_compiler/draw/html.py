@@ -12,14 +12,14 @@ import hashlib
 import re
 from collections.abc import Iterator, Sequence
 
-from oas_compiler.control.approval import Approval, Path, is_send_class
+from oas_compiler.control.approval import Approval, is_send_class
 from oas_compiler.draw.boxes import Boxes
 from oas_compiler.draw.colours import FONTS, Theme
 from oas_compiler.draw.layout import lay_out
 from oas_compiler.draw.shapes import escape
 from oas_compiler.draw.svg import svg_text
 from oas_compiler.draw.words import safe
-from oas_compiler.ir import FlowIR
+from oas_compiler.ir import FlowIR, Path
 
 _LIGHT = ("#ffffff", "#16202b", "#52606d", "#d5dce4")
 _DARK = ("#10161d", "#eef2f6", "#a9b6c3", "#34414e")

@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from oas_compiler.control.approval import Path
 from oas_compiler.draw.arrange import Arrangement, Point, arrange
 from oas_compiler.draw.boxes import (
     MARK_HEIGHT,
@@ -25,7 +24,7 @@ from oas_compiler.draw.boxes import (
 )
 from oas_compiler.draw.ranks import Item, Link
 from oas_compiler.draw.words import width, wrap
-from oas_compiler.ir import FlowIR, FlowNode, Route
+from oas_compiler.ir import FlowIR, FlowNode, Path, Route
 
 FRAME_PADDING = 22.0
 LABEL_HEIGHT = 18.0

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from oas_compiler.control.approval import GateSpec, Path, derive_approval
+from oas_compiler.control.approval import GateSpec, derive_approval
 from oas_compiler.control.risk import sends
 from oas_compiler.draw.ranks import loops
 from oas_compiler.draw.words import safe
@@ -24,6 +24,7 @@ from oas_compiler.ir import (
     InputMessageNode,
     Node,
     OutputMessageNode,
+    Path,
     Route,
     StartNode,
     ToolNode,

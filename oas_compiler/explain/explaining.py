@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from oas_compiler import ir
 from oas_compiler.checks.concealed import Labels
-from oas_compiler.control.approval import Approval, Path, derive_approval, visible_required, walk
+from oas_compiler.control.approval import Approval, derive_approval, visible_required
 from oas_compiler.document.scope import Document
 from oas_compiler.explain.guarding import gate_records, send_records, sends_of, wirings_of
 from oas_compiler.explain.host import derive, policy_steps
@@ -28,7 +28,7 @@ from oas_compiler.explain.records import (
 )
 from oas_compiler.explain.wiring import Wiring, call_of
 from oas_compiler.findings.finding import Finding, Findings
-from oas_compiler.ir import FlowIR, Node, StartNode
+from oas_compiler.ir import FlowIR, Node, Path, StartNode, walk
 from oas_compiler.ir.type_names import shown
 from oas_compiler.package.package import Package, find_package
 from oas_compiler.pipeline import compile_ir

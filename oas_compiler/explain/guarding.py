@@ -18,15 +18,13 @@ from oas_compiler.control.approval import (
     FALLBACK_RENDERER,
     Approval,
     GateSpec,
-    Path,
     is_send,
     waived_gates,
-    walk,
 )
 from oas_compiler.explain.passage import Passage
 from oas_compiler.explain.records import GateFacts, Send
 from oas_compiler.explain.wiring import Wiring
-from oas_compiler.ir import FlowIR, InputMessageNode
+from oas_compiler.ir import FlowIR, InputMessageNode, Path, walk
 
 MAX_GUARDS = 50
 """Gates that are named for one send; the nearest ones."""

@@ -17,8 +17,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from oas_compiler.control.approval import Path, walk
-from oas_compiler.ir import EndNode, FlowIR, FlowNode
+from oas_compiler.ir import EndNode, FlowIR, FlowNode, Path, walk
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -17,10 +17,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from oas_compiler import ir
-from oas_compiler.control.approval import Path
 from oas_compiler.explain.passage import Passage
 from oas_compiler.explain.records import Call, Feed, Origin, Read, Way, Write
-from oas_compiler.ir import DataEdge, FlowIR, Json, JsonValue, Node, Port
+from oas_compiler.ir import DataEdge, FlowIR, Json, JsonValue, Node, Path, Port
 from oas_compiler.ir.type_names import shown
 from oas_compiler.templates.reading import TemplateError, placeholders, strings
 

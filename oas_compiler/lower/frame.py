@@ -27,8 +27,7 @@ from cinatra_sdk.errors import FlowChanged, LimitExceeded, NodeFailed
 from cinatra_sdk.gates.gate import label
 from cinatra_sdk.governed.state import SEALED, seal
 from cinatra_sdk.values.json_values import check_value
-from oas_compiler.control.approval import Path
-from oas_compiler.ir import FlowIR, Json, Node, Port, StartNode
+from oas_compiler.ir import FlowIR, Json, Node, Path, Port, StartNode
 from oas_compiler.lower.casting import CastError, caster
 from oas_compiler.lower.names import CURSOR, channel_of, node_name
 from oas_compiler.lower.reopening import returning_to

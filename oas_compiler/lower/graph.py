@@ -21,9 +21,8 @@ from cinatra_sdk.engine.acting import does_not_act
 from cinatra_sdk.engine.runtime_context import HostContext
 from cinatra_sdk.governed.state import Appended, FirstText, HostOnly, Record, TerminalWins, Turn
 from cinatra_sdk.values.validation.references import load_schemas
-from oas_compiler.control.approval import Path
 from oas_compiler.draw.words import safe
-from oas_compiler.ir import EndNode, FlowIR, Node
+from oas_compiler.ir import EndNode, FlowIR, Node, Path
 from oas_compiler.lower import nodes as _nodes  # noqa: F401 - registers every kind of node
 from oas_compiler.lower.engine import node_runnable
 from oas_compiler.lower.frame import frame_of

@@ -12,8 +12,17 @@ from cinatra_sdk.context import selector
 from cinatra_sdk.errors import PolicyInvalid
 from oas_compiler import compile_flow
 from oas_compiler.control import approval
-from oas_compiler.control.approval import Path, derive_approval, walk
-from oas_compiler.ir import ApiNode, FlowIR, FlowNode, InputMessageNode, Route, StartNode
+from oas_compiler.control.approval import derive_approval
+from oas_compiler.ir import (
+    ApiNode,
+    FlowIR,
+    FlowNode,
+    InputMessageNode,
+    Path,
+    Route,
+    StartNode,
+    walk,
+)
 from tests.flows import api, branching, end, flow_node, flow_of, gate, port, start
 
 

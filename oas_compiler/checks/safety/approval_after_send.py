@@ -19,17 +19,15 @@ from oas_compiler.checks.risk_words import means_send
 from oas_compiler.checks.subject import Subject
 from oas_compiler.control.approval import (
     GateSpec,
-    Path,
     coming_to,
     derive_approval,
     gates_before,
     is_send,
     waived_gates,
-    walk,
 )
 from oas_compiler.control.risk import APPROVAL, WRITE, weight
 from oas_compiler.findings.rules import Report, rule
-from oas_compiler.ir import FlowIR, InputMessageNode, StartNode
+from oas_compiler.ir import FlowIR, InputMessageNode, Path, StartNode, walk
 
 
 @rule(

@@ -28,8 +28,7 @@ from cinatra_sdk.engine.runtime_context import HostContext
 from cinatra_sdk.engine.tasks import was_sent
 from cinatra_sdk.gates.gate import label
 from cinatra_sdk.governed.state import seal
-from oas_compiler.control.approval import walk
-from oas_compiler.ir import ApiNode, FlowNode, InputMessageNode, ToolNode
+from oas_compiler.ir import ApiNode, FlowNode, InputMessageNode, ToolNode, walk
 from oas_compiler.lower.frame import MISSING, Frame, pin_of, with_seen
 from oas_compiler.lower.names import (
     BRANCH,

@@ -209,7 +209,7 @@ def _context(thread: Thread, how: Any) -> Any:
 
 def _steps(thread: Thread, how: Any) -> Any:
     """Requests in turn; `$gate`, `$inner` and the like stand for what the server said of the thread."""
-    ids = {"thread": thread.id, "assistant": thread.server.assistants[thread.flow]}
+    ids: dict[str, Any] = {"thread": thread.id, "assistant": thread.server.assistants[thread.flow]}
     for step in how["steps"]:
         if "answer" in step:
             thread.answer(step["answer"])

@@ -18,7 +18,6 @@ import psycopg
 
 from cinatra_sdk import Decision, RunStore
 from cinatra_sdk.errors import FlowError
-from cinatra_sdk.store import run_store
 from cinatra_sdk.testing import simulation
 from oas_compiler import compile_flow
 from tests.attacks.book import Attack
@@ -105,17 +104,15 @@ def _store(dsn: str, flow: str, calls: str) -> Iterator[tuple[RunStore, Any]]:
 
 
 @contextmanager
-def nobody_reads_the_record(place: Place) -> Iterator[None]:
-    """Whoever goes on with the run does not look what was decided."""
+def nobody_goes_on(place: Place) -> Iterator[None]:
+    """The process that comes after drives nothing."""
     with place.monkeypatch.context() as patch:
-        patch.setattr(run_store, "recorded_answer", lambda *_: None)
+        patch.setattr(RunStore, "_activate", lambda self, run_id, *_, **_more: self.get(run_id))
         yield
 
 
 CONTROLS = {
-    "a decision that nobody reads": Control(
-        open=nobody_reads_the_record, row="approve-statement_11"
-    )
+    "a run that nobody goes on with": Control(open=nobody_goes_on, row="approve-statement_11")
 }
 
 test_attack, test_twin, test_control = tests_of("kills", attempt, CONTROLS)

@@ -173,7 +173,7 @@ def _other_flow(thread: Thread, how: Any) -> Any:
         command = {"resume": {waiting["id"]: {"approved": False}}}
         return thread.run(command=command, flow=how["other"], graph=graph)
     if how["act"] == "input":
-        given = CAMPAIGN if graph == "orchestrator_v1" else {"inputs": {}}
+        given: Any = CAMPAIGN if graph == "orchestrator_v1" else {"inputs": {}}
         return thread.run(given, flow=how["other"], graph=graph)
     return thread.run(None, flow=how["other"], graph=graph)
 

@@ -107,12 +107,13 @@ def _store(dsn: str, flow: str, calls: str) -> Iterator[tuple[RunStore, Any]]:
 def nobody_goes_on(place: Place) -> Iterator[None]:
     """The process that comes after drives nothing."""
     with place.monkeypatch.context() as patch:
-        patch.setattr(RunStore, "_activate", lambda self, run_id, *_, **_more: self.get(run_id))
+        for act in ("resume", "answer"):
+            patch.setattr(RunStore, act, lambda self, run_id, *_a, **_k: self.get(run_id))
         yield
 
 
 CONTROLS = {
-    "a run that nobody goes on with": Control(open=nobody_goes_on, row="approve-statement_11")
+    "a run that nobody goes on with": Control(open=nobody_goes_on, row="approve-statement_7")
 }
 
 test_attack, test_twin, test_control = tests_of("kills", attempt, CONTROLS)

@@ -228,6 +228,15 @@ def is_decided(connection: Rows, row: Row, gate: Gate) -> bool:
     return decision_on(connection, row["run_id"], gate) is not None
 
 
+def rejection_of(connection: Rows, run_id: str) -> Row | None:
+    """Gate and name of the run's first rejection; None where nobody has rejected it.
+
+    Checkpoints say how a run goes on, and whoever runs flows may write them; a rejection is in a row
+    that nobody changes.
+    """
+    return one(connection, "load_rejection", {"run_id": run_id})
+
+
 def gate_closed(connection: Rows, run_id: str, gate_id: str) -> GateClosed:
     kept = one(connection, "last_decision", {"run_id": run_id, "gate_id": gate_id})
     assert kept is not None  # decisions are never removed

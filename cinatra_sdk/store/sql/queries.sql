@@ -109,6 +109,12 @@ where run_id = %(run_id)s and gate_id = %(gate_id)s and payload_sha256 = %(paylo
 select * from decisions where run_id = %(run_id)s and gate_id = %(gate_id)s
 order by decided_at desc limit 1;
 
+-- name: load_rejection
+-- The first rejection of a run, at whichever gate.
+select gate_id, decided_by from decisions
+where run_id = %(run_id)s and kind = 'rejected'
+order by decided_at, gate_id limit 1;
+
 -- name: list_skips
 select gate_id from decisions where run_id = %(run_id)s and kind = 'auto_skipped';
 

@@ -228,13 +228,14 @@ def is_decided(connection: Rows, row: Row, gate: Gate) -> bool:
     return decision_on(connection, row["run_id"], gate) is not None
 
 
-def rejection_of(connection: Rows, run_id: str) -> Row | None:
-    """Gate and name of the run's first rejection; None where nobody has rejected it.
+def standing_of(connection: Rows, run_id: str) -> tuple[str, str]:
+    """The run's status, and the gate of its first rejection; empty where nobody has rejected it.
 
     Checkpoints say how a run goes on, and whoever runs flows may write them; a rejection is in a row
     that nobody changes.
     """
-    return one(connection, "load_rejection", {"run_id": run_id})
+    row = one(connection, "load_standing", {"run_id": run_id})
+    return ("", "") if row is None else (row["status"], row["rejected_at_gate"] or "")
 
 
 def gate_closed(connection: Rows, run_id: str, gate_id: str) -> GateClosed:

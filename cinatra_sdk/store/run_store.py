@@ -67,7 +67,7 @@ from cinatra_sdk.store.decisions import (
     refuse_credentials,
     refuse_credentials_in_inputs,
     refuse_withdrawn,
-    rejection_of,
+    standing_of,
 )
 from cinatra_sdk.store.flows import DurableFlow, load_flow, platform_of, unfilled, values_of
 from cinatra_sdk.store.lock import is_free, locked
@@ -577,15 +577,14 @@ class RunStore:
         Its decisions are asked too: a checkpoint that somebody wrote may lead past a rejection.
         """
         with self._database.connection() as connection:
-            row = one(connection, "load_status", {"run_id": run_id})
-            rejected = rejection_of(connection, run_id)
-        if rejected is not None:
+            status, rejected_at = standing_of(connection, run_id)
+        if rejected_at:
             raise RunEnded(
-                f"run '{run_id}' was rejected at gate '{rejected['gate_id']}'",
+                f"run '{run_id}' was rejected at gate '{rejected_at}'",
                 hint="no further call is made",
             )
-        if row is not None and row["status"] in ENDED:
-            raise RunEnded(f"run '{run_id}' is {row['status']}", hint="no further call is made")
+        if status in ENDED:
+            raise RunEnded(f"run '{run_id}' is {status}", hint="no further call is made")
 
     def _flow(
         self,
@@ -725,7 +724,7 @@ class RunStore:
             ending |= failure_of(failed, host)
             told = ending["error"].obj
             log.error("run '%s' failed at '%s': %s", run_id, told["node"], told["message"])
-        if ending["status"] != "rejected" and rejection_of(connection, run_id) is not None:
+        if ending["status"] != "rejected" and standing_of(connection, run_id)[1]:
             log.error("run '%s' was rejected, and its checkpoints say otherwise", run_id)
             ending = rejected_after_all(ending)
         keep_skips(connection, row, decisions_in(snapshot), host, flow)

@@ -31,8 +31,12 @@ from runs r join flows f using (digest)
 where r.run_id = %(run_id)s and (%(tenant)s::text is null or r.tenant = %(tenant)s)
 for update of r;
 
--- name: load_status
-select status from runs where run_id = %(run_id)s;
+-- name: load_standing
+-- The status of a run, and the gate of its first rejection, which no status takes back.
+select status, (
+  select gate_id from decisions d where d.run_id = runs.run_id and kind = 'rejected'
+  order by decided_at, gate_id limit 1
+) as rejected_at_gate from runs where run_id = %(run_id)s;
 
 -- name: list_runs
 select r.*, f.name as flow_name, coalesce(r.file, f.file) as flow_file
@@ -108,12 +112,6 @@ where run_id = %(run_id)s and gate_id = %(gate_id)s and payload_sha256 = %(paylo
 -- What was decided on this visit of a gate, whatever it showed.
 select * from decisions where run_id = %(run_id)s and gate_id = %(gate_id)s
 order by decided_at desc limit 1;
-
--- name: load_rejection
--- The first rejection of a run, at whichever gate.
-select gate_id, decided_by from decisions
-where run_id = %(run_id)s and kind = 'rejected'
-order by decided_at, gate_id limit 1;
 
 -- name: list_skips
 select gate_id from decisions where run_id = %(run_id)s and kind = 'auto_skipped';

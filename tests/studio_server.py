@@ -5,17 +5,18 @@ with studio(folder, OASFLOW_FLOWS=str(flows)) as url: …
 
 from __future__ import annotations
 
+import json
 import os
-import shutil
 import socket
 import subprocess
 import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 
 ROOT = Path(__file__).resolve().parents[1]
 START_SECONDS = 90
@@ -56,12 +57,17 @@ def has_ended_within(process: subprocess.Popen[bytes], seconds: float) -> bool:
 
 
 @contextmanager
-def studio(folder: Path, **more: str) -> Iterator[str]:
+def studio(
+    folder: Path, *, graphs: Mapping[str, str] = MappingProxyType({}), **more: str
+) -> Iterator[str]:
     """The url of a server whose working files are in `folder`, outside the repository.
 
-    more: variables of its environment.
+    graphs: further graphs beside the project's own, name to `module:variable`.
+    more:   variables of its environment.
     """
-    shutil.copyfile(ROOT / "langgraph.json", folder / "langgraph.json")
+    offered = json.loads((ROOT / "langgraph.json").read_text())
+    offered["graphs"] |= {name: {"path": path} for name, path in graphs.items()}
+    (folder / "langgraph.json").write_text(json.dumps(offered))
     port = free_port()
     url = f"http://127.0.0.1:{port}"
     command = [sys.executable, "-m", "langgraph_cli", "dev", "--no-browser", "--no-reload"]

@@ -228,6 +228,16 @@ def is_decided(connection: Rows, row: Row, gate: Gate) -> bool:
     return decision_on(connection, row["run_id"], gate) is not None
 
 
+def standing_of(connection: Rows, run_id: str) -> tuple[str, str]:
+    """The run's status, and the gate of its first rejection; empty where nobody has rejected it.
+
+    Checkpoints say how a run goes on, and whoever runs flows may write them; a rejection is in a row
+    that nobody changes.
+    """
+    row = one(connection, "load_standing", {"run_id": run_id})
+    return ("", "") if row is None else (row["status"], row["rejected_at_gate"] or "")
+
+
 def gate_closed(connection: Rows, run_id: str, gate_id: str) -> GateClosed:
     kept = one(connection, "last_decision", {"run_id": run_id, "gate_id": gate_id})
     assert kept is not None  # decisions are never removed

@@ -67,6 +67,12 @@ def ending_of(stop: Stop) -> dict[str, Any]:
     }
 
 
+def rejected_after_all(ending: dict[str, Any]) -> dict[str, Any]:
+    """`ending` of a run with a rejection among its decisions, whatever its checkpoints say."""
+    none = dict.fromkeys(("outputs", "branch", "error"))
+    return {**ending, **none, "status": "rejected", "waiting": Json([])}
+
+
 def failure_of(error: Exception, host: HostContext) -> dict[str, Any]:
     secrets = (host.credentials.run_token, host.credentials.bearer_token)
     text = str(error) if isinstance(error, (FlowError, PlatformError)) else repr(error)

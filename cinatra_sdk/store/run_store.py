@@ -67,6 +67,7 @@ from cinatra_sdk.store.decisions import (
     refuse_credentials,
     refuse_credentials_in_inputs,
     refuse_withdrawn,
+    standing_of,
 )
 from cinatra_sdk.store.flows import DurableFlow, load_flow, platform_of, unfilled, values_of
 from cinatra_sdk.store.lock import is_free, locked
@@ -81,6 +82,7 @@ from cinatra_sdk.store.rows import (
     refuse_ended,
     refuse_other_flow,
     refuse_other_lowering,
+    rejected_after_all,
     run_of,
 )
 from cinatra_sdk.store.short_names import the_one_meant
@@ -571,11 +573,19 @@ class RunStore:
         return row
 
     def _refuse_effects(self, run_id: str) -> None:
-        """Asked before every call of a run: one that was stopped in the meantime makes none."""
+        """Asked before every call of a run: one that was stopped or rejected makes none.
+
+        Its decisions are asked too: a checkpoint that somebody wrote may lead past a rejection.
+        """
         with self._database.connection() as connection:
-            row = one(connection, "load_status", {"run_id": run_id})
-        if row is not None and row["status"] in ENDED:
-            raise RunEnded(f"run '{run_id}' is {row['status']}", hint="no further call is made")
+            status, rejected_at = standing_of(connection, run_id)
+        if rejected_at:
+            raise RunEnded(
+                f"run '{run_id}' was rejected at gate '{rejected_at}'",
+                hint="no further call is made",
+            )
+        if status in ENDED:
+            raise RunEnded(f"run '{run_id}' is {status}", hint="no further call is made")
 
     def _flow(
         self,
@@ -715,6 +725,9 @@ class RunStore:
             ending |= failure_of(failed, host)
             told = ending["error"].obj
             log.error("run '%s' failed at '%s': %s", run_id, told["node"], told["message"])
+        if ending["status"] != "rejected" and standing_of(connection, run_id)[1]:
+            log.error("run '%s' was rejected, and its checkpoints say otherwise", run_id)
+            ending = rejected_after_all(ending)
         keep_skips(connection, row, decisions_in(snapshot), host, flow)
         execute(
             connection,

@@ -92,7 +92,7 @@ class Outer(GovernedState):
 
 def asking(platform: Any, node: str, **more: Any) -> Any:
     return llm_step(
-        platform, node=node, agent_id="@t/a", user="x", outputs=TEXT, sealed=True, **more
+        platform, node=node, agent_id=f"@t/{node}", user="x", outputs=TEXT, sealed=True, **more
     )
 
 
@@ -135,7 +135,9 @@ def hand_written_around(platform: Any, child: str, saver: Any = None, effects: A
         "send": asking(platform, "send", needs=("child_decision",), effects=effects),
         "terminal": terminal_node(requires=("send_output",)),
     }
-    return in_a_row(builder, nodes).compile(checkpointer=saver or InMemorySaver())
+    return in_a_row(builder, nodes).compile(
+        checkpointer=InMemorySaver() if saver is None else saver
+    )
 
 
 def in_a_row(builder: Any, nodes: dict[str, Any]) -> Any:

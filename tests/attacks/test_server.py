@@ -30,6 +30,19 @@ FLOWS = {
     "message": flow_of(start(), message("review", "hello"), SEND, end()),
     "call": flow_of(start(), api("review"), SEND, end()),
 }
+BY_HAND = {name: f"tests.attacks.served:{name}" for name in ("by_hand", "around", "selects")}
+REF: Any = {
+    "artifactId": "a", "representationRevisionId": "r", "semanticAssertionId": "s", "displayName": "d",
+}  # fmt: skip
+SLOT: Any = {"slotId": "voice", "selectionMode": "interactive", "resolutionMode": "accumulate"}
+ANSWER: Any = {
+    "text": "the draft", "candidates": [REF], "selectedRefs": [], "slotMeta": {**SLOT, "maxItems": 2},
+    "selectionMode": "interactive", "resolutionMode": "accumulate",
+    "contextSlotBindings": [{"slotId": "voice", "refs": []}],
+}  # fmt: skip
+"""What the platform answers, whatever it is asked."""
+CHOSEN: Any = {"slotId": "voice", "resolutionMode": "accumulate", "selectedRefs": []}
+FIRST = {"topic": "x"}
 CAMPAIGN = {"campaign_goal": "Meet", "audience": "CTOs", "sender_email": "me@example.com"}
 
 
@@ -43,7 +56,9 @@ class Server:
 
     @property
     def sent(self) -> int:
-        return [seen.path for seen in self.platform.seen].count("/api/send")
+        """Calls of a node `send`, of a flow or of a graph that was written by hand."""
+        asked = self.platform.seen
+        return sum(a.path == "/api/send" or b'"@t/send"' in a.body for a in asked)
 
 
 @pytest.fixture(scope="module")
@@ -53,12 +68,12 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         (flows / f"{name}.json").write_text(json.dumps(flow))
     (flows.parent / "outside.json").write_text(json.dumps(FLOWS["call"]))
     platform = LoopbackServer()
-    platform.answers({"text": "the draft"})
+    platform.answers(ANSWER)
     given = {"OASFLOW_FLOWS": str(flows), "OASFLOW_FLOW": str(flows / "nested.json")}
     folder = tmp_path_factory.mktemp("studio")
     try:
         with (
-            studio(folder, CINATRA_BASE_URL=platform.url, **given) as url,
+            studio(folder, graphs=BY_HAND, CINATRA_BASE_URL=platform.url, **given) as url,
             get_sync_client(url=url, api_key=None) as client,
             httpx2.Client(base_url=url, trust_env=False, timeout=60) as http,
         ):
@@ -69,10 +84,11 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 def assistants_of(client: Any) -> dict[str, str]:
     chosen = {name: {"configurable": {"flow": f"{name}.json"}} for name in FLOWS}
-    return {
+    made = {
         name: client.assistants.create("from_oas", config=config)["assistant_id"]
         for name, config in chosen.items()
     }
+    return made | {name: name for name in BY_HAND}
 
 
 class Thread:
@@ -98,7 +114,8 @@ class Thread:
     def answer(self, approved: bool) -> Any:
         waiting = self.state()["interrupts"]
         if waiting:
-            resume = {waiting[0]["id"]: {"approved": approved}}
+            chosen = {"value": CHOSEN} if approved and self.flow == "selects" else {}
+            resume = {waiting[0]["id"]: {"approved": approved, **chosen}}
             return self.run(command={"resume": resume})
         return None
 
@@ -117,7 +134,7 @@ def attempt(attack: Attack, place: Place) -> str:
     server: Server = place.request.getfixturevalue("server")
     before = server.sent
     thread = Thread(server, how.get("flow", "nested"))
-    result = thread.run({"inputs": {}})
+    result = thread.run(FIRST if thread.flow in BY_HAND else {"inputs": {}})
     if how.get("refused_at_start"):
         return said(result)
     came = ATTACKS[how["by"]](thread, how) if "by" in how else None
@@ -156,7 +173,7 @@ def _other_flow(thread: Thread, how: Any) -> Any:
         command = {"resume": {waiting["id"]: {"approved": False}}}
         return thread.run(command=command, flow=how["other"], graph=graph)
     if how["act"] == "input":
-        given = CAMPAIGN if graph == "orchestrator_v1" else {"inputs": {}}
+        given: Any = CAMPAIGN if graph == "orchestrator_v1" else {"inputs": {}}
         return thread.run(given, flow=how["other"], graph=graph)
     return thread.run(None, flow=how["other"], graph=graph)
 
@@ -190,6 +207,50 @@ def _context(thread: Thread, how: Any) -> Any:
     return thread.run({"inputs": {}}, graph="from_oas", config=config)
 
 
+def _steps(thread: Thread, how: Any) -> Any:
+    """Requests in turn; `$gate`, `$inner` and the like stand for what the server said of the thread."""
+    ids: dict[str, Any] = {"thread": thread.id, "assistant": thread.server.assistants[thread.flow]}
+    for step in how["steps"]:
+        if "answer" in step:
+            thread.answer(step["answer"])
+            continue
+        for name, found in _found(thread).items():
+            ids[name] = found
+        (verb, path), *_ = [(k, v) for k, v in step.items() if k in ("post", "delete")]
+        body = _filled(step["json"], ids) if "json" in step else None
+        answered = thread.server.http.request(verb.upper(), _filled(path, ids), json=body)
+        if step.get("takes"):  # the thread that the server made
+            assert answered.status_code == 200, answered.text
+            ids["thread"] = thread.id = answered.json()["thread_id"]
+    return None
+
+
+def _found(thread: Thread) -> dict[str, Any]:
+    state = thread.state()
+    runs = thread.server.client.runs.list(thread.id)
+    return {
+        "gate": (state["interrupts"] or [{"id": "none"}])[0]["id"],
+        "outer": state["checkpoint"],
+        "inner": thread.innermost(),
+        "last": max(runs, key=lambda run: run["created_at"])["run_id"] if runs else "",
+        "first": thread.server.client.threads.get_history(thread.id)[-1]["checkpoint"],
+    }
+
+
+def _filled(value: Any, ids: dict[str, Any]) -> Any:
+    if isinstance(value, dict):
+        return {_filled(key, ids): _filled(part, ids) for key, part in value.items()}
+    if isinstance(value, list):
+        return [_filled(part, ids) for part in value]
+    if not isinstance(value, str):
+        return value
+    if value[:1] == "$" and value[1:] in ids:
+        return ids[value[1:]]
+    for name, found in ids.items():
+        value = value.replace(f"${name}", found) if isinstance(found, str) else value
+    return value
+
+
 def _approve(thread: Thread, _how: Any) -> Any:
     return thread.answer(True)
 
@@ -200,6 +261,7 @@ ATTACKS: Any = {
     "other flow": _other_flow,
     "fork": _fork,
     "context": _context,
+    "steps": _steps,
     "approve": _approve,
 }
 
@@ -210,12 +272,16 @@ def nobody_at_the_gate(place: Place) -> Iterator[None]:
     with place.monkeypatch.context() as patch:
         patch.setitem(ATTACKS, "update", _approve)
         patch.setitem(ATTACKS, "other flow", _approve)
+        patch.setitem(ATTACKS, "steps", _approve)
         yield
 
 
 CONTROLS = {
     "a send is seen": Control(
         open=nobody_at_the_gate, row="update_state_in_the_subflow-outputs_as_end"
+    ),
+    "a send is seen, of a graph by hand": Control(
+        open=nobody_at_the_gate, row="requests,_by_hand-what_the_parent_reads"
     ),
     "a send is seen, of another flow": Control(
         open=nobody_at_the_gate, row="another_flow_on_the_thread-call,_resume"

@@ -31,8 +31,12 @@ from runs r join flows f using (digest)
 where r.run_id = %(run_id)s and (%(tenant)s::text is null or r.tenant = %(tenant)s)
 for update of r;
 
--- name: load_status
-select status from runs where run_id = %(run_id)s;
+-- name: load_standing
+-- The status of a run, and the gate of its first rejection, which no status takes back.
+select status, (
+  select gate_id from decisions d where d.run_id = runs.run_id and kind = 'rejected'
+  order by decided_at, gate_id limit 1
+) as rejected_at_gate from runs where run_id = %(run_id)s;
 
 -- name: list_runs
 select r.*, f.name as flow_name, coalesce(r.file, f.file) as flow_file

@@ -13,7 +13,7 @@ from typing import Any
 
 from benchmarks import acting, checking, compiling, context, database, peer, steps
 from benchmarks.figures import table
-from cinatra_sdk.store.database import Database
+from cinatra_sdk.postgres.database import Database
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -23,9 +23,9 @@ from benchmarks.figures import forget_caches, milliseconds
 from oas_compiler import Diagnostics, check
 from oas_compiler.checks import RULES, cinatra, context, guide, safety, sense, structure
 from oas_compiler.checks.subject import Subject
-from oas_compiler.package import find_package
+from oas_compiler.package.package import find_package
 from oas_compiler.pipeline import subject_of
-from oas_compiler.source import read_source
+from oas_compiler.text.source import read_source
 
 IMPORT_LIMIT_MS = 250.0
 CHECK_LIMIT_MS = 60.0

@@ -23,7 +23,7 @@ from langgraph.checkpoint.postgres import PostgresSaver
 from benchmarks import database
 from benchmarks.chain import TOPIC, bare_strings, chain_document, hand_written, merged_dict
 from benchmarks.figures import timed
-from cinatra_sdk.store.database import Rows
+from cinatra_sdk.postgres.connection import Rows
 from oas_compiler import compile_flow
 from oas_compiler.lower.flow import Flow
 

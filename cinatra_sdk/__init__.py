@@ -1,19 +1,31 @@
 """Running governed flows: gates, durable runs, the platform seam.  Knows nothing of OAS files.
 
-state, context, policy     what only the host sets, and what wins
-hitl, gates, answers       pausing for a person
-runs, advancing, store/    one run as records; driven from stop to stop; every run in Postgres
-platform/, templates       the one seam to the outside
-testing                    driving a flow in memory
+The folders and modules, from the ground up; each imports only those above it here:
+
+    errors statuses   the error tree, and where a run can stand
+    text              texts and files, read strictly
+    values            JSON values, schemas and patterns, within one budget of work
+    templates         the language of templates
+    governed          what only the host sets: sealed state, policy, secrets
+    context           context slots: pure rules of what may be chosen
+    platform          the one seam to the outside
+    engine            what is asked of LangGraph: where a node stands, and whether it may act
+    gates             pausing for a person
+    runs advancing    one run as records; driven from stop to stop
+    blocks            nodes for graphs that are written by hand
+    testing           driving a flow in memory
+    postgres          connections, tables, the embedded server
+    store             every run in Postgres
+    host              a local platform that answers for context slots
 """
 
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from cinatra_sdk.decisions import Decision
+    from cinatra_sdk.engine.runtime_context import HostContext, host_context
     from cinatra_sdk.errors import (
         AnswerInvalid,
         ContextMismatch,
@@ -34,17 +46,23 @@ if TYPE_CHECKING:
         StoreError,
         ValueRefused,
     )
-    from cinatra_sdk.gates import Gate
-    from cinatra_sdk.hitl import build_hitl_gate
+    from cinatra_sdk.gates.decisions import Decision
+    from cinatra_sdk.gates.gate import Gate
+    from cinatra_sdk.gates.hitl import build_hitl_gate
+    from cinatra_sdk.governed.state import GovernedState
     from cinatra_sdk.platform import HttpPlatform, Platform, PlatformError, SimulatedPlatform
     from cinatra_sdk.runs import Run
-    from cinatra_sdk.runtime_context import HostContext, host_context
-    from cinatra_sdk.state import GovernedState
     from cinatra_sdk.store import RunStore
+
+FLOORS: Final = (
+    "errors", "statuses", "text", "values", "templates", "governed", "context", "platform",
+    "engine", "gates", "runs", "advancing", "blocks", "testing", "postgres", "store", "host",
+)  # fmt: skip
+"""From the ground up: a folder imports only those before it (tests/test_layers.py)."""
 
 # No module here is called like a name below: importing the module would hide the name.
 _LATER = {
-    "Decision": "decisions",
+    "Decision": "gates.decisions",
     "AnswerInvalid": "errors",
     "ContextMismatch": "errors",
     "EngineUnsupported": "errors",
@@ -63,16 +81,16 @@ _LATER = {
     "RunNotFound": "errors",
     "StoreError": "errors",
     "ValueRefused": "errors",
-    "HostContext": "runtime_context",
-    "host_context": "runtime_context",
-    "Gate": "gates",
-    "build_hitl_gate": "hitl",
+    "HostContext": "engine.runtime_context",
+    "host_context": "engine.runtime_context",
+    "Gate": "gates.gate",
+    "build_hitl_gate": "gates.hitl",
     "HttpPlatform": "platform",
     "Platform": "platform",
     "PlatformError": "platform",
     "SimulatedPlatform": "platform",
     "Run": "runs",
-    "GovernedState": "state",
+    "GovernedState": "governed.state",
     "RunStore": "store",
 }
 

@@ -40,7 +40,9 @@ from langgraph.graph.state import CompiledStateGraph
 from pydantic import JsonValue
 from typing_extensions import TypedDict
 
-from cinatra_sdk.checkpoints import with_strict_serializer
+from cinatra_sdk.blocks.host_node import end_of, ending, gate_once, seal_host_fields
+from cinatra_sdk.blocks.step import NodeRunnable, PlatformStep, Step, has_ended, node_of
+from cinatra_sdk.blocks.subgraph import subgraph
 from cinatra_sdk.context.refusal import (
     MOST_ALONE,
     MOST_ASKED,
@@ -49,19 +51,17 @@ from cinatra_sdk.context.refusal import (
     refusal_of,
 )
 from cinatra_sdk.context.selector import RENDERER
+from cinatra_sdk.engine.checkpoints import with_strict_serializer
+from cinatra_sdk.engine.lineage import Effects
+from cinatra_sdk.engine.own_thread import on_own_threads
+from cinatra_sdk.engine.runtime_context import HostContext
+from cinatra_sdk.engine.tasks import was_sent
 from cinatra_sdk.errors import NodeFailed
-from cinatra_sdk.gate_visits import gate_visit
-from cinatra_sdk.gates import gate_id
-from cinatra_sdk.hitl import Gate, Outcome, build_hitl_gate
-from cinatra_sdk.host_node import end_of, ending, gate_once, seal_host_fields
-from cinatra_sdk.lineage import Effects
-from cinatra_sdk.own_thread import on_own_threads
+from cinatra_sdk.gates.gate import gate_id
+from cinatra_sdk.gates.hitl import Gate, Outcome, build_hitl_gate
+from cinatra_sdk.gates.visits import gate_visit
+from cinatra_sdk.governed.state import Appended, GovernedState, HostOnly, Latest, seal
 from cinatra_sdk.platform import BASE_URL_PLACEHOLDER, Platform, PlatformCall, PlatformError
-from cinatra_sdk.runtime_context import HostContext
-from cinatra_sdk.state import Appended, GovernedState, HostOnly, Latest, seal
-from cinatra_sdk.step import NodeRunnable, PlatformStep, Step, has_ended, node_of
-from cinatra_sdk.subgraph import subgraph
-from cinatra_sdk.tasks import was_sent
 from graphs.platform import effects_of, platform_of
 
 RESOLVE_URL: Final = f"{BASE_URL_PLACEHOLDER}/api/context-resolve"
@@ -218,7 +218,7 @@ def context_selection(
     slot_id:      the slot, as the package that runs declares it.
     package_name: that package.
     project_id:   the project, or a template over the parent's state; the run's own project wins.
-    sealed, effects: see `cinatra_sdk.step.Step`.
+    sealed, effects: see `cinatra_sdk.blocks.step.Step`.
 
     Its outputs are under `<node>_output`.  A rejection at its gate rejects the run.
     Raises (when it runs): `PlatformError` with the platform's code, `NodeFailed`.

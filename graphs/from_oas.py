@@ -26,15 +26,15 @@ from typing import Any, Final
 from langchain_core.runnables import RunnableConfig
 from langgraph.graph.state import CompiledStateGraph
 
+from cinatra_sdk.engine.own_thread import on_own_threads
+from cinatra_sdk.engine.runtime_context import HostContext
 from cinatra_sdk.errors import InputInvalid
-from cinatra_sdk.files import Folder
-from cinatra_sdk.own_thread import on_own_threads
-from cinatra_sdk.runtime_context import HostContext
+from cinatra_sdk.text.files import Folder
 from graphs.platform import effects_of, platform_of
 from oas_compiler import compile_flow
-from oas_compiler.diagnostics import did_you_mean
-from oas_compiler.source import FLOW_FILES
-from oas_compiler.tree import flows_of
+from oas_compiler.findings.spelling import did_you_mean
+from oas_compiler.text.source import FLOW_FILES
+from oas_compiler.text.tree import flows_of
 
 _SHOWN: Final = 10
 """Flows of the folder that an error names."""

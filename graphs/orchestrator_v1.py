@@ -33,17 +33,17 @@ from langgraph.graph.state import CompiledStateGraph
 from pydantic import JsonValue
 from typing_extensions import TypedDict
 
-from cinatra_sdk.checkpoints import with_strict_serializer
-from cinatra_sdk.child_agent import child_agent
-from cinatra_sdk.hitl import Gate, build_hitl_gate
-from cinatra_sdk.host_node import gate_once, keep_decision, seal_host_fields, terminal_node
-from cinatra_sdk.lineage import Effects
-from cinatra_sdk.llm_step import llm_step
-from cinatra_sdk.own_thread import on_own_threads
+from cinatra_sdk.blocks.child_agent import child_agent
+from cinatra_sdk.blocks.host_node import gate_once, keep_decision, seal_host_fields, terminal_node
+from cinatra_sdk.blocks.llm_step import llm_step
+from cinatra_sdk.blocks.step import NodeRunnable
+from cinatra_sdk.engine.checkpoints import with_strict_serializer
+from cinatra_sdk.engine.lineage import Effects
+from cinatra_sdk.engine.own_thread import on_own_threads
+from cinatra_sdk.engine.runtime_context import HostContext
+from cinatra_sdk.gates.hitl import Gate, build_hitl_gate
+from cinatra_sdk.governed.state import GovernedState, HostOnly
 from cinatra_sdk.platform import Platform
-from cinatra_sdk.runtime_context import HostContext
-from cinatra_sdk.state import GovernedState, HostOnly
-from cinatra_sdk.step import NodeRunnable
 from graphs.platform import effects_of, platform_of
 
 AGENT: Final = "@cinatra-agents/email-outreach"

@@ -12,8 +12,8 @@ from collections.abc import Mapping
 
 from pydantic import JsonValue
 
+from cinatra_sdk.engine.lineage import Effects
 from cinatra_sdk.errors import InputInvalid
-from cinatra_sdk.lineage import Effects
 from cinatra_sdk.platform import Platform, SimulatedPlatform, platform_from
 
 

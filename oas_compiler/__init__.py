@@ -1,15 +1,27 @@
 """Open Agent Specification flows, compiled to LangGraph.
 
-A file goes through these stages, each a module or folder of its own:
+The folders, in the order in which a file meets them; each imports only those above it here:
 
-    source    bytes           -> text, value, place of every pointer
-    load      source          -> the wire model, references resolved in scope
-    build     wire model      -> the IR (`ir.py`), frozen and plain
-    checks/   IR              -> every finding of the file at once
-    lower/    checked IR      -> a LangGraph StateGraph
-    cli/      all of it at the terminal
+    ir           what a flow is: frozen, plain, with the text and JSON of `oasflow ir`
+    findings     what is said about a file, and the rules that say it
+    text         bytes -> text, value and the place of every part; files
+    types        types of ports: read, compared, cast
+    templates    placeholders and Jinja templates
+    document     the wire form: components, references in their scopes
+    build        wire form -> IR
+    package      what lies beside a flow file: manifest, skills, scripts
+    control      what runs after what, policy, gates, context slots
+    schema       JSON Schemas of files, inputs and outputs
+    rewriting    values changed in place in a text
+    checks       every rule of `oasflow check`;  catalog  their cards and documentation
+    report       findings as JSON, SARIF, annotations
+    pipeline.py  read -> document -> build -> check, as two functions
+    draw         pictures
+    lower        checked IR -> a LangGraph StateGraph
+    explain diff deps edit    one folder per question; edit is `check --fix` and `wire-context`
+    cli          all of it at the terminal
 
-Everything up to and including checks runs without LangGraph and without a database.
+Everything but `lower` and `cli` runs without LangGraph and without a database.
 """
 
 from __future__ import annotations
@@ -18,10 +30,18 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from oas_compiler.diagnostics import CompileError, Diagnostics, Finding
+    from oas_compiler.findings.finding import Finding
     from oas_compiler.lower.compile import compile_flow
     from oas_compiler.lower.flow import Flow
     from oas_compiler.pipeline import Compiled, check, compile_ir
+    from oas_compiler.report.diagnostics import CompileError, Diagnostics
+
+FLOORS: Final = (
+    "ir", "findings", "text", "types", "templates", "document", "build", "package", "control",
+    "schema", "rewriting", "checks", "catalog", "report", "pipeline", "draw", "lower", "explain",
+    "diff", "deps", "edit", "cli",
+)  # fmt: skip
+"""From the ground up: a folder imports only those before it (tests/test_layers.py)."""
 
 __all__ = [
     "compile_flow",
@@ -40,9 +60,9 @@ _LATER: Final = {
     "check": "pipeline",
     "compile_ir": "pipeline",
     "Compiled": "pipeline",
-    "CompileError": "diagnostics",
-    "Diagnostics": "diagnostics",
-    "Finding": "diagnostics",
+    "CompileError": "report.diagnostics",
+    "Diagnostics": "report.diagnostics",
+    "Finding": "findings.finding",
 }
 
 

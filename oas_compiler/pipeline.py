@@ -16,22 +16,22 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final
 
-from oas_compiler.build import build
+from oas_compiler.build.flows import build
 from oas_compiler.checks import STRUCTURE, run_rules
 from oas_compiler.checks.concealed import Labels
 from oas_compiler.checks.subject import Subject
-from oas_compiler.collector import collector_at_rest
-from oas_compiler.diagnostics import CompileError, Diagnostics, Finding
+from oas_compiler.document.load import load
+from oas_compiler.document.respelling import respelled
+from oas_compiler.document.scope import Document
+from oas_compiler.document.survey import survey
+from oas_compiler.document.unsupported import refuse_unsupported
+from oas_compiler.findings.finding import Finding, Findings
+from oas_compiler.findings.rules import CheckRule
 from oas_compiler.ir import FlowIR, JsonValue
-from oas_compiler.load import load
-from oas_compiler.package import Package, find_package
-from oas_compiler.respelling import respelled
-from oas_compiler.rules import CheckRule
-from oas_compiler.scope import Document
-from oas_compiler.source import Source, SourceInput, file_name, read_source
-from oas_compiler.survey import survey
-from oas_compiler.templates import fill_environment
-from oas_compiler.unsupported import refuse_unsupported
+from oas_compiler.package.package import Package, find_package
+from oas_compiler.report.diagnostics import CompileError, Diagnostics
+from oas_compiler.templates.reading import fill_environment
+from oas_compiler.text.source import Source, SourceInput, file_name, read_source
 
 _MOST_ALIKE: Final = 3
 """Findings of the same words that are listed one by one."""
@@ -78,13 +78,12 @@ def compile_ir(
         CompileError: with every finding of the run, whatever was wrong with the input.
 
     """
-    with collector_at_rest():
-        findings, read, subject = _run(source, env, tools, env_names=env_names)
-        if read is not None and subject is not None:
-            if conceal is not None:
-                subject, findings = _covered(read, subject, findings, conceal)
-            run_rules(subject, findings, rules)
-            findings = _in_order(findings, subject.document.source)
+    findings, read, subject = _run(source, env, tools, env_names=env_names)
+    if read is not None and subject is not None:
+        if conceal is not None:
+            subject, findings = _covered(read, subject, findings, conceal)
+        run_rules(subject, findings, rules)
+        findings = _in_order(findings, subject.document.source)
     if findings.errors or read is None or subject is None or subject.flow is None:
         raise CompileError(findings)
     return Compiled(
@@ -111,14 +110,13 @@ def check(
     `unsaved` holds bytes that count instead of what is on disk, by the name that findings give
     the file: of a flow file (not of its folder) and of its package.json.
     """
-    with collector_at_rest():
-        findings, read, subject = _run(source, None, tools, unsaved, env_names=tuple(env or ()))
-        if read is not None and subject is not None:
-            if read.file:
-                subject = replace(subject, package=_package(read.file, findings, unsaved))
-            run_rules(subject, findings)
-            findings = _in_order(findings, subject.document.source)
-        return findings
+    findings, read, subject = _run(source, None, tools, unsaved, env_names=tuple(env or ()))
+    if read is not None and subject is not None:
+        if read.file:
+            subject = replace(subject, package=_package(read.file, findings, unsaved))
+        run_rules(subject, findings)
+        findings = _in_order(findings, subject.document.source)
+    return findings
 
 
 def _run(
@@ -155,7 +153,7 @@ def _covered(
 
 def subject_of(
     read: Source,
-    findings: Diagnostics,
+    findings: Findings,
     env: Mapping[str, str] | None,
     tools: Collection[str] | None,
 ) -> Subject:
@@ -166,7 +164,7 @@ def subject_of(
 
 
 def _subject(
-    read: Source, value: JsonValue, findings: Diagnostics, tools: Collection[str] | None
+    read: Source, value: JsonValue, findings: Findings, tools: Collection[str] | None
 ) -> Subject:
     document = Document(read, value, findings)
     survey(document)
@@ -176,13 +174,13 @@ def _subject(
     return Subject(document=document, flow=built, tools=tools)
 
 
-def _package(flow_file: str, findings: Diagnostics, unsaved: Mapping[str, bytes]) -> Package | None:
-    saved = Diagnostics()
+def _package(flow_file: str, findings: Findings, unsaved: Mapping[str, bytes]) -> Package | None:
+    saved = Findings()
     package = find_package(flow_file, saved)
     if package is None or package.manifest_file not in unsaved:
         findings.findings += saved
         return package
-    own = Diagnostics()
+    own = Findings()
     name = package.manifest_file
     source = read_source(unsaved[name], own)
     findings.findings += [finding.in_file(name) for finding in own]

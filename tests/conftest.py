@@ -20,7 +20,7 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from cinatra_sdk.store.local import LocalServer
+from cinatra_sdk.postgres.server import LocalServer
 from tests.databases import Databases
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

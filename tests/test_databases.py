@@ -14,8 +14,8 @@ import psycopg
 import pytest
 from psycopg import sql
 
+from cinatra_sdk.postgres.database import Database
 from cinatra_sdk.store.artifacts import ArtifactStore
-from cinatra_sdk.store.database import Database
 from tests.databases import Databases, shape_of
 from tests.lower.context_shelf import Shelf
 from tests.slot_flows import declared

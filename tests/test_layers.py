@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
+from importlib.machinery import SourceFileLoader
+from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
 
 import pytest
@@ -52,13 +56,85 @@ def test_knowledge_flows_one_way() -> None:
     assert users_of("graphs", "oas_compiler") == []
 
 
+# ------------------------------------------------------------------ floors
+
+NESTING = {
+    ("oas_compiler.lower.nodes", "oas_compiler.lower.nodes.flow"),
+    ("oas_compiler.lower.nodes.flow", "oas_compiler.lower.graph"),
+    ("oas_compiler.lower.graph", "oas_compiler.lower.nodes"),
+}
+"""The one circle: flows nest, so the lowering of a FlowNode lowers the flow inside."""
+
+
+@cache
+def imports_of_packages() -> dict[str, set[str]]:
+    """Module → the modules of ours that it imports, late imports too."""
+    loader = SourceFileLoader("house", str(ROOT / "scripts" / "house"))
+    house = module_from_spec(spec_from_loader("house", loader))
+    sys.modules["house"] = house
+    loader.exec_module(house)
+    return {name: module.imports for name, module in house.read_modules(ROOT).items()}
+
+
+def upward(package: str, floors: tuple[str, ...], graph: dict[str, set[str]]) -> list[str]:
+    """`module -> module` of every import from a floor to one above it, or to none that is known."""
+    levels = {floor: number for number, floor in enumerate(floors)}
+
+    def level(module: str) -> int:
+        return levels.get(module.split(".")[1], -1) if "." in module else len(floors)
+
+    return [
+        f"{module} -> {target}"
+        for module, targets in graph.items()
+        for target in sorted(targets)
+        if module.startswith(f"{package}.")
+        and target.startswith(f"{package}.")
+        and level(module) < level(target)
+    ]
+
+
+def circles(graph: dict[str, set[str]]) -> list[str]:
+    """`module -> module` of every import that is part of a circle, or leads from one to another."""
+    left = {module: set(targets) for module, targets in graph.items()}
+    while True:
+        used = set().union(*left.values()) if left else set()
+        loose = {module for module, targets in left.items() if not targets or module not in used}
+        if not loose:
+            return [f"{module} -> {target}" for module in left for target in sorted(left[module])]
+        left = {module: left[module] - loose for module in left if module not in loose}
+
+
+@pytest.mark.parametrize("package", ["cinatra_sdk", "oas_compiler"])
+def test_a_folder_imports_only_those_below_it(package: str) -> None:
+    floors: tuple[str, ...] = importlib.import_module(package).FLOORS
+    folder = ROOT / package
+    here = {path.stem for path in folder.glob("*.py")} | {
+        path.parent.name for path in folder.glob("*/__init__.py")
+    }
+    assert set(floors) == here - {"__init__"}
+    assert upward(package, floors, imports_of_packages()) == []
+
+
+def test_no_module_imports_itself_around_a_corner_but_where_flows_nest() -> None:
+    assert sorted(circles(imports_of_packages())) == sorted(f"{a} -> {b}" for a, b in NESTING)
+
+
+def test_an_import_upward_and_a_circle_are_noticed() -> None:
+    graph = {"p.low.a": {"p.high.b"}, "p.high.b": {"p.low.c"}, "p.low.c": {"p.low.a"}}
+    assert upward("p", ("low", "high"), graph) == ["p.low.a -> p.high.b"]
+    assert len(circles(graph)) == 3
+    assert upward("p", ("low",), {"p.low.a": set(), "p.new.b": {"p.low.a"}}) == [
+        "p.new.b -> p.low.a"
+    ]
+
+
 def test_only_lowering_and_the_command_line_use_langgraph_and_the_sdk() -> None:
     allowed = ("oas_compiler/lower/", "oas_compiler/cli/")
     # The shared pieces: the languages of templates and patterns, the reader of YAML, the door to files,
     # the headers that a call may carry.
     shared = {
-        "oas_compiler/templates.py", "oas_compiler/patterns.py", "oas_compiler/yaml_text.py",
-        "oas_compiler/files.py", "oas_compiler/header_names.py",
+        "oas_compiler/templates/reading.py", "oas_compiler/build/patterns.py", "oas_compiler/text/yaml_text.py",
+        "oas_compiler/text/files.py", "oas_compiler/text/header_names.py",
         "oas_compiler/checks/schema_flaws.py", "oas_compiler/checks/schema_library.py",
     }  # fmt: skip
     for prefix in ("langgraph", "langchain_core", "cinatra_sdk", "psycopg"):
@@ -70,7 +146,7 @@ def test_only_lowering_and_the_command_line_use_langgraph_and_the_sdk() -> None:
 def test_only_the_store_talks_to_the_database() -> None:
     users = users_of("psycopg", "cinatra_sdk") + users_of("psycopg_pool", "cinatra_sdk")
     assert users
-    assert all(user.startswith("cinatra_sdk/store/") for user in users)
+    assert all(user.startswith(("cinatra_sdk/store/", "cinatra_sdk/postgres/")) for user in users)
 
 
 def test_only_one_module_uses_a_private_part_of_langgraph() -> None:
@@ -78,10 +154,13 @@ def test_only_one_module_uses_a_private_part_of_langgraph() -> None:
     assert users == ["oas_compiler/lower/engine.py"]
 
 
-@pytest.mark.parametrize("name", ["ir.py", "approval.py", "diagnostics.py", "mermaid.py", "schemas.py", "steering.py", "casting.py"])  # fmt: skip
+@pytest.mark.parametrize("name", ["ir", "findings", "types/casting.py", "control/approval.py", "control/steering.py", "draw/mermaid.py", "schema/flow_schemas.py"])  # fmt: skip
 def test_the_ir_and_what_is_pure_import_the_standard_library_only(name: str) -> None:
     allowed = {*sys.stdlib_module_names, "oas_compiler"}
-    tops = {module.split(".")[0] for module in imports(ROOT / "oas_compiler" / name)}
+    place = ROOT / "oas_compiler" / name
+    files = [place] if place.is_file() else sorted(place.rglob("*.py"))
+    tops = {module.split(".")[0] for file in files for module in imports(file)}
+    assert files
     assert tops <= allowed
 
 
@@ -115,7 +194,7 @@ def test_no_public_name_is_hidden_by_a_module_of_the_same_name() -> None:
     folder = Path(cinatra_sdk.__file__).parent
     modules = {entry.stem for entry in folder.iterdir()}
     assert modules.isdisjoint(cinatra_sdk.__all__)
-    assert modules >= {"runtime_context", "hitl", "store"}, "the control: modules are found"
+    assert modules >= {"errors", "gates", "store"}, "the control: modules are found"
 
 
 # ------------------------------------------------------------------ one door to files, one to YAML
@@ -129,9 +208,9 @@ OPENS = {
 NOT_FILES = {"ast.walk", "Terminal.open", "RunStore.open", "Database.open", "pool.open", "cls.open"}
 """Calls of ours that only are named so."""
 OWN_FILES = {
-    "cinatra_sdk/files.py": "the door itself",
+    "cinatra_sdk/text/files.py": "the door itself",
     "cinatra_sdk/platform/simulated.py": "os.open: appends to the record that a host names",
-    "oas_compiler/fixing/writing.py": "open, os.fdopen: writes where `real_file` says",
+    "oas_compiler/edit/fix/writing.py": "open, os.fdopen: writes where `real_file` says",
     "oas_compiler/deps/lock.py": "os.fdopen: writes a new lock file",
     "oas_compiler/cli/draw.py": "os.fdopen: writes a new picture",
     "oas_compiler/cli/__init__.py": "open: the null device",
@@ -164,12 +243,12 @@ def test_files_are_opened_by_one_module() -> None:
         name: opening_calls(path)
         for package in PACKAGES
         for name, path in modules(package)
-        if not name.startswith("cinatra_sdk/store/") and opening_calls(path)
+        if not name.startswith("cinatra_sdk/postgres/") and opening_calls(path)
     }
     assert set(opening) == set(OWN_FILES)
     for name, calls in opening.items():
         said = OWN_FILES[name].partition(":")[0].split(", ")
-        assert name == "cinatra_sdk/files.py" or calls == set(said), name
+        assert name == "cinatra_sdk/text/files.py" or calls == set(said), name
 
 
 def test_an_opened_file_is_noticed_by_whatever_name(tmp_path: Path) -> None:
@@ -190,11 +269,11 @@ def test_yaml_is_read_by_one_module() -> None:
     # Beside the reader: what YAML 1.1 would make of a scalar, where values end in a text, and
     # where they are changed in it.
     readers = [
-        "oas_compiler/fixing/yaml_rewriting.py",
-        "oas_compiler/reports/yaml_places.py",
-        "oas_compiler/yaml_text.py",
+        "oas_compiler/rewriting/yaml_places.py",
+        "oas_compiler/rewriting/yaml_rewriting.py",
+        "oas_compiler/text/yaml_text.py",
     ]
-    assert sorted(users) == ["cinatra_sdk/yaml_text.py", *readers]
+    assert sorted(users) == ["cinatra_sdk/text/yaml_text.py", *readers]
     for name in readers:
         text = (ROOT / name).read_text(encoding="utf-8")
         assert not re.search(r"yaml\.(?:\w*load\w*|compose\w*|scan)\(", text), name
@@ -202,7 +281,7 @@ def test_yaml_is_read_by_one_module() -> None:
 
 def test_the_reader_of_yaml_and_the_door_to_files_load_no_heavy_package() -> None:
     code = (
-        "import sys, cinatra_sdk.files, cinatra_sdk.yaml_text; "
+        "import sys, cinatra_sdk.text.files, cinatra_sdk.text.yaml_text; "
         "heavy = {'pydantic', 'langgraph', 'langchain_core', 'psycopg', 'httpx2', 'jinja2'}; "
         "print(sorted(heavy & {name.split('.')[0] for name in sys.modules}))"
     )

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from cinatra_sdk import RunNotCompleted, RunStore
-from cinatra_sdk.store.local import LocalServer
-from oas_compiler.drawing import lay_out, svg_text
+from cinatra_sdk.postgres.server import LocalServer
+from oas_compiler.draw import lay_out, svg_text
 from oas_compiler.pipeline import compile_ir
 from tests.examples.readme_commands import commands_of, run
 

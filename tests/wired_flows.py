@@ -10,10 +10,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from oas_compiler.diagnostics import Diagnostics
-from oas_compiler.fixing.rewriting import rewritten
-from oas_compiler.source import read_source
-from oas_compiler.wiring.planning import plan
+from oas_compiler.edit.wire.planning import plan
+from oas_compiler.findings.finding import Findings
+from oas_compiler.rewriting.rewriting import rewritten
+from oas_compiler.text.source import read_source
 from tests.flows import end, flow_of, gate, port, start
 from tests.slot_flows import declared
 
@@ -25,7 +25,7 @@ LOOK = gate("look", inputs=[port("contextSlotBindings", "array", json_schema={"i
 
 
 def wired(flow: Json, *, package_name: str = "") -> Json:
-    source = read_source(json.dumps(flow).encode(), Diagnostics())
+    source = read_source(json.dumps(flow).encode(), Findings())
     assert source is not None
     made: Json = json.loads(
         rewritten(source.raw, plan(source, package_name=package_name).edits).decode()

@@ -11,7 +11,7 @@
     errors.py       every way it fails, with the platform's status and code
 
 All of it is pure.  `cinatra_sdk.store.artifacts` holds the rows and the audit, and
-`cinatra_sdk.platform.local` answers a flow's calls with it.
+`cinatra_sdk.host` answers a flow's calls with it.
 
 Source: seed 000 (Agent Context Slots) and Cinatra's contracts, section 6.
 """

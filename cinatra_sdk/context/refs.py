@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
 from cinatra_sdk.context.errors import ContextError
 from cinatra_sdk.context.slots import ResolutionMode
-from cinatra_sdk.strict_json import NotStrictJson, read_json
+from cinatra_sdk.values.strict_json import NotStrictJson, read_json
 
 SourceScope = Literal["project", "user", "team", "organization", "workspace"]
 """Whose the artifact is, from narrow to broad; the order of candidates."""
@@ -27,7 +27,7 @@ SCOPES: tuple[SourceScope, ...] = ("project", "user", "team", "organization", "w
 MAX_ENVELOPE = 1_048_576
 """Characters of a userResponse: an autonomous slot without a bound may take a thousand refs.
 
-What a person sends is bound more tightly, where it comes in: `cinatra_sdk.answers`."""
+What a person sends is bound more tightly, where it comes in: `cinatra_sdk.gates.answers`."""
 
 _Id = Annotated[str, Field(min_length=1)]
 

@@ -15,11 +15,11 @@ from dataclasses import dataclass, field
 
 import httpx2
 
+from cinatra_sdk.governed.secrets import redact
 from cinatra_sdk.platform.origin import Address, RefusalError, read_url
 from cinatra_sdk.platform.protocol import PlatformRefused
 from cinatra_sdk.platform.request import Prepared
 from cinatra_sdk.platform.response import Answer, Failure
-from cinatra_sdk.secrets import redact
 
 CONNECT_SECONDS = 10.0
 """A host that does not even accept a connection is given up sooner than a slow answer."""

@@ -19,9 +19,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
-from cinatra_sdk.header_names import folded, is_reserved
 from cinatra_sdk.platform.origin import AllowEntry, RefusalError, Target, shown
 from cinatra_sdk.platform.protocol import PlatformCall
+from cinatra_sdk.text.header_names import folded, is_reserved
 
 Headers: TypeAlias = Mapping[str, str]
 HeadersFor: TypeAlias = "Mapping[str, Headers | Callable[[PlatformCall], Headers]]"

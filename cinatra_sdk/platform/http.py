@@ -27,6 +27,7 @@ from weakref import WeakKeyDictionary
 import httpx2
 from pydantic import JsonValue
 
+from cinatra_sdk.governed.secret_forms import long_enough
 from cinatra_sdk.platform.exchange import Reading, build_request, checked, failure_of
 from cinatra_sdk.platform.host_headers import HeadersFor, read_headers_for
 from cinatra_sdk.platform.opaque import Opaque, read_opaque
@@ -42,7 +43,6 @@ from cinatra_sdk.platform.protocol import SECRET_NAMES, PlatformCall, PlatformRe
 from cinatra_sdk.platform.request import Prepared, RequestRules, prepare
 from cinatra_sdk.platform.response import Answer, Decoded, Failure, Wait, judge
 from cinatra_sdk.platform.unrecorded import unrecorded
-from cinatra_sdk.secret_forms import long_enough
 
 MAX_BYTES = 16 * 1024 * 1024
 GRACE_SECONDS = 0.5

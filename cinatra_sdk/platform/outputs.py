@@ -19,10 +19,11 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from cinatra_sdk.governed_keys import without_governed
+from cinatra_sdk.governed.keys import without_governed
 from cinatra_sdk.platform.protocol import DeclaredOutput, PlatformCall, PlatformOutputError
-from cinatra_sdk.validation.checker import Break, SchemaBroken, checker_of, text_of
-from cinatra_sdk.work import TooMuchWork
+from cinatra_sdk.values.validation.breaks import Break
+from cinatra_sdk.values.validation.checker import SchemaBroken, checker_of, text_of
+from cinatra_sdk.values.work import TooMuchWork
 
 WHOLE_BODY = frozenset({"output", "response"})
 """A single output of this name may stand for an answer that is not an object."""

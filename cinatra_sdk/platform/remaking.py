@@ -42,6 +42,10 @@ OPAQUE: Final = "OASFLOW_OPAQUE"
 MOST_SECONDS: Final = 600.0
 """Of one call, whatever a description says: a call holds a thread of this process."""
 MOST_RETRIES: Final = 10
+NO_SETTINGS: Final = (
+    'a platform of kind "local" needs the database that it answers from: a run store makes again '
+    "one that cinatra_sdk.host.standalone made; open the store with platform=… for one of your own"
+)
 
 _HTTP_KEYS: Final = frozenset(
     {"base_url", "allow", "timeout", "retries", "retry_posts", "needs", "opaque", "headers_for"}
@@ -121,11 +125,7 @@ def remake(description: Mapping[str, Any], own: OwnSettings) -> Platform:
         _only(settings, _SIMULATED_KEYS, kind)
         return _simulated(settings, own)
     if kind == "local":
-        raise ValueError(
-            'a platform of kind "local" needs the database that it answers from: a run store makes '
-            "again one that cinatra_sdk.platform.local.standalone made; open the store with "
-            "platform=… for one of your own"
-        )
+        raise ValueError(NO_SETTINGS)
     if kind != "http":
         raise ValueError(
             f'a platform is of kind "http" or "simulated", not {kind!r}: '

@@ -26,7 +26,7 @@ from urllib.parse import urlencode
 
 from pydantic import JsonValue
 
-from cinatra_sdk.header_names import IDENTITY, refusal
+from cinatra_sdk.governed.secrets import redact
 from cinatra_sdk.platform.host_headers import (
     HEADER_NAME,
     HEADER_TEXT,
@@ -42,7 +42,7 @@ from cinatra_sdk.platform.protocol import (
     PlatformCall,
     PlatformRefused,
 )
-from cinatra_sdk.secrets import redact
+from cinatra_sdk.text.header_names import IDENTITY, refusal
 
 ATTESTATION_SECONDS = 300
 

@@ -24,15 +24,15 @@ from typing import TYPE_CHECKING, Literal, NoReturn
 from pydantic import JsonValue
 
 from cinatra_sdk.errors import ValueRefused
+from cinatra_sdk.governed.secret_forms import forms_of
+from cinatra_sdk.governed.secrets import cut_out, redact
 from cinatra_sdk.platform.opaque import kept_of
 from cinatra_sdk.platform.protocol import (
     PlatformOutputError,
     PlatformResponseError,
     PlatformUnreachable,
 )
-from cinatra_sdk.secret_forms import forms_of
-from cinatra_sdk.secrets import cut_out, redact
-from cinatra_sdk.values import check_value
+from cinatra_sdk.values.json_values import check_value
 
 if TYPE_CHECKING:
     from cinatra_sdk.platform.request import Prepared

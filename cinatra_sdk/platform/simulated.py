@@ -21,7 +21,8 @@ from dataclasses import asdict, dataclass, field, replace
 
 from pydantic import JsonValue
 
-from cinatra_sdk.governed_keys import without_governed
+from cinatra_sdk.governed.keys import without_governed
+from cinatra_sdk.governed.secrets import cut_out
 from cinatra_sdk.platform.protocol import (
     PlatformCall,
     PlatformError,
@@ -30,8 +31,7 @@ from cinatra_sdk.platform.protocol import (
 )
 from cinatra_sdk.platform.response import response_error
 from cinatra_sdk.platform.stubs import StubbedError, Stubs, read_stubs
-from cinatra_sdk.schema_sample import sample
-from cinatra_sdk.secrets import cut_out
+from cinatra_sdk.values.schema_sample import sample
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,11 +18,11 @@ from typing import Any, Final
 
 from pydantic import JsonValue
 
-from cinatra_sdk.documents import DocumentRefused, read_document
 from cinatra_sdk.errors import ValueRefused
-from cinatra_sdk.files import shown_name
 from cinatra_sdk.platform.protocol import PlatformCall
-from cinatra_sdk.values import check_value
+from cinatra_sdk.text.documents import DocumentRefused, read_document
+from cinatra_sdk.text.files import shown_name
+from cinatra_sdk.values.json_values import check_value
 
 ERROR: Final = "$error"
 MAX_BYTES: Final = 8 * 1024 * 1024

@@ -1,12 +1,11 @@
-"""Durable runs on Postgres: the only place that talks to a database.
+"""Durable runs: every run in Postgres, so that any process can go on with it.
 
-run_store.py   `RunStore`: start, answer, resume, list
-database.py    connections, tables, errors without passwords
-flows.py       the flow of a stored run, made again
+run_store.py   `RunStore`: start, answer, resume, list;  rows.py decisions.py  its rows
+flows.py       the flow of a stored run, made again;  contexts.py  whose context goes with it
+lock.py        one activation of a run at a time;  short_names.py  ids cut short
 artifacts.py   `ArtifactStore`: artifacts, what a slot may take, and the record of what was chosen
-plans.py       what a slot was offered;  loading.py  many artifacts at once;  chosen.py  for people
-queries.py     the statements of sql/, by name
-local*.py      the embedded server
+plans.py selections.py   what a slot was offered, and what was taken
+loading.py     many artifacts at once;  chosen.py  for people
 """
 
 from __future__ import annotations

@@ -24,10 +24,11 @@ from cinatra_sdk.context.extensions import ExtensionRegistry, expanded
 from cinatra_sdk.context.refs import PinnedTriple, ResolvedContextRef
 from cinatra_sdk.context.resolution import ContextResolution, check_owner_level, source_scope
 from cinatra_sdk.context.slots import AgentContextSlot
-from cinatra_sdk.secrets import redact
+from cinatra_sdk.governed.secrets import redact
+from cinatra_sdk.postgres.connection import Rows, every, one, run
+from cinatra_sdk.postgres.database import Database
 from cinatra_sdk.store import plans, selections
 from cinatra_sdk.store.chosen import ChosenContext, chosen
-from cinatra_sdk.store.database import Database, Rows, every, one, run
 from cinatra_sdk.store.loading import LoadedArtifact, load
 from cinatra_sdk.store.plans import ContextPlan
 from cinatra_sdk.store.selections import Choice, RecordedSelection

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from cinatra_sdk.store.database import Rows, every
+from cinatra_sdk.postgres.connection import Rows, every
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

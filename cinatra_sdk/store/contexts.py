@@ -18,10 +18,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from cinatra_sdk.engine.runtime_context import HostContext, context_of, host_context
 from cinatra_sdk.errors import ContextMismatch, NotConfigured
 from cinatra_sdk.platform.origin import shown
 from cinatra_sdk.platform.remaking import takes_credentials, unnamed
-from cinatra_sdk.runtime_context import HostContext, context_of, host_context
 from cinatra_sdk.store.flows import DurableFlow
 
 

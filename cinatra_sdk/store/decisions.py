@@ -16,9 +16,8 @@ from typing import Any, Final
 from psycopg.types.json import Json
 from pydantic import JsonValue
 
-from cinatra_sdk.answers import Answer
 from cinatra_sdk.context.refs import ContextSelection
-from cinatra_sdk.decisions import Decision, _Unset
+from cinatra_sdk.engine.runtime_context import DERIVED, HostContext, host_context
 from cinatra_sdk.errors import (
     AnswerInvalid,
     ChoiceGone,
@@ -26,17 +25,18 @@ from cinatra_sdk.errors import (
     GateUnreadable,
     InputInvalid,
 )
-from cinatra_sdk.gates import Gate
-from cinatra_sdk.governed_keys import GOVERNED_KEYS
-from cinatra_sdk.people import recorded_name
+from cinatra_sdk.gates.answers import Answer
+from cinatra_sdk.gates.decisions import Decision, _Unset
+from cinatra_sdk.gates.gate import Gate
+from cinatra_sdk.governed.keys import GOVERNED_KEYS
+from cinatra_sdk.governed.policy import SETUP_STEP, policy_hash
+from cinatra_sdk.governed.secrets import cut_out
 from cinatra_sdk.platform.protocol import KeepsArtifacts, Platform
-from cinatra_sdk.policy import SETUP_STEP, policy_hash
-from cinatra_sdk.runtime_context import DERIVED, HostContext, host_context
-from cinatra_sdk.secrets import cut_out
-from cinatra_sdk.store.database import Row, Rows, every, one
-from cinatra_sdk.store.database import run as execute
+from cinatra_sdk.postgres.connection import Row, Rows, every, one
+from cinatra_sdk.postgres.connection import run as execute
 from cinatra_sdk.store.flows import DurableFlow
 from cinatra_sdk.store.rows import gates_in, refuse_ended
+from cinatra_sdk.text.people import recorded_name
 
 MOST_NAMED: Final = 3
 """Artifacts that are gone, named one by one."""

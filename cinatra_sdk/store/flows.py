@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 from pydantic import JsonValue
 
 from cinatra_sdk.errors import FlowChanged, NotConfigured, PlaceholderRefused, StoreError
-from cinatra_sdk.placeholders import is_runtime_name, refuse_runtime_names
+from cinatra_sdk.governed.placeholders import is_runtime_name, refuse_runtime_names
 from cinatra_sdk.platform import platform_from
 from cinatra_sdk.platform.protocol import Platform
-from cinatra_sdk.store.database import Database, Row
+from cinatra_sdk.postgres.connection import Row
+from cinatra_sdk.postgres.database import Database
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
@@ -24,6 +25,12 @@ if TYPE_CHECKING:
     from cinatra_sdk.advancing import Graph
 
 GROUP: Final = "oasflow.flow_loader"
+PLATFORMS: Final = "oasflow.platform"
+"""Entry points by kind of platform, for kinds that need the store's database.
+
+Each is a function `(description, database, *, env, record, allow) -> Platform`, which raises
+`ValueError` as `platform_from` does.  The local platform of this project is one, `local`.
+"""
 
 
 class DurableFlow(Protocol):
@@ -117,13 +124,20 @@ def platform_of(
 
     Raises: `NotConfigured` saying what this process lacks, or what is wrong with the description.
     """
-    # Imported here: the local platform is itself a user of this package.
-    from cinatra_sdk.platform.local.standalone import is_standalone, remade
-
     description = row["platform"]
     try:
-        if isinstance(description, Mapping) and is_standalone(description):
-            return remade(description, database, env=settings, record=record, allow=allow)
+        remake = _remaker_of(description)
+        if remake is not None:
+            return remake(description, database, env=settings, record=record, allow=allow)
         return platform_from(description, env=settings, record=record, allow=allow)
     except ValueError as error:
         raise NotConfigured(f"the run's platform cannot be made again: {error}") from None
+
+
+def _remaker_of(description: object) -> Callable[..., Platform] | None:
+    """What makes a platform of this kind again; None where `platform_from` knows the kind."""
+    kind = description.get("kind") if isinstance(description, Mapping) else None
+    if not isinstance(kind, str) or kind in {"http", "simulated"}:
+        return None
+    found = next(iter(importlib.metadata.entry_points(group=PLATFORMS, name=kind)), None)
+    return None if found is None else found.load()

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from cinatra_sdk.context.errors import ContextError
 from cinatra_sdk.context.resolution import check_owner_level
-from cinatra_sdk.store.database import Row, Rows, every, run
+from cinatra_sdk.postgres.connection import Row, Rows, every, run
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from cinatra_sdk.errors import (
     RunBusy,
 )
-from cinatra_sdk.store.database import Rows, one
-from cinatra_sdk.store.database import run as execute
+from cinatra_sdk.postgres.connection import Rows, one
+from cinatra_sdk.postgres.connection import run as execute
 
 
 @contextmanager

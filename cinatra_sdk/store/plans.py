@@ -23,7 +23,7 @@ from psycopg.types.json import Json
 from pydantic import JsonValue
 
 from cinatra_sdk.context.refs import ResolvedContextRef
-from cinatra_sdk.store.database import Row, Rows, every, one, run
+from cinatra_sdk.postgres.connection import Row, Rows, every, one, run
 
 _TOKEN: Final = re.compile(r"[0-9a-f]{64}")
 

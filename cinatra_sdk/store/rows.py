@@ -9,6 +9,7 @@ from typing import Any, Final
 from psycopg.types.json import Json
 from pydantic import JsonValue
 
+from cinatra_sdk.engine.runtime_context import DERIVED, HostContext, host_context
 from cinatra_sdk.errors import (
     FlowChanged,
     FlowError,
@@ -16,13 +17,12 @@ from cinatra_sdk.errors import (
     InputInvalid,
     RunEnded,
 )
-from cinatra_sdk.gates import Gate
+from cinatra_sdk.gates.gate import Gate
+from cinatra_sdk.governed.secrets import cut_out, redact
 from cinatra_sdk.platform.protocol import PlatformError
+from cinatra_sdk.postgres.connection import Row
 from cinatra_sdk.runs import Run, Stop
-from cinatra_sdk.runtime_context import DERIVED, HostContext, host_context
-from cinatra_sdk.secrets import cut_out, redact
 from cinatra_sdk.store.contexts import bound_context
-from cinatra_sdk.store.database import Row
 from cinatra_sdk.store.flows import DurableFlow
 
 ENDED: Final = ("completed", "rejected", "stopped")

@@ -35,8 +35,7 @@ from weakref import WeakSet
 import psycopg
 from psycopg.types.json import Json
 
-from cinatra_sdk.answers import check_answer_value
-from cinatra_sdk.decisions import Decision
+from cinatra_sdk.engine.runtime_context import DERIVED, HostContext
 from cinatra_sdk.errors import (
     AnswerInvalid,
     FlowError,
@@ -46,16 +45,17 @@ from cinatra_sdk.errors import (
     RunNotFound,
     StoreError,
 )
-from cinatra_sdk.people import person_name
-from cinatra_sdk.placeholders import refuse_runtime_names
+from cinatra_sdk.gates.answers import check_answer_value
+from cinatra_sdk.gates.decisions import Decision
+from cinatra_sdk.governed.placeholders import refuse_runtime_names
 from cinatra_sdk.platform.nowhere import Nowhere
 from cinatra_sdk.platform.protocol import Platform
+from cinatra_sdk.postgres.connection import Row, Rows, clock, every, one
+from cinatra_sdk.postgres.connection import run as execute
+from cinatra_sdk.postgres.database import Database
 from cinatra_sdk.runs import OnEvent, Run, Stop
-from cinatra_sdk.runtime_context import DERIVED, HostContext
 from cinatra_sdk.statuses import Status
 from cinatra_sdk.store.contexts import bound_context, is_host_context, refuse_strangers
-from cinatra_sdk.store.database import Database, Row, Rows, clock, every, one
-from cinatra_sdk.store.database import run as execute
 from cinatra_sdk.store.decisions import (
     decision_row,
     filled_in,
@@ -86,6 +86,7 @@ from cinatra_sdk.store.rows import (
     run_of,
 )
 from cinatra_sdk.store.short_names import the_one_meant
+from cinatra_sdk.text.people import person_name
 
 log = logging.getLogger("oasflow.store")
 
@@ -692,7 +693,7 @@ class RunStore:
         from langgraph.checkpoint.postgres import PostgresSaver
 
         from cinatra_sdk.advancing import advance, decisions_in, stop_of
-        from cinatra_sdk.checkpoints import STRICT
+        from cinatra_sdk.engine.checkpoints import STRICT
 
         run_id = row["run_id"]
         host = host_of(row, context, lambda: self._refuse_effects(run_id))

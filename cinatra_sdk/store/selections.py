@@ -23,7 +23,7 @@ from cinatra_sdk.context.refs import PinnedTriple, ResolvedContextRef
 from cinatra_sdk.context.resolution import narrow_first
 from cinatra_sdk.context.selection import selection_key
 from cinatra_sdk.context.slots import AgentContextSlot
-from cinatra_sdk.store.database import Row, Rows, every, one, run
+from cinatra_sdk.postgres.connection import Row, Rows, every, one, run
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from oas_compiler.catalog import all_rules
-from oas_compiler.rules import Rule
+from oas_compiler.findings.rules import Rule
 
 _INTRODUCTION: Final = """\
 # Diagnostics

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from oas_compiler.rules import Rule
+from oas_compiler.findings.rules import Rule
 
 REFERENCES: tuple[Rule, ...] = (
     Rule(

@@ -22,8 +22,8 @@ from oas_compiler.checks.context.context_slot_shape import context_slot_shape
 from oas_compiler.checks.context.context_slot_unresolved import context_slot_unresolved
 from oas_compiler.checks.safety.placeholder_not_filled import placeholder_not_filled
 from oas_compiler.checks.subject import Subject
-from oas_compiler.diagnostics import Diagnostics
-from oas_compiler.rules import CheckRule
+from oas_compiler.findings.finding import Findings
+from oas_compiler.findings.rules import CheckRule
 
 STRUCTURE: tuple[CheckRule, ...] = structure.RULES
 """The rules that keep a flow from compiling."""
@@ -48,7 +48,7 @@ RULES: tuple[CheckRule, ...] = (
 """Every rule, in the order in which a reader would ask; findings are sorted by place afterwards."""
 
 
-def run_rules(subject: Subject, findings: Diagnostics, rules: Iterable[CheckRule] = RULES) -> None:
+def run_rules(subject: Subject, findings: Findings, rules: Iterable[CheckRule] = RULES) -> None:
     """Apply each rule that the subject has enough for."""
     there = {
         "document": True,

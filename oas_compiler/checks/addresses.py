@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from oas_compiler.checks.subject import Subject, Written
-from oas_compiler.templates import PLATFORM, is_environment_name
+from oas_compiler.templates.reading import PLATFORM, is_environment_name
 
 _PLATFORM_MARK, _ENVIRONMENT_MARK, _DATA_MARK = "\x01", "\x02", "\x03"
 _LOOPBACK = frozenset({"localhost", "0.0.0.0", "[::1]", "host.docker.internal"})  # noqa: S104

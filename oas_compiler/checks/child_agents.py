@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from oas_compiler.checks.subject import Subject, Written
+from oas_compiler.document.scope import DEFINITIONS, REFERENCE
 from oas_compiler.ir import JsonValue
-from oas_compiler.marks import child
-from oas_compiler.scope import DEFINITIONS, REFERENCE
+from oas_compiler.text.marks import child
 
 CONTEXT = "context-resolution-for-"
 """Part of the `purpose` of a FlowNode that resolves a context slot: no child of the author's."""

@@ -22,7 +22,7 @@ from oas_compiler.checks.safety.credential_by_name import names_credential
 from oas_compiler.checks.safety.literal_credential import is_sent
 from oas_compiler.checks.subject import Subject, Text
 from oas_compiler.ir import JsonValue
-from oas_compiler.reports.masking import without_secrets
+from oas_compiler.text.secrets import without_secrets
 
 _MARKS: Final = re.compile(r"\{\{[^{}'\"]*\}\}")
 """Placeholders of a covered text stay: without them its node would have other inputs."""

@@ -12,12 +12,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from oas_compiler.bounds import MAX_DEPTH
 from oas_compiler.checks.risk_words import means_send
+from oas_compiler.document.scope import Document, Located
+from oas_compiler.document.spec import KNOWN_TYPES, is_plugin_type
 from oas_compiler.ir import JsonValue
-from oas_compiler.marks import child
-from oas_compiler.scope import Document, Located
-from oas_compiler.spec import KNOWN_TYPES, is_plugin_type
+from oas_compiler.text.bounds import MAX_DEPTH
+from oas_compiler.text.marks import child
 
 _CONTAINERS = ("FlowNode", "MapNode", "ParallelMapNode", "CatchExceptionNode")
 """Nodes that always run a subflow."""

@@ -15,7 +15,7 @@ from collections.abc import Collection
 from typing import Final
 
 from oas_compiler.checks.credentials import is_stand_in
-from oas_compiler.scope import DEFINITIONS
+from oas_compiler.document.scope import DEFINITIONS
 
 _NAMES: Final = frozenset(
     {

@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from oas_compiler.diagnostics import Edit
+from oas_compiler.findings.finding import Edit
+from oas_compiler.findings.rules import Report
 from oas_compiler.ir import Place
-from oas_compiler.rules import Report
 
 
 class Flaw(NamedTuple):

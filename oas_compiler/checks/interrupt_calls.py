@@ -15,7 +15,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from oas_compiler.scripts import Script
+from oas_compiler.package.scripts import Script
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 _LOOPS = (

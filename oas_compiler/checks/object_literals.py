@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from oas_compiler.scripts import Script
+from oas_compiler.package.scripts import Script
 
 KEYS: Final = frozenset({"bearer_token", "approval_policy"})
 SPREAD: Final = frozenset({"inputParams", "input_params"})

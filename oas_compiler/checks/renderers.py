@@ -18,11 +18,11 @@ from dataclasses import dataclass, replace
 from difflib import SequenceMatcher, get_close_matches
 from typing import Final
 
-from oas_compiler.approval import derive_approval, walk
 from oas_compiler.checks.subject import Subject, Text, Written
-from oas_compiler.diagnostics import LONGEST_COMPARED
-from oas_compiler.ir import JsonValue, StartNode
-from oas_compiler.scope import DEFINITIONS
+from oas_compiler.control.approval import derive_approval
+from oas_compiler.document.scope import DEFINITIONS
+from oas_compiler.findings.spelling import LONGEST_COMPARED
+from oas_compiler.ir import JsonValue, StartNode, walk
 
 _PAUSING = frozenset({"InputMessageNode", "AgentNode", "FlowNode", "StartNode", "TriggerWaitNode"})
 _FORM: Final = re.compile(r"@[\w-]+/[\w-]+:[\w-]+", re.ASCII)

@@ -16,7 +16,7 @@ import unicodedata
 from functools import lru_cache
 from typing import Final
 
-from oas_compiler.approval import is_send_class
+from oas_compiler.control.approval import is_send_class
 
 KNOWN: Final = (
     "read_only", "read", "approval", "test_send", "write", "write_safe", "draft_create",

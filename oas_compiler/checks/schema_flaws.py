@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 from urllib.parse import unquote
 
-from cinatra_sdk.validation.vocabulary import TYPES, Flaw, Path, Schema, Wrong, taken
+from cinatra_sdk.values.validation.vocabulary import TYPES, Flaw, Path, Schema, Wrong, taken
 from oas_compiler.ir import JsonValue
 
 __all__ = ["TYPES", "Flaw", "Path", "Unusual", "endless", "first_flaw"]

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from cinatra_sdk.validation.vocabulary import Flaw, flaw_of
+from cinatra_sdk.values.validation.vocabulary import Flaw, flaw_of
 from oas_compiler.checks.schema_flaws import endless
 from oas_compiler.ir import JsonValue
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from oas_compiler.ir import Place
-from oas_compiler.scripts import Script
+from oas_compiler.package.scripts import Script
 
 _JS_MODULE: Final = re.compile(r"""\b(?:from|import|require)\s*(?:\(\s*)?(["'`])( *)\1""")
 _JS_SPAWN: Final = re.compile(

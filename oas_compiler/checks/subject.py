@@ -20,13 +20,13 @@ from pathlib import PurePath
 from typing import Final, NamedTuple
 
 from oas_compiler.checks.control_flow import ControlFlow, read_control
-from oas_compiler.checks.slots import SlotFlow, read_slots
+from oas_compiler.control.slots import SlotFlow, read_slots
+from oas_compiler.document.scope import Document
+from oas_compiler.document.spec import with_article
+from oas_compiler.document.unsupported import UnsupportedNode
 from oas_compiler.ir import FlowIR, FlowNode, JsonValue, Node, Place
-from oas_compiler.marks import child
-from oas_compiler.package import Package
-from oas_compiler.scope import Document
-from oas_compiler.spec import with_article
-from oas_compiler.unsupported import UnsupportedNode
+from oas_compiler.package.package import Package
+from oas_compiler.text.marks import child
 
 _FLOW_NAMES: Final = frozenset(
     f"{stem}{suffix}" for stem in ("oas", "agent") for suffix in (".json", ".yaml", ".yml")

@@ -13,7 +13,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from oas_compiler.scripts import Script
+from oas_compiler.package.scripts import Script
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,7 +23,7 @@ def artifact_names(store: RunStore, run: Run) -> dict[str, str]:
     ids = {one.triple.artifact_id for selector in selectors for one in selector.candidates}
     if not ids:
         return {}
-    from cinatra_sdk.platform.local.stored_runs import StoredRuns
+    from cinatra_sdk.host.stored_runs import StoredRuns
     from cinatra_sdk.store.artifacts import ArtifactStore
 
     stored = StoredRuns(store.database).stored(run.id)

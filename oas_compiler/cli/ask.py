@@ -22,9 +22,9 @@ from urllib.parse import unquote
 from rich.console import RenderableType
 from rich.text import Text
 
-from cinatra_sdk.decisions import Decision
 from cinatra_sdk.errors import AnswerInvalid
-from cinatra_sdk.gates import Gate
+from cinatra_sdk.gates.decisions import Decision
+from cinatra_sdk.gates.gate import Gate
 from oas_compiler.cli.checklist import CannotTick, Checklist
 from oas_compiler.cli.checklist_view import checklist_view
 from oas_compiler.cli.editor import EditorFailed

@@ -16,14 +16,15 @@ from oas_compiler.cli.inputs import environment
 from oas_compiler.cli.mend import NOT_WRITTEN, Mender
 from oas_compiler.cli.safe import clean
 from oas_compiler.cli.terminal import Terminal
-from oas_compiler.diagnostics import Finding, did_you_mean
-from oas_compiler.fixing.planning import Mending
+from oas_compiler.edit.fix.planning import Mending
+from oas_compiler.findings.finding import Finding
+from oas_compiler.findings.spelling import did_you_mean
 from oas_compiler.pipeline import check as findings_of
-from oas_compiler.reports.github import github
-from oas_compiler.reports.json_report import counts, is_fixable, record
-from oas_compiler.reports.sarif import sarif
-from oas_compiler.reports.selection import Selection, UnknownRule
-from oas_compiler.tree import flows_of
+from oas_compiler.report.github import github
+from oas_compiler.report.json_report import counts, is_fixable, record
+from oas_compiler.report.sarif import sarif
+from oas_compiler.report.selection import Selection, UnknownRule
+from oas_compiler.text.tree import flows_of
 
 
 class Format(StrEnum):

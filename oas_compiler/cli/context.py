@@ -20,7 +20,7 @@ from oas_compiler.cli.terminal import Terminal
 
 if TYPE_CHECKING:
     from cinatra_sdk import RunStore
-    from cinatra_sdk.platform.local.context_file import ContextFile
+    from cinatra_sdk.host.context_file import ContextFile
     from oas_compiler.lower.flow import Flow
 
 MOST_NAMED: Final = 3
@@ -41,7 +41,7 @@ class Context:
         Raises: `Halt` where an artifact's id is somebody else's; `StoreError`.
         """
         from cinatra_sdk.context.errors import ContextError
-        from cinatra_sdk.platform.local.standalone import standalone
+        from cinatra_sdk.host.standalone import standalone
         from cinatra_sdk.store.artifacts import ArtifactStore
 
         try:
@@ -61,7 +61,7 @@ class Context:
         """Name the artifacts that no slot here takes: most often an extension is misspelt."""
         from cinatra_sdk.context.errors import ContextError
         from cinatra_sdk.context.extensions import expanded
-        from cinatra_sdk.platform.local.declared import read_declared
+        from cinatra_sdk.host.declared import read_declared
 
         settings = self.file.settings
         try:
@@ -90,7 +90,7 @@ def named(options: PlatformOptions) -> Context | None:
     """
     if not options.context:
         return None
-    from cinatra_sdk.platform.local.context_file import ContextFileError, read_context_file
+    from cinatra_sdk.host.context_file import ContextFileError, read_context_file
 
     try:
         file = read_context_file(options.context)
@@ -101,9 +101,9 @@ def named(options: PlatformOptions) -> Context | None:
 
 def _package_name(flow: Flow) -> str:
     """The name in the package.json around a flow's file; empty where there is none."""
-    from oas_compiler.diagnostics import Diagnostics
-    from oas_compiler.package import find_package
+    from oas_compiler.findings.finding import Findings
+    from oas_compiler.package.package import find_package
 
-    package = find_package(flow.file, Diagnostics()) if flow.file else None
+    package = find_package(flow.file, Findings()) if flow.file else None
     name = package.manifest.get("name") if package is not None else None
     return name if isinstance(name, str) else ""

@@ -16,7 +16,7 @@ from oas_compiler.cli.terminal import Terminal
 T = TypeVar("T")
 
 if TYPE_CHECKING:
-    from cinatra_sdk.store.local import LocalServer, LocalStatus
+    from cinatra_sdk.postgres.server import LocalServer, LocalStatus
 
 
 def start(as_json: options.Json = False) -> Exit:
@@ -90,8 +90,8 @@ def migrate(
     as_json: options.Json = False,
 ) -> Exit:
     """Bring the tables up to date, as the role that owns them."""
-    from cinatra_sdk.store import migrating
-    from cinatra_sdk.store.local_roles import APP
+    from cinatra_sdk.postgres import migrating
+    from cinatra_sdk.postgres.roles import APP
 
     terminal = Terminal.open(as_json=as_json)
     if print_sql:
@@ -127,7 +127,7 @@ def migrate(
 
 
 def _print_sql(terminal: Terminal, role: str) -> Exit:
-    from cinatra_sdk.store import migrating
+    from cinatra_sdk.postgres import migrating
 
     text = migrating.rights_of(role).as_string()
     terminal.data({"sql": text})
@@ -137,7 +137,7 @@ def _print_sql(terminal: Terminal, role: str) -> Exit:
 
 def _owner_of_the_local_one() -> str:
     """Raises: `Halt`."""
-    from cinatra_sdk.store.local import LocalServer, LocalServerError
+    from cinatra_sdk.postgres.server import LocalServer, LocalServerError
 
     try:
         return LocalServer().owner_dsn()
@@ -154,12 +154,12 @@ def _without_password(address: str) -> str:
 def _tables(address: str) -> dict[str, Any]:
     """How the tables stand, and what the role of this address could do to them."""
     from cinatra_sdk.errors import StoreError
-    from cinatra_sdk.store import migrating
-    from cinatra_sdk.store.database import connect
+    from cinatra_sdk.postgres.connection import connect
+    from cinatra_sdk.postgres.standing import look
 
     try:
         with connect(address) as connection:
-            found = migrating.look(connection)
+            found = look(connection)
     except StoreError as error:
         return {"error": str(error)}
     return {
@@ -174,7 +174,7 @@ def _tables(address: str) -> dict[str, Any]:
 
 def _local(act: Callable[[LocalServer], T]) -> T:
     """Raises: `Halt` with what the server could not do."""
-    from cinatra_sdk.store.local import LocalServer, LocalServerError
+    from cinatra_sdk.postgres.server import LocalServer, LocalServerError
 
     try:
         return act(LocalServer())
@@ -209,7 +209,7 @@ def _report(
 
 
 def _said_of(tables: dict[str, Any]) -> list[str]:
-    from cinatra_sdk.store.migrating import RESTART
+    from cinatra_sdk.postgres.migrating import RESTART
 
     if not tables:
         return []

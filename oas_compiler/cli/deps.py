@@ -21,7 +21,8 @@ from oas_compiler.cli.terminal import Terminal
 from oas_compiler.deps import Link, Resolution, resolve
 from oas_compiler.deps.lock import lock_of, lock_path, verify_lock, write_lock
 from oas_compiler.deps.packages import AgentPackage
-from oas_compiler.diagnostics import Diagnostics, Finding
+from oas_compiler.findings.finding import Finding
+from oas_compiler.report.json_report import json_report
 
 MAX_TREE_DEPTH = 32
 _STYLES = {"ok": "green", "missing": "bold red", "mismatch": "bold red", "invalid": "bold red"}
@@ -66,7 +67,7 @@ def deps(  # noqa: PLR0917 - typer reads the options from the signature
     if record.get("note"):
         terminal.say(clean(record["note"]))
     if as_json:
-        every = Diagnostics(findings).to_json()
+        every = json_report(findings)
         terminal.data({**resolution.to_json(), **every, **({"lock": record} if lock else {})})
     return Exit(exit_of_findings(findings))
 

@@ -17,12 +17,13 @@ from oas_compiler.cli.exits import Exit
 from oas_compiler.cli.findings import finding_record, view_of_findings
 from oas_compiler.cli.safe import clean
 from oas_compiler.cli.terminal import Terminal
-from oas_compiler.diagnostics import CompileError, Diagnostics
 from oas_compiler.diff import Change, Difference
 from oas_compiler.diff import diff as differences
+from oas_compiler.findings.finding import Findings
 from oas_compiler.pipeline import Compiled, compile_ir
-from oas_compiler.reports.masking import without_secrets
-from oas_compiler.source import read_source
+from oas_compiler.report.diagnostics import CompileError
+from oas_compiler.text.secrets import without_secrets
+from oas_compiler.text.source import read_source
 
 WEAKER: Final = Exit(3)
 """Of this command, exit code 3 says that a gate is weaker or a send is newly without one."""
@@ -87,7 +88,7 @@ def _placed(found: Difference, second: Compiled) -> Difference:
     """The changes of flows at the lines of the fields that changed."""
     if not any(change.code == "flow_changed" for change in found):
         return found
-    source = read_source(second.source_bytes, Diagnostics())
+    source = read_source(second.source_bytes, Findings())
     if source is None:
         return found
     return Difference(
@@ -139,7 +140,7 @@ def _sum(found: Difference) -> str:
 
 def _annotations(found: Difference, first: str, second: str) -> Iterator[str]:
     """Workflow commands; what is gone is shown at the top of the file as it is now."""
-    from oas_compiler.reports.file_names import path_from_here
+    from oas_compiler.report.file_names import path_from_here
 
     file = path_from_here(second or first)
     for change in found:

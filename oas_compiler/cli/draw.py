@@ -18,11 +18,11 @@ from oas_compiler.cli.exits import Exit, Halt
 from oas_compiler.cli.inputs import environment
 from oas_compiler.cli.safe import clean
 from oas_compiler.cli.terminal import Terminal, is_terminal
-from oas_compiler.drawing import Theme, lay_out, svg_text
-from oas_compiler.drawing.html import html_page
-from oas_compiler.drawing.png import DrawingError, ExtraMissing, png_bytes
+from oas_compiler.draw import Theme, lay_out, svg_text
+from oas_compiler.draw.html import html_page
+from oas_compiler.draw.mermaid import MOST_EDGES, MOST_TEXT, mermaid
+from oas_compiler.draw.png import DrawingError, ExtraMissing, png_bytes
 from oas_compiler.ir import FlowIR
-from oas_compiler.mermaid import MOST_EDGES, MOST_TEXT, mermaid
 from oas_compiler.pipeline import compile_ir
 
 

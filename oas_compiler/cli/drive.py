@@ -13,14 +13,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from cinatra_sdk.decisions import Decision
+from cinatra_sdk.engine.runtime_context import HostContext
 from cinatra_sdk.errors import AnswerInvalid, ChoiceGone, GateClosed
-from cinatra_sdk.gates import Gate
+from cinatra_sdk.gates.decisions import Decision
+from cinatra_sdk.gates.gate import Gate
 from cinatra_sdk.platform import SimulatedPlatform
 from cinatra_sdk.runs import OnEvent, Run
-from cinatra_sdk.runtime_context import HostContext
 from cinatra_sdk.store import RunStore
-from oas_compiler.approval import walk
 from oas_compiler.cli.artifact_names import artifact_names
 from oas_compiler.cli.ask import Asker
 from oas_compiler.cli.exits import Exit, exit_of
@@ -32,6 +31,7 @@ from oas_compiler.cli.records import run_record
 from oas_compiler.cli.render import outcome_view
 from oas_compiler.cli.safe import clean, printed
 from oas_compiler.cli.terminal import Terminal
+from oas_compiler.ir import walk
 from oas_compiler.lower.flow import Flow
 
 Begin = Callable[[OnEvent, HostContext], Run]

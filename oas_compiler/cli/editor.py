@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from cinatra_sdk.files import read_unlinked
+from cinatra_sdk.text.files import read_unlinked
 from oas_compiler.cli.terminal import is_terminal
 
 MAX_EDITED: Final = 8 * 1024 * 1024

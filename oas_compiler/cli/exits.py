@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from cinatra_sdk.errors import FlowError
     from cinatra_sdk.runs import Run
-    from oas_compiler.diagnostics import CompileError
+    from oas_compiler.report.diagnostics import CompileError
 
 P = ParamSpec("P")
 DEBUG_VARIABLE: Final = "OASFLOW_DEBUG"
@@ -173,7 +173,7 @@ def _report(terminal: Terminal, error: Exception) -> Exit:
     """Say what happened; the exit code comes back."""
     # Imported only when something went wrong: a command that does well does not pay for it.
     from cinatra_sdk.errors import FlowError
-    from oas_compiler.diagnostics import CompileError
+    from oas_compiler.report.diagnostics import CompileError
 
     if isinstance(error, CompileError):
         return _report_findings(terminal, error)

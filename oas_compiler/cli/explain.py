@@ -14,10 +14,10 @@ from oas_compiler.cli.findings import view_of_findings
 from oas_compiler.cli.inputs import environment
 from oas_compiler.cli.safe import clean
 from oas_compiler.cli.terminal import Terminal
-from oas_compiler.diagnostics import did_you_mean
-from oas_compiler.explanation import Explanation
-from oas_compiler.explanation import explain as explanation_of
-from oas_compiler.explanation.records import NodeFacts
+from oas_compiler.explain import Explanation
+from oas_compiler.explain import explain as explanation_of
+from oas_compiler.explain.records import NodeFacts
+from oas_compiler.findings.spelling import did_you_mean
 from oas_compiler.pipeline import check
 
 

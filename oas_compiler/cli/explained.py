@@ -32,8 +32,8 @@ from oas_compiler.cli.explained_pieces import (
     short,
     word,
 )
-from oas_compiler.explanation import Explanation
-from oas_compiler.explanation.records import NodeFacts
+from oas_compiler.explain import Explanation
+from oas_compiler.explain.records import NodeFacts
 from oas_compiler.ir import Json, JsonValue
 
 MAX_PROPERTIES: Final = 12

@@ -22,7 +22,6 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
-from oas_compiler.approval import is_send_class
 from oas_compiler.cli.explained_pieces import (
     NOTE,
     clean,
@@ -35,8 +34,9 @@ from oas_compiler.cli.explained_pieces import (
     short,
     word,
 )
-from oas_compiler.explanation import Explanation
-from oas_compiler.explanation.records import Feed, GateFacts, NodeFacts, Read, Send, Write
+from oas_compiler.control.approval import is_send_class
+from oas_compiler.explain import Explanation
+from oas_compiler.explain.records import Feed, GateFacts, NodeFacts, Read, Send, Write
 
 MAX_READERS: Final = 12
 

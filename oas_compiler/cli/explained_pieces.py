@@ -10,11 +10,11 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from oas_compiler.approval import is_send_class
 from oas_compiler.cli.safe import clean as _clean
 from oas_compiler.cli.safe import cut
+from oas_compiler.control.approval import is_send_class
 from oas_compiler.ir import Json
-from oas_compiler.reports.masking import without_secrets
+from oas_compiler.text.secrets import without_secrets
 
 MAX_DEFAULT: Final = 40
 MAX_NAME: Final = 48

@@ -13,9 +13,9 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-from cinatra_sdk.decisions import UNSET
-from cinatra_sdk.gates import Gate
-from cinatra_sdk.json_schema import first_problem
+from cinatra_sdk.gates.decisions import UNSET
+from cinatra_sdk.gates.gate import Gate
+from cinatra_sdk.values.json_schema import first_problem
 from oas_compiler.cli.inputs import NOT_JSON, decoded
 from oas_compiler.cli.safe import clean
 

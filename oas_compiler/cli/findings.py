@@ -19,10 +19,10 @@ from rich.text import Text
 from oas_compiler.catalog import find
 from oas_compiler.cli.layout import Lines, unbroken
 from oas_compiler.cli.safe import clean
-from oas_compiler.diagnostics import Finding
-from oas_compiler.reports.json_report import record as finding_record
-from oas_compiler.reports.masking import without_secrets
-from oas_compiler.reports.source_text import SourceTexts, width
+from oas_compiler.findings.finding import Finding
+from oas_compiler.report.json_report import record as finding_record
+from oas_compiler.report.source_text import SourceTexts, width
+from oas_compiler.text.secrets import without_secrets
 
 __all__ = ["excerpt", "exit_of_findings", "finding_record", "finding_lines", "view_of_findings"]
 

@@ -18,10 +18,10 @@ from oas_compiler.cli.terminal import Terminal
 
 if TYPE_CHECKING:
     from cinatra_sdk import RunStore
-    from cinatra_sdk.decisions import Decision
-    from cinatra_sdk.gates import Gate
+    from cinatra_sdk.engine.runtime_context import HostContext
+    from cinatra_sdk.gates.decisions import Decision
+    from cinatra_sdk.gates.gate import Gate
     from cinatra_sdk.runs import OnEvent, Run
-    from cinatra_sdk.runtime_context import HostContext
     from oas_compiler.cli.drive import Drive
     from oas_compiler.lower.flow import Flow
 
@@ -111,7 +111,7 @@ def approve(
     The reason is kept with the decision, and is no text for the flow.
     A gate that asks for data or text takes `oasflow answer`.
     """
-    from cinatra_sdk.decisions import UNSET, Decision
+    from cinatra_sdk.gates.decisions import UNSET, Decision
     from oas_compiler.cli.fields import approval_value
 
     given = options.given(env, base_url, allow, record, tenant=tenant, db=db)
@@ -169,7 +169,7 @@ def reject(
 
     Nothing after the gate runs.  The exit code is 5.
     """
-    from cinatra_sdk.decisions import Decision
+    from cinatra_sdk.gates.decisions import Decision
 
     def decide(_gate: Gate | None, who: str) -> Decision:
         return Decision.reject(by=who, reason=reason)
@@ -214,7 +214,7 @@ def answer(
 
     At a terminal, and without an option that says the answer, it shows the gate and asks.
     """
-    from cinatra_sdk.decisions import Decision
+    from cinatra_sdk.gates.decisions import Decision
 
     given = options.given(env, base_url, allow, record, tenant=tenant, db=db)
     words = _words(("--value", value), ("--value-file", value_file), ("--text", text))
@@ -286,7 +286,7 @@ def _refuse_stray_selection(gate: Gate, value: Any) -> None:
 
 def _by_nobody(_gate: Gate | None, _who: str) -> Decision:
     """For a gate that does not wait: no store records it, but it says who answered, and when."""
-    from cinatra_sdk.decisions import Decision
+    from cinatra_sdk.gates.decisions import Decision
 
     return Decision.reject()
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
-from cinatra_sdk.governed_keys import RUN_ID_INPUTS
+from cinatra_sdk.governed.keys import RUN_ID_INPUTS
 from oas_compiler.cli.exits import Exit, Halt
 from oas_compiler.cli.form import SKIPPED, Field, Form
 from oas_compiler.cli.keyboard import Keyboard
@@ -33,7 +33,7 @@ def with_asked(terminal: Terminal, flow: Flow, params: dict[str, Any]) -> dict[s
 
     Raises: `Halt` when the person leaves the form: nothing was begun.
     """
-    from oas_compiler.approval import visible_required
+    from oas_compiler.control.approval import visible_required
 
     start = flow.ir.start_node()
     hidden = {*start.hidden, *RUN_ID_INPUTS}

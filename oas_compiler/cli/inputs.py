@@ -17,7 +17,7 @@ from datetime import timedelta
 from typing import Any, Final
 
 from oas_compiler.cli.exits import Halt
-from oas_compiler.files import read_named
+from oas_compiler.text.files import read_named
 
 NOT_JSON: Final = object()
 SECRETS: Final = ("CINATRA_BRIDGE_TOKEN", "CINATRA_CONTEXT_ATTEST_KEY", "CINATRA_RUN_TOKEN")
@@ -34,7 +34,7 @@ _DURATION: Final = re.compile(rf"(?P<number>[0-9]{{1,5}}) ?(?P<unit>{'|'.join(_U
 
 def decoded(text: str) -> Any:
     """The JSON value of `text`, or `NOT_JSON`."""
-    from cinatra_sdk.strict_json import NotStrictJson, read_json
+    from cinatra_sdk.values.strict_json import NotStrictJson, read_json
 
     try:
         return read_json(text)
@@ -44,7 +44,7 @@ def decoded(text: str) -> Any:
 
 def json_value(text: str, option: str) -> Any:
     """Raises: `Halt` with the place of what is not JSON."""
-    from cinatra_sdk.strict_json import NotStrictJson, read_json
+    from cinatra_sdk.values.strict_json import NotStrictJson, read_json
 
     try:
         return read_json(text)
@@ -132,7 +132,7 @@ def _with_value(text: str) -> str:
 
 
 def _refuse_runtime_name(where: str, name: str) -> None:
-    from cinatra_sdk.placeholders import is_runtime_name
+    from cinatra_sdk.governed.placeholders import is_runtime_name
 
     if name == BASE_URL:
         raise Halt(
@@ -167,7 +167,7 @@ def params(schema: Mapping[str, Any], file: str, settings: Sequence[str]) -> dic
     known: Mapping[str, Any] = schema["properties"]
     for key, text in pairs("--set", settings).items():
         if key not in known:
-            from oas_compiler.diagnostics import did_you_mean
+            from oas_compiler.findings.spelling import did_you_mean
 
             nearest = did_you_mean(key, known) or f"it has {', '.join(known) or 'none'}"
             raise Halt(f"--set {key}: the flow has no such input; {nearest}")
@@ -180,6 +180,6 @@ def _fitting(schema: Mapping[str, Any], text: str) -> Any:
     value = decoded(text)
     if value is NOT_JSON:
         return text
-    from cinatra_sdk.json_schema import first_problem
+    from cinatra_sdk.values.json_schema import first_problem
 
     return text if first_problem(schema, value) and not first_problem(schema, text) else value

@@ -23,7 +23,7 @@ from oas_compiler.cli.editor import EditorFailed, NoEditor, edited
 from oas_compiler.cli.interrupts import typed_line
 from oas_compiler.cli.safe import printed
 from oas_compiler.cli.terminal import Terminal
-from oas_compiler.visible import visible
+from oas_compiler.text.visible import visible
 
 if TYPE_CHECKING:
     from prompt_toolkit import PromptSession

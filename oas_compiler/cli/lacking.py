@@ -84,7 +84,7 @@ def lacking(run: Run, given: Given) -> Lacking:
 
 def asked_variables(run: Run) -> list[str]:
     """The variables that a run asks for; one of the runtime's own is no question of lending."""
-    from cinatra_sdk.placeholders import is_runtime_name
+    from cinatra_sdk.governed.placeholders import is_runtime_name
 
     return sorted(name for name in run.variables if not is_runtime_name(name))
 

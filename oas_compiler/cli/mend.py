@@ -18,11 +18,11 @@ from rich.text import Text
 from oas_compiler.cli.interrupts import typed_line
 from oas_compiler.cli.safe import clean
 from oas_compiler.cli.terminal import Terminal
-from oas_compiler.fixing.planning import Change, Mending
-from oas_compiler.fixing.writing import CannotWrite, write
-from oas_compiler.reports.diff import unified
-from oas_compiler.reports.json_report import record
-from oas_compiler.reports.masking import without_secrets
+from oas_compiler.edit.fix.planning import Change, Mending
+from oas_compiler.edit.fix.writing import CannotWrite, write
+from oas_compiler.edit.unified import unified
+from oas_compiler.report.json_report import record
+from oas_compiler.text.secrets import without_secrets
 
 NOT_WRITTEN: Final = "not_written"
 """What was done holds this where writing failed, and why."""

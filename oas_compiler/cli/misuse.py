@@ -62,7 +62,7 @@ def _options_of(command: Any) -> list[str]:
 
 
 def _with_nearest(what: str, typed: str, known: Any) -> str:
-    from oas_compiler.diagnostics import did_you_mean  # only where something went wrong
+    from oas_compiler.findings.spelling import did_you_mean  # only where something went wrong
 
     nearest = did_you_mean(typed, known)
     return f"{what}; {nearest}" if nearest else what

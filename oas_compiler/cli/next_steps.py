@@ -68,6 +68,6 @@ class Given:
         """Whether the address of the database is no text to repeat: it may hold a password."""
         if not self._names_db():
             return False
-        from cinatra_sdk.store.dsn import may_be_repeated
+        from cinatra_sdk.postgres.dsn import may_be_repeated
 
         return not may_be_repeated(self.db)

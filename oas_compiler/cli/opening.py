@@ -20,8 +20,8 @@ from oas_compiler.cli.terminal import Terminal
 
 if TYPE_CHECKING:
     from cinatra_sdk import RunStore
+    from cinatra_sdk.engine.runtime_context import HostContext
     from cinatra_sdk.platform import Platform
-    from cinatra_sdk.runtime_context import HostContext
     from oas_compiler.ir import ApiNode
     from oas_compiler.lower.flow import Flow
 
@@ -98,7 +98,7 @@ def store(terminal: Terminal, dsn: str, own: Own | None = None) -> RunStore:
     Raises: `StoreError`; `Halt` for a variable that is no flow's.
     """
     from cinatra_sdk import RunStore
-    from cinatra_sdk.store.local import LocalServer, LocalServerError
+    from cinatra_sdk.postgres.server import LocalServer, LocalServerError
 
     if not dsn and not os.environ.get("DATABASE_URL"):
         try:
@@ -122,7 +122,7 @@ def refuse_unknown_flow(opened: RunStore, name: str) -> None:
 
     Raises: `Halt`.
     """
-    from oas_compiler.diagnostics import did_you_mean
+    from oas_compiler.findings.spelling import did_you_mean
 
     names = opened.flow_names() if name else []
     if not name or name in names:
@@ -140,10 +140,10 @@ def flow(path: str, *, env: Mapping[str, str], platform: Platform | None = None)
 
 def digest(path: str) -> str:
     """sha256 (hex) of the bytes of a flow file; empty where it cannot be read."""
-    from oas_compiler.diagnostics import Diagnostics
-    from oas_compiler.source import read_source
+    from oas_compiler.findings.finding import Findings
+    from oas_compiler.text.source import read_source
 
-    source = read_source(path, Diagnostics())
+    source = read_source(path, Findings())
     return "" if source is None else hashlib.sha256(source.raw).hexdigest()
 
 
@@ -171,7 +171,7 @@ def platform(made: Flow, options: PlatformOptions) -> Platform:
     never simulated by accident.
     """
     from cinatra_sdk.platform import SimulatedPlatform
-    from oas_compiler.approval import acting_nodes
+    from oas_compiler.control.approval import acting_nodes
     from oas_compiler.ir import ApiNode
 
     _refuse_mixed(options)
@@ -206,7 +206,7 @@ def _calls_platform(node: ApiNode, options: PlatformOptions) -> bool:
 
 
 def _require_platform(calls: Sequence[ApiNode], options: PlatformOptions) -> None:
-    from cinatra_sdk.platform.local.platform import answers
+    from cinatra_sdk.host.platform import answers
     from oas_compiler.lower.request import names_platform
 
     others = [node for node in calls if not answers(node.url)]
@@ -229,8 +229,8 @@ def _require_platform(calls: Sequence[ApiNode], options: PlatformOptions) -> Non
 
 def mention_made_up_context(terminal: Terminal, made: Flow, options: PlatformOptions) -> None:
     """Say so where a simulation makes up what a slot may take."""
-    from cinatra_sdk.platform.local.platform import answers
-    from oas_compiler.approval import acting_nodes
+    from cinatra_sdk.host.platform import answers
+    from oas_compiler.control.approval import acting_nodes
     from oas_compiler.ir import ApiNode
 
     if not options.simulate or options.context:
@@ -249,7 +249,7 @@ def host(tenant: str = "", *, lends: bool = True) -> HostContext:
 
     Raises: `Halt` for a token that is too short to be one.
     """
-    from cinatra_sdk.runtime_context import host_context
+    from cinatra_sdk.engine.runtime_context import host_context
 
     try:
         token = os.environ.get(RUN_TOKEN, "") if lends else ""
@@ -261,7 +261,7 @@ def host(tenant: str = "", *, lends: bool = True) -> HostContext:
 def person(given: str) -> str:
     """Who decides: `--as`, else the user of the operating system."""
     from cinatra_sdk.errors import AnswerInvalid
-    from cinatra_sdk.people import person_name
+    from cinatra_sdk.text.people import person_name
 
     try:
         name = person_name(given or _account())

@@ -17,11 +17,10 @@ from rich.control import Control
 from rich.segment import ControlType
 from rich.text import Text
 
-from oas_compiler.approval import walk
 from oas_compiler.cli.layout import Pieces
 from oas_compiler.cli.safe import clean, cut
 from oas_compiler.cli.terminal import Terminal
-from oas_compiler.ir import FlowIR, FlowNode, StartNode
+from oas_compiler.ir import FlowIR, FlowNode, StartNode, walk
 from oas_compiler.lower.names import node_name
 
 if TYPE_CHECKING:

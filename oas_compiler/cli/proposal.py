@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from cinatra_sdk.gates import Gate
+from cinatra_sdk.gates.gate import Gate
 from oas_compiler.cli.fields import Schema, fits, properties_of
 
 

@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from cinatra_sdk.people import recorded_name
+from cinatra_sdk.text.people import recorded_name
 
 if TYPE_CHECKING:
-    from cinatra_sdk.gates import Gate
+    from cinatra_sdk.gates.gate import Gate
     from cinatra_sdk.runs import Run
     from cinatra_sdk.store.chosen import ChosenContext
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from cinatra_sdk.people import recorded_name
+from cinatra_sdk.text.people import recorded_name
 from oas_compiler.cli.about import addresses
 from oas_compiler.cli.checklist import Checklist
 from oas_compiler.cli.checklist_view import checklist_view
@@ -29,7 +29,7 @@ from oas_compiler.cli.selecting import offered_in, options_for, other_values, sl
 from oas_compiler.cli.values import NOTE, Extent, cell, value_view, values_view
 
 if TYPE_CHECKING:
-    from cinatra_sdk.gates import Gate
+    from cinatra_sdk.gates.gate import Gate
     from cinatra_sdk.runs import Run
     from cinatra_sdk.store.chosen import ChosenContext
     from oas_compiler.cli.lacking import Lacking

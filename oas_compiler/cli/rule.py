@@ -13,9 +13,9 @@ from oas_compiler.cli import options
 from oas_compiler.cli.exits import Exit, Halt
 from oas_compiler.cli.safe import clean
 from oas_compiler.cli.terminal import Terminal
-from oas_compiler.reports.rule_card import GROUPS, card_record, group_of
-from oas_compiler.reports.selection import begins_with, nearest_rule, rules_called
-from oas_compiler.rules import Rule
+from oas_compiler.findings.rules import Rule
+from oas_compiler.report.rule_card import GROUPS, card_record, group_of
+from oas_compiler.report.selection import begins_with, nearest_rule, rules_called
 
 _COLOURS = {"error": "red", "warning": "yellow"}
 

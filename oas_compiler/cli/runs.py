@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class RunStatus(StrEnum):
-    """As `cinatra_sdk.state.Status`, for typer to list."""
+    """As `cinatra_sdk.governed.state.Status`, for typer to list."""
 
     running = "running"
     waiting = "waiting"

@@ -14,8 +14,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from oas_compiler.reports.masking import without_secrets
-from oas_compiler.visible import visible
+from oas_compiler.text.secrets import without_secrets
+from oas_compiler.text.visible import visible
 
 _BREAKS: Final = re.compile("[\n\t\r\u2028\u2029]")
 _COMMAND: Final = re.compile(r"^([^\S\n]*):(?=:)", re.MULTILINE)

@@ -17,10 +17,10 @@ from oas_compiler.cli.exits import Exit, Halt
 from oas_compiler.cli.inputs import environment
 from oas_compiler.cli.safe import clean, cut
 from oas_compiler.cli.terminal import Terminal
-from oas_compiler.dialect import dialect_schema
 from oas_compiler.ir import FlowIR, JsonValue
 from oas_compiler.pipeline import compile_ir
-from oas_compiler.schemas import input_schema, output_schema, schema_document
+from oas_compiler.schema.dialect import dialect_schema
+from oas_compiler.schema.flow_schemas import input_schema, output_schema, schema_document
 
 
 def oas(as_json: options.Json = False) -> Exit:
@@ -59,7 +59,7 @@ def _print(
 
 def _require_valid(schema: dict[str, JsonValue]) -> None:
     """Raises: `Halt` naming the property whose description is no JSON Schema."""
-    from cinatra_sdk.validation.vocabulary import flaw_of
+    from cinatra_sdk.values.validation.vocabulary import flaw_of
 
     flaw = flaw_of(schema)
     if flaw is None:

@@ -17,8 +17,8 @@ from oas_compiler.cli.checklist import MAX_CELL, CannotTick
 from oas_compiler.cli.safe import clean, cut
 
 if TYPE_CHECKING:
-    from cinatra_sdk.answers import AnswerForm
     from cinatra_sdk.context.selector import Candidate, Selector
+    from cinatra_sdk.gates.answers import AnswerForm
 
 _ON_THE_SCREEN: Final = frozenset(
     {

@@ -31,7 +31,7 @@ from rich.text import Text
 
 from oas_compiler.cli.layout import Lines
 from oas_compiler.cli.safe import annotation, clean, printed
-from oas_compiler.reports.masking import without_secrets
+from oas_compiler.text.secrets import without_secrets
 
 WIDE: Final = 4000
 """Columns of what is no terminal: one record stays on one line, whoever reads it."""

@@ -19,19 +19,20 @@ from oas_compiler.cli.findings import view_of_findings
 from oas_compiler.cli.mend import NOT_WRITTEN, Mender, written
 from oas_compiler.cli.safe import clean
 from oas_compiler.cli.terminal import Terminal
-from oas_compiler.deps.ranges import is_range
-from oas_compiler.diagnostics import CompileError, Diagnostics, Edit, Finding
-from oas_compiler.fixing.planning import Change
-from oas_compiler.fixing.rewriting import CannotEdit, rewritten
-from oas_compiler.fixing.texts import is_yaml_file
-from oas_compiler.package import Package, find_package
+from oas_compiler.edit.fix.planning import Change
+from oas_compiler.edit.unified import unified
+from oas_compiler.edit.wire.dependency import RANGE, manifest_edits
+from oas_compiler.edit.wire.planning import CannotWire, Plan, plan
+from oas_compiler.edit.wire.template import node_id
+from oas_compiler.findings.finding import Edit, Finding, Findings
+from oas_compiler.package.package import Package, find_package
+from oas_compiler.package.ranges import is_range
 from oas_compiler.pipeline import check
-from oas_compiler.reports.diff import unified
-from oas_compiler.reports.json_report import record
-from oas_compiler.source import Source, read_source
-from oas_compiler.wiring.dependency import RANGE, manifest_edits
-from oas_compiler.wiring.planning import CannotWire, Plan, plan
-from oas_compiler.wiring.template import node_id
+from oas_compiler.report.diagnostics import CompileError, Diagnostics
+from oas_compiler.report.json_report import record
+from oas_compiler.rewriting.rewriting import CannotEdit, rewritten
+from oas_compiler.rewriting.texts import is_yaml_file
+from oas_compiler.text.source import Source, read_source
 
 _OF_SLOTS = ("OAS15", "OAS16")
 """How the codes of the rules about context slots begin."""
@@ -60,7 +61,7 @@ def wire_context(
     if not is_range(range):
         raise Halt(f'"{range[:80]}" is no version range; "{RANGE}" is one')
     source = _read(path)
-    package = find_package(source.file, Diagnostics())
+    package = find_package(source.file, Findings())
     try:
         wiring = plan(source, only=slot, package_name=_name(package))
     except CannotWire as reason:
@@ -158,7 +159,7 @@ class _Wiring:
             )
 
     def _mention_package(self) -> None:
-        if self.plan.wired and find_package(self.file, Diagnostics()) is None:
+        if self.plan.wired and find_package(self.file, Findings()) is None:
             self.terminal.note("there is no package.json here: add the dependency entry to it")
 
     def _report(

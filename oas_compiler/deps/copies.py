@@ -14,16 +14,16 @@ from collections.abc import Iterable, Iterator
 
 from oas_compiler.checks.subject import Subject, Written
 from oas_compiler.deps.packages import AgentPackage
-from oas_compiler.diagnostics import Diagnostics, Finding
-from oas_compiler.marks import child
-from oas_compiler.scope import DEFINITIONS, REFERENCE, Document
-from oas_compiler.source import read_source
+from oas_compiler.document.scope import DEFINITIONS, REFERENCE, Document
+from oas_compiler.findings.finding import Finding, Findings
+from oas_compiler.text.marks import child
+from oas_compiler.text.source import read_source
 
 _MOST_NAMED = 3
 
 
 def different_copies(
-    package: AgentPackage, children: Iterable[AgentPackage], findings: Diagnostics
+    package: AgentPackage, children: Iterable[AgentPackage], findings: Findings
 ) -> None:
     """Report each FlowNode whose subflow is no copy of the child agent that it names."""
     subject = _subject(package)
@@ -54,10 +54,10 @@ def different_copies(
 def _subject(package: AgentPackage) -> Subject | None:
     if package.flow_file is None:
         return None
-    source = read_source(package.flow_file, Diagnostics())  # `check` says what is wrong with it
+    source = read_source(package.flow_file, Findings())  # `check` says what is wrong with it
     if source is None:
         return None
-    return Subject(document=Document(source, source.value, Diagnostics()))
+    return Subject(document=Document(source, source.value, Findings()))
 
 
 def _subflow(subject: Subject, node: Written) -> Written | None:

@@ -16,10 +16,10 @@ from itertools import islice
 
 from oas_compiler.checks.subject import Subject
 from oas_compiler.deps.packages import AgentPackage, Shelf
-from oas_compiler.deps.ranges import is_version
-from oas_compiler.diagnostics import Diagnostics, Finding
-from oas_compiler.scope import Document
-from oas_compiler.source import read_source
+from oas_compiler.document.scope import Document
+from oas_compiler.findings.finding import Finding, Findings
+from oas_compiler.package.ranges import is_version
+from oas_compiler.text.source import read_source
 
 _CHILD_TYPES = ("FlowNode", "AgentNode", "A2AAgent")
 MAX_FOLDERS_TOLD = 5
@@ -28,7 +28,7 @@ MAX_CYCLES = 100
 """Circles that are reported; a tree of hundreds of packages can have any number."""
 
 
-def flaws_of(package: AgentPackage, findings: Diagnostics) -> None:
+def flaws_of(package: AgentPackage, findings: Findings) -> None:
     """Report a name or version that cannot be used, and ranges that contradict each other."""
     if not package.name:
         findings.findings.append(
@@ -58,15 +58,15 @@ def flaws_of(package: AgentPackage, findings: Diagnostics) -> None:
             )
 
 
-def used_undeclared(package: AgentPackage, findings: Diagnostics) -> None:
+def used_undeclared(package: AgentPackage, findings: Findings) -> None:
     """Report child agents that the flow runs and package.json does not declare."""
     if package.flow_file is None:
         return
     declared = {asked.name for asked in package.wanted} | {package.name}
-    source = read_source(package.flow_file, Diagnostics())  # `check` says what is wrong with it
+    source = read_source(package.flow_file, Findings())  # `check` says what is wrong with it
     if source is None:
         return
-    subject = Subject(document=Document(source, source.value, Diagnostics()))
+    subject = Subject(document=Document(source, source.value, Findings()))
     reported: set[str] = set()
     for node in subject.of_type(*_CHILD_TYPES):
         name = node.cinatra.get("packageName")
@@ -84,7 +84,7 @@ def used_undeclared(package: AgentPackage, findings: Diagnostics) -> None:
             )
 
 
-def doubles(chosen: Iterable[AgentPackage], shelf: Shelf, findings: Diagnostics) -> None:
+def doubles(chosen: Iterable[AgentPackage], shelf: Shelf, findings: Findings) -> None:
     """Report child agents that are there more than once: which of them runs would be chance.
 
     One finding for each, however many there are; what no link takes may be there as often as it is.
@@ -112,7 +112,7 @@ def doubles(chosen: Iterable[AgentPackage], shelf: Shelf, findings: Diagnostics)
 def cycles(
     roots: Iterable[AgentPackage],
     following: Mapping[AgentPackage, Sequence[AgentPackage]],
-    findings: Diagnostics,
+    findings: Findings,
 ) -> None:
     """Report packages that need each other in a circle, each circle once."""
     for circle in islice(_circles(roots, following), MAX_CYCLES):

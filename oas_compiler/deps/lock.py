@@ -23,9 +23,9 @@ from typing import Final, TypeAlias
 
 from oas_compiler.deps.packages import AgentPackage
 from oas_compiler.deps.resolve import Resolution
-from oas_compiler.diagnostics import Diagnostics, Finding
+from oas_compiler.findings.finding import Finding, Findings
 from oas_compiler.ir import JsonValue
-from oas_compiler.source import read_below
+from oas_compiler.text.source import read_below
 
 Key: TypeAlias = tuple[str, str]
 """Name and version of a package."""
@@ -83,9 +83,9 @@ def write_lock(path: Path, lock: Mapping[str, JsonValue]) -> None:
         raise
 
 
-def verify_lock(path: Path, lock: Mapping[str, JsonValue]) -> Diagnostics:
+def verify_lock(path: Path, lock: Mapping[str, JsonValue]) -> Findings:
     """A finding for everything that differs between the file and `lock`."""
-    findings = Diagnostics()
+    findings = Findings()
     source = read_below(path.parent, path.name, findings)
     if source is not None:
         findings.findings += [

@@ -18,13 +18,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final
 
-from oas_compiler.bounds import MAX_JSON_BYTES
-from oas_compiler.deps.declared import Wanted, wanted
-from oas_compiler.diagnostics import Diagnostics, Finding, Severity
-from oas_compiler.files import MANIFEST, first_of, folder_at, has_manifest, walk
+from oas_compiler.findings.finding import Finding, Findings, Severity
 from oas_compiler.ir import JsonValue
-from oas_compiler.package import Package
-from oas_compiler.source import FLOW_FILES, read_below
+from oas_compiler.package.declared import Wanted, wanted
+from oas_compiler.package.package import Package
+from oas_compiler.text.bounds import MAX_JSON_BYTES
+from oas_compiler.text.files import MANIFEST, first_of, folder_at, has_manifest, walk
+from oas_compiler.text.source import FLOW_FILES, read_below
 
 MAX_FOLDERS: Final = 50_000
 """Folders that are entered below the roots."""
@@ -116,7 +116,7 @@ class Shelf:
         return next((one for one in self.packages if one.folder.resolve() == real), None)
 
 
-def stock(roots: Iterable[Path], findings: Diagnostics) -> Shelf:
+def stock(roots: Iterable[Path], findings: Findings) -> Shelf:
     """Every agent package in and below `roots`, each folder once."""
     seen: set[Path] = set()
     found: list[AgentPackage] = []
@@ -124,7 +124,7 @@ def stock(roots: Iterable[Path], findings: Diagnostics) -> Shelf:
         if not has_manifest(folder) or (real := folder.resolve()) in seen:
             continue
         seen.add(real)
-        own = Diagnostics()
+        own = Findings()
         package = open_package(folder, own)
         # Not the package that was asked about: what cannot be read in it is worth a word only.
         findings.findings += [replace(finding, severity="warning") for finding in own]
@@ -133,7 +133,7 @@ def stock(roots: Iterable[Path], findings: Diagnostics) -> Shelf:
     return Shelf(packages=tuple(sorted(found, key=lambda one: one.folder.as_posix())))
 
 
-def open_package(folder: Path, findings: Diagnostics) -> AgentPackage | None:
+def open_package(folder: Path, findings: Findings) -> AgentPackage | None:
     """The agent package in `folder`; `None` without one, or with a package.json that is not JSON."""
     source = read_below(folder, MANIFEST, findings)
     manifest = source.value if source is not None else None
@@ -142,7 +142,7 @@ def open_package(folder: Path, findings: Diagnostics) -> AgentPackage | None:
     return AgentPackage(package=Package(root=folder, source=source), folder=folder)
 
 
-def _folders(roots: Iterable[Path], findings: Diagnostics) -> Iterator[Path]:
+def _folders(roots: Iterable[Path], findings: Findings) -> Iterator[Path]:
     entered = 0
     for root in roots:
         for folder, _names in walk(str(root), _is_entered, _pass_over):

@@ -20,13 +20,14 @@ from pathlib import Path
 from typing import Literal
 
 from oas_compiler.deps.copies import different_copies
-from oas_compiler.deps.declared import Wanted
 from oas_compiler.deps.flaws import cycles, doubles, flaws_of, used_undeclared
 from oas_compiler.deps.packages import AgentPackage, Shelf, open_package, stock
-from oas_compiler.deps.ranges import in_order, refusal, satisfies
-from oas_compiler.diagnostics import Diagnostics
-from oas_compiler.files import has_manifest
+from oas_compiler.findings.finding import Findings
 from oas_compiler.ir import JsonValue
+from oas_compiler.package.declared import Wanted
+from oas_compiler.package.ranges import in_order, refusal, satisfies
+from oas_compiler.report.json_report import json_report
+from oas_compiler.text.files import has_manifest
 
 Status = Literal["ok", "missing", "mismatch", "invalid"]
 
@@ -65,7 +66,7 @@ class Resolution:
     """The packages that were asked about."""
     links: tuple[Link, ...]
     """Of every package that can be reached from the roots, in that order."""
-    findings: Diagnostics
+    findings: Findings
 
     @cached_property
     def by_dependent(self) -> Mapping[AgentPackage, tuple[Link, ...]]:
@@ -83,7 +84,7 @@ class Resolution:
 
     def to_json(self) -> dict[str, JsonValue]:
         """`{"packages": […], "errors": 0, "warnings": 0, "findings": […]}`, ready for JSON."""
-        return {"packages": [*self._described()], **self.findings.to_json()}
+        return {"packages": [*self._described()], **json_report(self.findings.findings)}
 
     def _described(self) -> Iterator[dict[str, JsonValue]]:
         for package in self.packages:
@@ -109,7 +110,7 @@ def resolve(
             folder with many packages itself.
 
     """
-    findings = Diagnostics()
+    findings = Findings()
     given = Path(path)
     try:
         return _resolve(given, [Path(root) for root in roots], findings)
@@ -119,7 +120,7 @@ def resolve(
         return Resolution(folder=given, roots=(), links=(), findings=findings)
 
 
-def _resolve(given: Path, roots: Sequence[Path], findings: Diagnostics) -> Resolution:
+def _resolve(given: Path, roots: Sequence[Path], findings: Findings) -> Resolution:
     folder, package = _subject(given, findings)
     for root in roots:
         if not root.is_dir():
@@ -139,13 +140,13 @@ def _resolve(given: Path, roots: Sequence[Path], findings: Diagnostics) -> Resol
     return _closure(folder, subjects, shelf, findings)
 
 
-def _unreadable(path: Path, message: str, findings: Diagnostics, hint: str = "") -> None:
-    own = Diagnostics()
+def _unreadable(path: Path, message: str, findings: Findings, hint: str = "") -> None:
+    own = Findings()
     own.error("OAS001", message, hint=hint)
     findings.findings += [finding.in_file(str(path)) for finding in own]
 
 
-def _subject(given: Path, findings: Diagnostics) -> tuple[Path | None, AgentPackage | None]:
+def _subject(given: Path, findings: Findings) -> tuple[Path | None, AgentPackage | None]:
     """The package folder with its package; for a folder with many the folder alone."""
     if not given.exists():
         _unreadable(given, f"cannot read {given}: No such file or directory", findings)
@@ -168,7 +169,7 @@ def _below(folder: Path, shelf: Shelf) -> tuple[AgentPackage, ...]:
 
 
 def _closure(
-    folder: Path, subjects: tuple[AgentPackage, ...], shelf: Shelf, findings: Diagnostics
+    folder: Path, subjects: tuple[AgentPackage, ...], shelf: Shelf, findings: Findings
 ) -> Resolution:
     links: list[Link] = []
     waiting = list(subjects)
@@ -200,7 +201,7 @@ def _grouped(links: Iterable[Link]) -> Iterator[tuple[AgentPackage, list[Link]]]
     yield from found.items()
 
 
-def _link(package: AgentPackage, asked: Wanted, shelf: Shelf, findings: Diagnostics) -> Link:
+def _link(package: AgentPackage, asked: Wanted, shelf: Shelf, findings: Findings) -> Link:
     present = shelf.by_name.get(asked.name, ())
     versions = in_order({one.version for one in present if one.version})
 
@@ -228,7 +229,7 @@ def _link(package: AgentPackage, asked: Wanted, shelf: Shelf, findings: Diagnost
     return link("ok", next(one for one in present if one.version == fitting[-1]))
 
 
-def _report_range(package: AgentPackage, asked: Wanted, why: str, findings: Diagnostics) -> None:
+def _report_range(package: AgentPackage, asked: Wanted, why: str, findings: Findings) -> None:
     shown = f'"{asked.text[:80]}"' if isinstance(asked.range, str) else "what is given"
     findings.findings.append(
         package.finding(
@@ -240,9 +241,7 @@ def _report_range(package: AgentPackage, asked: Wanted, why: str, findings: Diag
     )
 
 
-def _report_missing(
-    package: AgentPackage, asked: Wanted, shelf: Shelf, findings: Diagnostics
-) -> None:
+def _report_missing(package: AgentPackage, asked: Wanted, shelf: Shelf, findings: Findings) -> None:
     findings.findings.append(
         package.finding(
             "DEP001",
@@ -261,7 +260,7 @@ def _nearest(name: str, shelf: Shelf) -> str:
 
 
 def _report_mismatch(
-    package: AgentPackage, asked: Wanted, versions: Sequence[str], findings: Diagnostics
+    package: AgentPackage, asked: Wanted, versions: Sequence[str], findings: Findings
 ) -> None:
     there = ", ".join(versions) or "none that can be read"
     # The same numbers without the prerelease would fit: then the range only fails to name it.

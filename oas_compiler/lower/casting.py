@@ -17,13 +17,13 @@ import math
 from collections.abc import Callable
 from typing import Any, Final
 
-from cinatra_sdk.strict_json import NotStrictJson, read_json
-from cinatra_sdk.template_language import TemplateError, json_text
-from cinatra_sdk.work import TooMuchWork, Work
+from cinatra_sdk.templates.language import TemplateError, json_text
+from cinatra_sdk.values.strict_json import NotStrictJson, read_json
+from cinatra_sdk.values.work import TooMuchWork, Work
 from oas_compiler.ir import ANY, ArrayType, ObjectType, ScalarType, Type, UnionType
 
 _INTEGERS: Final = range(-(2**63), 2**63)
-"""What a run can keep: signed 64 bit, as `cinatra_sdk.values` has it."""
+"""What a run can keep: signed 64 bit, as `cinatra_sdk.values.json_values` has it."""
 _MAX_STEPS: Final = 2_000_000
 """Types that one value is tried as, at all its places together."""
 _LETTERS: Final = 50

@@ -6,12 +6,12 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from cinatra_sdk.placeholders import refuse_runtime_names
+from cinatra_sdk.governed.placeholders import refuse_runtime_names
 from cinatra_sdk.platform import Platform, SimulatedPlatform
 from oas_compiler.checks import RUNNING
+from oas_compiler.control.steering import autonomous_slots
 from oas_compiler.lower.flow import Flow
 from oas_compiler.pipeline import compile_ir
-from oas_compiler.steering import autonomous_slots
 
 
 def compile_flow(

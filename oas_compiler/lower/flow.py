@@ -18,23 +18,23 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.graph.state import CompiledStateGraph
 from pydantic import JsonValue
 
-from cinatra_sdk.checkpoints import with_strict_serializer
-from cinatra_sdk.governed_keys import RUN_ID_INPUTS
-from cinatra_sdk.lineage import Effects, require_known
+from cinatra_sdk.engine.checkpoints import with_strict_serializer
+from cinatra_sdk.engine.lineage import Effects, require_known
+from cinatra_sdk.engine.runtime_context import DERIVED, HostContext, host_context
+from cinatra_sdk.governed.keys import RUN_ID_INPUTS
+from cinatra_sdk.governed.policy import is_send_class, parse_policy, require_entries
 from cinatra_sdk.platform.protocol import Platform
-from cinatra_sdk.policy import is_send_class, parse_policy, require_entries
-from cinatra_sdk.runtime_context import DERIVED, HostContext, host_context
-from oas_compiler.approval import Approval, GateSpec, acting_nodes, derive_approval
+from oas_compiler.control.approval import Approval, GateSpec, acting_nodes, derive_approval
+from oas_compiler.control.steering import steering
+from oas_compiler.draw.mermaid import mermaid
 from oas_compiler.ir import FlowIR
 from oas_compiler.lower.frame import LAYOUT, pin_of
 from oas_compiler.lower.graph import lower_flow
 from oas_compiler.lower.inputs import accepted_inputs, require_hidden
 from oas_compiler.lower.names import INPUTS
 from oas_compiler.lower.registry import Wiring
-from oas_compiler.mermaid import mermaid
 from oas_compiler.pipeline import Compiled
-from oas_compiler.schemas import input_schema, output_schema
-from oas_compiler.steering import steering
+from oas_compiler.schema.flow_schemas import input_schema, output_schema
 
 log = logging.getLogger("oasflow.flow")
 
@@ -128,7 +128,7 @@ class Flow:
 
     @cached_property
     def steering(self) -> dict[str, JsonValue]:
-        """Stubs that lead a simulation past the flow's gates; see `oas_compiler.steering`."""
+        """Stubs that lead a simulation past the flow's gates; see `oas_compiler.control.steering`."""
         return steering(self.ir)
 
     def with_platform(self, platform: Platform) -> Flow:
@@ -145,7 +145,7 @@ class Flow:
         """A plain LangGraph graph; a flow with gates needs a checkpointer to be resumed.
 
         effects: "forks" lets its nodes act in forks of a thread too, for hosts whose context
-                 cannot say so: a graph server.  See `cinatra_sdk.lineage`.
+                 cannot say so: a graph server.  See `cinatra_sdk.engine.lineage`.
 
         The graph reads its checkpoints with a serializer that makes no classes by name.
         Raises: `ValueError` for a checkpointer with a serializer that cannot promise that.
@@ -208,7 +208,7 @@ class Flow:
     ) -> HostContext:
         """What only the host supplies, passed as `context=` at every activation.
 
-        See `cinatra_sdk.runtime_context.host_context`.
+        See `cinatra_sdk.engine.runtime_context.host_context`.
         """
         return host_context(
             run_id=run_id,

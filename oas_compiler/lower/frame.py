@@ -7,7 +7,7 @@ In: one IR node within its flow.  Out: a `Frame`, which the node's body uses:
     …the node's own work…
     return frame.finish(state, out)
 
-A node does nothing unless the cursor names it (`cinatra_sdk.state.Turn`), and the sealed record of
+A node does nothing unless the cursor names it (`cinatra_sdk.governed.state.Turn`), and the sealed record of
 the node that ran last says the same.  That one rule makes later nodes dead after a rejection, and
 jumps into a flow harmless.
 """
@@ -22,15 +22,15 @@ from typing import Any
 
 from langgraph.types import Command
 
+from cinatra_sdk.engine.lineage import Effects
 from cinatra_sdk.errors import FlowChanged, LimitExceeded, NodeFailed
-from cinatra_sdk.gates import label
-from cinatra_sdk.lineage import Effects
-from cinatra_sdk.state import SEALED, seal
-from cinatra_sdk.values import check_value
-from oas_compiler.approval import Path
-from oas_compiler.ir import DataEdge, FlowIR, Json, Node, Port, StartNode
+from cinatra_sdk.gates.gate import label
+from cinatra_sdk.governed.state import SEALED, seal
+from cinatra_sdk.values.json_values import check_value
+from oas_compiler.ir import FlowIR, Json, Node, Path, Port, StartNode
 from oas_compiler.lower.casting import CastError, caster
 from oas_compiler.lower.names import CURSOR, channel_of, node_name
+from oas_compiler.lower.reopening import returning_to
 
 LAYOUT = 3
 """Raise it whenever node names, channels or records of a compiled graph change."""
@@ -239,40 +239,8 @@ class Frame:
         return hashlib.sha256(text.encode()).hexdigest()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Index:
-    """One flow, arranged for lookup: lowering asks for nodes, edges and routes by id."""
-
-    flow: FlowIR
-    nodes: Mapping[str, Node]
-    feeds: Mapping[tuple[str, str], tuple[DataEdge, ...]]
-    """(node, input) → the data edges into it."""
-    routes: Mapping[str, Mapping[str, str]]
-    """node → branch → next node."""
-    before: Mapping[str, tuple[str, ...]]
-    """node → the nodes that control can come from."""
-
-    @classmethod
-    def of(cls, flow: FlowIR) -> Index:
-        feeds: dict[tuple[str, str], list[DataEdge]] = {}
-        for edge in flow.data_edges:
-            feeds.setdefault((edge.target, edge.input), []).append(edge)
-        routes: dict[str, dict[str, str]] = {}
-        before: dict[str, list[str]] = {}
-        for route in flow.routes:
-            routes.setdefault(route.source, {})[route.branch] = route.target
-            before.setdefault(route.target, []).append(route.source)
-        return cls(
-            flow=flow,
-            nodes={node.id: node for node in flow.nodes},
-            feeds={key: tuple(edges) for key, edges in feeds.items()},
-            routes=routes,
-            before={key: tuple(dict.fromkeys(ids)) for key, ids in before.items()},
-        )
-
-
 def frame_of(
-    index: Index, node: Node, around: Path, *, max_steps: int, digest: str, effects: Effects
+    flow: FlowIR, node: Node, around: Path, *, max_steps: int, digest: str, effects: Effects
 ) -> Frame:
     """The frame of `node`, from the flow's data edges and routes."""
     where = "/".join((*around, node.id))
@@ -280,9 +248,9 @@ def frame_of(
         node=node,
         path=(*around, node.id),
         channel=channel_of(node.id),
-        inputs=tuple(_plan(index, node, port) for port in node.inputs),
-        before=_before(index, node),
-        routes=index.routes.get(node.id, {}),
+        inputs=tuple(_plan(flow, node, port) for port in node.inputs),
+        before=_before(flow, node),
+        routes=flow.routes_of(node.id),
         max_steps=max_steps,
         pin=pin_of(digest, around),
         where=where,
@@ -291,20 +259,18 @@ def frame_of(
     )
 
 
-def _before(index: Index, node: Node) -> tuple[str, ...]:
+def _before(flow: FlowIR, node: Node) -> tuple[str, ...]:
     """A StartNode also passes the turn to itself, to ask for the next missing input; a finalize
     whose choice can be recorded no more passes it back to the node that resolved its slot.
     """
-    from oas_compiler.lower.reopening import returning_to
-
-    own = (node.id,) if isinstance(node, StartNode) else returning_to(index, node)
-    return tuple(channel_of(source) for source in (*own, *index.before.get(node.id, ())))
+    own = (node.id,) if isinstance(node, StartNode) else returning_to(flow, node)
+    return tuple(channel_of(source) for source in (*own, *flow.sources_of(node.id)))
 
 
-def _plan(index: Index, node: Node, port: Port) -> InputPlan:
+def _plan(flow: FlowIR, node: Node, port: Port) -> InputPlan:
     sources = []
-    for edge in index.feeds.get((node.id, port.title), ()):
-        output = next(p for p in index.nodes[edge.source].outputs if p.title == edge.output)
+    for edge in flow.feeds.get((node.id, port.title), ()):
+        output = next(p for p in flow.by_id[edge.source].outputs if p.title == edge.output)
         sources.append(
             Source(
                 channel=channel_of(edge.source),

@@ -17,16 +17,15 @@ from langchain_core.runnables import Runnable
 from langgraph.graph import END, START, StateGraph
 from typing_extensions import TypedDict
 
-from cinatra_sdk.acting import does_not_act
-from cinatra_sdk.runtime_context import HostContext
-from cinatra_sdk.state import Appended, FirstText, HostOnly, Record, TerminalWins, Turn
-from cinatra_sdk.validation.references import load_schemas
-from oas_compiler.approval import Path
-from oas_compiler.drawing.words import safe
-from oas_compiler.ir import EndNode, FlowIR, Node
+from cinatra_sdk.engine.acting import does_not_act
+from cinatra_sdk.engine.runtime_context import HostContext
+from cinatra_sdk.governed.state import Appended, FirstText, HostOnly, Record, TerminalWins, Turn
+from cinatra_sdk.values.validation.references import load_schemas
+from oas_compiler.draw.words import safe
+from oas_compiler.ir import EndNode, FlowIR, Node, Path
 from oas_compiler.lower import nodes as _nodes  # noqa: F401 - registers every kind of node
 from oas_compiler.lower.engine import node_runnable
-from oas_compiler.lower.frame import Index, frame_of
+from oas_compiler.lower.frame import frame_of
 from oas_compiler.lower.names import (
     BRANCH,
     CURSOR,
@@ -69,7 +68,6 @@ def lower_flow(
 ) -> StateGraph[Any, HostContext, Any, Any]:
     """The graph of `flow`; a checked flow always lowers."""
     load_schemas()
-    index = Index.of(flow)
     record = Annotated[dict[str, Any], Record]
     keys = {**_FIXED, **_inputs(depth), **{channel_of(node.id): record for node in flow.nodes}}
     graph = StateGraph(
@@ -80,7 +78,7 @@ def lower_flow(
     )
     for node in flow.nodes:
         frame = frame_of(
-            index,
+            flow,
             node,
             around,
             max_steps=wiring.max_steps,
@@ -89,7 +87,7 @@ def lower_flow(
         )
         site = Site(
             node=node,
-            index=index,
+            flow=flow,
             frame=frame,
             wiring=wiring,
             depth=depth,

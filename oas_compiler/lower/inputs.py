@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from cinatra_sdk.errors import InputInvalid
-from cinatra_sdk.governed_keys import RUN_ID_INPUTS
-from cinatra_sdk.json_schema import first_problem
-from cinatra_sdk.values import check_value
-from oas_compiler.diagnostics import did_you_mean
+from cinatra_sdk.governed.keys import RUN_ID_INPUTS
+from cinatra_sdk.values.json_schema import first_problem
+from cinatra_sdk.values.json_values import check_value
+from oas_compiler.findings.spelling import did_you_mean
 from oas_compiler.ir import Port, StartNode
 
 ENGINE_OWNED: Final = frozenset(

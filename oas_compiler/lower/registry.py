@@ -10,11 +10,11 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from cinatra_sdk.lineage import Effects
+from cinatra_sdk.engine.lineage import Effects
 from cinatra_sdk.platform.protocol import Platform
-from oas_compiler.approval import Approval
-from oas_compiler.ir import Node
-from oas_compiler.lower.frame import Frame, Index
+from oas_compiler.control.approval import Approval
+from oas_compiler.ir import FlowIR, Node
+from oas_compiler.lower.frame import Frame
 
 NodeFunction: TypeAlias = Callable[..., Any]
 AsyncNodeFunction: TypeAlias = Callable[..., Awaitable[Any]]
@@ -39,7 +39,7 @@ class Site:
     """Where a node is lowered."""
 
     node: Node
-    index: Index
+    flow: FlowIR
     frame: Frame
     wiring: Wiring
     depth: int

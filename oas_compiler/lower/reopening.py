@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from cinatra_sdk.context.refusal import MOST_ALONE, MOST_ASKED
-from oas_compiler.checks.slots import FINALIZE, RESOLVE
-from oas_compiler.ir import ApiNode, InputMessageNode, Node
-from oas_compiler.lower.frame import Index
+from oas_compiler.control.slots import FINALIZE, RESOLVE
+from oas_compiler.ir import ApiNode, FlowIR, InputMessageNode, Node
 
 REFUSED: Final = "refused"
 """Member of a finalize's record: why it went back, and what had been chosen."""
@@ -34,7 +33,7 @@ class WayBack:
         return MOST_ASKED if self.gates else MOST_ALONE
 
 
-def way_back(index: Index, node: ApiNode) -> WayBack | None:
+def way_back(flow: FlowIR, node: ApiNode) -> WayBack | None:
     """None for a node that finalizes nothing, and where no node, or several, resolved its slot."""
     if not _calls(node, FINALIZE):
         return None
@@ -43,14 +42,14 @@ def way_back(index: Index, node: ApiNode) -> WayBack | None:
     seen = {node.id}
     stack = [node.id]
     while stack:
-        for source in index.before.get(stack.pop(), ()):
+        for source in flow.sources_of(stack.pop()):
             if source in seen:
                 continue
             seen.add(source)
-            if _calls(index.nodes[source], RESOLVE):
+            if _calls(flow.by_id[source], RESOLVE):
                 resolves.add(source)
                 continue
-            if isinstance(index.nodes[source], InputMessageNode):
+            if isinstance(flow.by_id[source], InputMessageNode):
                 gates.add(source)
             stack.append(source)
     if len(resolves) != 1:
@@ -58,21 +57,21 @@ def way_back(index: Index, node: ApiNode) -> WayBack | None:
     return WayBack(resolve=resolves.pop(), gates=frozenset(gates))
 
 
-def leading_back_to(index: Index, gate: str) -> tuple[str, ...]:
+def leading_back_to(flow: FlowIR, gate: str) -> tuple[str, ...]:
     """The finalizes that ask this gate again."""
     found = []
-    for node in index.flow.nodes:
-        back = way_back(index, node) if isinstance(node, ApiNode) else None
+    for node in flow.nodes:
+        back = way_back(flow, node) if isinstance(node, ApiNode) else None
         if back is not None and gate in back.gates:
             found.append(node.id)
     return tuple(found)
 
 
-def returning_to(index: Index, node: Node) -> tuple[str, ...]:
+def returning_to(flow: FlowIR, node: Node) -> tuple[str, ...]:
     """The finalizes that pass the turn back to this node, which resolved their slot."""
     if not _calls(node, RESOLVE):
         return ()
-    ways = ((one.id, way_back(index, one)) for one in index.flow.nodes if isinstance(one, ApiNode))
+    ways = ((one.id, way_back(flow, one)) for one in flow.nodes if isinstance(one, ApiNode))
     return tuple(name for name, way in ways if way is not None and way.resolve == node.id)
 
 

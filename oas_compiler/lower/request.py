@@ -25,10 +25,10 @@ from typing import Any, Final
 from pydantic import JsonValue
 
 from cinatra_sdk.platform.protocol import BASE_URL_PLACEHOLDER, Written
-from cinatra_sdk.template_language import json_text
-from cinatra_sdk.templates import Renderer
+from cinatra_sdk.templates.language import json_text
+from cinatra_sdk.templates.rendering import Renderer
 from oas_compiler.ir import ApiNode
-from oas_compiler.templates import fill_environment
+from oas_compiler.templates.reading import fill_environment
 
 _PLATFORM: Final = re.compile(r"\{\{[-+]?\s*CINATRA_BASE_URL\s*[-+]?\}\}")
 _ORIGIN: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/?#{}]+(?:[/?#]|\Z)")

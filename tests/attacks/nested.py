@@ -14,13 +14,13 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.types import Command
 from typing_extensions import TypedDict
 
-from cinatra_sdk.hitl import build_hitl_gate
-from cinatra_sdk.host_node import gate_once, keep_decision, seal_host_fields, terminal_node
-from cinatra_sdk.llm_step import llm_step
+from cinatra_sdk.blocks.host_node import gate_once, keep_decision, seal_host_fields, terminal_node
+from cinatra_sdk.blocks.llm_step import llm_step
+from cinatra_sdk.blocks.subgraph import subgraph
+from cinatra_sdk.engine.runtime_context import HostContext
+from cinatra_sdk.gates.hitl import build_hitl_gate
+from cinatra_sdk.governed.state import GovernedState, HostOnly
 from cinatra_sdk.platform import SimulatedPlatform
-from cinatra_sdk.runtime_context import HostContext
-from cinatra_sdk.state import GovernedState, HostOnly
-from cinatra_sdk.subgraph import subgraph
 from oas_compiler import compile_flow
 from tests.flows import api, end, flow_node, flow_of, gate, port, start
 

@@ -12,9 +12,9 @@ from typing import Annotated, Any
 
 from langgraph.graph import StateGraph
 
-from cinatra_sdk.host_node import seal_host_fields, terminal_node
-from cinatra_sdk.runtime_context import HostContext
-from cinatra_sdk.state import HostOnly
+from cinatra_sdk.blocks.host_node import seal_host_fields, terminal_node
+from cinatra_sdk.engine.runtime_context import HostContext
+from cinatra_sdk.governed.state import HostOnly
 from graphs.context_selection import context_selection
 from graphs.platform import platform_of
 from tests.attacks.nested import POLICY, Input, Outer, asking, hand_written_around, in_a_row

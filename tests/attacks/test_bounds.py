@@ -14,24 +14,27 @@ from typing import Any
 
 import pytest
 
-from cinatra_sdk import schema_sample, template_budget, template_language, template_reading, work
-from cinatra_sdk.answers import AnswerForm
+from cinatra_sdk.blocks.host_node import _taken_in
 from cinatra_sdk.errors import FlowError
-from cinatra_sdk.host_node import _taken_in
-from cinatra_sdk.json_schema import first_problem
-from cinatra_sdk.patterns import searching
+from cinatra_sdk.gates.answers import AnswerForm
 from cinatra_sdk.platform import DeclaredOutput, PlatformCall, PlatformError, declared_outputs
-from cinatra_sdk.schema_sample import sample
-from cinatra_sdk.templates import Renderer, TemplateError, compile_template
+from cinatra_sdk.templates import budget as template_budget
+from cinatra_sdk.templates import language as template_language
+from cinatra_sdk.templates import reading as template_reading
+from cinatra_sdk.templates.rendering import Renderer, TemplateError, compile_template
 from cinatra_sdk.testing import drive
-from cinatra_sdk.validation import checker, keywords
+from cinatra_sdk.values import schema_sample, work
+from cinatra_sdk.values.json_schema import first_problem
+from cinatra_sdk.values.patterns import searching
+from cinatra_sdk.values.schema_sample import sample
+from cinatra_sdk.values.validation import checker, keywords
 from oas_compiler import CompileError, check, compile_flow
-from oas_compiler.casting import castable
 from oas_compiler.cli.fields import NotFitting, read_field
 from oas_compiler.ir import ANY, ArrayType, ObjectType, ScalarType, Type, UnionType
 from oas_compiler.lower import casting, inputs
 from oas_compiler.lower.casting import CastError, cast
-from oas_compiler.type_algebra import meet_all
+from oas_compiler.types.casting import castable
+from oas_compiler.types.type_algebra import meet_all
 from tests.attacks import bombs
 from tests.attacks.book import Attack
 from tests.attacks.families import Control, Place, tests_of
@@ -408,7 +411,7 @@ def _patterns_believed(place: Place) -> Iterator[None]:
 @contextmanager
 def _intermediate_texts_not_counted(place: Place) -> Iterator[None]:
     """As it was: only what is put out counts."""
-    from cinatra_sdk import templates
+    from cinatra_sdk.templates import rendering as templates
 
     with place.monkeypatch.context() as patch:
         patch.setattr(templates, "count_work", lambda tree: tree)
@@ -460,7 +463,7 @@ def _unique_by_pairs(place: Place) -> Iterator[None]:
 
 @contextmanager
 def _patterns_compiled_to_check(place: Place) -> Iterator[None]:
-    from cinatra_sdk.patterns import reading
+    from cinatra_sdk.values.patterns import reading
 
     def compiling(pattern: str) -> None:
         re.purge()

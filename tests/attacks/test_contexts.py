@@ -14,8 +14,8 @@ from dataclasses import replace
 from typing import Any
 
 from cinatra_sdk import Decision, FlowError, HostContext, RunStore, SimulatedPlatform
+from cinatra_sdk.engine.runtime_context import host_context
 from cinatra_sdk.platform.protocol import Credentials
-from cinatra_sdk.runtime_context import host_context
 from cinatra_sdk.store import contexts, run_store, short_names
 from oas_compiler import compile_flow
 from tests.attacks import families

@@ -21,10 +21,10 @@ from psycopg.conninfo import make_conninfo
 
 from cinatra_sdk import Decision, RunStore
 from cinatra_sdk.errors import StoreError
-from cinatra_sdk.gates import Gate
+from cinatra_sdk.gates.gate import Gate
 from cinatra_sdk.platform import SimulatedPlatform
+from cinatra_sdk.postgres.database import Database
 from cinatra_sdk.store.artifacts import ArtifactStore
-from cinatra_sdk.store.database import Database
 from oas_compiler import compile_flow
 from tests.attacks import families
 from tests.attacks.book import Attack

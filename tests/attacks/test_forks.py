@@ -15,10 +15,10 @@ from langgraph.errors import InvalidUpdateError
 from langgraph.types import Command
 from psycopg.conninfo import make_conninfo
 
-from cinatra_sdk import acting
+from cinatra_sdk.engine import acting
+from cinatra_sdk.engine.runtime_context import HostContext, host_context
 from cinatra_sdk.errors import FlowError, ForkRefused
 from cinatra_sdk.platform import PlatformError, SimulatedPlatform
-from cinatra_sdk.runtime_context import HostContext, host_context
 from graphs import orchestrator_v1
 from tests.attacks.book import Attack
 from tests.attacks.families import Control, Place, tests_of

@@ -12,9 +12,10 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 from pydantic import ValidationError
 
-from cinatra_sdk import RunStore, governed_keys
+from cinatra_sdk import RunStore
 from cinatra_sdk.errors import AnswerInvalid
-from cinatra_sdk.gates import gates_of
+from cinatra_sdk.gates.gate import gates_of
+from cinatra_sdk.governed import keys as governed_keys
 from cinatra_sdk.platform import PlatformCall, SimulatedPlatform
 from oas_compiler import compile_flow
 from oas_compiler.lower.nodes import start as start_node

@@ -20,8 +20,7 @@ import httpx2
 
 from cinatra_sdk.context import Actor, ContextError
 from cinatra_sdk.context.extensions import InstalledExtensions
-from cinatra_sdk.platform import HttpPlatform, PlatformCall, PlatformError
-from cinatra_sdk.platform.local import (
+from cinatra_sdk.host import (
     BearerIdentity,
     FixedRuns,
     LocalPlatform,
@@ -31,8 +30,9 @@ from cinatra_sdk.platform.local import (
     local_app,
     proof,
 )
-from cinatra_sdk.platform.local import app as app_module
-from cinatra_sdk.platform.local import platform as platform_module
+from cinatra_sdk.host import app as app_module
+from cinatra_sdk.host import platform as platform_module
+from cinatra_sdk.platform import HttpPlatform, PlatformCall, PlatformError
 from cinatra_sdk.store.artifacts import ArtifactStore
 from tests.attacks import families
 from tests.attacks.book import Attack

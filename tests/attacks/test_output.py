@@ -14,20 +14,20 @@ from typing import Any
 from rich.console import Console
 from typer.testing import CliRunner
 
-from cinatra_sdk.answers import AnswerForm
 from cinatra_sdk.context.errors import ContextError
 from cinatra_sdk.context.refs import ContextSelection
-from cinatra_sdk.decisions import Decision
 from cinatra_sdk.errors import AnswerInvalid
+from cinatra_sdk.gates.answers import AnswerForm
+from cinatra_sdk.gates.decisions import Decision
 from oas_compiler import compile_flow
 from oas_compiler.cli.app import app
 from oas_compiler.cli.exits import Halt
 from oas_compiler.cli.inputs import NOT_JSON, decoded
 from oas_compiler.cli.opening import person
 from oas_compiler.cli.terminal import Terminal, notes_of_the_log
+from oas_compiler.draw.mermaid import mermaid
 from oas_compiler.ir import ObjectType
 from oas_compiler.lower.casting import CastError, cast
-from oas_compiler.mermaid import mermaid
 from tests.attacks.book import Attack
 from tests.attacks.families import Control, Place, tests_of
 from tests.flows import api, branching, end, flow_of, gate, message, port, start
@@ -320,10 +320,10 @@ def _as_it_is(text: str, **_more: Any) -> str:
 
 CONTROLS = {
     "labels are drawn as they are": Control(
-        open=_without(("oas_compiler.mermaid._ENTITIES", {})), row="picture,_name-directive"
+        open=_without(("oas_compiler.draw.mermaid._ENTITIES", {})), row="picture,_name-directive"
     ),
     "names keep their lines": Control(
-        open=_without(("oas_compiler.mermaid.safe", _as_it_is)), row="picture,_name-line_break"
+        open=_without(("oas_compiler.draw.mermaid.safe", _as_it_is)), row="picture,_name-line_break"
     ),
     "graph nodes are called as the ids are": Control(
         open=_without(("oas_compiler.lower.names._RESERVED", frozenset("|:"))),
@@ -342,11 +342,11 @@ CONTROLS = {
         row="printed,_commands-as_JSON",
     ),
     "names of deciders are taken as typed": Control(
-        open=_without(("cinatra_sdk.decisions.person_name", _as_it_is)),
+        open=_without(("cinatra_sdk.gates.decisions.person_name", _as_it_is)),
         row="name_of_a_decider-letter_of_no_width",
     ),
     "gates read JSON as Python does": Control(
-        open=_without(("cinatra_sdk.answers.read_json", json.loads)),
+        open=_without(("cinatra_sdk.gates.answers.read_json", json.loads)),
         row="JSON_text,_of_a_gate-NaN",
     ),
 }

@@ -16,27 +16,27 @@ from typing import Any
 
 import pytest
 
-from cinatra_sdk import files
 from cinatra_sdk.errors import InputInvalid
-from cinatra_sdk.platform.local.context_file import ContextFileError, read_context_file
+from cinatra_sdk.host.context_file import ContextFileError, read_context_file
 from cinatra_sdk.platform.stubs import StubError, read_stubs
+from cinatra_sdk.text import files
 from graphs.from_oas import flow_path
 from oas_compiler import CompileError, check, compile_ir
-from oas_compiler import files as compiler_files
 from oas_compiler.cli.exits import Halt
 from oas_compiler.cli.findings import view_of_findings
 from oas_compiler.cli.inputs import text_of
 from oas_compiler.deps import resolve
 from oas_compiler.deps.lock import lock_of, lock_path, verify_lock
-from oas_compiler.diagnostics import Diagnostics, Finding
-from oas_compiler.explanation import explain
-from oas_compiler.fixing.planning import Change
-from oas_compiler.fixing.writing import CannotWrite, write
+from oas_compiler.edit.fix.planning import Change
+from oas_compiler.edit.fix.writing import CannotWrite, write
+from oas_compiler.explain import explain
+from oas_compiler.findings.finding import Finding, Findings
 from oas_compiler.ir import Place as TextPlace
-from oas_compiler.package import Package, find_package
-from oas_compiler.reports import source_text
-from oas_compiler.reports.source_text import SourceTexts
-from oas_compiler.tree import flows_of
+from oas_compiler.package.package import Package, find_package
+from oas_compiler.report import source_text
+from oas_compiler.report.source_text import SourceTexts
+from oas_compiler.text import files as compiler_files
+from oas_compiler.text.tree import flows_of
 from tests.attacks.book import Attack
 from tests.attacks.families import Control, Place, tests_of
 from tests.flows import end, flow_of, start
@@ -290,7 +290,7 @@ PLANTS: Mapping[str, Callable[[World, Place], None]] = {
 # ------------------------------------------------------------------ doors
 
 
-def outcome(findings: Diagnostics | list[Finding], seen: str = "") -> str:
+def outcome(findings: Findings | list[Finding], seen: str = "") -> str:
     """The code of a finding that nothing was read, or that something came in from outside."""
     listed = list(findings)
     told = view_of_findings(listed).plain + seen + json.dumps([str(one) for one in listed])
@@ -383,7 +383,7 @@ def compare_the_lock(world: World) -> str:
 
 def opened_package(world: World) -> tuple[Package, str]:
     """The package, and everything that can be had of its files."""
-    package = find_package(str(world.agent / "cinatra" / "oas.json"), Diagnostics())
+    package = find_package(str(world.agent / "cinatra" / "oas.json"), Findings())
     assert package is not None
     texts = [package.text(file) or "" for file in package.files]
     texts += [package.part(file, size) for file, size in package.scan.parts]

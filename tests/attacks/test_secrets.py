@@ -16,19 +16,19 @@ from typer.testing import CliRunner
 from typing_extensions import TypedDict
 
 from cinatra_sdk import SimulatedPlatform
-from cinatra_sdk.child_agent import child_agent
+from cinatra_sdk.blocks.child_agent import child_agent
+from cinatra_sdk.blocks.llm_step import llm_step
+from cinatra_sdk.engine.runtime_context import host_context
 from cinatra_sdk.errors import NodeFailed, StoreError
-from cinatra_sdk.llm_step import llm_step
+from cinatra_sdk.governed.secret_forms import forms_of
 from cinatra_sdk.platform import PlatformCall, PlatformResponseError
 from cinatra_sdk.platform.protocol import Credentials
-from cinatra_sdk.runtime_context import host_context
-from cinatra_sdk.secret_forms import forms_of
-from cinatra_sdk.store.database import connect
+from cinatra_sdk.postgres.connection import connect
 from oas_compiler import check, compile_flow
 from oas_compiler.cli.app import app
-from oas_compiler.explanation import explain
+from oas_compiler.explain import explain
+from oas_compiler.ir.printing import print_ir
 from oas_compiler.pipeline import compile_ir
-from oas_compiler.printer import print_ir
 from tests.attacks.book import Attack
 from tests.attacks.families import Control, Place, tests_of
 from tests.attacks.leaks import (
@@ -486,20 +486,20 @@ def _compile_with_values(source: Any, **_more: Any) -> Any:
 
 CONTROLS = {
     "answers and errors are kept as they come": Control(
-        open=_without(("cinatra_sdk.secrets.cut_from", lambda text, _forms: text)),
+        open=_without(("cinatra_sdk.governed.secrets.cut_from", lambda text, _forms: text)),
         row="placeholder,_echoed-in_a_header",
     ),
     "only the secret itself is looked for": Control(
         open=_without(
-            ("cinatra_sdk.secret_forms._encoded", lambda _secret: ()),
-            ("cinatra_sdk.secrets.forms_of", forms_of.__wrapped__),
+            ("cinatra_sdk.governed.secret_forms._encoded", lambda _secret: ()),
+            ("cinatra_sdk.governed.secrets.forms_of", forms_of.__wrapped__),
         ),
         row="spelling_of_a_placeholder-base64",
     ),
     "the written url is not kept apart": Control(
         open=_without(
             ("cinatra_sdk.platform.protocol.PlatformCall.shown_url", property(lambda s: s.url)),
-            ("cinatra_sdk.secrets.cut_from", lambda text, _forms: text),
+            ("cinatra_sdk.governed.secrets.cut_from", lambda text, _forms: text),
         ),
         row="placeholder,_refused-host_that_is_not_allowed",
     ),
@@ -521,13 +521,13 @@ CONTROLS = {
     "proofs are no secrets": Control(
         open=_without(
             ("cinatra_sdk.platform.request._PROOFS", frozenset()),
-            ("cinatra_sdk.secrets._ATTESTATION", re.compile("(?!)")),
-            ("cinatra_sdk.secrets._PATTERNS", ()),
+            ("cinatra_sdk.governed.secrets._ATTESTATION", re.compile("(?!)")),
+            ("cinatra_sdk.governed.secrets._PATTERNS", ()),
         ),
         row="attestation-step_attestation_in_an_answer",
     ),
     "libpq's reading of a DSN is believed": Control(
-        open=_without(("cinatra_sdk.store.dsn._PLAIN", {})),
+        open=_without(("cinatra_sdk.postgres.dsn._PLAIN", {})),
         row="DSN-slash_in_the_password",
     ),
     "a flow is shown as written": Control(
@@ -540,7 +540,7 @@ CONTROLS = {
     ),
     "errors of tools are kept as they come": Control(
         open=_without(
-            ("cinatra_sdk.secrets.cut_from", lambda text, _forms: text),
+            ("cinatra_sdk.governed.secrets.cut_from", lambda text, _forms: text),
         ),
         row="tool-message,_placeholder",
     ),

@@ -17,7 +17,8 @@ from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from psycopg.conninfo import make_conninfo
 
-from cinatra_sdk import Decision, RunStore, checkpoints
+from cinatra_sdk import Decision, RunStore
+from cinatra_sdk.engine import checkpoints
 from cinatra_sdk.platform import SimulatedPlatform
 from graphs import orchestrator_v1
 from oas_compiler import compile_flow

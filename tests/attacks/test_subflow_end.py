@@ -14,8 +14,8 @@ from langgraph.types import Command
 
 from cinatra_sdk import Decision, RunStore
 from cinatra_sdk.errors import FlowError
+from cinatra_sdk.governed.state import _MAGIC, MISSING
 from cinatra_sdk.platform import SimulatedPlatform
-from cinatra_sdk.state import _MAGIC, MISSING
 from oas_compiler import compile_flow
 from tests.attacks.book import Attack
 from tests.attacks.families import Control, Place, tests_of
@@ -157,7 +157,7 @@ def on_a_store(how: Any, place: Place) -> str:
 @contextmanager
 def unasked_seal(place: Place) -> Iterator[None]:
     """Channels that take whatever is written, as if it were sealed."""
-    from cinatra_sdk import state
+    from cinatra_sdk.governed import state
 
     kept = state.unseal
 

@@ -11,11 +11,12 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.errors import InvalidUpdateError
 from langgraph.types import Command
 
-from cinatra_sdk import hitl, host_node
-from cinatra_sdk import step as blocks
+from cinatra_sdk.blocks import host_node
+from cinatra_sdk.blocks import step as blocks
+from cinatra_sdk.engine.runtime_context import host_context
 from cinatra_sdk.errors import FlowError
+from cinatra_sdk.gates import hitl
 from cinatra_sdk.platform import SimulatedPlatform
-from cinatra_sdk.runtime_context import host_context
 from graphs import context_selection, orchestrator_v1
 from oas_compiler.lower.frame import Frame
 from tests.attacks.book import Attack
@@ -89,7 +90,7 @@ def approve(made: Made) -> None:
 
 
 def chosen(interrupt: Any) -> Any:
-    from cinatra_sdk.gates import gate_of
+    from cinatra_sdk.gates.gate import gate_of
 
     gate = gate_of(interrupt)
     assert gate is not None

@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from cinatra_sdk import Decision, FlowError, HttpPlatform, RunStore, SimulatedPlatform
+from cinatra_sdk.engine.runtime_context import host_context
 from cinatra_sdk.platform import platform_from
 from cinatra_sdk.platform.origin import AllowEntry
 from cinatra_sdk.platform.protocol import Credentials, PlatformCall
 from cinatra_sdk.platform.remaking import OwnSettings
 from cinatra_sdk.platform.strangers import StrangersPlatform
 from cinatra_sdk.platform.stubs import StubError, read_stubs
-from cinatra_sdk.runtime_context import host_context
 from oas_compiler import compile_flow
 from tests.attacks import families, trust_lending
 from tests.attacks.book import Attack
@@ -453,11 +453,15 @@ CONTROLS = {
         open=_the_environment_is_lent, row="variable_of_the_process-in_the_url"
     ),
     "no name is the runtime's, compiled": Control(
-        open=_patched(sys.modules["cinatra_sdk.placeholders"], "is_runtime_name", lambda _: False),
+        open=_patched(
+            sys.modules["cinatra_sdk.governed.placeholders"], "is_runtime_name", lambda _: False
+        ),
         row="runtime's_own_name,_compiled-bridge_token",
     ),
     "no name is the runtime's, in the row": Control(
-        open=_patched(sys.modules["cinatra_sdk.placeholders"], "is_runtime_name", lambda _: False),
+        open=_patched(
+            sys.modules["cinatra_sdk.governed.placeholders"], "is_runtime_name", lambda _: False
+        ),
         row="runtime's_own_name,_put_into_the_row-bridge_token",
     ),
     "the row chooses who gets a run token": Control(

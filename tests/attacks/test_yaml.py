@@ -12,14 +12,14 @@ from typing import Any
 import pytest
 import yaml
 
-from cinatra_sdk import documents, yaml_text
-from cinatra_sdk.documents import DocumentRefused, decoded, read_document
-from cinatra_sdk.platform.local import context_file
-from cinatra_sdk.platform.local.context_file import ContextFileError, read_context_file
+from cinatra_sdk.host import context_file
+from cinatra_sdk.host.context_file import ContextFileError, read_context_file
 from cinatra_sdk.platform.stubs import StubError, read_stubs
-from oas_compiler.diagnostics import Diagnostics
-from oas_compiler.skill import read_skill
-from oas_compiler.source import read_source
+from cinatra_sdk.text import documents, yaml_text
+from cinatra_sdk.text.documents import DocumentRefused, decoded, read_document
+from oas_compiler.findings.finding import Findings
+from oas_compiler.package.skill import read_skill
+from oas_compiler.text.source import read_source
 from tests.attacks.book import Attack
 from tests.attacks.families import Control, Place, tests_of
 
@@ -46,7 +46,7 @@ def as_bytes(text: str, _folder: Path) -> Any:
 
 
 def _source(source: Any) -> Any:
-    findings = Diagnostics()
+    findings = Findings()
     found = read_source(source, findings)
     if found is not None:
         return found.value
@@ -187,7 +187,7 @@ def value_of_json(attack: Attack, place: Place) -> str:
 
 
 def told_by_check(attack: Attack, _place: Place) -> str:
-    findings = Diagnostics()
+    findings = Findings()
     assert read_source(attack.value.encode("utf-8"), findings) is not None
     codes = sorted({finding.code for finding in findings.warnings})
     return " ".join(codes) or "nothing said"
@@ -232,7 +232,7 @@ def quotes_say_nothing(place: Place) -> Iterator[None]:
 @contextmanager
 def names_decide(place: Place) -> Iterator[None]:
     """A file called .yaml is YAML, whatever it begins with: its stored bytes are read otherwise."""
-    from oas_compiler import source
+    from oas_compiler.text import source
 
     with place.monkeypatch.context() as patch:
         patch.setattr(source, "_looks_like_json", lambda raw: False)
@@ -267,7 +267,7 @@ test_attack, test_twin, test_control = tests_of("yaml", attempt, CONTROLS)
     ],
 )  # fmt: skip
 def test_the_short_way_of_a_frontmatter_says_what_the_reader_says(text: str) -> None:
-    from oas_compiler.skill import common_members
+    from oas_compiler.package.skill import common_members
 
     common = common_members(text)
     reading = yaml_text.read_yaml(text)

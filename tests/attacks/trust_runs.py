@@ -14,9 +14,9 @@ from psycopg.types.json import Json
 from typer.testing import CliRunner, Result
 
 from cinatra_sdk import Decision, HttpPlatform, RunStore, SimulatedPlatform
-from cinatra_sdk.platform.local.settings import read_settings
-from cinatra_sdk.platform.local.standalone import standalone
-from cinatra_sdk.runtime_context import HostContext
+from cinatra_sdk.engine.runtime_context import HostContext
+from cinatra_sdk.host.settings import read_settings
+from cinatra_sdk.host.standalone import standalone
 from oas_compiler import compile_flow
 from oas_compiler.cli.app import app
 from tests.flows import api, end, flow_of, gate, start

@@ -11,7 +11,7 @@ from langgraph.checkpoint.postgres import PostgresSaver
 from benchmarks import __main__ as command
 from benchmarks import acting, checking, compiling, context, database, steps
 from benchmarks.chain import TOPIC
-from cinatra_sdk.store.database import Database
+from cinatra_sdk.postgres.database import Database
 from oas_compiler.checks import RULES
 
 EXAMPLE = sorted(compiling.EXAMPLES.glob("**/oas.json"))[:1]

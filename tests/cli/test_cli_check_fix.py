@@ -115,7 +115,7 @@ def test_a_fix_that_did_not_help_is_not_offered_again(
     offline: Any, old: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert "1 can be fixed" in offline("check", str(old), *ONLY).stderr
-    from oas_compiler.fixing import planning
+    from oas_compiler.edit.fix import planning
 
     monkeypatch.setattr(planning._Trial, "_helps", lambda *_: False)
     result = offline("check", str(old), "--fix", "--yes", *ONLY)

@@ -10,8 +10,8 @@ from rich.cells import cell_len
 from rich.console import Console
 from selection_flow import THREE, envelope, ref, selector, values
 
-from cinatra_sdk.answers import AnswerForm
 from cinatra_sdk.context.selector import read_selector
+from cinatra_sdk.gates.answers import AnswerForm
 from oas_compiler.cli.checklist import CannotTick, Checklist, read_numbers
 from oas_compiler.cli.checklist_view import checklist_view, how_many
 from oas_compiler.cli.selecting import answer_value, chosen_by_id, options_for, other_values

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from oasflow_screen import Screen
 
-from oas_compiler.explanation import explain
+from oas_compiler.explain import explain
 from tests.flows import api, branching, end, flow_node, flow_of, gate, port, start
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from oasflow_process import Oasflow
 
-from cinatra_sdk.answers import AnswerForm
-from cinatra_sdk.gates import Gate
+from cinatra_sdk.gates.answers import AnswerForm
+from cinatra_sdk.gates.gate import Gate
 from oas_compiler.cli.fields import NotFitting, as_typed, read_field
 from oas_compiler.cli.form import SKIPPED, assembled, fields_of
 from oas_compiler.cli.proposal import proposed

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.text import Text
 from typer.testing import CliRunner
 
-from cinatra_sdk.gates import Gate
+from cinatra_sdk.gates.gate import Gate
 from cinatra_sdk.runs import Run
 from oas_compiler.cli.about import what_is_used
 from oas_compiler.cli.app import app
@@ -25,7 +25,7 @@ from oas_compiler.cli.opening import Own
 from oas_compiler.cli.render import gate_view, gates_table, outcome_view, run_view, runs_table
 from oas_compiler.cli.terminal import Terminal, console_for
 from oas_compiler.cli.values import values_view
-from oas_compiler.diagnostics import Finding
+from oas_compiler.findings.finding import Finding
 from oas_compiler.ir import Place
 from tests.flows import end, flow_node, flow_of, gate, port, start
 

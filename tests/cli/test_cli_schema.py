@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from oas_compiler.dialect import dialect_schema
+from oas_compiler.schema.dialect import dialect_schema
 from tests.flows import end, flow_of, port, start
 
 FLOW = flow_of(

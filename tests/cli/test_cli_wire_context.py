@@ -208,7 +208,7 @@ def test_a_file_that_changes_while_the_diff_is_read_is_not_written(
     offline: Any, agent: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from oas_compiler.cli import wire_context
-    from oas_compiler.reports.diff import unified
+    from oas_compiler.edit.unified import unified
 
     manifest = agent / "package.json"
 

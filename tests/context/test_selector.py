@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from cinatra_sdk.answers import AnswerForm
 from cinatra_sdk.context.errors import ContextError
 from cinatra_sdk.context.refs import PinnedTriple
 from cinatra_sdk.context.selector import Selector, is_selector, read_selector
 from cinatra_sdk.errors import AnswerInvalid
-from cinatra_sdk.gates import Gate, example_answer
-from cinatra_sdk.hitl import build_hitl_gate
-from cinatra_sdk.json_schema import first_problem
+from cinatra_sdk.gates.answers import AnswerForm
+from cinatra_sdk.gates.gate import Gate, example_answer
+from cinatra_sdk.gates.hitl import build_hitl_gate
+from cinatra_sdk.values.json_schema import first_problem
 
 
 def ref(name: str, scope: str = "organization", **more: Any) -> dict[str, Any]:
@@ -215,7 +215,7 @@ def test_a_gate_read_back_in_another_process_refuses_the_same():
     )
     policy = {"steps": [{"stepNumber": 1, "requiresApproval": True}]}
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("cinatra_sdk.hitl.interrupt", pause)
+        patched.setattr("cinatra_sdk.gates.hitl.interrupt", pause)
         with pytest.raises(KeyboardInterrupt):
             gate({"approval_policy": policy})
     payload, type_ = asked[0]

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from cinatra_sdk.store.local import LocalServer
-from cinatra_sdk.store.local_folders import base_of
+from cinatra_sdk.postgres.folders import base_of
+from cinatra_sdk.postgres.server import LocalServer
 
 
 @pytest.fixture

@@ -10,9 +10,9 @@ import pytest
 
 from cinatra_sdk import Decision, Run, RunStore
 from cinatra_sdk.errors import AnswerInvalid
+from cinatra_sdk.host.context_file import ContextFile, read_context_file
+from cinatra_sdk.host.standalone import standalone
 from cinatra_sdk.platform import SimulatedPlatform
-from cinatra_sdk.platform.local.context_file import ContextFile, read_context_file
-from cinatra_sdk.platform.local.standalone import standalone
 from cinatra_sdk.store.artifacts import ArtifactStore
 from oas_compiler import compile_flow
 from tests.examples.agents import EXAMPLES

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from cinatra_sdk.store.local import LocalServer
+from cinatra_sdk.postgres.server import LocalServer
 from tests.examples.agents import EXAMPLES, program
 
 demo: Any = program("demo.py")

@@ -12,10 +12,10 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command, Overwrite
 
 from cinatra_sdk.advancing import advance
+from cinatra_sdk.engine.runtime_context import DERIVED, HostContext, host_context
 from cinatra_sdk.errors import InputInvalid, NodeFailed, PolicyInvalid, ValueRefused
 from cinatra_sdk.platform import SimulatedPlatform
 from cinatra_sdk.runs import Stop
-from cinatra_sdk.runtime_context import DERIVED, HostContext, host_context
 from graphs.orchestrator_v1 import NODES, POLICY, SAMPLES, build_graph
 
 INPUT = {"campaign_goal": "Meet", "audience": "CTOs", "sender_email": "me@example.com"}

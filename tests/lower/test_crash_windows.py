@@ -13,7 +13,7 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 from cinatra_sdk.advancing import advance
-from cinatra_sdk.gates import Gate
+from cinatra_sdk.gates.gate import Gate
 from cinatra_sdk.platform import SimulatedPlatform
 from oas_compiler import compile_flow
 from tests.flows import api, end, flow_node, flow_of, gate, port, start

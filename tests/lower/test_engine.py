@@ -12,7 +12,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import Command, interrupt
 from typing_extensions import TypedDict
 
-from cinatra_sdk.decisions import Decision
+from cinatra_sdk.gates.decisions import Decision
 from cinatra_sdk.platform import SimulatedPlatform
 from oas_compiler import compile_flow
 from oas_compiler.lower.engine import node_runnable

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from cinatra_sdk.decisions import Decision
 from cinatra_sdk.errors import InputInvalid, LimitExceeded, NodeFailed
+from cinatra_sdk.gates.decisions import Decision
 from cinatra_sdk.platform import PlatformOutputError
 from cinatra_sdk.testing import drive
 from oas_compiler import CompileError, compile_flow

@@ -6,11 +6,11 @@ from typing import Any
 
 from langgraph.checkpoint.memory import InMemorySaver
 
-from cinatra_sdk.gates import gates_of
+from cinatra_sdk.gates.gate import gates_of
 from oas_compiler import compile_flow
-from oas_compiler.drawing.html import html_page
-from oas_compiler.explanation import explain
-from oas_compiler.mermaid import mermaid
+from oas_compiler.draw.html import html_page
+from oas_compiler.draw.mermaid import mermaid
+from oas_compiler.explain import explain
 from tests.flows import end, flow_node, flow_of, gate, start
 
 ENTRY = {"name": "Review the drafts", "renderer": "@p/q:shown", "riskClass": "draft_create"}

@@ -9,8 +9,8 @@ import re
 import pytest
 
 from cinatra_sdk.errors import NodeFailed
-from cinatra_sdk.patterns.searching import Matcher, SearchStopped
 from cinatra_sdk.testing import adrive, drive
+from cinatra_sdk.values.patterns.searching import Matcher, SearchStopped
 from oas_compiler import compile_flow
 from oas_compiler.lower.flow import Flow
 from tests.flows import end, flow_of, node, port, start

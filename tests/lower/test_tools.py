@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from cinatra_sdk.runtime_context import host_context
+from cinatra_sdk.engine.runtime_context import host_context
 from cinatra_sdk.testing import drive
 from oas_compiler import compile_flow
 from oas_compiler.lower.flow import Flow

@@ -11,9 +11,9 @@ import pytest
 from cinatra_sdk.platform import SimulatedPlatform
 from cinatra_sdk.testing import drive
 from oas_compiler import compile_flow
-from oas_compiler.diagnostics import CompileError
 from oas_compiler.lower.compile import flow_from_store
 from oas_compiler.pipeline import compile_ir
+from oas_compiler.report.diagnostics import CompileError
 from tests.flows import end, flow_node, flow_of, port, start
 from tests.slot_flows import declared, slot, taking, unwired
 from tests.wired_flows import wired

@@ -15,10 +15,10 @@ from typing import Any
 from oas_compiler import Diagnostics, Finding, check
 from oas_compiler.checks import run_rules
 from oas_compiler.checks.subject import Subject, Written
+from oas_compiler.document.scope import Document
+from oas_compiler.findings.rules import Report, rule
 from oas_compiler.ir import Place
-from oas_compiler.rules import Report, rule
-from oas_compiler.scope import Document
-from oas_compiler.source import read_source
+from oas_compiler.text.source import read_source
 
 
 def _planted(breaks: Callable[[Written, Report], object]) -> Callable[[Any], Diagnostics]:

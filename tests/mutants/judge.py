@@ -25,10 +25,10 @@ from typing import Any, Final, TypeAlias
 from oas_compiler import CompileError, Diagnostics, Finding, compile_ir
 from oas_compiler.catalog import all_rules
 from oas_compiler.diff import diff
-from oas_compiler.drawing import lay_out, svg_text
-from oas_compiler.mermaid import mermaid
-from oas_compiler.printer import print_ir
-from oas_compiler.source import read_source
+from oas_compiler.draw import lay_out, svg_text
+from oas_compiler.draw.mermaid import mermaid
+from oas_compiler.ir.printing import print_ir
+from oas_compiler.text.source import read_source
 from tests.mutants.mutations import Mutant
 
 Check: TypeAlias = Callable[[Any], Diagnostics]

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
 from oas_compiler import Diagnostics
-from oas_compiler.source import read_source
+from oas_compiler.text.source import read_source
 from tests.flows import api, end, flow_of, gate, port, start
 
 ROOT: Final = Path(__file__).resolve().parents[2]

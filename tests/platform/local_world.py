@@ -13,8 +13,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from cinatra_sdk.context import Actor, AgentContextSlot, InstalledExtensions
+from cinatra_sdk.host import RunScope
 from cinatra_sdk.platform import PlatformCall
-from cinatra_sdk.platform.local import RunScope
 from cinatra_sdk.store.artifacts import ArtifactStore
 
 PACKAGE = "@x/writer"

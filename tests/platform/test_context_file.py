@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from cinatra_sdk.context import Actor
-from cinatra_sdk.platform.local.context_file import (
+from cinatra_sdk.host.context_file import (
     MAX_BYTES,
     ContextFile,
     ContextFileError,
     read_context_file,
 )
-from cinatra_sdk.platform.local.settings import read_settings
+from cinatra_sdk.host.settings import read_settings
 from cinatra_sdk.store.loading import LoadedArtifact
 from tests.slot_flows import slot
 from tests.wired_flows import artifact, context

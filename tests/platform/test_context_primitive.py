@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from cinatra_sdk.context import ContextError
-from cinatra_sdk.platform.local import context_resolve
+from cinatra_sdk.host import context_resolve
+from cinatra_sdk.postgres.database import Database
 from cinatra_sdk.store.artifacts import ArtifactStore
-from cinatra_sdk.store.database import Database
 from tests.platform.local_world import ANN, REGISTRY, VOICE, fill
 
 SLOT = {

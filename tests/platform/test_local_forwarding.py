@@ -9,15 +9,15 @@ import pytest
 from local_world import ANN, REGISTRY, ask, fill, served
 
 from cinatra_sdk.context import read_slots
+from cinatra_sdk.host import FixedRuns, RunScope, local_app
 from cinatra_sdk.platform import (
     HttpPlatform,
     PlatformRefused,
     PlatformResponseError,
     SimulatedPlatform,
 )
-from cinatra_sdk.platform.local import FixedRuns, RunScope, local_app
+from cinatra_sdk.postgres.database import Database
 from cinatra_sdk.store.artifacts import ArtifactStore
-from cinatra_sdk.store.database import Database
 from cinatra_sdk.testing import drive
 from oas_compiler import compile_flow
 from tests.slot_flows import declared

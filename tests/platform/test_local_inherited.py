@@ -23,15 +23,15 @@ from local_world import (
 )
 
 from cinatra_sdk.context import Actor
-from cinatra_sdk.platform.local import (
+from cinatra_sdk.host import (
     FixedRuns,
     LocalPlatform,
     ParentSelection,
     RunScope,
     local_app,
 )
+from cinatra_sdk.postgres.database import Database
 from cinatra_sdk.store.artifacts import ArtifactStore
-from cinatra_sdk.store.database import Database
 from cinatra_sdk.testing import drive
 from oas_compiler import compile_flow
 

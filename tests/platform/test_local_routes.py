@@ -28,15 +28,15 @@ from local_world import (
 
 from cinatra_sdk.context import Actor, read_slots
 from cinatra_sdk.context.errors import STATUS
-from cinatra_sdk.platform.local import (
+from cinatra_sdk.host import (
     BearerIdentity,
     FixedRuns,
     ParentSelection,
     RunScope,
     local_app,
 )
+from cinatra_sdk.postgres.database import Database
 from cinatra_sdk.store.artifacts import ArtifactStore
-from cinatra_sdk.store.database import Database
 
 BRIDGE, KEY, TOKEN = "bridge-token-0123", "attest-key-0123", "run-token-0123"
 BEARER = "eyJhbGciOiJFUzI1NiJ9.e30.c2lnbmF0dXJl"

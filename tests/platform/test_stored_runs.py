@@ -13,14 +13,14 @@ import pytest
 import yaml
 
 from cinatra_sdk.context import Actor, ContextError
-from cinatra_sdk.decisions import Decision
 from cinatra_sdk.errors import StoreError
+from cinatra_sdk.gates.decisions import Decision
+from cinatra_sdk.host import FixedRuns, LocalPlatform, ParentSelection
+from cinatra_sdk.host.declared import read_declared
+from cinatra_sdk.host.settings import LocalSettings
+from cinatra_sdk.host.standalone import remade, standalone
+from cinatra_sdk.host.stored_runs import StoredRuns
 from cinatra_sdk.platform import HttpPlatform, Platform, SimulatedPlatform
-from cinatra_sdk.platform.local import FixedRuns, LocalPlatform, ParentSelection
-from cinatra_sdk.platform.local.declared import read_declared
-from cinatra_sdk.platform.local.settings import LocalSettings
-from cinatra_sdk.platform.local.standalone import remade, standalone
-from cinatra_sdk.platform.local.stored_runs import StoredRuns
 from cinatra_sdk.store import RunStore
 from cinatra_sdk.store.artifacts import ArtifactStore
 from cinatra_sdk.store.loading import LoadedArtifact

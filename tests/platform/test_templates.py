@@ -9,7 +9,13 @@ from types import MappingProxyType
 
 import pytest
 
-from cinatra_sdk.templates import MAX_OUTPUT, Renderer, TemplateError, compile_template, render_tree
+from cinatra_sdk.templates.rendering import (
+    MAX_OUTPUT,
+    Renderer,
+    TemplateError,
+    compile_template,
+    render_tree,
+)
 
 VALUES: dict[str, object] = {
     "name": "Ada", "n": 3, "f": 1.5, "yes": True, "nothing": None, "refs": ["a", None, {"k": "<"}],

@@ -11,8 +11,9 @@ import psycopg
 import pytest
 
 from cinatra_sdk.context import Actor, AgentContextSlot, ContextError, InstalledExtensions
+from cinatra_sdk.postgres.connection import connect
+from cinatra_sdk.postgres.database import Database
 from cinatra_sdk.store.artifacts import ArtifactStore
-from cinatra_sdk.store.database import Database, connect
 from cinatra_sdk.store.loading import LoadedArtifact, load
 
 KIND = "@cinatra-ai/artifact:object"

@@ -15,9 +15,10 @@ from cinatra_sdk.context import (
     ContextError,
     InstalledExtensions,
 )
+from cinatra_sdk.postgres.connection import Rows, connect, run
+from cinatra_sdk.postgres.database import Database
 from cinatra_sdk.store import selections
 from cinatra_sdk.store.artifacts import ArtifactStore, Choice
-from cinatra_sdk.store.database import Database, Rows, connect, run
 
 VOICE = "@x/voice"
 ANN = Actor(

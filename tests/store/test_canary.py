@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from cinatra_sdk import Decision, HttpPlatform, NodeFailed, RunStore, SimulatedPlatform
-from cinatra_sdk.store.database import connect
+from cinatra_sdk.postgres.connection import connect
 from oas_compiler import compile_flow
 from tests.flows import api, end, flow_node, flow_of, gate, message, port, start, tool
 

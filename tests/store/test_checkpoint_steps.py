@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 from langgraph.checkpoint.postgres import PostgresSaver
 
-from cinatra_sdk.store import checkpoint_steps
+from cinatra_sdk.postgres import checkpoint_steps
 
 LATEST = len(PostgresSaver.MIGRATIONS) - 1
 
 
 def test_the_count_is_the_installed_versions_and_loads_nothing() -> None:
     program = (
-        "import sys; from cinatra_sdk.store.checkpoint_steps import latest_step; "
+        "import sys; from cinatra_sdk.postgres.checkpoint_steps import latest_step; "
         "print(latest_step(), 'langgraph' in sys.modules)"
     )
     ran = subprocess.run(

@@ -12,8 +12,8 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from cinatra_sdk.postgres.database import Database
 from cinatra_sdk.store.artifacts import ArtifactStore
-from cinatra_sdk.store.database import Database
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 ROWS = 3

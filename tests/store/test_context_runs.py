@@ -16,9 +16,9 @@ from typing import Any
 import pytest
 
 from cinatra_sdk import RunStore
-from cinatra_sdk.platform.local import local_app
+from cinatra_sdk.host import local_app
+from cinatra_sdk.postgres.database import Database
 from cinatra_sdk.store.artifacts import ArtifactStore
-from cinatra_sdk.store.database import Database
 from tests.lower.context_shelf import Shelf, audit, registry
 from tests.platform.local_world import served
 from tests.slot_flows import declared

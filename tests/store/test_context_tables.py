@@ -8,9 +8,9 @@ import psycopg
 import pytest
 
 from benchmarks import context
+from cinatra_sdk.postgres.database import Database
+from cinatra_sdk.postgres.queries import QUERIES
 from cinatra_sdk.store.artifacts import ArtifactStore
-from cinatra_sdk.store.database import Database
-from cinatra_sdk.store.queries import QUERIES
 
 ID = "0" * 64
 OBJECTS = """

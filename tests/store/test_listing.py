@@ -13,7 +13,7 @@ import pytest
 
 from cinatra_sdk import AnswerInvalid, Decision, RunStore
 from cinatra_sdk.platform import SimulatedPlatform
-from cinatra_sdk.store.queries import QUERIES
+from cinatra_sdk.postgres.queries import QUERIES
 from cinatra_sdk.store.run_store import Wanted
 from oas_compiler import compile_flow
 from tests.flows import end, flow_of, gate, start

@@ -8,10 +8,10 @@ import pytest
 from psycopg.types.json import Json
 
 from cinatra_sdk import AnswerInvalid, Decision, GateClosed, RunStore
-from cinatra_sdk.people import MAX_NAME, recorded_name
 from cinatra_sdk.platform import SimulatedPlatform
-from cinatra_sdk.store.database import clock, run
+from cinatra_sdk.postgres.connection import clock, run
 from cinatra_sdk.store.decisions import decision_row
+from cinatra_sdk.text.people import MAX_NAME, recorded_name
 from oas_compiler import compile_flow
 from tests.flows import api, end, flow_of, gate, start
 

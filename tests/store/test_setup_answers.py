@@ -12,9 +12,11 @@ import psycopg
 import pytest
 from psycopg.types.json import Json
 
-from cinatra_sdk import AnswerInvalid, Decision, Run, RunStore, policy
+from cinatra_sdk import AnswerInvalid, Decision, Run, RunStore
+from cinatra_sdk.governed import policy
 from cinatra_sdk.platform import SimulatedPlatform
-from oas_compiler import approval, compile_flow
+from oas_compiler import compile_flow
+from oas_compiler.control import approval
 from tests.flows import api, end, flow_of, port, start
 from tests.store.crasher import crash_at, die_once_recorded
 

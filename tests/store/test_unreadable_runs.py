@@ -11,7 +11,7 @@ from psycopg.types.json import Json
 
 from cinatra_sdk import Decision, RunStore
 from cinatra_sdk.errors import GateUnreadable
-from cinatra_sdk.gates import Gate
+from cinatra_sdk.gates.gate import Gate
 from cinatra_sdk.platform import SimulatedPlatform
 from cinatra_sdk.testing import drive
 from oas_compiler import compile_flow

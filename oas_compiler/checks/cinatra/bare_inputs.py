@@ -21,8 +21,8 @@ from oas_compiler.checks.cinatra.bare_placeholders import (
     used_names,
 )
 from oas_compiler.checks.subject import Subject, Written
-from oas_compiler.rules import Report, rule
-from oas_compiler.templates import TemplateReader, is_environment_name
+from oas_compiler.findings.rules import Report, rule
+from oas_compiler.templates.reading import TemplateReader, is_environment_name
 
 Texts: TypeAlias = list[tuple[str, str]]
 WORD = re.compile(r"\w+")

@@ -12,7 +12,12 @@ import re
 from collections.abc import Iterator
 
 from oas_compiler.checks.subject import Written
-from oas_compiler.templates import TemplateError, TemplateReader, is_environment_name, strings
+from oas_compiler.templates.reading import (
+    TemplateError,
+    TemplateReader,
+    is_environment_name,
+    strings,
+)
 
 PARSED = ("url", "http_method", "data", "query_params", "headers")
 """Fields whose templates are parsed while a flow is built (OAS080, OAS081)."""

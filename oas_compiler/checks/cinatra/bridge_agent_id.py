@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 from oas_compiler.checks.cinatra.bridge_nodes import BODIES, BRIDGE, bridge_nodes
 from oas_compiler.checks.subject import Subject, Written
+from oas_compiler.findings.rules import Report, rule
 from oas_compiler.ir import JsonValue
-from oas_compiler.rules import Report, rule
 
 
 @rule(

@@ -12,7 +12,8 @@ from difflib import get_close_matches
 from typing import Final
 
 from oas_compiler.checks.subject import Subject, Written
-from oas_compiler.diagnostics import LONGEST_COMPARED, Edit
+from oas_compiler.findings.finding import Edit
+from oas_compiler.findings.spelling import LONGEST_COMPARED
 from oas_compiler.ir import Json, JsonValue
 
 BRIDGE = "/api/llm-bridge"

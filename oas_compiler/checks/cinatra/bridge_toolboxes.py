@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from oas_compiler.checks.cinatra.bridge_nodes import Addition, bridge_nodes, lacks, misspelt_key
 from oas_compiler.checks.subject import Subject
-from oas_compiler.rules import Report, rule
+from oas_compiler.findings.rules import Report, rule
 
 
 @rule(

@@ -7,9 +7,9 @@
 from __future__ import annotations
 
 from oas_compiler.checks.subject import Subject, Written
-from oas_compiler.components import describe
-from oas_compiler.diagnostics import did_you_mean
-from oas_compiler.rules import Report, rule
+from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.spelling import did_you_mean
+from oas_compiler.text.descriptions import describe
 
 TYPES = ("orchestrator", "leaf", "node", "flow")
 

@@ -6,8 +6,8 @@ a root flow without "$referenced_components"   ->   OAS105
 from __future__ import annotations
 
 from oas_compiler.checks.subject import Subject
-from oas_compiler.rules import Report, rule
-from oas_compiler.scope import DEFINITIONS
+from oas_compiler.document.scope import DEFINITIONS
+from oas_compiler.findings.rules import Report, rule
 
 
 @rule(

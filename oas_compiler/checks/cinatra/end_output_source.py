@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from oas_compiler.checks.structure.gaps import Gaps
 from oas_compiler.checks.subject import Subject
+from oas_compiler.findings.rules import Report, rule
 from oas_compiler.ir import EndNode, FlowIR, StartNode
-from oas_compiler.rules import Report, rule
 
 
 @rule(

@@ -11,9 +11,9 @@ What is wrong for Agent Spec too (no list, no title, an unknown type) is OAS022,
 from __future__ import annotations
 
 from oas_compiler.checks.subject import Subject, Written
-from oas_compiler.components import describe
+from oas_compiler.findings.rules import Report, rule
 from oas_compiler.ir import JsonValue
-from oas_compiler.rules import Report, rule
+from oas_compiler.text.descriptions import describe
 
 CATEGORIES = ("profile", "content", "project", "idea", "report")
 

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from oas_compiler.checks.addresses import read_address
 from oas_compiler.checks.subject import Subject
-from oas_compiler.rules import Report, rule
+from oas_compiler.findings.rules import Report, rule
 
 HOSTS = frozenset({"localhost", "127.0.0.1", "0.0.0.0", "::1", "host.docker.internal"})  # noqa: S104 - an address to recognise
 PATH = "/api/a2a/agents/"

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from oas_compiler.checks.subject import Subject
-from oas_compiler.rules import Report, rule
+from oas_compiler.findings.rules import Report, rule
 
 
 @rule(

@@ -12,9 +12,9 @@ from __future__ import annotations
 from typing import Final
 
 from oas_compiler.checks.subject import Subject
-from oas_compiler.diagnostics import Edit
+from oas_compiler.findings.finding import Edit
+from oas_compiler.findings.rules import Report, rule
 from oas_compiler.ir import JsonValue
-from oas_compiler.rules import Report, rule
 
 REMOVE: Final = "remove it"
 LEGACY: Final = {

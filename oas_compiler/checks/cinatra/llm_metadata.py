@@ -7,8 +7,8 @@
 from __future__ import annotations
 
 from oas_compiler.checks.subject import Subject, Written
-from oas_compiler.components import describe
-from oas_compiler.rules import Report, rule
+from oas_compiler.findings.rules import Report, rule
+from oas_compiler.text.descriptions import describe
 
 VALUES: dict[str, tuple[str, ...]] = {
     "preferredProvider": ("openai", "anthropic", "gemini"),

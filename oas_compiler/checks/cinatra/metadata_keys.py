@@ -14,17 +14,17 @@ from difflib import get_close_matches
 from functools import lru_cache
 from typing import Final
 
-from oas_compiler import dialect_cinatra
 from oas_compiler.checks.subject import Subject, Written
-from oas_compiler.spelling import plain
+from oas_compiler.findings.spelling import plain
+from oas_compiler.schema import cinatra
 
 KEYS: Final[Mapping[str, frozenset[str]]] = {
     # The `type` of a flow is no key that could be missed: without it OAS102 speaks.
     kind: frozenset(keys) - {"type"}
-    for kind, keys in dialect_cinatra.KEYS.items()
+    for kind, keys in cinatra.KEYS.items()
 }
 """What the host and this compiler read, by type of component."""
-_OTHERS: Final = frozenset(dialect_cinatra.OTHER_KEYS)
+_OTHERS: Final = frozenset(cinatra.OTHER_KEYS)
 _AND_THESE: Final = frozenset({"type", "llm", "name"})
 """Keys that stand in real files and are no slips for others."""
 SHORTEST: Final = 5

@@ -18,12 +18,12 @@ from oas_compiler.checks.cinatra.metadata_keys import KEYS as NAMES
 from oas_compiler.checks.cinatra.metadata_keys import misspelt_keys
 from oas_compiler.checks.flaws import Flaw, misspelt, tell
 from oas_compiler.checks.subject import Subject, Written
-from oas_compiler.components import describe
-from oas_compiler.diagnostics import did_you_mean
-from oas_compiler.dialect_cinatra import KEYS, gate_step
+from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.spelling import did_you_mean
 from oas_compiler.ir import JsonValue
-from oas_compiler.marks import child
-from oas_compiler.rules import Report, rule
+from oas_compiler.schema.cinatra import KEYS, gate_step
+from oas_compiler.text.descriptions import describe
+from oas_compiler.text.marks import child
 
 _TOLD: Final = frozenset(
     {

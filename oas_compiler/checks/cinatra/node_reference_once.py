@@ -8,9 +8,9 @@ Plain Agent Spec files that do so exist and are valid: OAS028 warns of them.
 from __future__ import annotations
 
 from oas_compiler.checks.subject import Subject
-from oas_compiler.diagnostics import Edit
-from oas_compiler.rules import Report, rule
-from oas_compiler.scope import REFERENCE
+from oas_compiler.document.scope import REFERENCE
+from oas_compiler.findings.finding import Edit
+from oas_compiler.findings.rules import Report, rule
 
 
 @rule(

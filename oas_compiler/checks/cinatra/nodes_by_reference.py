@@ -8,8 +8,8 @@ What is no component at all is OAS014 or OAS022.
 from __future__ import annotations
 
 from oas_compiler.checks.subject import Subject, Written
-from oas_compiler.rules import Report, rule
-from oas_compiler.scope import REFERENCE, is_reference
+from oas_compiler.document.scope import REFERENCE, is_reference
+from oas_compiler.findings.rules import Report, rule
 
 
 @rule(

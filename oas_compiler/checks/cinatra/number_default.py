@@ -9,8 +9,8 @@ The runtime behind the host takes a whole number for an integer and refuses it a
 from __future__ import annotations
 
 from oas_compiler.checks.subject import Subject
+from oas_compiler.findings.rules import Report, rule
 from oas_compiler.ir import JsonValue
-from oas_compiler.rules import Report, rule
 
 
 @rule(

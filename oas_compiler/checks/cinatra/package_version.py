@@ -9,10 +9,10 @@ is no version there is OAS198, and decides nothing.
 from __future__ import annotations
 
 from oas_compiler.checks.subject import Subject
-from oas_compiler.deps.ranges import is_version
-from oas_compiler.diagnostics import Edit
+from oas_compiler.findings.finding import Edit
+from oas_compiler.findings.rules import Report, rule
 from oas_compiler.ir import Json
-from oas_compiler.rules import Report, rule
+from oas_compiler.package.ranges import is_version
 
 
 @rule(

@@ -16,8 +16,8 @@ from collections.abc import Collection
 from oas_compiler.checks.cinatra.bare_placeholders import bare_names, templates
 from oas_compiler.checks.structure.gaps import Gaps
 from oas_compiler.checks.subject import Subject, Written
+from oas_compiler.findings.rules import Report, rule
 from oas_compiler.ir import DataEdge, FlowIR, StartNode
-from oas_compiler.rules import Report, rule
 
 RUN_ID = "agent_run_id"
 GIVEN = ("cinatra_run_id", RUN_ID)

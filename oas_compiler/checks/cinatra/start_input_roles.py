@@ -15,8 +15,8 @@ from typing import Final
 from oas_compiler.checks.cinatra.metadata_keys import meant_keys
 from oas_compiler.checks.structure.host_owned_names import AUTHORITATIVE
 from oas_compiler.checks.subject import Subject, Written
-from oas_compiler.diagnostics import did_you_mean
-from oas_compiler.rules import Report, rule
+from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.spelling import did_you_mean
 
 _MOST_PAIRS: Final = 20_000
 """Names that are compared with each other."""

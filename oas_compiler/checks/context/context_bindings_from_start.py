@@ -9,10 +9,10 @@ slots the parent fills by agreement (`parentSatisfiedContextSlots`).
 
 from __future__ import annotations
 
-from oas_compiler.checks.slots import BINDINGS, REFS, SlotFlow
 from oas_compiler.checks.subject import Subject
+from oas_compiler.control.slots import BINDINGS, REFS, SlotFlow
+from oas_compiler.findings.rules import Report, rule
 from oas_compiler.ir import DataEdge, EndNode
-from oas_compiler.rules import Report, rule
 
 
 @rule(

@@ -8,10 +8,10 @@ The loader looks for this mark to know that a slot is wired already.
 
 from __future__ import annotations
 
-from oas_compiler.checks.slots import SlotFlow, marked_slot
 from oas_compiler.checks.subject import Subject
+from oas_compiler.control.slots import SlotFlow, marked_slot
+from oas_compiler.findings.rules import Report, rule
 from oas_compiler.ir import FlowNode
-from oas_compiler.rules import Report, rule
 
 _MOST_NAMED = 3
 

@@ -8,10 +8,10 @@ A host that sees both cannot say where the selection belongs, and refuses the fl
 
 from __future__ import annotations
 
-from oas_compiler.checks.slots import BINDINGS
 from oas_compiler.checks.subject import Subject
+from oas_compiler.control.slots import BINDINGS
+from oas_compiler.findings.rules import Report, rule
 from oas_compiler.ir import EndNode, StartNode
-from oas_compiler.rules import Report, rule
 
 
 @rule(

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from oas_compiler.checks.cinatra.metadata_keys import misspelt_keys
 from oas_compiler.checks.guide.misspelt_manifest_key import KEYS
-from oas_compiler.checks.slots import SELECTION_AGENT, dependency_pointers, is_selection_agent
 from oas_compiler.checks.subject import Subject
-from oas_compiler.rules import Report, rule
+from oas_compiler.control.slots import SELECTION_AGENT, dependency_pointers, is_selection_agent
+from oas_compiler.findings.rules import Report, rule
 
 
 @rule(

@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from oas_compiler.checks.child_agents import own_names
-from oas_compiler.checks.slots import Slot
 from oas_compiler.checks.subject import Subject
+from oas_compiler.control.slots import Slot
+from oas_compiler.findings.rules import Report, rule
 from oas_compiler.ir import FlowIR, FlowNode, Port, StartNode
-from oas_compiler.marks import child
-from oas_compiler.rules import Report, rule
+from oas_compiler.text.marks import child
 
 
 @rule(

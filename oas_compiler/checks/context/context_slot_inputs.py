@@ -6,9 +6,9 @@ edges into parentRunId, parentPackageName, slotId and projectId
 
 from __future__ import annotations
 
-from oas_compiler.checks.slots import SELECTION_INPUTS
 from oas_compiler.checks.subject import Subject
-from oas_compiler.rules import Report, rule
+from oas_compiler.control.slots import SELECTION_INPUTS
+from oas_compiler.findings.rules import Report, rule
 
 
 @rule(

@@ -9,7 +9,7 @@ The order of `nodes` says nothing about what runs when, but the host's conforman
 from __future__ import annotations
 
 from oas_compiler.checks.subject import Subject
-from oas_compiler.rules import Report, rule
+from oas_compiler.findings.rules import Report, rule
 
 
 @rule(

@@ -7,10 +7,10 @@ start → context_brand → write
 
 from __future__ import annotations
 
-from oas_compiler.checks.slots import Slot
 from oas_compiler.checks.subject import Subject
+from oas_compiler.control.slots import Slot
+from oas_compiler.findings.rules import Report, rule
 from oas_compiler.ir import FlowIR
-from oas_compiler.rules import Report, rule
 
 
 @rule(

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import re
 
-from oas_compiler.checks.slots import BINDINGS, SlotFlow
 from oas_compiler.checks.subject import Subject
-from oas_compiler.rules import Report, rule
+from oas_compiler.control.slots import BINDINGS, SlotFlow
+from oas_compiler.findings.rules import Report, rule
 
 _MEMBER_OF = re.compile(r"(?<![\w.])([A-Za-z_]\w*)\s*[.\[]")
 

@@ -13,11 +13,11 @@ from __future__ import annotations
 from collections.abc import Collection
 from difflib import get_close_matches
 
-from oas_compiler.checks.slots import KEY
 from oas_compiler.checks.subject import Subject
+from oas_compiler.control.slots import KEY
+from oas_compiler.findings.rules import Report, rule
 from oas_compiler.ir import JsonValue
-from oas_compiler.marks import child
-from oas_compiler.rules import Report, rule
+from oas_compiler.text.marks import child
 
 _MODES = {
     "selectionMode": ("interactive", "autonomous"),

@@ -10,10 +10,10 @@ and is not, is OAS063's.
 from __future__ import annotations
 
 from oas_compiler.checks.context.context_slot_prompt_only import prompt_references
-from oas_compiler.checks.slots import BINDINGS, SlotFlow
 from oas_compiler.checks.subject import Subject
+from oas_compiler.control.slots import BINDINGS, SlotFlow
+from oas_compiler.findings.rules import Report, rule
 from oas_compiler.ir import EndNode, StartNode
-from oas_compiler.rules import Report, rule
 
 
 @rule(

@@ -9,9 +9,9 @@ The plain name stands for the only slot of a flow; with several each has `<slotI
 
 from __future__ import annotations
 
-from oas_compiler.checks.slots import Slot
 from oas_compiler.checks.subject import Subject
-from oas_compiler.rules import Report, rule
+from oas_compiler.control.slots import Slot
+from oas_compiler.findings.rules import Report, rule
 
 
 @rule(

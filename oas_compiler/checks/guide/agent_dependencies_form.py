@@ -12,12 +12,12 @@ from itertools import islice
 from typing import Final
 
 from oas_compiler.checks.subject import Subject
-from oas_compiler.deps.declared import LIST, MAP, wanted
-from oas_compiler.deps.ranges import refusal
+from oas_compiler.findings.rules import Report, rule
 from oas_compiler.ir import JsonValue
-from oas_compiler.marks import child
-from oas_compiler.package import Package
-from oas_compiler.rules import Report, rule
+from oas_compiler.package.declared import LIST, MAP, wanted
+from oas_compiler.package.package import Package
+from oas_compiler.package.ranges import refusal
+from oas_compiler.text.marks import child
 
 _NAME: Final = re.compile(r"(?:@[a-z0-9~-][a-z0-9._~-]*/)?[a-z0-9~-][a-z0-9._~-]*")
 _MOST: Final = 1_000

@@ -12,9 +12,9 @@ from collections.abc import Iterator
 
 from oas_compiler.checks.object_literals import KEYS, SPREAD, overridable
 from oas_compiler.checks.subject import Subject
+from oas_compiler.findings.rules import Report, rule
 from oas_compiler.ir import Place
-from oas_compiler.rules import Report, rule
-from oas_compiler.scripts import Script
+from oas_compiler.package.scripts import Script
 
 
 @rule(

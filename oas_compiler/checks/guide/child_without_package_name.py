@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from oas_compiler.checks.child_agents import Called, called_agents, own_names
 from oas_compiler.checks.subject import Subject
-from oas_compiler.rules import Report, rule
+from oas_compiler.findings.rules import Report, rule
 
 
 @rule(

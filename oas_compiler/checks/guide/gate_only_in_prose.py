@@ -12,8 +12,8 @@ from typing import Final
 
 from oas_compiler.checks.child_agents import gates
 from oas_compiler.checks.subject import Subject
+from oas_compiler.findings.rules import Report, rule
 from oas_compiler.ir import Place
-from oas_compiler.rules import Report, rule
 
 _WHO: Final = r"(?:users?|humans?|persons?|people|operators?|reviewers?|somebody|someone)"
 _YES: Final = r"(?:approv\w+|confirm\w*|sign(?:s|ed)?[- ]?off|human review)"

@@ -13,9 +13,9 @@ from typing import Final
 from oas_compiler.checks.cinatra.metadata_keys import meant_keys
 from oas_compiler.checks.cinatra.metadata_values import has_block
 from oas_compiler.checks.subject import Subject, Written
+from oas_compiler.control.risk import READ, weight
+from oas_compiler.findings.rules import Report, rule
 from oas_compiler.ir import FlowIR, FlowNode, InputMessageNode, Node
-from oas_compiler.risk import READ, weight
-from oas_compiler.rules import Report, rule
 
 _KEY: Final = "riskClass"
 MAX_WALKS: Final = 20

@@ -11,8 +11,8 @@ import re
 from typing import Final
 
 from oas_compiler.checks.subject import Subject, Written
+from oas_compiler.findings.rules import Report, rule
 from oas_compiler.ir import JsonValue
-from oas_compiler.rules import Report, rule
 
 _MADE_BY_A_STAGE: Final = re.compile(
     r"(?:[a-z0-9_]*_)?(?:campaign|run|draft|bundle|batch|stage|step|result|recipients?|contacts?"

@@ -15,11 +15,11 @@ from typing import Final
 
 from oas_compiler.checks.guide.misspelt_manifest_key import misspelt_members
 from oas_compiler.checks.subject import Subject
-from oas_compiler.components import describe
-from oas_compiler.diagnostics import did_you_mean
+from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.spelling import did_you_mean
 from oas_compiler.ir import JsonValue
-from oas_compiler.package import Package
-from oas_compiler.rules import Report, rule
+from oas_compiler.package.package import Package
+from oas_compiler.text.descriptions import describe
 
 _KINDS: Final = ("agent", "skill", "artifact", "connector")
 _API: Final = "cinatra.ai/v1"

@@ -12,10 +12,10 @@ from typing import Final
 from oas_compiler.checks.cinatra.metadata_keys import misspelt_keys
 from oas_compiler.checks.flaws import misspelt, tell
 from oas_compiler.checks.subject import Subject
-from oas_compiler.diagnostics import LONGEST_COMPARED
-from oas_compiler.marks import child
-from oas_compiler.package import Package
-from oas_compiler.rules import Report, rule
+from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.spelling import LONGEST_COMPARED
+from oas_compiler.package.package import Package
+from oas_compiler.text.marks import child
 
 KEYS: Final = frozenset(
     {

@@ -9,7 +9,7 @@ from __future__ import annotations
 from oas_compiler.checks.context.context_package_version import lacks_slot_version
 from oas_compiler.checks.guide.misspelt_manifest_key import misspelt_members
 from oas_compiler.checks.subject import Subject
-from oas_compiler.rules import Report, rule
+from oas_compiler.findings.rules import Report, rule
 
 
 @rule(

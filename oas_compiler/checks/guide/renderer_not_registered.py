@@ -20,7 +20,7 @@ from oas_compiler.checks.renderers import (
     registered_screens,
 )
 from oas_compiler.checks.subject import Subject
-from oas_compiler.rules import Report, rule
+from oas_compiler.findings.rules import Report, rule
 
 
 @rule(

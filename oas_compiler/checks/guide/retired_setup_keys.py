@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 
 from oas_compiler.checks.subject import Subject
+from oas_compiler.findings.rules import Report, rule
 from oas_compiler.ir import JsonValue
-from oas_compiler.marks import child
-from oas_compiler.rules import Report, rule
+from oas_compiler.text.marks import child
 
 _KEY = "x-setup-steps"
 _SENTINEL = re.compile(r"__setup_nonce|__step_\w+_done|__agent_run_name")

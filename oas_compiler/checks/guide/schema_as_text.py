@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from oas_compiler.checks.subject import Subject, Text
+from oas_compiler.findings.rules import Report, rule
 from oas_compiler.ir import JsonValue
-from oas_compiler.rules import Report, rule
 
 SCHEMAS = ("inputSchema", "outputSchema", "formSchema")
 

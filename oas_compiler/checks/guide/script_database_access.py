@@ -11,7 +11,7 @@ from typing import Final
 
 from oas_compiler.checks.script_calls import Wanted, uses, words
 from oas_compiler.checks.subject import Subject
-from oas_compiler.rules import Report, rule
+from oas_compiler.findings.rules import Report, rule
 
 _DATABASES: Final = Wanted(
     python=words(

@@ -6,8 +6,8 @@ a script of 600 kB, one that is no UTF-8, one that is no valid Python   ->   OAS
 from __future__ import annotations
 
 from oas_compiler.checks.subject import Subject
+from oas_compiler.findings.rules import Report, rule
 from oas_compiler.ir import Place
-from oas_compiler.rules import Report, rule
 
 
 @rule(

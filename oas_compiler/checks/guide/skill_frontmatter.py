@@ -13,8 +13,8 @@ from __future__ import annotations
 from typing import Final
 
 from oas_compiler.checks.subject import Subject
+from oas_compiler.findings.rules import Report, rule
 from oas_compiler.ir import Place
-from oas_compiler.rules import Report, rule
 
 HINT: Final = "begin the file with ---, name: …, description: …, ---"
 

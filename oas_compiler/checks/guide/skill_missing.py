@@ -8,9 +8,9 @@ from __future__ import annotations
 from difflib import get_close_matches
 
 from oas_compiler.checks.subject import Subject
+from oas_compiler.findings.rules import Report, rule
 from oas_compiler.ir import Place
-from oas_compiler.package import Package
-from oas_compiler.rules import Report, rule
+from oas_compiler.package.package import Package
 
 
 @rule(

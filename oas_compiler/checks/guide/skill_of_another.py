@@ -15,10 +15,10 @@ from difflib import get_close_matches
 from typing import Final
 
 from oas_compiler.checks.subject import Subject
+from oas_compiler.findings.rules import Report, rule
 from oas_compiler.ir import Place
-from oas_compiler.package import Package
-from oas_compiler.rules import Report, rule
-from oas_compiler.skill import Skill
+from oas_compiler.package.package import Package
+from oas_compiler.package.skill import Skill
 
 _QUOTED: Final = re.compile(r"`([A-Za-z][\w-]{3,79})`")
 _MOST: Final = 200

@@ -9,8 +9,8 @@ from __future__ import annotations
 import posixpath
 
 from oas_compiler.checks.subject import Subject
-from oas_compiler.package import Package
-from oas_compiler.rules import Report, rule
+from oas_compiler.findings.rules import Report, rule
+from oas_compiler.package.package import Package
 
 _MOST = 200
 """References of one SKILL.md that are looked up."""

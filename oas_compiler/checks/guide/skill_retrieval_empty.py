@@ -11,8 +11,8 @@ from typing import Final
 
 from oas_compiler.checks.guide.skill_retrieval_section import TITLE, retrieval_heading
 from oas_compiler.checks.subject import Subject
+from oas_compiler.findings.rules import Report, rule
 from oas_compiler.ir import Place
-from oas_compiler.rules import Report, rule
 
 _COMMENT: Final = re.compile(r"<!--[\s\S]*?(?:-->|\Z)")
 _SAYS: Final = re.compile(

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 
 from oas_compiler.checks.subject import Subject
 from oas_compiler.checks.typed_dicts import Declared, StateUse, state_uses, typed_dicts
-from oas_compiler.rules import Report, rule
+from oas_compiler.findings.rules import Report, rule
 
 _NEEDED = ("approval_policy", "bearer_token", "rejected_at", "status")
 

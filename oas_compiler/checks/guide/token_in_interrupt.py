@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator
 
 from oas_compiler.checks.interrupt_calls import Pause, gate_builds, interrupts
 from oas_compiler.checks.subject import Subject
-from oas_compiler.rules import Report, rule
-from oas_compiler.scripts import Script
+from oas_compiler.findings.rules import Report, rule
+from oas_compiler.package.scripts import Script
 
 _TOKENS = frozenset({"bearer_token", "a2a_bearer_token"})
 _GOVERNED = _TOKENS | {"approval_policy", "rejected_at"}

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from oas_compiler.checks.interrupt_calls import Pause, gates_run, in_a_loop, interrupts
 from oas_compiler.checks.subject import Subject
-from oas_compiler.rules import Report, rule
+from oas_compiler.findings.rules import Report, rule
 
 
 @rule(

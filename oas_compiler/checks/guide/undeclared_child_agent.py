@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from oas_compiler.checks.child_agents import called_agents, own_names
 from oas_compiler.checks.subject import Subject
-from oas_compiler.deps.declared import wanted
-from oas_compiler.package import Package
-from oas_compiler.rules import Report, rule
+from oas_compiler.findings.rules import Report, rule
+from oas_compiler.package.declared import wanted
+from oas_compiler.package.package import Package
 
 
 @rule(

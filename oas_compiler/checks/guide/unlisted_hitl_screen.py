@@ -17,9 +17,9 @@ from oas_compiler.checks.renderers import (
     registered_screens,
 )
 from oas_compiler.checks.subject import Subject, Written
-from oas_compiler.diagnostics import Edit
+from oas_compiler.findings.finding import Edit
+from oas_compiler.findings.rules import Report, rule
 from oas_compiler.ir import Json
-from oas_compiler.rules import Report, rule
 
 _OF_THE_HOST = ("@cinatra-ai/agent-builder:", "@cinatra/agent-builder:")
 """Renderers that every host brings along."""

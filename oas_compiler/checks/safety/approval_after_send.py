@@ -12,24 +12,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from oas_compiler.approval import (
-    GateSpec,
-    Path,
-    coming_to,
-    derive_approval,
-    gates_before,
-    is_send,
-    waived_gates,
-    walk,
-)
 from oas_compiler.checks.control_flow import ControlFlow, Step
 from oas_compiler.checks.control_paths import asks_a_person
 from oas_compiler.checks.open_sends import open_sends
 from oas_compiler.checks.risk_words import means_send
 from oas_compiler.checks.subject import Subject
-from oas_compiler.ir import FlowIR, InputMessageNode, StartNode
-from oas_compiler.risk import APPROVAL, WRITE, weight
-from oas_compiler.rules import Report, rule
+from oas_compiler.control.approval import (
+    GateSpec,
+    coming_to,
+    derive_approval,
+    gates_before,
+    is_send,
+    waived_gates,
+)
+from oas_compiler.control.risk import APPROVAL, WRITE, weight
+from oas_compiler.findings.rules import Report, rule
+from oas_compiler.ir import FlowIR, InputMessageNode, Path, StartNode, walk
 
 
 @rule(

@@ -9,15 +9,15 @@ them.  They mislead where the call acts and no person was asked before.  A send 
 
 from __future__ import annotations
 
-from oas_compiler.approval import waived_gates
 from oas_compiler.checks.control_flow import ControlFlow, Step
 from oas_compiler.checks.control_loops import every_flow
 from oas_compiler.checks.control_paths import Openings, asks_a_person
 from oas_compiler.checks.subject import Subject
+from oas_compiler.control.approval import waived_gates
+from oas_compiler.control.risk import WRITE, weight
+from oas_compiler.findings.rules import Report, rule
 from oas_compiler.ir import JsonValue
-from oas_compiler.marks import child
-from oas_compiler.risk import WRITE, weight
-from oas_compiler.rules import Report, rule
+from oas_compiler.text.marks import child
 
 _CALLS = frozenset({"ApiNode", "ToolNode", "RemoteToolNode"})
 _NO_POLICY = frozenset({"", "never", "none"})

@@ -20,7 +20,7 @@ from oas_compiler.checks.credentials import (
 )
 from oas_compiler.checks.safety.literal_credential import is_sent
 from oas_compiler.checks.subject import Subject, Text
-from oas_compiler.rules import Report, rule
+from oas_compiler.findings.rules import Report, rule
 
 _HEADERS: Final = frozenset({"headers", "sensitive_headers"})
 _SENT_TOO: Final = frozenset({"query_params", "sensitive_headers"})

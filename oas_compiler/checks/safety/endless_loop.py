@@ -10,11 +10,11 @@ A loop that cannot be left at all is OAS049's finding.
 
 from __future__ import annotations
 
-from oas_compiler.approval import waived_gates
 from oas_compiler.checks.control_loops import Loop, every_flow, loops
 from oas_compiler.checks.control_paths import Openings, asks_a_person
 from oas_compiler.checks.subject import Subject
-from oas_compiler.rules import Report, rule
+from oas_compiler.control.approval import waived_gates
+from oas_compiler.findings.rules import Report, rule
 
 
 @rule(

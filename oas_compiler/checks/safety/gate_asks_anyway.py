@@ -9,7 +9,7 @@ What waives a gate is an entry of gateSteps at the FlowNode around it, or the ho
 from __future__ import annotations
 
 from oas_compiler.checks.subject import Subject
-from oas_compiler.rules import Report, rule
+from oas_compiler.findings.rules import Report, rule
 
 
 @rule(

@@ -15,7 +15,7 @@ from oas_compiler.checks.control_flow import Step
 from oas_compiler.checks.control_loops import every_flow, loops
 from oas_compiler.checks.control_paths import Openings, has_limit
 from oas_compiler.checks.subject import Subject
-from oas_compiler.rules import Report, rule
+from oas_compiler.findings.rules import Report, rule
 
 
 @rule(

@@ -11,7 +11,7 @@ from __future__ import annotations
 from oas_compiler.checks.credential_names import stands_under
 from oas_compiler.checks.credentials import credential, known_credential
 from oas_compiler.checks.subject import Subject, Text
-from oas_compiler.rules import Report, rule
+from oas_compiler.findings.rules import Report, rule
 
 _SENT = frozenset(
     {

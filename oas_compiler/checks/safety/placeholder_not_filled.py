@@ -11,8 +11,8 @@ from __future__ import annotations
 from typing import Final
 
 from oas_compiler.checks.subject import Subject
-from oas_compiler.rules import Report, rule
-from oas_compiler.templates import ENVIRONMENT_PLACEHOLDER
+from oas_compiler.findings.rules import Report, rule
+from oas_compiler.templates.reading import ENVIRONMENT_PLACEHOLDER
 
 _SENT: Final = ("url", "headers", "query_params", "data")
 """Members of an ApiNode that make up its request."""

@@ -12,8 +12,8 @@ import re
 from collections.abc import Iterator
 
 from oas_compiler.checks.subject import Subject
+from oas_compiler.findings.rules import Report, rule
 from oas_compiler.ir import FlowIR, InputMessageNode, Node, OutputMessageNode, Place
-from oas_compiler.rules import Report, rule
 
 SECRET_NAMES = frozenset(
     {

@@ -18,11 +18,11 @@ from urllib.parse import urlsplit
 from oas_compiler.checks.cinatra.metadata_keys import meant_keys
 from oas_compiler.checks.risk_words import is_known, means_send
 from oas_compiler.checks.subject import Subject, Written
-from oas_compiler.diagnostics import did_you_mean
+from oas_compiler.control.risk import READ, weight
+from oas_compiler.document.scope import DEFINITIONS, REFERENCE
+from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.spelling import did_you_mean
 from oas_compiler.ir import JsonValue
-from oas_compiler.risk import READ, weight
-from oas_compiler.rules import Report, rule
-from oas_compiler.scope import DEFINITIONS, REFERENCE
 
 _ENDING: Final = {
     "send": "send", "publish": "publish", "post": "post", "delete": "delete",

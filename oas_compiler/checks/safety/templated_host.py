@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from oas_compiler.checks.addresses import CALLERS, TRANSPORTS, addresses
 from oas_compiler.checks.subject import Subject
-from oas_compiler.rules import Report, rule
-from oas_compiler.templates import PLATFORM
+from oas_compiler.findings.rules import Report, rule
+from oas_compiler.templates.reading import PLATFORM
 
 
 @rule(

@@ -12,7 +12,7 @@ from oas_compiler.checks.control_loops import every_flow, loops
 from oas_compiler.checks.control_paths import Openings, asks_a_person
 from oas_compiler.checks.safety.endless_loop import described
 from oas_compiler.checks.subject import Subject
-from oas_compiler.rules import Report, rule
+from oas_compiler.findings.rules import Report, rule
 
 
 @rule(

@@ -9,11 +9,11 @@ What counts as a send, and as a way to it: open_sends.py.
 
 from __future__ import annotations
 
-from oas_compiler.approval import waived_gates
 from oas_compiler.checks.control_paths import asks_a_person
 from oas_compiler.checks.open_sends import OpenSend, open_sends
 from oas_compiler.checks.subject import Subject
-from oas_compiler.rules import Report, rule
+from oas_compiler.control.approval import waived_gates
+from oas_compiler.findings.rules import Report, rule
 
 
 @rule(

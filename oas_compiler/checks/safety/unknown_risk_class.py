@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from oas_compiler.checks.risk_words import is_known, means_send, meant, nearby
 from oas_compiler.checks.subject import Subject, Written
-from oas_compiler.rules import Report, rule
+from oas_compiler.findings.rules import Report, rule
 
 _KEY = "riskClass"
 _BESIDE = (_KEY, "risk_class", "riskclass", "risk-class")

@@ -12,7 +12,7 @@ from __future__ import annotations
 from oas_compiler.checks.addresses import addresses
 from oas_compiler.checks.cinatra.internal_agent import is_internal
 from oas_compiler.checks.subject import Subject
-from oas_compiler.rules import Report, rule
+from oas_compiler.findings.rules import Report, rule
 
 
 @rule(

@@ -15,7 +15,7 @@ from typing import Final
 from oas_compiler.checks.addresses import CALLERS, addresses
 from oas_compiler.checks.sense.platform_address import ROUTES
 from oas_compiler.checks.subject import Subject
-from oas_compiler.rules import Report, rule
+from oas_compiler.findings.rules import Report, rule
 
 _PLACEHOLDER: Final = re.compile(r"\{\{.*?\}\}")
 _SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):/")

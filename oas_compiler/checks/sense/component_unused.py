@@ -8,10 +8,10 @@ from __future__ import annotations
 from typing import Final
 
 from oas_compiler.checks.subject import Subject
+from oas_compiler.document.scope import DEFINITIONS, REFERENCE
+from oas_compiler.findings.rules import Report, rule
 from oas_compiler.ir import JsonValue
-from oas_compiler.marks import child
-from oas_compiler.rules import Report, rule
-from oas_compiler.scope import DEFINITIONS, REFERENCE
+from oas_compiler.text.marks import child
 
 _REFERENCES: Final = frozenset(
     {"OAS010", "OAS011", "OAS013", "OAS014", "OAS022", "OAS023", "OAS026"}

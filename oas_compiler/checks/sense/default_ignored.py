@@ -12,9 +12,9 @@ from collections.abc import Iterator
 
 from oas_compiler.checks.context.context_slot_given import wrong_defaults
 from oas_compiler.checks.subject import Subject, Written
+from oas_compiler.findings.rules import Report, rule
 from oas_compiler.ir import JsonValue
-from oas_compiler.marks import child
-from oas_compiler.rules import Report, rule
+from oas_compiler.text.marks import child
 
 
 @rule(

@@ -8,9 +8,9 @@ References go by the key, runs, gates and the host by the id: two names for one 
 from __future__ import annotations
 
 from oas_compiler.checks.subject import Subject
-from oas_compiler.marks import child
-from oas_compiler.rules import Report, rule
-from oas_compiler.scope import DEFINITIONS
+from oas_compiler.document.scope import DEFINITIONS
+from oas_compiler.findings.rules import Report, rule
+from oas_compiler.text.marks import child
 
 
 @rule(

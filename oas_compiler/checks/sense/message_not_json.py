@@ -17,6 +17,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from oas_compiler.checks.subject import Subject
+from oas_compiler.findings.rules import Report, rule
 from oas_compiler.ir import (
     ArrayType,
     InputMessageNode,
@@ -26,10 +27,9 @@ from oas_compiler.ir import (
     ScalarType,
     Type,
 )
-from oas_compiler.json_flaws import flaw_at
-from oas_compiler.marks import child
-from oas_compiler.rules import Report, rule
-from oas_compiler.templates import TemplateError, placeholders
+from oas_compiler.templates.reading import TemplateError, placeholders
+from oas_compiler.text.json_flaws import flaw_at
+from oas_compiler.text.marks import child
 
 _COMMENT: Final = re.compile(r"\{#.*?#\}", re.DOTALL)
 _PLACEHOLDER: Final = re.compile(r"\{\{-?\s*(\w+)([^{}]*?)-?\}\}")

@@ -13,9 +13,9 @@ from typing import Final, TypeAlias
 from oas_compiler.checks.cinatra.metadata_keys import misspelt_keys
 from oas_compiler.checks.flaws import misspelt, tell
 from oas_compiler.checks.subject import Subject, Written
-from oas_compiler.diagnostics import did_you_mean
-from oas_compiler.marks import child
-from oas_compiler.rules import Report, rule
+from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.spelling import did_you_mean
+from oas_compiler.text.marks import child
 
 _FROM: Final = ("contentFrom", "titleFrom")
 _ARTIFACT: Final = frozenset(

@@ -13,7 +13,7 @@ import re
 from typing import Final
 
 from oas_compiler.checks.subject import Subject
-from oas_compiler.rules import Report, rule
+from oas_compiler.findings.rules import Report, rule
 
 _FORM: Final = re.compile(r"/(?P<body>(?:[^/\\\n]|\\.)+)/(?P<flags>[dgimsuvy]*)")
 """A pattern of JavaScript: a slash within it has a backslash."""

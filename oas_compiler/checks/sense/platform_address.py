@@ -21,11 +21,11 @@ from oas_compiler.checks.sense.platform_placeholder import (
     called,
     meant_placeholder,
 )
-from oas_compiler.checks.slots import RESOLVE
 from oas_compiler.checks.subject import Subject
-from oas_compiler.diagnostics import did_you_mean
-from oas_compiler.rules import Report, rule
-from oas_compiler.templates import is_environment_name
+from oas_compiler.control.slots import RESOLVE
+from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.spelling import did_you_mean
+from oas_compiler.templates.reading import is_environment_name
 
 _BASE_FORM: Final = re.compile(
     r"\{\{CINATRA_BASE_URL\}\}/{2,}"  # a slash too many

@@ -18,9 +18,8 @@ from oas_compiler.checks.cinatra.run_id_source import RUN_ID
 from oas_compiler.checks.flaws import misspelt, tell
 from oas_compiler.checks.sense.run_id_unbound import NAMES as RUN_NAMES
 from oas_compiler.checks.subject import Subject
-from oas_compiler.diagnostics import LONGEST_COMPARED
-from oas_compiler.rules import Report, rule
-from oas_compiler.spelling import plain
+from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.spelling import LONGEST_COMPARED, plain
 
 _NEEDS: Final[Mapping[str, tuple[str, ...]]] = {
     "/api/llm-bridge": ("user",),

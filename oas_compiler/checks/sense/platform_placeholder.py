@@ -16,9 +16,9 @@ from difflib import SequenceMatcher
 from typing import Final
 
 from oas_compiler.checks.subject import Subject, Written
-from oas_compiler.rules import Report, rule
-from oas_compiler.spelling import plain
-from oas_compiler.templates import is_environment_name
+from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.spelling import plain
+from oas_compiler.templates.reading import is_environment_name
 
 BASE: Final = "CINATRA_BASE_URL"
 NAME: Final = re.compile(r"\{\{\s*(\w+)\s*\}\}")

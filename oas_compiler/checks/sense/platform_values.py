@@ -18,11 +18,11 @@ from oas_compiler.checks.flaws import Flaw, misspelt, tell
 from oas_compiler.checks.sense.platform_address import ROUTES
 from oas_compiler.checks.structure.known_http_method import METHODS
 from oas_compiler.checks.subject import Subject, Written
-from oas_compiler.components import describe
-from oas_compiler.diagnostics import did_you_mean, nearest_name
+from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.spelling import did_you_mean, nearest_name
 from oas_compiler.ir import JsonValue
-from oas_compiler.marks import child
-from oas_compiler.rules import Report, rule
+from oas_compiler.text.descriptions import describe
+from oas_compiler.text.marks import child
 
 _MOST_STEPS: Final = 20
 _TOOLBOXES: Final = ("cinatra-mcp", "web_search")

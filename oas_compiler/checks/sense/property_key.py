@@ -13,9 +13,9 @@ from typing import Final
 
 from oas_compiler.checks.flaws import misspelt, tell
 from oas_compiler.checks.subject import Subject
+from oas_compiler.findings.rules import Report, rule
 from oas_compiler.ir import JsonValue
-from oas_compiler.marks import child
-from oas_compiler.rules import Report, rule
+from oas_compiler.text.marks import child
 
 _KEYS: Final = (
     "title", "type", "description", "default", "json_schema", "items", "enum", "format",

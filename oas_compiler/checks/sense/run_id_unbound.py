@@ -19,9 +19,9 @@ from oas_compiler.checks.cinatra.bare_placeholders import bare_names
 from oas_compiler.checks.cinatra.run_id_source import GIVEN, RUN_ID, TRIGGER_TOOL
 from oas_compiler.checks.structure.gaps import Gaps, is_vague
 from oas_compiler.checks.subject import Subject, Written
+from oas_compiler.findings.rules import Report, rule
 from oas_compiler.ir import ApiNode, DataEdge, FlowIR, FlowNode, JsonValue, Node, StartNode
-from oas_compiler.marks import child
-from oas_compiler.rules import Report, rule
+from oas_compiler.text.marks import child
 
 NAMES: Final = (*GIVEN, "parentRunId", "parent_run_id")
 """Inputs that stand for the id of a run, also of the parent's."""

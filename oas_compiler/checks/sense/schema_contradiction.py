@@ -23,11 +23,10 @@ from oas_compiler.checks.flaws import Flaw, misspelt, tell
 from oas_compiler.checks.sense.schema_required_unknown import schemas_of
 from oas_compiler.checks.sense.schema_values import PAIRS, contradictions, kinds
 from oas_compiler.checks.subject import Subject
-from oas_compiler.diagnostics import LONGEST_COMPARED
+from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.spelling import LONGEST_COMPARED, is_slip_of_short
 from oas_compiler.ir import JsonValue
-from oas_compiler.marks import child
-from oas_compiler.rules import Report, rule
-from oas_compiler.spelling import is_slip_of_short
+from oas_compiler.text.marks import child
 
 _BY_NAME: Final = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
 """Keywords whose members are schemas under names of the author's."""

@@ -13,10 +13,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from oas_compiler.checks.subject import Subject, Written
-from oas_compiler.diagnostics import did_you_mean
+from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.spelling import did_you_mean
 from oas_compiler.ir import JsonValue
-from oas_compiler.marks import child
-from oas_compiler.rules import Report, rule
+from oas_compiler.text.marks import child
 
 _MEMBERS: Final = ("inputMessageSchema", "formSchema")
 _MOST: Final = 200

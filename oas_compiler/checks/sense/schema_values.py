@@ -16,10 +16,9 @@ from typing import Final
 
 from oas_compiler.checks.flaws import Flaw
 from oas_compiler.checks.sense.pattern_in_slashes import between_slashes
-from oas_compiler.components import describe
-from oas_compiler.diagnostics import LONGEST_COMPARED, did_you_mean
+from oas_compiler.findings.spelling import LONGEST_COMPARED, did_you_mean, plain
 from oas_compiler.ir import JsonValue
-from oas_compiler.spelling import plain
+from oas_compiler.text.descriptions import describe
 
 PAIRS: Final = (
     ("minimum", "maximum"),

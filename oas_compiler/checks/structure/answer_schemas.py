@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from oas_compiler.casting import UNREADABLE
 from oas_compiler.checks.subject import Subject
+from oas_compiler.findings.rules import Report, rule
 from oas_compiler.ir import (
     ArrayType,
     InputMessageNode,
@@ -19,8 +19,8 @@ from oas_compiler.ir import (
     Type,
     UnionType,
 )
-from oas_compiler.marks import child
-from oas_compiler.rules import Report, rule
+from oas_compiler.text.marks import child
+from oas_compiler.types.casting import UNREADABLE
 
 if TYPE_CHECKING:
     from oas_compiler.checks.schema_flaws import Flaw, Path

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from oas_compiler.checks.subject import Subject
 from oas_compiler.ir import DataEdge, FlowIR, Place
-from oas_compiler.marks import child
+from oas_compiler.text.marks import child
 
 
 def part_of(subject: Subject, edge: Place, member: str) -> Place:

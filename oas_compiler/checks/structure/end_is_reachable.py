@@ -11,8 +11,8 @@ from __future__ import annotations
 from oas_compiler.checks.circles import groups
 from oas_compiler.checks.structure.reach import Reach, names_of
 from oas_compiler.checks.subject import Subject
+from oas_compiler.findings.rules import Report, rule
 from oas_compiler.ir import EndNode, FlowIR, Node
-from oas_compiler.rules import Report, rule
 
 
 @rule(

@@ -11,8 +11,8 @@ from typing import Final
 from oas_compiler.checks.structure.gaps import Gaps, is_vague, meant_by, unlisted
 from oas_compiler.checks.structure.turned import turned_routes
 from oas_compiler.checks.subject import Subject
+from oas_compiler.findings.rules import Report, rule
 from oas_compiler.ir import EndNode, FlowIR, Node
-from oas_compiler.rules import Report, rule
 
 _UNNAMED: Final = "next"
 """The branch of an edge that names none."""

@@ -12,10 +12,10 @@ from collections.abc import Collection, Mapping
 from difflib import get_close_matches
 from typing import Final
 
-from oas_compiler.diagnostics import LONGEST_COMPARED
+from oas_compiler.document.unsupported import UnsupportedNode
+from oas_compiler.findings.spelling import LONGEST_COMPARED
 from oas_compiler.ir import EndNode, FlowIR, FlowNode, Node, Place, StartNode
-from oas_compiler.marks import child
-from oas_compiler.unsupported import UnsupportedNode
+from oas_compiler.text.marks import child
 
 _MOST_PAIRS: Final = 100
 """Names that are compared with each other."""

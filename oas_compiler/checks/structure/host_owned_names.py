@@ -9,8 +9,8 @@ from typing import Final
 
 from oas_compiler.checks.structure.edges import input_of
 from oas_compiler.checks.subject import Subject
+from oas_compiler.findings.rules import Report, rule
 from oas_compiler.ir import StartNode
-from oas_compiler.rules import Report, rule
 
 AUTHORITATIVE: Final = frozenset({"bearer_token", "approval_policy", "rejected_at"})
 """Names that the host alone writes (R-01)."""

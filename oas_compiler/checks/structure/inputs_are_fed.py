@@ -15,8 +15,8 @@ from oas_compiler.checks.structure.gaps import Gaps, is_vague, meant_by
 from oas_compiler.checks.structure.ports_of import Titles
 from oas_compiler.checks.structure.turned import turned_links
 from oas_compiler.checks.subject import Subject
+from oas_compiler.findings.rules import Report, rule
 from oas_compiler.ir import EndNode, FlowIR, Node, Port, StartNode
-from oas_compiler.rules import Report, rule
 
 _RUN: Final = frozenset({"subflow", "subflows", "tool", "agent"})
 """Fields that hold what a node runs."""

@@ -11,8 +11,8 @@ from typing import Final
 from oas_compiler.checks.structure.edges import part_of
 from oas_compiler.checks.structure.gaps import is_vague
 from oas_compiler.checks.subject import Subject
+from oas_compiler.findings.rules import Report, rule
 from oas_compiler.ir import EndNode, FlowIR, Node
-from oas_compiler.rules import Report, rule
 
 _MOST_SHOWN: Final = 10
 """Branches in a message."""

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Final
 
 from oas_compiler.checks.subject import Subject
+from oas_compiler.findings.rules import Report, rule
 from oas_compiler.ir import ApiNode
-from oas_compiler.rules import Report, rule
 
 METHODS: Final = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")
 

@@ -10,8 +10,8 @@ from oas_compiler.checks.structure.gaps import Gaps
 from oas_compiler.checks.structure.ports_of import Titles, instead
 from oas_compiler.checks.structure.turned import turned_links
 from oas_compiler.checks.subject import Subject
+from oas_compiler.findings.rules import Report, rule
 from oas_compiler.ir import FlowIR
-from oas_compiler.rules import Report, rule
 
 
 @rule(

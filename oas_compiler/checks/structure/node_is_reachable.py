@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from oas_compiler.checks.structure.reach import Reach, names_of
 from oas_compiler.checks.subject import Subject
+from oas_compiler.findings.rules import Report, rule
 from oas_compiler.ir import FlowIR, Node, StartNode
-from oas_compiler.rules import Report, rule
 
 
 @rule(

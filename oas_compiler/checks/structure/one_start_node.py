@@ -6,8 +6,8 @@ nodes without a StartNode, or with two   ->   OAS040
 from __future__ import annotations
 
 from oas_compiler.checks.subject import Subject
+from oas_compiler.findings.rules import Report, rule
 from oas_compiler.ir import StartNode
-from oas_compiler.rules import Report, rule
 
 
 @rule(

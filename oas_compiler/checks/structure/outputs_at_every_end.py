@@ -11,8 +11,8 @@ from typing import Final
 
 from oas_compiler.checks.structure.gaps import Gaps
 from oas_compiler.checks.subject import Subject
+from oas_compiler.findings.rules import Report, rule
 from oas_compiler.ir import EndNode
-from oas_compiler.rules import Report, rule
 
 _MOST_SHOWN: Final = 5
 """EndNodes in a message."""

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Final
 
+from oas_compiler.findings.rules import Report
 from oas_compiler.ir import FlowIR, Node, Port
-from oas_compiler.rules import Report
 
 _MOST_NAMED: Final = 5
 

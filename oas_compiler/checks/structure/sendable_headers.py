@@ -12,10 +12,10 @@ from collections.abc import Iterator
 
 from oas_compiler.checks.addresses import read_address
 from oas_compiler.checks.subject import Subject
-from oas_compiler.header_names import refusal
+from oas_compiler.findings.rules import Report, rule
 from oas_compiler.ir import ApiNode
-from oas_compiler.marks import child
-from oas_compiler.rules import Report, rule
+from oas_compiler.text.header_names import refusal
+from oas_compiler.text.marks import child
 
 
 # An error, because the call would be refused when it is made; nothing is left out in silence.

@@ -8,8 +8,8 @@ Skipped where the host's tools are not known.
 from __future__ import annotations
 
 from oas_compiler.checks.subject import Subject
+from oas_compiler.findings.rules import Report, rule
 from oas_compiler.ir import ToolNode
-from oas_compiler.rules import Report, rule
 
 
 @rule(

@@ -6,8 +6,8 @@ two nodes with id "end"   ->   OAS027 at the second
 from __future__ import annotations
 
 from oas_compiler.checks.subject import Subject
+from oas_compiler.findings.rules import Report, rule
 from oas_compiler.ir import Node
-from oas_compiler.rules import Report, rule
 
 
 @rule(

@@ -17,6 +17,8 @@ from typing import Any
 from langgraph.runtime import Runtime
 
 from cinatra_sdk.context.refusal import OUTDATED, refusal_of
+from cinatra_sdk.engine.runtime_context import HostContext, context_of
+from cinatra_sdk.governed.secrets import cut_out
 from cinatra_sdk.platform.outputs import declared_outputs
 from cinatra_sdk.platform.protocol import (
     BASE_URL_PLACEHOLDER,
@@ -25,9 +27,7 @@ from cinatra_sdk.platform.protocol import (
     PlatformError,
     PlatformRefused,
 )
-from cinatra_sdk.runtime_context import HostContext, context_of
-from cinatra_sdk.secrets import cut_out
-from cinatra_sdk.templates import TemplateError
+from cinatra_sdk.templates.rendering import TemplateError
 from oas_compiler.ir import ApiNode, Port
 from oas_compiler.lower.frame import Frame
 from oas_compiler.lower.registry import REGISTRY, Lowered, Site
@@ -42,7 +42,7 @@ def lower_api(site: Site) -> Lowered:
     prepare = _preparation(node, frame, site.wiring.env)
     defaults = {port.title: port.default for port in node.outputs if port.default is not None}
 
-    back = way_back(site.index, node)
+    back = way_back(site.flow, node)
 
     def finish(state: Mapping[str, Any], call: PlatformCall, body: Any) -> Any:
         out = declared_outputs(call, cut_out(body, call.secrets))

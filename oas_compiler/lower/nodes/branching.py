@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from cinatra_sdk.template_language import json_text
+from cinatra_sdk.templates.language import json_text
 from oas_compiler.ir import BranchingNode
 from oas_compiler.lower.registry import REGISTRY, Lowered, Site
 

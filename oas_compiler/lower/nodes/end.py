@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from cinatra_sdk.state import seal
+from cinatra_sdk.governed.state import seal
 from oas_compiler.ir import EndNode
 from oas_compiler.lower.casting import CastError, caster
 from oas_compiler.lower.frame import MISSING
@@ -15,7 +15,7 @@ from oas_compiler.lower.registry import REGISTRY, Lowered, Site
 
 @REGISTRY.register(EndNode)
 def lower_end(site: Site) -> Lowered:
-    node, frame, flow = site.node, site.frame, site.index.flow
+    node, frame, flow = site.node, site.frame, site.flow
     assert isinstance(node, EndNode)
     plans = {plan.title: plan for plan in frame.inputs}
     types = {port.title: port.type for port in node.inputs}

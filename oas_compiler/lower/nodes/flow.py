@@ -14,22 +14,21 @@ from typing import Any
 from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import Runtime
 
-from cinatra_sdk.acting import allows_forks, arefuse_forks, refuse_forks
-from cinatra_sdk.gates import label
-from cinatra_sdk.lineage import place_of
-from cinatra_sdk.reentry import (
+from cinatra_sdk.blocks.step import has_ended
+from cinatra_sdk.engine.acting import allows_forks, arefuse_forks, refuse_forks
+from cinatra_sdk.engine.lineage import place_of
+from cinatra_sdk.engine.reentry import (
     Visit,
     ago_on_inside,
     arequire_line_inside,
     go_on_inside,
     require_line_inside,
 )
-from cinatra_sdk.runtime_context import HostContext
-from cinatra_sdk.state import seal
-from cinatra_sdk.step import has_ended
-from cinatra_sdk.tasks import was_sent
-from oas_compiler.approval import walk
-from oas_compiler.ir import ApiNode, FlowNode, InputMessageNode, ToolNode
+from cinatra_sdk.engine.runtime_context import HostContext
+from cinatra_sdk.engine.tasks import was_sent
+from cinatra_sdk.gates.gate import label
+from cinatra_sdk.governed.state import seal
+from oas_compiler.ir import ApiNode, FlowNode, InputMessageNode, ToolNode, walk
 from oas_compiler.lower.frame import MISSING, Frame, pin_of, with_seen
 from oas_compiler.lower.names import (
     BRANCH,

@@ -13,25 +13,26 @@ from typing import Any, Final
 
 from pydantic import JsonValue
 
-from cinatra_sdk.answers import APPROVAL_SCHEMA, APPROVED_TEXT, AnswerForm
 from cinatra_sdk.context.refusal import REFUSED_KEY
 from cinatra_sdk.errors import LimitExceeded
-from cinatra_sdk.gates import gate_id
-from cinatra_sdk.hitl import Outcome, Question, build_hitl_gate
-from cinatra_sdk.secrets import without_secrets
-from cinatra_sdk.state import seal
-from cinatra_sdk.strict_json import NotStrictJson, read_json
-from cinatra_sdk.templates import Renderer, TemplateError
+from cinatra_sdk.gates.answers import APPROVAL_SCHEMA, APPROVED_TEXT, AnswerForm
+from cinatra_sdk.gates.gate import gate_id
+from cinatra_sdk.gates.hitl import Outcome, Question, build_hitl_gate
+from cinatra_sdk.governed.secrets import without_secrets
+from cinatra_sdk.governed.state import seal
+from cinatra_sdk.templates.rendering import Renderer, TemplateError
+from cinatra_sdk.values.strict_json import NotStrictJson, read_json
 from oas_compiler.ir import (
     STRING,
     BranchingNode,
+    FlowIR,
     InputMessageNode,
     Node,
     OutputMessageNode,
     StartNode,
 )
 from oas_compiler.lower.casting import CastError, cast
-from oas_compiler.lower.frame import MISSING, Frame, Index
+from oas_compiler.lower.frame import MISSING, Frame
 from oas_compiler.lower.names import DECISIONS, channel_of
 from oas_compiler.lower.registry import REGISTRY, Lowered, Site
 from oas_compiler.lower.reopening import REFUSED, leading_back_to
@@ -53,7 +54,7 @@ def lower_gate(site: Site) -> Lowered:
     output = node.outputs[0]
     form = answer_form(node)
     cap = node.max_visits or VISIT_CEILING
-    shown = _Shown(node, frame, site.index)
+    shown = _Shown(node, frame, site.flow)
 
     def ask(state: Mapping[str, Any]) -> Question:
         visit = frame.visit(state)
@@ -160,19 +161,19 @@ class _Shown:
     runtime adds by itself is left out instead.
     """
 
-    def __init__(self, node: InputMessageNode, frame: Frame, index: Index) -> None:
+    def __init__(self, node: InputMessageNode, frame: Frame, flow: FlowIR) -> None:
         self._frame = frame
-        start = index.flow.start_node()
+        start = flow.start_node()
         self._start = channel_of(start.id)
         self._message = None if node.message is None else Renderer(node.message)
         self._authored = _authored(node.message)
         """Names that the author wrote into the message itself."""
         self._hidden = frozenset(start.hidden)
-        self._finalizes = tuple(channel_of(id_) for id_ in leading_back_to(index, node.id))
+        self._finalizes = tuple(channel_of(id_) for id_ in leading_back_to(flow, node.id))
         self._previous = {
-            channel_of(source): _authored(_message_of(index.nodes[source]))
-            for source in _sources(index, node.id)
-            if not isinstance(index.nodes[source], StartNode)
+            channel_of(source): _authored(_message_of(flow.by_id[source]))
+            for source in _sources(flow, node.id)
+            if not isinstance(flow.by_id[source], StartNode)
         }
         """Channels of the nodes before, each with the names in the text of its message."""
 
@@ -261,16 +262,16 @@ def _without_language(message: str) -> str:
     return "".join(parts) + message[at:]
 
 
-def _sources(index: Index, node_id: str) -> Iterator[str]:
+def _sources(flow: FlowIR, node_id: str) -> Iterator[str]:
     """The nodes that control comes from, looking through BranchingNodes, which put out nothing."""
     seen = {node_id}
     stack = [node_id]
     while stack:
-        for source in index.before.get(stack.pop(), ()):
+        for source in flow.sources_of(stack.pop()):
             if source in seen:
                 continue
             seen.add(source)
-            if isinstance(index.nodes[source], BranchingNode):
+            if isinstance(flow.by_id[source], BranchingNode):
                 stack.append(source)
             else:
                 yield source

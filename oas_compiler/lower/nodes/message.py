@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from cinatra_sdk.state import seal
-from cinatra_sdk.templates import Renderer, TemplateError
+from cinatra_sdk.governed.state import seal
+from cinatra_sdk.templates.rendering import Renderer, TemplateError
 from oas_compiler.ir import OutputMessageNode
 from oas_compiler.lower.names import MESSAGES
 from oas_compiler.lower.registry import REGISTRY, Lowered, Site

@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
-from cinatra_sdk.patterns.searching import Matcher, SearchStopped
-from cinatra_sdk.templates import Renderer, TemplateError
+from cinatra_sdk.templates.rendering import Renderer, TemplateError
+from cinatra_sdk.values.patterns.searching import Matcher, SearchStopped
 from oas_compiler.ir import RegexNode, TemplateNode
 from oas_compiler.lower.registry import REGISTRY, Lowered, Site
 

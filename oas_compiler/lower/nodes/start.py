@@ -13,16 +13,16 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
-from cinatra_sdk.answers import AnswerForm
+from cinatra_sdk.engine.runtime_context import HostContext, _Derived, context_of
 from cinatra_sdk.errors import InputInvalid
-from cinatra_sdk.gates import gate_id
-from cinatra_sdk.governed_keys import RUN_ID_INPUTS
-from cinatra_sdk.hitl import FALLBACK_RENDERER, Outcome, Question, build_hitl_gate
-from cinatra_sdk.policy import parse_policy, require_entries
-from cinatra_sdk.runtime_context import HostContext, _Derived, context_of
-from cinatra_sdk.secrets import without_secrets
-from cinatra_sdk.state import seal
-from oas_compiler.approval import SETUP_STEP, visible_required
+from cinatra_sdk.gates.answers import AnswerForm
+from cinatra_sdk.gates.gate import gate_id
+from cinatra_sdk.gates.hitl import FALLBACK_RENDERER, Outcome, Question, build_hitl_gate
+from cinatra_sdk.governed.keys import RUN_ID_INPUTS
+from cinatra_sdk.governed.policy import parse_policy, require_entries
+from cinatra_sdk.governed.secrets import without_secrets
+from cinatra_sdk.governed.state import seal
+from oas_compiler.control.approval import SETUP_STEP, visible_required
 from oas_compiler.ir import Port, StartNode
 from oas_compiler.lower.frame import Frame
 from oas_compiler.lower.inputs import accepted_inputs

@@ -17,8 +17,8 @@ from typing import Any
 from langgraph.errors import GraphBubbleUp
 
 from cinatra_sdk.errors import NodeFailed
-from cinatra_sdk.governed_keys import without_governed
-from cinatra_sdk.secrets import cut_out
+from cinatra_sdk.governed.keys import without_governed
+from cinatra_sdk.governed.secrets import cut_out
 from oas_compiler.ir import Port, ToolNode
 from oas_compiler.lower.casting import CastError, cast
 from oas_compiler.lower.frame import Frame

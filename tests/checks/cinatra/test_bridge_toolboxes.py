@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from oas_compiler.diagnostics import Edit
+from oas_compiler.findings.finding import Edit
 from oas_compiler.ir import Json
 from tests.checks.cinatra.cinatra_case import INNER, PARTS, about, around, mail_agent, parts
 from tests.checks.rule_case import findings, found

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from oas_compiler import package as package_module
-from oas_compiler import scripts
+from oas_compiler.package import package as package_module
+from oas_compiler.package import scripts
 from tests.checks.guide.guide_case import agent, only, script, told
 
 CODE = "OAS187"

@@ -4,8 +4,8 @@ import os
 
 import pytest
 
-from oas_compiler import package as package_module
-from oas_compiler import package_files
+from oas_compiler.package import files as package_files
+from oas_compiler.package import package as package_module
 from tests.checks.rule_case import findings, package_of
 from tests.flows import end, flow_of, start
 

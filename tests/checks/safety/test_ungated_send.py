@@ -4,8 +4,8 @@ import copy
 
 import pytest
 
-from cinatra_sdk import policy
-from oas_compiler import approval
+from cinatra_sdk.governed import policy
+from oas_compiler.control import approval
 from tests.checks.rule_case import findings, found
 from tests.flows import api, branching, end, flow_node, flow_of, gate, node, port, start
 

@@ -1,4 +1,4 @@
-"""The pairs of types themselves are in tests/front/test_castable.py."""
+"""The pairs of types themselves are in tests/types/test_castable.py."""
 
 from __future__ import annotations
 

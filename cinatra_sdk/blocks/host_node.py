@@ -1,0 +1,213 @@
+"""First and last node of a hand-written graph, and gates whose decisions cannot be forged.
+
+    graph.add_node("host_node", seal_host_fields(POLICY, inputs={"goal": {"type": "string"}}))
+    graph.add_node("review", gate_once("review_decision", build_hitl_gate(
+        step_number=2, node="review",
+        write=keep_decision("review_decision", node="review", step_number=2))))
+    graph.add_node("terminal_node", terminal_node(requires=("send_output",)))
+
+    first  {"goal": "x"}  ->  {"bearer_token": "", "approval_policy": {…}, "run": {…},
+                               "input_params": {"goal": "x"}, "status": "running"}
+    gate   approved       ->  {"review_decision": {"approved": true, "by": …, "at": …}}
+    last                  ->  {"status": "completed"}, or {"status": "rejected"}
+
+R-01: what the host says wins over what a caller sent, because it arrives sealed in channels
+that take nothing else, once.  A caller who jumps (`Command(goto=…)`, `update_state`) finds
+nodes that refuse, because the decisions and outputs they need are sealed too.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from langgraph.runtime import get_runtime
+from pydantic import JsonValue
+
+from cinatra_sdk.blocks.step import NodeRunnable, State, has_ended, node_of
+from cinatra_sdk.engine.acting import does_not_act
+from cinatra_sdk.engine.runtime_context import DERIVED, HostContext, context_of
+from cinatra_sdk.engine.tasks import own_shape, require_own_graph, was_sent
+from cinatra_sdk.errors import FlowChanged, InputInvalid, NodeFailed
+from cinatra_sdk.gates.gate import gate_id
+from cinatra_sdk.gates.hitl import Gate, Outcome
+from cinatra_sdk.governed.policy import parse_policy, require_entries
+from cinatra_sdk.governed.state import seal
+from cinatra_sdk.values.json_schema import first_problem
+from cinatra_sdk.values.json_values import check_value
+from cinatra_sdk.values.validation.references import load_schemas
+
+INPUT_PARAMS = "input_params"
+"""State key (`Annotated[dict, HostOnly]`) of the inputs that the run was started with."""
+
+
+def seal_host_fields(
+    policy: Mapping[str, JsonValue] | None = None,
+    *,
+    inputs: Mapping[str, Mapping[str, JsonValue]] | None = None,
+    guards: Sequence[tuple[int, str, str]] = (),
+    digest: str = "",
+) -> NodeRunnable:
+    """The first node: writes what only the host says, from `runtime.context`.
+
+    policy:  the graph's own approval policy, where the host gives none; None = no policy.
+    inputs:  input title → JSON Schema: checked, then kept in `input_params`, where a later
+             input on the thread cannot change them.  A `default` makes one optional.
+    guards:  (step number, gate, node) of each gate before a node of a send class: a policy
+             without an entry for one refuses to start.
+    digest:  pins the run to this version of the graph, where the author keeps one.  Graphs whose
+             nodes or state keys have other names are told apart without it.
+
+    A further input on a thread that has begun changes nothing.
+    Raises: `PolicyInvalid` here for the graph's own policy; when it runs `PolicyInvalid`,
+    `InputInvalid`, `ValueRefused`; `FlowChanged` on a thread that another graph began.
+    """
+    parse_policy(policy)
+    load_schemas()
+    own = copy.deepcopy(dict(policy)) if policy is not None else None
+
+    def run(state: State) -> dict[str, Any]:
+        if was_sent():
+            return {}
+        _require_own_run(state, digest)
+        runtime = get_runtime(HostContext)
+        host = context_of(runtime.context)
+        update: dict[str, Any] = {}
+        if "approval_policy" not in state:
+            given = own if host.approval_policy is DERIVED else host.approval_policy
+            require_entries(parse_policy(given), guards)
+            update["approval_policy"] = seal(given)
+        if inputs is not None and INPUT_PARAMS not in state:
+            update[INPUT_PARAMS] = seal(_taken_in(inputs, state))
+        if "bearer_token" not in state:
+            # Always empty: a real token lives in the runtime context and in nothing else.
+            update["bearer_token"] = seal("")
+        if "run" not in state:
+            update["run"] = seal(_identity(host, runtime.execution_info, digest))
+        return {**update, **ending("running")}
+
+    return does_not_act(node_of("seal_host_fields", run))
+
+
+def _require_own_run(state: State, digest: str) -> None:
+    """Raise `FlowChanged` where the thread holds what another graph sealed, or another version."""
+    require_own_graph(state, "seal_host_fields")
+    identity = state.get("run")
+    if identity is None:
+        if "approval_policy" in state and state.get("status") is not None:
+            raise FlowChanged(
+                "the thread holds a run without an identity: another graph began it",
+                hint="start a new thread",
+            )
+        return
+    # A graph inside another one is given its run by that one, and compares its shape alone.
+    if not identity.get("scope") and identity.get("digest", "") != digest:
+        raise FlowChanged(
+            "the thread holds a run of another version of this graph",
+            hint="go on with the version that began it, or start a new thread",
+        )
+
+
+def _identity(host: HostContext, execution: Any, digest: str) -> dict[str, Any]:
+    thread = str((execution.thread_id if execution is not None else "") or "")
+    return {
+        "run_id": host.run_id or thread,
+        "tenant": host.tenant,
+        "thread": thread,
+        "digest": digest,
+        "graph": own_shape(),
+        "scope": host.scope,
+    }
+
+
+def _taken_in(schemas: Mapping[str, Mapping[str, JsonValue]], state: State) -> dict[str, Any]:
+    taken = {}
+    for title, schema in schemas.items():
+        if title not in state:
+            if "default" not in schema:
+                raise InputInvalid(f"the required input '{title}' is missing")
+            taken[title] = schema["default"]
+            continue
+        value = state[title]
+        check_value(value, where=f"input '{title}'")
+        problem = first_problem(schema, value)
+        if problem:
+            raise InputInvalid(f"input '{title}' does not fit: {problem}")
+        taken[title] = value
+    return taken
+
+
+def terminal_node(*, requires: Sequence[str] = ()) -> NodeRunnable:
+    """The last node: `{"status": "rejected"}` after a rejection, else `{"status": "completed"}`.
+
+    requires: state keys without which the run is not complete, so that a jump to this node
+              ends nothing.  A graph that stands in another one (`subgraph`) must name some: the
+              decisions and outputs that every way through it writes.
+    Raises (when it runs): `NodeFailed` naming the first that is missing; `FlowChanged` on a thread
+    that another graph began.
+    """
+
+    def run(state: State) -> dict[str, Any]:
+        if was_sent():
+            return {}
+        if state.get("rejected_at"):
+            return ending("rejected")
+        require_own_graph(state, "terminal_node")
+        _require(state, "terminal_node", requires)
+        return {**ending("completed"), **(end_of(state) if requires else {})}
+
+    node = does_not_act(node_of("terminal_node", run))
+    object.__setattr__(node, "ends_unsealed", not requires)  # read by `subgraph`
+    return node
+
+
+def ending(status: str, *, at: str = "") -> dict[str, Any]:
+    """The update that writes a status of the run; `at` is the time of a rejection."""
+    return {"rejected_at": at, "status": status} if at else {"status": status}
+
+
+def end_of(state: State) -> dict[str, Any]:
+    """The sealed word that a graph reached its own end: what a graph around it believes."""
+    return {"ended": seal({"scope": (state.get("run") or {}).get("scope", "")})}
+
+
+def keep_decision(key: str, *, node: str, step_number: int) -> Callable[[State, Outcome], Any]:
+    """`write=` of a gate that keeps its decision in the state key `key`.
+
+    The key is `Annotated[dict, HostOnly]`: written once, by the gate, and by nothing else.
+    """
+
+    def write(state: State, outcome: Outcome) -> dict[str, Any]:
+        decided = {key: seal(outcome.record(gate_id(state, node, 1), node, 1, step_number))}
+        if outcome.approved:
+            return decided
+        return {**decided, **ending("rejected", at=outcome.at)}
+
+    return write
+
+
+def gate_once(key: str, gate: Gate, *, requires: Sequence[str] = ()) -> Gate:
+    """`gate`, but it asks once per run: with its decision in `key` it does nothing.
+
+    requires: state keys that the gate shows; missing ones mean that it was jumped to.
+    Raises (when it runs): `NodeFailed`, and what `gate` raises.
+    """
+
+    def once(state: State) -> Any:
+        if key in state or has_ended(state):
+            return {}
+        _require(state, key, requires)
+        return gate(state)
+
+    return does_not_act(once)
+
+
+def _require(state: State, who: str, keys: Sequence[str]) -> None:
+    missing = next((key for key in keys if key not in state), "")
+    if missing:
+        raise NodeFailed(
+            f"'{who}' was reached before '{missing}' was there",
+            node=who,
+            hint="start the run with an input; nothing may jump into the middle of it",
+        )

@@ -1,0 +1,125 @@
+"""A node that asks a language model, through the platform's bridge.
+
+In: templates over the state.  Out: the declared outputs, under the node's state key.
+
+    graph.add_node("ai_review", llm_step(
+        platform, node="ai_review", agent_id="@acme/outreach",
+        user="Review {{ draft_output.subject }}", outputs={"verdict": {"type": "string"}}))
+
+    POST {{CINATRA_BASE_URL}}/api/llm-bridge
+         {"user": "Review Hello", "agent_id": "@acme/outreach", "agent_run_id": "r1",
+          "output_schema": {…}}
+    state  {"ai_review_output": {"verdict": "accepted"}}
+
+The graph holds no model key: the platform does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from pydantic import JsonValue
+
+from cinatra_sdk.blocks.step import NodeRunnable, PlatformStep, State, Step, template_values
+from cinatra_sdk.engine.lineage import Effects
+from cinatra_sdk.platform.protocol import BASE_URL_PLACEHOLDER, Platform
+from cinatra_sdk.templates.rendering import Renderer
+
+BRIDGE_URL: Final = f"{BASE_URL_PLACEHOLDER}/api/llm-bridge"
+OPTIONS: Final = frozenset(
+    {
+        "max_steps", "model_id", "toolbox_ids", "output_schema", "cinatra_llm", "media",
+        "attachments", "user_envelope", "skill_source_path", "package_version",
+        "agent_spec_version",
+    }
+)  # fmt: skip
+"""Keys of the bridge's body that an author may add."""
+
+
+def llm_step(
+    platform: Platform,
+    *,
+    node: str,
+    agent_id: str,
+    user: str,
+    outputs: Mapping[str, Mapping[str, JsonValue]],
+    system: str = "",
+    options: Mapping[str, JsonValue] | None = None,
+    into: str | Mapping[str, str] = "",
+    needs: Sequence[str] = (),
+    sealed: bool = False,
+    risk_class: str = "read_only",
+    after: str = "",
+    timeout: float | None = None,
+    effects: Effects = "line",
+) -> NodeRunnable:
+    """A node that posts to `/api/llm-bridge`.
+
+    node:     its name in the graph.
+    agent_id: package name of the agent in whose name the model is asked.
+    user, system: templates over the state (`cinatra_sdk.templates.rendering`).
+    outputs:  title → JSON Schema of what the model must answer; a `default` makes one optional.
+    options:  further keys of the body (`cinatra_llm`, `max_steps`, …), templates too.  Without
+              an `output_schema` it is derived from `outputs` where each of them has a type.
+    into, needs, sealed, effects: see `cinatra_sdk.blocks.step.Step`.
+    after:    node whose outputs templates may call `child_output`.
+
+    The node does nothing once the run is rejected or ended.
+    Raises: `ValueError` here for a malformed block; when it runs `StateKeyMissing`,
+    `NodeFailed`, `PlatformError`.
+    """
+    if not agent_id:
+        raise ValueError(f"llm_step '{node}': agent_id must name the agent that asks")
+    unknown = sorted(set(options or {}) - OPTIONS)
+    if unknown:
+        raise ValueError(
+            f"llm_step '{node}': the bridge takes no '{unknown[0]}'; "
+            f"known are {', '.join(sorted(OPTIONS))}"
+        )
+    given = dict(options or {})
+    schema = given.pop("output_schema", None) or derived_schema(outputs)
+    asked, told, more = Renderer(user), Renderer(system), Renderer(given)
+
+    def body(state: State, run_id: str) -> JsonValue:
+        values = template_values(state, after=after)
+        request: dict[str, JsonValue] = {"user": asked.text(values), "agent_id": agent_id}
+        if system:
+            request["system"] = told.text(values)
+        if run_id:
+            request["agent_run_id"] = run_id
+        if schema:
+            request["output_schema"] = schema
+        rendered: Any = more.render(values)
+        return {**request, **rendered}
+
+    return PlatformStep(
+        step=Step(node=node, into=into, needs=tuple(needs), sealed=sealed, effects=effects),
+        platform=platform,
+        url=BRIDGE_URL,
+        body=body,
+        outputs=outputs,
+        risk_class=risk_class,
+        timeout=timeout,
+    ).node()
+
+
+def derived_schema(outputs: Mapping[str, Mapping[str, JsonValue]]) -> dict[str, JsonValue]:
+    """The schema that the bridge holds the model to; empty where an output has no type."""
+    if not outputs or any("type" not in schema for schema in outputs.values()):
+        return {}
+    return _closed({"type": "object", "properties": {k: dict(v) for k, v in outputs.items()}})
+
+
+def _closed(schema: dict[str, Any]) -> dict[str, JsonValue]:
+    """Every object with properties requires all of them and takes no others, at any depth."""
+    closed = {key: value for key, value in schema.items() if key != "default"}
+    if isinstance(closed.get("properties"), Mapping):
+        closed["properties"] = {
+            title: _closed(dict(part)) for title, part in closed["properties"].items()
+        }
+        closed["required"] = list(closed["properties"])
+        closed["additionalProperties"] = False
+    if isinstance(closed.get("items"), Mapping):
+        closed["items"] = _closed(dict(closed["items"]))
+    return closed

@@ -1,0 +1,282 @@
+"""What every building block of a hand-written graph has around its own work.
+
+In: the state of a graph.  Out: whether the block works at all, and where its outputs go.
+
+    step = Step(node="draft")
+    step.has_work(state)             False once the run was rejected or has ended
+    step.update({"subject": "Hi"})   {"draft_output": {"subject": "Hi"}}
+
+The outputs of a block stand under one state key, `<node>_output`, so that a later block reads
+them as `{{ draft_output.subject }}`: the mapping language of Cinatra's `childAgent`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from langchain_core.runnables import Runnable, RunnableLambda
+from langgraph.runtime import get_runtime
+from pydantic import JsonValue
+
+from cinatra_sdk.engine.acting import arequire_effects, require_effects, seen_update
+from cinatra_sdk.engine.lineage import Effects, require_known
+from cinatra_sdk.engine.runtime_context import HostContext, context_of
+from cinatra_sdk.engine.tasks import require_own_graph, was_sent
+from cinatra_sdk.engine.visits import visit_of, visited
+from cinatra_sdk.errors import FlowError, NodeFailed
+from cinatra_sdk.gates.gate import label
+from cinatra_sdk.governed.secrets import clean_error, cut_out
+from cinatra_sdk.governed.state import AUTHORITATIVE, seal
+from cinatra_sdk.platform.outputs import declared_outputs
+from cinatra_sdk.platform.protocol import DeclaredOutput, Platform, PlatformCall, PlatformError
+from cinatra_sdk.statuses import TERMINAL
+from cinatra_sdk.templates.rendering import TemplateError
+from cinatra_sdk.values.json_values import check_value
+from cinatra_sdk.values.validation.references import load_schemas
+
+State: TypeAlias = Mapping[str, Any]
+NodeRunnable: TypeAlias = Runnable[Any, Any]
+
+
+class StateKeyMissing(NodeFailed, ValueError):
+    """The state lacks a key that the host's part of the graph writes (seed 003: a `ValueError`)."""
+
+    code = "state_key_missing"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """The surroundings of one building block."""
+
+    node: str
+    """Its name in the graph; what the platform, errors and attestations see."""
+    into: str | Mapping[str, str] = ""
+    """State key that takes all outputs as one object, or output title → state key.
+    Empty: `<node>_output`."""
+    needs: tuple[str, ...] = ()
+    """State keys of decisions (`keep_decision`) without whose approval the block refuses to run."""
+    sealed: bool = False
+    """The keys are `Annotated[…, HostOnly]`: no caller can write them, and a block whose outputs
+    are there already does nothing."""
+    effects: Effects = "line"
+    """Where the block may act: on its thread's own line, or in forks of it too
+    (`cinatra_sdk.engine.lineage`).  The host's context comes before it."""
+
+    def __post_init__(self) -> None:
+        if not self.node:
+            raise ValueError("a building block needs the name of its node")
+        require_known(self.effects)
+        load_schemas()
+
+    @property
+    def output_key(self) -> str:
+        return self.into if isinstance(self.into, str) and self.into else f"{self.node}_output"
+
+    def has_work(self, state: State) -> bool:
+        """Whether the block may and must run.
+
+        Raises: `StateKeyMissing` without `bearer_token`; `NodeFailed` without a needed approval;
+        `FlowChanged` on a thread that another graph began.
+        """
+        if has_ended(state) or was_sent():
+            return False
+        require_own_graph(state, self.node)
+        if "bearer_token" not in state:
+            raise StateKeyMissing(
+                f"node '{self.node}': the state has no key 'bearer_token'",
+                node=self.node,
+                hint='begin the graph with seal_host_fields(); the value is "", also on loopback',
+            )
+        if self.sealed and all(key in state for key in self._keys()):
+            return False
+        for key in self.needs:
+            decision = state.get(key)
+            if not isinstance(decision, Mapping) or decision.get("approved") is not True:
+                raise NodeFailed(
+                    f"node '{self.node}' was reached without the approval '{key}'",
+                    node=self.node,
+                    hint="the gate before it writes this key: see keep_decision",
+                )
+        return True
+
+    def update(self, out: Mapping[str, JsonValue]) -> dict[str, Any]:
+        """The outputs as an update of the state.
+
+        Raises: `ValueRefused`.
+        """
+        check_value(out, where=f"output of node '{self.node}'")
+        if isinstance(self.into, str):
+            placed: dict[str, Any] = {self.output_key: dict(out)}
+        else:
+            placed = {key: out[title] for title, key in self.into.items()}
+        return {key: seal(value) for key, value in placed.items()} if self.sealed else placed
+
+    def _keys(self) -> list[str]:
+        return [self.output_key] if isinstance(self.into, str) else list(self.into.values())
+
+    def failed(self, message: str, *, hint: str = "") -> NodeFailed:
+        return NodeFailed(f"node '{self.node}': {message}", node=self.node, hint=hint)
+
+
+def has_ended(state: State) -> bool:
+    """Whether the run was rejected or is in a terminal status: nothing may happen any more."""
+    return bool(state.get("rejected_at")) or state.get("status") in TERMINAL
+
+
+def template_values(state: State, *, after: str = "") -> dict[str, Any]:
+    """What templates see of the state: no authoritative key, and `child_output` of node `after`."""
+    values = {key: value for key, value in state.items() if key not in AUTHORITATIVE}
+    previous = state.get(f"{after}_output") if after else None
+    return values if previous is None else {**values, "child_output": previous}
+
+
+def node_of(
+    name: str, run: Callable[..., Any], arun: Callable[..., Awaitable[Any]] | None = None
+) -> NodeRunnable:
+    """A graph node in its synchronous and asynchronous form; without `arun` it only computes."""
+    if arun is not None:
+        return RunnableLambda(run, afunc=arun, name=name)
+
+    async def computed(state: State) -> Any:
+        return run(state)
+
+    return RunnableLambda(run, afunc=computed, name=name)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlatformStep:
+    """A block that makes one request through the platform."""
+
+    step: Step
+    platform: Platform
+    url: str
+    body: Callable[[State, str], JsonValue]
+    """The rendered body, from the state and the run's id.  May raise `TemplateError`."""
+    outputs: Mapping[str, Mapping[str, JsonValue]]
+    """Output title → JSON Schema; one with a `default` may be missing from the answer."""
+    risk_class: str = ""
+    timeout: float | None = None
+    refused: Callable[[State, PlatformCall, PlatformError], Mapping[str, Any] | None] | None = None
+    """The update where the platform refuses the call; `None` (its answer too) fails the node."""
+
+    def node(self) -> NodeRunnable:
+        """The LangGraph node."""
+        platform, step = self.platform, self.step
+
+        def run(state: State) -> dict[str, Any]:
+            if not step.has_work(state):
+                return {}
+            since, runtime = state.get("seen", ""), get_runtime(HostContext)
+            seen = require_effects(
+                state, runtime, node=step.node, effects=step.effects, since=since
+            )
+            visit = visit_of(step.node)
+            call = self._call(state, visit)
+            try:
+                with _clean_errors(call):
+                    answer = platform.call(call)
+            except PlatformError as error:
+                finished = self._instead(state, call, error)
+            else:
+                finished = self._finished(call, answer)
+            return {**finished, **seen_update(seen), **visited(step.node, visit)}
+
+        async def arun(state: State) -> dict[str, Any]:
+            if not step.has_work(state):
+                return {}
+            since, runtime = state.get("seen", ""), get_runtime(HostContext)
+            seen = await arequire_effects(
+                state, runtime, node=step.node, effects=step.effects, since=since
+            )
+            visit = visit_of(step.node)
+            call = self._call(state, visit)
+            try:
+                with _clean_errors(call):
+                    answer = await platform.acall(call)
+            except PlatformError as error:
+                finished = self._instead(state, call, error)
+            else:
+                finished = self._finished(call, answer)
+            return {**finished, **seen_update(seen), **visited(step.node, visit)}
+
+        return node_of(step.node, run, arun)
+
+    def _call(self, state: State, visit: int | None) -> PlatformCall:
+        runtime = get_runtime(HostContext)
+        host = context_of(runtime.context)
+        identity: Mapping[str, str] = state.get("run") or {}
+        run_id, scope = identity.get("run_id", ""), identity.get("scope", "")
+        try:
+            body = self.body(state, run_id)
+        except TemplateError as error:
+            raise self.step.failed(f"request: {error}") from None
+        return PlatformCall(
+            node=self.step.node,
+            path=f"{scope}/{self.step.node}" if scope else self.step.node,
+            method="POST",
+            url=self.url,
+            body=body,
+            outputs=declared(self.outputs),
+            risk_class=self.risk_class,
+            run_id=run_id,
+            context_id=host.context_id or run_id,
+            idempotency_key=_effect_key(identity, self._position(visit)),
+            visit=visit or 1,
+            timeout=self.timeout,
+            credentials=host.credentials,
+        )
+
+    def _position(self, visit: int | None) -> str:
+        """What tells this visit of the node from every other one in its graph."""
+        if visit is not None:
+            return label(self.step.node, visit)
+        # The engine's name of the task is the same where the graph is resumed after a crash, and
+        # another one where it was given a further input.
+        info = get_runtime(HostContext).execution_info
+        return f"{self.step.node}\n{info.task_id if info is not None else ''}"
+
+    def _instead(self, state: State, call: PlatformCall, error: PlatformError) -> dict[str, Any]:
+        update = None if self.refused is None else self.refused(state, call, error)
+        if update is None:
+            raise error
+        return dict(update)
+
+    def _finished(self, call: PlatformCall, answer: JsonValue) -> dict[str, Any]:
+        out = declared_outputs(call, cut_out(answer, call.secrets))
+        for title, schema in self.outputs.items():
+            if title not in out:
+                out[title] = schema["default"]
+        return self.step.update(out)
+
+
+@contextmanager
+def _clean_errors(call: PlatformCall) -> Iterator[None]:
+    """What a platform raises, without the secrets of the call: the engine stores its text."""
+    raised: Exception | None = None
+    try:
+        yield
+    except (FlowError, PlatformError) as error:
+        raised = error
+        if not clean_error(error, call.secrets):
+            raised = NodeFailed(f"node '{call.node}': its call failed", node=call.node)
+    # Raised out here: in the handler it would drag the original along.
+    if raised is not None:
+        raise raised
+
+
+def declared(outputs: Mapping[str, Mapping[str, JsonValue]]) -> tuple[DeclaredOutput, ...]:
+    """Schemas by title as the platform's declared outputs."""
+    return tuple(
+        DeclaredOutput(title=title, schema=schema, has_default="default" in schema)
+        for title, schema in outputs.items()
+    )
+
+
+def _effect_key(identity: Mapping[str, str], position: str) -> str:
+    """The idempotency key of one visit: the same after a crash, never used twice."""
+    about = [identity.get(key, "") for key in ("tenant", "run_id", "thread", "scope")]
+    return hashlib.sha256("\n".join([*about, position]).encode()).hexdigest()

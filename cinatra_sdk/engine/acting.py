@@ -1,0 +1,118 @@
+"""Whether a node may act on the world outside: a call, a tool, a subflow with such nodes.
+
+In: the state and the runtime of the node, and where its graph lets nodes act.  Out: how far its
+thread is known to be one line, or an error: the host wants no further effect, or the node stands in
+a fork that the host does not allow to act (`cinatra_sdk.engine.lineage`).
+
+Where nodes may act is said by the graph that runs, in its own code, and not by the thread: a client
+writes into a thread, and another graph of the host may have begun it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any, Final, TypeVar
+
+from langgraph.config import get_config
+from langgraph.graph import START
+from langgraph.pregel import Pregel
+
+from cinatra_sdk.engine.lineage import (
+    Effects,
+    Place,
+    arequire_line,
+    place_of,
+    refuse_copy,
+    require_line,
+)
+from cinatra_sdk.engine.runtime_context import context_of
+from cinatra_sdk.engine.tasks import own_channels
+from cinatra_sdk.governed.state import seal
+
+_N = TypeVar("_N")
+
+
+def require_effects(
+    state: Mapping[str, Any], runtime: Any, *, node: str, effects: Effects, since: str = ""
+) -> str:
+    """Ask whether the node may act now.
+
+    effects: where the node's graph lets it act, unless the host's context says otherwise.
+    since:   what an earlier look at this thread returned.
+    Returns what is to be given as `since` the next time; empty where nothing was looked at.
+    Raises: `ForkRefused`, and what the host's `before_effect` raises.
+    """
+    seen = refuse_forks(state, runtime, node=node, effects=effects, since=since)
+    ask = context_of(runtime.context).before_effect
+    if ask is not None:
+        ask()
+    return seen
+
+
+async def arequire_effects(
+    state: Mapping[str, Any], runtime: Any, *, node: str, effects: Effects, since: str = ""
+) -> str:
+    """As `require_effects`, for an event loop."""
+    seen = await arefuse_forks(state, runtime, node=node, effects=effects, since=since)
+    ask = context_of(runtime.context).before_effect
+    if ask is not None:
+        await asyncio.to_thread(ask)
+    return seen
+
+
+def refuse_forks(
+    state: Mapping[str, Any], runtime: Any, *, node: str, effects: Effects, since: str = ""
+) -> str:
+    """As `require_effects`, for a node that only has others inside which act."""
+    place = _place_to_check(state, runtime, node, effects)
+    return "" if place is None else require_line(place, since=since, node=node)
+
+
+async def arefuse_forks(
+    state: Mapping[str, Any], runtime: Any, *, node: str, effects: Effects, since: str = ""
+) -> str:
+    """As `refuse_forks`, for an event loop."""
+    place = _place_to_check(state, runtime, node, effects)
+    return "" if place is None else await arequire_line(place, since=since, node=node)
+
+
+_QUIET: Final = "does_not_act"
+
+
+def does_not_act(node: _N) -> _N:
+    """`node`, marked as one that changes nothing outside the run."""
+    object.__setattr__(node, _QUIET, True)
+    return node
+
+
+def may_act(graph: Pregel[Any, Any, Any, Any]) -> bool:
+    """Whether a node of `graph`, or of a graph inside it, may act: every one that is not marked."""
+    nodes = (node.bound for name, node in graph.nodes.items() if name != START)
+    # The engine wraps a plain function; the mark stays on the function.
+    return not all(
+        getattr(node, _QUIET, False) or getattr(getattr(node, "func", None), _QUIET, False)
+        for node in nodes
+    )
+
+
+def seen_update(seen: str) -> dict[str, Any]:
+    """The update by which a block of a hand-written graph keeps how far it has looked."""
+    return {"seen": seal(seen)} if seen and "seen" in own_channels() else {}
+
+
+def allows_forks(runtime: Any, effects: Effects) -> bool:
+    """Whether nodes may act in forks: the host's word comes before what the graph allows."""
+    return (context_of(runtime.context).effects or effects) == "forks"
+
+
+def _place_to_check(
+    state: Mapping[str, Any], runtime: Any, node: str, effects: Effects
+) -> Place | None:
+    """Where the node stands; None where it may act wherever that is."""
+    if allows_forks(runtime, effects):
+        return None
+    identity = state.get("run") or {}
+    place = place_of(get_config(), runtime.execution_info)
+    refuse_copy(identity, place, node)
+    return place

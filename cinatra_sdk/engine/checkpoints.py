@@ -1,0 +1,136 @@
+"""How checkpoints are read: with a serializer that makes no class because a row names it.
+
+In: a checkpointer.  Out: the same one with a strict serializer, whatever the environment says.
+
+    with_strict_serializer(InMemorySaver())
+
+LangGraph's own serializer makes any class that a stored value names, and calls it, unless
+`LANGGRAPH_STRICT_MSGPACK` was set before LangGraph was imported first.  A library cannot count on
+that; who can write a row would run code in whoever reads it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import inspect
+from types import MemberDescriptorType
+from typing import Any, Final, TypeVar
+from weakref import WeakKeyDictionary
+
+from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.checkpoint.serde.base import (
+    CipherProtocol,
+    SerializerProtocol,
+    maybe_add_typed_methods,
+)
+from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+
+_S = TypeVar("_S", bound=BaseCheckpointSaver[Any])
+
+STRICT: Final = JsonPlusSerializer(allowed_json_modules=None, allowed_msgpack_modules=None)
+"""Makes dates, ids, sets and LangGraph's own records, and nothing else that a row may name."""
+
+
+class _Encrypted(EncryptedSerializer):
+    """A host's cipher around a strict serializer, and the classes of savers that read with it."""
+
+    def __init__(self, cipher: CipherProtocol, serde: SerializerProtocol) -> None:
+        super().__init__(cipher, serde)
+        self.kinds: dict[type[Any], type[Any]] = {}
+
+
+_ENCRYPTED: Final[WeakKeyDictionary[EncryptedSerializer, _Encrypted]] = WeakKeyDictionary()
+"""A host's serializer → the strict one: a store gives the same saver at each activation."""
+
+
+def with_strict_serializer(saver: _S) -> _S:
+    """`saver` as seen by a graph of ours: all its state is shared, but it reads with `STRICT`.
+
+    The saver itself is left alone: other graphs on it may need what theirs makes.
+    Encryption around LangGraph's serializer stays.  A saver that reads with `STRICT` already is given
+    back as it is.
+    Raises: `ValueError` for any other serializer: what it makes of a row cannot be known; and for a
+    saver whose state cannot be shared, or whose class lets nobody choose its serializer.
+    """
+    serializer = _strict(saver.serde)
+    if serializer is saver.serde:
+        return saver
+    own: Any = type(saver)
+    _require_shareable(own)
+    strict: _S = object.__new__(_kind_of(own, serializer))
+    # The same dictionary, not a copy: a saver may count, cache or lock, and must stay one.
+    object.__setattr__(strict, "__dict__", saver.__dict__)
+    return strict
+
+
+def _require_shareable(own: type[Any]) -> None:
+    """Raise `ValueError` where another object of a class below `own` would not be the same saver."""
+    members = [member for base in own.__mro__ for member in vars(base).values()]
+    if any(isinstance(member, MemberDescriptorType) for member in members):
+        raise _refused(own, "it keeps state in __slots__, which cannot be shared")
+    if inspect.isdatadescriptor(inspect.getattr_static(own, "serde", None)):
+        raise _refused(own, "its class hands out its serializer itself")
+
+
+def _kind_of(own: Any, serializer: SerializerProtocol) -> type[Any]:
+    """A class of savers that read with `serializer`, one for each class below which it stands."""
+    if not isinstance(serializer, _Encrypted):
+        return _strict_kind(own)
+    if own not in serializer.kinds:
+        serializer.kinds[own] = _kind(own, serializer)
+    kind: type[Any] = serializer.kinds[own]
+    return kind
+
+
+@functools.lru_cache(maxsize=64)
+def _strict_kind(saver_kind: type[Any]) -> type[Any]:
+    return _kind(saver_kind, STRICT)
+
+
+def _kind(saver_kind: type[Any], serializer: SerializerProtocol) -> type[Any]:
+    """A class of savers with this serializer, whatever stands in an instance."""
+    typed = maybe_add_typed_methods(serializer)
+    members = {
+        "__module__": saver_kind.__module__,
+        "serde": property(lambda _self: typed, lambda _self, _value: None),
+    }
+    made: type[Any] | None = None
+    with contextlib.suppress(Exception):  # a class, and what made it, may refuse in any words
+        made = type(saver_kind.__name__, (saver_kind,), members)
+    if made is None:
+        raise _refused(saver_kind, "its class lets nobody inherit")
+    return made
+
+
+def _refused(own: type[Any], why: str) -> ValueError:
+    return ValueError(
+        f"the checkpointer {own.__name__} cannot be given a strict serializer: {why}; "
+        "make it with cinatra_sdk.engine.checkpoints.STRICT as its serde"
+    )
+
+
+def _strict(serializer: SerializerProtocol) -> SerializerProtocol:
+    if serializer is STRICT or type(serializer) is _Encrypted:
+        return serializer
+    # By the exact type: a subclass may make what it likes.
+    if type(serializer) is JsonPlusSerializer and not serializer.pickle_fallback:
+        return STRICT
+    if type(serializer) is EncryptedSerializer:
+        return _strict_encrypted(serializer)
+    name = type(serializer).__name__
+    raise ValueError(
+        f"the checkpointer reads its rows with {name}, which may run what a row names: "
+        "give it a JsonPlusSerializer without pickle_fallback, or an EncryptedSerializer around one"
+    )
+
+
+def _strict_encrypted(serializer: EncryptedSerializer) -> SerializerProtocol:
+    inner = _strict(serializer.serde)
+    if inner is serializer.serde:
+        return serializer
+    known = _ENCRYPTED.get(serializer)
+    if known is None or known.cipher is not serializer.cipher or known.serde is not inner:
+        known = _ENCRYPTED[serializer] = _Encrypted(serializer.cipher, inner)
+    return known

@@ -1,0 +1,239 @@
+r"""Whether a node stands on its thread's own line, or on a fork of it.
+
+In: the place of the node that runs now: its checkpointer, thread, namespace and checkpoint.
+Out: the id of that checkpoint where nothing else ever went on from the ones before it, or
+`ForkRefused`.
+
+    a — b — c — d            the node runs on d: on the line
+         \\
+          e — f              the node runs on f: b went on twice, so this is a fork
+
+Time travel (`checkpoint_id` in a config), `update_state` on an older checkpoint and a copied thread
+all make one.  A gate that was answered once can be answered again there, also a rejected one, and a
+call that was made is made again; so nothing acts in a fork, unless the host allows it.
+
+The ids of the checkpoints are read backwards from the newest to the one that an earlier look has
+reached (`since`), a page at a time: in a run that acts now and then this is one short query.
+
+A process whose clock is behind the thread's last checkpoint makes older ids than those that are
+there, which looks like a fork and is refused as one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import BaseCheckpointSaver
+
+from cinatra_sdk.engine.checkpoint_ids import Link, aread_links, read_links
+from cinatra_sdk.engine.tasks import is_in_a_graph, unsupported
+from cinatra_sdk.errors import ForkRefused
+
+Effects: TypeAlias = Literal["line", "forks"]
+"""Where nodes may act: on their thread's own line, or in forks of it too."""
+
+FIRST_PAGE: Final = 2
+"""Checkpoints of the first query after an earlier look: the node's own, and where that stopped."""
+PAGE: Final = 16
+"""Of any other one."""
+_WAITS: Final = (*(0.001,) * 5, *(0.01,) * 20, *(0.05,) * 55)
+"""Seconds between looks for a checkpoint that is still being written, three in all.
+
+With durability "async", the engine's own choice, a node begins while the checkpoint that it was made
+from is on its way to the database.  That takes milliseconds; a database that takes longer than this
+is in trouble, and a thread of the host is not kept waiting for it.
+"""
+
+
+class Place(NamedTuple):
+    """Where in which thread a node runs."""
+
+    saver: BaseCheckpointSaver[Any]
+    thread: str
+    namespace: str
+    """Of the graph that the node belongs to; empty for the outermost."""
+    checkpoint: str
+    """Id of the checkpoint that the node's state was read from; empty: the newest one."""
+    is_kept: bool = True
+    """False with durability "exit": no checkpoint is kept before the graph stops."""
+
+    def page(self, before: str, size: int) -> list[Link]:
+        return read_links(self.saver, self.thread, self.namespace, before=before, limit=size)
+
+    async def apage(self, before: str, size: int) -> list[Link]:
+        return await aread_links(self.saver, self.thread, self.namespace, before=before, limit=size)
+
+
+def require_known(effects: object) -> None:
+    """Raise `ValueError` for what is none of `Effects`."""
+    if effects not in ("line", "forks"):
+        raise ValueError(f'effects is "line" or "forks", not {effects!r}')
+
+
+def place_of(config: RunnableConfig, execution: Any) -> Place | None:
+    """The place of the node that runs with `config`; None where no checkpoint is kept.
+
+    execution: the runtime's `execution_info`.
+    Raises: `EngineUnsupported` where the engine does not say.
+    """
+    configurable = config.get("configurable") or {}
+    # Not public: tests/engine/test_own_graph.py fails when it changes.
+    saver = configurable.get("__pregel_checkpointer")
+    if saver is None and "__pregel_checkpointer" not in configurable and is_in_a_graph(config):
+        raise unsupported("where checkpoints are kept, so no fork can be told from a thread's line")
+    if (
+        execution is None
+        or execution.thread_id is None
+        or not isinstance(saver, BaseCheckpointSaver)
+    ):
+        return None
+    return Place(
+        saver=saver,
+        thread=str(execution.thread_id),
+        namespace=execution.checkpoint_ns.rpartition("|")[0],
+        checkpoint=execution.checkpoint_id,
+        is_kept=configurable.get("__pregel_durability") != "exit",
+    )
+
+
+def require_line(place: Place, *, since: str, node: str) -> str:
+    """The checkpoint's id, to be given as `since` the next time.
+
+    since: what an earlier look at this thread returned; empty: none.
+    Raises: `ForkRefused` naming `node`.
+    """
+    walk = _walked(place, since)
+    for seconds in _patience(place, walk):
+        time.sleep(seconds)
+        walk = _walked(place, since)
+        if walk.verdict != "unsaved":
+            break
+    return _judged(place, walk, node)
+
+
+async def arequire_line(place: Place, *, since: str, node: str) -> str:
+    """As `require_line`, for an event loop."""
+    walk = await _awalked(place, since)
+    for seconds in _patience(place, walk):
+        await asyncio.sleep(seconds)
+        walk = await _awalked(place, since)
+        if walk.verdict != "unsaved":
+            break
+    return _judged(place, walk, node)
+
+
+def refuse_copy(identity: dict[str, Any], place: Place | None, node: str) -> None:
+    """Raise `ForkRefused` where the run was begun on another thread than the one it stands on."""
+    begun = identity.get("thread", "")
+    if place is not None and begun and begun != place.thread:
+        raise ForkRefused(
+            f"node '{node}' runs on thread '{place.thread}', a copy of thread '{begun}'",
+            node=node,
+            hint=_HINT,
+        )
+
+
+_HINT: Final = (
+    'start a new run, or allow effects in forks: effects="forks" in the host\'s context or graph'
+)
+
+
+def _walked(place: Place, since: str) -> _Walk:
+    walk = _Walk(place.checkpoint, since)
+    while walk.verdict == "open":
+        walk.read(place.page(walk.before, walk.size))
+    return walk
+
+
+async def _awalked(place: Place, since: str) -> _Walk:
+    walk = _Walk(place.checkpoint, since)
+    while walk.verdict == "open":
+        walk.read(await place.apage(walk.before, walk.size))
+    return walk
+
+
+def _patience(place: Place, walk: _Walk) -> tuple[float, ...]:
+    """Seconds to wait before each further look; none where another look would say the same."""
+    return _WAITS if walk.verdict == "unsaved" and place.is_kept else ()
+
+
+def _judged(place: Place, walk: _Walk, node: str) -> str:
+    if walk.verdict == "line":
+        return place.checkpoint
+    if walk.verdict == "unsaved":
+        raise _not_kept(place, node)
+    if walk.verdict == "pruned":
+        raise ForkRefused(
+            f"node '{node}' acts, and the checkpoints that would show that it stands on the line of "
+            f"thread '{place.thread}' were deleted",
+            node=node,
+            hint=_HINT,
+        )
+    raise ForkRefused(
+        f"node '{node}' was reached in a fork of thread '{place.thread}', and forks do not act",
+        node=node,
+        hint=_HINT,
+    )
+
+
+def _not_kept(place: Place, node: str) -> ForkRefused:
+    if not place.is_kept:
+        return ForkRefused(
+            f"node '{node}' acts, and the checkpoint before it is not kept yet",
+            node=node,
+            hint='run the graph with durability="sync"',
+        )
+    return ForkRefused(
+        f"node '{node}' acts, and the checkpoint before it was not kept within "
+        f"{sum(_WAITS):.0f} seconds",
+        node=node,
+        hint="nothing was called: when the checkpointer's database answers again, go on with the "
+        'thread (invoke with None); durability="sync" waits for it as long as it takes',
+    )
+
+
+class _Walk:
+    """One look at a thread, fed with its checkpoints from the newest on."""
+
+    def __init__(self, checkpoint: str, since: str) -> None:
+        self._expected = checkpoint
+        self._since = since
+        self._begun = False
+        self.verdict: Literal["open", "line", "fork", "unsaved", "pruned"] = "open"
+        self.before = ""
+        """Where the next page begins: below this id; empty: at the newest."""
+        self.size = FIRST_PAGE if since else PAGE
+        """Of the next page."""
+
+    def read(self, page: list[Link]) -> None:
+        """Go on with the next page."""
+        for link in page:
+            self._read_one(link)
+            if self.verdict != "open":
+                return
+        if len(page) < self.size:
+            # The thread began here; or what came before was deleted, and with it perhaps the other
+            # way on from there.
+            unsaved = not self._begun and page
+            self.verdict = "unsaved" if unsaved else "pruned" if self._is_cut_off() else "line"
+            return
+        self.before, self.size = page[-1].id, PAGE
+
+    def _is_cut_off(self) -> bool:
+        return self._begun and bool(self._expected)
+
+    def _read_one(self, link: Link) -> None:
+        if not self._begun and not self._expected:
+            self._expected = link.id  # no node: the newest one is asked about
+        if link.id == self._expected:
+            self._begun = True
+            self._expected = link.parent
+            if link.id == self._since:
+                self.verdict = "line"
+        elif not self._begun and link.id < self._expected:
+            self.verdict = "unsaved"
+        else:
+            self.verdict = "fork"

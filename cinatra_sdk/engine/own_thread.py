@@ -1,0 +1,106 @@
+"""A graph that touches no thread which another graph began: refused before anything is written.
+
+    graph = on_own_threads(flow.graph(), pin=pin_of(flow.digest, ()))
+
+Every node compares the sealed identity of the run by itself (`tasks.require_own_graph`), so that a
+foreign graph does nothing on a thread.  But its input, or the answer to a gate, stands on the
+thread by then: the gate that waits there is no longer shown, and has to be asked again.  On a graph
+server any client can do this to any thread; there, this look comes first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from typing import Any, Final, TypeVar
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
+from langgraph.graph.state import CompiledStateGraph
+
+from cinatra_sdk.engine.tasks import shape_of
+from cinatra_sdk.errors import FlowChanged
+from cinatra_sdk.governed.state import MISSING, unseal
+
+_G = TypeVar("_G", bound=CompiledStateGraph[Any, Any, Any, Any])
+_SAVER: Final = "__pregel_checkpointer"
+
+
+def on_own_threads(graph: _G, *, pin: str = "") -> _G:
+    """`graph`, which refuses a thread of another graph with `FlowChanged`; reading stays free.
+
+    pin:  what `run["pin"]` holds on threads of a compiled flow; empty: the graphs' shapes are compared.
+    """
+    own: _G = _OnOwnThreads(pin=pin, **graph.copy().__dict__)  # type: ignore[assignment]
+    return own
+
+
+class _OnOwnThreads(CompiledStateGraph[Any, Any, Any, Any]):
+    def __init__(self, *, pin: str, **graph: Any) -> None:
+        super().__init__(**graph)
+        self.pin = pin
+
+    def stream(
+        self,
+        input: Any,  # noqa: A002 - the engine's name of it
+        config: RunnableConfig | None = None,
+        **more: Any,
+    ) -> Iterator[Any]:
+        self._require_own(config)
+        yield from super().stream(input, config, **more)
+
+    async def astream(
+        self,
+        input: Any,  # noqa: A002 - the engine's name of it
+        config: RunnableConfig | None = None,
+        **more: Any,
+    ) -> AsyncIterator[Any]:
+        await self._arequire_own(config)
+        async for part in super().astream(input, config, **more):
+            yield part
+
+    def bulk_update_state(self, config: RunnableConfig, supersteps: Any) -> RunnableConfig:
+        self._require_own(config)
+        return super().bulk_update_state(config, supersteps)
+
+    async def abulk_update_state(self, config: RunnableConfig, supersteps: Any) -> RunnableConfig:
+        await self._arequire_own(config)
+        return await super().abulk_update_state(config, supersteps)
+
+    def _require_own(self, config: RunnableConfig | None) -> None:
+        saver, thread = self._thread(config)
+        if saver is not None and thread is not None:
+            self._require(saver.get_tuple(thread))
+
+    async def _arequire_own(self, config: RunnableConfig | None) -> None:
+        saver, thread = self._thread(config)
+        if saver is not None and thread is not None:
+            self._require(await saver.aget_tuple(thread))
+
+    def _thread(
+        self, config: RunnableConfig | None
+    ) -> tuple[BaseCheckpointSaver[Any] | None, RunnableConfig | None]:
+        """The saver, and the newest checkpoint of the thread, whatever older one a client names."""
+        configurable = {**(self.config or {}).get("configurable", {})}
+        configurable |= (config or {}).get("configurable", {})
+        saver = configurable.get(_SAVER) or self.checkpointer
+        thread = configurable.get("thread_id")
+        if thread is None or not isinstance(saver, BaseCheckpointSaver):
+            return None, None
+        return saver, {"configurable": {"thread_id": str(thread), "checkpoint_ns": ""}}
+
+    def _require(self, newest: CheckpointTuple | None) -> None:
+        held = newest.checkpoint["channel_values"].get("run", MISSING) if newest else MISSING
+        identity = MISSING if held is MISSING else unseal(held)
+        if not isinstance(identity, dict):
+            return  # a new thread, or none of ours: the nodes have the last word
+        expected, found = (
+            (self.pin, identity.get("pin"))
+            if self.pin
+            else (shape_of(self.channels), identity.get("graph"))
+        )
+        if found != expected:
+            raise FlowChanged(
+                f"the thread holds a run that another graph began, or another version of "
+                f"'{self.name}'; nothing was written",
+                hint="go on with the graph that began it, or start a new thread",
+            )

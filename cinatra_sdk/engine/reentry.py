@@ -1,0 +1,207 @@
+"""A graph inside a node that is entered once more for the same visit: it goes on where it was.
+
+A further input on a thread, a jump or an `update_state` makes new tasks of the engine.  A graph
+inside a node keeps its state under the task's name, so it would begin anew and make the calls in
+front of its gate again.  Its last checkpoint is copied to the new name instead; its own first node
+then leads on from there.
+
+What is copied must be the graph's own line: a fork of it would be one no more under its new name.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import CheckpointMetadata, CheckpointTuple
+
+from cinatra_sdk.engine.checkpoint_ids import (
+    Link,
+    aread_links,
+    aread_namespaces,
+    config_of,
+    read_links,
+    read_namespaces,
+)
+from cinatra_sdk.engine.lineage import Place, arequire_line, require_line
+from cinatra_sdk.governed.state import MISSING, SEALED, unseal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Visit:
+    """One visit of a node with a graph inside, under the task that runs now."""
+
+    place: Place
+    """Of the node itself."""
+    own: str
+    """Namespace of the graph inside, under this task."""
+    scope: str
+    """Of the run inside, `outer/inner#2`."""
+    told: bool
+    """Whether the scope tells this visit from earlier ones: not in a graph that counts none."""
+    turn: int | None
+    """Number of the step that passed the turn to the node; None in a graph that keeps no turn."""
+    node: str
+    forks: bool
+    """Whether the host lets nodes act in forks."""
+    asks: bool
+    """Whether a gate may stand inside, at any depth."""
+
+
+def require_line_inside(visit: Visit | None) -> None:
+    """Raise `ForkRefused` where the graph inside came to its end in a fork of its own line.
+
+    A gate that was answered anew in a fork does not look, and what it let through the graph around
+    would act on.  Nodes inside that act look themselves, and without a gate a fork comes to nothing
+    that the line has not come to: so nobody looks there once more.
+    """
+    inside = _inside(visit)
+    if visit is not None and inside is not None:
+        require_line(inside, since="", node=visit.node)
+
+
+async def arequire_line_inside(visit: Visit | None) -> None:
+    """As `require_line_inside`, for an event loop."""
+    inside = _inside(visit)
+    if visit is not None and inside is not None:
+        await arequire_line(inside, since="", node=visit.node)
+
+
+def _inside(visit: Visit | None) -> Place | None:
+    """The newest checkpoint of the graph inside; None where nobody has to look there."""
+    if visit is None or visit.forks or not visit.asks:
+        return None
+    return visit.place._replace(namespace=visit.own, checkpoint="")
+
+
+def go_on_inside(visit: Visit | None) -> Mapping[str, Any] | None:
+    """Copy what the graph inside had come to, where it has nothing under its own name yet.
+
+    Returns what it came to where it has ended already; None: it goes on.
+    Raises: `ForkRefused` where that is a fork of its own line.
+    """
+    if visit is None:
+        return None  # no checkpoint is kept, or nothing inside that may not be done twice
+    place, saver = visit.place, visit.place.saver
+    if read_links(saver, place.thread, visit.own, limit=1):
+        return None
+    if visit.turn is not None:
+        before = _before(visit, read_links(saver, place.thread, place.namespace, limit=2))
+        if before is None or not _had_the_turn(visit, saver.get_tuple(before)):
+            return None
+    others = _other_tasks(visit, read_namespaces(saver, place.thread))
+    begun = _newest_begun(visit, map(saver.get_tuple, others))
+    if begun is None:
+        return None
+    if not visit.forks:
+        require_line(_place(visit, begun), since="", node=visit.node)
+    if _has_ended(begun):
+        return _came_to(begun)
+    saver.put(*_copied(config_of(place.thread, visit.own), begun))
+    return None
+
+
+async def ago_on_inside(visit: Visit | None) -> Mapping[str, Any] | None:
+    """As `go_on_inside`, for an event loop."""
+    if visit is None:
+        return None  # no checkpoint is kept, or nothing inside that may not be done twice
+    place, saver = visit.place, visit.place.saver
+    if await aread_links(saver, place.thread, visit.own, limit=1):
+        return None
+    if visit.turn is not None:
+        newest = await aread_links(saver, place.thread, place.namespace, limit=2)
+        before = _before(visit, newest)
+        if before is None or not _had_the_turn(visit, await saver.aget_tuple(before)):
+            return None
+    others = _other_tasks(visit, await aread_namespaces(saver, place.thread))
+    begun = _newest_begun(visit, [await saver.aget_tuple(other) for other in others])
+    if begun is None:
+        return None
+    if not visit.forks:
+        await arequire_line(_place(visit, begun), since="", node=visit.node)
+    if _has_ended(begun):
+        return _came_to(begun)
+    await saver.aput(*_copied(config_of(place.thread, visit.own), begun))
+    return None
+
+
+def _before(visit: Visit, newest: list[Link]) -> RunnableConfig | None:
+    """The checkpoint before the one that the node runs on."""
+    others = (link.id for link in newest if link.id != visit.place.checkpoint)
+    own = next(others, None)
+    return None if own is None else config_of(visit.place.thread, visit.place.namespace, own)
+
+
+def _had_the_turn(visit: Visit, before: CheckpointTuple | None) -> bool:
+    """Whether the turn was the node's before the step that made its task: then it ran already.
+
+    The step that passes the turn on makes the first checkpoint with it.
+    """
+    if before is None:
+        return False
+    try:
+        turn = json.loads(before.checkpoint["channel_values"].get("cursor") or "null")
+    except (ValueError, TypeError):
+        return False
+    return isinstance(turn, dict) and turn.get("seq") == visit.turn
+
+
+def _other_tasks(visit: Visit, namespaces: Iterable[str]) -> list[RunnableConfig]:
+    """The newest checkpoint of each task that ran the node; the order says nothing."""
+    around = _nodes(visit.own)
+    return [config_of(visit.place.thread, other) for other in namespaces if _nodes(other) == around]
+
+
+def _newest_begun(visit: Visit, every: Iterable[CheckpointTuple | None]) -> CheckpointTuple | None:
+    """The last checkpoint of this visit under another task."""
+    begun = [kept for kept in every if kept is not None and _is_same_visit(visit, kept)]
+    newest = max(begun, key=lambda kept: kept.checkpoint["id"], default=None)
+    if newest is None or visit.told or _is_rejected(newest):
+        return newest
+    # Nothing tells the next time round a loop from this one.
+    return None if _has_ended(newest) else newest
+
+
+def _is_same_visit(visit: Visit, kept: CheckpointTuple) -> bool:
+    identity = unseal(kept.checkpoint["channel_values"].get("run"))
+    return identity is not MISSING and identity.get("scope") == visit.scope
+
+
+def _has_ended(kept: CheckpointTuple) -> bool:
+    values = kept.checkpoint["channel_values"]
+    return unseal(values.get("ended")) is not MISSING or _is_rejected(kept)
+
+
+def _is_rejected(kept: CheckpointTuple) -> bool:
+    return bool(kept.checkpoint["channel_values"].get("rejected_at"))
+
+
+def _came_to(kept: CheckpointTuple) -> dict[str, Any]:
+    """The state that a checkpoint holds, as the graph's own channels would give it."""
+    found: dict[str, Any] = {}
+    for key, stored in kept.checkpoint["channel_values"].items():
+        value = unseal(stored) if isinstance(stored, bytes) else stored
+        if isinstance(value, dict) and {"items", *SEALED} == value.keys():
+            value = value["items"]
+        if value is not MISSING:
+            found[key] = value
+    return found
+
+
+def _place(visit: Visit, kept: CheckpointTuple) -> Place:
+    namespace = kept.config["configurable"]["checkpoint_ns"]
+    return visit.place._replace(namespace=namespace, checkpoint=kept.checkpoint["id"])
+
+
+def _nodes(namespace: str) -> list[str]:
+    """The nodes around a graph, without the tasks that ran them: `outer:4f…|inner:09…`."""
+    return [part.rpartition(":")[0] for part in namespace.split("|")]
+
+
+def _copied(config: RunnableConfig, kept: CheckpointTuple) -> tuple[Any, ...]:
+    """What the saver's `put` takes to have `kept` under `config` too."""
+    metadata = cast("CheckpointMetadata", {**kept.metadata, "source": "fork", "parents": {}})
+    return config, kept.checkpoint, metadata, kept.checkpoint["channel_versions"]

@@ -1,0 +1,147 @@
+"""What only the host supplies: identity, policy and credentials of one run.
+
+It travels as LangGraph's runtime context (`graph.invoke(…, context=…)`), which is never stored,
+so it is given again at every activation.
+
+    host_context(run_id="r1", approval_policy={"steps": […]}, run_token="…")
+
+A context that came over the wire as JSON (a server coerces it to this class) lacks the mark
+that `host_context` sets and counts as absent: a client of a graph server is not the host.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from cinatra_sdk.governed.secret_forms import long_enough
+from cinatra_sdk.platform.protocol import Credentials
+
+if TYPE_CHECKING:
+    from cinatra_sdk.engine.lineage import Effects
+
+_HOST: Final = object()
+
+
+class _Derived:
+    """The policy that the compiler derived from the file, unless the host gives its own."""
+
+    def __repr__(self) -> str:
+        return "DERIVED"
+
+
+DERIVED: Final = _Derived()
+
+
+_C = TypeVar("_C", bound=type[Any])
+
+
+def _deaf_to_strangers(cls: _C) -> _C:
+    """Let the class drop keys that it does not know.
+
+    A graph server makes its context from all that a client sends as `configurable`; none of it is
+    the host's word, so an unknown key is no reason to fail.
+    """
+    made_from, known = cls.__init__, frozenset(cls.__dataclass_fields__)
+
+    def init(self: Any, **given: Any) -> None:
+        made_from(self, **{key: value for key, value in given.items() if key in known})
+
+    cls.__init__ = init
+    return cls
+
+
+@_deaf_to_strangers
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostContext:
+    """Made by `host_context` (or `Flow.context`); prints no credential."""
+
+    run_id: str = ""
+    tenant: str = ""
+    context_id: str = ""
+    """The conversation that the run belongs to; sent as `X-Cinatra-A2A-Context-Id`."""
+    approval_policy: Any = DERIVED
+    """`{"steps": […]}`; None = the host has no policy; DERIVED = the compiler's."""
+    credentials: Credentials = field(default=Credentials(), repr=False)
+    scope: str = ""
+    """Where in the run a graph inside another one stands: `outer/inner`; the outermost has none."""
+    effects: str = ""
+    """Where nodes may act, as `cinatra_sdk.engine.lineage.Effects`; empty: as the graph has it."""
+    before_effect: Callable[[], None] | None = field(default=None, repr=False, compare=False)
+    """Asked before every call and tool; raises where the host wants no further one."""
+    mark: Any = field(default=None, repr=False, compare=False)
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, _core: Any, _handler: Any) -> dict[str, Any]:
+        """What a client of a graph server may send: nothing, because a client is not the host."""
+        return {
+            "title": cls.__name__,
+            "type": "object",
+            "description": "Only the host says it; what a client sends here is left out.",
+        }
+
+
+def host_context(
+    *,
+    run_id: str = "",
+    tenant: str = "",
+    context_id: str = "",
+    approval_policy: Any = DERIVED,
+    run_token: str | None = "",
+    bearer_token: str | None = "",
+    effects: Effects | None = None,
+    before_effect: Callable[[], None] | None = None,
+) -> HostContext:
+    """The host's word for one activation of one run.
+
+    effects: "forks" lets nodes act in forks of the thread too (an older checkpoint, `update_state`
+             on one, a copied thread); "line" on the thread's own line only; None: as the graph.
+
+    `run_token` and `bearer_token` reach the platform's requests and nothing else: no state,
+    no checkpoint, no log, no error text.
+
+    Raises: `ValueError` for a token that is too short to be found in an answer.
+    """
+    texts = {
+        "run_id": run_id, "tenant": tenant, "context_id": context_id,
+        "run_token": run_token or "", "bearer_token": bearer_token or "",
+    }  # fmt: skip
+    for name, text in texts.items():
+        if not isinstance(text, str):
+            raise TypeError(f"{name} is a {type(text).__name__}, not a string")
+    if effects not in (None, "line", "forks"):
+        raise ValueError(f'effects is "line" or "forks", not {effects!r}')
+    for name in ("run_token", "bearer_token"):
+        long_enough(name, texts[name])
+    return HostContext(
+        run_id=run_id,
+        tenant=tenant,
+        context_id=context_id,
+        approval_policy=approval_policy,
+        credentials=Credentials(run_token=texts["run_token"], bearer_token=texts["bearer_token"]),
+        effects=effects or "",
+        before_effect=before_effect,
+        mark=_HOST,
+    )
+
+
+def context_inside(
+    host: HostContext, *, scope: str, own_policy: bool, effects: Effects
+) -> HostContext:
+    """The host's word for a graph inside the run's graph, at `scope`.
+
+    own_policy: the graph inside is governed by its own policy, not by the outer one.
+    effects:    where the outer graph lets nodes act; the host's own word comes first.
+    Marked as the host's in any case: what is added is the outer graph's own word, sealed there.
+    """
+    policy = DERIVED if own_policy else host.approval_policy
+    allowed = host.effects or effects
+    return replace(host, approval_policy=policy, scope=scope, effects=allowed, mark=_HOST)
+
+
+def context_of(given: object) -> HostContext:
+    """The host's context, or an empty one where `given` was not made by the host."""
+    if isinstance(given, HostContext) and given.mark is _HOST:
+        return given
+    return HostContext()

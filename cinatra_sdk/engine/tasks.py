@@ -1,0 +1,119 @@
+"""Where a node's state comes from: the channels of its own graph, another graph's, or a caller's hand.
+
+`Command(goto=Send("node", {...}))` starts a node with a state of the caller's making: no channel
+is read, so neither the seal nor the turn is asked.  No graph of this project uses `Send`, so a
+node that was started by one does nothing.
+
+A thread may have been written by another graph, whose keys have the same names.  The first node of
+a hand-written graph seals the graph's shape into the run's identity, and every later one compares
+it with the graph that it runs in (`require_own_graph`); compiled flows compare the file's digest.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import logging
+from collections.abc import Iterable, Mapping
+from importlib.metadata import version
+from typing import Any, Final
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.config import get_config
+
+from cinatra_sdk.errors import EngineUnsupported, FlowChanged
+
+log = logging.getLogger("oasflow.state")
+
+ENGINE: Final = ">=1.2.22,<1.3"
+"""Versions of LangGraph that this project reads, as pyproject.toml has them."""
+
+
+def was_sent() -> bool:
+    """Whether the node that runs now was started by a `Send`, and not by its place in the graph.
+
+    Raises: `EngineUnsupported` where the engine does not say.
+    """
+    try:
+        config = get_config()
+    except RuntimeError:
+        return False  # called as a plain function, outside any graph
+    metadata = config.get("metadata") or {}
+    path = metadata.get("langgraph_path")
+    if not path:
+        if is_in_a_graph(config):
+            raise unsupported("how a node was started, so no Send can be told from a step")
+        return False
+    if path[0] != "__pregel_push":
+        return False
+    log.warning("R01_IGNORED: %r was started by a Send", metadata.get("langgraph_node"))
+    return True
+
+
+def shape_of(channels: Iterable[str]) -> str:
+    """What tells one graph from another: sha256 (hex) over its state keys and nodes.
+
+    channels: the names of its channels; each node has one, `branch:to:<node>`.
+    """
+    return _shape(tuple(channels))
+
+
+@functools.lru_cache(maxsize=256)
+def _shape(channels: tuple[str, ...]) -> str:
+    """Kept, because every node of a hand-written graph asks."""
+    names = sorted(name for name in channels if not name.startswith("__"))
+    return hashlib.sha256("\n".join(names).encode()).hexdigest()
+
+
+def own_channels() -> Mapping[str, Any]:
+    """The channels of the graph that the running node belongs to, by name; none outside of any.
+
+    Raises: `EngineUnsupported` where the engine does not give them.
+    """
+    try:
+        config = get_config()
+    except RuntimeError:
+        return {}  # called as a plain function
+    configurable = config.get("configurable") or {}
+    # The engine's own function for reading state, which holds the graph's channels.  Not public:
+    # tests/engine/test_own_graph.py fails when it changes.
+    held: tuple[Any, ...] = getattr(configurable.get("__pregel_read"), "args", ())
+    channels = held[1] if len(held) > 1 else None
+    if isinstance(channels, Mapping):
+        return channels
+    if not is_in_a_graph(config):
+        return {}
+    raise unsupported(
+        "to which graph a node belongs, so no thread can be told from another graph's"
+    )
+
+
+def unsupported(what: str) -> EngineUnsupported:
+    """The error of an engine that does not say `what`."""
+    message = f"LangGraph {version('langgraph')} does not say {what}"
+    return EngineUnsupported(message, hint=f"install langgraph{ENGINE}")
+
+
+def is_in_a_graph(config: RunnableConfig) -> bool:
+    """Whether the engine made `config` for a task, by any of the marks that it leaves."""
+    marks = [*(config.get("configurable") or ()), *(config.get("metadata") or ())]
+    return any(mark.startswith(("__pregel_", "langgraph_")) for mark in marks)
+
+
+def own_shape() -> str:
+    """The shape of the graph that the running node belongs to; empty outside of any graph."""
+    channels = own_channels()
+    return shape_of(channels) if channels else ""
+
+
+def require_own_graph(state: Mapping[str, Any], node: str) -> None:
+    """Raise `FlowChanged` where the state's run was begun by another graph on the same thread."""
+    identity = state.get("run")
+    if identity is None:
+        return  # nothing says whose it is: a graph that keeps no identity
+    shape = own_shape()
+    if shape and identity.get("graph") != shape:
+        raise FlowChanged(
+            f"node '{node}' runs on a thread that another graph began",
+            hint="go on with the graph that began it, or start a new thread",
+        )

@@ -1,0 +1,313 @@
+"""From what a person sends to what a flow reads: one gate's answer form.
+
+In: the JSON that resumes a gate (`{"approved": true, "value": …}`).
+Out: an `Answer` with the text or value that the gate's output carries, or `AnswerInvalid`.
+
+    AnswerForm(output="setupJson", schema={"type": "object", "required": ["site"], …})
+        .read({"approved": True, "value": {"site": "https://a.example"}})
+        -> Answer(approved=True, value='{"site":"https://a.example"}', …)
+
+Three shapes of schema occur in real files, told apart by the schema itself:
+* an object that has the output's own title as a property: the answer is `{title: value}`;
+* any other schema on a string output: it describes the JSON document that the string carries;
+* on an output of another type: it describes the value itself.
+A gate without a schema asks for approval, or for free text.
+
+`reason` says why, for the record of decisions, and never reaches the flow.  `approvalNote` is
+Cinatra's key for a note to the flow: where the gate takes text and nothing else was sent, it is that
+text.
+
+A gate that asks for a context selection takes the `userResponse` envelope, as text or as an object,
+and refuses what the slot does not allow: the platform would only refuse it once the gate is closed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from pydantic import JsonValue
+
+from cinatra_sdk.context.errors import ContextError
+from cinatra_sdk.context.selector import Selector
+from cinatra_sdk.errors import AnswerInvalid, ValueRefused
+from cinatra_sdk.governed.keys import without_governed
+from cinatra_sdk.governed.secrets import find_secret, redact
+from cinatra_sdk.text.people import person_name
+from cinatra_sdk.values.json_values import check_value
+from cinatra_sdk.values.strict_json import NotStrictJson, read_json
+
+APPROVED_TEXT: Final = "[Approved by operator]"
+"""What a text output carries when a person approved without writing anything (Cinatra's words)."""
+APPROVAL_SCHEMA: Final[dict[str, JsonValue]] = {
+    "type": "object",
+    "properties": {"approved": {"type": "boolean"}},
+    "required": ["approved"],
+}
+MAX_ANSWER_BYTES: Final = 65_536
+_LONGEST_NAME: Final = 40
+"""Characters of a given name that an error repeats."""
+_KEYS: Final = ("approved", "approvedAt", "value", "userResponse", "approvalNote", "reason", "by")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """A checked answer."""
+
+    approved: bool
+    value: JsonValue = None
+    """What the gate's output carries; None after a rejection."""
+    reason: str = ""
+    """Why, for the record; the note where only that was written."""
+    by: str = ""
+    at: str = ""
+    """`approvedAt` as the host gave it; empty where it gave none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerForm:
+    """What one gate accepts."""
+
+    output: str = "approved"
+    """Title of what an answer fills: the gate's output, or an input of the run.  Empty for a form of
+    several inputs."""
+    text_output: bool = True
+    """Whether that output is a string."""
+    schema: Mapping[str, JsonValue] | None = None
+    """JSON Schema of the answer; None asks for approval or text."""
+    output_schema: Mapping[str, JsonValue] | None = None
+    """JSON Schema of the output itself, where it is no text: what the flow goes on with."""
+    inner: Mapping[str, JsonValue] | None = None
+    """JSON Schema of the document inside the answer's string, where the author gave one."""
+    bare: bool = False
+    """Whether an object may be the value of a titled answer without its title around it."""
+    selector: Selector | None = None
+    """What may be chosen, at a gate that asks for a context selection."""
+
+    @property
+    def titled(self) -> bool:
+        """Whether the answer is an object that names the output."""
+        properties = (self.schema or {}).get("properties")
+        return bool(self.output) and isinstance(properties, Mapping) and self.output in properties
+
+    def resume_schema(self) -> dict[str, JsonValue]:
+        """JSON Schema of what resumes the gate: drives the form that a client shows."""
+        text = json.dumps(self.schema)
+        # A schema with references of its own cannot stand inside another one; it is in the payload.
+        own = self.schema is not None and '"$' not in text
+        value: JsonValue = dict(self.schema or {}) if own else {}
+        if self.selector is not None and self.schema is None:
+            return self.selector.answer_schema()
+        return {
+            "type": "object",
+            "properties": {
+                "approved": {"type": "boolean"},
+                "value": value,
+                "reason": {"type": "string"},
+                "by": {"type": "string"},
+            },
+            "required": ["approved"],
+        }
+
+    def read(self, raw: object) -> Answer:
+        """The checked answer.
+
+        Raises: `AnswerInvalid`, naming the offending key and what the gate asks for; `read_answer`
+        of `gates.py` says it with the gate, and with a value that fits.
+        """
+        message = _envelope(raw)
+        texts = {key: _text(message, key) for key in ("reason", "by", "approvedAt", "approvalNote")}
+        texts["by"] = person_name(texts["by"])
+        reason = texts["reason"] or texts["approvalNote"]
+        if message["approved"] is False:
+            if "value" in message or "userResponse" in message:
+                raise AnswerInvalid("a rejection carries no value", hint="send approved and reason")
+            return Answer(approved=False, reason=reason, by=texts["by"])
+        return Answer(
+            approved=True,
+            value=self._value(message, texts["approvalNote"].strip()),
+            reason=reason,
+            by=texts["by"],
+            at=texts["approvedAt"],
+        )
+
+    def _value(self, message: Mapping[str, Any], note: str) -> JsonValue:
+        given = without_governed(message.get("value"), where=f"the answer for '{self.output}'")
+        if "userResponse" in message:
+            given = message["userResponse"]
+            if "value" in message:
+                raise AnswerInvalid("the answer has both value and userResponse", hint="send one")
+            if not isinstance(given, str) or not given:
+                raise AnswerInvalid("userResponse is not a non-empty string")
+        bare = "userResponse" not in message and ("value" not in message or given is True)
+        if bare and self.selector is not None:
+            raise AnswerInvalid(
+                f"the gate asks which refs are chosen for the slot '{self.selector.slot_id}', "
+                "and the answer chooses none",
+                hint="send the userResponse envelope; oasflow answer takes --select ID",
+            )
+        if self.schema is None:
+            return self._output(given) if not bare else (note or APPROVED_TEXT)
+        if bare and "value" not in message:
+            return self._without_value(note)
+        return self._checked(given)
+
+    def _without_value(self, note: str) -> JsonValue:
+        """Approval with nothing filled in: fine where the schema demands nothing."""
+        if self.titled and not _problems(self.schema, {}):
+            return (note or APPROVED_TEXT) if self.text_output else self._output(None)
+        return self._checked({})
+
+    def _checked(self, given: JsonValue) -> JsonValue:
+        first = _problems(self.schema, given)
+        if not first:
+            return self._output(given)
+        decoded: Any = _UNDECODED
+        if isinstance(given, str):
+            decoded = _governed_out(_decoded(given), self.output)
+            if decoded is not _UNDECODED and not _problems(self.schema, decoded):
+                # The person's own text goes on byte for byte, not our rendering of it.
+                return self._inside(given) if not self.titled else self._output(decoded)
+        if self.titled and (self.bare or not isinstance(given, Mapping)):
+            # The value alone, without its title around it; an object also as its text.
+            as_text = self.bare and isinstance(decoded, Mapping)
+            for alone in (given, decoded) if as_text else (given,):
+                titled = {self.output: alone}
+                problem = _problems(self.schema, titled)
+                if not problem:
+                    return self._output(titled)
+            # Of an object that bears the title it is told what is wrong under the title.
+            if not isinstance(given, Mapping) or self.output not in given:
+                first = problem
+        raise AnswerInvalid(f"the answer does not fit: {first}", hint=self._asks())
+
+    def _output(self, value: JsonValue) -> JsonValue:
+        if self.titled and isinstance(value, Mapping):
+            value = value.get(self.output)
+        if not self.text_output:
+            if isinstance(value, float) and value.is_integer():
+                value = int(value)  # 3.0 is an integer in JSON Schema
+                check_answer_value(value)
+            problem = _problems(self.output_schema, value)
+            if problem:
+                raise AnswerInvalid(f"the answer does not fit '{self.output}': {problem}")
+            if self.selector is not None:
+                _check_selection(self.selector, json.dumps(value))
+            return value
+        if isinstance(value, str):
+            return self._inside(value)
+        return self._inside(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+
+    def _inside(self, text: str) -> str:
+        if self.inner is not None:
+            decoded = _decoded(text)
+            problem = "it is not JSON" if decoded is _UNDECODED else _problems(self.inner, decoded)
+            if problem:
+                raise AnswerInvalid(f"the document in '{self.output}' does not fit: {problem}")
+        if self.selector is not None:
+            _check_selection(self.selector, text)
+        return text
+
+    def _asks(self) -> str:
+        schema = self.schema or {}
+        required = schema.get("required")
+        if isinstance(required, list) and required:
+            return "the gate asks for " + ", ".join(f"'{name}'" for name in required)
+        return f"the gate asks for a value of '{self.output}'"
+
+
+def _check_selection(selector: Selector, text: str) -> None:
+    try:
+        selector.check(text)
+    except ContextError as error:
+        problem = f"{error} ({error.code})"
+    else:
+        return
+    raise AnswerInvalid(
+        f"the selection does not fit: {problem}",
+        hint='send {"slotId": …, "resolutionMode": …, "selectedRefs": […]} with refs of the candidates',
+    )
+
+
+_UNDECODED: Final = object()
+
+
+def check_answer_value(value: Any) -> None:
+    """Raise `AnswerInvalid` for a value that no run can hold."""
+    try:
+        check_value(value, where="the answer")
+    except ValueRefused as refused:
+        raise AnswerInvalid(str(refused)) from None
+
+
+def _envelope(raw: object) -> dict[str, Any]:
+    if not isinstance(raw, Mapping):
+        from cinatra_sdk.values.json_schema import type_name  # only what is wrong loads it
+
+        raise AnswerInvalid(
+            f"the answer is not an object, got {type_name(raw)}",
+            hint='send {"approved": true} or {"approved": false}',
+        )
+    message = dict(raw)
+    unknown = sorted(said_name(key) for key in message if key not in _KEYS)
+    if unknown:
+        raise AnswerInvalid(f"the answer has unknown keys: {', '.join(unknown)[:200]}")
+    if not isinstance(message.get("approved"), bool):
+        raise AnswerInvalid(
+            "'approved' is missing or is neither true nor false",
+            hint='send {"approved": true} or {"approved": false}',
+        )
+    check_answer_value(message)
+    found = find_secret(message)
+    if found:
+        raise AnswerInvalid(
+            f"the answer holds a credential: {found}", hint="answers are kept; leave it out"
+        )
+    if len(json.dumps(message)) > MAX_ANSWER_BYTES:
+        raise AnswerInvalid(f"the answer is larger than {MAX_ANSWER_BYTES} bytes")
+    return message
+
+
+def said_name(name: object) -> str:
+    """The name of a member as somebody gave it, for an error: no credential, nothing invisible."""
+    shown = redact(str(name))[:_LONGEST_NAME]
+    return "".join(
+        one if one.isprintable() else one.encode("unicode_escape").decode("ascii") for one in shown
+    )
+
+
+def _text(message: Mapping[str, Any], key: str) -> str:
+    value = message.get(key, "")
+    if not isinstance(value, str):
+        raise AnswerInvalid(f"'{key}' is not a string")
+    return value
+
+
+def _governed_out(decoded: Any, output: str) -> Any:
+    """The document that a text spells, under the same rules as one that is sent as an object."""
+    if decoded is _UNDECODED:
+        return decoded
+    found = find_secret(decoded)
+    if found:
+        raise AnswerInvalid(
+            f"the answer holds a credential: {found}", hint="answers are kept; leave it out"
+        )
+    return without_governed(decoded, where=f"the answer for '{output}'")
+
+
+def _decoded(text: str) -> Any:
+    try:
+        return read_json(text)
+    except NotStrictJson:
+        return _UNDECODED
+
+
+def _problems(schema: Mapping[str, JsonValue] | None, value: Any) -> str:
+    """The first way in which `value` breaks `schema`; empty when it fits."""
+    from cinatra_sdk.values.json_schema import (
+        first_problem,  # the first answer that is checked loads it
+    )
+
+    return first_problem(schema or {}, value)

@@ -1,0 +1,79 @@
+"""What a person decided at a gate: the record that is kept.
+
+Decision.approve(by="ann@example.org", reason="fine", value={"subject": "Hello"})
+Decision.reject(by="ann@example.org", reason="wrong list")
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from pydantic import JsonValue
+
+from cinatra_sdk.text.people import person_name
+
+
+class _Unset:
+    def __repr__(self) -> str:
+        return "UNSET"
+
+    def __bool__(self) -> bool:
+        return False
+
+
+UNSET: Final = _Unset()
+"""No value was given; null is a value."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """One answer to one visit of one gate."""
+
+    approved: bool
+    by: str = ""
+    """Who decided; a durable run refuses an answer without it.  See `cinatra_sdk.text.people`."""
+    reason: str = ""
+    """Why, for the record of decisions: the flow never reads it."""
+    value: JsonValue | _Unset = UNSET
+    """What the person filled in, where the gate asks for data or takes text: what the flow reads."""
+    at: str = ""
+    """ISO 8601 time with zone; set when the decision is recorded."""
+
+    def __post_init__(self) -> None:
+        """Raises: `AnswerInvalid` for a name that is not what it looks like."""
+        object.__setattr__(self, "by", person_name(self.by))
+
+    @classmethod
+    def approve(
+        cls, *, by: str = "", reason: str = "", value: JsonValue | _Unset = UNSET
+    ) -> Decision:
+        return cls(approved=True, by=by, reason=reason, value=value)
+
+    @classmethod
+    def reject(cls, *, by: str = "", reason: str = "") -> Decision:
+        return cls(approved=False, by=by, reason=reason)
+
+    @classmethod
+    def of(cls, answer: object, *, by: str = "") -> Decision:
+        """`answer` as a decision: a Decision, True, False, or a JSON value to approve with."""
+        if isinstance(answer, Decision):
+            return answer
+        if answer is True:
+            return cls.approve(by=by)
+        if answer is False:
+            return cls.reject(by=by)
+        return cls.approve(by=by, value=answer)  # type: ignore[arg-type]
+
+    def wire(self) -> dict[str, JsonValue]:
+        """The JSON that resumes the gate's interrupt."""
+        message: dict[str, JsonValue] = {"approved": self.approved}
+        if self.approved and self.at:
+            message["approvedAt"] = self.at
+        if not isinstance(self.value, _Unset):
+            message["value"] = self.value
+        if self.reason:
+            message["reason"] = self.reason
+        if self.by:
+            message["by"] = self.by
+        return message

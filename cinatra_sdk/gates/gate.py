@@ -1,0 +1,337 @@
+"""A gate that waits: what is shown to a person, and how it is addressed.
+
+In: LangGraph interrupts that `build_hitl_gate` raised.  Out: `Gate` records.
+
+    graph.get_state(config).interrupts  ->  [Gate(id="review_gate", node="review_gate", …)]
+
+A gate's id is the path of its node with the visit, `outer/inner/review#2`; the first visit has
+no number.  It is fresh for every visit, so an old answer can never meet a later question.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import quote
+
+from pydantic import JsonValue
+
+from cinatra_sdk.context.selector import Selector, is_selector, read_selector
+from cinatra_sdk.errors import AnswerInvalid, GateUnreadable
+from cinatra_sdk.gates.answers import Answer, AnswerForm, said_name
+from cinatra_sdk.gates.decisions import Decision
+
+if TYPE_CHECKING:
+    from langgraph.types import Interrupt
+
+GATE_KEY: Final = "x-gate"
+"""Where the response schema of an interrupt carries the gate's identity."""
+_MOST_NAMES: Final = 5
+"""Members of a given object that an error names."""
+_LONGEST_EXAMPLE: Final = 500
+"""Characters of an answer that an error shows; `oasflow gates --json` shows any."""
+
+_AGREEMENT: Final = frozenset(
+    {"accept", "accepted", "agree", "agreed", "approve", "approved", "confirm", "confirmed", "ok"}
+)
+"""Names of members that say yes to the gate."""
+
+
+def label(node: str, visit: int) -> str:
+    """One part of a gate's id: the node, and the visit from the second on."""
+    name = quote(node, safe=" !$&'()*+,;=:@~^[]{}<>|\\\"`")
+    return name if visit == 1 else f"{name}#{visit}"
+
+
+def gate_id(state: Mapping[str, Any], node: str, visit: int) -> str:
+    """The gate's id in the whole run: the nodes around its graph with their visits, then itself."""
+    scope = (state.get("run") or {}).get("scope", "")
+    own = label(node, visit)
+    return f"{scope}/{own}" if scope else own
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gate:
+    """One visit of one gate, waiting for its decision."""
+
+    id: str
+    """Unique in the run; what an answer names."""
+    node: str
+    """The original OAS node id."""
+    visit: int
+    """1-based: how often this gate was reached."""
+    step: int
+    """Number of its entry in the approval policy."""
+    risk: str
+    """Risk class of the step."""
+    name: str
+    """What a person calls it: the OAS name."""
+    renderer: str
+    """Id of the screen that shows it."""
+    schema: Mapping[str, JsonValue]
+    """JSON Schema as the payload carries it."""
+    values: Mapping[str, JsonValue]
+    """The data that the reviewer sees, typed."""
+    payload: Mapping[str, JsonValue]
+    """`{xRenderer, schema, values}` exactly as the interrupt carries it, with `fieldName` where one
+    input of the run is asked for."""
+    interrupt: str = ""
+    """LangGraph's id of the interrupt; resume with `Command(resume={gate.interrupt: …})`."""
+    form: AnswerForm = field(default=AnswerForm(), repr=False)
+
+    asked: Mapping[str, JsonValue] = field(default_factory=dict, repr=False)
+    """The interrupt's response schema: what `gate_of` reads a gate back from."""
+
+    def to_json(self) -> dict[str, JsonValue]:
+        """The gate as JSON; `Gate.from_json` makes it again in another process."""
+        return {
+            "interrupt": self.interrupt,
+            "payload": dict(self.payload),
+            "response_schema": dict(self.asked),
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Gate:
+        """Raises: `GateUnreadable` when `data` was not made by `to_json`."""
+        if not isinstance(data, Mapping):
+            raise GateUnreadable(f"it is no object, got {_type_name(data)}")
+        gate = gate_of(
+            _Kept(
+                value=_member(data, "payload", dict),
+                id=_member(data, "interrupt", str),
+                response_schema=_member(data, "response_schema", dict),
+            )
+        )
+        if gate is None:
+            raise GateUnreadable(f'its response_schema has no "{GATE_KEY}"')
+        return gate
+
+    def read(self, raw: object) -> Answer:
+        """Check an answer; raises `AnswerInvalid`."""
+        return read_answer(self.form, raw, gate=self.id)
+
+    def check(self, decision: Decision) -> Answer:
+        """Check a decision; raises `AnswerInvalid`."""
+        return self.read(decision.wire())
+
+    @property
+    def field(self) -> str:
+        """What an answer fills: an input of the run at a setup gate, else the gate's output.
+
+        Empty at a setup gate that asks for several inputs at once.
+        """
+        return self.form.output
+
+    def example(self) -> JsonValue:
+        """A valid answer: True where a plain approval will do, else data that fits the schema.
+
+        None where no value can be made up that fits.
+        """
+        return _example(self.form)
+
+
+def read_answer(form: AnswerForm, raw: object, *, gate: str) -> Answer:
+    """The checked answer of `gate`.
+
+    Raises: `AnswerInvalid`, which names the gate and what its answer fills, says what kind of
+    value was given (never the value: it may be a password), and has an answer that fits.
+    """
+    try:
+        return form.read(raw)
+    except AnswerInvalid as error:
+        asked = f"gate '{gate}', '{form.output}'" if form.output else f"gate '{gate}'"
+        hints = [hint for hint in (error.hint, _fitting(form, raw)) if hint]
+        raise AnswerInvalid(
+            _sayable(f"{asked}: {error.message}; given: {_given(raw)}"),
+            hint=_sayable("; ".join(hints)),
+        ) from None
+
+
+def _sayable(text: str) -> str:
+    """`text` that can be written anywhere: a name that was given may hold half a character."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def _given(raw: object) -> str:
+    """What was sent, by its kind."""
+    if not isinstance(raw, Mapping):
+        return _kind(raw)
+    for key in ("value", "userResponse"):
+        if key in raw:
+            return _kind(raw[key])
+    return "no value"
+
+
+def _kind(value: object) -> str:
+    """Of an object the names of its members too, where one may be misspelt."""
+    if isinstance(value, Mapping):
+        names = ", ".join(f"'{said_name(name)}'" for name in itertools.islice(value, _MOST_NAMES))
+        more = len(value) - _MOST_NAMES
+        return f"an object with {names or 'no member'}" + (f" and {more} more" if more > 0 else "")
+    if isinstance(value, list | tuple):
+        return f"a list of {len(value)}"
+    if isinstance(value, str):
+        return f"a text of {len(value)} characters"
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return "a number"
+    return json.dumps(value) if value is None or isinstance(value, bool) else "no JSON"
+
+
+def _fitting(form: AnswerForm, raw: object) -> str:
+    """The value that would fit, or the whole answer where not the value is at fault."""
+    example = _example(form)
+    if example is None:
+        return ""
+    fitting: JsonValue = {"approved": True}
+    what = "an answer"
+    if example is not True:
+        decided = isinstance(raw, Mapping) and isinstance(raw.get("approved"), bool)
+        what = "a value" if decided else "an answer"
+        fitting = example if decided else {"approved": True, "value": example}
+    text = json.dumps(fitting, ensure_ascii=False)
+    return f"{what} that fits: {text}" if len(text) <= _LONGEST_EXAMPLE else ""
+
+
+def _example(form: AnswerForm) -> JsonValue:
+    try:
+        return example_answer(form)
+    except ValueError:
+        return None
+
+
+def example_answer(form: AnswerForm) -> JsonValue:
+    """A value with which `form` can be approved."""
+    from cinatra_sdk.values.schema_sample import (
+        sample,  # where one is made up: reading a gate needs none
+    )
+
+    if form.selector is not None:
+        return _example_selection(form, form.selector)
+    if form.schema is None:
+        if form.text_output and form.inner is None:
+            return True
+        return sample(form.inner or {}, name=form.output)
+    value = sample(form.schema, name=form.output)
+    if form.output_schema is not None and not _fits(form, value):
+        # The schema of the answer leaves room that the output does not have.
+        value = sample(form.output_schema, name=form.output)
+    if form.inner is not None and form.titled and isinstance(value, dict):
+        value[form.output] = json.dumps(sample(form.inner, name=form.output), ensure_ascii=False)
+    return _agreeing(form, value)
+
+
+def _agreeing(form: AnswerForm, value: JsonValue) -> JsonValue:
+    """`value` with a yes where the author asks for one by name: the example is an approval."""
+    if not isinstance(value, dict):
+        return value
+    yes = {name for name, part in value.items() if part is False and name.lower() in _AGREEMENT}
+    agreed: JsonValue = {name: True if name in yes else part for name, part in value.items()}
+    return agreed if yes and _fits(form, agreed) else value
+
+
+def _example_selection(form: AnswerForm, selector: Selector) -> JsonValue:
+    """The envelope; inside the answer where the author's schema gives it a title there."""
+    if form.schema is None or not form.titled:
+        return selector.example()
+    from cinatra_sdk.values.schema_sample import sample
+
+    around = sample(form.schema, name=form.output)
+    others = around if isinstance(around, dict) else {}
+    return {**others, form.output: json.dumps(selector.example())}
+
+
+def _fits(form: AnswerForm, value: JsonValue) -> bool:
+    try:
+        form.read({"approved": True, "value": value})
+    except AnswerInvalid:
+        return False
+    return True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Kept:
+    """An interrupt as a row keeps it: reading one takes no engine."""
+
+    value: Any
+    id: str
+    response_schema: Any
+
+
+def gate_of(interrupt: Interrupt | _Kept) -> Gate | None:
+    """The gate that raised `interrupt`; None when it was not made by `build_hitl_gate`.
+
+    Raises: `GateUnreadable` where a version before, or somebody else, made it in another form.
+    """
+    response: Any = interrupt.response_schema
+    about = response.get(GATE_KEY) if isinstance(response, Mapping) else None
+    payload: Any = interrupt.value
+    if not isinstance(about, Mapping) or not isinstance(payload, Mapping):
+        return None
+    renderer, values = _member(payload, "xRenderer", str), _member(payload, "values", Mapping)
+    return Gate(
+        id=_member(about, "id", str),
+        node=_member(about, "node", str),
+        visit=_member(about, "visit", int),
+        step=_member(about, "step", int),
+        risk=_member(about, "risk", str),
+        name=_member(about, "name", str),
+        renderer=renderer,
+        schema=_member(payload, "schema", Mapping),
+        values=values,
+        payload=payload,
+        interrupt=interrupt.id,
+        asked=response,
+        form=AnswerForm(
+            output=_member(about, "output", str),
+            text_output=_member(about, "textOutput", bool),
+            schema=_schema(about, "answerSchema"),
+            output_schema=_schema(about, "outputSchema"),
+            inner=_schema(about, "innerSchema"),
+            bare=about.get("bare") is True,  # versions before did not say it
+            # Not kept twice: the payload says what may be chosen.
+            selector=selector_of(renderer, values),
+        ),
+    )
+
+
+def _member(data: Mapping[str, Any], key: str, kind: type) -> Any:
+    """`data[key]`; raises `GateUnreadable` where it is not there, or of another kind."""
+    if key not in data:
+        raise GateUnreadable(f'it has no "{key}"')
+    value = data[key]
+    # True and False are numbers for Python.
+    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+        raise GateUnreadable(f'its "{key}" is of type {_type_name(value)}')
+    return value
+
+
+def _type_name(value: object) -> str:
+    from cinatra_sdk.values.json_schema import type_name  # only what cannot be read loads it
+
+    return type_name(value)
+
+
+def selector_of(renderer: str, values: Mapping[str, JsonValue]) -> Selector | None:
+    """What may be chosen, at a gate whose screen is a context selector."""
+    return read_selector(values) if is_selector(renderer) else None
+
+
+def _schema(about: Mapping[str, Any], key: str) -> dict[str, JsonValue] | None:
+    text = about.get(key, "")
+    if text is None:
+        return None
+    try:
+        schema = json.loads(_member(about, key, str))
+    except (json.JSONDecodeError, RecursionError):
+        schema = None
+    if not isinstance(schema, dict):
+        raise GateUnreadable(f'its "{key}" is not the text of a JSON object')
+    return schema
+
+
+def gates_of(interrupts: Iterable[Interrupt]) -> tuple[Gate, ...]:
+    """Every gate among `interrupts`, in their order."""
+    return tuple(gate for gate in map(gate_of, interrupts) if gate is not None)

@@ -1,0 +1,336 @@
+"""Gates: nodes that pause for a person.
+
+In: the state of a graph.  Out: a pause with a payload, then an update made from the answer.
+
+    graph.add_node("drafts_review", build_hitl_gate(
+        step_number=3, renderer="@cinatra-ai/email-drafting-agent:output",
+        values=lambda state: {"drafts": state["drafts"]}, output="drafts_note"))
+
+    pauses with  {"xRenderer": "@cinatra-ai/…:output", "schema": {…approved…}, "values": {…}}
+    answered by  {"approved": true}                    -> {"drafts_note": "[Approved by operator]"}
+    answered by  {"approved": false, "reason": "no"}   -> {"rejected_at": "…", "status": "rejected"}
+
+One gate is one node with one `interrupt` and nothing before it: the engine runs a paused node
+again from its top, and surfaces only the first interrupt of a node (seed 003, P1).
+A rejection is *returned* as an update.  The seed says "writes `state["rejected_at"]` and returns
+{}"; a write into the state that a node was given is lost, and the next node would send.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any, TypeAlias
+
+from langgraph.types import interrupt
+from pydantic import JsonValue
+from pydantic_core import (
+    CoreConfig,
+    PydanticCustomError,
+    SchemaSerializer,
+    SchemaValidator,
+    core_schema,
+)
+
+from cinatra_sdk.context.selector import SCREEN_KEY, is_selector
+from cinatra_sdk.engine.acting import does_not_act
+from cinatra_sdk.engine.tasks import require_own_graph, was_sent
+from cinatra_sdk.errors import AnswerInvalid, NodeFailed, PolicyInvalid
+from cinatra_sdk.gates.answers import APPROVAL_SCHEMA, Answer, AnswerForm
+from cinatra_sdk.gates.gate import GATE_KEY, gate_id, read_answer, selector_of
+from cinatra_sdk.gates.visits import gate_visit, own_name, require_rejectable, with_visit
+from cinatra_sdk.governed.keys import find_governed
+from cinatra_sdk.governed.policy import is_send_class, parse_policy
+from cinatra_sdk.governed.secrets import find_secret
+from cinatra_sdk.values.json_values import check_value
+from cinatra_sdk.values.validation.references import load_schemas
+
+FALLBACK_RENDERER = "@cinatra-ai/agent-builder:schema-field-fallback"
+"""Shows any gate whose author named no screen."""
+
+State: TypeAlias = Mapping[str, Any]
+Update: TypeAlias = Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """How one visit of a gate ended."""
+
+    approved: bool
+    skipped: bool = False
+    """The policy did not ask for approval; no person was involved."""
+    value: JsonValue = None
+    """What the gate's output carries."""
+    reason: str = ""
+    by: str = ""
+    at: str = ""
+    """ISO 8601 with zone."""
+
+    def record(self, gate_id: str, node: str, visit: int, step: int) -> dict[str, JsonValue]:
+        """The outcome as JSON, without the value: what the state keeps of a decision."""
+        return {
+            "gate": gate_id,
+            "node": node,
+            "visit": visit,
+            "step": step,
+            "approved": self.approved,
+            "skipped": self.skipped,
+            "reason": self.reason,
+            "by": self.by,
+            "at": self.at,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What one visit of a gate asks; a gate whose question is fixed builds it from its options."""
+
+    values: Mapping[str, JsonValue]
+    form: AnswerForm
+    schema: Mapping[str, JsonValue]
+    """The payload's schema."""
+    renderer: str
+    gate_id: str
+    visit: int
+    field: str = ""
+    """The one input of the run that is asked for, which the payload then names; else empty."""
+
+
+Gate: TypeAlias = Callable[[State], Update]
+
+
+def build_hitl_gate(
+    *,
+    step_number: int,
+    renderer: str = FALLBACK_RENDERER,
+    node: str = "",
+    name: str = "",
+    risk_class: str = "read_only",
+    schema: Mapping[str, JsonValue] | None = None,
+    values: Callable[[State], Mapping[str, JsonValue]] | Sequence[str] = (),
+    output: str = "",
+    ask: Callable[[State], Question] | None = None,
+    write: Callable[[State, Outcome], Update] | None = None,
+) -> Gate:
+    """A node that pauses for a person, unless the policy says otherwise.
+
+    step_number: the entry of `state["approval_policy"]["steps"]` that governs this gate.
+    renderer:    id of the screen that shows the gate.
+    node, name:  its id and what a person calls it; by default the name that the node has in its
+                 graph, for both.
+    risk_class:  a send class makes a missing policy entry an error instead of a skip.
+    schema:      JSON Schema of the answer's value; None asks for approval or free text.
+    values:      the domain data to show: a function of the state, or names of state keys.
+    output:      state key that takes the answer's value; empty writes nothing on approval.
+    ask, write:  for builders of graphs: the whole question, and the whole update, by function.
+
+    The node does nothing once `rejected_at` is set.
+    Raises: `ValueError` for a governed key among the names in `values`.  Raises (when it runs):
+    `PolicyInvalid`; `NodeFailed` where a secret or a governed key would be shown, or where the
+    graph has no key `rejected_at` that could keep a rejection; and `FlowChanged` on a thread that
+    another graph began.
+    """
+    load_schemas()
+    if not callable(values):
+        _require_shown(values)
+    form = AnswerForm(output=output or "approved", schema=schema)
+
+    def fixed_question(state: State) -> Question:
+        shown = values(state) if callable(values) else {k: state[k] for k in values if k in state}
+        own = node or own_name()
+        visit = gate_visit(own)
+        return Question(
+            values=shown,
+            form=form,
+            schema=schema or APPROVAL_SCHEMA,
+            renderer=renderer,
+            gate_id=gate_id(state, own, visit),
+            visit=visit,
+        )
+
+    def default_write(_state: State, outcome: Outcome) -> Update:
+        if not outcome.approved:
+            return {"rejected_at": outcome.at, "status": "rejected"}
+        return {output: outcome.value} if output else {}
+
+    question_of = ask or fixed_question
+    update_of = write or default_write
+
+    def gate(state: State) -> Update:
+        if state.get("rejected_at") or was_sent():
+            return {}
+        own = node or own_name()
+        if ask is None:  # a builder of graphs, who gives the question, knows its own runs
+            require_own_graph(state, own)
+            require_rejectable(own)
+        if not asks(state, step_number, risk_class, own):
+            value = _unasked(question_of(state)) if is_selector(renderer) else None
+            return update_of(state, Outcome(approved=True, skipped=True, value=value, at=now()))
+        question = _selecting(question_of(state), own)
+        about: dict[str, JsonValue] = {
+            "id": question.gate_id,
+            "node": own,
+            "visit": question.visit,
+            "step": step_number,
+            "risk": risk_class,
+            "name": name or own,
+        }
+        update = update_of(state, _outcome(_pause(question, about)))
+        return update if ask is not None else with_visit(update, own)
+
+    return does_not_act(gate)
+
+
+def _require_shown(names: Sequence[str]) -> None:
+    """Raise `ValueError` for a state key that no gate may show, whatever it holds."""
+    for name in names:
+        found = find_governed({name: None}) or find_secret({name: "x"})
+        if found:
+            raise ValueError(f"a gate cannot show {found}: leave it out of values")
+
+
+def _selecting(question: Question, node: str) -> Question:
+    """A question for a context selection, with what its screen shows and what it may take.
+
+    Raises: `NodeFailed` where no answer could be right: nobody is asked in vain.
+    """
+    selector = selector_of(question.renderer, question.values)
+    if selector is None:
+        return question
+    offered, needed = len(selector.candidates), selector.rules.min_items
+    if offered < needed:
+        raise NodeFailed(
+            f"gate '{node}' cannot be answered: the slot \"{selector.slot_id}\" needs at least "
+            f"{needed}, {offered} can be chosen (below_min_items)",
+            node=node,
+            code="below_min_items",
+            hint="add an artifact that the slot accepts and the run's owner may see, in a project one "
+            "of that project, then start a new run",
+        )
+    return replace(
+        question,
+        values={**question.values, SCREEN_KEY: selector.screen()},
+        form=replace(question.form, selector=selector),
+        schema=selector.answer_schema() if question.form.schema is None else question.schema,
+    )
+
+
+def _unasked(question: Question) -> JsonValue:
+    """The selection of a gate that the policy skips: what was chosen without a person."""
+    selector = selector_of(question.renderer, question.values)
+    return None if selector is None else selector.unasked()
+
+
+def asks(state: State, step_number: int, risk_class: str, node: str) -> bool:
+    """Whether the policy in the state wants a person at this step.
+
+    Raises: `PolicyInvalid` for a malformed policy, and for a send class without an entry;
+    `NodeFailed` where the state has no `approval_policy` key at all: a missing key is a graph
+    that was wired without its host part, not a host without a policy.
+    """
+    if "approval_policy" not in state:
+        raise NodeFailed(
+            f"gate '{node}' finds no approval_policy in the state",
+            node=node,
+            hint="seal the host's policy in the graph's first node: see cinatra_sdk.governed.state.seal",
+        )
+    policy = parse_policy(state["approval_policy"])
+    verdict = policy.verdict(step_number) if policy is not None else "absent"
+    if verdict == "absent" and is_send_class(risk_class):
+        raise PolicyInvalid(
+            f"the approval policy has no entry for step {step_number}, "
+            f"and gate '{node}' guards a '{risk_class}'",
+            hint=f'add {{"stepNumber": {step_number}, "requiresApproval": true}}',
+        )
+    return verdict == "ask"
+
+
+def _pause(question: Question, about: dict[str, JsonValue]) -> Answer:
+    """The one interrupt of a gate; returns when the run is resumed with a fitting answer."""
+    gate_id = str(about["id"])
+    values = dict(question.values)
+    check_value(values, where=f"the payload of gate '{gate_id}'")
+    secret = find_secret(values)
+    found = f"a secret: {secret}" if secret else find_governed(values)
+    if found:
+        raise NodeFailed(
+            f"gate '{gate_id}' would show {found}",
+            node=str(about["node"]),
+            hint="leave it out of the gate's values",
+        )
+    payload: dict[str, JsonValue] = {
+        "xRenderer": question.renderer or FALLBACK_RENDERER,
+        "schema": dict(question.schema),
+        "values": values,
+    }
+    if question.field:
+        payload["fieldName"] = question.field
+    form = question.form
+    response = form.resume_schema()
+    response[GATE_KEY] = {
+        **about,
+        "output": form.output,
+        "textOutput": form.text_output,
+        "bare": form.bare,
+        # As text: pydantic, which hands this on, would take a `$ref` of the author's for its own.
+        "answerSchema": _text(form.schema),
+        "outputSchema": _text(form.output_schema),
+        "innerSchema": _text(form.inner),
+    }
+    answer: Answer = interrupt(payload, response_schema=_checked_type(form, gate_id, response))
+    return answer
+
+
+def _text(schema: Mapping[str, JsonValue] | None) -> str | None:
+    return None if schema is None else json.dumps(schema, ensure_ascii=False)
+
+
+def _checked_type(form: AnswerForm, gate: str, response: dict[str, JsonValue]) -> type[Any]:
+    """A type that validates with the form of the gate.
+
+    A type and not a dict, because the engine then checks the answer inside `interrupt` and
+    stores nothing of one that does not fit: the gate stays open for another answer.
+    """
+
+    def read(raw: object) -> Answer:
+        try:
+            return read_answer(form, raw, gate=gate)
+        except AnswerInvalid as error:
+            # In our words alone, without the library's around them.
+            raise PydanticCustomError(error.code, "{told}", {"told": str(error)}) from None
+
+    schema = core_schema.no_info_plain_validator_function(
+        read,
+        metadata={"pydantic_js_functions": [lambda _core, _handler: response]},
+    )
+
+    class GateAnswer:
+        __pydantic_core_schema__ = schema
+        # An answer may hold a secret that somebody pasted: the engine's error must not quote it.
+        __pydantic_validator__ = SchemaValidator(
+            schema, CoreConfig(hide_input_in_errors=True, title="the answer")
+        )
+        __pydantic_serializer__ = SchemaSerializer(schema)
+
+        @classmethod
+        def __get_pydantic_json_schema__(cls, _core: Any, _handler: Any) -> dict[str, JsonValue]:
+            return response
+
+    return GateAnswer
+
+
+def _outcome(answer: Answer) -> Outcome:
+    return Outcome(
+        approved=answer.approved,
+        value=answer.value,
+        reason=answer.reason,
+        by=answer.by,
+        at=answer.at or now(),
+    )
+
+
+def now() -> str:
+    """The time as every record of a run writes it: ISO 8601, UTC, milliseconds."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds")

@@ -1,0 +1,379 @@
+"""The state of a run: who may write which channel, and what wins.
+
+In: what nodes return.  Out: LangGraph channels that keep the rules below whatever else writes.
+
+    class State(GovernedState):            # your own fields beside the governed ones
+        drafts: list[str]
+
+| key | channel | rule |
+|---|---|---|
+| `bearer_token`, `approval_policy`, `run` | `HostOnly` | write-once, sealed by the host (R-01) |
+| `rejected_at` | `FirstText` | the first rejection stays |
+| `status` | `TerminalWins` | a terminal status stays; a rejection wins over a completion |
+| `seen` | `Latest` | how far the thread was looked at for forks; sealed |
+| `visits` | `Visits` | how often each block has finished; sealed, the highest wins |
+| `cursor` | `Turn` | whose turn it is; sealed, the latest wins |
+| `node.<id>` | `Record` | what a node put out; sealed, the latest wins |
+| `messages`, `decisions` | `Appended` | grow only; sealed |
+| `outputs`, `branch`, `ended` | `HostOnly` | what came of the run; sealed by its own end, write-once |
+
+Why no reducers: measured on LangGraph 1.2.22, ordinary JSON such as
+`{"__overwrite__": …}` replaces the value of any `Annotated[T, reducer]` channel, and the first
+value of an optional channel never reaches its reducer.  A channel class sees every write.
+
+Why a seal: an authoritative value arrives as `bytes` made by `seal()`.  No JSON document can
+hold bytes, so no input, no `Command(update=…)` from a client and no `update_state` of a form
+can make one, and bytes survive the database with every serializer.
+
+A checkpoint keeps the seal too: a thread that was written by another graph, in whose state a key
+of ours is a plain one, holds nothing that a channel here takes for its own.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Sequence
+from typing import Annotated, Any, Final, Self
+
+from langgraph.channels import LastValue
+from langgraph.channels.base import BaseChannel
+from langgraph.errors import EmptyChannelError
+from typing_extensions import TypedDict
+
+from cinatra_sdk.statuses import TERMINAL
+
+log = logging.getLogger("oasflow.state")
+
+AUTHORITATIVE: Final = ("bearer_token", "approval_policy", "run")
+"""Keys that only the host sets, whatever a caller sends under these names."""
+
+MISSING: Final[Any] = LastValue(str).checkpoint()
+"""The engine's own mark of an empty channel: what a checkpoint leaves out."""
+_MAGIC: Final = b"oasflow-seal:"
+_SEAL_KEY: Final = "seal"
+SEALED: Final = {_SEAL_KEY: _MAGIC}
+"""The seal as a member of a node's record."""
+# Made once: json.dumps with options makes an encoder at each call, and each step seals a cursor.
+_ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+_DECODER: Final = json.JSONDecoder()
+
+
+def seal(value: object) -> bytes:
+    """`value` as the host's own word: the only form in which a governed channel takes it."""
+    return _MAGIC + _ENCODER.encode(value).encode()
+
+
+def unseal(value: object) -> Any:
+    """The sealed value, or `MISSING` when `value` was not made by `seal()`."""
+    if isinstance(value, bytes) and value.startswith(_MAGIC):
+        try:
+            return _DECODER.raw_decode(value[len(_MAGIC) :].decode())[0]
+        except (ValueError, RecursionError):
+            return MISSING  # nothing that `seal()` made: a row that somebody wrote
+    return MISSING
+
+
+class _Kept(BaseChannel[Any, Any, Any]):
+    """What the governed channels share: one value, kept over checkpoints, empty at first."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, typ: Any, key: str = "") -> None:
+        super().__init__(typ, key)
+        self.value: Any = MISSING
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def ValueType(self) -> Any:  # noqa: N802 - LangGraph's name
+        return self.typ
+
+    @property
+    def UpdateType(self) -> Any:  # noqa: N802 - LangGraph's name
+        return self.typ
+
+    def copy(self) -> Self:
+        return self.from_checkpoint(self.value)
+
+    def checkpoint(self) -> Any:
+        return self.value
+
+    def from_checkpoint(self, checkpoint: Any) -> Self:
+        channel = type(self)(self.typ, self.key)
+        channel.value = checkpoint
+        return channel
+
+    def get(self) -> Any:
+        if self.value is MISSING:
+            raise EmptyChannelError
+        return self.value
+
+    def is_available(self) -> bool:
+        return self.value is not MISSING
+
+    def _keep(self, value: Any) -> bool:
+        if value is MISSING or (self.value is not MISSING and value == self.value):
+            return False
+        self.value = value
+        return True
+
+
+class _Sealed(_Kept):
+    """A value that stands in a checkpoint as it was written, with its seal."""
+
+    __slots__ = ("stored",)
+
+    def __init__(self, typ: Any, key: str = "") -> None:
+        super().__init__(typ, key)
+        self.stored: Any = MISSING
+
+    def copy(self) -> Self:
+        channel = type(self)(self.typ, self.key)
+        channel.value, channel.stored = self.value, self.stored
+        return channel
+
+    def checkpoint(self) -> Any:
+        return self.stored
+
+
+class HostOnly(_Sealed):
+    """Takes one sealed value and keeps it for ever; everything else is dropped and logged."""
+
+    __slots__ = ()
+
+    def from_checkpoint(self, checkpoint: Any) -> Self:
+        channel = type(self)(self.typ, self.key)
+        channel.value = unseal(checkpoint)
+        channel.stored = checkpoint if channel.value is not MISSING else MISSING
+        return channel
+
+    def update(self, values: Sequence[Any]) -> bool:
+        changed = False
+        for value in values:
+            opened = unseal(value)
+            if opened is MISSING:
+                log.warning("R01_IGNORED: a write to %r that the host did not make", self.key)
+            elif self.value is MISSING:
+                self.value, self.stored = opened, value
+                changed = True
+        return changed
+
+
+class Latest(HostOnly):
+    """Takes sealed values, of which the latest stays; everything else is dropped and logged.
+
+    A sealed null empties it: what a node took back has to be written again.
+    """
+
+    __slots__ = ()
+
+    def update(self, values: Sequence[Any]) -> bool:
+        changed = False
+        for value in values:
+            opened = unseal(value)
+            if opened is MISSING:
+                log.warning("R01_IGNORED: a write to %r that no node made", self.key)
+            else:
+                kept = (MISSING, MISSING) if opened is None else (opened, value)
+                (self.value, self.stored), changed = kept, True
+        return changed
+
+
+class Visits(HostOnly):
+    """How often each node has finished, `{node: visits}`; of each the highest number stays."""
+
+    __slots__ = ()
+
+    def update(self, values: Sequence[Any]) -> bool:
+        counted: dict[str, int] = {} if self.value is MISSING else dict(self.value)
+        for value in values:
+            finished = unseal(value)
+            if finished is MISSING:
+                log.warning("R01_IGNORED: a write to %r that no node made", self.key)
+                continue
+            counted |= {n: max(visits, counted.get(n, 0)) for n, visits in finished.items()}
+        if not counted or counted == self.value:
+            return False
+        self.value, self.stored = counted, seal(counted)
+        return True
+
+
+class FirstText(_Kept):
+    """Keeps the first non-empty string; everything else is dropped."""
+
+    __slots__ = ()
+
+    def update(self, values: Sequence[Any]) -> bool:
+        if self.value is not MISSING:
+            return False
+        texts = [value for value in values if isinstance(value, str) and value]
+        return self._keep(min(texts)) if texts else False
+
+
+class TerminalWins(_Kept):
+    """Keeps a terminal status; a rejection wins over every other one, whenever it comes."""
+
+    __slots__ = ()
+
+    def update(self, values: Sequence[Any]) -> bool:
+        known = [value for value in values if isinstance(value, str) and value in _RANK]
+        if not known:
+            return False
+        best = max(known, key=_RANK.__getitem__)
+        if self.value in TERMINAL and _RANK[best] <= _RANK[self.value]:
+            return False
+        return self._keep(best)
+
+
+_RANK: Final = {
+    "waiting": 0,
+    "running": 0,
+    "completed": 1,
+    "stopped": 1,
+    "failed": 1,
+    "rejected": 2,
+}
+
+
+class Turn(_Kept):
+    """Whose turn it is: `{"seq": number of the step, "next": node id or None}`, sealed.
+
+    A node does nothing unless the cursor names it, so a jump into the middle of a flow
+    (`Command(goto=…)`, `update_state(as_node=…)`) has no effect and sends nothing.
+
+    In a checkpoint it is JSON text: the Postgres saver keeps a string in the checkpoint's own row,
+    and every other value in a row more per step.
+    """
+
+    __slots__ = ()
+
+    def copy(self) -> Self:
+        channel = type(self)(self.typ, self.key)
+        channel.value = self.value
+        return channel
+
+    def checkpoint(self) -> Any:
+        return self.value if self.value is MISSING else _ENCODER.encode(self.value)
+
+    def from_checkpoint(self, checkpoint: Any) -> Self:
+        channel = type(self)(self.typ, self.key)
+        channel.value = _turn(checkpoint)
+        return channel
+
+    def update(self, values: Sequence[Any]) -> bool:
+        if not values:  # every channel is told of every step
+            return False
+        changed = False
+        for turn in map(unseal, values):
+            if isinstance(turn, dict) and (
+                self.value is MISSING or turn["seq"] > self.value["seq"]
+            ):
+                self.value = turn
+                changed = True
+        return changed
+
+
+def _turn(text: Any) -> Any:
+    """The turn that a checkpoint holds; `MISSING` for what no run of ours has written there."""
+    if not isinstance(text, str):
+        return MISSING
+    try:
+        turn = json.loads(text)
+    except (ValueError, RecursionError):
+        return MISSING
+    if not isinstance(turn, dict) or not {"seq", "next"} <= turn.keys():
+        return MISSING
+    return {"seq": turn["seq"], "next": turn["next"]}
+
+
+class Record(_Sealed):
+    """What a node put out: `{"seq", "visits", "next", "out", …}`; the latest wins.
+
+    A write carries the seal as one of its members, so that its values stay readable on the way:
+    `{**record, **SEALED}`.  Without it a client could change, in the request that approves, what
+    is sent afterwards.  A checkpoint keeps the member.
+    """
+
+    __slots__ = ()
+
+    def from_checkpoint(self, checkpoint: Any) -> Self:
+        channel = type(self)(self.typ, self.key)
+        if _is_sealed(checkpoint):
+            channel._take(checkpoint)  # noqa: SLF001 - its own kind
+        return channel
+
+    def update(self, values: Sequence[Any]) -> bool:
+        changed = False
+        for value in values:
+            if not _is_sealed(value):
+                log.warning("R01_IGNORED: a write to %r that no node made", self.key)
+            elif self.value is MISSING or value["seq"] > self.value["seq"]:
+                self._take(value)
+                changed = True
+        return changed
+
+    def _take(self, sealed: dict[str, Any]) -> None:
+        self.stored = sealed
+        self.value = {key: item for key, item in sealed.items() if key != _SEAL_KEY}
+
+
+def _is_sealed(value: Any) -> bool:
+    return isinstance(value, dict) and value.get(_SEAL_KEY) == _MAGIC
+
+
+class Appended(_Kept):
+    """A list that only grows; a write is a sealed list of further items."""
+
+    __slots__ = ()
+
+    def copy(self) -> Self:
+        channel = type(self)(self.typ, self.key)
+        channel.value = self.value
+        return channel
+
+    def checkpoint(self) -> Any:
+        return self.value if self.value is MISSING else {"items": self.value, **SEALED}
+
+    def from_checkpoint(self, checkpoint: Any) -> Self:
+        channel = type(self)(self.typ, self.key)
+        if _is_sealed(checkpoint):
+            channel.value = checkpoint["items"]
+        return channel
+
+    def update(self, values: Sequence[Any]) -> bool:
+        lists = [items for items in map(unseal, values) if isinstance(items, list)]
+        more = [item for items in lists for item in items]
+        return (
+            self._keep([*(self.value if self.value is not MISSING else []), *more])
+            if more
+            else False
+        )
+
+
+class GovernedState(TypedDict, total=False):
+    """The governed keys, to inherit from in a hand-written graph's state.
+
+    Give the graph an `input_schema` of its own without these keys: a key that is not in the
+    input schema cannot be set by a caller at all.
+    """
+
+    bearer_token: Annotated[str, HostOnly]
+    """Always `""`: a real token lives in the runtime context only."""
+    approval_policy: Annotated[Any, HostOnly]
+    """The policy that the run was started under, or null where the host has none."""
+    run: Annotated[dict[str, Any], HostOnly]
+    """Run identity: `run_id`, `tenant`, `thread`, `scope`, and whose thread it is: `digest`, `graph`."""
+    seen: Annotated[str, Latest]
+    """Up to which checkpoint a block has looked for forks (`cinatra_sdk.engine.lineage`)."""
+    visits: Annotated[dict[str, int], Visits]
+    """How often each block has finished: what tells a call that is made again from the next one."""
+    ended: Annotated[dict[str, Any], HostOnly]
+    """`{"scope"}`: the graph reached its own end.  A graph around this one believes nothing else."""
+    rejected_at: Annotated[str, FirstText]
+    """ISO 8601 time of the first rejection; no later node does anything once it is set."""
+    status: Annotated[str, TerminalWins]
+    """One of `Status`."""

@@ -1,0 +1,243 @@
+"""The local platform as a plain ASGI app: any ASGI server can serve it, and no server is needed.
+
+    local_app(artifacts, registry, runs, bridge_token=os.environ.get("CINATRA_BRIDGE_TOKEN", ""))
+
+    POST /api/context-resolve     200 {"candidates": …}    403 {"error": "forbidden", "message": …}
+    POST /api/context-finalize    200 {"contextSlotBindings": …}
+    what `hands_on` lists         the platform `beyond`, under the caller's own identity
+    anything else                 404 {"error": "not_found", …}
+
+`in_thread=False` answers on the thread of the caller, for `LocalPlatform`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
+from typing import Any, Final, TypeAlias
+
+from pydantic import JsonValue
+
+from cinatra_sdk.context.errors import ContextError
+from cinatra_sdk.context.extensions import ExtensionRegistry
+from cinatra_sdk.errors import FlowError
+from cinatra_sdk.host.forwarding import Asker, forwarded
+from cinatra_sdk.host.listed import (
+    RESOLVE,
+    Route,
+    is_local,
+    matched,
+    path_in,
+    read_routes,
+)
+from cinatra_sdk.host.proof import VerifyBearer, bearer_token, check_caller
+from cinatra_sdk.host.routes import ContextRoutes
+from cinatra_sdk.host.runs import RunDirectory
+from cinatra_sdk.platform.origin import decoded_segments
+from cinatra_sdk.platform.protocol import Platform
+from cinatra_sdk.platform.response import safe_line
+from cinatra_sdk.store.artifacts import ArtifactStore
+
+Message: TypeAlias = MutableMapping[str, Any]
+Receive: TypeAlias = Callable[[], Awaitable[Message]]
+Send: TypeAlias = Callable[[Message], Awaitable[None]]
+App: TypeAlias = Callable[[Message, Receive, Send], Awaitable[None]]
+"""ASGI 3."""
+
+MAX_BODY: Final = 1_048_576
+"""Bytes of a request's body."""
+MOST_READ: Final = 8 * MAX_BODY
+"""Bytes that are read of a body that is too large, so that its sender reads the answer."""
+_PROOFS: Final = (b"authorization", b"idempotency-key")
+
+Reply: TypeAlias = tuple[int, JsonValue]
+
+_NOT_FOUND: Final[Reply] = (
+    404, {"error": "not_found", "message": "the local platform has no such route"},
+)  # fmt: skip
+_TOO_LARGE: Final[Reply] = (
+    413, {"error": "body_too_large", "message": f"a body has at most {MAX_BODY} bytes"},
+)  # fmt: skip
+
+
+def local_app(
+    artifacts: ArtifactStore,
+    registry: ExtensionRegistry,
+    runs: RunDirectory,
+    *,
+    bridge_token: str | None = None,
+    verify_bearer: VerifyBearer | None = None,
+    attestation_key: str | None = None,
+    beyond: Platform | None = None,
+    hands_on: Iterable[str] = (),
+    holds_offers: bool = False,
+    clock: Callable[[], float] = time.time,
+    in_thread: bool = True,
+) -> App:
+    """The app.
+
+    bridge_token:    None asks for none, which is for a process that talks to itself; the empty
+                     string refuses every call.  Whoever has it has the whole platform's authority:
+                     they resolve and finalize for every run of every organisation that `runs`
+                     knows.  Served to more than one caller, `runs` should give every scope a
+                     `run_token`, which only that run is told; `StoredRuns` gives none.
+    verify_bearer:   whose a bearer token is, as a `BearerIdentity`, or None; it then opens the door
+                     instead of the bridge token, for the runs of that person in that organisation
+                     alone (403 `run_mismatch`).  Called on the thread that answers.  None refuses
+                     them all.
+    attestation_key: as bridge_token, for the signature of the calling node.
+    beyond:          who answers what `hands_on` lists, for callers that the bridge token or a bearer
+                     lets in.  A bearer's call carries that bearer and nothing of the host's.
+    hands_on:        what is handed on, `"POST /api/llm-bridge"`: a method, a path and the names that
+                     a query may have, each compared to the letter.  Everything else is 404, and so
+                     is everything where nothing is listed.
+    holds_offers:    a finalize without an `allocationToken` may choose what the slot was offered
+                     last in this run, where the artifact is still there; otherwise only what is
+                     a candidate at that moment, which is Cinatra's rule.
+    """
+    routes = ContextRoutes(
+        artifacts=artifacts,
+        registry=registry,
+        runs=runs,
+        bridge_token=bridge_token,
+        verify_bearer=verify_bearer,
+        attestation_key=attestation_key,
+        holds_offers=holds_offers,
+    )
+    listed = read_routes(hands_on)
+
+    def reply(scope: Message, content: bytes | None) -> Reply:
+        headers = _headers(scope["headers"])
+        secrets = [
+            bridge_token, attestation_key, headers.get("x-cinatra-run-token"), bearer_token(headers),
+        ]  # fmt: skip
+        try:
+            path, _ = path_in(scope)
+            if listed and beyond is not None and not is_local(path):
+                return _beyond(
+                    routes, scope, headers, content, beyond=beyond, listed=listed, now=clock()
+                )
+            return _routed(routes, scope, headers, content, clock())
+        except FlowError as error:
+            status = error.status if isinstance(error, ContextError) else 500
+            message = safe_line(str(error), [secret for secret in secrets if secret])
+            return status, {"error": error.code, "message": message}
+
+    async def app(scope: Message, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await _lifespan(receive, send)
+        elif scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1003})
+        elif scope["type"] == "http":
+            gone, content = await _body(receive, scope["headers"])
+            if gone:
+                return
+            asked = (scope, content)
+            status, value = await asyncio.to_thread(reply, *asked) if in_thread else reply(*asked)
+            await _answer(send, status, value)
+
+    return app
+
+
+def _beyond(
+    routes: ContextRoutes,
+    scope: Message,
+    headers: Mapping[str, str],
+    content: bytes | None,
+    *,
+    beyond: Platform,
+    listed: Iterable[Route],
+    now: float,
+) -> Reply:
+    identity = check_caller(headers, routes.bridge_token, routes.verify_bearer)
+    path, sent = path_in(scope)
+    route = matched(listed, scope["method"], path)
+    if route is None or sent != path:
+        return _NOT_FOUND
+    if content is None:
+        return _TOO_LARGE
+    if _proves_twice(scope["headers"]):
+        raise ContextError("invalid_body", "a header that proves who is calling comes twice")
+    asker = Asker(
+        identity=identity,
+        has_authority=identity is None and bool(routes.bridge_token),
+        runs=routes.runs,
+        attestation_key=routes.attestation_key,
+    )
+    query = scope["query_string"].decode("latin-1")
+    return forwarded(beyond, route, query, headers, content, asker=asker, now=now)
+
+
+def _proves_twice(pairs: Iterable[tuple[bytes, bytes]]) -> bool:
+    """Whether two readers could take another value each for what proves who is calling."""
+    names = [name.lower().replace(b"_", b"-") for name, _ in pairs]
+    proofs = [name for name in names if name in _PROOFS or name.startswith(b"x-cinatra-")]
+    return len(set(proofs)) < len(proofs)
+
+
+def _routed(
+    routes: ContextRoutes,
+    scope: Message,
+    headers: Mapping[str, str],
+    content: bytes | None,
+    now: float,
+) -> Reply:
+    path, _ = path_in(scope)
+    if not is_local(path):
+        return _NOT_FOUND
+    if scope["method"] != "POST":
+        return 405, {"error": "method_not_allowed", "message": "the route takes POST"}
+    if content is None:
+        return _TOO_LARGE
+    route = routes.resolve if decoded_segments(path) == RESOLVE else routes.finalize
+    return 200, route(headers, content, now=now)
+
+
+def _headers(pairs: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
+    """By lower-case name; one that comes twice is joined, and so fits no secret."""
+    headers: dict[str, str] = {}
+    for raw_name, raw_value in pairs:
+        name, value = raw_name.decode("latin-1").lower(), raw_value.decode("latin-1")
+        headers[name] = f"{headers[name]}, {value}" if name in headers else value
+    return headers
+
+
+async def _body(
+    receive: Receive, headers: Iterable[tuple[bytes, bytes]]
+) -> tuple[bool, bytes | None]:
+    """Whether the client is gone, and the body; `None` when it is too large to keep."""
+    said = next((value for name, value in headers if name.lower() == b"content-length"), b"0")
+    if said.isdigit() and len(said) > len(str(MOST_READ)):
+        return False, None  # nobody waits for the end of that
+    content, more, read = bytearray(), True, 0
+    while more and read <= MOST_READ:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            return True, None
+        part = message.get("body", b"")
+        read += len(part)
+        if read <= MAX_BODY:
+            content += part
+        more = bool(message.get("more_body", False))
+    return False, bytes(content) if read <= MAX_BODY else None
+
+
+async def _answer(send: Send, status: int, value: JsonValue) -> None:
+    content = json.dumps(value, separators=(",", ":")).encode()
+    headers = [
+        (b"content-type", b"application/json"),
+        (b"content-length", str(len(content)).encode()),
+        (b"cache-control", b"no-store"),
+    ]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": content})
+
+
+async def _lifespan(receive: Receive, send: Send) -> None:
+    while True:
+        event = (await receive())["type"]
+        await send({"type": f"{event}.complete"})
+        if event == "lifespan.shutdown":
+            return

@@ -1,0 +1,189 @@
+"""A request that the served app has no route for, handed to the platform beyond.
+
+In: a route that the host listed, and what came over HTTP.  Out: status and body, as the caller's
+own platform would have got them.
+
+    POST /api/llm-bridge  {"user": "hi"}    ->  beyond.call(POST {{CINATRA_BASE_URL}}/api/llm-bridge)
+                                            ->  200 {"text": "…"}
+
+It is made under the caller's own identity.  What is called is the path that the host wrote; of the
+caller's headers the bearer token, the run token, the conversation and the idempotency key go on.
+The host's own bridge token goes with it for callers that have that token themselves.  The host's
+signature goes with it for a step that the caller has signed with the same key.  A bearer speaks
+for its own person's runs: every run and conversation that the request names has to be one.
+A node's declared outputs do not come over HTTP: a simulation beyond answers from its stubs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from pydantic import JsonValue
+
+from cinatra_sdk.context.errors import ContextError
+from cinatra_sdk.host.bodies import read_json
+from cinatra_sdk.host.listed import Route
+from cinatra_sdk.host.proof import (
+    BearerIdentity,
+    bearer_token,
+    same,
+    scope_for,
+    signed_step,
+)
+from cinatra_sdk.host.runs import KnowsConversations, RunDirectory, RunScope
+from cinatra_sdk.platform.protocol import (
+    BASE_URL_PLACEHOLDER,
+    Credentials,
+    HoldsProofsBack,
+    Platform,
+    PlatformCall,
+    PlatformError,
+    PlatformResponseError,
+)
+
+_BAD_GATEWAY: Final = 502
+_TEXT: Final = re.compile(r"[\x20-\x7e]{0,1024}")
+_NAMES_A_RUN: Final = frozenset({"runid", "parentrunid"})
+_NAMES_A_CONVERSATION: Final = frozenset(
+    {"contextid", "a2acontextid", "conversationid", "xcinatraa2acontextid"}
+)
+_NAMES_A_TOKEN: Final = frozenset({"runtoken", "xcinatraruntoken"})
+_READ: Final = (
+    "x-cinatra-a2a-context-id", "x-cinatra-run-token", "x-cinatra-step-node",
+    "x-cinatra-context-node", "idempotency-key",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asker:
+    """Who is calling over HTTP, and what that lets them use."""
+
+    identity: BearerIdentity | None
+    """Whose the bearer token is that let the call in; `None` where that was something else."""
+    has_authority: bool
+    """Whether the call carried the host's own bridge token."""
+    runs: RunDirectory
+    attestation_key: str | None
+
+
+def forwarded(
+    beyond: Platform,
+    route: Route,
+    query: str,
+    headers: Mapping[str, str],
+    content: bytes,
+    *,
+    asker: Asker,
+    now: float,
+) -> tuple[int, JsonValue]:
+    """The answer of `beyond`.
+
+    query:   without its question mark.
+    headers: by lower-case name; none of those that prove something comes twice.
+
+    Raises: `ContextError`; nothing was sent then.
+    """
+    if asker.identity is not None and not (
+        isinstance(beyond, HoldsProofsBack) and beyond.holds_proofs_back
+    ):
+        raise ContextError(
+            "forbidden", "the platform beyond cannot be called without the host's own proofs"
+        )
+    body = read_json(content) if content else None
+    fields = route.fields(query)
+    if any(_TEXT.fullmatch(headers.get(name, "")) is None for name in _READ):
+        raise ContextError("invalid_body", "a header holds something other than printable ASCII")
+    if asker.identity is not None:
+        _check_claims(asker.runs, asker.identity, headers, [body, dict(fields)])
+    signed = signed_step(headers, asker.attestation_key, now=now)
+    node = headers.get("x-cinatra-step-node") or headers.get("x-cinatra-context-node", "")
+    call = PlatformCall(
+        node=node,
+        path=node,
+        method=route.method,
+        url=BASE_URL_PLACEHOLDER + route.path,
+        query=fields,
+        body=body,
+        context_id=headers.get("x-cinatra-a2a-context-id", ""),
+        idempotency_key=headers.get("idempotency-key", ""),
+        credentials=Credentials(
+            run_token=headers.get("x-cinatra-run-token", ""), bearer_token=bearer_token(headers)
+        ),
+        with_own_token=asker.has_authority,
+        with_own_signature=signed,
+    )
+    try:
+        return 200, beyond.call(call)
+    except PlatformError as error:
+        answered = isinstance(error, PlatformResponseError) and error.status is not None
+        status = error.status if answered and error.status is not None else _BAD_GATEWAY
+        return status, {"error": error.code, "message": str(error)}
+
+
+def _check_claims(
+    runs: RunDirectory,
+    identity: BearerIdentity,
+    headers: Mapping[str, str],
+    values: list[JsonValue],
+) -> None:
+    """Every run and conversation that a request names is one of the bearer's own.
+
+    Raises: `ContextError` `run_mismatch`, `run_missing`, `context_unresolved`.
+    """
+    named = list(_named(values))
+    own = [scope_for(identity, runs, text) for kind, text in named if kind == "run"]
+    conversations = [text for kind, text in named if kind == "conversation"]
+    conversations.append(headers.get("x-cinatra-a2a-context-id", ""))
+    own += [_of_conversation(runs, identity, text) for text in conversations if text]
+    tokens = [text for kind, text in named if kind == "token"]
+    tokens.append(headers.get("x-cinatra-run-token", ""))
+    for token in filter(None, tokens):
+        if not any(scope.run_token and same(token, scope.run_token) for scope in own):
+            raise ContextError(
+                "run_mismatch", "the run token is not the one of a run that the call names"
+            )
+
+
+def _of_conversation(runs: RunDirectory, identity: BearerIdentity, context_id: str) -> RunScope:
+    run_id = runs.run_of_conversation(context_id) if isinstance(runs, KnowsConversations) else None
+    if run_id is None:
+        raise ContextError("context_unresolved", "the host does not know whose the conversation is")
+    scope = scope_for(identity, runs, run_id)
+    if not same(scope.context_id, context_id):
+        raise ContextError("run_mismatch", "the conversation is not the one of this run")
+    return scope
+
+
+def _named(values: list[JsonValue]) -> Iterator[tuple[str, str]]:
+    """Every run, conversation and run token that a value names, at any depth: kind and id."""
+    waiting = list(values)
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, list):
+            waiting += value
+        elif isinstance(value, dict):
+            waiting += value.values()
+            for key, inner in value.items():
+                kind = _kind(key)
+                for text in inner if isinstance(inner, list) else [inner]:
+                    if kind and text not in (None, ""):
+                        yield kind, _id(key, text)
+
+
+def _id(key: str, value: JsonValue) -> str:
+    if not isinstance(value, str) or "\x00" in value:
+        raise ContextError("invalid_body", f'"{key[:80]}" names something by other than text')
+    return value
+
+
+def _kind(key: str) -> str:
+    """What a key names, however it is written: `runId`, `run_id`, `parentRunIds`."""
+    plain = re.sub(r"[^a-z0-9]", "", key.lower()).removesuffix("s")
+    if plain in _NAMES_A_RUN:
+        return "run"
+    if plain in _NAMES_A_CONVERSATION:
+        return "conversation"
+    return "token" if plain in _NAMES_A_TOKEN else ""

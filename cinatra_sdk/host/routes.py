@@ -1,0 +1,278 @@
+"""The two context routes: what may be chosen for a slot, and the record of what was.
+
+    resolve(headers, body)    ->  {"candidates": […], "slotMeta": {…}, "selectedRefs": […], …,
+                                   "plannedRefs": […], "allocationToken": "9c1f…"}
+    finalize(headers, body)   ->  {"contextSlotBindings": [{"slotId", "refs"}], "wrote": true}
+
+Nothing that decides what is seen comes from the body: owner, organisation, package, slots and
+the run's own project are the host's word.
+
+A selection that is recorded stays.  A consumer that crashed after it was finalized asks again
+with the same envelope, when the artifacts may have moved on: it gets the refs as they were
+pinned, and nothing is written.  The record is looked at after the fresh candidates have refused,
+so that another finalize that wrote just before the artifacts changed is seen too.
+
+A finalize that carries an `allocationToken` chooses from what that resolve planned: artifacts and
+classifications have to be there for the owner still, the revisions may be older ones.  Without
+one it chooses from the candidates of this moment, unless the host holds its offers: flows that
+know no token then keep what a person was shown, however long the gate waited.
+
+A slot that a parent's selection satisfies is answered with what the parent recorded last, as an
+autonomous slot that takes exactly that, whatever it would resolve to itself; a slot that takes
+the narrowest takes the narrowest of that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from pydantic import JsonValue
+
+from cinatra_sdk.context.actor import Actor
+from cinatra_sdk.context.errors import ContextError
+from cinatra_sdk.context.extensions import ExtensionRegistry
+from cinatra_sdk.context.refs import ContextSelection, ResolvedContextRef
+from cinatra_sdk.context.resolution import ContextResolution
+from cinatra_sdk.context.selection import accepted
+from cinatra_sdk.context.slots import AgentContextSlot, slot_named
+from cinatra_sdk.host.bodies import FinalizeBody, ResolveBody, read_body
+from cinatra_sdk.host.proof import (
+    BearerIdentity,
+    VerifyBearer,
+    check_caller,
+    check_node,
+    check_run,
+    scope_for,
+    signed_node,
+)
+from cinatra_sdk.host.runs import ParentSelection, RunDirectory
+from cinatra_sdk.store.artifacts import ArtifactStore, Choice
+from cinatra_sdk.store.plans import ContextPlan
+
+_OUTDATED: Final = frozenset(
+    {
+        "ref_not_in_candidates", "below_min_items", "above_max_items", "override_multi_select",
+        "selection_incoherent", "inherited_selection_mismatch",
+    }
+)  # fmt: skip
+"""Codes that a choice gets which was right when it was made."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Asked:
+    """A request whose run, package, slot and owner are established."""
+
+    run_id: str
+    package_name: str
+    slot: AgentContextSlot
+    """Autonomous where a parent's selection satisfies it: nobody is asked."""
+    actor: Actor
+    project_id: str | None
+    parent: ParentSelection | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextRoutes:
+    """Both routes over one store; safe to share between threads."""
+
+    artifacts: ArtifactStore
+    registry: ExtensionRegistry
+    runs: RunDirectory
+    bridge_token: str | None = field(default=None, repr=False)
+    verify_bearer: VerifyBearer | None = None
+    attestation_key: str | None = field(default=None, repr=False)
+    holds_offers: bool = False
+    """A finalize without a token chooses from what the slot was offered last in this run."""
+
+    def resolve(
+        self, headers: Mapping[str, str], content: bytes, *, now: float
+    ) -> dict[str, JsonValue]:
+        """Raises: `ContextError`, `StoreError`."""
+        caller = check_caller(headers, self.bridge_token, self.verify_bearer)
+        body = read_body(ResolveBody, content)
+        asked = self._asked(headers, body, caller, finalizes=False, now=now)
+        offered = self._offered(asked)
+        by_person = asked.slot.selection_mode == "interactive"
+        planned = offered.candidates if by_person else offered.selected
+        return {
+            **offered.wire(),
+            "plannedRefs": [dict(ref.wire()) for ref in planned],
+            "allocationToken": self.artifacts.keep_plan(_plan(asked, planned)),
+        }
+
+    def finalize(
+        self, headers: Mapping[str, str], content: bytes, *, now: float
+    ) -> dict[str, JsonValue]:
+        """Raises: `ContextError`, `StoreError`; nothing was written then."""
+        caller = check_caller(headers, self.bridge_token, self.verify_bearer)
+        body = read_body(FinalizeBody, content)
+        asked = self._asked(headers, body, caller, finalizes=True, now=now)
+        selection = ContextSelection.parse(body.user_response)
+        plan = self._plan_of(asked, (body.allocation_token or "").strip())
+        refs, wrote = self._settle(asked, plan, body.selection_mode, selection)
+        return {
+            "contextSlotBindings": [
+                {"slotId": asked.slot.slot_id, "refs": [dict(ref.pinned()) for ref in refs]}
+            ],
+            "wrote": wrote,
+        }
+
+    def _asked(
+        self,
+        headers: Mapping[str, str],
+        body: ResolveBody,
+        caller: BearerIdentity | None,
+        *,
+        finalizes: bool,
+        now: float,
+    ) -> _Asked:
+        scope = scope_for(caller, self.runs, body.parent_run_id)
+        check_run(headers, scope)
+        node = signed_node(headers, self.attestation_key, now=now)
+        if not scope.org_id:
+            raise ContextError("run_unscoped", "the run belongs to no organisation")
+        package_name = body.parent_package_name
+        slot = slot_named(scope.slots_of(package_name), body.slot_id)
+        parent = scope.inherited.get((package_name, slot.slot_id))
+        if parent is not None:
+            slot = slot.model_copy(update={"selection_mode": "autonomous"})
+        check_node(node, scope, slot, package_name=package_name, finalizes=finalizes)
+        if scope.actor is None or scope.actor.org_id != scope.org_id:
+            raise ContextError(
+                "actor_unresolved", "the run's owner is not known in its organisation"
+            )
+        return _Asked(
+            run_id=body.parent_run_id,
+            package_name=package_name,
+            slot=slot,
+            actor=scope.actor,
+            project_id=scope.project_id.strip() or body.project_id,
+            parent=parent,
+        )
+
+    # ------------------------------------------------------------------- what there is
+
+    def _offered(self, asked: _Asked) -> ContextResolution:
+        """What the slot may take now."""
+        if asked.parent is not None:
+            refs = self._parents_choice(asked, asked.parent)
+            return ContextResolution(slot=asked.slot, candidates=refs, selected=refs)
+        return self.artifacts.resolve(asked.actor, asked.slot, self.registry, asked.project_id)
+
+    def _parents_choice(
+        self, asked: _Asked, parent: ParentSelection
+    ) -> tuple[ResolvedContextRef, ...]:
+        refs = self.artifacts.latest(
+            asked.actor.org_id,
+            run_id=parent.run_id,
+            package_name=parent.package_name,
+            slot_id=parent.slot_id,
+        )
+        if refs is None:
+            raise ContextError(
+                "inherited_selection_mismatch",
+                f'the slot "{asked.slot.slot_id}" takes what {parent.package_name} selects for '
+                f'its slot "{parent.slot_id}", and nothing is recorded for that yet',
+                hint="let the parent finalize its selection before the child resolves",
+            )
+        # Collapsed as if they were the candidates, so that exactly what is told can be finalized;
+        # never cut, which would be another choice than the parent's.
+        return refs[:1] if asked.slot.resolution_mode == "override" else refs
+
+    def _still_offered(self, asked: _Asked, plan: ContextPlan) -> ContextResolution:
+        """What was planned, as it was, of what the slot may take still in whatever revision."""
+        anyone = asked.slot.model_copy(update={"resolution_mode": "accumulate"})
+        now = self.artifacts.resolve(asked.actor, anyone, self.registry, asked.project_id)
+        # A classification that was withdrawn is none, though the artifact may have another one.
+        there = {(ref.artifact_id, ref.semantic_assertion_id) for ref in now.candidates}
+        refs = tuple(
+            ref for ref in plan.refs if (ref.artifact_id, ref.semantic_assertion_id) in there
+        )
+        return ContextResolution(slot=asked.slot, candidates=refs, selected=())
+
+    def _plan_of(self, asked: _Asked, token: str) -> ContextPlan | None:
+        """The plan that a finalize names; where it names none, what a host that holds its offers has."""
+        if not token:
+            return self.artifacts.offered_before(_plan(asked, ())) if self.holds_offers else None
+        plan = self.artifacts.plan(token)
+        # One answer for both, so that nobody learns which tokens there are.
+        if plan is None or plan.owner != _plan(asked, ()).owner:
+            raise ContextError(
+                "selection_incoherent",
+                f'the allocationToken is not one of this run for the slot "{asked.slot.slot_id}"',
+                hint="send the token that resolving the slot in this run gave, or none",
+            )
+        return plan
+
+    # --------------------------------------------------------------------- the record
+
+    def _settle(
+        self, asked: _Asked, plan: ContextPlan | None, mode: str, selection: ContextSelection
+    ) -> tuple[tuple[ResolvedContextRef, ...], bool]:
+        """The refs of the selection, and whether this call wrote them."""
+        try:
+            chosen = self._chosen(asked, plan, mode, selection)
+            wrote = self.artifacts.record(_choice(asked, chosen))
+        except ContextError as error:
+            pinned = self._pinned(asked, mode, selection) if error.code in _OUTDATED else None
+            if pinned is None:
+                raise
+            self.artifacts.again(_choice(asked, pinned))
+            return pinned, False
+        if not wrote:
+            chosen = self._pinned(asked, mode, selection) or chosen
+        return chosen, wrote
+
+    def _chosen(
+        self, asked: _Asked, plan: ContextPlan | None, mode: str, selection: ContextSelection
+    ) -> tuple[ResolvedContextRef, ...]:
+        """The trusted refs of a selection that follows the rules."""
+        if asked.parent is None:
+            offered = self._still_offered(asked, plan) if plan else self._offered(asked)
+            return accepted(offered, mode, selection)
+        offered = self._offered(asked)
+        right = {ref.triple for ref in offered.selected}
+        if _fits(asked.slot, mode, selection) and set(selection.triples) != right:
+            raise ContextError(
+                "inherited_selection_mismatch",
+                f'the slot "{asked.slot.slot_id}" takes exactly what {asked.parent.package_name} '
+                f'selected for its slot "{asked.parent.slot_id}", {len(right)} in number',
+            )
+        return accepted(offered, mode, selection)
+
+    def _pinned(
+        self, asked: _Asked, mode: str, selection: ContextSelection
+    ) -> tuple[ResolvedContextRef, ...] | None:
+        """The selection as it is recorded; `None` where exactly it is not there."""
+        if not _fits(asked.slot, mode, selection):
+            return None
+        return self.artifacts.pinned(_choice(asked, ()), selection.triples)
+
+
+def _choice(asked: _Asked, refs: tuple[ResolvedContextRef, ...]) -> Choice:
+    return Choice(
+        org_id=asked.actor.org_id,
+        parent_run_id=asked.run_id,
+        parent_package_name=asked.package_name,
+        slot=asked.slot,
+        refs=refs,
+        handed_on=asked.parent is not None,
+    )
+
+
+def _plan(asked: _Asked, refs: tuple[ResolvedContextRef, ...]) -> ContextPlan:
+    return ContextPlan(
+        org_id=asked.actor.org_id,
+        parent_run_id=asked.run_id,
+        parent_package_name=asked.package_name,
+        slot_id=asked.slot.slot_id,
+        refs=refs,
+    )
+
+
+def _fits(slot: AgentContextSlot, mode: str, selection: ContextSelection) -> bool:
+    """Whether a selection is for this slot, in its modes."""
+    given = (mode, selection.slot_id, selection.resolution_mode)
+    return given == (slot.selection_mode, slot.slot_id, slot.resolution_mode)

@@ -1,0 +1,166 @@
+"""What a standalone host says about a run: whose it is, its project, what is installed.
+
+In: the keys of a context file, or of a stored platform's description.  Out: `LocalSettings`.
+
+    {"actor": {"orgId": "acme", "principalId": "ann", "projectIds": ["spring"]},
+     "projectId": "spring", "extensions": {"@acme/house-voice": ["@acme/voice"]}}
+        -> .owner  Actor(org_id="acme", principal_id="ann", …)    .written()  the same keys again
+
+Strict: an unknown key, another type, a slot that is declared twice and a project that is not one
+of the actor's are refused.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any, Final
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    JsonValue,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
+
+from cinatra_sdk.context.actor import Actor
+from cinatra_sdk.context.extensions import InstalledExtensions
+from cinatra_sdk.context.slots import AgentContextSlot
+from cinatra_sdk.governed.secrets import find_secret
+
+UNSTORABLE: Final = re.compile(r"[\x00\ud800-\udfff]")
+"""A character that no database takes."""
+
+
+def _usable(text: str) -> str:
+    if text != text.strip() or not text.isprintable():
+        raise ValueError("an id is printable text without spaces around it")
+    if find_secret(text):
+        # It would stop every gate that offers it: what a gate shows is kept.
+        raise ValueError("looks like a credential, and ids are shown and kept; choose another")
+    return text
+
+
+Id = Annotated[str, Field(min_length=1, max_length=500), AfterValidator(_usable)]
+Ids = Annotated[frozenset[Id], Field(strict=False)]
+Names = Annotated[tuple[Id, ...], Field(strict=False)]
+Slots = Annotated[tuple[AgentContextSlot, ...], Field(strict=False)]
+
+
+class StrictModel(BaseModel):
+    """Read under camelCase keys; nothing is converted, nothing is left over."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+class ActorSettings(StrictModel):
+    """On whose behalf runs resolve their slots; see `cinatra_sdk.context.Actor`."""
+
+    org_id: Id = Field(alias="orgId")
+    principal_id: Id = Field(alias="principalId")
+    team_ids: Ids = Field(default=frozenset(), alias="teamIds")
+    project_ids: Ids = Field(default=frozenset(), alias="projectIds")
+    is_platform_admin: bool = Field(default=False, alias="isPlatformAdmin")
+
+
+class LocalSettings(StrictModel):
+    """Everything but the artifacts, which are in the database."""
+
+    actor: ActorSettings
+    project_id: Id | None = Field(default=None, alias="projectId")
+    """The project of the run, which wins over the flow's own input; one of the actor's."""
+    package_name: Id | None = Field(default=None, alias="packageName")
+    """Package of a flow that does not name its own."""
+    extensions: dict[Id, Names] = Field(default_factory=dict)
+    """Installed artifact extensions → the extensions that each satisfies."""
+    packages: dict[Id, Slots] = Field(default_factory=dict)
+    """Slots of child packages whose flows are copied into a run's own, and do not say them."""
+    selects_for_other_runs: bool = Field(default=False, alias="selectsForOtherRuns")
+    """Whether a run may select for another one of its owner's, as a selection agent of its own does.
+    The host's word alone: a flow can call itself whatever it likes."""
+
+    @field_validator("packages")
+    @classmethod
+    def _usable_slots(
+        cls, packages: dict[str, tuple[AgentContextSlot, ...]]
+    ) -> dict[str, tuple[AgentContextSlot, ...]]:
+        for package, slots in packages.items():
+            ids = [slot.slot_id for slot in slots]
+            double = next((id_ for id_ in ids if ids.count(id_) > 1), None)
+            if double is not None:
+                raise ValueError(f'"{package}" declares the slot "{double}" twice')
+            names = [name for slot in slots for name in slot.accepted_artifact_extensions]
+            if any(UNSTORABLE.search(name) for name in (*ids, *names)):
+                raise ValueError(f'a slot of "{package}" holds a character that no database takes')
+        return packages
+
+    @model_validator(mode="after")
+    def _project_of_the_actor(self) -> LocalSettings:
+        if self.project_id is not None and self.project_id not in self.actor.project_ids:
+            raise ValueError(
+                f'projectId "{self.project_id}" is not one of the actor\'s projects: '
+                "add it to actor.projectIds, or leave projectId out"
+            )
+        return self
+
+    @property
+    def owner(self) -> Actor:
+        actor = self.actor
+        return Actor(
+            org_id=actor.org_id,
+            principal_id=actor.principal_id,
+            team_ids=actor.team_ids,
+            project_ids=actor.project_ids,
+            is_platform_admin=actor.is_platform_admin,
+        )
+
+    @property
+    def registry(self) -> InstalledExtensions:
+        return InstalledExtensions(self.extensions)
+
+    def written(self) -> dict[str, JsonValue]:
+        """The settings under their keys, as JSON; the same settings give the same text."""
+        found: dict[str, JsonValue] = self.model_dump(mode="json", by_alias=True, exclude_none=True)
+        actor = self.actor
+        found["actor"] = {
+            "orgId": actor.org_id,
+            "principalId": actor.principal_id,
+            "teamIds": list[JsonValue](sorted(actor.team_ids)),
+            "projectIds": list[JsonValue](sorted(actor.project_ids)),
+            "isPlatformAdmin": actor.is_platform_admin,
+        }
+        return found
+
+
+KEYS: Final = frozenset(field.alias or name for name, field in LocalSettings.model_fields.items())
+HANDS_ON: Final = "handsOn"
+_BESIDE: Final = frozenset({"kind", "beyond", HANDS_ON})
+"""What a platform's description says besides its settings."""
+
+
+def is_standalone(description: Mapping[str, Any]) -> bool:
+    """Whether a platform's description holds settings."""
+    return description.get("kind") == "local" and "actor" in description
+
+
+def read_settings(description: Mapping[str, Any]) -> LocalSettings:
+    """The settings in a platform's description.
+
+    Raises: `ValueError` naming the first key that does not fit; no value is quoted.
+    """
+    unknown = sorted(set(description) - KEYS - _BESIDE)
+    if unknown:
+        raise ValueError(
+            f'a platform of kind "local" has no setting "{unknown[0]}"; '
+            f"known are {', '.join(sorted(KEYS | {'beyond'}))}"
+        )
+    try:
+        return LocalSettings.model_validate({k: v for k, v in description.items() if k in KEYS})
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+    place = ".".join(str(part)[:80] for part in first["loc"])
+    raise ValueError(f"{place or 'the settings'}: {first['msg']}")

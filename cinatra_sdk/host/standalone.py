@@ -1,0 +1,91 @@
+"""A local platform for runs of one store, described so well that any process can make it again.
+
+    platform = standalone(database, settings, beyond=SimulatedPlatform())
+    store.start(flow.with_platform(platform), …)       its description is kept with the run
+    remade(row["platform"], database, env=os.environ)  the same platform, in another process
+
+The description holds the owner, the project, what is installed, and the description of the
+platform beyond; never a secret.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from cinatra_sdk.host.platform import LocalPlatform
+from cinatra_sdk.host.settings import (
+    HANDS_ON,
+    LocalSettings,
+    is_standalone,
+    read_settings,
+)
+from cinatra_sdk.host.stored_runs import StoredRuns
+from cinatra_sdk.platform import platform_from
+from cinatra_sdk.platform.protocol import Platform
+from cinatra_sdk.platform.remaking import NO_SETTINGS
+from cinatra_sdk.postgres.database import Database
+from cinatra_sdk.store.artifacts import ArtifactStore
+
+__all__ = ["is_standalone", "remade", "standalone"]
+
+
+def standalone(
+    database: Database,
+    settings: LocalSettings,
+    *,
+    beyond: Platform | None,
+    hands_on: Iterable[str] | None = None,
+) -> LocalPlatform:
+    """A platform that answers for the runs of `database`, on behalf of the settings' actor.
+
+    beyond:   who answers the calls that are not about context; None refuses them.
+    hands_on: which of them, as `local_app` takes it; None: all.
+    """
+    runs, actor = StoredRuns(database), settings.owner
+    return LocalPlatform(
+        ArtifactStore(database),
+        settings.registry,
+        runs,
+        beyond=beyond,
+        hands_on=hands_on,
+        # Public flows carry no token, and a gate may wait for days: what a person picks is what
+        # they were shown.
+        holds_offers=True,
+        seen_by=lambda run_id: runs.seen_by(run_id, actor),
+        described=settings.written(),
+    )
+
+
+def remade(
+    description: Mapping[str, Any],
+    database: Database,
+    *,
+    env: Mapping[str, str],
+    record: str | None = None,
+    allow: Sequence[str] = (),
+) -> LocalPlatform:
+    """The platform that `describe()` described; the entry point `local` of `oasflow.platform`.
+
+    `env`, `record` and `allow` are this process's own, for the platform beyond: see `platform_from`.
+
+    Raises: `ValueError` naming what is wrong with the description, one that `standalone` did not
+    make among it.
+    """
+    if not is_standalone(description):
+        raise ValueError(NO_SETTINGS)
+    settings = read_settings(description)
+    other = description.get("beyond")
+    beyond = None
+    if other is not None:
+        beyond = platform_from(other, env=env, record=record, allow=allow)
+    return standalone(database, settings, beyond=beyond, hands_on=_listed(description))
+
+
+def _listed(description: Mapping[str, Any]) -> list[str] | None:
+    listed = description.get(HANDS_ON)
+    if listed is None:
+        return None
+    if not isinstance(listed, list) or not all(isinstance(entry, str) for entry in listed):
+        raise ValueError(f"{HANDS_ON} is a list of entries such as POST /api/llm-bridge")
+    return listed

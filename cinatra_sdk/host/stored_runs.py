@@ -1,0 +1,210 @@
+"""The runs of a store as a directory: whose each is, by what it was started with.
+
+    runs = StoredRuns(database)
+    runs.scope("r1")        RunScope(org_id="acme", actor=ann, package_name="@x/writer", slots=(…))
+    runs.seen_by("r1", ann) the same, for calls that run r1 makes on behalf of ann
+
+Package and slots come from the bytes of the flow that the run is pinned to; owner, project and
+what is installed from the description of the platform that it was started with.  A run that was
+started with another platform is nobody's here.
+
+A run speaks for itself.  One whose settings say `selectsForOtherRuns` may select for another run,
+which then has to be of the same owner and the same tenant, with the same extensions installed.
+What a flow calls itself grants nothing: its author writes that, and the host writes the settings.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from pydantic import JsonValue
+
+from cinatra_sdk.context.actor import Actor
+from cinatra_sdk.context.errors import ContextError
+from cinatra_sdk.context.slots import AgentContextSlot
+from cinatra_sdk.host.declared import DeclaredSlots, read_declared, together
+from cinatra_sdk.host.runs import ParentSelection, RunDirectory, RunScope
+from cinatra_sdk.host.settings import LocalSettings, is_standalone, read_settings
+from cinatra_sdk.postgres.connection import one
+from cinatra_sdk.postgres.database import Database
+
+ENDED: Final = frozenset({"completed", "rejected", "stopped"})
+KNOWN_FLOWS: Final = 128
+"""Flows whose slots a directory keeps, those used lately."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredRun:
+    """A run's row, read."""
+
+    tenant: str
+    has_ended: bool
+    """Completed, rejected or stopped: nothing is chosen for it any more."""
+    settings: LocalSettings | None
+    """`None` where it was not started on a standalone platform, or its description is unreadable."""
+    declared: DeclaredSlots | ContextError
+
+    @property
+    def owner(self) -> tuple[str, str, str] | None:
+        if self.settings is None:
+            return None
+        actor = self.settings.actor
+        return self.tenant, actor.org_id, actor.principal_id
+
+    @property
+    def package_name(self) -> str:
+        if isinstance(self.declared, ContextError):
+            return ""
+        fallback = self.settings.package_name if self.settings is not None else None
+        return self.declared.package_name or fallback or ""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRuns:
+    """Every run of one database; safe to share between threads."""
+
+    database: Database
+    _flows: OrderedDict[str, DeclaredSlots | ContextError] = field(
+        default_factory=OrderedDict, repr=False
+    )
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+
+    def scope(self, run_id: str) -> RunScope | None:
+        """Raises: `ContextError` where the flow's slots cannot be read; `StoreError`."""
+        stored = self.stored(run_id)
+        return None if stored is None else _scope(run_id, stored)
+
+    def seen_by(self, run_id: str, actor: Actor) -> RunDirectory:
+        """The runs that a call of run `run_id` may be about, made on behalf of `actor`."""
+        return _Seen(self, run_id, actor)
+
+    def stored(self, run_id: str) -> StoredRun | None:
+        """What is kept about a run; `None` where there is none.  Raises: `StoreError`."""
+        with self.database.connection() as connection:
+            row = one(connection, "load_run_platform", {"run_id": run_id})
+        if row is None:
+            return None
+        return StoredRun(
+            tenant=row["tenant"],
+            has_ended=row["status"] in ENDED,
+            settings=_settings(row["platform"]),
+            declared=self._declared(row["digest"]),
+        )
+
+    def _declared(self, digest: str) -> DeclaredSlots | ContextError:
+        """Of the flow with this digest; read once, as the bytes behind a digest never change."""
+        with self._lock:
+            known = self._flows.get(digest)
+            if known is not None:
+                self._flows.move_to_end(digest)
+                return known
+        with self.database.connection() as connection:
+            row = one(connection, "load_flow", {"digest": digest})
+        assert row is not None  # the run's row refers to it
+        made: DeclaredSlots | ContextError
+        try:
+            made = read_declared(bytes(row["source"]))
+        except ContextError as error:
+            made = error
+        with self._lock:
+            self._flows[digest] = made
+            while len(self._flows) > KNOWN_FLOWS:
+                self._flows.popitem(last=False)
+        return made
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What one calling run may ask about."""
+
+    runs: StoredRuns
+    caller: str
+    actor: Actor
+
+    def scope(self, run_id: str) -> RunScope | None:
+        calling = self.runs.stored(self.caller)
+        if calling is None or calling.owner is None:
+            raise ContextError(
+                "run_mismatch",
+                "the call does not come from a run of this store that names its owner",
+            )
+        if calling.owner[1:] != (self.actor.org_id, self.actor.principal_id):
+            raise ContextError(
+                "actor_unresolved", "the run goes on for somebody else than it was started for"
+            )
+        if run_id == self.caller:
+            return _scope(run_id, calling)
+        assert calling.settings is not None  # it has an owner
+        if not calling.settings.selects_for_other_runs:
+            raise ContextError(
+                "run_mismatch",
+                "a run selects context for itself, unless its host says selectsForOtherRuns",
+            )
+        named = self.runs.stored(run_id)
+        # Somebody else's run is told apart from none at all by nobody.
+        if named is None or named.settings is None or named.owner != calling.owner:
+            return None
+        # The answer comes from the caller's platform, so its extensions would decide what counts
+        # as an accepted artifact in a run that has others.
+        if _installed(named.settings) != _installed(calling.settings):
+            raise ContextError(
+                "run_mismatch",
+                "the run that is selected for was started with other installed extensions",
+                hint="start the selecting run with the same extensions as the one it selects for",
+            )
+        return _scope(run_id, named)
+
+
+def _installed(settings: LocalSettings) -> dict[str, frozenset[str]]:
+    """Extension → what it satisfies, in whichever order it was written."""
+    return {name: frozenset(satisfied) for name, satisfied in settings.extensions.items()}
+
+
+def _settings(description: Mapping[str, JsonValue]) -> LocalSettings | None:
+    if not is_standalone(description):
+        return None
+    try:
+        return read_settings(description)
+    except ValueError:
+        return None
+
+
+def _scope(run_id: str, stored: StoredRun) -> RunScope:
+    settings, declared = stored.settings, stored.declared
+    if stored.has_ended:
+        raise ContextError(
+            "run_missing", "the run has ended, and nothing is chosen for it any more"
+        )
+    if isinstance(declared, ContextError):
+        raise ContextError(declared.code, str(declared))
+    package = stored.package_name
+    slots: dict[str, tuple[AgentContextSlot, ...]] = {}
+    for name, found in declared.slots.items():
+        slots[name or package] = together(slots.get(name or package, ()), found)
+    embedded = dict(settings.packages) if settings is not None else {}
+    for name, found in slots.items():
+        # The run is pinned to its flow, so what the flow says of a package counts before the
+        # host's.  But no copy of a flow may change a slot that the host knows otherwise, such as
+        # one that asks a person: with both, the slot is ambiguous.
+        ids = {slot.slot_id for slot in found}
+        other = (slot for slot in embedded.get(name, ()) if slot.slot_id in ids)
+        if found:
+            embedded[name] = together(found, other)
+    embedded.pop(package, None)
+    return RunScope(
+        org_id=settings.actor.org_id if settings is not None else "",
+        actor=settings.owner if settings is not None else None,
+        package_name=package,
+        slots=slots.get(package, ()),
+        project_id=(settings.project_id or "") if settings is not None else "",
+        embedded=embedded,
+        inherited={
+            child: ParentSelection(run_id=run_id, package_name=parent or package, slot_id=slot_id)
+            for child, (parent, slot_id) in declared.agreed.items()
+            if child[0] != package  # which the flow itself need not have named
+        },
+    )

@@ -1,0 +1,76 @@
+"""One connection to the store's schema, and the named statements on it.
+
+with connect(dsn) as connection:
+    one(connection, "load_run", {"run_id": "r1", "tenant": None})   ->   {"run_id": "r1", …} or None
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Final, TypeAlias
+
+import psycopg
+from psycopg import Connection
+from psycopg.rows import DictRow, dict_row
+
+from cinatra_sdk.errors import StoreError
+from cinatra_sdk.postgres.dsn import shown_detail, shown_name
+from cinatra_sdk.postgres.queries import QUERIES
+
+Row: TypeAlias = dict[str, Any]
+Rows: TypeAlias = Connection[DictRow]
+
+OPTIONS: Final[dict[str, Any]] = {
+    "autocommit": True,
+    "prepare_threshold": 0,
+    "row_factory": dict_row,
+    # The isolation too, whatever the database's default is: see 006_eligible.sql.
+    "options": "-c search_path=oasflow -c default_transaction_isolation=read\\ committed",
+    "connect_timeout": 10,
+    "application_name": "oasflow",
+}
+
+
+def connect(dsn: str) -> Rows:
+    """Raises: `StoreError` naming the database."""
+    try:
+        return psycopg.connect(dsn, **OPTIONS)
+    except (psycopg.Error, ValueError) as error:  # a ValueError for what is no text for libpq
+        failed = plain_error(dsn, error)
+    # Raised out here: in the handler it would keep libpq's error, which may quote the password.
+    raise failed
+
+
+def one(connection: Rows, query: str, parameters: Mapping[str, Any] | None = None) -> Row | None:
+    """The first row that the named statement gives."""
+    return connection.execute(QUERIES[query], parameters).fetchone()
+
+
+def every(connection: Rows, query: str, parameters: Mapping[str, Any] | None = None) -> list[Row]:
+    """All rows that the named statement gives."""
+    return connection.execute(QUERIES[query], parameters).fetchall()
+
+
+def run(connection: Rows, query: str, parameters: Mapping[str, Any] | None = None) -> None:
+    """The named statement, for its effect."""
+    connection.execute(QUERIES[query], parameters)
+
+
+def clock(connection: Rows) -> datetime:
+    """The database's time, with its zone."""
+    told = one(connection, "tell_time")
+    assert told is not None
+    moment: datetime = told["now"]
+    return moment
+
+
+def plain_error(dsn: str, error: Exception) -> StoreError:
+    """`error` as ours: the database and the cause, never the password."""
+    state = getattr(error, "sqlstate", None)
+    cause = type(error).__name__ + (f" {state}" if state else "")
+    detail = shown_detail(dsn, str(error))
+    return StoreError(
+        f"the database {shown_name(dsn)} failed: {cause}{f': {detail}' if detail else ''}",
+        hint="is it running? see oasflow db status, or set DATABASE_URL",
+    )

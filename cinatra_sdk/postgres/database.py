@@ -1,0 +1,104 @@
+"""The database behind a run store: where it is, its tables, its connections.
+
+In: a DSN, or nothing.  Out: connections whose `search_path` is the schema `oasflow`.
+
+    Database.open()            # DATABASE_URL, else the embedded server, started if need be
+
+Opening a database whose tables are up to date changes nothing in it, so that a role with rows only,
+and a read-only copy, will do; see `migrating` for the rest.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+
+import psycopg
+from psycopg_pool import ConnectionPool, PoolTimeout
+
+from cinatra_sdk.errors import StoreError
+from cinatra_sdk.postgres.connection import OPTIONS, Rows, clock, connect
+from cinatra_sdk.postgres.failures import store_error
+from cinatra_sdk.postgres.migrating import migrate, outdated, prepare
+from cinatra_sdk.postgres.roles import APP
+from cinatra_sdk.postgres.server import LocalServer, LocalServerError
+
+
+@dataclass(slots=True)
+class Database:
+    """One Postgres database; safe to share between threads."""
+
+    dsn: str = field(repr=False)
+    pool: ConnectionPool[Rows] = field(repr=False)
+
+    @classmethod
+    def open(cls, dsn: str | None = None) -> Database:
+        """Connect; a role that may brings the tables up to date.
+
+        `dsn` None: `DATABASE_URL`, else the embedded server.  Raises: `StoreError`, which names
+        `oasflow db migrate` where the tables are not up to date and the role only has rows.
+        """
+        address, embedded = dsn or os.environ.get("DATABASE_URL") or "", None
+        if not address:
+            embedded = _embedded()
+            address = embedded.dsn()
+        with connect(address) as connection:
+            if not prepare(connection, embedded=embedded is not None):
+                if embedded is None:
+                    raise outdated(connection)
+                migrate(_owner_of(embedded), app_role=APP)
+        pool: ConnectionPool[Rows] = ConnectionPool(
+            address, kwargs=OPTIONS, min_size=1, max_size=8, timeout=10, open=False,
+            check=ConnectionPool.check_connection,
+        )  # fmt: skip
+        pool.open()
+        return cls(dsn=address, pool=pool)
+
+    def close(self) -> None:
+        self.pool.close()
+
+    def now(self) -> datetime:
+        """The database's time: what the moments in it are compared with, and never this process's."""
+        with self.connection() as connection:
+            return clock(connection)
+
+    @contextmanager
+    def connection(self) -> Iterator[Rows]:
+        """A pooled connection for short statements."""
+        try:
+            with self.pool.connection() as connection:
+                yield connection
+        except UnicodeError:
+            raise StoreError("a name or id holds characters that no database takes") from None
+        except (psycopg.Error, PoolTimeout) as error:
+            raise store_error(self.dsn, error) from None
+
+    @contextmanager
+    def own_connection(self) -> Iterator[Rows]:
+        """A connection of its own: an activation's lock lives and dies with it."""
+        connection = connect(self.dsn)
+        try:
+            yield connection
+        except psycopg.Error as error:
+            raise store_error(self.dsn, error) from None
+        finally:
+            connection.close()
+
+
+def _embedded() -> LocalServer:
+    server = LocalServer()
+    try:
+        server.start()
+    except LocalServerError as error:
+        raise StoreError(str(error)) from None
+    return server
+
+
+def _owner_of(server: LocalServer) -> str:
+    try:
+        return server.owner_dsn()
+    except LocalServerError as error:
+        raise StoreError(str(error)) from None

@@ -1,0 +1,78 @@
+"""A DSN as people may see it: host and database, and never a password.
+
+    shown_name("postgresql://ann:s3cret@db.example.org/runs")     "runs at db.example.org"
+    shown_name("postgresql://ann:s3/cret@db.example.org/runs")    "(unreadable DATABASE_URL)"
+
+A password with a slash, an `@` or a blank that was not escaped is read as a host, a port or a
+database by whoever parses the DSN, libpq among them, and its errors then quote it.  So nothing of
+a DSN is shown unless it can be read in one way only, and nothing that libpq says about another.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+import psycopg
+from psycopg import pq
+from psycopg.conninfo import conninfo_to_dict
+
+from cinatra_sdk.governed.secret_forms import cut_from, forms_of
+
+UNREADABLE: Final = "(unreadable DATABASE_URL)"
+_HOSTS: Final = re.compile(r"[\w.:,-]*|/[^\s@?]*")
+_NAME: Final = re.compile(r"[\w.-]*")
+_PORTS: Final = re.compile(r"[0-9,]*")
+_PLAIN: Final = {
+    "host": _HOSTS, "hostaddr": _HOSTS, "dbname": _NAME, "user": _NAME, "port": _PORTS,
+    "service": _NAME,
+}  # fmt: skip
+_URI: Final = re.compile(r"postgres(?:ql)?://")
+_SETTING: Final = re.compile(r"(?:\A|\s)\w+\s*=")
+_LINE: Final = 300
+
+
+def shown_name(dsn: str) -> str:
+    """Host and database, where they can be told from the rest."""
+    parts = _read(dsn)
+    if parts is None:
+        return UNREADABLE
+    host = parts.get("host") or parts.get("hostaddr") or "localhost"
+    return f"{parts.get('dbname') or parts.get('user') or 'postgres'} at {host}"
+
+
+def may_be_repeated(dsn: str) -> bool:
+    """Whether the whole DSN may be shown: it can be read in one way only, and holds no password."""
+    parts = _read(dsn)
+    return parts is not None and not any(parts.get(name) for name in _hidden())
+
+
+def shown_detail(dsn: str, text: str) -> str:
+    """The first line of what a server or libpq said, where no secret of the DSN can be in it."""
+    parts = _read(dsn)
+    if parts is None:
+        return ""
+    line = text.strip().split("\n")[0][:_LINE]
+    secrets = [value for key, value in parts.items() if key in _hidden() and value]
+    said = any(secret in line for secret in secrets)
+    return "" if said or cut_from(line, forms_of(tuple(secrets))) != line else line
+
+
+def _read(dsn: str) -> dict[str, str] | None:
+    """The settings of a DSN that can be read in one way only."""
+    if not dsn.isprintable():
+        return None
+    try:
+        parts = {key: str(value) for key, value in conninfo_to_dict(dsn).items()}
+    except (psycopg.Error, UnicodeError):
+        return None
+    once = dsn.count("@") < 2 if _URI.match(dsn) else len(_SETTING.findall(dsn)) == len(parts)
+    plain = all(_PLAIN[key].fullmatch(value) for key, value in parts.items() if key in _PLAIN)
+    return parts if once and plain else None
+
+
+def _hidden() -> frozenset[str]:
+    """The settings that libpq itself says are not to be shown."""
+    return frozenset(
+        option.keyword.decode() for option in pq.Conninfo.get_defaults() if option.dispchar
+    )

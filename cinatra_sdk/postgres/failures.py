@@ -1,0 +1,36 @@
+"""What psycopg says, as an error of ours that names the database and what to do."""
+
+from __future__ import annotations
+
+import psycopg
+
+from cinatra_sdk.errors import StoreError
+from cinatra_sdk.postgres.connection import OPTIONS, plain_error
+from cinatra_sdk.postgres.dsn import shown_detail, shown_name
+from cinatra_sdk.postgres.lacking import lacking
+from cinatra_sdk.postgres.standing import look
+
+
+def store_error(dsn: str, error: Exception) -> StoreError:
+    """`error` as ours: the database and the cause, never the password."""
+    if isinstance(error, psycopg.errors.InsufficientPrivilege):
+        return _denied(dsn, error)
+    return plain_error(dsn, error)
+
+
+def _denied(dsn: str, error: psycopg.Error) -> StoreError:
+    """The database has answered: it is a right that is missing, and its owner can give it."""
+    role, owner, rights = "NAME", "the owner of its tables", ""
+    try:
+        with psycopg.connect(dsn, **OPTIONS) as connection:
+            standing = look(connection)
+            role, owner = standing.role, f"'{standing.owner}', who owns its tables"
+            rights = ", ".join(lacking(connection))
+    except psycopg.Error:
+        pass  # what is known of the refusal itself is said all the same
+    who = "the role of this address" if role == "NAME" else f"the role '{role}'"
+    what = rights or shown_detail(dsn, str(error)) or type(error).__name__
+    return StoreError(
+        f"{who} lacks a right in the database {shown_name(dsn)}: {what}",
+        hint=f"oasflow db migrate --app-role {role} grants it, with the address of {owner}",
+    )

@@ -1,0 +1,244 @@
+"""The tables of a store: whether they are up to date, and how their owner brings them there.
+
+    prepare(connection)                       what every open does: looks, and changes nothing where
+                                              the tables are up to date
+    migrate(dsn, app_role="oasflow_app")      what `oasflow db migrate` does, as their owner
+
+Two roles.  The owner makes the tables and could change everything.  An app role has the rows and
+nothing else (`sql/rights.sql`), and is all that a store needs.  A single role that owns the tables
+works as well, and brings them up to date by itself; the log then says what it could do.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import Final
+
+import psycopg
+from psycopg import sql
+
+from cinatra_sdk.errors import StoreError
+from cinatra_sdk.postgres.connection import Rows, connect, every, one, run
+from cinatra_sdk.postgres.failures import store_error
+from cinatra_sdk.postgres.queries import migrations, rights
+from cinatra_sdk.postgres.standing import Standing, look
+
+log = logging.getLogger("oasflow.store")
+
+PATIENCE: Final = 60.0
+"""Seconds to wait for another process that sets up the same database."""
+MAX_NAME: Final = 63
+"""Bytes of a name; Postgres cuts the rest off, and would name somebody else."""
+RESTART: Final = (
+    "the local server was started by a version before and still runs: oasflow db stop ends it, and "
+    "the next start gives that role rows only"
+)
+_TOLD: Final[set[tuple[str, str]]] = set()
+"""Roles, and databases, of which this process has said that the one could change the other."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Migrated:
+    """What a migration did."""
+
+    role: str
+    database: str
+    applied: tuple[str, ...]
+    granted: tuple[str, ...]
+    """The app roles, each of which has the rows now and nothing else."""
+    created: str
+    """The app role, where it was made here; it has no password yet."""
+
+
+def prepare(connection: Rows, *, embedded: bool = False) -> bool:
+    """Whether the tables are up to date; brings them there where this role may.
+
+    embedded: the database is that of the local server.
+    False: they are not, and it may not.  Raises: `StoreError` for a database that is newer than
+    this version, and for a role without rights.
+    """
+    try:
+        standing = look(connection)
+        refuse(standing)
+        if standing.missing:
+            if not standing.may_create or standing.read_only:
+                return False
+            _bring_up_to_date(connection)
+            standing = look(connection)
+    except psycopg.Error as error:
+        raise store_error(connection.info.dsn, error) from None
+    _tell(standing, embedded=embedded)
+    return True
+
+
+def outdated(connection: Rows) -> StoreError:
+    """What to say to a role that may not bring the tables up to date."""
+    standing = look(connection)
+    what = "has no tables of oasflow yet" if not standing.has_schema else "is not up to date"
+    why = (
+        "the database is read-only" if standing.read_only else f"'{standing.role}' may not do that"
+    )
+    return StoreError(
+        f"the database '{standing.database}' {what} (missing: {', '.join(standing.missing)}), "
+        f"and {why}",
+        hint=f"run oasflow db migrate --app-role {standing.role} as the owner of the tables",
+    )
+
+
+def migrate(dsn: str, *, app_role: str = "") -> Migrated:
+    """Bring the tables up to date, and the roles that may only use them to their rights.
+
+    dsn:      of the role that owns the tables, or may create them.
+    app_role: gets rows only; made where there is none, without a password.  Roles that got theirs
+              before are brought to them in any case.
+
+    Raises: `StoreError`.
+    """
+    connection = connect(dsn)
+    try:
+        standing = look(connection)
+        refuse(standing)
+        if standing.read_only or not standing.may_create:
+            raise _not_the_owner(standing)
+        applied, granted, created = _bring_up_to_date(connection, app_role)
+    except psycopg.Error as error:
+        raise store_error(dsn, error) from None
+    finally:
+        connection.close()
+    return Migrated(
+        role=standing.role,
+        database=standing.database,
+        applied=applied,
+        granted=granted,
+        created=created,
+    )
+
+
+def rights_of(role: str) -> sql.Composed:
+    """The statements that give `role` its rows and nothing else, for the owner to carry out."""
+    return sql.SQL(rights()).format(role=sql.Identifier(role))
+
+
+def refuse(standing: Standing) -> None:
+    """Raises: `StoreError` where the store cannot be used whatever is done to its tables."""
+    if standing.newer:
+        raise StoreError(
+            f"the database '{standing.database}' was made by a newer version of oasflow "
+            f"(this one does not know {', '.join(standing.newer)})",
+            hint="use that version, or another database",
+        )
+    if not standing.may_look:
+        raise StoreError(
+            f"the role '{standing.role}' has no rights on the tables of oasflow in the database "
+            f"'{standing.database}'",
+            hint=f"run oasflow db migrate --app-role {standing.role} as '{standing.owner}', "
+            "who owns them",
+        )
+
+
+def _not_the_owner(standing: Standing) -> StoreError:
+    if standing.read_only:
+        return StoreError(f"the database '{standing.database}' is read-only")
+    who = f"'{standing.owner}' owns its tables" if standing.owner else "it may not create a schema"
+    return StoreError(
+        f"the role '{standing.role}' cannot migrate the database '{standing.database}': {who}",
+        hint=f"give the address of '{standing.owner}'"
+        if standing.owner
+        else f"grant create on database {standing.database}, or give the address of its owner",
+    )
+
+
+def _bring_up_to_date(
+    connection: Rows, app_role: str = ""
+) -> tuple[tuple[str, ...], tuple[str, ...], str]:
+    """What was applied, which roles have rows now, and which one was made; one process at a time."""
+    with _alone(connection):
+        standing = look(connection)  # as another process may have left it meanwhile
+        if not standing.has_schema:
+            run(connection, "create_schema")
+        run(connection, "create_versions")
+        done = {row["version"] for row in every(connection, "list_versions")}
+        for version, text in migrations():
+            if version not in done:
+                with connection.transaction():
+                    connection.execute(text, prepare=False)
+                    run(connection, "add_version", {"version": version})
+        _bring_checkpoints_up_to_date(connection)
+        created = _made(connection, app_role) if app_role else ""
+        roles = {row["role"] for row in every(connection, "list_app_roles")}
+        roles |= {app_role} if app_role else set()
+        for role in sorted(roles):
+            with connection.transaction():
+                connection.execute(rights_of(role), prepare=False)
+    return standing.missing, tuple(sorted(roles)), created
+
+
+def _bring_checkpoints_up_to_date(connection: Rows) -> None:
+    from langgraph.checkpoint.postgres import PostgresSaver  # only where something is changed
+
+    PostgresSaver(connection).setup()
+
+
+def _made(connection: Rows, role: str) -> str:
+    """`role`, where it was not there; raises `StoreError` for one that would not be held to rows."""
+    if len(role.encode()) > MAX_NAME or not role.isprintable() or role.strip() != role:
+        raise StoreError(
+            "the name of the app role is not usable",
+            hint=f"up to {MAX_NAME} bytes of printable text, without spaces around it",
+        )
+    found = one(connection, "describe_role", {"role": role})
+    if found is None:
+        made = sql.SQL("create role {} login nosuperuser nocreatedb nocreaterole noreplication")
+        try:
+            # Somebody else may be making it at this moment, in another database of the server.
+            with suppress(psycopg.errors.DuplicateObject, psycopg.errors.UniqueViolation):
+                connection.execute(made.format(sql.Identifier(role)))
+                return role
+        except psycopg.errors.InsufficientPrivilege:
+            raise StoreError(
+                f"there is no role '{role}', and this role may not create one",
+                hint=f"let an administrator run: create role {role} login; then migrate again",
+            ) from None
+        found = one(connection, "describe_role", {"role": role})
+    if found is not None and (found["is_powerful"] or found["is_owner"]):
+        why = "owns the tables" if found["is_owner"] else "is a superuser or may make roles"
+        raise StoreError(
+            f"the role '{role}' {why}, so that nothing holds it to rows",
+            hint="name a role of its own for running flows",
+        )
+    return ""
+
+
+@contextmanager
+def _alone(connection: Rows) -> Iterator[None]:
+    deadline = time.monotonic() + PATIENCE
+    pause = 0.01
+    while not (one(connection, "try_lock_setup") or {}).get("locked"):
+        if time.monotonic() >= deadline:
+            raise StoreError(
+                "another process has been setting up this database for a minute",
+                hint="see pg_stat_activity for who holds the lock, and try again",
+            )
+        time.sleep(pause)
+        pause = min(pause * 2, 0.2)
+    try:
+        yield
+    finally:
+        if not connection.closed and not connection.broken:
+            run(connection, "unlock_setup")
+
+
+def _tell(standing: Standing, *, embedded: bool) -> None:
+    about = (standing.role, standing.database)
+    if not standing.powers or about in _TOLD:
+        return
+    _TOLD.add(about)
+    log.warning(
+        "the role '%s' could change what is append-only in the database '%s': it %s; %s",
+        standing.role, standing.database, ", ".join(standing.powers),
+        RESTART if embedded else "oasflow db migrate --app-role NAME makes a role that cannot",
+    )  # fmt: skip

@@ -1,0 +1,7 @@
+"""Texts and files: read strictly, within bounds.
+
+files.py         the one door to files;  documents.py  JSON and YAML files of hosts
+yaml_text.py     the one reader of YAML
+header_names.py  headers that a call may carry
+people.py        names of people who decide
+"""

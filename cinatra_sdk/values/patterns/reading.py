@@ -1,0 +1,142 @@
+r"""A regular expression read into Python's own tree of it, without compiling it.
+
+    read("(a+)+$")      ->  Tree(parts=[(MAX_REPEAT, …), (AT, AT_END)], groups=2, …)
+    flaw("(a")          ->  PatternFlawed("it is no regular expression")
+
+Reading takes time in proportion to the pattern.  Compiling does not: a few hundred bytes of
+character classes, or one case-insensitive range, cost it seconds.  So whoever only asks whether
+a pattern can be used does not compile it.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import re
+import warnings
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from cinatra_sdk.values.patterns.wording import said
+
+# Python's own reader: what it says is what `re.compile` would say.
+_READER: Final[Any] = importlib.import_module("re._parser")
+OPS: Final[Any] = importlib.import_module("re._constants")
+
+MAX_PATTERN: Final = 10_000
+"""Characters of a pattern."""
+MAX_DEPTH: Final = 100
+"""Groups inside each other."""
+
+
+class PatternFlawed(ValueError):
+    """The text is no pattern that can be searched; the message is a part of a sentence."""
+
+    def __init__(self, text: str, *, detail: str = "") -> None:
+        super().__init__(text)
+        self.detail = detail
+        """What is wrong with it, where it is no regular expression."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tree:
+    """A pattern as Python reads it."""
+
+    parts: Any
+    """Pairs of an operation and what it applies to."""
+    flags: int
+    groups: int
+    """Capturing groups, and one."""
+    compile_steps: int
+    """What compiling it costs, from above."""
+
+
+def flaw(pattern: str) -> PatternFlawed | None:
+    """Why `pattern` cannot be used; None when it can."""
+    try:
+        read(pattern)
+    except PatternFlawed as flawed:
+        return flawed
+    return None
+
+
+@functools.lru_cache(maxsize=1024)
+def read(pattern: str) -> Tree:
+    """The tree of `pattern`.
+
+    Raises: `PatternFlawed`.
+    """
+    if len(pattern) > MAX_PATTERN:
+        raise PatternFlawed(f"it is longer than {MAX_PATTERN:,} characters")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a pattern that reads oddly is still a pattern
+            parts = _READER.parse(pattern)
+        return Tree(
+            parts=parts,
+            flags=parts.state.flags,
+            groups=parts.state.groups,
+            compile_steps=_checked(parts, parts.state.flags),
+        )
+    except PatternFlawed:
+        raise
+    except RecursionError:
+        problem, detail = "its groups nest too deeply", "its groups nest too deeply"
+    except re.error as error:
+        problem, detail = "it is no regular expression", said(pattern, error.pos)
+    except (ValueError, OverflowError):
+        problem, detail = "it is no regular expression", "a number in it is too large"
+    raise PatternFlawed(problem, detail=detail)
+
+
+def below(op: Any, argument: Any) -> Iterator[Any]:
+    """The parts inside one part."""
+    if op in REPEATS:
+        yield argument[2]
+    elif op is OPS.SUBPATTERN:
+        yield argument[3]
+    elif op is OPS.BRANCH:
+        yield from argument[1]
+    elif op in LOOKS:
+        yield argument[1]
+    elif op is OPS.ATOMIC_GROUP:
+        yield argument
+    elif op is OPS.GROUPREF_EXISTS:
+        yield from (part for part in argument[1:] if part is not None)
+
+
+REPEATS: Final = (OPS.MAX_REPEAT, OPS.MIN_REPEAT, OPS.POSSESSIVE_REPEAT)
+LOOKS: Final = (OPS.ASSERT, OPS.ASSERT_NOT)
+
+
+def _checked(parts: Any, flags: int) -> int:
+    """Steps to compile `parts`; raises `PatternFlawed` for what only compiling would refuse."""
+    steps = 0
+    waiting = [(parts, flags, 0)]
+    while waiting:
+        inside, applied, depth = waiting.pop()
+        if depth > MAX_DEPTH:
+            raise PatternFlawed(f"its groups nest deeper than {MAX_DEPTH}")
+        for op, argument in inside:
+            steps += 1
+            if op is OPS.IN:
+                steps += _steps_of_set(argument, applied)
+            elif op in LOOKS and argument[0] < 0:
+                least, most = argument[1].getwidth()
+                if least != most:
+                    raise PatternFlawed("it looks behind for texts of different lengths")
+            own = (applied | argument[1]) & ~argument[2] if op is OPS.SUBPATTERN else applied
+            waiting += [(part, own, depth + 1) for part in below(op, argument)]
+    return steps
+
+
+def _steps_of_set(members: Iterable[Any], flags: int) -> int:
+    """What a character class costs: a table of 65,536 places beyond Latin-1, each letter folded."""
+    steps = 0
+    for op, argument in members:
+        low, high = argument if op is OPS.RANGE else (argument, argument)
+        if op in {OPS.RANGE, OPS.LITERAL}:
+            steps += high - low + 1 if flags & re.IGNORECASE else 1
+            steps += 65_536 if high > 255 else 0
+    return steps

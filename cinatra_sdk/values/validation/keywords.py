@@ -1,0 +1,341 @@
+"""What each keyword of JSON Schema (Draft 2020-12) asks of a value.
+
+In: the check, what the keyword says, the value, the schema around it.  Out: the first `Break`.
+
+A keyword that says nothing about a value's type lets it pass.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, Final
+
+from cinatra_sdk.values.validation.breaks import Break
+from cinatra_sdk.values.validation.evaluated import evaluated_items, evaluated_properties
+from cinatra_sdk.values.validation.sameness import key
+
+if TYPE_CHECKING:
+    from cinatra_sdk.values.validation.checker import Check, Keyword
+
+Schema = Mapping[str, Any]
+
+_BITS: Final = 1_000
+"""Bits of a whole number that are worked with in one step."""
+
+
+def _broken(
+    rule: str, wanted: Any, value: Any, schema: Schema, *, path: list[str | int] | None = None
+) -> Break:
+    return Break(rule=rule, wanted=wanted, value=value, schema=schema, path=path or [])
+
+
+# ----------------------------------------------------------------------------- scalars
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+_TYPES: Final[Mapping[str, Callable[[Any], bool]]] = {
+    "string": lambda value: isinstance(value, str),
+    "integer": lambda value: _is_number(value) and (isinstance(value, int) or value.is_integer()),
+    "number": _is_number,
+    "boolean": lambda value: isinstance(value, bool),
+    "null": lambda value: value is None,
+    "array": lambda value: isinstance(value, list),
+    "object": lambda value: isinstance(value, dict),
+}
+
+
+def _type(_check: Check, wanted: Any, value: Any, schema: Schema) -> Break | None:
+    names = [wanted] if isinstance(wanted, str) else wanted
+    if any(_TYPES[name](value) for name in names):
+        return None
+    return _broken("type", wanted, value, schema)
+
+
+def _enum(check: Check, wanted: Any, value: Any, schema: Schema) -> Break | None:
+    if key(value, check.work) in check.checker.one_of(wanted, check.work):
+        return None
+    return _broken("enum", wanted, value, schema)
+
+
+def _const(check: Check, wanted: Any, value: Any, schema: Schema) -> Break | None:
+    if key(value, check.work) == key(wanted, check.work):
+        return None
+    return _broken("const", wanted, value, schema)
+
+
+def _multiple_of(check: Check, wanted: Any, value: Any, schema: Schema) -> Break | None:
+    if not _is_number(value) or _is_multiple(check, value, wanted):
+        return None
+    return _broken("multipleOf", wanted, value, schema)
+
+
+def _is_multiple(check: Check, value: Any, wanted: Any) -> bool:
+    if isinstance(value, float) and not math.isfinite(value):
+        return False
+    check.work.spend(int(value).bit_length() // _BITS)
+    above, below = _ratio(value)
+    other_above, other_below = _ratio(wanted)
+    return above * other_below % (below * other_above) == 0
+
+
+def _ratio(number: Any) -> tuple[int, int]:
+    """A number as the fraction that its digits say: 0.1 is 1/10."""
+    if isinstance(number, int):
+        return number, 1
+    return Decimal(repr(number)).as_integer_ratio()
+
+
+def _limit(name: str, is_of: Callable[[Any], bool], breaks: Callable[[Any, Any], bool]) -> Keyword:
+    """A keyword that compares a value, or its length, with a number."""
+
+    def look(_check: Check, wanted: Any, value: Any, schema: Schema) -> Break | None:
+        if is_of(value) and breaks(value, wanted):
+            return _broken(name, wanted, value, schema)
+        return None
+
+    return look
+
+
+def _pattern(check: Check, wanted: Any, value: Any, schema: Schema) -> Break | None:
+    if not isinstance(value, str) or check.matches(wanted, value):
+        return None
+    return _broken("pattern", wanted, value, schema)
+
+
+def _format(check: Check, wanted: Any, value: Any, schema: Schema) -> Break | None:
+    formats = check.checker.formats
+    if formats is None or formats(wanted, value):
+        return None
+    return _broken("format", wanted, value, schema)
+
+
+# ----------------------------------------------------------------------------- objects
+
+
+def _properties(check: Check, wanted: Any, value: Any, _schema: Schema) -> Break | None:
+    if not isinstance(value, dict):
+        return None
+    check.work.spend(len(wanted) // 10)
+    for name, part in wanted.items():
+        if name in value:
+            found = check.at(name, part, value[name])
+            if found is not None:
+                return found
+    return None
+
+
+def _pattern_properties(check: Check, wanted: Any, value: Any, _schema: Schema) -> Break | None:
+    if not isinstance(value, dict):
+        return None
+    for pattern, part in wanted.items():
+        for name, member in value.items():
+            if check.matches(pattern, name):
+                found = check.at(name, part, member)
+                if found is not None:
+                    return found
+    return None
+
+
+def _additional_properties(check: Check, wanted: Any, value: Any, schema: Schema) -> Break | None:
+    if not isinstance(value, dict):
+        return None
+    check.work.spend(len(value) // 10)
+    known, patterns = schema.get("properties", {}), schema.get("patternProperties", {})
+    for name, member in value.items():
+        if name in known or any(check.matches(pattern, name) for pattern in patterns):
+            continue
+        if wanted is False:
+            return _broken("additionalProperties", wanted, value, schema)
+        found = check.at(name, wanted, member)
+        if found is not None:
+            return found
+    return None
+
+
+def _property_names(check: Check, wanted: Any, value: Any, _schema: Schema) -> Break | None:
+    if not isinstance(value, dict):
+        return None
+    for name in value:
+        found = check.first(wanted, name)
+        if found is not None:
+            return found
+    return None
+
+
+def _required(check: Check, wanted: Any, value: Any, schema: Schema) -> Break | None:
+    check.work.spend(len(wanted) // 10)
+    if not isinstance(value, dict) or all(name in value for name in wanted):
+        return None
+    return _broken("required", wanted, value, schema)
+
+
+def _dependent_required(check: Check, wanted: Any, value: Any, schema: Schema) -> Break | None:
+    if not isinstance(value, dict):
+        return None
+    for name, others in wanted.items():
+        check.work.spend(1 + len(others) // 10)
+        if name in value and not all(other in value for other in others):
+            return _broken("dependentRequired", wanted, value, schema)
+    return None
+
+
+def _dependent_schemas(check: Check, wanted: Any, value: Any, _schema: Schema) -> Break | None:
+    if not isinstance(value, dict):
+        return None
+    for name, part in wanted.items():
+        check.work.spend(1)
+        found = check.first(part, value) if name in value else None
+        if found is not None:
+            return found
+    return None
+
+
+def _unevaluated_properties(check: Check, wanted: Any, value: Any, schema: Schema) -> Break | None:
+    if not isinstance(value, dict):
+        return None
+    seen = evaluated_properties(check, value, schema)
+    for name, member in value.items():
+        if name not in seen and not check.fits(wanted, member):
+            return _broken("unevaluatedProperties", wanted, value, schema)
+    return None
+
+
+# ----------------------------------------------------------------------------- arrays
+
+
+def _items(check: Check, wanted: Any, value: Any, schema: Schema) -> Break | None:
+    if not isinstance(value, list):
+        return None
+    first = len(schema.get("prefixItems", ()))
+    if wanted is False:
+        return _broken("items", wanted, value, schema) if len(value) > first else None
+    for index in range(first, len(value)):
+        found = check.at(index, wanted, value[index])
+        if found is not None:
+            return found
+    return None
+
+
+def _prefix_items(check: Check, wanted: Any, value: Any, _schema: Schema) -> Break | None:
+    if not isinstance(value, list):
+        return None
+    for index, (item, part) in enumerate(zip(value, wanted, strict=False)):
+        found = check.at(index, part, item)
+        if found is not None:
+            return found
+    return None
+
+
+def _contains(check: Check, wanted: Any, value: Any, schema: Schema) -> Break | None:
+    if not isinstance(value, list):
+        return None
+    least, most = schema.get("minContains", 1), schema.get("maxContains", len(value))
+    matches = 0
+    for item in value:
+        matches += check.fits(wanted, item)
+        if matches > most:
+            return _broken("maxContains", most, value, schema)
+    if matches >= least:
+        return None
+    return _broken(
+        "minContains" if matches else "contains", least if matches else wanted, value, schema
+    )
+
+
+def _unique_items(check: Check, wanted: Any, value: Any, schema: Schema) -> Break | None:
+    if not wanted or not isinstance(value, list):
+        return None
+    keys = {key(item, check.work) for item in value}
+    return None if len(keys) == len(value) else _broken("uniqueItems", wanted, value, schema)
+
+
+def _unevaluated_items(check: Check, wanted: Any, value: Any, schema: Schema) -> Break | None:
+    if not isinstance(value, list):
+        return None
+    seen = evaluated_items(check, value, schema)
+    if all(index in seen for index in range(len(value))):
+        return None
+    return _broken("unevaluatedItems", wanted, value, schema)
+
+
+# ----------------------------------------------------------------------------- combining
+
+
+def _ref(check: Check, wanted: Any, value: Any, _schema: Schema) -> Break | None:
+    return check.referred(wanted, value)
+
+
+def _all_of(check: Check, wanted: Any, value: Any, _schema: Schema) -> Break | None:
+    for part in wanted:
+        found = check.first(part, value)
+        if found is not None:
+            return found
+    return None
+
+
+def _any_of(check: Check, wanted: Any, value: Any, schema: Schema) -> Break | None:
+    for part in wanted:
+        if check.first(part, value) is None:
+            return None
+    return _broken("anyOf", wanted, value, schema)
+
+
+def _one_of(check: Check, wanted: Any, value: Any, schema: Schema) -> Break | None:
+    fitting = 0
+    for part in wanted:
+        fitting += check.first(part, value) is None
+    return None if fitting == 1 else _broken("oneOf", wanted, value, schema)
+
+
+def _not(check: Check, wanted: Any, value: Any, schema: Schema) -> Break | None:
+    return _broken("not", wanted, value, schema) if check.fits(wanted, value) else None
+
+
+def _if(check: Check, wanted: Any, value: Any, schema: Schema) -> Break | None:
+    way = "then" if check.fits(wanted, value) else "else"
+    return check.first(schema[way], value) if way in schema else None
+
+
+KEYWORDS: Final[Mapping[str, Keyword]] = {
+    "$ref": _ref,
+    "$dynamicRef": _ref,
+    "additionalProperties": _additional_properties,
+    "allOf": _all_of,
+    "anyOf": _any_of,
+    "const": _const,
+    "contains": _contains,
+    "dependentRequired": _dependent_required,
+    "dependentSchemas": _dependent_schemas,
+    "enum": _enum,
+    "exclusiveMaximum": _limit("exclusiveMaximum", _is_number, lambda value, most: value >= most),
+    "exclusiveMinimum": _limit("exclusiveMinimum", _is_number, lambda value, least: value <= least),
+    "format": _format,
+    "if": _if,
+    "items": _items,
+    "maxItems": _limit("maxItems", _TYPES["array"], lambda value, most: len(value) > most),
+    "maxLength": _limit("maxLength", _TYPES["string"], lambda value, most: len(value) > most),
+    "maxProperties": _limit("maxProperties", _TYPES["object"], lambda value, most: len(value) > most),
+    "maximum": _limit("maximum", _is_number, lambda value, most: value > most),
+    "minItems": _limit("minItems", _TYPES["array"], lambda value, least: len(value) < least),
+    "minLength": _limit("minLength", _TYPES["string"], lambda value, least: len(value) < least),
+    "minProperties": _limit("minProperties", _TYPES["object"], lambda value, least: len(value) < least),
+    "minimum": _limit("minimum", _is_number, lambda value, least: value < least),
+    "multipleOf": _multiple_of,
+    "not": _not,
+    "oneOf": _one_of,
+    "pattern": _pattern,
+    "patternProperties": _pattern_properties,
+    "prefixItems": _prefix_items,
+    "properties": _properties,
+    "propertyNames": _property_names,
+    "required": _required,
+    "type": _type,
+    "unevaluatedItems": _unevaluated_items,
+    "unevaluatedProperties": _unevaluated_properties,
+    "uniqueItems": _unique_items,
+}  # fmt: skip

@@ -1,0 +1,206 @@
+"""A loaded flow in, `FlowIR` out: every inference and implicit edge made explicit.
+
+    data_flow_connections: null     ->  a DataEdge for every output and equally named input
+    an EndNode output without edge  ->  a DataEdge from the StartNode's input of that name
+
+Findings are recorded on the way; the result is complete enough to be checked in any case.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from oas_compiler import ir
+from oas_compiler.build.nodes import Site, build_node
+from oas_compiler.build.ports import PortReader
+from oas_compiler.document.scope import Document
+from oas_compiler.document.spec import Component, Flow
+from oas_compiler.ir import DataEdge, FlowIR, Gap, Json, Node, Port, Route
+from oas_compiler.templates.reading import TemplateReader
+from oas_compiler.text.bounds import MAX_DATA_EDGES
+
+
+def build(flow: Flow, document: Document) -> FlowIR:
+    """Build the root flow and, below its FlowNodes, every subflow."""
+    return _Builder(document).flow(flow)
+
+
+class _Builder:
+    def __init__(self, document: Document) -> None:
+        self._document = document
+        self._source = document.source
+        self._findings = document.findings
+        self._reader = PortReader(document.source, document.findings)
+        self._templates = TemplateReader()
+        self._flows: dict[int, FlowIR] = {}
+
+    def flow(self, flow: Flow) -> FlowIR:
+        """Build a flow; one that several FlowNodes run is built once."""
+        if id(flow) not in self._flows:
+            self._flows[id(flow)] = self._flow(flow)
+        return self._flows[id(flow)]
+
+    def _flow(self, flow: Flow) -> FlowIR:
+        gaps = list(flow.gaps)
+        unread: set[str] = set()
+        nodes = tuple(self._node(flow, index, unread) for index in range(len(flow.nodes)))
+        component = flow.component
+        start = flow.start.id if flow.start is not None else ""
+        start_node = next((node for node in nodes if node.id == start), None)
+        package = component.cinatra.get("packageName")
+        inputs, outputs = self._inputs(flow, start_node), self._outputs(flow, nodes)
+        if any(self._is_flawed(component, field) for field in ("inputs", "outputs")):
+            unread.add("")
+        # which of two nodes with one id an edge means, nobody knows
+        unread |= {node for node, times in Counter(node.id for node in nodes).items() if times > 1}
+        gaps += [Gap(kind="ports", source=node) for node in sorted(unread)]
+        return FlowIR(
+            id=component.id,
+            name=component.name,
+            description=component.text("description"),
+            inputs=inputs,
+            outputs=outputs,
+            start=start,
+            nodes=nodes,
+            routes=tuple(
+                Route(
+                    source=edge.source,
+                    branch=edge.branch,
+                    target=edge.target,
+                    place=self._source.place(edge.pointer),
+                )
+                for edge in flow.control
+            ),
+            data_edges=self._data_edges(flow, nodes, start_node, gaps),
+            cinatra=Json.of(component.cinatra),
+            package_name=package if isinstance(package, str) else "",
+            place=self._source.place(component.pointer),
+            gaps=tuple(gaps),
+        )
+
+    def _is_flawed(self, component: Component, field: str) -> bool:
+        return field in component.unread or component.at(field) in self._reader.flawed
+
+    def _node(self, flow: Flow, index: int, unread: set[str]) -> Node:
+        component = flow.nodes[index]
+        return build_node(
+            Site(
+                component=component,
+                flow=flow,
+                subflows=tuple(map(self.flow, flow.subflows.get(component.id, ()))),
+                is_cinatra=self._document.is_cinatra,
+                reader=self._reader,
+                unread=unread,
+                source=self._source,
+                findings=self._findings,
+                templates=self._templates,
+            )
+        )
+
+    # ------------------------------------------------------------------ ports of the flow
+
+    def _inputs(self, flow: Flow, start: Node | None) -> tuple[Port, ...]:
+        """The StartNode's inputs: they are the flow's, whatever else the flow declares."""
+        if start is not None:
+            return start.inputs
+        items = flow.component.items("inputs") or ()
+        return self._reader.ports(items, flow.component.at("inputs"))
+
+    def _outputs(self, flow: Flow, nodes: tuple[Node, ...]) -> tuple[Port, ...]:
+        """Declared outputs, else the names that every EndNode has."""
+        items = flow.component.items("outputs")
+        if items is not None:
+            return self._reader.ports(items, flow.component.at("outputs"))
+        ends = [node for node in nodes if isinstance(node, ir.EndNode)]
+        if not ends:
+            return ()
+        common = set.intersection(*({port.title for port in end.outputs} for end in ends))
+        return tuple(port for port in ends[0].outputs if port.title in common)
+
+    # ------------------------------------------------------------------ data edges
+
+    def _data_edges(
+        self, flow: Flow, nodes: tuple[Node, ...], start: Node | None, gaps: list[Gap]
+    ) -> tuple[DataEdge, ...]:
+        unread = any(gap.kind == "node" for gap in gaps)
+        if "data_flow_connections" in flow.component.unread:
+            gaps.append(Gap(kind="data"))
+        if flow.data is None:
+            if unread:
+                gaps.append(Gap(kind="data"))  # a node that cannot be read may feed any name
+            return self._by_name(flow, nodes, gaps)
+        edges = [
+            DataEdge(
+                source=link.source,
+                output=link.output,
+                target=link.target,
+                input=link.input,
+                place=self._source.place(link.pointer),
+            )
+            for link in flow.data
+        ]
+        if not isinstance(start, ir.StartNode):
+            # its finding says so; the edges that it would imply are not missing
+            ends = [node for node in nodes if isinstance(node, ir.EndNode)]
+            gaps += [Gap(kind="data", target=end.id) for end in ends]
+        return (*edges, *self._implicit(nodes, start, edges))
+
+    def _by_name(
+        self, flow: Flow, nodes: tuple[Node, ...], gaps: list[Gap]
+    ) -> tuple[DataEdge, ...]:
+        """Agent Spec's null: outputs and inputs of one name are one variable."""
+        place = self._source.place(flow.component.pointer)
+        takers: dict[str, list[Node]] = {}
+        for node in nodes:
+            if not isinstance(node, ir.StartNode):
+                for port in node.inputs:
+                    takers.setdefault(port.title, []).append(node)
+        givers = [
+            (node, port)
+            for node in nodes
+            if not isinstance(node, ir.EndNode)
+            for port in node.outputs
+        ]
+        if sum(len(takers.get(port.title, ())) for _, port in givers) > MAX_DATA_EDGES:
+            self._findings.error(
+                "OAS073",
+                f"connecting equal names makes more than {MAX_DATA_EDGES:,} data edges",
+                place,
+                hint="list the data edges in data_flow_connections",
+            )
+            gaps.append(Gap(kind="data"))
+            return ()
+        return tuple(
+            DataEdge(
+                source=giver.id,
+                output=port.title,
+                target=taker.id,
+                input=port.title,
+                place=place,
+            )
+            for giver, port in givers
+            for taker in takers.get(port.title, ())
+        )
+
+    def _implicit(
+        self, nodes: tuple[Node, ...], start: Node | None, edges: list[DataEdge]
+    ) -> list[DataEdge]:
+        """Edges from the StartNode to EndNode outputs that nothing else feeds (Cinatra's rule).
+
+        In plain Agent Spec an unfed output with a default takes the default instead.
+        """
+        if not isinstance(start, ir.StartNode):
+            return []
+        fed = {(edge.target, edge.input) for edge in edges}
+        given = {port.title for port in start.outputs}
+        return [
+            DataEdge(
+                source=start.id, output=port.title, target=end.id, input=port.title, place=end.place
+            )
+            for end in nodes
+            if isinstance(end, ir.EndNode)
+            for port in end.inputs
+            if (end.id, port.title) not in fed
+            and port.title in given
+            and (self._document.is_cinatra or port.default is None)
+        ]

@@ -1,0 +1,32 @@
+"""What the risk classes of a flow come to: which nodes send, and which class weighs more.
+
+In: a `riskClass` as an author wrote it, or a flow.  Out: its weight; the nodes of a send class.
+
+    weight("read_only") < weight("write") < weight("approval") < weight("email_send")
+    sends(flow) -> {("sender_flow", "send")}
+"""
+
+from __future__ import annotations
+
+from oas_compiler.control.approval import is_send, is_send_class
+from oas_compiler.ir import FlowIR, Path, walk
+
+READ, WRITE, APPROVAL, SEND = range(4)
+_READ_CLASSES = frozenset({"", "read_only", "read"})
+
+
+def weight(risk_class: str) -> int:
+    """How much care a risk class asks for: reading, writing, approving, sending.
+
+    A class nobody knows weighs as much as writing: authors make their own (`draft_create`).
+    """
+    if is_send_class(risk_class):
+        return SEND
+    if risk_class == "approval":
+        return APPROVAL
+    return READ if risk_class in _READ_CLASSES else WRITE
+
+
+def sends(flow: FlowIR) -> frozenset[Path]:
+    """The nodes of `flow`, at any depth, that act on the world outside; never a gate."""
+    return frozenset(path for path, node in walk(flow) if is_send(node))

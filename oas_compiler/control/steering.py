@@ -1,0 +1,207 @@
+"""Answers that lead a simulated run past its gates.
+
+In: a flow.  Out: stubs for the ApiNodes whose output a BranchingNode decides on.
+
+    parse_action.action → branch: {"send": send → gate again}, default → end
+        -> {"parse_action": [{"action": "send"}, {"action": "simulated action"}]}
+
+A simulation that answers at random walks around the gates that it is there to show.  So the first
+visit takes the branch behind which most gates lie, and later visits, in a loop, the one that
+leads out.  A stub of the user's own for the node replaces all of it.
+
+An autonomous context slot asks nobody, in a simulation neither: its own declaration decides, however
+many gates lie on the other side.
+
+Which gates lie behind a node is worked out once per flow: nodes of one loop have the same gates
+behind them, so each loop is one group, and a group adds its own to those of the groups after it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from oas_compiler.control.slots import modes_of, read_slots, resolving
+from oas_compiler.ir import (
+    ApiNode,
+    BranchingNode,
+    FlowIR,
+    FlowNode,
+    InputMessageNode,
+    JsonValue,
+    Node,
+    Path,
+    Port,
+    ScalarType,
+    walk,
+)
+
+
+def steering(flow: FlowIR) -> dict[str, JsonValue]:
+    """Stubs by node path; only what the sampled answers would not do by themselves."""
+    stubs: dict[str, JsonValue] = {}
+    for around, inner in _flows(flow, ()):
+        behind: _Behind | None = None
+        for node in inner.nodes:
+            if isinstance(node, BranchingNode):
+                behind = behind or _behind(inner)
+                stubs |= _steer(inner, node, around, behind)
+    return stubs | autonomous_slots(flow)
+
+
+def autonomous_slots(flow: FlowIR) -> dict[str, JsonValue]:
+    """Stubs by node path: what resolving each slot answers at whose gate nobody is asked."""
+    paths: dict[int, list[Path]] = {}
+    for around, inner in _flows(flow, ()):
+        paths.setdefault(id(inner), []).append(around)
+    stubs: dict[str, JsonValue] = {}
+    for found in read_slots([inner for _around, inner in _flows(flow, ())]):
+        declared = modes_of(found.flow)
+        for slot in found.slots:
+            if slot.node is None or not (slot.from_parent or declared.get(slot.id) == "autonomous"):
+                continue
+            for around in paths[id(found.flow)]:
+                for node in resolving(slot.node.subflow):
+                    path = "/".join((*around, slot.node.id, node.id))
+                    stubs[path] = {"selectionMode": "autonomous"}
+    return stubs
+
+
+def _flows(flow: FlowIR, around: Path) -> Iterator[tuple[Path, FlowIR]]:
+    yield around, flow
+    for path, node in walk(flow, around):
+        if isinstance(node, FlowNode):
+            yield path, node.subflow
+
+
+def _steer(
+    flow: FlowIR, node: BranchingNode, around: Path, behind: _Behind
+) -> dict[str, JsonValue]:
+    routes = flow.routes_of(node.id)
+    if not routes:
+        return {}
+    gates = {branch: behind.gates(target) for branch, target in routes.items()}
+    best = max(routes, key=lambda branch: gates[branch])
+    exit_branch = min(routes, key=lambda branch: gates[branch])
+    if gates[best] == gates[exit_branch]:
+        return {}
+    for edge in flow.data_edges_into(node.id):
+        source = flow.node(edge.source)
+        if not isinstance(source, ApiNode):
+            continue
+        port = next(port for port in source.outputs if port.title == edge.output)
+        turns: list[JsonValue] = [{port.title: _value(node, best, port)}]
+        if behind.in_one_loop(node.id, routes[best]):
+            turns.append({port.title: _value(node, exit_branch, port)})
+        return {"/".join((*around, source.id)): turns}
+    return {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Behind:
+    """The gates that can still come from each node on."""
+
+    group: Mapping[str, int]
+    reached: Sequence[int]
+    """Per group: a bit for each gate in it or behind it."""
+
+    def gates(self, node_id: str) -> int:
+        """How many gates lie at the node or behind it, those inside FlowNodes too."""
+        return self.reached[self.group[node_id]].bit_count()
+
+    def in_one_loop(self, node_id: str, following: str) -> bool:
+        """Whether control comes back to the node from one that follows it."""
+        return self.group[node_id] == self.group[following]
+
+
+def _behind(flow: FlowIR) -> _Behind:
+    group = _groups(flow)
+    members: list[list[Node]] = [[] for _ in range(max(group.values()) + 1)]
+    for node in flow.nodes:
+        members[group[node.id]].append(node)
+    reached = [0] * len(members)
+    bit = 0
+    for number in reversed(range(len(members))):
+        bits = 0
+        for node in members[number]:
+            count = _gates_in(node)
+            bits |= ((1 << count) - 1) << bit
+            bit += count
+            for target in flow.routes_of(node.id).values():
+                bits |= reached[group[target]]  # its own group has none yet
+        reached[number] = bits
+    return _Behind(group=group, reached=reached)
+
+
+def _gates_in(node: Node) -> int:
+    if isinstance(node, FlowNode):
+        return sum(isinstance(inner, InputMessageNode) for _path, inner in walk(node.subflow))
+    return int(isinstance(node, InputMessageNode))
+
+
+def _groups(flow: FlowIR) -> dict[str, int]:
+    """Node → number of its group: nodes that lead to each other share one.
+
+    A group has a lower number than those it leads to (Kosaraju's algorithm).
+    """
+    group: dict[str, int] = {}
+    number = 0
+    for root in reversed(_last_first(flow)):
+        if root in group:
+            continue
+        group[root] = number
+        stack = [root]
+        while stack:
+            for source in flow.sources_of(stack.pop()):
+                if source not in group:
+                    group[source] = number
+                    stack.append(source)
+        number += 1
+    return group
+
+
+def _last_first(flow: FlowIR) -> list[str]:
+    """Every node after all that it leads to, but for those of its own loops."""
+    order: list[str] = []
+    seen: set[str] = set()
+    for node in flow.nodes:
+        if node.id in seen:
+            continue
+        seen.add(node.id)
+        stack = [(node.id, iter(flow.routes_of(node.id).values()))]
+        while stack:
+            current, targets = stack[-1]
+            target = next((target for target in targets if target not in seen), None)
+            if target is None:
+                order.append(current)
+                stack.pop()
+            else:
+                seen.add(target)
+                stack.append((target, iter(flow.routes_of(target).values())))
+    return order
+
+
+def _value(node: BranchingNode, branch: str, port: Port) -> JsonValue:
+    """A value of the port's type that the node maps to `branch`."""
+    mapped = [key for key, to in node.mapping if to == branch]
+    if mapped:
+        text = mapped[0]
+        return text if port.type == ScalarType("string") else _decoded(text)
+    known = {key for key, _to in node.mapping}
+    candidates: tuple[JsonValue, ...] = (f"simulated {port.title}", False, True, 0, 1, 2)
+    if port.type in (ScalarType("string"), ScalarType("any")):
+        return candidates[0]
+    wanted = bool if port.type == ScalarType("boolean") else int
+    for value in candidates[1:]:
+        if type(value) is wanted and json.dumps(value) not in known:
+            return value
+    return candidates[0]
+
+
+def _decoded(text: str) -> JsonValue:
+    try:
+        value: JsonValue = json.loads(text)
+    except ValueError:
+        return text
+    return value

@@ -1,0 +1,289 @@
+"""A matching in, the plain changes out: flows, nodes, ports, control edges and data edges.
+
+Edges are compared between matched nodes, so that a renamed node changes no edge.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import islice
+
+from oas_compiler.control.approval import derive_approval
+from oas_compiler.diff.content import (
+    MISSING,
+    MOST_LEAVES,
+    content,
+    contrasted,
+    flow_content,
+    leaves,
+    port_content,
+)
+from oas_compiler.diff.difference import Change, Code
+from oas_compiler.diff.edges import control_edges, data_edges
+from oas_compiler.diff.matching import Level, Matching
+from oas_compiler.explain.wiring import without_query
+from oas_compiler.ir import FlowNode, Node, Path, Place, Port, StartNode
+from oas_compiler.ir.type_names import shown
+from oas_compiler.text.marks import child
+
+_NEVER_SHOWN = frozenset({"headers", "query_params", "sensitive_headers"})
+"""Fields whose values may be credentials."""
+
+
+def plain_changes(made: Matching) -> Iterator[Change]:
+    """Every change, flow by flow, outermost first."""
+    left = made.left()
+    gone, new = set(left[0]), set(left[1])
+    steps = [
+        {gate.path: gate.step for gate in derive_approval(flow).gates}
+        for flow in (made.first, made.second)
+    ]
+    for level in sorted(made.flows, key=lambda level: (len(level.beside), level.beside)):
+        yield from _flow(level)
+        yield from _gone_and_new(level, gone, new)
+        for node in level.second.nodes:
+            path = (*level.beside, node.id)
+            old = made.to_first.get(path)
+            if old is not None:
+                yield from _identity(level, old, path, node)
+                yield from _node(made.nodes[0][old], node, path)
+                yield from _step(steps[0].get(old), steps[1].get(path), path, node)
+        yield from control_edges(made, level)
+        yield from data_edges(made, level)
+    yield from _moved_into_new_flows(made)
+
+
+def _moved_into_new_flows(made: Matching) -> Iterator[Change]:
+    known = {level.beside for level in made.flows}
+    for path, old in made.to_first.items():
+        if path[:-1] not in known:
+            node = made.nodes[1][path]
+            yield _moved(old, path, node)
+            yield from _node(made.nodes[0][old], node, path)
+
+
+def called(path: Path, node: Node) -> str:
+    """How messages name a node: its path, and its name where that says more."""
+    named = "/".join(path)
+    return f'"{named}"' if node.name in {"", node.id} else f'"{named}" ({node.name})'
+
+
+# ---------------------------------------------------------------------------- flows and nodes
+
+
+def _flow(level: Level) -> Iterator[Change]:
+    before, after = flow_content(level.first), flow_content(level.second)
+    differing = (
+        (key, *leaf)
+        for key in {**before, **after}
+        for leaf in leaves(before.get(key, MISSING), after.get(key, MISSING), key)
+    )
+    for key, at, one, other in islice(differing, MOST_LEAVES):
+        before_text, after_text = contrasted(one, other)
+        yield Change(
+            sign="~",
+            code="flow_changed",
+            message=f"{at} of the flow changed",
+            flow=level.beside,
+            before=before_text,
+            after=after_text,
+            place=_place_of(key, level.second.place),
+        )
+    yield from _ports(level.first.outputs, level.second.outputs, "output", level.beside, None)
+
+
+def _place_of(key: str, flow: Place) -> Place:
+    """Where a field of a flow stands; the line is that of the flow, which alone is known here."""
+    group = "metadata.cinatra."
+    around = f"{flow.pointer}/metadata/cinatra" if key.startswith(group) else flow.pointer
+    return replace(flow, pointer=child(around, key.removeprefix(group)))
+
+
+def _gone_and_new(level: Level, gone: set[Path], new: set[Path]) -> Iterator[Change]:
+    for node in level.first.nodes:
+        path = (*level.around, node.id)
+        if path in gone:
+            yield Change(
+                sign="-",
+                code="node_removed",
+                message=f"{type(node).__name__} {called(path, node)} is gone{_inside(node)}",
+                flow=level.beside,
+                node=path,
+                place=node.place,
+                gone=True,
+            )
+    for node in level.second.nodes:
+        path = (*level.beside, node.id)
+        if path in new:
+            yield Change(
+                sign="+",
+                code="node_added",
+                message=f"{type(node).__name__} {called(path, node)} is new{_inside(node)}",
+                flow=level.beside,
+                node=path,
+                place=node.place,
+            )
+
+
+def _inside(node: Node) -> str:
+    if not isinstance(node, FlowNode):
+        return ""
+    count = len(node.subflow.nodes)
+    return f", with {count} node{'s' if count != 1 else ''} inside"
+
+
+def _identity(level: Level, old_path: Path, path: Path, new: Node) -> Iterator[Change]:
+    """Whether a matched node has another id, or stands in another flow."""
+    if old_path[:-1] != level.around:
+        yield _moved(old_path, path, new)
+    elif old_path[-1] != path[-1]:
+        yield Change(
+            sign="~",
+            code="node_renamed",
+            message=f'{type(new).__name__} {called(path, new)} was called "{old_path[-1]}"',
+            flow=path[:-1],
+            node=path,
+            before=old_path[-1],
+            after=path[-1],
+            place=new.place,
+        )
+
+
+def _moved(old_path: Path, path: Path, new: Node) -> Change:
+    return Change(
+        sign="~",
+        code="node_moved",
+        message=f"{type(new).__name__} {called(path, new)} has moved",
+        flow=path[:-1],
+        node=path,
+        before="/".join(old_path),
+        after="/".join(path),
+        place=new.place,
+    )
+
+
+def _node(old: Node, new: Node, path: Path) -> Iterator[Change]:
+    around, place = path[:-1], new.place
+    if type(old) is not type(new):
+        yield Change(
+            sign="~",
+            code="node_changed",
+            message=f"{called(path, new)} has another type",
+            flow=around,
+            node=path,
+            before=type(old).__name__,
+            after=type(new).__name__,
+            place=place,
+        )
+    for at, one, other in islice(leaves(dict(content(old)), dict(content(new))), MOST_LEAVES):
+        field = at.split("/")[0]
+        hidden = field in _NEVER_SHOWN
+        if field == "url":
+            one, other = _address(one), _address(other)  # noqa: PLW2901
+        before, after = ("", "") if hidden else contrasted(one, other)
+        yield Change(
+            sign="~",
+            code="node_changed",
+            message=f"{at} of {called(path, new)} changed",
+            flow=around,
+            node=path,
+            before=before,
+            after=after,
+            place=place,
+        )
+    if isinstance(old, FlowNode) and isinstance(new, FlowNode) and _inherits(old, new):
+        return
+    yield from _ports(old.inputs, new.inputs, "input", around, (path, new))
+    if not isinstance(new, StartNode):  # its outputs are its inputs
+        yield from _ports(old.outputs, new.outputs, "output", around, (path, new))
+
+
+def _address(url: object) -> object:
+    """A URL without user, query and fragment; where there was a query, that is still to be seen."""
+    if not isinstance(url, str):
+        return url
+    bare = without_query(url)
+    return bare if "?" not in url else f"{bare}?…"
+
+
+def _step(before: int | None, after: int | None, path: Path, node: Node) -> Iterator[Change]:
+    """A policy names steps by number: where a gate's changes, its policies must, too."""
+    if before is not None and after is not None and before != after:
+        yield Change(
+            sign="~",
+            code="node_changed",
+            message=f"the policy step of {called(path, node)} has another number",
+            flow=path[:-1],
+            node=path,
+            before=str(before),
+            after=str(after),
+            place=node.place,
+        )
+
+
+# ---------------------------------------------------------------------------- ports
+
+
+def _inherits(*nodes: FlowNode) -> bool:
+    """Whether their ports are those of their subflows, where they are compared."""
+    return all(
+        [_key(port) for port in ours] == [_key(port) for port in theirs]
+        for node in nodes
+        for ours, theirs in (
+            (node.inputs, node.subflow.inputs),
+            (node.outputs, node.subflow.outputs),
+        )
+    )
+
+
+def _key(port: Port) -> tuple[str, str, str]:
+    default = port.default.text if port.default is not None else ""
+    return port.title, port.schema.text, default
+
+
+def _ports(
+    before: tuple[Port, ...],
+    after: tuple[Port, ...],
+    side: str,
+    flow: Path,
+    node: tuple[Path, Node] | None,
+) -> Iterator[Change]:
+    of = called(*node) if node is not None else "the flow"
+    path = node[0] if node is not None else ()
+    olds = {port.title: port for port in before}
+    news = {port.title: port for port in after}
+    for title, port in olds.items():
+        if title not in news:
+            yield _port("port_removed", f'{side} "{title}" of {of} is gone', port, flow, path)
+    for title, port in news.items():
+        if title not in olds:
+            message = f'{side} "{title}" of {of} is new: {shown(port.type)}'
+            yield _port("port_added", message, port, flow, path)
+            continue
+        one, other = port_content(olds[title]), port_content(port)
+        for at, was, now in islice(leaves(one, other), MOST_LEAVES):
+            was_text, now_text = contrasted(was, now)
+            yield Change(
+                sign="~",
+                code="port_changed",
+                message=f'{at} of {side} "{title}" of {of} changed',
+                flow=flow,
+                node=path,
+                before=was_text,
+                after=now_text,
+                place=port.place,
+            )
+
+
+def _port(code: Code, message: str, port: Port, flow: Path, node: Path) -> Change:
+    gone = code == "port_removed"
+    return Change(
+        sign="-" if gone else "+",
+        code=code,
+        message=message,
+        flow=flow,
+        node=node,
+        place=port.place,
+        gone=gone,
+    )

@@ -1,0 +1,186 @@
+"""What a node says apart from its id, and where two JSON values differ.
+
+content(node) -> {"name": "Write", "url": "https://…", "data": {…}, "riskClass": "write", …}
+leaves({"a": [1, 2]}, {"a": [1, 3]}) -> (("a/1", 2, 3),)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import fields
+from functools import lru_cache
+from typing import Final
+
+from oas_compiler.checks.credentials import credential
+from oas_compiler.ir import (
+    NOTHING,
+    FlowIR,
+    FlowNode,
+    GateStep,
+    InputMessageNode,
+    Json,
+    JsonValue,
+    Node,
+    Port,
+)
+from oas_compiler.text.secrets import without_secrets
+
+MISSING: Final = object()
+MOST_LEAVES = 20
+"""Places that are named within one value."""
+_SHOWN = 80
+_BEFORE = 25
+"""Characters that are shown before the first difference of two long values."""
+_ELSEWHERE = frozenset({"id", "inputs", "outputs", "place", "subflow", "cinatra", "unread"})
+_WIRE_NAMES: Mapping[str, str] = {
+    "risk_class": "riskClass",
+    "answer_schema": "inputMessageSchema",
+    "max_visits": "maxGateVisits",
+    "gate_steps": "gateSteps",
+    "package_name": "packageName",
+    "method": "http_method",
+    "query": "query_params",
+    "renderers": "inputRenderers",
+    "pattern": "regex_pattern",
+    "first_only": "return_first_match_only",
+}
+_READ_ELSEWHERE = frozenset(
+    {
+        "riskClass", "inputMessageSchema", "maxGateVisits", "gateSteps", "packageName",
+        "renderer", "inputRenderers", "required", "hidden",
+    }
+)  # fmt: skip
+"""Keys of `metadata.cinatra` that are fields of the IR."""
+
+
+@lru_cache(maxsize=20_000)
+def content(node: Node) -> Mapping[str, JsonValue]:
+    """Field → value, under the names that authors write; without id and ports."""
+    found: dict[str, JsonValue] = {}
+    for field in fields(node):
+        value = getattr(node, field.name)
+        if field.name not in _ELSEWHERE and value != field.default:
+            found[_WIRE_NAMES.get(field.name, field.name)] = _plain(value)
+    held = {_WIRE_NAMES.get(field.name, field.name) for field in fields(node)}
+    for key, value in node.cinatra.mapping().items():
+        if key == "inputRenderers" and isinstance(node, InputMessageNode):
+            value = _other_renderers(value, node)  # noqa: PLW2901 - the part that is no field
+        if key not in held or key not in _READ_ELSEWHERE:
+            found[f"metadata.cinatra.{key}"] = value
+    found.update(node.unread.mapping())
+    return found
+
+
+def _other_renderers(value: JsonValue, gate: InputMessageNode) -> JsonValue:
+    """Without that of the gate's output, which is its `renderer`."""
+    if not isinstance(value, dict) or not gate.outputs:
+        return value
+    return {title: name for title, name in value.items() if title != gate.outputs[0].title}
+
+
+def flow_content(flow: FlowIR) -> Mapping[str, JsonValue]:
+    """What a flow says of itself."""
+    found: dict[str, JsonValue] = {
+        "id": flow.id,
+        "name": flow.name,
+        "description": flow.description,
+    }
+    for key, value in flow.cinatra.mapping().items():
+        found[f"metadata.cinatra.{key}"] = value
+    return found
+
+
+def port_content(port: Port) -> dict[str, JsonValue]:
+    """The property as JSON Schema, with its default."""
+    found = {key: value for key, value in port.schema.mapping().items() if key != "default"}
+    if port.default is not None:
+        found["default"] = port.default.value()
+    if port.cinatra.text != NOTHING.text:
+        found["cinatra"] = port.cinatra.value()
+    return found
+
+
+def likeness(node: Node) -> str:
+    """Equal for two nodes that do the same under whatever id and name."""
+    found: dict[str, JsonValue] = {**content(node)}
+    found.pop("name", None)
+    for side, ports in (("in", node.inputs), ("out", node.outputs)):
+        found[f" {side}"] = [[port.title, port_content(port)] for port in ports]
+    if isinstance(node, FlowNode):
+        found[" inside"] = [*sorted(inner.id for inner in node.subflow.nodes)]
+    return f"{type(node).__name__} {Json.of(found).text}"
+
+
+def _plain(value: object) -> JsonValue:
+    """A field's value as JSON."""
+    if isinstance(value, Json):
+        return value.value()
+    if isinstance(value, GateStep):
+        made: dict[str, JsonValue] = {
+            "name": value.name,
+            "description": value.description,
+            "renderer": value.renderer,
+            "riskClass": value.risk_class,
+            "requiresApproval": value.requires_approval,
+            "hitlOwnedBy": value.hitl_owned_by,
+            "gateCount": value.gate_count,
+        }
+        return {key: entry for key, entry in made.items() if entry not in {"", None}}
+    if isinstance(value, tuple):
+        return [_plain(entry) for entry in value]
+    assert value is None or isinstance(value, (str, int, float, bool))
+    return value
+
+
+def leaves(before: object, after: object, at: str = "") -> Iterator[tuple[str, object, object]]:
+    """(place, before, after) of every leaf that differs; `MISSING` where there is none."""
+    if isinstance(before, dict) and isinstance(after, dict):
+        for key in {**before, **after}:
+            inner = f"{at}/{key}" if at else str(key)
+            yield from leaves(before.get(key, MISSING), after.get(key, MISSING), inner)
+    elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
+        for index, (one, other) in enumerate(zip(before, after, strict=True)):
+            yield from leaves(one, other, f"{at}/{index}" if at else str(index))
+    elif type(before) is not type(after) or before != after:
+        yield at, before, after
+
+
+def _covered(value: object) -> object:
+    """The same with every text starred that looks like a credential, known or random."""
+    if isinstance(value, str):
+        text = without_secrets(value)
+        kind = credential(text)
+        return f"({kind})" if kind else text
+    if isinstance(value, list):
+        return [_covered(entry) for entry in value]
+    if isinstance(value, dict):
+        return {without_secrets(key): _covered(entry) for key, entry in value.items()}
+    return value
+
+
+def brief(value: object) -> str:
+    """A value on one line, shortened, without what looks like a credential."""
+    text = _text(value)
+    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
+
+
+def contrasted(before: object, after: object) -> tuple[str, str]:
+    """Two values as `brief` shows one; of long ones the part around their first difference."""
+    one, other = _text(before), _text(after)
+    if not one or not other or max(len(one), len(other)) <= _SHOWN:
+        return brief(before), brief(after)
+    first = next(
+        i for i, (a, b) in enumerate(zip(one + "\0", other + "\1", strict=False)) if a != b
+    )
+    start = max(0, first - _BEFORE)
+    return _cut(one, start), _cut(other, start)
+
+
+def _cut(text: str, start: int) -> str:
+    head = "…" if start else ""
+    end = start + _SHOWN - len(head)
+    return f"{head}{text[start:]}" if len(text) <= end else f"{head}{text[start : end - 1]}…"
+
+
+def _text(value: object) -> str:
+    return "" if value is MISSING else Json.of(_covered(value)).text

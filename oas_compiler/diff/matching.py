@@ -1,0 +1,157 @@
+"""Two flows in; out: which node of the one is which node of the other.
+
+    first   start → review → send              second   start → check → sub(send)
+        -> start = start; review renamed to check (same content, same place); send moved into sub
+
+Nodes are the same when their paths of ids are.  Of those left over within one flow, nodes of one
+type that say the same are one renamed node when they have a name or a neighbour in common.  Last, a
+node that is left over with the same id and type, or as the only one of its content, has moved.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from oas_compiler.diff.content import likeness
+from oas_compiler.ir import FlowIR, FlowNode, Node, Path, walk
+
+_MOST_ALIKE = 60
+"""Left-over nodes of one content up to which neighbours are compared."""
+
+
+class Level(NamedTuple):
+    """A flow of the first document that is a flow of the second one."""
+
+    around: Path
+    """Path of the FlowNode in the first document, () the outermost."""
+    first: FlowIR
+    beside: Path
+    """Path of the FlowNode in the second."""
+    second: FlowIR
+
+
+@dataclass(slots=True)
+class Matching:
+    """Which node is which."""
+
+    first: FlowIR
+    second: FlowIR
+    to_second: dict[Path, Path] = field(default_factory=dict)
+    to_first: dict[Path, Path] = field(default_factory=dict)
+    flows: list[Level] = field(default_factory=list)
+    nodes: tuple[dict[Path, Node], dict[Path, Node]] = field(default_factory=lambda: ({}, {}))
+
+    def pair(self, one: Path, other: Path) -> None:
+        self.to_second[one] = other
+        self.to_first[other] = one
+
+    def left(self) -> tuple[list[Path], list[Path]]:
+        """The nodes without a counterpart."""
+        first, second = self.nodes
+        return (
+            [path for path in first if path not in self.to_second],
+            [path for path in second if path not in self.to_first],
+        )
+
+
+def match(first: FlowIR, second: FlowIR) -> Matching:
+    """Match the nodes of two flows, at every depth."""
+    made = Matching(first, second)
+    for nodes, flow in zip(made.nodes, (first, second), strict=True):
+        nodes.update(walk(flow))
+    _match_flows(made, Level((), first, (), second))
+    _match_moved(made)
+    return made
+
+
+def _match_flows(made: Matching, root: Level) -> None:
+    """Match two flows and what is below the FlowNodes that match."""
+    waiting = [root]
+    while waiting:
+        level = waiting.pop()
+        around, one, beside, other = level
+        made.flows.append(level)
+        pairs = [(node.id, node.id) for node in one.nodes if node.id in other.by_id]
+        pairs = [pair for pair in pairs if _is_free(made, around, beside, pair)]
+        for pair in pairs:
+            made.pair((*around, pair[0]), (*beside, pair[1]))
+        renamed = _renamed(made, level)
+        for a, b in (*pairs, *renamed):
+            inner, outer = one.by_id[a], other.by_id[b]
+            if isinstance(inner, FlowNode) and isinstance(outer, FlowNode):
+                waiting.append(Level((*around, a), inner.subflow, (*beside, b), outer.subflow))
+
+
+def _is_free(made: Matching, around: Path, beside: Path, pair: tuple[str, str]) -> bool:
+    return (*around, pair[0]) not in made.to_second and (*beside, pair[1]) not in made.to_first
+
+
+def _renamed(made: Matching, level: Level) -> Iterator[tuple[str, str]]:
+    """Pairs of ids of one flow that are one node under two ids; each is matched on the way."""
+    around, one, beside, other = level
+    olds = _alike(node for node in one.nodes if (*around, node.id) not in made.to_second)
+    news = _alike(node for node in other.nodes if (*beside, node.id) not in made.to_first)
+    for key, candidates in olds.items():
+        others = news.get(key, [])
+        if len(candidates) > _MOST_ALIKE or len(others) > _MOST_ALIKE:
+            continue
+        scored = sorted(
+            (
+                (-_nearness(made, level, old.id, new.id) - 2 * (old.name == new.name), i, j)
+                for i, old in enumerate(candidates)
+                for j, new in enumerate(others)
+            )
+        )
+        for score, i, j in scored:
+            a, b = candidates[i].id, others[j].id
+            if score < 0 and _is_free(made, around, beside, (a, b)):
+                made.pair((*around, a), (*beside, b))
+                yield a, b
+
+
+def _alike(nodes: Iterable[Node]) -> dict[str, list[Node]]:
+    found: dict[str, list[Node]] = defaultdict(list)
+    for node in nodes:
+        found[likeness(node)].append(node)
+    return found
+
+
+def _nearness(made: Matching, level: Level, old: str, new: str) -> int:
+    """How many neighbours along the control edges the two have in common."""
+    around, one, beside, other = level
+    before = [(*around, source) for source in one.sources_of(old)]
+    after = [(*around, target) for target in one.routes_of(old).values()]
+    sources = {(*beside, source) for source in other.sources_of(new)}
+    targets = {(*beside, target) for target in other.routes_of(new).values()}
+    return sum(made.to_second.get(path) in sources for path in before) + sum(
+        made.to_second.get(path) in targets for path in after
+    )
+
+
+def _match_moved(made: Matching) -> None:
+    for by_id in (True, False):
+        olds, news = (_only(made.nodes[side], made.left()[side], by_id) for side in (0, 1))
+        for key, old in olds.items():
+            new = news.get(key)
+            if new is None or old in made.to_second or new in made.to_first:
+                continue
+            made.pair(old, new)
+            inner, outer = made.nodes[0][old], made.nodes[1][new]
+            if isinstance(inner, FlowNode) and isinstance(outer, FlowNode):
+                _match_flows(made, Level(old, inner.subflow, new, outer.subflow))
+
+
+def _only(nodes: dict[Path, Node], left: list[Path], by_id: bool) -> dict[str, Path]:
+    """Key → the one left-over node with it; a key that several have is none."""
+    found: dict[str, Path] = {}
+    several: set[str] = set()
+    for path in left:
+        node = nodes[path]
+        key = f"{type(node).__name__} {node.id}" if by_id else f"{node.name} {likeness(node)}"
+        if key in found:
+            several.add(key)
+        found[key] = path
+    return {key: path for key, path in found.items() if key not in several}

@@ -1,0 +1,252 @@
+"""What got less guarded between two flows: gates and the nodes that act on the world outside.
+
+    a gate is gone; on no way any more, or no longer on every way to a node that acts and that it
+    stood before (a call, a tool, a subflow: sends or not); waived by `requiresApproval: false` in
+    `gateSteps`; of a lower risk class; with an answer schema that accepts more; with more visits
+    a send can be reached, or reached again, without any gate; or is no send any more by its risk
+    class
+
+Everything is judged on one graph with all subflows opened up, so moving a node into or out of a
+subflow changes nothing by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from oas_compiler.control.approval import GateSpec
+from oas_compiler.control.risk import weight
+from oas_compiler.diff.changes import called
+from oas_compiler.diff.content import brief, contrasted
+from oas_compiler.diff.difference import Change, Code
+from oas_compiler.diff.guarded import GatesBefore, Guarding, bits
+from oas_compiler.diff.matching import Matching
+from oas_compiler.diff.strictness import as_strict
+from oas_compiler.ir import STRING, InputMessageNode, JsonValue, Path
+
+_MOST_LOOPS = 200
+"""Sends that are looked at for loops; each is a walk over the flow."""
+_NAMED = 3
+"""Nodes that one message names."""
+_VISITS = 100
+"""Visits of one gate in one run where the author gave no `maxGateVisits`, or a higher one."""
+
+
+def weakenings(made: Matching) -> Iterator[Change]:
+    """Everything that got weaker from the first flow to the second."""
+    old = Guarding(flow=made.first, nodes=made.nodes[0])
+    new = Guarding(flow=made.second, nodes=made.nodes[1])
+    guards = _compare_guards(made, old, new)
+    for path, gate in old.gates.items():
+        now = made.to_second.get(path)
+        if now is None or now not in new.gates:
+            yield _removed(path, old, guards.stood_before.get(path, []), retyped=now is not None)
+            continue
+        yield from _gate(gate, old, new.gates[now], new)
+        what = _bypassed(path, now, guards, old, new)
+        if what:
+            yield _weaker("gate_bypassed", what, now, new)
+    yield from _sends(made, old, new)
+    for path in guards.bare:
+        yield _weaker("node_unguarded", "can act without any gate before it", path, new)
+
+
+def _weaker(
+    code: Code, what: str, path: Path, new: Guarding, values: tuple[str, str] = ("", "")
+) -> Change:
+    """values: before and after."""
+    node = new.nodes[path]
+    noun = "the gate" if isinstance(node, InputMessageNode) else "the node"
+    return Change(
+        sign="!",
+        code=code,
+        message=f"{noun} {called(path, node)} {what}",
+        flow=path[:-1],
+        node=path,
+        before=values[0],
+        after=values[1],
+        place=node.place,
+    )
+
+
+# ---------------------------------------------------------------------------- gates
+
+
+def _removed(path: Path, old: Guarding, before: list[Path], *, retyped: bool) -> Change:
+    guarded = f"; it stood before {_list(before)}" if before else ""
+    node = old.nodes[path]
+    what = "is no gate any more" if retyped else "is gone"
+    return Change(
+        sign="!",
+        code="gate_removed",
+        message=f"the gate {called(path, node)} {what}{guarded}",
+        flow=path[:-1],
+        node=path,
+        place=node.place,
+        gone=True,
+    )
+
+
+def _bypassed(path: Path, now: Path, guards: _Guards, old: Guarding, new: Guarding) -> str:
+    """What the message says of a gate that guards less; empty for one that does not."""
+    lost = guards.lost.get(path, [])
+    if path in old.asking and path in old.reached and now not in new.reached:
+        return "is on no way any more" + (f"; it stood before {_list(lost)}" if lost else "")
+    if lost:
+        return f"is no longer on every way to {_list(lost)}"
+    if path in guards.idle:
+        before = _list(guards.stood_before[path])
+        return f"is before nothing that acts any more; it stood before {before}"
+    return ""
+
+
+@dataclass(slots=True)
+class _Guards:
+    """What the gates of the first flow, named as there, guarded and guard no more.
+
+    Of many nodes only so many as a message names, and one.
+    """
+
+    lost: dict[Path, list[Path]] = field(default_factory=dict)
+    """Gates that are still there → nodes, as the second flow calls them."""
+    stood_before: dict[Path, list[Path]] = field(default_factory=dict)
+    """Every gate → nodes, as the first flow calls them."""
+    idle: set[Path] = field(default_factory=set)
+    """Gates that stood before something that acts, and stand before nothing that does."""
+    bare: list[Path] = field(default_factory=list)
+    """Nodes of the second flow that no gate is before, and that several guarded together."""
+
+
+def _compare_guards(made: Matching, old: Guarding, new: Guarding) -> _Guards:
+    """All gates are compared at once for each node, as bits of one number: near linear work."""
+    asking = [path for path in old.gates if path in old.asking]
+    beside = [made.to_second.get(path) for path in asking]
+    stays = [now if now in new.gates else None for now in beside]
+    gone = sum(1 << number for number, now in enumerate(stays) if now is None)
+    was_before = GatesBefore(old, {path: number for number, path in enumerate(asking)})
+    is_before = GatesBefore(
+        new, {now: number for number, now in enumerate(stays) if now is not None}
+    )
+    lost, stood_before = _Named(), _Named()
+    found = _Guards()
+    for path in _telling(old):
+        was = was_before.of(path)
+        stood_before.add(was, path)
+        now = made.to_second.get(path)
+        if now is None or not new.acts(now) or not (now in new.acting or path in old.sends):
+            continue
+        lost.add(was & ~gone & ~is_before.of(now), now)
+        together = not was and old.acts(path) and not old.is_open(path)
+        if together and new.is_open(now) and now not in new.sends and path not in old.sends:
+            found.bare.append(now)
+    if any(new.acts(path) and path not in made.to_first for path in new.acting):
+        # what it stood before is gone, and something new acts without it
+        still = 0
+        for path in new.acting:
+            still |= is_before.of(path)
+        found.idle = {asking[n] for n in stood_before.by_number if not (still | gone) >> n & 1}
+    found.lost = {asking[number]: paths for number, paths in lost.by_number.items()}
+    found.stood_before = {asking[number]: paths for number, paths in stood_before.by_number.items()}
+    return found
+
+
+def _telling(guarding: Guarding) -> list[Path]:
+    """What acts, in the order in which a message names it: sends, then nodes inside others first."""
+    return sorted(
+        guarding.acting,
+        key=lambda path: (path not in guarding.sends, path in guarding.passage.flow_nodes, path),
+    )
+
+
+class _Named:
+    """Gate → the first few nodes, for many gates at a time."""
+
+    def __init__(self) -> None:
+        self.by_number: dict[int, list[Path]] = {}
+        self._full = 0
+
+    def add(self, gates: int, node: Path) -> None:
+        for number in bits(gates & ~self._full):
+            named = self.by_number.setdefault(number, [])
+            if any(inner[: len(node)] == node for inner in named):
+                continue  # a FlowNode of which something inside is named
+            named.append(node)
+            if len(named) > _NAMED:
+                self._full |= 1 << number
+
+
+def _gate(was: GateSpec, old: Guarding, now: GateSpec, new: Guarding) -> Iterator[Change]:
+    path = now.path
+    one, other = old.nodes[was.path], new.nodes[path]
+    assert isinstance(one, InputMessageNode)
+    assert isinstance(other, InputMessageNode)
+    if path in new.waived and was.path not in old.waived:
+        yield _weaker("gate_waived", 'says "requiresApproval": false now', path, new)
+    if weight(now.risk_class) < weight(was.risk_class):
+        values = was.risk_class, now.risk_class
+        yield _weaker("gate_risk_lowered", "has a lower risk class", path, new, values)
+    for what, before, after in _answers(one, other):
+        if not as_strict(after, before):
+            gone = after is True
+            words = f"has no {what} any more" if gone else f"may accept more: {what} changed"
+            values = (brief(before), "") if gone else contrasted(before, after)
+            yield _weaker("gate_answer_widened", words, path, new, values)
+    if _visits(other) > _visits(one):
+        values = str(_visits(one)), str(_visits(other))
+        yield _weaker("gate_visits_raised", "may be visited more often", path, new, values)
+
+
+def _visits(node: InputMessageNode) -> int:
+    return min(node.max_visits or _VISITS, _VISITS)
+
+
+def _answers(
+    one: InputMessageNode, other: InputMessageNode
+) -> Iterator[tuple[str, JsonValue, JsonValue]]:
+    """(name, before, after) of each schema that an answer must fit; `True` where there is none."""
+    forms = [_forms(node) for node in (one, other)]
+    for what in forms[0]:
+        yield what, forms[0][what], forms[1].get(what, True)
+
+
+def _forms(node: InputMessageNode) -> dict[str, JsonValue]:
+    found: dict[str, JsonValue] = {}
+    if node.answer_schema is not None:
+        schema = node.answer_schema.value()
+        found["inputMessageSchema"] = schema
+        shape = schema.get("x-envelope-shape") if isinstance(schema, dict) else None
+        if isinstance(shape, dict):
+            found["x-envelope-shape"] = {"type": "object", "properties": shape}
+    form = node.cinatra.mapping().get("formSchema")
+    if isinstance(form, dict):
+        found["formSchema"] = form
+    for port in node.outputs[:1]:
+        if port.type != STRING or "enum" in port.schema.mapping():
+            found[f'output "{port.title}"'] = port.schema.value()
+    return found
+
+
+# ---------------------------------------------------------------------------- sends
+
+
+def _sends(made: Matching, old: Guarding, new: Guarding) -> Iterator[Change]:
+    once = {made.to_second[path] for path in old.sends if path in made.to_second}
+    for path in sorted(once - new.sends):
+        values = old.nodes[made.to_first[path]].risk_class, new.nodes[path].risk_class
+        yield _weaker("send_hidden", "counts as a send no more", path, new, values)
+    for number, path in enumerate(sorted(once | new.sends)):
+        was = made.to_first.get(path)
+        before = was if was in old.sends else None
+        if new.is_open(path):
+            if before is None or not old.is_open(before):
+                yield _weaker("send_unguarded", "can act without any gate before it", path, new)
+            continue
+        repeated = before is not None and old.repeats(before)
+        if number < _MOST_LOOPS and new.repeats(path) and not repeated:
+            yield _weaker("send_repeats", "can act again in a loop without a gate", path, new)
+
+
+def _list(paths: Iterable[Path]) -> str:
+    names = [f'"{"/".join(path)}"' for path in paths]
+    return ", ".join(names[:_NAMED]) + (" and more" if len(names) > _NAMED else "")

@@ -1,0 +1,180 @@
+"""One located component in, a `spec.Component` out, with its fields checked.
+
+    {"component_type": "ApiNode", "id": "a", "url": 7, "note": ""}
+        ->  OAS022 for "url", OAS024 for "note", OAS023 for the missing "http_method",
+            and a Component(type="ApiNode", id="a") without them
+
+A component is opened once, however many references lead to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from oas_compiler.document.scope import DEFINITIONS, Document, Located, Scope, is_reference
+from oas_compiler.document.spec import FIELDS, SHAPES, Component, Field, Kind, with_article
+from oas_compiler.findings.spelling import nearest
+from oas_compiler.ir import JsonValue
+from oas_compiler.text.descriptions import describe
+from oas_compiler.text.marks import child
+
+_NOT_RESOLVED = frozenset({"metadata", DEFINITIONS})
+LEGACY_FIELDS: Final = frozenset(
+    {
+        "formatVersion", "executionMode", "approvalPolicy", "compiledPlan", "inputSchema",
+        "outputSchema", "prompt", "taskSpec",
+    }
+)  # fmt: skip
+"""What older formats of Cinatra kept at the flow, or in its metadata, and nothing reads now."""
+
+
+class ComponentReader:
+    """Opens the components of one document."""
+
+    def __init__(self, document: Document) -> None:
+        self._document = document
+        self._findings = document.findings
+        self._components: dict[str, Component] = {}
+
+    def read(self, located: Located) -> Component:
+        """Open a component and report what is wrong with its fields, once."""
+        if located.pointer not in self._components:
+            self._components[located.pointer] = self._open(located)
+        return self._components[located.pointer]
+
+    def _open(self, located: Located) -> Component:
+        value = located.value
+        assert isinstance(value, dict)
+        table = FIELDS.get(located.component_type)
+        fields: dict[str, JsonValue] = {}
+        places: dict[str, str] = {}
+        unread: set[str] = set()
+        missing = _missing(value, table or {})
+        for name, member in value.items():
+            pointer = child(located.pointer, name)
+            if table is not None and name not in table:
+                self._unknown_field(located, name)
+                continue
+            if name not in _NOT_RESOLVED and is_reference(member):
+                target = self._document.locate(Located(member, pointer, located.scope))
+                if target is None:
+                    unread.add(name)
+                    continue
+                member, places[name] = target.value, target.pointer  # noqa: PLW2901 - resolved
+            if member is not None and self._has_shape(located, name, member, table):
+                fields[name] = member
+            elif member is not None:
+                unread.add(name)
+        for name in missing:
+            self._missing(located, name, _key(located))
+        return Component(
+            type=located.component_type,
+            id=_text(fields.get("id")),
+            name=_text(fields.get("name")) or _text(fields.get("id")),
+            pointer=located.pointer,
+            fields=fields,
+            places=places,
+            unread=frozenset(unread.union(missing)),
+        )
+
+    def _has_shape(
+        self, located: Located, name: str, member: JsonValue, table: Mapping[str, Field] | None
+    ) -> bool:
+        kind: Kind = table[name].kind if table is not None else "any"
+        if kind == "any":
+            return True
+        shape, wanted = SHAPES[kind]
+        if isinstance(member, shape):
+            return True
+        self._findings.error(
+            "OAS022",
+            f'"{name}" of {with_article(located.component_type)} must be {wanted}, '
+            f"not {describe(member)}",
+            self._document.source.place(child(located.pointer, name)),
+            hint=self._cure(located, kind, member),
+        )
+        return False
+
+    def _cure(self, located: Located, kind: Kind, member: JsonValue) -> str:
+        """How a value of the wrong kind is written rightly, where that is known."""
+        if kind == "component" and isinstance(member, str):
+            return reference_hint(member, located.scope)
+        if kind == "text" and isinstance(member, (int, float)):
+            return f'quote it: "{str(member).lower() if isinstance(member, bool) else member}"'
+        if kind == "flag" and isinstance(member, str) and member.casefold() in {"true", "false"}:
+            return f"write {member.casefold()} without quotes"
+        if kind == "list" and isinstance(member, (dict, str)):
+            return "put it between [ and ]"
+        return ""
+
+    def _missing(self, located: Located, name: str, key: str) -> None:
+        assert isinstance(located.value, dict)
+        label = located.value.get("id") or located.value.get("name")
+        of = (
+            f'the {located.component_type} "{label}"'
+            if isinstance(label, str)
+            else with_article(located.component_type)
+        )
+        self._findings.error(
+            "OAS023",
+            f'{of} has no "{name}"',
+            self._document.source.place(located.pointer),
+            hint=_to_add(name, key),
+        )
+
+    def _unknown_field(self, located: Located, name: str) -> None:
+        root = self._document.root
+        if (
+            name == "componentType"
+            and self._document.is_cinatra
+            and located.value is (root.value if root is not None else None)
+        ):
+            return  # an error of Cinatra's own (V1)
+        self._findings.warning(
+            "OAS024",
+            f'{with_article(located.component_type)} has no field "{name[:80]}"; it is ignored',
+            self._document.source.place(child(located.pointer, name)),
+            hint=self._instead(located, name[:80]),
+        )
+
+    def _instead(self, located: Located, name: str) -> str:
+        if located.component_type == "Flow" and name in LEGACY_FIELDS:
+            return "a legacy key of older agent formats: what it said now follows from the nodes; remove it"
+        return nearest(name, FIELDS[located.component_type], self._findings)
+
+
+def _missing(value: Mapping[str, JsonValue], table: Mapping[str, Field]) -> list[str]:
+    """The required fields that are not there; null counts as absent."""
+    # an empty text is a text, but no node can be addressed by an empty id
+    return [
+        name
+        for name, field in table.items()
+        if field.required and (value.get(name) is None or (name, value[name]) == ("id", ""))
+    ]
+
+
+def _key(located: Located) -> str:
+    """The name under which a component is defined; empty for one in a list."""
+    name = located.pointer.rpartition("/")[2]
+    return "" if name.isdigit() else name.replace("~1", "/").replace("~0", "~")
+
+
+def _to_add(name: str, key: str) -> str:
+    """What to write where a required field is missing."""
+    if name in {"id", "name"} and key:
+        return f'add "{name}": "{key[:80]}"'
+    if name == "id":
+        return 'add "id" with a name that no other node of the flow has'
+    return f'add "{name}"'
+
+
+def reference_hint(name: str, scope: Scope) -> str:
+    """How a node that was named by a plain string is written."""
+    if scope.find(name) is not None:
+        return f'write {{"$component_ref": "{name[:80]}"}}'
+    return 'write {"$component_ref": "…"} with the name of a component'
+
+
+def _text(value: JsonValue) -> str:
+    return value if isinstance(value, str) else ""

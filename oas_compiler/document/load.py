@@ -1,0 +1,407 @@
+"""The document in, typed flows with resolved references out.
+
+    {"component_type": "Flow", "nodes": [{"$component_ref": "start"}], …}
+        ->  spec.Flow(nodes=(Component(type="StartNode", id="start", …),), control=(…), …)
+
+Flows are followed through the nodes that run them; one that several of them run is loaded once.
+What cannot be read is reported and leaves a gap, so that nothing else is said about it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from oas_compiler.document.components import ComponentReader, reference_hint
+from oas_compiler.document.scope import REFERENCE, Document, Located
+from oas_compiler.document.spec import (
+    AGENT_TYPES,
+    FIELDS,
+    KNOWN_TYPES,
+    NODE_TYPES,
+    UNSUPPORTED_NODES,
+    UNSUPPORTED_RUNNERS,
+    Component,
+    ControlEdge,
+    DataLink,
+    Flow,
+    is_plugin_type,
+    with_article,
+)
+from oas_compiler.findings.finding import Edit
+from oas_compiler.findings.spelling import did_you_mean
+from oas_compiler.ir import Gap
+from oas_compiler.text.bounds import MAX_DEPTH, MAX_NODES
+from oas_compiler.text.descriptions import describe
+from oas_compiler.text.marks import child
+
+_EDGE_LISTS: Final = {
+    "control_flow_connections": "ControlFlowEdge",
+    "data_flow_connections": "DataFlowEdge",
+}
+_OVER_ONE_FLOW = frozenset({"FlowNode", "MapNode", "ParallelMapNode", "CatchExceptionNode"})
+
+
+def load(document: Document) -> Flow | None:
+    """The root flow; `None` when the document has none or is too large, with findings."""
+    root = document.root
+    if root is None:
+        return None
+    if not root.component_type:
+        document.findings.error(
+            "OAS020",
+            "the document is not an Agent Spec component: it has no component_type",
+            document.source.place(root.pointer),
+            hint='a flow begins with "component_type": "Flow"',
+        )
+        return None
+    if root.component_type != "Flow":
+        return None  # one finding of unsupported.py (or survey.py) says what it is instead
+    flow = _Loader(document).flow(root, ())
+    return flow if flow is not None and _fits(flow, document) else None
+
+
+def _fits(flow: Flow, document: Document) -> bool:
+    """Whether the flow with all its subflows expanded stays within bounds."""
+    sizes: dict[int, int] = {}
+
+    def size(current: Flow) -> int:
+        if id(current) not in sizes:
+            below = sum(size(flow) for flows in current.subflows.values() for flow in flows)
+            sizes[id(current)] = len(current.nodes) + below
+        return sizes[id(current)]
+
+    if size(flow) <= MAX_NODES:
+        return True
+    _report_size(document, flow.component.pointer, size(flow))
+    return False
+
+
+def _report_size(document: Document, pointer: str, size: int) -> None:
+    document.findings.error(
+        "OAS021",
+        f"the flow has {size:,} nodes with its subflows expanded, at most {MAX_NODES:,} are read",
+        document.source.place(pointer),
+    )
+
+
+class _Loader:
+    def __init__(self, document: Document) -> None:
+        self._document = document
+        self._findings = document.findings
+        self._components = ComponentReader(document)
+        self._flows: dict[str, Flow] = {}
+
+    # ------------------------------------------------------------------ flows
+
+    def flow(self, located: Located, around: tuple[str, ...]) -> Flow | None:
+        """Load a flow; `around` are the pointers of the flows that it stands in."""
+        if located.pointer in self._flows:
+            return self._flows[located.pointer]
+        located = self._document.enter(located)
+        component = self._components.read(located)
+        gaps: list[Gap] = []
+        nodes = self._nodes(component, located, gaps)
+        if len(nodes) > MAX_NODES:
+            _report_size(self._document, component.pointer, len(nodes))
+            return None
+        start = self._child(component, "start_node", located)
+        inside = (*around, located.pointer)
+        control = tuple(self._control(component, located, gaps))
+        data = self._data(component, located, gaps)
+        flow = Flow(
+            component=component,
+            start=start,
+            nodes=tuple(node for node, _ in nodes),
+            control=control,
+            data=data,
+            subflows={
+                node.id: flows for node, at in nodes if (flows := self._subflows(node, at, inside))
+            },
+            tools=self._those("ToolNode", nodes, self._tool),
+            agents=self._those("AgentNode", nodes, self._agent),
+            gaps=tuple(gaps),
+        )
+        self._flows[located.pointer] = flow
+        return flow
+
+    def _those(
+        self,
+        kind: str,
+        nodes: list[tuple[Component, Located]],
+        find: Callable[[Component, Located], Component | None],
+    ) -> dict[str, Component]:
+        """What `find` finds for the nodes of one type, by node id."""
+        return {
+            node.id: found
+            for node, at in nodes
+            if node.type == kind and (found := find(node, at)) is not None
+        }
+
+    def _subflows(self, node: Component, at: Located, around: tuple[str, ...]) -> tuple[Flow, ...]:
+        """The flows that a node runs; empty where there are none or one cannot be loaded."""
+        flows = [self._subflow(node, field, around) for field in self._flow_fields(node, at)]
+        return tuple(flow for flow in flows if flow is not None) if None not in flows else ()
+
+    def _flow_fields(self, node: Component, at: Located) -> Iterator[Located | None]:
+        """Where a node names the flows that it runs; `None` for what was reported."""
+        if not isinstance(at.value, dict):
+            return
+        if node.type in _OVER_ONE_FLOW and node.has("subflow"):
+            yield Located(at.value["subflow"], f"{node.pointer}/subflow", at.scope)
+        elif node.type == "ParallelFlowNode":
+            yield from self._list(node, "subflows", at)
+        elif node.type == "AgentNode" and node.has("agent"):
+            target = self._document.locate(
+                Located(at.value["agent"], f"{node.pointer}/agent", at.scope)
+            )
+            if target is not None and target.component_type == "Flow":
+                yield Located(at.value["agent"], f"{node.pointer}/agent", at.scope)
+
+    def _subflow(
+        self, node: Component, field: Located | None, around: tuple[str, ...]
+    ) -> Flow | None:
+        target = self._document.locate(field) if field is not None else None
+        if field is None or target is None:
+            return None
+        place = self._document.source.place(field.pointer)
+        if target.component_type != "Flow":
+            self._wrong_type(field.pointer, "a subflow", "a Flow", target)
+        elif target.pointer in around:
+            self._findings.error(
+                "OAS015", f'the {node.type} "{node.id}" runs the flow that it stands in', place
+            )
+        elif len(around) >= MAX_DEPTH:
+            self._findings.error(
+                "OAS016", f"flows stand inside each other deeper than {MAX_DEPTH} levels", place
+            )
+        else:
+            return self.flow(target, around)
+        return None
+
+    def _agent(self, node: Component, at: Located) -> Component | None:
+        target = self._target(node, "agent", at)
+        if target is None or target.component_type == "Flow":
+            return None
+        kind = target.component_type
+        if kind not in AGENT_TYPES and kind in KNOWN_TYPES:
+            self._wrong_type(f"{node.pointer}/agent", "an agent", "an Agent or a Flow", target)
+        return self._components.read(target) if kind == "Agent" else None
+
+    def _tool(self, node: Component, at: Located) -> Component | None:
+        target = self._target(node, "tool", at)
+        if target is None:
+            return None
+        kind = target.component_type
+        if kind == "ServerTool":
+            return self._components.read(target)
+        if kind not in UNSUPPORTED_RUNNERS and not is_plugin_type(kind):
+            self._wrong_type(f"{node.pointer}/tool", "a tool", "a ServerTool", target)
+        return None
+
+    def _nodes(
+        self, flow: Component, located: Located, gaps: list[Gap]
+    ) -> list[tuple[Component, Located]]:
+        nodes: list[tuple[Component, Located]] = []
+        seen: set[str] = set()
+        for item in self._list(flow, "nodes", located):
+            target = self._document.locate(item) if item is not None else None
+            if item is None or target is None:
+                gaps.append(Gap(kind="node"))
+                continue
+            if not _is_node(target):
+                self._wrong_type(item.pointer, "an entry of nodes", "a node", target)
+                gaps.append(Gap(kind="node"))
+                continue
+            component = self._components.read(self._document.enter(target))
+            if _is_unknown(target):
+                gaps.append(Gap(kind="node", source=component.id))
+            if target.pointer in seen:
+                if not self._document.is_cinatra:  # a rule of Cinatra's own refuses it there
+                    self._findings.warning(
+                        "OAS028",
+                        f'the node "{component.id}" is listed twice; it counts once',
+                        self._document.source.place(item.pointer),
+                        hint="remove the second entry",
+                    )
+                continue
+            seen.add(target.pointer)
+            nodes.append((component, self._document.enter(target)))
+        return nodes
+
+    # ------------------------------------------------------------------ edges
+
+    def _control(self, flow: Component, located: Located, gaps: list[Gap]) -> Iterator[ControlEdge]:
+        for found in self._edges(flow, "control_flow_connections", "ControlFlowEdge", located):
+            if found is None:
+                gaps.append(Gap(kind="route"))
+                continue
+            edge, at = found
+            source = self._child(edge, "from_node", at)
+            target = self._child(edge, "to_node", at)
+            readable = _is_read(edge, "from_branch", at)
+            branch = edge.text("from_branch", "next") if readable else ""
+            if source is not None and target is not None and readable:
+                yield ControlEdge(
+                    source=source.id, branch=branch, target=target.id, pointer=edge.pointer
+                )
+            else:
+                gaps.append(
+                    Gap(kind="route", source=_id(source), branch=branch, target=_id(target))
+                )
+
+    def _data(
+        self, flow: Component, located: Located, gaps: list[Gap]
+    ) -> tuple[DataLink, ...] | None:
+        if not flow.has("data_flow_connections"):
+            if not _is_read(flow, "data_flow_connections", located):
+                gaps.append(Gap(kind="data"))
+            return None
+        links: list[DataLink] = []
+        for found in self._edges(flow, "data_flow_connections", "DataFlowEdge", located):
+            if found is None:
+                gaps.append(Gap(kind="data"))
+                continue
+            edge, at = found
+            source = self._child(edge, "source_node", at)
+            target = self._child(edge, "destination_node", at)
+            named = edge.has("source_output") and edge.has("destination_input")
+            into = edge.text("destination_input")
+            if source is not None and target is not None and named:
+                links.append(
+                    DataLink(
+                        source=source.id,
+                        output=edge.text("source_output"),
+                        target=target.id,
+                        input=into,
+                        pointer=edge.pointer,
+                    )
+                )
+            else:
+                gaps.append(Gap(kind="data", target=_id(target), input=into))
+        return tuple(links)
+
+    def _edges(
+        self, flow: Component, field: str, kind: str, located: Located
+    ) -> Iterator[tuple[Component, Located] | None]:
+        """The edges of a list; `None` for each that cannot be read, which was reported."""
+        for item in self._list(flow, field, located):
+            target = self._document.locate(item) if item is not None else None
+            if item is None or target is None:
+                yield None
+            elif target.component_type != kind:
+                where = f"an entry of {field}"
+                self._wrong_type(item.pointer, where, with_article(kind), target, edge=kind)
+                yield None
+            else:
+                yield self._components.read(target), target
+
+    # ------------------------------------------------------------------ members
+
+    def _target(self, component: Component, name: str, at: Located) -> Located | None:
+        """What the component field `name` leads to; `None` when that was reported."""
+        value = at.value.get(name) if isinstance(at.value, dict) else None
+        if not component.has(name):
+            return None
+        return self._document.locate(Located(value, f"{component.pointer}/{name}", at.scope))
+
+    def _child(self, component: Component, name: str, at: Located) -> Component | None:
+        """The node that a field leads to."""
+        target = self._target(component, name, at)
+        if target is None:
+            return None
+        if not _is_node(target):
+            pointer = f"{component.pointer}/{name}"
+            self._wrong_type(pointer, f'"{name}"', "a node", target)
+            return None
+        opened = self._components.read(target)
+        return opened if opened.id else None
+
+    def _list(self, component: Component, name: str, at: Located) -> Iterator[Located | None]:
+        """Entries of a list field; `None` for one that is no object, or for a missing list."""
+        pointer = component.at(name)
+        entries = component.items(name)
+        if entries is None:
+            yield None
+        for index, entry in enumerate(entries or ()):
+            if isinstance(entry, dict):
+                yield Located(entry, f"{pointer}/{index}", at.scope)
+                continue
+            self._findings.error(
+                "OAS022",
+                f"an entry of {name} must be a component or a $component_ref, "
+                f"not {describe(entry)}",
+                self._document.source.place(f"{pointer}/{index}"),
+                hint=reference_hint(entry, at.scope) if isinstance(entry, str) else "",
+            )
+            yield None
+
+    def _wrong_type(
+        self, pointer: str, what: str, wanted: str, found: Located, *, edge: str = ""
+    ) -> None:
+        """`edge`: the type of component that the list holds, where it is one of edges."""
+        kind = found.component_type
+        if kind and kind not in KNOWN_TYPES and not is_plugin_type(kind):
+            return  # OAS026 says so
+        slip = "" if edge or kind else _misspelt_reference(found)
+        self._findings.error(
+            "OAS014",
+            f"{what} must be {wanted}, not {with_article(kind) if kind else 'a plain object'}",
+            self._document.source.place(pointer),
+            hint=_meant(found, edge),
+            fix=(Edit(pointer=child(found.pointer, slip), key=REFERENCE),) if slip else (),
+        )
+
+
+def _meant(found: Located, edge: str) -> str:
+    """How a component of the wrong kind, or none, is written rightly."""
+    value = found.value if isinstance(found.value, dict) else {}
+    if edge:
+        lists = {kind: name for name, kind in _EDGE_LISTS.items()}
+        moved = (
+            f", or move it to {lists[found.component_type]}"
+            if found.component_type in lists
+            else ""
+        )
+        return f'write "component_type": "{edge}"{moved}'
+    slip = _misspelt_reference(found)
+    if slip:
+        return f'write {{"$component_ref": "{str(value[slip])[:80]}"}}'
+    if not found.component_type:
+        return 'name a node: {"$component_ref": "…"}'
+    return "refer to a component of that kind"
+
+
+def _misspelt_reference(found: Located) -> str:
+    """The only key of an object that is no component, where it was meant to be `$component_ref`."""
+    value = found.value if isinstance(found.value, dict) else {}
+    if found.component_type or len(value) != 1:
+        return ""
+    key, name = next(iter(value.items()))
+    is_slip = isinstance(name, str) and (key == "$ref" or did_you_mean(key, [REFERENCE]))
+    return key if is_slip else ""
+
+
+def _id(node: Component | None) -> str:
+    return node.id if node is not None else ""
+
+
+def _is_read(component: Component, name: str, at: Located) -> bool:
+    """Whether a field is as written: it may be absent or null, but was not refused."""
+    written = at.value.get(name) if isinstance(at.value, dict) else None
+    return written is None or component.has(name)
+
+
+def _is_node(located: Located) -> bool:
+    """Whether this can stand in `nodes`; an unknown type was reported already and passes."""
+    kind = located.component_type
+    if kind in NODE_TYPES or kind in UNSUPPORTED_NODES or is_plugin_type(kind):
+        return True
+    return bool(kind) and kind not in FIELDS and kind not in UNSUPPORTED_RUNNERS
+
+
+def _is_unknown(located: Located) -> bool:
+    """Whether a node's type is misspelt: it may be a StartNode, an EndNode or a gate."""
+    foreign = isinstance(located.value, dict) and "component_plugin_name" in located.value
+    kind = located.component_type
+    return kind not in KNOWN_TYPES and not is_plugin_type(kind) and not foreign

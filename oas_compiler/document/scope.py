@@ -1,0 +1,186 @@
+"""References: which definition a `$component_ref` means at the place where it stands.
+
+In: a `Source`.  Out: `Document.locate(value, pointer, scope)` -> the value that is meant, with
+the place and scope of its definition; unknown names and circles are findings.
+
+Two kinds of file, one rule each:
+    Cinatra (the root flow has metadata.cinatra): a flow with its own `$referenced_components`
+        sees only those, so `start` may be defined once in every flow;
+    plain Agent Spec: names are looked up outwards through the enclosing components, so one
+        name is defined once in the whole document (`survey.py` reports a second one).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from oas_compiler.findings.finding import Findings
+from oas_compiler.findings.spelling import nearest
+from oas_compiler.ir import JsonValue
+from oas_compiler.text.marks import child
+from oas_compiler.text.source import Source
+
+REFERENCE = "$component_ref"
+DEFINITIONS = "$referenced_components"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scope:
+    """The definitions that can be seen from one place."""
+
+    block: dict[str, JsonValue]
+    pointer: str
+    """Of the block, `…/$referenced_components`."""
+    outer: Scope | None = None
+
+    def find(self, name: str) -> Located | None:
+        """The innermost definition of `name`."""
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope.block:
+                return Located(scope.block[name], child(scope.pointer, name), scope)
+            scope = scope.outer
+        return None
+
+    def key_of(self, id_: str) -> str:
+        """The name under which the component with an id is defined; empty where there is none."""
+        for name, value in self.block.items():
+            if isinstance(value, dict) and value.get("id") == id_:
+                return name
+        return ""
+
+    def names(self) -> set[str]:
+        scope: Scope | None = self
+        seen: set[str] = set()
+        while scope is not None:
+            seen |= scope.block.keys()
+            scope = scope.outer
+        return seen
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Located:
+    """A value together with the place and scope of its definition."""
+
+    value: JsonValue
+    pointer: str
+    scope: Scope
+
+    @property
+    def component_type(self) -> str:
+        """Empty when this is not a component."""
+        kind = self.value.get("component_type") if isinstance(self.value, dict) else None
+        return kind if isinstance(kind, str) else ""
+
+
+def is_reference(value: object) -> bool:
+    return isinstance(value, dict) and REFERENCE in value
+
+
+class Document:
+    """One source with its references."""
+
+    def __init__(self, source: Source, value: JsonValue, findings: Findings) -> None:
+        """`value` is the source's value, after environment placeholders were filled in."""
+        self.source = source
+        self.value = value
+        self.findings = findings
+        self._targets: dict[str, Located | None] = {}
+        self._undefined: dict[tuple[str, str], tuple[int, int]] = {}
+        """Name and the block it was looked up in -> number of its finding, and of references."""
+        self.is_cinatra = False
+        top = self.enter(Located(value, "", Scope({}, "")))
+        self.top = top
+        """The document itself, a component or a reference to one."""
+        self.root = self.locate(top)
+        self.is_cinatra = self.root is not None and _has_cinatra(self.root.value)
+
+    def enter(self, located: Located) -> Located:
+        """The same component, seen with the definitions that it brings along."""
+        value = located.value
+        block = value.get(DEFINITIONS) if isinstance(value, dict) else None
+        if not isinstance(block, dict):
+            return located
+        strict = self.is_cinatra and located.component_type == "Flow"
+        outer = None if strict else located.scope
+        return Located(
+            value, located.pointer, Scope(block, f"{located.pointer}/{DEFINITIONS}", outer)
+        )
+
+    def locate(self, start: Located) -> Located | None:
+        """Follow references until something else is found; `None` after a finding.
+
+        Every reference is followed and reported once, however often it is asked for.
+        """
+        if not is_reference(start.value):
+            return start
+        path: dict[str, None] = {}
+        current: Located | None = start
+        while current is not None and is_reference(current.value):
+            if current.pointer in self._targets:
+                current = self._targets[current.pointer]
+                break
+            path[current.pointer] = None
+            current = self._next(current, path)
+        # every reference on the way means the same, so that a long chain is walked once
+        self._targets.update(dict.fromkeys(path, current))
+        return current
+
+    def _next(self, current: Located, path: Mapping[str, None]) -> Located | None:
+        """The definition that one reference names."""
+        assert isinstance(current.value, dict)
+        name = current.value[REFERENCE]
+        place = self.source.place(f"{current.pointer}/{REFERENCE}")
+        if not isinstance(name, str):
+            self.findings.error("OAS013", "a $component_ref must be a string", place)
+            return None
+        target = current.scope.find(name)
+        if target is None:
+            self._unknown(name, current)
+        elif target.pointer in path and is_reference(target.value):
+            self.findings.error(
+                "OAS011",
+                f'the reference "{name}" leads back to itself',
+                place,
+                hint="define the component itself under this name",
+            )
+            return None
+        return target
+
+    def lacks(self, name: object, block: str) -> bool:
+        """Whether a reference with this name was looked up in a block in vain, which was reported."""
+        return isinstance(name, str) and (name, block) in self._undefined
+
+    def _unknown(self, name: str, at: Located) -> None:
+        """One finding for a name that a scope lacks, however many references have it."""
+        number, count = self._undefined.get((name, at.scope.pointer), (-1, 0))
+        self._undefined[name, at.scope.pointer] = number, count + 1
+        if count:
+            self._found_again(number, count + 1)
+            return
+        number_of_next = len(self.findings)
+        self._undefined[name, at.scope.pointer] = number_of_next, 1
+        place = self.source.place(f"{at.pointer}/{REFERENCE}")
+        key = at.scope.key_of(name)
+        hint = f'"{key[:80]}" has this id: define it as "{name[:80]}"' if key else ""
+        hint = hint or nearest(name, at.scope.names(), self.findings)
+        if not hint and self.is_cinatra:
+            hint = "a flow with its own $referenced_components sees only those"
+        self.findings.error("OAS010", f'no component "{name}" is defined here', place, hint=hint)
+        if len(self.findings) == number_of_next:
+            self._undefined[name, at.scope.pointer] = -1, 1  # one too many to be listed
+
+    def _found_again(self, number: int, count: int) -> None:
+        """Count one more reference to a name that has its finding, at the first of them."""
+        if number < 0:
+            return
+        found = self.findings.findings[number]
+        counted = f" ({count - 1} references)" if count > 2 else ""
+        message = f"{found.message.removesuffix(counted)} ({count} references)"
+        self.findings.findings[number] = replace(found, message=message)
+
+
+def _has_cinatra(value: JsonValue) -> bool:
+    metadata = value.get("metadata") if isinstance(value, dict) else None
+    return isinstance(metadata, dict) and isinstance(metadata.get("cinatra"), dict)

@@ -1,0 +1,210 @@
+"""What can be said about a document before looking at any flow: names, versions, references.
+
+In: a `Document`.  Out: findings about every component of the file, used or not.
+
+    {"component_type": "StartNod", …}        ->  OAS026 did you mean "StartNode"?
+    {"agentspec_version": "20.99.99", …}     ->  OAS025
+    a CatchExceptionNode in a "26.1.0" file  ->  OAS032
+    two components with one id that differ   ->  OAS017 (in a Cinatra file every flow has its own ids)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from oas_compiler.document.features import Version, missing_features, published
+from oas_compiler.document.scope import DEFINITIONS, Document, Located, is_reference
+from oas_compiler.document.spec import KNOWN_TYPES, is_plugin_type
+from oas_compiler.findings.spelling import nearest
+from oas_compiler.ir import JsonValue
+from oas_compiler.text.marks import child
+
+OLDEST = (25, 4, 1)
+NEWEST = (27,)
+"""Versions of Agent Spec that are read: from OLDEST up to, not including, NEWEST."""
+
+_VERSION = re.compile(r"(\d{1,4})\.(\d{1,4})(?:\.(\d{1,4}))?")
+
+
+def survey(document: Document) -> None:
+    """Report what is wrong with components as such, wherever they stand."""
+    version = _document_version(document)
+    numbers = _numbers(version)
+    waiting = [document.top]
+    blocks: dict[str, str] = {}
+    ids: dict[str, Located] = {}
+    while waiting:
+        found = document.enter(waiting.pop())
+        value = found.value
+        if isinstance(value, list):
+            waiting.extend(reversed(list(_elements(found))))
+            continue
+        if not isinstance(value, dict):
+            continue
+        if is_reference(value):
+            document.locate(found)
+        elif "component_type" in value:
+            _check_type(document, found)
+            if numbers is not None:
+                _check_features(document, found, numbers)
+            if not document.is_cinatra:
+                _check_ids(document, found, ids)
+        if "agentspec_version" in value and found.pointer:
+            _check_nested_version(document, found, version)
+        waiting.extend(reversed(list(_members(found))))
+        if not document.is_cinatra:
+            _check_names(document, found, blocks)
+
+
+def _elements(found: Located) -> Iterator[Located]:
+    assert isinstance(found.value, list)
+    for index, element in enumerate(found.value):
+        if isinstance(element, (dict, list)):
+            yield Located(element, f"{found.pointer}/{index}", found.scope)
+
+
+def _members(found: Located) -> Iterator[Located]:
+    """Fields that may be or hold components, and the definitions of a block.
+
+    `metadata` and plain objects (request bodies, defaults, schemas) are the author's own:
+    nothing in them is a reference.
+    """
+    assert isinstance(found.value, dict)
+    for name, member in found.value.items():
+        pointer = child(found.pointer, name)
+        if name == DEFINITIONS and isinstance(member, dict):
+            for key, definition in member.items():
+                yield Located(definition, child(pointer, key), found.scope)
+        elif name in {"metadata", "inputs", "outputs", "branches", "default"}:
+            continue
+        elif isinstance(member, list) or is_component(member):
+            yield Located(member, pointer, found.scope)
+
+
+def is_component(value: JsonValue) -> bool:
+    return isinstance(value, dict) and ("component_type" in value or is_reference(value))
+
+
+def _check_type(document: Document, found: Located) -> None:
+    kind = found.component_type
+    assert isinstance(found.value, dict)
+    foreign = "component_plugin_name" in found.value or is_plugin_type(kind)
+    if kind and kind not in KNOWN_TYPES and not foreign:
+        document.findings.error(
+            "OAS026",
+            f'"{kind}" is not a component type of Agent Spec',
+            document.source.place(f"{found.pointer}/component_type"),
+            hint=nearest(kind, KNOWN_TYPES, document.findings),
+        )
+
+
+def _check_names(document: Document, found: Located, blocks: dict[str, str]) -> None:
+    block = found.value.get(DEFINITIONS) if isinstance(found.value, dict) else None
+    if not isinstance(block, dict):
+        return
+    for name in block:
+        pointer = child(f"{found.pointer}/{DEFINITIONS}", name)
+        first = blocks.setdefault(name, pointer)
+        if first != pointer:
+            line = document.source.place(first).line
+            document.findings.error(
+                "OAS012",
+                f'"{name}" is defined twice in this document'
+                + (f", first at line {line}" if line else ""),
+                document.source.place(pointer),
+                hint="give one of the two another name, or refer to the first",
+            )
+
+
+def _check_ids(document: Document, found: Located, ids: dict[str, Located]) -> None:
+    """Agent Spec: what is used twice is a reference, so one id is one component.
+
+    Copies that say the same are let through, as SDKs write them.
+    """
+    assert isinstance(found.value, dict)
+    name = found.value.get("id")
+    if not isinstance(name, str) or not name:
+        return
+    first = ids.setdefault(name, found)
+    # two definitions under one name are OAS012's
+    if first.value != found.value and _entry(first) != _entry(found):
+        line = document.source.place(first.pointer).line
+        document.findings.error(
+            "OAS017",
+            f'two different components have the id "{name[:80]}"'
+            + (f", the first at line {line}" if line else ""),
+            document.source.place(f"{found.pointer}/id"),
+            hint="give one of the two another id, or refer to the first",
+        )
+
+
+def _entry(found: Located) -> str:
+    """The name under which something is defined in a block; its pointer when it is not."""
+    above, _, name = found.pointer.rpartition("/")
+    return name if above.endswith(f"/{DEFINITIONS}") else found.pointer
+
+
+def _check_features(document: Document, found: Located, version: Version) -> None:
+    assert isinstance(found.value, dict)
+    for missing in missing_features(found.value, version):
+        since = published(missing.since)
+        document.findings.error(
+            "OAS032",
+            f'{missing.what} exists since Agent Spec "{since}", the document is written for '
+            f'"{".".join(map(str, version))}"',
+            document.source.place(f"{found.pointer}/{missing.field}"),
+            hint=f'write "agentspec_version": "{since}", or do without it',
+        )
+
+
+def _numbers(version: str | None) -> Version | None:
+    match = _VERSION.fullmatch(version) if version is not None else None
+    if match is None:
+        return None
+    major, minor, patch = (int(part or 0) for part in match.groups())
+    return major, minor, patch
+
+
+def _document_version(document: Document) -> str | None:
+    """The version the file claims, after checking it."""
+    claimed: str | None = None
+    for located in (document.top, document.root):
+        value = located.value if located is not None else None
+        if located is None or not isinstance(value, dict) or "agentspec_version" not in value:
+            continue
+        version = value["agentspec_version"]
+        if located is document.root and located is not document.top and located.pointer:
+            continue  # met again, and compared, by the walk
+        if _is_readable(document, version, f"{located.pointer}/agentspec_version"):
+            claimed = str(version)
+        break
+    return claimed
+
+
+def _check_nested_version(document: Document, found: Located, outer: str | None) -> None:
+    assert isinstance(found.value, dict)
+    version = found.value["agentspec_version"]
+    pointer = f"{found.pointer}/agentspec_version"
+    if _is_readable(document, version, pointer) and outer is not None and version != outer:
+        document.findings.error(
+            "OAS025",
+            f'this component is written for Agent Spec "{version}", the document for "{outer}"',
+            document.source.place(pointer),
+            hint="one document has one version: remove this one",
+        )
+
+
+def _is_readable(document: Document, version: JsonValue, pointer: str) -> bool:
+    if version is None:
+        return False
+    match = _VERSION.fullmatch(version) if isinstance(version, str) else None
+    if match and OLDEST <= tuple(int(part or 0) for part in match.groups()) < NEWEST:
+        return True
+    hint = 'versions from "25.4.1" up to, not including, "27" are read'
+    problem = f'Agent Spec version "{version}" is not known here'
+    if not isinstance(version, str):
+        problem = "agentspec_version is not a string"
+        hint = f'quote it and write all its parts, such as "26.1.0"; {hint}'
+    document.findings.error("OAS025", problem, document.source.place(pointer), hint=hint)
+    return False

@@ -1,0 +1,230 @@
+"""One node in, its box out: what is written in it and how large it is.
+
+InputMessageNode "Review drafts", step 6, risk class "approval"
+    ->  a hexagon with the name, and below it the marks "step 6" and "approval"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+from urllib.parse import urlsplit
+
+from oas_compiler.control.approval import Approval, derive_approval
+from oas_compiler.control.risk import sends
+from oas_compiler.draw.words import safe, width, wrap
+from oas_compiler.ir import (
+    ApiNode,
+    BranchingNode,
+    EndNode,
+    FlowIR,
+    FlowNode,
+    InputMessageNode,
+    Node,
+    OutputMessageNode,
+    Path,
+    RegexNode,
+    StartNode,
+    TemplateNode,
+    ToolNode,
+)
+
+NAME_SIZE, SMALL_SIZE = 13.0, 10.5
+NAME_LINE, SMALL_LINE = 17.0, 15.0
+MARK_HEIGHT = 17.0
+PADDING = 14.0
+POINT = 14.0
+"""Width of a hexagon's tip."""
+_MOST_NAME = 210.0
+_MOST_BRANCH_NAME = 150.0
+_MOST_CAPTION = 250.0
+_MOST_MARK = 150.0
+
+Kind = Literal["start", "end", "gate", "branch", "call", "message", "step", "subflow"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mark:
+    """A small label in a box."""
+
+    text: str
+    kind: Literal["plain", "gate", "send"]
+
+    @property
+    def width(self) -> float:
+        return width(self.text, SMALL_SIZE, bold=True) + 14
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Box:
+    """A node as it is drawn."""
+
+    path: Path
+    kind: Kind
+    sends: bool
+    """Whether it acts on the world outside."""
+    name: str
+    """The author's name, in full."""
+    lines: tuple[str, ...]
+    """The name as it is shown."""
+    caption: str
+    """What kind of node it is, or whom it calls."""
+    marks: tuple[Mark, ...]
+    about: str
+    """Everything that has no room in the box, for readers who point at it."""
+    width: float
+    height: float
+
+
+class Boxes:
+    """The boxes of one flow and all its subflows."""
+
+    def __init__(self, flow: FlowIR) -> None:
+        self.flow = flow
+        self.sends = sends(flow)
+        self.approval: Approval = derive_approval(flow, send_class=self.sends)
+        self._gates = {gate.path: gate for gate in self.approval.gates}
+
+    def box(self, node: Node, path: Path) -> Box:
+        """The box of a node that is not a FlowNode; of that, the head of its frame."""
+        kind = kind_of(node)
+        narrow = _MOST_BRANCH_NAME if kind == "branch" else _MOST_NAME
+        name = self.name(node, path)
+        lines = wrap(name, NAME_SIZE, most=narrow, bold=True) or ("?",)
+        caption = " ".join(wrap(_caption(node), SMALL_SIZE, most=_MOST_CAPTION, lines=1))
+        marks = tuple(self._marks(node, path))
+        wide, high = _size(kind, lines, caption, marks)
+        return Box(
+            path=path,
+            kind=kind,
+            sends=path in self.sends,
+            name=safe(name),
+            lines=lines,
+            caption=caption,
+            marks=marks,
+            about=self._about(node, path),
+            width=wide,
+            height=high,
+        )
+
+    def name(self, node: Node, path: Path) -> str:
+        """What a person calls the node: of a gate the name that its flow gives it."""
+        gate = self._gates.get(path)
+        return (gate.name if gate is not None else node.name) or node.id
+
+    def risk(self, node: Node, path: Path) -> str:
+        """The risk class that counts here: of a gate the one that its flow gives it."""
+        gate = self._gates.get(path)
+        return gate.risk_class if gate is not None else node.risk_class
+
+    def _marks(self, node: Node, path: Path) -> list[Mark]:
+        gate = self._gates.get(path)
+        risk = " ".join(
+            wrap(self.risk(node, path), SMALL_SIZE, most=_MOST_MARK, bold=True, lines=1)
+        )
+        marks = []
+        if gate is not None:
+            marks.append(Mark(text=f"step {gate.step}", kind="gate"))
+        if path in self.sends:
+            marks.append(Mark(text=f"sends: {risk}", kind="send"))
+        elif risk:
+            marks.append(Mark(text=risk, kind="plain"))
+        if isinstance(node, InputMessageNode) and node.max_visits is not None:
+            marks.append(Mark(text=f"at most {node.max_visits} visits", kind="plain"))
+        return marks
+
+    def _about(self, node: Node, path: Path) -> str:
+        facts = {
+            "": safe(self.name(node, path)),
+            "node": safe("/".join(path)),
+            "type": type(node).__name__,
+        }
+        if isinstance(node, ApiNode):
+            facts["calls"] = safe(address(node.method, node.url))
+        risk = self.risk(node, path)
+        if risk:
+            facts["risk class"] = safe(risk)
+        gate = self._gates.get(path)
+        if gate is not None:
+            facts["step"] = f"{gate.step} {safe(gate.name)}"
+            facts["renderer"] = safe(gate.renderer) or "the field fallback"
+        if node.description:
+            facts["description"] = safe(node.description)
+        return "\n".join(f"{key}: {text}" if key else text for key, text in facts.items() if text)
+
+
+_KINDS: Mapping[type[Node], Kind] = {
+    StartNode: "start",
+    EndNode: "end",
+    InputMessageNode: "gate",
+    BranchingNode: "branch",
+    ApiNode: "call",
+    ToolNode: "call",
+    OutputMessageNode: "message",
+    FlowNode: "subflow",
+}
+
+
+_CAPTIONS: Mapping[type[Node], str] = {
+    StartNode: "start",
+    EndNode: "end",
+    InputMessageNode: "gate",
+    OutputMessageNode: "message",
+    RegexNode: "regular expression",
+    TemplateNode: "template",
+    BranchingNode: "",
+    FlowNode: "subflow",
+}
+
+
+def kind_of(node: Node) -> Kind:
+    return _KINDS.get(type(node), "step")
+
+
+def address(method: str, url: str) -> str:
+    """Whom an ApiNode calls, without what may be a secret (user, query) or the placeholder host."""
+    try:
+        parts = urlsplit(safe(url))
+        host = parts.hostname or ""
+    except ValueError:
+        return safe(method)
+    path = parts.path
+    if not parts.scheme and path.startswith("{{"):
+        host, path = "", path.partition("}}")[2]
+    return f"{safe(method)} {host}{path}"
+
+
+def _caption(node: Node) -> str:
+    """What kind of node it is; empty where its shape says enough."""
+    match node:
+        case EndNode() if node.branch_name not in {"", "next"}:
+            return f"end: {node.branch_name}"
+        case ApiNode():
+            return address(node.method, node.url)
+        case ToolNode():
+            return f"tool {node.tool_name}"
+        case FlowNode() if node.package_name:
+            return f"subflow {node.package_name}"
+        case _:
+            return _CAPTIONS.get(type(node), type(node).__name__)
+
+
+def _size(
+    kind: Kind, lines: tuple[str, ...], caption: str, marks: tuple[Mark, ...]
+) -> tuple[float, float]:
+    name = max(width(line, NAME_SIZE, bold=True) for line in lines)
+    row = sum(mark.width for mark in marks) + 6 * max(0, len(marks) - 1)
+    wide = max(name, width(caption, SMALL_SIZE), row)
+    high = NAME_LINE * len(lines) + SMALL_LINE * bool(caption) + (MARK_HEIGHT + 6) * bool(marks)
+    if kind == "branch":
+        # A text of 2a by 2b fits in a diamond of 2w by 2h where a/w + b/h = 1.
+        tall = high / (0.26 + 0.07 * len(lines))
+        return max(90.0, (wide + 12) / (1 - high / tall)), tall
+    if kind == "gate":
+        wide += 2 * POINT
+    if kind == "call":
+        wide += 10
+    if kind in {"start", "end"}:
+        wide += 10
+    return max(96.0, wide + 2 * PADDING), high + 2 * 9

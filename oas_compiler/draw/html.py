@@ -1,0 +1,140 @@
+"""A picture in, one web page out: the drawing and the lists of what matters in it.
+
+One file without a script, a link or a font: it works from a disk, in a mail, and behind a strict
+Content-Security-Policy, which it also sets itself, by the hashes of its own style sheets.  Dark
+where the reader's screen is.  The drawing fits the window or has its own size, as the reader likes.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from collections.abc import Iterator, Sequence
+
+from oas_compiler.control.approval import Approval, is_send_class
+from oas_compiler.draw.boxes import Boxes
+from oas_compiler.draw.colours import FONTS, Theme
+from oas_compiler.draw.layout import lay_out
+from oas_compiler.draw.shapes import escape
+from oas_compiler.draw.svg import svg_text
+from oas_compiler.draw.words import safe
+from oas_compiler.ir import FlowIR, Path
+
+_LIGHT = ("#ffffff", "#16202b", "#52606d", "#d5dce4")
+_DARK = ("#10161d", "#eef2f6", "#a9b6c3", "#34414e")
+_PAGE = """\
+:root{color-scheme:SCHEME}
+body{margin:0;padding:24px;font:15px/1.5 FONTS}
+h1{font-size:22px;margin:0 0 4px}
+h2{font-size:17px;margin:28px 0 8px}
+p{margin:0 0 12px;max-width:70ch}
+input{margin:0 6px 0 0}
+label{margin-right:18px}
+figure{margin:14px 0;overflow:auto;border-radius:8px;border:1px solid}
+figure svg{display:block;margin:auto}
+#fit:checked~figure svg{max-width:100%;height:auto}
+.tables{overflow-x:auto}
+table{border-collapse:collapse}
+th,td{text-align:left;padding:6px 14px 6px 0;border-bottom:1px solid;vertical-align:top}
+td{overflow-wrap:anywhere}
+code{font:13px ui-monospace,Consolas,monospace}
+"""
+
+
+def html_page(flow: FlowIR, *, theme: Theme = "auto") -> str:
+    """The whole page."""
+    boxes = Boxes(flow)
+    svg = svg_text(lay_out(flow), theme=theme)
+    page = _style(theme)
+    hashes = " ".join(
+        f"'{_hash(sheet)}'" for sheet in (page, *re.findall("<style>(.*?)</style>", svg, re.DOTALL))
+    )
+    policy = f"default-src 'none'; style-src {hashes}; base-uri 'none'; form-action 'none'"
+    title = escape(safe(flow.name or flow.id))
+    lines = [
+        "<!doctype html>",
+        '<html lang="en">',
+        "<head>",
+        '<meta charset="utf-8">',
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        f"<title>{title}</title>",
+        f"<style>{page}</style>",
+        "</head>",
+        "<body>",
+        f"<h1>{title}</h1>",
+        f"<p>{escape(safe(flow.description))}</p>" if flow.description else "",
+        '<input type="radio" name="size" id="fit" checked><label for="fit">fit the window</label>',
+        '<input type="radio" name="size" id="full"><label for="full">full size</label>',
+        f"<figure>\n{svg}</figure>",
+        *_gates(boxes.approval),
+        *_sends(boxes),
+        "</body>",
+        "</html>",
+    ]
+    return "\n".join(line for line in lines if line) + "\n"
+
+
+def _hash(sheet: str) -> str:
+    digest = hashlib.sha256(sheet.encode()).digest()
+    return f"sha256-{base64.b64encode(digest).decode()}"
+
+
+def _style(theme: Theme) -> str:
+    scheme = {"auto": "light dark", "light": "light", "dark": "dark"}[theme]
+    rules = _PAGE.replace("SCHEME", scheme).replace("FONTS", FONTS)
+    rules += _colours(_DARK if theme == "dark" else _LIGHT)
+    if theme == "auto":
+        rules += f"@media (prefers-color-scheme:dark){{{_colours(_DARK)}}}"
+    return rules
+
+
+def _colours(colours: tuple[str, str, str, str]) -> str:
+    ground, words, small, line = colours
+    return (
+        f"body{{background:{ground};color:{words}}}"
+        f"label,th,caption{{color:{small}}}figure,th,td{{border-color:{line}}}"
+    )
+
+
+def _gates(approval: Approval) -> Iterator[str]:
+    yield "<h2>Gates</h2>"
+    if not approval.gates:
+        yield "<p>No person is asked anywhere in this flow.</p>"
+        return
+    guarded = {step: send for step, _, send in approval.guards}
+    yield from _table(
+        ("step", "gate", "node", "risk class", "screen", "stands before"),
+        [
+            (
+                str(gate.step),
+                gate.name,
+                _code(gate.path),
+                gate.risk_class,
+                gate.renderer or "the field fallback",
+                guarded.get(gate.step, "nothing that sends" * is_send_class(gate.risk_class)),
+            )
+            for gate in approval.gates
+        ],
+    )
+
+
+def _sends(boxes: Boxes) -> Iterator[str]:
+    yield "<h2>Nodes that act on the world outside</h2>"
+    if not boxes.sends:
+        yield "<p>None has a risk class that sends, publishes, posts or deletes.</p>"
+        return
+    yield from _table(("node",), [(_code(path),) for path in sorted(boxes.sends)])
+
+
+def _code(path: Path) -> str:
+    return "/".join(path)
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    yield '<div class="tables"><table>'
+    yield f"<tr>{''.join(f'<th>{escape(cell)}</th>' for cell in head)}</tr>"
+    for row in rows:
+        yield f"<tr>{''.join(f'<td>{escape(safe(cell))}</td>' for cell in row)}</tr>"
+    yield "</table></div>"

@@ -1,0 +1,241 @@
+"""Which fixes of a flow help: they are tried on the text, and the result is checked.
+
+In: a flow file whose findings carry fixes.  Out: the new bytes of each file, not written yet, what
+was mended, what was left out and why, and what remains to be found.
+
+    work = Mending()
+    work.mend("agents/email/cinatra/oas.json")
+    work.changes()      ->  [Change(file="agents/email/cinatra/oas.json", before=b"…", after=b"…")]
+
+A fix is left out unless the new text reads back as the old value with its edits made, every finding
+that it was made for is gone, and no rule finds more than it did.  Flows of one package share its package.json: a `Mending`
+builds each change on the ones before it.  A file that has several names is mended under the first
+of them, and one that must not be written not at all.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from oas_compiler.edit.fix.disk import Identity, identity, refusal
+from oas_compiler.findings.finding import Finding
+from oas_compiler.ir import JsonValue
+from oas_compiler.pipeline import check
+from oas_compiler.rewriting.edited import reads_back
+from oas_compiler.rewriting.rewriting import AnyRewriting, CannotEdit, applied
+from oas_compiler.rewriting.texts import rewriting_of, value_of
+from oas_compiler.text.bounds import MAX_JSON_BYTES
+from oas_compiler.text.files import read_flow
+
+BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
+NOT_READ: Final = "it is no JSON and no YAML that can be changed"
+NOT_READ_BACK: Final = "the changed text would not be read as it was meant"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """What would become of one file."""
+
+    file: str
+    before: bytes
+    after: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A finding whose fix is not made."""
+
+    finding: Finding
+    why: str
+
+
+@dataclass(slots=True)
+class Mending:
+    """All changes of one run of `--fix`."""
+
+    env: Mapping[str, str] | None = None
+    wanted: Callable[[Finding], bool] = lambda _finding: True
+    """Which findings are to be mended."""
+    mended: list[Finding] = field(default_factory=list)
+    left_out: list[LeftOut] = field(default_factory=list)
+    _found: dict[str, bytes] = field(default_factory=dict)
+    _after: dict[str, bytes] = field(default_factory=dict)
+    _names: dict[Identity, str] = field(default_factory=dict)
+    """The first name of every file that was met."""
+    _tried: set[tuple[str, str, str]] = field(default_factory=set)
+
+    def check(self, flow: str) -> list[Finding]:
+        """The findings of a flow as it would be after all changes so far."""
+        return list(check(flow, env=self.env, unsaved=self._after))
+
+    def mend(self, flow: str) -> None:
+        """Try the fixes of one flow file and of its package.json."""
+        findings = self.check(flow)
+        fixes = [finding for finding in findings if finding.fix and self.wanted(finding)]
+        for file in dict.fromkeys(finding.file for finding in fixes):
+            first = self._first_name(file)
+            if first != file:
+                self._leave_to(first, [one for one in fixes if one.file == file])
+            elif not self._read(file):
+                self._leave(fixes, file, NOT_READ)
+            elif why := refusal(file):
+                del self._after[file]
+                self._leave(fixes, file, why)
+        tried = [finding for finding in fixes if finding.file in self._after]
+        self._tried |= {_key(one) for one in tried}
+        if tried:
+            self._mend(flow, tried)
+
+    def changes(self) -> list[Change]:
+        """The files that become others, in the order in which they were met."""
+        return [
+            Change(file=file, before=self._found[file], after=after)
+            for file, after in self._after.items()
+            if after != self._found[file]
+        ]
+
+    def _read(self, file: str) -> bool:
+        """Remember what is in the file now; False when it is no text that can be changed."""
+        if file in self._after:
+            return True
+        try:
+            raw = read_flow(file, MAX_JSON_BYTES + 1)
+        except (OSError, ValueError):
+            return False
+        try:
+            rewriting_of(_decoded(raw))
+        except (ValueError, IndexError):
+            return False
+        self._found[file] = self._after[file] = raw
+        return True
+
+    def _first_name(self, file: str) -> str:
+        known = identity(file)
+        return file if known is None else self._names.setdefault(known, file)
+
+    def _leave_to(self, first: str, findings: Sequence[Finding]) -> None:
+        """The fixes of a second name of a file; those that the first name has, too, are made."""
+        why = f"it is the same file as {first}; check it alone"
+        known = [replace(one, file=first) for one in findings]
+        left = [
+            one for one, same in zip(findings, known, strict=True) if _key(same) not in self._tried
+        ]
+        self.left_out += [LeftOut(one, why) for one in left]
+
+    def _leave(self, findings: Sequence[Finding], file: str, why: str) -> None:
+        self.left_out += [LeftOut(one, why) for one in findings if one.file == file]
+
+    def _mend(self, flow: str, tried: list[Finding]) -> None:
+        # The text that was read just now may not be the one that the findings are about.
+        before = self.check(flow)
+        trial = _Trial(self, flow, before)
+        trial.add([finding for finding in tried if finding in before])
+        self._after.update(trial.texts)
+        self.mended += trial.taken
+        self.left_out += trial.left_out
+
+
+class _Trial:
+    """Fixes of one flow, added as long as they help."""
+
+    def __init__(self, work: Mending, flow: str, before: list[Finding]) -> None:
+        self._work = work
+        self._flow = flow
+        self._before = _counts(before)
+        self._start = dict(work._after)  # noqa: SLF001 - one piece of work in two classes
+        self._rewritings: dict[str, AnyRewriting] = {}
+        self._values: dict[str, JsonValue] = {}
+        """What each file is read as before the edits."""
+        self.texts = dict(self._start)
+        self.taken: list[Finding] = []
+        self.left_out: list[LeftOut] = []
+
+    def add(self, fixes: list[Finding]) -> None:
+        """Add all of `fixes` when that helps, else the halves of them that do."""
+        fitting = self._fitting(fixes)
+        if not fitting:
+            return
+        fixes = [*self.taken, *fitting]
+        texts = self._rewritten(fixes)
+        why = "" if self._reads_back(texts, fixes) else NOT_READ_BACK
+        if not why and not self._helps(texts, fixes):
+            why = "the file would not be better for it"
+        if not why:
+            self.taken += fitting
+            self.texts = texts
+        elif len(fitting) == 1:
+            self.left_out.append(LeftOut(fitting[0], why))
+        else:
+            middle = len(fitting) // 2
+            self.add(fitting[:middle])
+            self.add(fitting[middle:])
+
+    def _fitting(self, fixes: list[Finding]) -> list[Finding]:
+        """Those of `fixes` whose edits fit the text, each other, and what was taken."""
+        chosen = {file: rewriting.chosen() for file, rewriting in self._rewritings.items()}
+        for finding in self.taken:
+            chosen[finding.file].take(finding.fix)
+        found = []
+        for finding in fixes:
+            if finding.file not in chosen:
+                chosen[finding.file] = self._rewriting(finding.file).chosen()
+            try:
+                chosen[finding.file].take(finding.fix)
+            except CannotEdit as reason:
+                self.left_out.append(LeftOut(finding, str(reason)))
+            else:
+                found.append(finding)
+        return found
+
+    def _rewriting(self, file: str) -> AnyRewriting:
+        if file not in self._rewritings:
+            self._rewritings[file] = rewriting_of(_decoded(self._start[file]))
+        return self._rewritings[file]
+
+    def _rewritten(self, fixes: list[Finding]) -> dict[str, bytes]:
+        texts = dict(self._start)
+        for file in dict.fromkeys(finding.file for finding in fixes):
+            rewriting = self._rewriting(file)
+            chosen = rewriting.chosen()
+            for finding in fixes:
+                if finding.file == file:
+                    chosen.take(finding.fix)
+            raw = applied(rewriting.text, chosen.replacements()).encode("utf-8")
+            mark = BYTE_ORDER_MARK if self._start[file].startswith(BYTE_ORDER_MARK) else b""
+            texts[file] = mark + raw
+        return texts
+
+    def _reads_back(self, texts: dict[str, bytes], fixes: list[Finding]) -> bool:
+        """Whether each new text is read as its old value with the edits made."""
+        for file in dict.fromkeys(finding.file for finding in fixes):
+            edits = [edit for one in fixes if one.file == file for edit in one.fix]
+            if file not in self._values:
+                self._values[file] = value_of(_decoded(self._start[file]))
+            try:
+                after = value_of(_decoded(texts[file]))
+            except ValueError:
+                return False
+            if not reads_back(self._values[file], after, edits):
+                return False
+        return True
+
+    def _helps(self, texts: dict[str, bytes], fixes: list[Finding]) -> bool:
+        after = _counts(list(check(self._flow, env=self._work.env, unsaved=texts)))
+        left = self._before - _counts(fixes)
+        return not after - left
+
+
+def _decoded(raw: bytes) -> str:
+    return raw.removeprefix(BYTE_ORDER_MARK).decode("utf-8")
+
+
+def _key(finding: Finding) -> tuple[str, str, str]:
+    return finding.file, finding.code, finding.pointer
+
+
+def _counts(findings: Sequence[Finding]) -> Counter[tuple[str, str]]:
+    # Not by place or message: both may name a line or an index that the change moves.
+    return Counter((finding.file, finding.code) for finding in findings)

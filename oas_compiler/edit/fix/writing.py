@@ -1,0 +1,132 @@
+"""New text on disk: all of it or none of it, and never over somebody else's change.
+
+    write([Change(file="oas.json", before=b"…", after=b"…")])
+
+A file is replaced by another one that is complete, with the same owner, group, mode and extended
+attributes.  Where that would make it another file than it was (it has several names, or its owner
+cannot be kept), it is written in place, and a copy of the old text lies beside it meanwhile.
+Where its name is a symbolic link, the link stays and its target changes; a link that leads out of
+a package is not written through.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import stat
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+
+from oas_compiler.edit.fix.disk import refusal
+from oas_compiler.edit.fix.planning import Change
+from oas_compiler.text.files import read_unlinked, real_file, without_link
+
+
+class CannotWrite(Exception):
+    """A file is not what was checked any more, or must not be written; it stays as it is."""
+
+
+def write(changes: Iterable[Change]) -> None:
+    """Write every change.
+
+    Raises:
+        CannotWrite: when any of the files changed since it was read, or is read-only; all are
+            looked at before the first is written.
+        OSError: when the disk refuses; files before this one are written then, complete.
+
+    """
+    files = [(_target(change), change) for change in changes]
+    for path, change in files:
+        _refuse_if_changed(path, change)
+        why = refusal(change.file)
+        if why:
+            raise CannotWrite(why)
+    for path, change in files:
+        _write(path, change)
+
+
+def _target(change: Change) -> Path:
+    """Where the text of a change goes to; no part of the path is a link then."""
+    try:
+        return real_file(change.file)
+    except OSError:
+        raise CannotWrite(f"{change.file} has changed since it was checked") from None
+
+
+def _refuse_if_changed(path: Path, change: Change) -> None:
+    try:
+        same = read_unlinked(path, len(change.before) + 1) == change.before
+    except OSError:
+        same = False
+    if not same:
+        raise CannotWrite(f"{change.file} has changed since it was checked")
+
+
+def _write(path: Path, change: Change) -> None:
+    about = path.stat()
+    written = _beside(path, change.after)
+    try:
+        if about.st_nlink == 1 and _looks_like(written, path, about):
+            # Once more, as late as can be: nothing but the rename comes after.
+            _refuse_if_changed(path, change)
+            written.replace(path)
+            return
+    finally:
+        with contextlib.suppress(OSError):
+            written.unlink()
+    _write_in_place(path, change, about)
+
+
+def _beside(path: Path, text: bytes) -> Path:
+    """A new file in the same folder, on disk; only its owner may read it."""
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=".oasflow-")
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+    except BaseException:
+        with contextlib.suppress(OSError):
+            Path(name).unlink()
+        raise
+    return Path(name)
+
+
+def _looks_like(written: Path, path: Path, about: os.stat_result) -> bool:
+    """Give `written` the owner, mode and attributes of `path`; False when that is not allowed."""
+    own = written.stat()
+    try:
+        if (own.st_uid, own.st_gid) != (about.st_uid, about.st_gid):
+            os.chown(written, about.st_uid, about.st_gid)
+        # After the owner: a change of owner takes the bits for set-user-id away.
+        shutil.copystat(path, written)
+        os.utime(written)
+    except OSError:
+        return False
+    return stat.S_IMODE(written.stat().st_mode) == stat.S_IMODE(about.st_mode)
+
+
+def _write_in_place(path: Path, change: Change, about: os.stat_result) -> None:
+    """The same file with new text; what it held comes back if the disk refuses."""
+    _refuse_if_changed(path, change)
+    kept = _beside(path, change.before)
+    try:
+        _overwrite(path, change.after)
+    except BaseException:
+        _overwrite(path, change.before)  # where this fails, too, the copy stays
+        kept.unlink()
+        raise
+    kept.unlink()
+    if stat.S_IMODE(path.stat().st_mode) != stat.S_IMODE(about.st_mode):
+        with contextlib.suppress(OSError):  # not the owner: the system took a bit away
+            path.chmod(stat.S_IMODE(about.st_mode))
+
+
+def _overwrite(path: Path, text: bytes) -> None:
+    with open(path, "r+b", opener=without_link) as file:
+        file.write(text)
+        file.truncate()
+        file.flush()
+        os.fsync(file.fileno())

@@ -1,0 +1,41 @@
+"""The edits that make one JSON document of another, as few and as small as its text allows.
+
+    {"nodes": [{"ref": "start"}, {"ref": "end"}]}
+    {"nodes": [{"ref": "start"}, {"ref": "brand"}, {"ref": "end"}]}
+        ->  Edit("/nodes/1/ref", "brand"), Edit("/nodes/-", {"ref": "end"})
+
+An element put into the middle of a list moves the ones behind it, place by place: what was written
+around each of them stays as the author wrote it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from oas_compiler.findings.finding import Edit
+from oas_compiler.ir import Json, JsonValue
+from oas_compiler.text.marks import child
+
+
+def edits_between(before: JsonValue, after: JsonValue) -> tuple[Edit, ...]:
+    """The edits of `before` after which it equals `after`; keys keep their order."""
+    return tuple(_edits(before, after, ""))
+
+
+def _edits(before: JsonValue, after: JsonValue, pointer: str) -> Iterator[Edit]:
+    if isinstance(before, dict) and isinstance(after, dict):
+        for key in before:
+            if key not in after:
+                yield Edit(pointer=child(pointer, key), value=None)
+        for key, value in after.items():
+            if key in before:
+                yield from _edits(before[key], value, child(pointer, key))
+            else:
+                yield Edit(pointer=child(pointer, key), value=Json.of(value))
+    elif isinstance(before, list) and isinstance(after, list) and len(before) <= len(after):
+        for index, value in enumerate(before):
+            yield from _edits(value, after[index], f"{pointer}/{index}")
+        for value in after[len(before) :]:
+            yield Edit(pointer=f"{pointer}/-", value=Json.of(value))
+    elif Json.of(before) != Json.of(after):  # not `!=`: 1 and true are equal in Python
+        yield Edit(pointer=pointer, value=Json.of(after))

@@ -1,0 +1,238 @@
+"""A flow document with its context slots wired: subflow, FlowNode, inputs, control and data edges.
+
+In: the document as plain JSON, which is changed in place, and what is `Ready` to be wired.
+
+    start → write → end     ->     start → context_brand → context_voice → write → end
+
+A flow inside another one gets the run and the project handed down from the flows around it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from oas_compiler.control.slots import BINDINGS, SELECTION_INPUTS
+from oas_compiler.document.scope import DEFINITIONS
+from oas_compiler.edit.wire.template import (
+    SELECTOR,
+    control_edge,
+    data_edge,
+    flow_node,
+    node_id,
+    reference,
+    subflow,
+    subflow_id,
+    text_input,
+)
+from oas_compiler.ir import FlowIR, FlowNode, JsonValue, StartNode
+from oas_compiler.rewriting.spans import keys_of
+
+_RUN: Final = "cinatra_run_id"
+_OLD_RUN: Final = "agent_run_id"
+"""What six public flows call the run; a flow has one of the two."""
+_PROJECT: Final = "projectId"
+
+_Component = dict[str, JsonValue]
+
+
+class CannotPlace(Exception):
+    """Something that is added to is neither an object nor a list; the message names its key."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ready:
+    """The slots of one flow, with nothing in their way."""
+
+    flow: FlowIR
+    package: str
+    slots: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
+    """Slot id → node and input of each consumer, in the order of the declaration."""
+
+
+def place_slots(document: JsonValue, ready: Ready, flows: Sequence[FlowIR]) -> None:
+    """Wire `ready.slots`; `flows` are all flows of the document, the root first.
+
+    Raises:
+        CannotPlace: when the document has something else where a list or an object belongs.
+
+    """
+    _Placing(document, ready.flow).wire(ready)
+    _list_screen(document)
+    if ready.flow is not flows[0]:
+        _hand_down(document, ready.flow, flows)
+
+
+class _Placing:
+    """One flow of the document, and what is added to it."""
+
+    def __init__(self, document: JsonValue, flow: FlowIR) -> None:
+        self._flow = flow
+        self._value = _at(document, flow.place.pointer)
+        self._start = _at(document, flow.by_id[flow.start].place.pointer)
+        self._document = document
+
+    @property
+    def run_input(self) -> str:
+        """What the flow calls its run."""
+        titles = {port.title for port in self._flow.inputs}
+        return _OLD_RUN if _OLD_RUN in titles and _RUN not in titles else _RUN
+
+    def wire(self, ready: Ready) -> None:
+        self.add_input(self.run_input, "")
+        self.add_input(_PROJECT, "")
+        definitions = _object(self._value, DEFINITIONS)
+        for slot_id, _ in ready.slots:
+            self.add_input(f"{slot_id}ParentPackageName", ready.package)
+            self.add_input(f"{slot_id}SlotId", slot_id)
+            definitions[node_id(slot_id)] = flow_node(slot_id)
+            definitions[subflow_id(slot_id)] = subflow(slot_id)
+        self._list_nodes(ready)
+        self._lead_through([node_id(slot_id) for slot_id, _ in ready.slots])
+        for slot_id, consumers in ready.slots:
+            self._feed(slot_id, consumers)
+
+    def add_input(self, title: str, default: str) -> None:
+        """A hidden input of the flow and its StartNode; one that is there stays as it is."""
+        start, flow = self._start, self._value
+        lists = [(start, "inputs"), (start, "outputs"), (flow, "inputs")]
+        present = [(owner, key) for owner, key in lists if key in owner]
+        is_new = all(title not in _titles(owner, key) for owner, key in present)
+        for owner, key in present or [(flow, "inputs"), (start, "inputs")]:
+            if title not in _titles(owner, key):
+                _list(owner, key).append(text_input(title, default))
+        if is_new:
+            hidden = _list(self._about_start(), "hidden")
+            hidden += [title] if title not in hidden else []
+
+    def _about_start(self) -> _Component:
+        """The StartNode's `metadata.cinatra`.
+
+        Without it every input that has no default is required; with it those that it lists are.
+        """
+        metadata = _object(self._start, "metadata")
+        is_said = "cinatra" in metadata
+        about = _object(metadata, "cinatra")
+        node = self._flow.by_id[self._flow.start]
+        if not is_said and isinstance(node, StartNode) and node.required:
+            about["required"] = list(node.required)
+        return about
+
+    def carry(self, title: str, node: str, input_: str) -> None:
+        """A data edge from the StartNode."""
+        start = self._flow.start
+        name = f"{start}_{title}_to_{node}_{input_}"
+        self._data().append(data_edge(name, start, title, node, input_))
+
+    def _list_nodes(self, ready: Ready) -> None:
+        """In `nodes`, the new ones stand before every consumer: the host's test reads the order."""
+        nodes = _list(self._value, "nodes")
+        order = [node.id for node in self._flow.nodes]
+        users = [order.index(node) for _, consumers in ready.slots for node, _ in consumers]
+        at = min([order.index(self._flow.start) + 1, *users])
+        nodes[at:at] = [reference(node_id(slot_id)) for slot_id, _ in ready.slots]
+
+    def _lead_through(self, chain: Sequence[str]) -> None:
+        """StartNode → chain → what followed the StartNode."""
+        edges = _list(self._value, "control_flow_connections")
+        start, last = self._flow.start, chain[-1]
+        for route in self._flow.routes:
+            if route.source == start:
+                edge = _at(self._document, route.place.pointer)
+                edge["from_node"] = reference(last)
+                if edge.get("name") == f"{start}_to_{route.target}":
+                    edge["name"] = f"{last}_to_{route.target}"
+        for source, target in zip([start, *chain], chain, strict=False):
+            edges.append(control_edge(f"{source}_to_{target}", source, target))
+
+    def _feed(self, slot_id: str, consumers: Sequence[tuple[str, str]]) -> None:
+        node = node_id(slot_id)
+        run, package, slot, project = SELECTION_INPUTS
+        self.carry(self.run_input, node, run)
+        self.carry(f"{slot_id}ParentPackageName", node, package)
+        self.carry(f"{slot_id}SlotId", node, slot)
+        self.carry(_PROJECT, node, project)
+        for consumer, title in consumers:
+            name = f"{node}_{BINDINGS}_to_{consumer}_{title}"
+            self._data().append(data_edge(name, node, BINDINGS, consumer, title))
+
+    def _data(self) -> list[JsonValue]:
+        return _list(self._value, "data_flow_connections")
+
+
+def _list_screen(document: JsonValue) -> None:
+    """The root's hitlScreens names every renderer that a run can pause with (OAS177)."""
+    about = _object(_object(_at(document, ""), "metadata"), "cinatra")
+    screens = about.setdefault("hitlScreens", [])
+    if isinstance(screens, list) and SELECTOR not in screens:
+        screens.append(SELECTOR)
+
+
+def _hand_down(document: JsonValue, flow: FlowIR, flows: Sequence[FlowIR]) -> None:
+    """Run and project reach a flow from the flows around it, up to the root."""
+    inner = _Placing(document, flow)
+    known = {port.title for port in flow.inputs}
+    for outer in flows:
+        for node in outer.nodes:
+            if not isinstance(node, FlowNode) or node.subflow.place != flow.place:
+                continue
+            around = _Placing(document, outer)
+            fed = {edge.input for edge in outer.data_edges_into(node.id)}
+            for title, above in ((inner.run_input, around.run_input), (_PROJECT, _PROJECT)):
+                if title in known or title in fed or _is_carried(document, outer, node, title):
+                    continue
+                around.add_input(above, "")
+                written = _at(document, node.place.pointer)
+                if "inputs" in written and title not in _titles(written, "inputs"):
+                    _list(written, "inputs").append(text_input(title, ""))
+                around.carry(above, node.id, title)
+            if outer is not flows[0]:
+                _hand_down(document, outer, flows)
+
+
+def _is_carried(document: JsonValue, outer: FlowIR, node: FlowNode, title: str) -> bool:
+    """Whether an edge was added before: a flow may hold several flows with slots."""
+    edges = _list(_at(document, outer.place.pointer), "data_flow_connections")
+    return any(
+        isinstance(edge, dict)
+        and edge.get("destination_node") == reference(node.id)
+        and edge.get("destination_input") == title
+        for edge in edges
+    )
+
+
+# ---------------------------------------------------------------------------- plain JSON
+
+
+def _at(document: JsonValue, pointer: str) -> _Component:
+    """The object at a pointer; building the flow has found one there."""
+    found = document
+    for key in keys_of(pointer):
+        found = found[int(key)] if isinstance(found, list) else found[key]  # type: ignore[index]
+    assert isinstance(found, dict)
+    return found
+
+
+def _object(owner: _Component, key: str) -> _Component:
+    """The object under a key; none, or null, becomes an empty one."""
+    if owner.get(key) is None:
+        owner[key] = {}
+    found = owner[key]
+    if not isinstance(found, dict):
+        raise CannotPlace(f'"{key}" is no object')
+    return found
+
+
+def _list(owner: _Component, key: str) -> list[JsonValue]:
+    """The list under a key; none, or null, becomes an empty one."""
+    if owner.get(key) is None:
+        owner[key] = []
+    found = owner[key]
+    if not isinstance(found, list):
+        raise CannotPlace(f'"{key}" is no list')
+    return found
+
+
+def _titles(owner: _Component, key: str) -> set[JsonValue]:
+    return {one.get("title") for one in _list(owner, key) if isinstance(one, dict)}

@@ -1,0 +1,208 @@
+"""A flow file in, its `Explanation` out.
+
+In: what `compile_ir` takes.  Out: every node with what it reads and writes, every gate with what it
+guards, and what a host derives; nothing is run, and neither LangGraph nor a database is needed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
+
+from oas_compiler import ir
+from oas_compiler.checks.concealed import Labels
+from oas_compiler.control.approval import Approval, derive_approval, visible_required
+from oas_compiler.document.scope import Document
+from oas_compiler.explain.guarding import gate_records, send_records, sends_of, wirings_of
+from oas_compiler.explain.host import derive, policy_steps
+from oas_compiler.explain.passage import Passage
+from oas_compiler.explain.records import (
+    Explanation,
+    GateFacts,
+    NodeFacts,
+    Placeholder,
+    Role,
+    RunInput,
+    Write,
+)
+from oas_compiler.explain.wiring import Wiring, call_of
+from oas_compiler.findings.finding import Finding, Findings
+from oas_compiler.ir import FlowIR, Node, Path, StartNode, walk
+from oas_compiler.ir.type_names import shown
+from oas_compiler.package.package import Package, find_package
+from oas_compiler.pipeline import compile_ir
+from oas_compiler.templates.reading import strings
+from oas_compiler.text.source import Source, SourceInput, read_source
+
+RUN_ID_INPUTS = frozenset({"cinatra_run_id", "agent_run_id"})
+"""Inputs that carry the run's identity: the host's value wins over whatever a caller sends (R-01)."""
+_ENVIRONMENT = re.compile(r"\{\{\s*([A-Z][A-Z0-9_]*)\s*\}\}")
+_TYPES = {ir.RegexNode: "PluginRegexNode", ir.TemplateNode: "PluginTemplateNode"}
+
+
+def explain(
+    source: SourceInput,
+    *,
+    env: Mapping[str, str] | None = None,
+    tools: Collection[str] | None = None,
+) -> Explanation:
+    """Explain one flow; with its package.json and cinatra.json where it has them.
+
+    Args:
+        source: as for `compile_ir`.
+        env: the `{{UPPER_CASE}}` placeholders that will have a value; no value is shown.
+        tools: names of the registered server tools; `None` does not check them.
+
+    Raises:
+        CompileError: the flow has errors.
+
+    """
+    labels = Labels()
+    compiled = compile_ir(source, tools=tools, env_names=tuple(env or ()), conceal=labels)
+    findings = Findings()
+    written = read_source(source, Findings())
+    document = None if written is None else Document(written, written.value, Findings())
+    package = find_package(compiled.file, findings) if compiled.file else None
+    placed = _Explaining(compiled.ir)
+    about = placed.flow.cinatra.mapping()
+    return Explanation(
+        id=placed.flow.id,
+        name=placed.flow.name,
+        description=placed.flow.description,
+        package=placed.flow.package_name or _text(package, "name"),
+        version=_text(package, "version"),
+        type=kind if isinstance(kind := about.get("type"), str) else "",
+        file=compiled.file,
+        digest=compiled.digest,
+        inputs=tuple(_run_inputs(placed.flow)),
+        outputs=placed.outputs(),
+        nodes=tuple(placed.nodes()),
+        gates=tuple(placed.gates.values()),
+        sends=send_records(placed.sends),
+        environment=tuple(_environment(written, env or {})),
+        context_slots=tuple(_slots(placed.flow)),
+        derived=derive(
+            placed.flow,
+            placed.approval,
+            package=package,
+            document=document,
+            file=compiled.file,
+            findings=findings,
+        ),
+        findings=(*compiled.warnings, *_as_warnings(findings)),
+    )
+
+
+def _as_warnings(findings: Findings) -> Iterator[Finding]:
+    """What is wrong with the files around the flow: the flow itself can be explained all the same."""
+    for finding in findings:
+        yield replace(finding, severity="warning")
+
+
+class _Explaining:
+    """One flow, with everything that is worked out once for all its nodes."""
+
+    def __init__(self, flow: FlowIR) -> None:
+        self.flow = flow
+        self.passage = Passage.of(flow)
+        self.approval: Approval = derive_approval(flow)
+        self.sends = sends_of(flow, self.passage, self.approval)
+        self.wirings: dict[Path, Wiring] = dict(wirings_of(flow, self.passage))
+        self.gates: dict[Path, GateFacts] = gate_records(
+            flow, self.approval, self.wirings, self.sends
+        )
+        self._steps: dict[str, list[int]] = {}
+        for number, node_id, _risk in policy_steps(self.approval):
+            self._steps.setdefault(node_id, []).append(number)
+
+    def nodes(self) -> Iterator[NodeFacts]:
+        reached = self.passage.reached()
+        for path, node in walk(self.flow):
+            facts = self._node(path, node)
+            yield facts if path in reached else replace(facts, reached=False)
+
+    def _node(self, path: Path, node: Node) -> NodeFacts:
+        wiring = self.wirings[path[:-1]]
+        return NodeFacts(
+            path="/".join(path),
+            id=node.id,
+            name=node.name,
+            type=_TYPES.get(type(node), type(node).__name__),
+            description=node.description,
+            depth=len(path) - 1,
+            risk_class=node.risk_class,
+            reached=True,
+            reads=wiring.reads(node),
+            writes=wiring.writes(node),
+            ways=wiring.ways(node),
+            call=call_of(node),
+            gate=self.gates.get(path),
+            steps=tuple(self._steps.get(node.id, ())) if len(path) == 1 else (),
+            package=node.package_name if isinstance(node, ir.FlowNode) else "",
+        )
+
+    def outputs(self) -> tuple[Write, ...]:
+        """The declared results, with the EndNodes that give them."""
+        ends = [node for node in self.flow.in_order() if isinstance(node, ir.EndNode)]
+        return tuple(
+            Write(
+                output=port.title,
+                type=shown(port.type),
+                readers=tuple(
+                    end.id for end in ends if any(port.title == own.title for own in end.outputs)
+                ),
+                leaves_as="result",
+            )
+            for port in self.flow.outputs
+        )
+
+
+def _run_inputs(flow: FlowIR) -> Iterator[RunInput]:
+    start = flow.start_node()
+    renderers = dict(start.renderers)
+    for port in start.inputs:
+        described = port.schema.mapping().get("description")
+        yield RunInput(
+            title=port.title,
+            type=shown(port.type),
+            role=_role(port.title, start),
+            hidden=port.title in start.hidden,
+            default=port.default,
+            renderer=renderers.get(port.title, ""),
+            description=described if isinstance(described, str) else "",
+        )
+
+
+def _role(title: str, start: StartNode) -> Role:
+    if title in RUN_ID_INPUTS:
+        return "host"
+    if title in visible_required(start):
+        return "asked"
+    has_default = any(port.title == title and port.default is not None for port in start.inputs)
+    return "caller" if title in start.required and not has_default else "optional"
+
+
+def _environment(source: Source | None, env: Mapping[str, str]) -> Iterator[Placeholder]:
+    """Every `{{NAME}}` of the file as written, by name."""
+    found: dict[str, list[str]] = {}
+    for text, pointer in strings(source.value, "") if source is not None else ():
+        for name in _ENVIRONMENT.findall(text):
+            found.setdefault(name, []).append(pointer)
+    for name, pointers in sorted(found.items()):
+        assert source is not None
+        line = min(source.place(pointer).line for pointer in pointers)
+        yield Placeholder(name=name, count=len(pointers), line=line, given=name in env)
+
+
+def _slots(flow: FlowIR) -> Iterator[str]:
+    slots = flow.cinatra.mapping().get("contextSlots")
+    for slot in slots if isinstance(slots, list) else ():
+        name = slot.get("slotId") if isinstance(slot, dict) else None
+        if isinstance(name, str):
+            yield name
+
+
+def _text(package: Package | None, key: str) -> str:
+    value = package.manifest.get(key) if package is not None else None
+    return value if isinstance(value, str) else ""

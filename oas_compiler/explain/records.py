@@ -1,0 +1,298 @@
+"""What an explanation consists of: frozen records that print as JSON.
+
+In: nothing.  Out: the types that `explain` fills.
+
+    Read(input="draft", type="string", origin="edge", feeds=(Feed(node="write", output="draft"),))
+    explanation.to_json()["nodes"][3]["reads"][0]["feeds"]  ->  [{"node": "write", "output": …}]
+
+Nodes are named by their paths, `outer/inner`: the FlowNodes around a node, then its own id.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import Literal, cast
+
+from oas_compiler.findings.finding import Finding
+from oas_compiler.ir import NOTHING, Json, JsonValue
+from oas_compiler.text.secrets import without_secrets
+
+Role = Literal["asked", "caller", "optional", "host"]
+"""Who gives a run's input: a person at setup, the caller, nobody has to, or the host alone."""
+Origin = Literal["run", "parent", "edge", "default", "nothing"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunInput:
+    """One input of the outermost flow."""
+
+    title: str
+    type: str
+    role: Role
+    hidden: bool
+    """Whether people are never asked for it."""
+    default: Json | None = None
+    renderer: str = ""
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Feed:
+    """One output that feeds an input."""
+
+    node: str
+    """Id of a node of the same flow; of a subflow's StartNode the FlowNode around it."""
+    output: str
+    always: bool
+    """Whether it has a value whenever the reader runs."""
+    is_start: bool = False
+    """Whether it is the flow's StartNode, which always ran before any other source."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Read:
+    """Where one input of a node gets its value."""
+
+    input: str
+    type: str
+    origin: Origin
+    """`edge`: from `feeds`, of several the one that ran last; `parent`: from the FlowNode around."""
+    feeds: tuple[Feed, ...] = ()
+    """In the order of the nodes."""
+    default: Json | None = None
+    default_counts: bool = False
+    """Whether there is a way to the node on which no feed has a value, so that the default is taken."""
+    templates: tuple[str, ...] = ()
+    """The fields whose templates use it, `data/user`."""
+
+    @property
+    def base(self) -> Feed | None:
+        """The source that counts until another one has run; `None` where there is no such one."""
+        return next((feed for feed in self.feeds if feed.is_start), None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Write:
+    """Who uses one output of a node."""
+
+    output: str
+    type: str
+    readers: tuple[str, ...] = ()
+    """`node.input` of the same flow."""
+    leaves_as: str = ""
+    """Of an EndNode: `result`, or the FlowNode's output `outer.title`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Way:
+    """One way out of a node."""
+
+    branch: str
+    to: str
+    """Id of the node that runs next; empty where there is none."""
+    values: tuple[str, ...] = ()
+    """Of a BranchingNode: the values that choose it; none for `default`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """What a node calls."""
+
+    kind: Literal["http", "tool"]
+    method: str = ""
+    url: str = ""
+    """Without user, query and fragment."""
+    tool: str = ""
+    """Name of the function, or the `tool` in the body of a call."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateFacts:
+    """One gate."""
+
+    path: str
+    step: int
+    """Number of the policy step that governs it."""
+    name: str
+    risk_class: str
+    renderer: str
+    """Id of the screen."""
+    asks: bool
+    """False where the step says `requiresApproval: false`."""
+    answer: str
+    """The output that carries the answer."""
+    answer_schema: Json | None
+    """`None`: an approval, or free text."""
+    shows: tuple[str, ...]
+    """The gate's own inputs; besides them people see the flow's visible inputs …"""
+    shows_after: tuple[str, ...]
+    """… and the outputs of these nodes, of the one that ran last."""
+    max_visits: int | None
+    guards: tuple[str, ...] = ()
+    """Sends that nothing reaches without passing this gate."""
+    also_before: tuple[str, ...] = ()
+    """Sends that it comes before on some ways only."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Send:
+    """One node that acts on the world outside."""
+
+    path: str
+    risk_class: str
+    guarded: bool
+    """Whether every way to it passes a gate that asks."""
+    always: tuple[str, ...]
+    """Gates on every way to it, nearest first."""
+    sometimes: tuple[str, ...]
+    """Gates on some ways to it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeFacts:
+    """One node."""
+
+    path: str
+    id: str
+    name: str
+    type: str
+    """The component type of the file."""
+    description: str
+    depth: int
+    """How many FlowNodes it is in."""
+    risk_class: str
+    reached: bool
+    """False where no control edge leads to it."""
+    reads: tuple[Read, ...]
+    writes: tuple[Write, ...]
+    ways: tuple[Way, ...]
+    call: Call | None = None
+    gate: GateFacts | None = None
+    steps: tuple[int, ...] = ()
+    """Policy steps that this node of the outermost flow makes."""
+    package: str = ""
+    """Of a FlowNode: the child agent it runs."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placeholder:
+    """One `{{NAME}}` that the environment fills in."""
+
+    name: str
+    count: int
+    line: int
+    """Of the first use; 0 where there is no text."""
+    given: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Derived:
+    """What Cinatra's compiler would derive from the flow and its package, under its names."""
+
+    approval_policy: Json
+    input_schema: Json
+    output_schema: Json | None
+    """From the EndNode that comes first; `None` when it has no outputs."""
+    input_mapping: tuple[tuple[int, str, Json], ...]
+    """(step, node id, input → template), for every step that takes something."""
+    agent_dependencies: Json = NOTHING
+    """Child agent → version range."""
+    limits: Json | None = None
+    """`limits`, `requiredConnections` and `defaults` of cinatra.json; `None` without that file."""
+    trigger_mode: str = "full"
+    gated_steps: tuple[int, ...] = ()
+    """Steps that a trigger holds back until it is released."""
+    produces_object_types: tuple[str, ...] | None = None
+    """`None` when no output says that it makes an object."""
+
+    def to_json(self) -> dict[str, JsonValue]:
+        mapping: list[JsonValue] = [
+            {"stepNumber": step, "nodeId": node, "inputMapping": inputs.value()}
+            for step, node, inputs in self.input_mapping
+        ]
+        described: dict[str, JsonValue] = {
+            "approvalPolicy": self.approval_policy.value(),
+            "inputSchema": self.input_schema.value(),
+            "outputSchema": self.output_schema.value() if self.output_schema else None,
+            "inputMapping": mapping,
+            "agentDependencies": self.agent_dependencies.value(),
+            "triggerMode": self.trigger_mode,
+            "gatedSteps": [*self.gated_steps],
+            "compiledPlan": [],
+        }
+        if self.limits is not None:
+            described.update(self.limits.mapping())
+        if self.produces_object_types is not None:
+            described["producesObjectTypes"] = [*self.produces_object_types]
+        return described
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explanation:
+    """Everything that can be said about a flow before it runs."""
+
+    id: str
+    name: str
+    description: str
+    package: str
+    version: str
+    type: str
+    """`metadata.cinatra.type`."""
+    file: str
+    digest: str
+    """sha256 of the file's bytes, in hex."""
+    inputs: tuple[RunInput, ...]
+    outputs: tuple[Write, ...]
+    """The declared results; `readers` are the EndNodes that give them."""
+    nodes: tuple[NodeFacts, ...]
+    """In the order of Cinatra's compiler; a FlowNode before what is inside it."""
+    gates: tuple[GateFacts, ...]
+    sends: tuple[Send, ...]
+    environment: tuple[Placeholder, ...]
+    context_slots: tuple[str, ...]
+    derived: Derived
+    findings: tuple[Finding, ...] = field(default=())
+    """Warnings."""
+
+    def named(self, name: str) -> tuple[NodeFacts, ...]:
+        """The nodes with this path, else all with this id."""
+        exact = tuple(node for node in self.nodes if node.path == name)
+        return exact or tuple(node for node in self.nodes if node.id == name)
+
+    def to_json(self) -> dict[str, JsonValue]:
+        """Ready for JSON; keys are the fields' names, those of `derived` Cinatra's.
+
+        What looks like a credential is starred.
+        """
+        described = _json(self)
+        assert isinstance(described, dict)
+        described.pop("findings")
+        described = _masked(described)
+        assert isinstance(described, dict)
+        described["warnings"] = len(self.findings)
+        return described
+
+
+def _masked(value: JsonValue) -> JsonValue:
+    if isinstance(value, str):
+        return without_secrets(value)
+    if isinstance(value, list):
+        return [_masked(entry) for entry in value]
+    if isinstance(value, dict):
+        return {without_secrets(key): _masked(entry) for key, entry in value.items()}
+    return value
+
+
+def _json(value: object) -> JsonValue:
+    if isinstance(value, Json):
+        return value.value()
+    if isinstance(value, Derived):
+        return value.to_json()
+    if is_dataclass(value):
+        members = {one.name: getattr(value, one.name) for one in fields(value)}
+        if members.get("default", value) is None:
+            del members["default"]  # null would be a default
+        return {name: _json(member) for name, member in members.items()}
+    if isinstance(value, tuple):
+        return [_json(item) for item in value]
+    return cast("JsonValue", value)

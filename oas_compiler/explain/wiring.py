@@ -1,0 +1,208 @@
+"""What each node reads from whom, what it writes, and where control goes from it.
+
+In: one flow of the IR and where it stands.  Out: `Read`, `Write`, `Way`, `Call`.
+
+    a DataEdge write.draft → review.draft
+        ->  review reads draft from write.draft;  write writes draft, read by review.draft
+
+Of several edges into one input the source that ran last wins; a StartNode always ran first, so its
+value is what counts while no other source has run.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from oas_compiler import ir
+from oas_compiler.explain.passage import Passage
+from oas_compiler.explain.records import Call, Feed, Origin, Read, Way, Write
+from oas_compiler.ir import DataEdge, FlowIR, Json, JsonValue, Node, Path, Port
+from oas_compiler.ir.type_names import shown
+from oas_compiler.templates.reading import TemplateError, placeholders, strings
+
+RESULT = "result"
+"""What an EndNode of the outermost flow writes to."""
+_QUERY = re.compile("[?#]")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Wiring:
+    """One flow at one place; a flow that two FlowNodes run is two of these."""
+
+    flow: FlowIR
+    around: Path
+    """The FlowNodes around it."""
+    passage: Passage
+
+    def path(self, node_id: str) -> Path:
+        return (*self.around, node_id)
+
+    @cached_property
+    def _position(self) -> Mapping[str, int]:
+        return {node.id: index for index, node in enumerate(self.flow.in_order())}
+
+    # ------------------------------------------------------------------ inputs
+
+    def reads(self, node: Node) -> tuple[Read, ...]:
+        used = _used(node)
+        return tuple(self._read(node, port, used.get(port.title, ())) for port in node.inputs)
+
+    def _read(self, node: Node, port: Port, templates: tuple[str, ...]) -> Read:
+        if isinstance(node, ir.StartNode):
+            return self._parameter(port)
+        given = self.flow.feeds.get((node.id, port.title), ())
+        edges = sorted(given, key=lambda edge: self._position.get(edge.source, 0))
+        feeds = tuple(dict.fromkeys(self._feed(edge, node) for edge in edges))
+        certain = any(feed.always for feed in feeds)
+        origin: Origin = "edge" if feeds else "default" if port.default is not None else "nothing"
+        return Read(
+            input=port.title,
+            type=shown(port.type),
+            origin=origin,
+            feeds=feeds,
+            default=port.default,
+            default_counts=port.default is not None and not certain,
+            templates=templates,
+        )
+
+    def _feed(self, edge: DataEdge, reader: Node) -> Feed:
+        source = self.flow.by_id[edge.source]
+        has_run = self.passage.always_before(self.path(source.id), self.path(reader.id))
+        return Feed(
+            node=edge.source,
+            output=edge.output,
+            always=has_run and (edge.output not in self._uncertain or source.id != self.flow.start),
+            is_start=source.id == self.flow.start,
+        )
+
+    @cached_property
+    def _uncertain(self) -> frozenset[str]:
+        """Inputs of the outermost flow that a run may be started without."""
+        if self.around:
+            return frozenset()
+        start = self.flow.start_node()
+        return frozenset(
+            port.title
+            for port in start.inputs
+            if port.default is None and port.title not in start.required
+        )
+
+    def _parameter(self, port: Port) -> Read:
+        """An input of a StartNode: the run's own, or the one of the FlowNode around."""
+        if not self.around:
+            return Read(input=port.title, type=shown(port.type), origin="run", default=port.default)
+        feed = Feed(node=self.around[-1], output=port.title, always=True)
+        return Read(input=port.title, type=shown(port.type), origin="parent", feeds=(feed,))
+
+    # ------------------------------------------------------------------ outputs
+
+    def writes(self, node: Node) -> tuple[Write, ...]:
+        return tuple(self._write(node, port) for port in node.outputs)
+
+    def _write(self, node: Node, port: Port) -> Write:
+        readers = tuple(
+            f"{edge.target}.{edge.input}"
+            for edge in self.flow.readers.get((node.id, port.title), ())
+        )
+        leaves = ""
+        if isinstance(node, ir.EndNode) and any(
+            port.title == result.title for result in self.flow.outputs
+        ):
+            leaves = f"{self.around[-1]}.{port.title}" if self.around else RESULT
+        return Write(
+            output=port.title,
+            type=shown(port.type),
+            readers=tuple(dict.fromkeys(readers)),
+            leaves_as=leaves,
+        )
+
+    # ------------------------------------------------------------------ control
+
+    def ways(self, node: Node) -> tuple[Way, ...]:
+        routes = self.flow.routes_of(node.id)
+        values: dict[str, list[str]] = {}
+        if isinstance(node, ir.BranchingNode):
+            for value, branch in node.mapping:
+                values.setdefault(branch, []).append(value)
+        return tuple(
+            Way(branch=branch, to=routes.get(branch, ""), values=tuple(values.get(branch, ())))
+            for branch in node.branches
+        )
+
+    def shown_before(self, node: Node) -> tuple[str, ...]:
+        """The nodes whose outputs a gate shows: BranchingNodes, which put out nothing, are passed."""
+        seen = {node.id}
+        stack = [node.id]
+        found: list[str] = []
+        while stack:
+            for source in self.flow.sources_of(stack.pop()):
+                if source in seen:
+                    continue
+                seen.add(source)
+                if isinstance(self.flow.by_id[source], ir.BranchingNode):
+                    stack.append(source)
+                elif not isinstance(self.flow.by_id[source], ir.StartNode):
+                    found.append(source)
+        return tuple(sorted(found, key=lambda one: self._position[one]))
+
+
+# ------------------------------------------------------------------------ calls and templates
+
+
+def call_of(node: Node) -> Call | None:
+    """What the node calls; `None` for one that calls nothing."""
+    if isinstance(node, ir.ToolNode):
+        return Call(kind="tool", tool=node.tool_name)
+    if not isinstance(node, ir.ApiNode):
+        return None
+    body = node.data.value() if node.data is not None else None
+    tool = body.get("tool") if isinstance(body, dict) else None
+    return Call(
+        kind="http",
+        method=node.method,
+        url=without_query(node.url),
+        tool=tool if isinstance(tool, str) else "",
+    )
+
+
+def without_query(url: str) -> str:
+    """An address without what may be secret: user, query and fragment."""
+    bare = _QUERY.split(url, maxsplit=1)[0]
+    scheme, mark, rest = bare.partition("://")
+    if not mark:
+        scheme, rest = "", bare
+    host, slash, path = rest.partition("/")
+    return scheme + mark + host.rpartition("@")[2] + slash + path
+
+
+def _used(node: Node) -> Mapping[str, tuple[str, ...]]:
+    """Input → the fields of the node whose templates use it."""
+    found: dict[str, dict[str, None]] = {}
+    for value, field in _templates(node):
+        for text, pointer in strings(value, field):
+            try:
+                names = placeholders(text)
+            except TemplateError:
+                continue  # an error of the flow, which has none when it is explained
+            for name in names:
+                found.setdefault(name, {})[pointer] = None
+    return {name: tuple(places) for name, places in found.items()}
+
+
+def _templates(node: Node) -> Iterator[tuple[JsonValue, str]]:
+    if isinstance(node, ir.ApiNode):
+        pieces: tuple[tuple[Json | None, str], ...] = (
+            (node.data, "data"), (node.headers, "headers"), (node.query, "query_params"),
+        )  # fmt: skip
+        yield node.url, "url"
+        yield node.method, "http_method"
+        for piece, field in pieces:
+            if piece is not None:
+                yield piece.value(), field
+    elif isinstance(node, (ir.InputMessageNode, ir.OutputMessageNode)):
+        yield node.message, "message"
+    elif isinstance(node, ir.TemplateNode):
+        yield node.template, "template"

@@ -1,0 +1,146 @@
+"""What is said about a file: one finding, the changes that mend it, and the collection of all.
+
+findings = Findings()
+findings.error("OAS026", '"StartNod" is not a component type', place, hint='did you mean "StartNode"?')
+findings.errors        ->  [Finding(code="OAS026", …)]
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from oas_compiler.ir import Json, Place
+
+Severity = Literal["error", "warning"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edit:
+    """One change of a document that mends a finding; `oasflow check --fix` makes it in the text."""
+
+    pointer: str
+    """What changes.  `…/-` is the place after the last element of a list (RFC 6902)."""
+    value: Json | None = None
+    """What stands there afterwards, replaced or added; `None` removes it."""
+    key: str = ""
+    """The name that the member gets instead, with the value that it has; empty for no other name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One thing that is wrong with a file, and where."""
+
+    code: str
+    """Stable, `OAS` and three digits; documented in docs/diagnostics.md."""
+    severity: Severity
+    message: str
+    """One sentence that names the offender and the rule."""
+    place: Place = Place()
+    hint: str = ""
+    """What to write instead; empty where there is nothing better to say than the message."""
+    file: str = ""
+    """The file's name as the user gave it; empty for bytes and dicts."""
+    fix: tuple[Edit, ...] = ()
+    """Changes of `file` that mend this without a decision of the author; mostly there are none."""
+
+    @property
+    def line(self) -> int:
+        """1-based; 0 where there is no text."""
+        return self.place.line
+
+    @property
+    def column(self) -> int:
+        """1-based, in characters; 0 where there is no text."""
+        return self.place.column
+
+    @property
+    def pointer(self) -> str:
+        """JSON Pointer (RFC 6901) of the place."""
+        return self.place.pointer
+
+    @property
+    def where(self) -> str:
+        """`file:line:column`, or the JSON Pointer where there is no text."""
+        name = self.file or "<input>"
+        if self.place.line:
+            return f"{name}:{self.place.line}:{self.place.column}"
+        return f"{name}#{self.place.pointer}"
+
+    def in_file(self, name: str) -> Finding:
+        """The same finding, named after a file unless it already is."""
+        return self if self.file else replace(self, file=name)
+
+    def __str__(self) -> str:
+        hint = f" (hint: {self.hint})" if self.hint else ""
+        return f"{self.where} {self.severity} {self.code} {self.message}{hint}"
+
+
+@dataclass(slots=True)
+class Findings:
+    """The findings of one run over one file."""
+
+    findings: list[Finding] = field(default_factory=list)
+    _counts: dict[str, int] = field(default_factory=dict, repr=False, compare=False)
+
+    def __iter__(self) -> Iterator[Finding]:
+        return iter(self.findings)
+
+    def __len__(self) -> int:
+        return len(self.findings)
+
+    @property
+    def errors(self) -> list[Finding]:
+        return [finding for finding in self.findings if finding.severity == "error"]
+
+    @property
+    def warnings(self) -> list[Finding]:
+        return [finding for finding in self.findings if finding.severity == "warning"]
+
+    def error(
+        self,
+        code: str,
+        message: str,
+        place: Place = Place(),
+        *,
+        hint: str = "",
+        fix: tuple[Edit, ...] = (),
+    ) -> None:
+        self.add(
+            Finding(code=code, severity="error", message=message, place=place, hint=hint, fix=fix)
+        )
+
+    def warning(self, code: str, message: str, place: Place = Place(), *, hint: str = "") -> None:
+        self.add(Finding(code=code, severity="warning", message=message, place=place, hint=hint))
+
+    def add(self, finding: Finding) -> None:
+        """Record a finding, its texts on one line and of a length that people read.
+
+        At most MAX_PER_CODE with one code; one more says that there are others.
+        """
+        number = self._counts[finding.code] = self._counts.get(finding.code, 0) + 1
+        if number > MAX_PER_CODE:
+            if number == MAX_PER_CODE + 1:
+                message = f"there are more than {MAX_PER_CODE} findings of this kind"
+                hint = "mend those that are listed, and check again"
+                self.findings.append(replace(finding, message=message, hint=hint, fix=()))
+            return
+        texts = (finding.message, finding.hint)
+        if any(len(text) > _USUAL_LENGTH or "\n" in text or "\r" in text for text in texts):
+            finding = replace(finding, message=_line(texts[0]), hint=_line(texts[1]))
+        self.findings.append(finding)
+
+
+MAX_PER_CODE = 500
+"""Findings of one code that are listed; nobody reads more, and a hostile file has any number."""
+_USUAL_LENGTH = 200
+_LONGEST = 1_000
+_LONG_NAME = re.compile(r'"([^"]{100})[^"]*"')
+
+
+def _line(text: str) -> str:
+    """One line in which a name takes 100 characters at most, and all of it 1,000."""
+    text = _LONG_NAME.sub(r'"\1…"', " ".join(text.splitlines()))
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"

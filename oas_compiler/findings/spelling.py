@@ -1,0 +1,70 @@
+"""`did you mean …?` for a whole run, within bounds.
+
+    nearest("strat", {"start", "end"}, findings)   ->   'did you mean "start"?'
+    is_slip_of_short("ulr", "url")                 ->   True
+
+One hint compares the word with every known name.  A document with thousands of wrong names
+among thousands of known ones would take minutes, so hints stop when they become expensive:
+nobody reads the five-hundredth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from difflib import get_close_matches
+from typing import Final
+
+from oas_compiler.findings.finding import Findings
+
+LONGEST_COMPARED: Final = 200
+"""Characters of a name that is looked for, or offered: comparing takes time by their square."""
+_MOST_COMPARED: Final = 4_000
+"""Names that one is compared with."""
+_BUDGET = 20_000
+"""Findings so far, times known names; 400 names still get hints for the first 50 findings."""
+
+_JOINTS = {ord(sign): None for sign in " $_-"}
+_SHORT = 3, 4
+"""Letters of the shortest and of the longest name that counts as short."""
+
+
+def nearest(word: str, known: Collection[str], findings: Findings) -> str:
+    """The hint, or an empty string where nothing is near or looking costs too much."""
+    if (len(findings) + 1) * len(known) > _BUDGET:
+        return ""
+    return did_you_mean(word, known)
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """`did you mean "x"?` for the nearest known spelling, else an empty string."""
+    name = nearest_name(word, known)
+    return f'did you mean "{name}"?' if name else ""
+
+
+def nearest_name(word: str, known: Iterable[str]) -> str:
+    """The known name that is spelt most like a word; empty where none is near."""
+    if len(word) > LONGEST_COMPARED:
+        return ""
+    names = [name for name in sorted(set(known)) if len(name) <= LONGEST_COMPARED]
+    folded = [name for name in names if name.casefold() == word.casefold()]
+    close = folded or get_close_matches(word, names[:_MOST_COMPARED], n=1, cutoff=0.6)
+    return close[0] if close else ""
+
+
+def plain(name: str) -> str:
+    """A name without what slips are mostly made in: case, blanks, `$`, `_` and `-`."""
+    return name.casefold().translate(_JOINTS)
+
+
+def is_slip_of_short(word: str, known: str) -> bool:
+    """Whether a word of two to five letters is a known one of three or four with one slip.
+
+    Likeness says nothing of so few letters, so only these slips count: two letters have changed
+    places, one is missing, one was written twice.
+    """
+    if not _SHORT[0] <= len(known) <= _SHORT[1]:
+        return False
+    turned = (known[:i] + known[i + 1] + known[i] + known[i + 2 :] for i in range(len(known) - 1))
+    dropped = (known[:i] + known[i + 1 :] for i in range(len(known)))
+    doubled = (known[: i + 1] + known[i:] for i in range(len(known)))
+    return word != known and word in {*turned, *dropped, *doubled}

@@ -1,0 +1,80 @@
+"""The intermediate representation: one frozen description of a checked flow.
+
+In: nothing but the standard library.  Out: `FlowIR`, which `build/` makes from the
+wire model, `checks/` examines and `lower/` turns into a LangGraph graph.
+
+Before (wire form)                          After (IR)
+    {"component_type": "StartNode",             StartNode(id="start", name="Inputs",
+     "id": "start", "name": "Inputs",                     inputs=(Port(title="topic", …),),
+     "inputs": [{"title": "topic", …}]}                   required=("topic",), hidden=())
+
+Every value is immutable and comparable.
+
+values.py      JSON that the author wrote, and places in the file
+types.py       types and ports;  type_names.py  as people write them
+nodes.py       one class per component type
+flow.py        nodes and edges of one flow, and the walk over a flow and those inside
+printing.py    the text of `oasflow ir`;  exporting.py  its JSON
+"""
+
+from oas_compiler.ir.flow import DataEdge, FlowIR, Gap, Path, Route, walk
+from oas_compiler.ir.nodes import (
+    ApiNode,
+    BranchingNode,
+    EndNode,
+    FlowNode,
+    GateStep,
+    InputMessageNode,
+    Node,
+    OutputMessageNode,
+    RegexNode,
+    StartNode,
+    TemplateNode,
+    ToolNode,
+)
+from oas_compiler.ir.types import (
+    ANY,
+    STRING,
+    ArrayType,
+    ObjectType,
+    Port,
+    Scalar,
+    ScalarType,
+    Type,
+    UnionType,
+)
+from oas_compiler.ir.values import NOTHING, Json, JsonValue, Place
+
+__all__ = [
+    "ANY",
+    "ApiNode",
+    "ArrayType",
+    "BranchingNode",
+    "DataEdge",
+    "EndNode",
+    "FlowIR",
+    "FlowNode",
+    "Gap",
+    "GateStep",
+    "InputMessageNode",
+    "Json",
+    "JsonValue",
+    "NOTHING",
+    "Node",
+    "ObjectType",
+    "OutputMessageNode",
+    "Path",
+    "Place",
+    "Port",
+    "RegexNode",
+    "Route",
+    "STRING",
+    "Scalar",
+    "ScalarType",
+    "StartNode",
+    "TemplateNode",
+    "ToolNode",
+    "Type",
+    "UnionType",
+    "walk",
+]

@@ -1,0 +1,131 @@
+"""The nodes of a flow; one class per component type."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from oas_compiler.ir.types import Port
+from oas_compiler.ir.values import NOTHING, Json, Place
+
+if TYPE_CHECKING:
+    from oas_compiler.ir.flow import FlowIR
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Node:
+    """What every node has.  `id` is the author's own id, never renamed."""
+
+    id: str
+    name: str
+    description: str = ""
+    inputs: tuple[Port, ...] = ()
+    outputs: tuple[Port, ...] = ()
+    branches: tuple[str, ...] = ("next",)
+    """The ways out of this node; empty for an EndNode."""
+    cinatra: Json = NOTHING
+    """The author's `metadata.cinatra`, as written."""
+    risk_class: str = ""
+    """`metadata.cinatra.riskClass`; empty where the author gave none."""
+    unread: Json = NOTHING
+    """What the author wrote and no run reads; two versions of a flow are compared by it, too."""
+    place: Place = Place()
+
+    @property
+    def subflows(self) -> tuple[FlowIR, ...]:
+        """The flows that the node runs inside; most nodes run none."""
+        return ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StartNode(Node):
+    required: tuple[str, ...] = ()
+    """Inputs the run cannot begin without, in the order in which they are asked."""
+    hidden: tuple[str, ...] = ()
+    """Inputs that only the caller supplies; a person is never asked for them."""
+    renderers: tuple[tuple[str, str], ...] = ()
+    """(input title, renderer id): `inputRenderers`, and `x-renderer` of the property."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndNode(Node):
+    branch_name: str = "next"
+    """The branch of an enclosing FlowNode that this end leaves by."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApiNode(Node):
+    url: str
+    method: str = "POST"
+    data: Json | None = None
+    """The body template: nested JSON whose strings are Jinja templates; `None` sends no body."""
+    headers: Json = NOTHING
+    query: Json = NOTHING
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InputMessageNode(Node):
+    message: str | None = None
+    answer_schema: Json | None = None
+    """`inputMessageSchema`: JSON Schema of the answer a person gives; `None` asks for approval or text."""
+    renderer: str = ""
+    """`renderer` or `inputRenderers[output]`; empty means the field fallback."""
+    max_visits: int | None = None
+    """`maxGateVisits`; `None` means the runtime's own ceiling."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutputMessageNode(Node):
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BranchingNode(Node):
+    mapping: tuple[tuple[str, str], ...] = ()
+    """(JSON text of the value without string quotes, branch); anything else leaves by `default`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateStep:
+    """One entry of a FlowNode's `gateSteps`: how the parent shows a gate of its subflow."""
+
+    name: str = ""
+    description: str = ""
+    renderer: str = ""
+    risk_class: str = ""
+    requires_approval: bool | None = None
+    hitl_owned_by: str = ""
+    gate_count: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FlowNode(Node):
+    subflow: FlowIR
+    gate_steps: tuple[GateStep, ...] = ()
+    package_name: str = ""
+
+    @property
+    def subflows(self) -> tuple[FlowIR, ...]:
+        return (self.subflow,)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RegexNode(Node):
+    """PluginRegexNode: `output` is a list of matches, or the first match (a string)."""
+
+    pattern: str
+    first_only: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TemplateNode(Node):
+    """PluginTemplateNode: `output` is the rendered Jinja template."""
+
+    template: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolNode(Node):
+    """A ServerTool: a Python function that the host registers under `tool_name`."""
+
+    tool_name: str

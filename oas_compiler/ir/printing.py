@@ -1,0 +1,113 @@
+"""The IR in, readable text out; the golden form of the tests.
+
+    flow email-flow "Email"
+      in  topic: string
+      out draft: string
+      start StartNode "Inputs" (start)
+        in  topic: string
+        out topic: string
+        required: "topic"
+        next -> write
+        .topic -> write.topic
+
+Stable: the same IR always prints the same text.  Every fact of the IR that changes what a run
+does is in it; places are not.  A subflow is printed below the node that runs it, each time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import fields
+
+from oas_compiler.ir import FlowIR, FlowNode, GateStep, Json, Node, Port
+from oas_compiler.ir.type_names import shown
+
+_SHOWN_ELSEWHERE = frozenset(
+    {"id", "name", "description", "inputs", "outputs", "branches", "cinatra", "place", "subflow"}
+)
+_INDENT = "  "
+
+
+def print_ir(flow: FlowIR) -> str:
+    """The flow as text, ending with a line break."""
+    return "".join(f"{line}\n" for line in _flow(flow))
+
+
+def _flow(flow: FlowIR) -> Iterator[str]:
+    package = f" package={flow.package_name}" if flow.package_name else ""
+    yield f"flow {flow.id} {_quoted(flow.name)}{package}"
+    for line in _ports(flow.inputs, flow.outputs):
+        yield _INDENT + line
+    for node in flow.nodes:
+        for line in _node(node, flow):
+            yield _INDENT + line
+
+
+def _node(node: Node, flow: FlowIR) -> Iterator[str]:
+    start = " (start)" if node.id == flow.start else ""
+    yield f"{node.id} {type(node).__name__} {_quoted(node.name)}{start}"
+    for line in (*_ports(node.inputs, node.outputs), *_settings(node)):
+        yield _INDENT + line
+    routes = flow.routes_of(node.id)
+    for branch in node.branches:
+        yield f"{_INDENT}{branch} -> {routes.get(branch, 'nowhere')}"
+    for edge in flow.data_edges:
+        if edge.source == node.id:
+            yield f"{_INDENT}.{edge.output} -> {edge.target}.{edge.input}"
+    if isinstance(node, FlowNode):
+        for line in _flow(node.subflow):
+            yield _INDENT + line
+
+
+def _ports(inputs: tuple[Port, ...], outputs: tuple[Port, ...]) -> Iterator[str]:
+    for word, ports in (("in ", inputs), ("out", outputs)):
+        for port in ports:
+            default = f" = {port.default.text}" if port.default is not None else ""
+            yield f"{word} {port.title}: {shown(port.type)}{default}{_rules(port)}"
+
+
+def _rules(port: Port) -> str:
+    """What the schema says beyond the type."""
+    known = {"type", "items", "properties", "description", "anyOf", "oneOf", "additionalProperties"}
+    rules = {key: value for key, value in port.schema.mapping().items() if key not in known}
+    return f" {Json.of(rules).text}" if rules else ""
+
+
+def _settings(node: Node) -> Iterator[str]:
+    """The fields of this kind of node that are not at their default, in declared order."""
+    for field in fields(node):
+        value = getattr(node, field.name)
+        if field.name in _SHOWN_ELSEWHERE or value == field.default:
+            continue
+        yield f"{field.name}: {_value(value)}"
+
+
+def _value(value: object) -> str:
+    if isinstance(value, Json):
+        return value.text
+    if isinstance(value, str):
+        return _quoted(value)
+    if isinstance(value, GateStep):
+        parts = (
+            f"{field.name}={_value(getattr(value, field.name))}"
+            for field in fields(value)
+            if getattr(value, field.name) != field.default
+        )
+        return f"({' '.join(parts)})"
+    if isinstance(value, tuple):
+        return _listed(value)
+    return str(value)
+
+
+def _listed(values: Iterable[object]) -> str:
+    """Pairs as `a -> b`, anything else one after the other."""
+    return ", ".join(
+        f"{_value(value[0])} -> {_value(value[1])}"
+        if isinstance(value, tuple) and len(value) == 2
+        else _value(value)
+        for value in values
+    )
+
+
+def _quoted(text: str) -> str:
+    return Json.of(text).text

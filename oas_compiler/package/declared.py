@@ -1,0 +1,76 @@
+"""The child agents that a package.json asks for.
+
+In: `Package.cinatra`.  Out: one `Wanted` per child agent, by name.
+
+    {"agentDependencies": {"@x/b": "^1.0.0"}}
+    {"dependencies": [{"packageName": "@x/b", "kind": "agent", "requirement": "required",
+                       "versionConstraint": {"kind": "semver-range", "range": "^1.0.0"}}]}
+        ->  Wanted(name="@x/b", range="^1.0.0", pointer="/cinatra/…")
+
+Both forms are read: `agentDependencies` (agent guide, rule 11), and the entries of the newer
+`dependencies` whose kind is `agent`.  Where both name one child, the map decides and the list's
+range comes along, so that a difference can be told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from oas_compiler.ir import JsonValue
+from oas_compiler.package.package import range_of
+from oas_compiler.text.marks import child
+
+MAP = "/cinatra/agentDependencies"
+LIST = "/cinatra/dependencies"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """One child agent, as asked for."""
+
+    name: str
+    range: JsonValue
+    """As written; anything but a text that is a range is reported by whoever resolves it."""
+    pointer: str
+    """Of the range in package.json."""
+    optional: bool = False
+    """Whether the package works without it (`"requirement": "optional"`)."""
+    other_range: JsonValue = None
+    """The range of the list's entry where the map has another one."""
+
+    @property
+    def text(self) -> str:
+        """The range for people and for JSON."""
+        return self.range if isinstance(self.range, str) else ""
+
+
+def wanted(cinatra: Mapping[str, JsonValue]) -> tuple[Wanted, ...]:
+    """Every child agent of the `cinatra` object of a package.json, sorted by name."""
+    found = {one.name: one for one in reversed(list(_listed(cinatra.get("dependencies"))))}
+    for one in _mapped(cinatra.get("agentDependencies")):
+        listed = found.get(one.name)
+        differs = listed is not None and listed.range != one.range
+        found[one.name] = replace(one, other_range=listed.range) if listed and differs else one
+    return tuple(sorted(found.values(), key=lambda one: one.name))
+
+
+def _mapped(value: JsonValue) -> Iterator[Wanted]:
+    if isinstance(value, dict):
+        for name, asked in value.items():
+            yield Wanted(name=name, range=asked, pointer=child(MAP, name))
+
+
+def _listed(value: JsonValue) -> Iterator[Wanted]:
+    for index, entry in enumerate(value if isinstance(value, list) else ()):
+        if not isinstance(entry, dict) or entry.get("kind") != "agent":
+            continue
+        name = entry.get("packageName")
+        if isinstance(name, str) and name:
+            asked, key = range_of(entry)
+            yield Wanted(
+                name=name,
+                range=asked,
+                pointer=f"{LIST}/{index}{key}",
+                optional=entry.get("requirement") == "optional",
+            )

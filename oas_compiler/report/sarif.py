@@ -1,0 +1,216 @@
+"""Findings as SARIF 2.1.0, the format that code scanning and editors read.
+
+    sarif(findings)  ->  {"version": "2.1.0", "runs": [{"tool": …, "columnKind": …, "results": […]}]}
+
+Columns count Unicode code points, as everywhere here, and the log says so (`columnKind`).
+A fingerprint is made of the rule, the JSON Pointer and the file, so that a result stays the same
+one when its line moves.  Files are named relative to the working directory.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Sequence
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from typing import Final
+
+from oas_compiler.catalog import find
+from oas_compiler.findings.finding import Finding, Severity
+from oas_compiler.findings.rules import Rule
+from oas_compiler.ir import JsonValue
+from oas_compiler.report.file_names import uri
+from oas_compiler.report.json_report import is_fixable
+from oas_compiler.report.source_text import SourceTexts, width
+from oas_compiler.rewriting.rewriting import AnyRewriting, CannotEdit, Replacement
+from oas_compiler.rewriting.texts import rewriting_of
+from oas_compiler.text.plain_text import plain
+from oas_compiler.text.secrets import pointer_without_secrets, without_secrets
+
+SCHEMA: Final = (
+    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+)
+FINGERPRINT: Final = "rulePointerFile/v1"
+Node = dict[str, JsonValue]
+
+
+def sarif(findings: Sequence[Finding]) -> Node:
+    """The log of one run; reads the files that the findings name, for the ends of regions."""
+    codes = sorted({finding.code: finding.severity for finding in findings}.items())
+    rules: list[JsonValue] = [_rule(code, severity) for code, severity in codes]
+    results = _Results(findings, {code: index for index, (code, _) in enumerate(codes)})
+    driver: Node = {"name": "oasflow", "rules": rules}
+    number = _version()
+    if number:
+        driver["version"] = number
+    run: Node = {
+        "tool": {"driver": driver},
+        "columnKind": "unicodeCodePoints",
+        "results": [results.result(finding) for finding in findings],
+    }
+    return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
+
+
+_ESCAPED: Final = str.maketrans({"\\": r"\\", "[": r"\[", "]": r"\]", "{": "{{", "}": "}}"})
+"""Else `[text](address)` is a link, and `{0}` is replaced (SARIF 3.11.5 and 3.11.6)."""
+
+
+def _message(text: str) -> str:
+    """A plain text message that says exactly `text`."""
+    return plain(without_secrets(text)).translate(_ESCAPED)
+
+
+@cache
+def _version() -> str:
+    try:
+        return version("oasflow")
+    except PackageNotFoundError:  # used from a folder that is not installed
+        return ""
+
+
+def _rule(code: str, severity: Severity) -> Node:
+    card = find(code)
+    if card is None:
+        return {"id": code, "defaultConfiguration": {"level": severity}}
+    return {
+        "id": code,
+        "name": card.name,
+        "shortDescription": {"text": card.summary},
+        "fullDescription": {"text": f"{card.summary} {card.fix}"},
+        "help": {"text": _help(card), "markdown": _help_in_markdown(card)},
+        "defaultConfiguration": {"level": severity},
+        "properties": {"aliases": list(card.aliases), "source": card.source},
+    }
+
+
+def _help(card: Rule) -> str:
+    parts = [card.fix, f"Source: {card.source}."]
+    parts += [
+        f"{title}:\n{text}" for title, text in (("Bad", card.bad), ("Good", card.good)) if text
+    ]
+    return "\n\n".join(parts)
+
+
+def _help_in_markdown(card: Rule) -> str:
+    parts = [card.fix, f"Source: {card.source}."]
+    parts += [
+        f"{title}:\n\n```\n{text}\n```"
+        for title, text in (("Bad", card.bad), ("Good", card.good))
+        if text
+    ]
+    return "\n\n".join(parts)
+
+
+class _Results:
+    """Makes results; knows the texts of the files."""
+
+    def __init__(self, findings: Sequence[Finding], rules: dict[str, int]) -> None:
+        self._rules = rules
+        self._texts = SourceTexts(findings)
+        self._rewritings: dict[str, AnyRewriting | None] = {}
+        self._starts: dict[str, list[int]] = {}
+        self._seen: Counter[str] = Counter()
+
+    def result(self, finding: Finding) -> Node:
+        hint = f"\nhint: {finding.hint}" if finding.hint else ""
+        found: Node = {
+            "ruleId": finding.code,
+            "ruleIndex": self._rules[finding.code],
+            "level": finding.severity,
+            "message": {"text": _message(finding.message + hint)},
+            "locations": [self._location(finding)],
+            "partialFingerprints": {FINGERPRINT: self._fingerprint(finding)},
+        }
+        fix = self._fix(finding)
+        if fix is not None:
+            found["fixes"] = [fix]
+        return found
+
+    def _location(self, finding: Finding) -> Node:
+        name = pointer_without_secrets(finding.pointer)
+        location: Node = {"logicalLocations": [{"fullyQualifiedName": name, "kind": "value"}]}
+        if finding.file:
+            physical: Node = {"artifactLocation": {"uri": uri(finding.file)}}
+            if finding.line:
+                physical["region"] = self._region(finding)
+            location["physicalLocation"] = physical
+        return location
+
+    def _region(self, finding: Finding) -> Node:
+        region: Node = {"startLine": finding.line}
+        if finding.column:
+            region["startColumn"] = finding.column
+            line = self._texts.line(finding)
+            if line is not None and finding.column <= len(line):
+                region["endColumn"] = finding.column + width(line, finding.column)
+        return region
+
+    def _fingerprint(self, finding: Finding) -> str:
+        parts = (finding.code, finding.pointer, uri(finding.file) if finding.file else "")
+        key = "\0".join(parts)
+        self._seen[key] += 1
+        # Several findings of one rule at one place are told apart by their order.
+        text = f"{key}\0{self._seen[key]}"
+        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+    def _fix(self, finding: Finding) -> Node | None:
+        rewriting = self._rewriting(finding.file) if is_fixable(finding) else None
+        if rewriting is None:
+            return None
+        if finding.file not in self._starts:
+            self._starts[finding.file] = _line_starts(rewriting.text)
+        starts = self._starts[finding.file]
+        chosen = rewriting.chosen()
+        try:
+            chosen.take(finding.fix)
+        except CannotEdit:
+            return None  # the file became another one in between
+        there = rewriting.root.find(finding.pointer)
+        place = (finding.line, finding.column)
+        if finding.line and there is not None and _at(there.member, starts) != place:
+            return None  # so it did here
+        replacements = chosen.replacements()
+        if any(without_secrets(one.text) != one.text for one in replacements):
+            return None
+        changed: list[JsonValue] = [_replacement(one, starts) for one in replacements]
+        location: Node = {"uri": uri(finding.file)}
+        return {
+            "description": {"text": f"Mend {finding.code}"},
+            "artifactChanges": [{"artifactLocation": location, "replacements": changed}],
+        }
+
+    def _rewriting(self, file: str) -> AnyRewriting | None:
+        if file not in self._rewritings:
+            try:
+                self._rewritings[file] = rewriting_of(self._texts.text(file))
+            except (ValueError, IndexError):
+                self._rewritings[file] = None  # neither JSON nor YAML any more
+        return self._rewritings[file]
+
+
+def _replacement(one: Replacement, starts: list[int]) -> Node:
+    first, last = _at(one.start, starts), _at(one.end, starts)
+    return {
+        "deletedRegion": {
+            "startLine": first[0],
+            "startColumn": first[1],
+            "endLine": last[0],
+            "endColumn": last[1],
+        },
+        "insertedContent": {"text": one.text},
+    }
+
+
+def _line_starts(text: str) -> list[int]:
+    starts, at = [0], text.find("\n")
+    while at >= 0:
+        starts.append(at + 1)
+        at = text.find("\n", at + 1)
+    return starts
+
+
+def _at(offset: int, starts: list[int]) -> tuple[int, int]:
+    line = bisect_right(starts, offset)
+    return line, offset - starts[line - 1] + 1

@@ -1,0 +1,256 @@
+"""Edits of a YAML document as the smallest changes of its text; comments stay.
+
+    start_node:                   Edit("/startnode", key="start_node")     start_node:
+      $component_ref: a   # 1     ---------------------------------->        $component_ref: a   # 1
+
+What cannot be changed without touching a comment, or without laying the text out anew, is refused
+(`CannotEdit`): the finding then says what to write.  Values are written as JSON on one line, which
+YAML reads as it is.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+import yaml
+
+from oas_compiler.findings.finding import Findings
+from oas_compiler.ir import Json
+from oas_compiler.rewriting.rewriting import (
+    CannotEdit,
+    Changes,
+    Chosen,
+    Replacement,
+    Style,
+    changed,
+)
+from oas_compiler.rewriting.spans import Span
+from oas_compiler.text.yaml_text import read_yaml
+
+_LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_PLAIN_KEY: Final = re.compile(r"[A-Za-z_$][\w$-]*")
+_COMMENT: Final = re.compile(r"(^|\s)#")
+_LONE_BREAK: Final = re.compile(r"\r(?!\n)")
+"""A line break for YAML and for no tool that cuts a text into lines; this one does so by `\\n`."""
+_BLOCK_TEXT: Final = re.compile(r"(?:[!&]\S*[ \t]+)*[|>](?P<says>[-+\d]*)[ \t]*(?:#.*)?(?=\r?\n)")
+"""What a text in lines of its own begins with: `|`, `>-`, `|+`."""
+_NO_PLACE: Final = "its lines would have to be laid out anew"
+_INDENTED_COMMENT: Final = re.compile(r"(?:[ \t]*\r?\n)*[ \t]+#")
+
+
+class YamlRewriting:
+    """A YAML text and the edits that were taken for it; the twin of `Rewriting`."""
+
+    def __init__(self, text: str) -> None:
+        """Raises: `ValueError` when the text is no YAML that is read here."""
+        if read_yaml(text, Findings()) is None:
+            raise ValueError("no YAML")
+        if _LONE_BREAK.search(text):
+            raise ValueError("a line ends with a carriage return alone")
+        self.text = text
+        reader = _Reader(text)
+        for event in yaml.parse(text, Loader=_LOADER):
+            reader.take(event)
+        if reader.root is None:
+            raise ValueError("there is no value in the text")
+        self.root = reader.root
+        self._blocks = reader.blocks
+
+    def chosen(self) -> Chosen:
+        """An empty choice of edits."""
+        return Chosen(self)
+
+    @cached_property
+    def style(self) -> Style:
+        return Style.of(self.text, self.root)
+
+    def is_block(self, span: Span) -> bool:
+        """Whether a mapping or a list is written line by line, and not in brackets."""
+        return id(span) in self._blocks
+
+    def renamed(self, span: Span, name: str) -> Replacement:
+        if not _PLAIN_KEY.fullmatch(name):
+            raise CannotEdit(_NO_PLACE)
+        quote = self.text[span.member]
+        quote = quote if quote in "'\"" else ""
+        return Replacement(span.member, span.after_key, f"{quote}{name}{quote}")
+
+    def replaced(self, span: Span, value: Json) -> Replacement:
+        old = self.text[span.start : span.end]
+        if self.is_block(span) or "\n" in old or not old:
+            raise CannotEdit(_NO_PLACE)
+        return Replacement(span.start, span.end, self._written(value))
+
+    def changed(self, container: Span, change: Changes) -> list[Replacement]:
+        if not self.is_block(container):
+            found = changed(container, change, self.style)
+            for one in found:
+                self._keep_comments(one)
+            return found
+        if change.removed and len(change.removed) == len(container.children):
+            raise CannotEdit(_NO_PLACE)
+        found = [self._removed(container.children[name]) for name in change.removed]
+        if change.added:
+            found.append(self._added(container, change.added))
+        return found
+
+    def _written(self, value: Json) -> str:
+        return json.dumps(value.value(), ensure_ascii=self.style.escapes)
+
+    def _removed(self, span: Span) -> Replacement:
+        """The lines of one member or element, with nothing else on them."""
+        start = self.text.rfind("\n", 0, span.member) + 1
+        before = self.text[start : span.member]
+        if before.strip() not in {"", "-"} or (before.strip() and span.after_key != span.start):
+            raise CannotEdit(_NO_PLACE)
+        if self.text[: span.end].endswith("\n"):
+            end = span.end
+        else:
+            line = self.text.find("\n", span.end)
+            end = len(self.text) if line < 0 else line + 1
+        if self._would_grow(start, end):
+            raise CannotEdit("what stands behind it would become part of the text before it")
+        one = Replacement(start, end, "")
+        self._keep_comments(one)
+        return one
+
+    def _added(self, container: Span, added: list[tuple[str, Json]]) -> Replacement:
+        """Lines behind the last child, indented as the first one."""
+        children = list(container.children.values())
+        first, last = children[0], children[-1]
+        start = self.text.rfind("\n", 0, first.member) + 1
+        before = self.text[start : first.member]
+        indent = re.sub(r"[^ ]", " ", before)
+        if container.opens == "[":
+            if before.strip() != "-":
+                raise CannotEdit(_NO_PLACE)
+            indent = before[: before.index("-")]
+        end = last.end
+        if not self.text[:end].endswith("\n"):
+            if "\n" not in self.text[end:] and self._block_text(_last_scalar(last)):
+                raise CannotEdit("the text before it would get a line break at its end")
+            line = self.text.find("\n", end)
+            end = len(self.text) if line < 0 else line
+            end -= self.text[:end].endswith("\r")
+        newline = self.style.newline
+        lines = [
+            f"{indent}- {self._written(value)}"
+            if container.opens == "["
+            else f"{indent}{name if _PLAIN_KEY.fullmatch(name) else json.dumps(name)}: {self._written(value)}"
+            for name, value in added
+        ]
+        text = newline.join(lines)
+        is_behind_a_break = self.text[:end].endswith("\n")
+        return Replacement(
+            end, end, f"{text}{newline}" if is_behind_a_break else f"{newline}{text}"
+        )
+
+    def _block_text(self, span: Span) -> re.Match[str] | None:
+        return _BLOCK_TEXT.match(self.text, span.start)
+
+    def _would_grow(self, start: int, end: int) -> bool:
+        """Whether a text in lines of its own ends at `start`, and reads on at `end`.
+
+        `|+` keeps blank lines that follow; each of them takes an indented comment for its own.
+        """
+        return any(
+            "+" in found["says"] or _INDENTED_COMMENT.match(self.text, end)
+            for span in _scalars(self.root)
+            if span.end <= start and not self.text[span.end : start].strip()
+            if (found := self._block_text(span))
+        )
+
+    def _keep_comments(self, one: Replacement) -> None:
+        """Raises: `CannotEdit` where a comment would go."""
+        bare = list(self.text[one.start : one.end])
+        for span in _scalars(self.root):
+            if one.start <= span.start and span.end <= one.end:
+                bare[span.start - one.start : span.end - one.start] = "x" * (span.end - span.start)
+        if any(_COMMENT.search(line) for line in "".join(bare).splitlines()):
+            raise CannotEdit("a comment would be lost")
+
+
+def _last_scalar(span: Span) -> Span:
+    while span.children:
+        span = max(span.children.values(), key=lambda child: child.end)
+    return span
+
+
+def _scalars(span: Span) -> list[Span]:
+    found, waiting = [], [span]
+    while waiting:
+        one = waiting.pop()
+        if one.opens:
+            waiting += one.children.values()
+        else:
+            found.append(one)
+    return found
+
+
+@dataclass(slots=True)
+class _Open:
+    span: Span
+    key: tuple[str, int, int] | None = None
+
+
+class _Reader:
+    """Makes spans of the parser's events; the text is known to be read without a flaw."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self.root: Span | None = None
+        self.blocks: Mapping[int, Span] = {}
+        self._found: dict[int, Span] = {}
+        self._open: list[_Open] = []
+        self.blocks = self._found
+
+    def take(self, event: yaml.Event) -> None:
+        if isinstance(event, yaml.CollectionEndEvent):
+            self._close(event)
+        elif isinstance(event, yaml.NodeEvent):
+            top = self._open[-1] if self._open else None
+            start, end = _offsets(event)
+            if top is not None and top.span.opens == "{" and top.key is None:
+                top.key = (str(getattr(event, "value", "")), start, end)
+                return
+            self._value(event, top, start, end)
+
+    def _value(self, event: yaml.NodeEvent, top: _Open | None, start: int, end: int) -> None:
+        name, member, after = (top.key if top is not None else None) or ("", start, start)
+        opens = (
+            "{"
+            if isinstance(event, yaml.MappingStartEvent)
+            else "["
+            if isinstance(event, yaml.SequenceStartEvent)
+            else ""
+        )
+        span = Span(start=start, end=end, member=member, after_key=after, opens=opens)
+        if top is None:
+            self.root = span
+        else:
+            children = top.span.children
+            children[name if top.span.opens == "{" else str(len(children))] = span
+            top.key = None
+        if opens:
+            if not getattr(event, "flow_style", False):
+                self._found[id(span)] = span
+            self._open.append(_Open(span))
+
+    def _close(self, event: yaml.CollectionEndEvent) -> None:
+        span = self._open.pop().span
+        if id(span) in self._found and span.children:
+            # the parser lets a block go on until the next thing begins, over comments
+            span.end = max(child.end for child in span.children.values())
+        else:
+            span.end = _offsets(event)[1]
+
+
+def _offsets(event: yaml.Event) -> tuple[int, int]:
+    assert event.start_mark is not None
+    assert event.end_mark is not None
+    return event.start_mark.index, event.end_mark.index

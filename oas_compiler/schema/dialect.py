@@ -1,0 +1,298 @@
+"""JSON Schema of the flow files that are read here: Agent Spec with Cinatra's metadata.
+
+In: the tables of `spec.py`.  Out: one schema (draft 2020-12), for editors and for tests.
+
+    dialect_schema()["$defs"]["ApiNode"]["properties"]["url"]
+        ->  {"type": "string", "description": "Address of the call; a template."}
+
+It says which component types exist and which kinds of values their fields hold; what needs more
+than one place of a file (references, edges, types) is left to `check`.  A field that a type does
+not know is a warning there, so it is allowed here.  In metadata the schema is the stricter of the
+two: a key of the wrong kind is ignored by a run, and was surely not meant.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from oas_compiler.document.spec import (
+    FIELDS,
+    KNOWN_TYPES,
+    NODE_TYPES,
+    UNSUPPORTED_NODES,
+    UNSUPPORTED_RUNNERS,
+    Field,
+)
+from oas_compiler.document.survey import NEWEST, OLDEST
+from oas_compiler.ir import JsonValue
+from oas_compiler.schema.cinatra import (
+    Schema,
+    context_slot,
+    gate_step,
+    metadata_schema,
+    object_annotation,
+)
+from oas_compiler.schema.flow_schemas import DRAFT
+from oas_compiler.schema.words import CINATRA, FIELDS_OF, TYPES
+from oas_compiler.schema.words import FIELDS as FIELD_WORDS
+
+ID: Final = "urn:oasflow:schema:oas"
+"""Names the schema; nothing is fetched from anywhere."""
+
+_FOREIGN: Final = "^(Plugin|Extended)"
+_JSON_TYPES: Final = ("array", "boolean", "integer", "null", "number", "object", "string")
+_KINDS: Final[Mapping[str, str]] = {
+    "text": "string",
+    "flag": "boolean",
+    "list": "array",
+    "object": "object",
+}
+
+
+def dialect_schema() -> Schema:
+    """The schema, fresh."""
+    definitions: Schema = {
+        "component": _component(),
+        "reference": _reference(),
+        "componentOrReference": _component_or_reference(),
+        "property": _property(),
+        "jsonSchema": _json_schema(),
+        "contextSlot": context_slot(),
+        "gateStep": gate_step(),
+        **{name: _type(name, fields) for name, fields in FIELDS.items()},
+    }
+    schema: Schema = {
+        "$schema": DRAFT,
+        "$id": ID,
+        "title": "Open Agent Specification, with Cinatra's metadata",
+        "description": "A flow file (cinatra/oas.json) or another Agent Spec document.",
+        "$ref": "#/$defs/componentOrReference",
+        "$defs": definitions,
+    }
+    # No two readers may share a part of the tables above.
+    copied: Schema = json.loads(json.dumps(schema))
+    return copied
+
+
+# ------------------------------------------------------------------------ components
+
+
+def _component() -> Schema:
+    known: list[JsonValue] = [*sorted(KNOWN_TYPES)]
+    return {
+        "title": "Component",
+        "description": "An Agent Spec component; its component_type decides which fields it has.",
+        "type": "object",
+        "required": ["component_type"],
+        "properties": {
+            "component_type": {"type": "string", "description": FIELD_WORDS["component_type"]},
+        },
+        # Types of other plugins are foreign, not misspelt.
+        "if": {"not": {"required": ["component_plugin_name"]}},
+        "then": {
+            "properties": {
+                "component_type": {"anyOf": [{"enum": known}, {"pattern": _FOREIGN}]},
+            }
+        },
+        "allOf": [{"if": _is_type([name]), "then": _to(name)} for name in FIELDS],
+    }
+
+
+def _reference() -> Schema:
+    return {
+        "title": "Reference",
+        "type": "object",
+        "required": ["$component_ref"],
+        "properties": {
+            "$component_ref": {
+                "type": "string",
+                "description": "Name of a component in the $referenced_components of this flow.",
+            }
+        },
+    }
+
+
+def _component_or_reference() -> Schema:
+    return {
+        "if": {"required": ["$component_ref"]},
+        "then": _to("reference"),
+        "else": _to("component"),
+    }
+
+
+def _type(name: str, fields: Mapping[str, Field]) -> Schema:
+    properties: Schema = {field: _field(name, field, about) for field, about in fields.items()}
+    needed: list[JsonValue] = [field for field, about in fields.items() if about.required]
+    return {
+        "title": name,
+        "description": TYPES.get(name, ""),
+        "type": "object",
+        "properties": properties,
+        "required": needed,
+    }
+
+
+def _field(of: str, name: str, about: Field) -> Schema:
+    words = FIELDS_OF.get(of, {}).get(name) or FIELD_WORDS.get(name, "")
+    special = _special(of, name)
+    if name == "component_type":
+        return {"const": of, "description": words}
+    if special is not None:
+        schema = special
+    elif about.kind in _KINDS:
+        schema = {"type": _KINDS[about.kind]}
+        if name == "id" and about.required:
+            schema["minLength"] = 1
+    elif about.kind == "component":
+        schema = _to("componentOrReference")
+    else:
+        schema = {}
+    # null counts as absent
+    if about.required or about.kind == "any":
+        return {"description": words, **schema}
+    if set(schema) == {"type"}:
+        return {"description": words, "type": [schema["type"], "null"]}
+    return {"description": words, "anyOf": [schema, {"type": "null"}]}
+
+
+def _special(of: str, name: str) -> Schema | None:
+    """What is known of a field beyond its kind."""
+    if name in {"inputs", "outputs"}:
+        return {"type": "array", "items": _to("property")}
+    if name == "branches":
+        return {"type": "array", "items": {"type": "string"}}
+    if name == "$referenced_components":
+        return {"type": "object", "additionalProperties": _to("componentOrReference")}
+    if name == "agentspec_version":
+        return _version()
+    if name == "metadata":
+        return metadata_schema(of)
+    if name == "mapping":
+        return {"type": "object", "additionalProperties": {"type": "string"}}
+    wanted = _WANTED.get(name)
+    if wanted is None:
+        return None
+    inner = _inline(wanted)
+    return {"type": "array", "items": inner} if name in _LISTS else inner
+
+
+_NODES: Final = tuple(sorted(NODE_TYPES | UNSUPPORTED_NODES))
+_LISTS: Final = frozenset(
+    {"nodes", "control_flow_connections", "data_flow_connections", "subflows"}
+)
+_WANTED: Final[Mapping[str, tuple[str, ...]]] = {
+    "nodes": _NODES,
+    "control_flow_connections": ("ControlFlowEdge",),
+    "data_flow_connections": ("DataFlowEdge",),
+    "start_node": _NODES,
+    "from_node": _NODES,
+    "to_node": _NODES,
+    "source_node": _NODES,
+    "destination_node": _NODES,
+    "subflow": ("Flow",),
+    "subflows": ("Flow",),
+    "tool": ("ServerTool", *sorted(UNSUPPORTED_RUNNERS - UNSUPPORTED_NODES)),
+}
+"""The component types that may stand in a field, where they are not references."""
+
+
+def _inline(types: tuple[str, ...]) -> Schema:
+    """A reference, or one of these types, or one of a plugin."""
+    plugins: list[JsonValue] = [] if len(types) == 1 else [{"pattern": _FOREIGN}]
+    names: list[JsonValue] = [*types]
+    return {
+        "allOf": [_to("componentOrReference")],
+        "if": {
+            "required": ["component_type"],
+            "not": {
+                "anyOf": [{"required": ["$component_ref"]}, {"required": ["component_plugin_name"]}]
+            },
+        },
+        "then": {"properties": {"component_type": {"anyOf": [{"enum": names}, *plugins]}}},
+    }
+
+
+def _is_type(types: Iterable[str]) -> Schema:
+    names: list[JsonValue] = [*types]
+    return {"properties": {"component_type": {"enum": names}}, "required": ["component_type"]}
+
+
+def _to(name: str) -> Schema:
+    return {"$ref": f"#/$defs/{name}"}
+
+
+def _version() -> Schema:
+    years: list[str] = [str(year) for year in range(OLDEST[0], NEWEST[0])]
+    return {
+        "anyOf": [
+            {
+                "type": "string",
+                "pattern": rf"^({'|'.join(years)})\.[0-9]{{1,4}}(\.[0-9]{{1,4}})?$",
+                "examples": ["26.1.0"],
+            },
+            {"type": "null"},
+        ]
+    }
+
+
+# ------------------------------------------------------------------------ properties
+
+
+def _property() -> Schema:
+    return {
+        "title": "Property",
+        "description": "An input or output: a JSON Schema with a title that names it.",
+        "allOf": [_to("jsonSchema")],
+        "type": "object",
+        "properties": {
+            "title": {
+                "type": "string",
+                "minLength": 1,
+                "description": "The name that edges and templates use.",
+            },
+            "default": {
+                "description": "Taken when no edge feeds it; null is a default too.",
+            },
+            "json_schema": {
+                "description": "Cinatra's wrapper for the rest of the schema; what stands beside "
+                "it wins.",
+                "allOf": [_to("jsonSchema")],
+            },
+            "x-renderer": {"type": "string", "description": CINATRA["renderer"]},
+            "cinatra": object_annotation(),
+        },
+        # The title may also stand in json_schema.
+        "anyOf": [
+            {"required": ["title"]},
+            {"properties": {"json_schema": {"required": ["title"]}}, "required": ["json_schema"]},
+        ],
+    }
+
+
+def _json_schema() -> Schema:
+    names: list[JsonValue] = [*_JSON_TYPES]
+    one: Schema = {"enum": names}
+    many: Schema = {"type": "array", "items": _to("jsonSchema")}
+    named: Schema = {"type": "object", "additionalProperties": _to("jsonSchema")}
+    return {
+        "title": "JSON Schema",
+        "type": ["object", "boolean"],
+        "properties": {
+            "type": {
+                "description": "Left out, every value is taken.",
+                "anyOf": [one, {"type": "array", "items": one}],
+            },
+            "description": {"type": "string"},
+            "format": {"type": "string", "description": "An annotation; it is not enforced."},
+            "enum": {"type": "array"},
+            "items": _to("jsonSchema"),
+            "properties": named,
+            "additionalProperties": _to("jsonSchema"),
+            "required": {"type": "array", "items": {"type": "string"}},
+            "anyOf": many,
+            "oneOf": many,
+            "allOf": many,
+        },
+    }

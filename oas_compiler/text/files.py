@@ -1,0 +1,150 @@
+"""Which files the compiler reads, and from where: a package is read, and nothing around it.
+
+    read_flow("agents/email/cinatra/oas.json", 1_000)
+        a file of a package (`agents/email/package.json` is there): links in the package only
+    read_flow("x.json", 1_000)
+        a file that the user named, and that no package holds: it may be a link to anywhere
+
+`cinatra_sdk.text.files` opens them; no other module of the compiler opens a file (tests/test_layers.py).
+It is imported late: importing the front end loads nothing of the SDK.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from cinatra_sdk.text.files import Folder
+
+MANIFEST: Final = "package.json"
+
+
+def folder_at(path: str | os.PathLike[str], *, called: str = "package") -> Folder:
+    """A folder whose files are read by their names below it."""
+    from cinatra_sdk.text.files import Folder
+
+    return Folder(path, called=called)
+
+
+def read_flow(
+    file: str | os.PathLike[str], most: int, *, within: str | os.PathLike[str] = ""
+) -> bytes:
+    """The first `most` bytes of a flow: one of a package, of the folder `within`, or any file.
+
+    Raises: `OSError`.
+    """
+    around = package_around(file)
+    if around is not None:
+        return around[0].read(around[1], most)
+    if within:
+        name = Path(file).relative_to(within).as_posix()
+        return folder_at(within, called="folder").read(name, most)
+    return read_named(file, most)
+
+
+def read_shown(file: str, most: int) -> bytes:
+    """The first `most` bytes of a file whose lines are shown; outside of a package it is no link.
+
+    Raises: `OSError`.
+    """
+    around = package_around(file)
+    return read_unlinked(file, most) if around is None else around[0].read(around[1], most)
+
+
+def read_unlinked(file: str | os.PathLike[str], most: int) -> bytes:
+    """The first `most` bytes of a file whose name is no link.
+
+    Raises: `OSError`.
+    """
+    from cinatra_sdk.text.files import read_unlinked as read
+
+    return read(file, most)
+
+
+def read_named(file: str | os.PathLike[str], most: int) -> bytes:
+    """The first `most` bytes of a file that the user named, and that is part of no package.
+
+    Raises: `OSError`.
+    """
+    from cinatra_sdk.text.files import read_named as read
+
+    return read(file, most)
+
+
+def without_link(path: str, flags: int) -> int:
+    """An `opener` that follows no link at the end of the path."""
+    from cinatra_sdk.text.files import without_link as opened
+
+    return opened(path, flags)
+
+
+def real_file(file: str) -> Path:
+    """The file that is written when `file` is: its own path, or where a link leads that may be read.
+
+    Raises: `OSError`.
+    """
+    around = package_around(file)
+    return Path(os.path.realpath(file)) if around is None else around[0].real(around[1])
+
+
+def package_around(file: str | os.PathLike[str]) -> tuple[Folder, str] | None:
+    """The package that a flow belongs to, with the flow's name in it; see `find_package`."""
+    path = Path(file)
+    root = next((root for root in package_places(path) if has_manifest(root)), None)
+    if root is None:
+        return None
+    folder = path.parent
+    inside = root != folder
+    name = f"{_name_of(folder)}/{path.name}" if inside else path.name
+    return folder_at(root), name
+
+
+def package_places(file: Path) -> list[Path]:
+    """The folders in which Cinatra keeps the package.json of a flow: the one above goes first."""
+    folder = file.parent
+    if _name_of(folder) != "cinatra":
+        return [folder]
+    return [Path(os.path.normpath(folder / "..")), folder]
+
+
+def has_manifest(root: Path) -> bool:
+    """Whether something is called package.json here that is no folder."""
+    try:
+        mode = (root / MANIFEST).lstat().st_mode
+    except (OSError, ValueError):
+        return False
+    if stat.S_ISLNK(mode):
+        return folder_at(root).kind(MANIFEST) != "folder"
+    return not stat.S_ISDIR(mode)
+
+
+def first_of(folder: str | os.PathLike[str], names: tuple[str, ...]) -> str | None:
+    """The first of `names` that a folder holds, readable or not; what is a folder is none."""
+    root = folder_at(folder)
+    return next((name for name in names if root.kind(name) in {"file", "refused"}), None)
+
+
+def walk(
+    root: str, enters: Callable[[str], bool], failed: Callable[[OSError], None]
+) -> Iterator[tuple[str, list[str]]]:
+    """The folders below `root` with the names of their files; see `cinatra_sdk.text.files.walk`."""
+    from cinatra_sdk.text.files import walk as walk_folders
+
+    return walk_folders(root, enters, failed)
+
+
+def shown_name(name: str) -> str:
+    """A file's name for a message, with escapes for what is not printable."""
+    if name.isprintable():
+        return name
+    from cinatra_sdk.text.files import shown_name as escaped
+
+    return escaped(name)
+
+
+def _name_of(folder: Path) -> str:
+    return Path(os.path.normpath(folder.absolute())).name

@@ -1,0 +1,63 @@
+"""A credential of a well-known shape as its kind and stars, in everything that is shown.
+
+    without_secrets('"key": "sk-live0123456789abcdef"')    ->    '"key": "sk-********************"'
+    without_secrets("https://bob:hunter2@host/x")          ->    "https://bob:*******@host/x"
+
+Every character keeps its position, so that columns and underlines stay right.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_WORD: Final = r"[A-Za-z0-9_\-./+=]"
+_SECRET: Final = re.compile(
+    # `sk-` ends ordinary words, too: `task-list-of-the-week` is none.
+    # and so do the others: `keyJournal` is none
+    rf"(?P<kind>(?<![A-Za-z0-9])(?:sk-(?={_WORD}{{12}})"
+    rf"|(?:gh[a-z]_|github_pat_|ya29\.|xox[a-z]-|AKIA|ASIA|eyJ)(?={_WORD}{{8}}))){_WORD}+"
+)
+"""What the credentials of well-known services begin with, and what follows."""
+_USER: Final = re.compile(
+    r"""(?:(?<=://)|(?<=:\\/\\/))(?P<user>[^\s"'<>@/\\?\#:\[]*):"""
+    r"""(?P<password>[^\s"'<>/\\?\#]*@|[^\s"'<>@/\\?\#]*)"""
+)
+"""What stands before the host of a URL, whose slashes may be escaped as in JSON."""
+_PORT: Final = re.compile(r"\d{0,5}(?:[^\w%~!$&*+=-][^@]*)?")
+"""A port, and what a sentence goes on with: a bracket, a comma, another address."""
+_LATER: Final = re.compile(r"\{\{[^{}]*(?:\}\})?|\{\w*\}|\$\{[^{}]*\}|\$[A-Z_][A-Z0-9_]*", re.ASCII)
+"""What stands for a value that comes later."""
+
+
+def without_secrets(text: str) -> str:
+    """`text` with what looks like a well-known credential, and every password of a URL, starred."""
+    if ":" in text and "/" in text:
+        text = _USER.sub(_without_password, text)
+    return _SECRET.sub(lambda found: found["kind"].ljust(len(found[0]), "*"), text)
+
+
+def pointer_without_secrets(pointer: str) -> str:
+    """A JSON Pointer in which no key is a credential; the other keys stay as they are."""
+    return "/".join(map(_safe_key, pointer.split("/")))
+
+
+def _safe_key(key: str) -> str:
+    plain = key.replace("~1", "/").replace("~0", "~")
+    safe = without_secrets(plain)
+    return key if safe == plain else safe.replace("~", "~0").replace("/", "~1")
+
+
+def _without_password(found: re.Match[str]) -> str:
+    password = found["password"]
+    word = password.removesuffix("@")
+    # Without the `@` it may be a text that was cut: no host has a port that is no number.
+    if _LATER.fullmatch(word) or (word == password and _PORT.fullmatch(word)):
+        return found[0]
+    return f"{found['user']}:{'*' * len(word)}{password[len(word) :]}"
+
+
+def kind_of_secret(value: str) -> range:
+    """Where a credential in `value` says what kind it is, which may be shown; else empty."""
+    secret = _SECRET.search(value)
+    return range(*secret.span("kind")) if secret else range(0)

@@ -1,0 +1,227 @@
+"""A path, bytes or a mapping in; one `Source` out: value, positions, and the bytes as read.
+
+    read_source("agents/email", findings)    reads agents/email/cinatra/oas.json
+    read_source(b'{"component_type": …}', findings)
+    read_source({"component_type": …}, findings)
+
+A `str` is always a path.  A file that ends in `.json` is JSON; for every other and for bytes the
+first character decides, so that a flow is the same document again when it comes out of a store.
+A byte order mark at the start is accepted and not part of the text.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from oas_compiler.findings.finding import Finding, Findings
+from oas_compiler.ir import JsonValue, Place
+from oas_compiler.text.bounds import MAX_JSON_BYTES, MAX_YAML_BYTES, vet
+from oas_compiler.text.files import first_of, folder_at, read_flow, shown_name
+from oas_compiler.text.json_text import read_json
+from oas_compiler.text.marks import Marks, child
+from oas_compiler.text.python_value import read_mapping
+
+SourceInput = str | os.PathLike[str] | bytes | Mapping[str, object]
+
+FLOW_FILES = tuple(
+    f"{folder}{stem}{suffix}"
+    for suffix in (".json", ".yaml", ".yml")
+    for folder, stem in (("cinatra/", "oas"), ("", "oas"), ("cinatra/", "agent"), ("", "agent"))
+)
+"""Where a folder keeps its flow, first match wins."""
+
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """One document that was read completely and is plain JSON data."""
+
+    value: JsonValue
+    raw: bytes
+    """Exactly the bytes read; of a mapping its canonical JSON."""
+    file: str
+    """The name as the user gave it (of a folder: the file found in it); empty without a file."""
+    marks: Marks
+    renamed: Mapping[str, str] = field(default_factory=dict)
+    """Members that are looked at under the name that was meant: their pointer → the key as written."""
+
+    def place(self, pointer: str) -> Place:
+        """Where something stands; its pointer is the one of what was meant."""
+        if not self.renamed:
+            return self.marks.place(pointer)
+        return replace(self.marks.place(self.written(pointer)), pointer=pointer)
+
+    def written(self, pointer: str) -> str:
+        """The pointer in the text of what is meant by `pointer`."""
+        meant = written = ""
+        for part in pointer.split("/")[1:] if self.renamed else ():
+            meant = f"{meant}/{part}"
+            key = self.renamed.get(meant)
+            written = f"{written}/{part}" if key is None else child(written, key)
+        return written if self.renamed else pointer
+
+
+def read_source(source: SourceInput, findings: Findings) -> Source | None:
+    """Read `source`; `None` with findings OAS001 to OAS009 when it cannot be used at all."""
+    if isinstance(source, (str, os.PathLike)):
+        return _read_path(source, findings)
+    if isinstance(source, (bytes, bytearray, memoryview)):
+        raw = bytes(source)
+        return _read_text(raw, "", _looks_like_json(raw), findings)
+    if isinstance(source, Mapping):
+        return _read_mapping(source, findings)
+    findings.error(
+        "OAS001",
+        f"a flow is given as a path, bytes or a mapping, not as {type(source).__name__}",
+    )
+    return None
+
+
+def file_name(source: object) -> str:
+    """How findings name `source`: the path as given, nothing for bytes and mappings."""
+    return os.fsdecode(source) if isinstance(source, (str, os.PathLike)) else ""
+
+
+def _read_path(source: str | os.PathLike[str], findings: Findings) -> Source | None:
+    name = os.fsdecode(source)
+    path = Path(name)
+    try:
+        if path.is_dir():
+            found = first_of(path, FLOW_FILES)
+            if found is None:
+                findings.findings.append(_without_flow(name))
+                return None
+            folder, path = path, path / found
+            name = str(path)
+            raw = read_flow(path, MAX_JSON_BYTES + 1, within=folder)
+        else:
+            raw = read_flow(path, MAX_JSON_BYTES + 1)
+    except OSError as error:
+        findings.findings.append(_unreadable(name, error))
+        return None
+    except ValueError:
+        # a path with NUL in it is not a path
+        findings.error("OAS001", "cannot read the path: it is not a file name")
+        return None
+    return read_raw(raw, str(path), findings)
+
+
+def read_below(folder: Path, name: str, findings: Findings) -> Source | None:
+    """A document of a folder, such as its package.json; findings are named after it."""
+    file = str(folder / name)
+    try:
+        raw = folder_at(folder).read(name, MAX_JSON_BYTES + 1)
+    except OSError as error:
+        findings.findings.append(_unreadable(file, error))
+        return None
+    return read_raw(raw, file, findings)
+
+
+def _without_flow(folder: str) -> Finding:
+    return Finding(
+        code="OAS001",
+        severity="error",
+        message=f"the folder {shown_name(folder)} holds no flow",
+        hint="a folder's flow is cinatra/oas.json, oas.json or agent.json (or .yaml)",
+        file=folder,
+    )
+
+
+def _unreadable(file: str, error: OSError) -> Finding:
+    message = f"cannot read {shown_name(file)}: {error.strerror or type(error).__name__}"
+    hint = _what_exists(file) if isinstance(error, FileNotFoundError) else ""
+    return Finding(code="OAS001", severity="error", message=message, file=file, hint=hint)
+
+
+def _what_exists(file: str) -> str:
+    """How far the way to a missing file is there."""
+    path = Path(file)
+    there = next((folder for folder in path.parents if folder.is_dir()), None)
+    if there is None:
+        return ""
+    missing = path.relative_to(there).parts[0]
+    where = "this folder" if str(there) == "." else f"the folder {shown_name(str(there))}"
+    return f"there is no {shown_name(missing)} in {where}: correct the path"
+
+
+def read_raw(raw: bytes, file: str, findings: Findings) -> Source | None:
+    """The document that the bytes of a file are; findings are named after the file."""
+    own = Findings()
+    read = _read_text(raw, file, file.lower().endswith(".json") or _looks_like_json(raw), own)
+    findings.findings += [finding.in_file(file) for finding in own]
+    return read
+
+
+def _looks_like_json(raw: bytes) -> bool:
+    """Objects and arrays open with a bracket; a YAML flow mapping would too, and is refused.
+
+    A quote opens the key of a YAML mapping as well, and a JSON string is no flow.
+    """
+    return raw.removeprefix(_BYTE_ORDER_MARK).lstrip(b" \t\r\n")[:1] in {b"{", b"["}
+
+
+def _read_text(raw: bytes, file: str, is_json: bool, findings: Findings) -> Source | None:
+    limit = MAX_JSON_BYTES if is_json else MAX_YAML_BYTES
+    if len(raw) > limit:
+        kind = "JSON" if is_json else "YAML"
+        findings.error("OAS002", f"the {kind} document is larger than {limit:,} bytes")
+        return None
+    try:
+        text = raw.removeprefix(_BYTE_ORDER_MARK).decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        column = error.start - (raw.rfind(b"\n", 0, error.start) + 1) + 1
+        findings.error(
+            "OAS003",
+            f"the document is not UTF-8: byte 0x{raw[error.start]:02x}",
+            Place("", line, column),
+            hint="save the file as UTF-8",
+        )
+        return None
+    if not text.strip():
+        findings.error("OAS004", "the document is empty")
+        return None
+    decoded = _json(text, findings) if is_json else _yaml(text, findings)
+    return (
+        None if decoded is None else Source(value=decoded[0], raw=raw, file=file, marks=decoded[1])
+    )
+
+
+def _json(text: str, findings: Findings) -> tuple[JsonValue, Marks] | None:
+    decoded = read_json(text, findings)
+    if decoded is not None:
+        vet(*decoded, findings)
+    return None if findings.errors else decoded
+
+
+def _yaml(text: str, findings: Findings) -> tuple[JsonValue, Marks] | None:
+    # imported late: most flows are JSON, and PyYAML costs more to import than they cost to read
+    from oas_compiler.text.yaml_text import read_yaml, tell_other_readings
+
+    found = read_yaml(text, findings)
+    if found is None:
+        return None
+    vet(found.value, found.marks, findings)
+    if findings.errors:
+        return None
+    tell_other_readings(found, findings)
+    return found.value, found.marks
+
+
+def _read_mapping(source: Mapping[str, object], findings: Findings) -> Source | None:
+    value = read_mapping(source, findings)
+    marks = Marks()
+    if not findings.errors:
+        vet(value, marks, findings)
+    if findings.errors:
+        return None
+    raw = json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode()
+    if len(raw) > MAX_JSON_BYTES:
+        findings.error("OAS002", f"the document is larger than {MAX_JSON_BYTES:,} bytes as JSON")
+        return None
+    return Source(value=value, raw=raw, file="", marks=marks)

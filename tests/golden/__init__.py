@@ -1,0 +1,1 @@
+"""What the compiler says of flows, kept: README.md of this folder."""

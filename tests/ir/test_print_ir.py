@@ -1,0 +1,124 @@
+"""The printed IR: golden text for a flow with a gate, a branch, a loop and a subflow."""
+
+from __future__ import annotations
+
+import pytest
+
+from oas_compiler.ir.printing import print_ir
+from oas_compiler.pipeline import compile_ir
+from tests.samples import CINATRA, control, data, needs_corpus, ref, small, text, with_node
+
+GOLDEN = """\
+flow small "Small" package=@acme/small
+  in  topic: string
+  out draft: string
+  start StartNode "Inputs" (start)
+    in  topic: string
+    out topic: string
+    required: "topic"
+    next -> write
+    .topic -> write.topic
+    .topic -> sub.topic
+  write ApiNode "Write"
+    in  topic: string
+    out draft: string
+    url: "{{CINATRA_BASE_URL}}/api/llm-bridge"
+    data: {"user":"Write about {{ topic }}"}
+    next -> gate
+    .draft -> end.draft
+  gate InputMessageNode "Gate"
+    in  last: object = null
+    out choice: string {"enum":["again","go"]}
+    risk_class: "approval"
+    answer_schema: {"title":"choice"}
+    renderer: "@acme/small:choose"
+    max_visits: 3
+    next -> choose
+    .choice -> choose.value
+  choose BranchingNode "choose"
+    in  value: string
+    mapping: "again" -> "again"
+    again -> write
+    default -> sub
+  sub FlowNode "sub"
+    in  topic: string
+    out draft: string
+    gate_steps: (name="One" gate_count=2)
+    next -> end
+    flow inner "Small" package=@acme/small
+      in  topic: string
+      out draft: string
+      start StartNode "Inputs" (start)
+        in  topic: string
+        out topic: string
+        required: "topic"
+        next -> write
+        .topic -> write.topic
+      write ApiNode "Write"
+        in  topic: string
+        out draft: string
+        url: "{{CINATRA_BASE_URL}}/api/llm-bridge"
+        data: {"user":"Write about {{ topic }}"}
+        next -> end
+        .draft -> end.draft
+      end EndNode "End"
+        in  draft: string
+        out draft: string
+  end EndNode "End"
+    in  draft: string
+    out draft: string
+"""
+
+
+def test_the_printed_form_says_everything_that_a_run_depends_on():
+    flow = with_node(
+        {
+            "component_type": "InputMessageNode",
+            "id": "gate",
+            "name": "Gate",
+            "metadata": {
+                "cinatra": {
+                    "riskClass": "approval",
+                    "renderer": "@acme/small:choose",
+                    "maxGateVisits": 3,
+                    "inputMessageSchema": {"title": "choice"},
+                }
+            },
+            "inputs": [{"title": "last", "type": "object", "default": None}],
+            "outputs": [text("choice", enum=["again", "go"])],
+        },
+        data("gate", "choice", "choose", "value"),
+        data("start", "topic", "sub", "topic"),
+    )
+    block = flow["$referenced_components"]
+    block["choose"] = {
+        "component_type": "BranchingNode",
+        "id": "choose",
+        "inputs": [text("value")],
+        "mapping": {"again": "again"},
+    }
+    block["sub"] = {
+        "component_type": "FlowNode",
+        "id": "sub",
+        "subflow": ref("inner"),
+        "metadata": {"cinatra": {"gateSteps": [{"name": "One", "gateCount": 2}]}},
+    }
+    block["inner"] = small(flow={"id": "inner"})
+    flow["nodes"][3:3] = [ref("choose"), ref("sub")]
+    flow["control_flow_connections"][2:] = [
+        control("gate", "choose"),
+        control("choose", "write", "again"),
+        control("choose", "sub", "default"),
+        control("sub", "end"),
+    ]
+    assert print_ir(compile_ir(flow).ir) == GOLDEN
+
+
+@needs_corpus
+@pytest.mark.parametrize("file", CINATRA, ids=lambda file: file.parts[-3])
+def test_printing_twice_gives_the_same_text_and_names_every_node(file):
+    flow = compile_ir(file).ir
+    printed = print_ir(flow)
+    assert printed == print_ir(compile_ir(file).ir)
+    for node in flow.nodes:
+        assert f"\n  {node.id} {type(node).__name__} " in printed

@@ -1,0 +1,281 @@
+"""What `drive` hands a test: the record of calls, what a failed run had done, and its answers."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from cinatra_sdk.errors import AnswerInvalid, NodeFailed, ValueRefused
+from cinatra_sdk.platform import SimulatedPlatform, platform_from
+from cinatra_sdk.runs import Event
+from cinatra_sdk.testing import Result, adrive, drive, simulation
+from cinatra_sdk.values.json_schema import first_problem
+from oas_compiler import compile_flow
+from oas_compiler.lower.flow import Flow
+from tests.flows import (
+    Json,
+    api,
+    branching,
+    end,
+    flow_node,
+    flow_of,
+    gate,
+    message,
+    port,
+    start,
+    tool,
+)
+
+
+async def _adriven(flow: Flow, *args: Any, **options: Any) -> Result:
+    return await adrive(flow, *args, **options)
+
+
+def driven_async(flow: Flow, *args: Any, **options: Any) -> Result:
+    return asyncio.run(_adriven(flow, *args, **options))
+
+
+both = pytest.mark.parametrize("driven", [drive, driven_async], ids=["drive", "adrive"])
+Driven = Callable[..., Result]
+
+
+def tool_flow(compute: Callable[..., Any], id_: str = "compute") -> Flow:
+    return compile_flow(_calling(id_), tools={"compute": compute})
+
+
+def _calling(id_: str) -> Json:
+    called = tool(id_, "compute", [port("a", "array")], [port("n", None)])
+    edges = [("start", "a", id_, "a"), (id_, "n", "end", "n")]
+    return flow_of(
+        start(port("a", "array", default=[1])), called, end(port("n", None)), edges=edges
+    )
+
+
+# ------------------------------------------------------------------ the record of tools
+
+
+@both
+def test_a_tool_that_changes_its_arguments_does_not_change_the_record(driven: Driven) -> None:
+    def compute(a: list[int]) -> int:
+        a.append(99)
+        return len(a)
+
+    (call,) = driven(tool_flow(compute)).calls
+    assert (call.method, call.body, call.answer, call.error) == ("TOOL", {"a": [1]}, 2, None)
+
+
+def test_the_record_keeps_what_a_tool_returned_and_not_what_became_of_it() -> None:
+    kept = [1]
+
+    def compute(a: list[int]) -> list[int]:
+        return kept
+
+    result = drive(tool_flow(compute))
+    kept.append(2)
+    assert result.calls[0].answer == [1]
+
+
+@both
+def test_a_tool_that_raises_is_recorded_with_its_error_and_without_a_secret(driven: Driven) -> None:
+    async def compute(a: list[int]) -> int:
+        raise LookupError("no row for sk-abcdefghijklmnopqrstuvwxyz")
+
+    result = driven(tool_flow(compute))
+    assert result.status == "failed"
+    (call,) = result.calls
+    told = {"status": None, "code": "LookupError", "message": "no row for [redacted]"}
+    assert (call.answer, call.error) == (None, told)
+
+
+@both
+def test_an_object_with_an_async_call_is_recorded_with_its_answer(driven: Driven) -> None:
+    class Compute:
+        async def __call__(self, a: list[int]) -> tuple[int, int]:
+            return (len(a), 0)
+
+    assert driven(tool_flow(Compute())).calls[0].answer == [1, 0]
+
+
+@pytest.mark.parametrize("id_", ["inner", "a:b|c", "100%", "status", "é"])
+@both
+def test_a_tool_in_a_subflow_is_found_by_its_path_and_by_its_id(driven: Driven, id_: str) -> None:
+    inner = {**_calling(id_), "id": "sub"}
+    flow = flow_of(start(), flow_node("outer:1", inner), flow_node("twice", inner), end())
+    result = driven(compile_flow(flow, tools={"compute": len_of}))
+    assert result.status == "completed"
+    assert [call.path for call in result.calls] == [f"outer:1/{id_}", f"twice/{id_}"]
+    assert len(result.calls_of(f"outer:1/{id_}")) == 1
+    assert len(result.calls_of(id_)) == 2
+
+
+def len_of(a: list[int]) -> int:
+    return len(a)
+
+
+# ------------------------------------------------------------------ failed runs
+
+
+def _breaking() -> Json:
+    """A gate, a message and a tool that raises."""
+    broken = tool("broken", "broken", [], [port("n")])
+    return flow_of(start(), gate("ask"), message("say", "on it"), broken, end(), id_="sub")
+
+
+def broken() -> str:
+    raise RuntimeError("out of order")
+
+
+@both
+def test_a_failed_run_tells_what_it_had_done(driven: Driven) -> None:
+    result = driven(compile_flow(_breaking(), tools={"broken": broken}), answers=[True])
+    assert (result.status, result.outputs, result.branch) == ("failed", None, None)
+    assert isinstance(result.error, NodeFailed)
+    assert result.messages == ("on it",)
+    assert [(told["gate"], told["approved"]) for told in result.decisions] == [("ask", True)]
+
+
+@both
+def test_a_run_that_failed_in_a_subflow_tells_what_that_had_done(driven: Driven) -> None:
+    flow = flow_of(start(), message("first", "one"), flow_node("outer", _breaking()), end())
+    result = driven(compile_flow(flow, tools={"broken": broken}), answers=[True])
+    assert result.status == "failed"
+    assert result.messages == ("one", "on it")
+    assert [told["gate"] for told in result.decisions] == ["outer/ask"]
+
+
+# ------------------------------------------------------------------ answers
+
+
+@both
+@pytest.mark.parametrize("value", ["a\x00b", float("nan"), 2**70], ids=["nul", "nan", "integer"])
+def test_an_answer_that_no_database_keeps_is_the_tests_mistake(driven: Driven, value: Any) -> None:
+    with pytest.raises(AnswerInvalid, match="the answer"):
+        driven(compile_flow(flow_of(start(), gate("ask"), end())), answers=[value])
+
+
+@both
+def test_an_answer_that_does_not_fit_is_the_tests_mistake(driven: Driven) -> None:
+    asked = gate("ask", output=port("n", "integer"), answerSchema={"type": "integer"})
+    with pytest.raises(AnswerInvalid):
+        driven(compile_flow(flow_of(start(), asked, end())), answers=["many"])
+
+
+@both
+def test_a_value_that_a_node_may_not_put_out_fails_the_run(driven: Driven) -> None:
+    def compute(a: list[int]) -> str:
+        return "a\x00b"
+
+    result = driven(tool_flow(compute))
+    assert result.status == "failed"
+    assert isinstance(result.error, ValueRefused)
+
+
+# ------------------------------------------------------------------ the asynchronous twin
+
+
+def test_adrive_runs_the_flow_on_the_callers_loop() -> None:
+    loops = []
+
+    async def compute(a: list[int]) -> int:
+        loops.append(asyncio.get_running_loop())
+        return len(a)
+
+    async def host() -> tuple[Result, Any]:
+        return await adrive(tool_flow(compute)), asyncio.get_running_loop()
+
+    result, loop = asyncio.run(host())
+    assert result.outputs == {"n": 1}
+    assert loops == [loop]
+
+
+@both
+def test_events_tell_of_every_node_in_order(driven: Driven) -> None:
+    events: list[Event] = []
+    flow = compile_flow(flow_of(start(), gate("ask"), end()))
+    assert driven(flow, answers=[True], on_event=events.append).status == "completed"
+    started = [event.node for event in events if event.kind == "started"]
+    assert started == ["start", "ask", "ask", "end"]
+
+
+# ------------------------------------------------------------------ a simulation that is led
+
+
+def _led() -> Flow:
+    """`parse` decides between the gate `ask` and the end; `fetch` is another call."""
+    parse = api("parse", outputs=[port("action")])
+    fetch = api("fetch", outputs=[port("note")])
+    choose = branching("choose", port("action"), {"send": "send"})
+    routes = [("start", None, "fetch"), ("fetch", None, "parse"), ("parse", None, "choose"),
+              ("choose", "send", "ask"), ("choose", "default", "end"), ("ask", None, "end")]  # fmt: skip
+    edges = [("parse", "action", "choose", "action")]
+    return compile_flow(
+        flow_of(start(), fetch, parse, choose, gate("ask"), end(), routes=routes, edges=edges)
+    )
+
+
+@pytest.mark.parametrize(
+    "stubs",
+    [{}, {"/api/fetch": {"note": "x"}}, {"/api/other": {"x": 1}}, {"fetch": {"note": "x"}}],
+    ids=["no stub", "url of another node", "url of no node", "another node"],
+)
+def test_a_stub_for_another_call_leaves_the_steering_on(stubs: Any) -> None:
+    assert [asked.node for asked in drive(_led(), stubs=stubs).gates] == ["ask"]
+
+
+@pytest.mark.parametrize("key", ["parse", "/api/parse", "/parse"])
+def test_a_stub_for_the_call_that_decides_replaces_the_steering(key: str) -> None:
+    result = drive(_led(), stubs={key: {"action": "stop"}})
+    assert (result.status, result.gates) == ("completed", ())
+
+
+def test_unused_stubs_are_the_users_own() -> None:
+    platform = simulation(_led(), {"fetch": {"note": "x"}, "typo": {"x": 1}})
+    assert platform.unused_stubs == ["fetch", "typo"]
+    drive(_led(), platform=platform)
+    assert platform.unused_stubs == ["typo"]
+
+
+def test_a_simulation_that_is_led_comes_back_from_its_description() -> None:
+    platform = simulation(_led(), {"fetch": {"note": "x"}})
+    again = platform_from(platform.describe(), env={})
+    assert again.describe() == platform.describe()
+    assert [asked.node for asked in drive(_led(), platform=again).gates] == ["ask"]
+    assert "fallback" not in SimulatedPlatform({"a": {"x": 1}}).describe()
+
+
+def test_a_malformed_fallback_is_refused_like_a_stub() -> None:
+    with pytest.raises(ValueError, match="an answer must be an object"):
+        SimulatedPlatform(fallback={"a": 1})
+
+
+# ------------------------------------------------------------------ problems without values
+
+
+@pytest.mark.parametrize(
+    ("schema", "value", "problem"),
+    [
+        ('{"type": "integer"}', "secret", "the value: not of type 'integer', got string"),
+        ('{"type": ["integer", "null"]}', [], "the value: not of type 'integer' or 'null', got array"),
+        ('{"properties": {"a": {"items": {"type": "object"}}}}', {"a": [{}, 7]},
+         "a/1: not of type 'object', got integer"),
+        ('{"required": ["a", "b", "c"]}', {"b": "secret"}, "the value: lacks the required 'a', 'c'"),
+        ('{"enum": ["send", "stop"]}', "secret", 'the value: not one of ["send", "stop"], got string'),
+        ('{"const": 1}', True, "the value: not 1, got boolean"),
+        ('{"minLength": 9}', "secret", "the value: breaks the rule minLength: 9"),
+        ('{"pattern": "^x"}', "secret", 'the value: breaks the rule pattern: "^x"'),
+        ('{"properties": {"a": {}}, "additionalProperties": false}', {"secret": 1},
+         "the value: has a key that is not allowed; known are 'a'"),
+        ("false", "secret", "the value: no value is allowed here"),
+        ('{"not": {}}', "secret", "the value: breaks the rule not: {}"),
+        ('{"type": "integer"}', 7, ""),
+        ('{"type": "nonsense"}', 7,
+         'its schema is no JSON Schema that can be checked: at type, there is no type "nonsense"'),
+    ],
+)  # fmt: skip
+def test_a_problem_names_the_rule_and_never_the_value(
+    schema: str, value: Any, problem: str
+) -> None:
+    assert first_problem(schema, value) == problem

@@ -1,0 +1,44 @@
+"""The front end needs neither LangGraph nor a database, and loads templates and YAML only when used."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+
+def modules_after(code: str) -> set[str]:
+    """Top-level modules of a fresh interpreter after running `code`."""
+    shown = subprocess.run(
+        [sys.executable, "-c", f"{code}\nimport sys\nprint(*sys.modules)"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return {name.split(".")[0] for name in shown.stdout.split()}
+
+
+def test_importing_the_front_end_loads_no_heavy_package():
+    loaded = modules_after("import oas_compiler.pipeline, oas_compiler.ir.printing")
+    heavy = {
+        "cinatra_sdk",
+        "httpx2",
+        "jinja2",
+        "jsonschema",
+        "langchain_core",
+        "langgraph",
+        "psycopg",
+        "pydantic",
+        "rich",
+        "typer",
+        "yaml",
+    }
+    assert loaded & heavy == set()
+
+
+@pytest.mark.parametrize("module", ["ir", "types.casting", "findings.finding"])
+def test_pure_modules_load_the_standard_library_only(module):
+    loaded = modules_after(f"import oas_compiler.{module}")
+    foreign = loaded - set(sys.stdlib_module_names) - {"oas_compiler", "__main__", "sitecustomize"}
+    assert {name for name in foreign if not name.startswith(("_", "distutils"))} == set()

@@ -30,12 +30,12 @@ from langgraph.types import StateSnapshot
 from pydantic import JsonValue
 
 from cinatra_sdk.advancing import Graph, advance
+from cinatra_sdk.contract import RUN_ID_INPUTS, Status
 from cinatra_sdk.engine.checkpoints import STRICT
 from cinatra_sdk.engine.runtime_context import HostContext
 from cinatra_sdk.errors import AnswerInvalid, FlowError
 from cinatra_sdk.gates.decisions import Decision
 from cinatra_sdk.gates.gate import Gate
-from cinatra_sdk.governed.keys import RUN_ID_INPUTS
 from cinatra_sdk.governed.secrets import redact
 from cinatra_sdk.platform import (
     Platform,
@@ -46,7 +46,6 @@ from cinatra_sdk.platform import (
 )
 from cinatra_sdk.platform.simulated import recorded_call
 from cinatra_sdk.runs import OnEvent
-from cinatra_sdk.statuses import Status
 from cinatra_sdk.values.schema_sample import sample
 
 AnswerLike: TypeAlias = "Decision | JsonValue"

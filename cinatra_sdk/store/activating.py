@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import psycopg
 
+from cinatra_sdk.contract import ENDED
 from cinatra_sdk.engine.runtime_context import HostContext
 from cinatra_sdk.errors import GateUnreadable, RunEnded
 from cinatra_sdk.postgres.connection import Row, Rows, one
@@ -31,7 +32,6 @@ from cinatra_sdk.store.decisions import (
 from cinatra_sdk.store.flows import DurableFlow
 from cinatra_sdk.store.lock import is_free, locked
 from cinatra_sdk.store.rows import (
-    ENDED,
     ending_of,
     failure_of,
     gates_in,

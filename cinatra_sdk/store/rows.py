@@ -9,6 +9,7 @@ from typing import Any, Final
 from psycopg.types.json import Json
 from pydantic import JsonValue
 
+from cinatra_sdk.contract import ENDED
 from cinatra_sdk.engine.runtime_context import DERIVED, HostContext, host_context
 from cinatra_sdk.errors import (
     FlowChanged,
@@ -25,8 +26,6 @@ from cinatra_sdk.postgres.connection import Row, Rows, one
 from cinatra_sdk.runs import Run, Stop
 from cinatra_sdk.store.contexts import bound_context
 from cinatra_sdk.store.flows import DurableFlow
-
-ENDED: Final = ("completed", "rejected", "stopped")
 
 
 def load_row(

@@ -30,6 +30,7 @@ from typing import Any, Final, Self, TypeAlias, TypedDict, Unpack
 
 from psycopg.types.json import Json
 
+from cinatra_sdk.contract import Status
 from cinatra_sdk.engine.runtime_context import DERIVED, HostContext
 from cinatra_sdk.errors import (
     AnswerInvalid,
@@ -42,7 +43,6 @@ from cinatra_sdk.postgres.connection import clock, every, one
 from cinatra_sdk.postgres.connection import run as execute
 from cinatra_sdk.postgres.database import Database
 from cinatra_sdk.runs import OnEvent, Run
-from cinatra_sdk.statuses import Status
 from cinatra_sdk.store.activating import activate, tell_run
 from cinatra_sdk.store.contexts import bound_context, is_host_context, refuse_strangers
 from cinatra_sdk.store.decision_record import DecisionRecord

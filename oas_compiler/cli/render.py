@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from cinatra_sdk.contract import ENDED
 from cinatra_sdk.text.people import recorded_name
 from oas_compiler.cli.about import addresses
 from oas_compiler.cli.checklist import Checklist
@@ -330,7 +331,7 @@ def told_unreadable(run: Run) -> list[str]:
     if not run.unreadable:
         return []
     told = [f"cannot be read: {problem}" for problem in run.unreadable]
-    if run.status in {"completed", "rejected", "stopped"}:
+    if run.status in ENDED:
         return told
     name = shlex.quote(run.id)
     way = f"oasflow resume {name} writes it again from the run's checkpoint"

@@ -43,7 +43,7 @@ def runs(
 ) -> Exit:
     """List runs, the latest change first."""
     from oas_compiler.cli.records import run_summary
-    from oas_compiler.cli.render import runs_table
+    from oas_compiler.cli.tables import runs_table
 
     terminal = Terminal.open(as_json=as_json)
     wanted = options.filters(flow, started_by, older_than, newer_than)

@@ -2,7 +2,7 @@
 
 The folders and modules, from the ground up; each imports only those above it here:
 
-    errors statuses   the error tree, and where a run can stand
+    errors contract   the error tree, and the words that both packages obey
     text              texts and files, read strictly
     values            JSON values, schemas and patterns, within one budget of work
     templates         the language of templates
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from cinatra_sdk.store import RunStore
 
 FLOORS: Final = (
-    "errors", "statuses", "text", "values", "templates", "governed", "context", "platform",
+    "errors", "contract", "text", "values", "templates", "governed", "context", "platform",
     "engine", "gates", "runs", "advancing", "blocks", "testing", "postgres", "store", "host",
 )  # fmt: skip
 """From the ground up: a folder imports only those before it (tests/test_layers.py)."""

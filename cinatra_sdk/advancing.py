@@ -18,12 +18,12 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Command, StateSnapshot
 from pydantic import JsonValue
 
+from cinatra_sdk.contract import TERMINAL
 from cinatra_sdk.engine.runtime_context import HostContext
 from cinatra_sdk.errors import NodeFailed
 from cinatra_sdk.gates.gate import Gate, gates_of
 from cinatra_sdk.governed.state import unseal
 from cinatra_sdk.runs import Event, OnEvent, Stop
-from cinatra_sdk.statuses import TERMINAL
 
 Graph: TypeAlias = CompiledStateGraph[Any, Any, Any, Any]
 Answerer: TypeAlias = Callable[[Gate], "Mapping[str, JsonValue] | None"]

@@ -16,9 +16,9 @@ from typing import TypeAlias
 
 from pydantic import JsonValue
 
+from cinatra_sdk.contract import Status
 from cinatra_sdk.errors import RunNotCompleted
 from cinatra_sdk.gates.gate import Gate
-from cinatra_sdk.statuses import Status
 
 OnEvent: TypeAlias = Callable[["Event"], None]
 

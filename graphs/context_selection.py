@@ -32,7 +32,7 @@ import functools
 import json
 import os
 from collections.abc import Hashable, Mapping
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.graph import END, START, StateGraph
@@ -61,94 +61,22 @@ from cinatra_sdk.gates.gate import gate_id
 from cinatra_sdk.gates.hitl import Gate, Outcome, build_hitl_gate
 from cinatra_sdk.gates.visits import gate_visit
 from cinatra_sdk.governed.state import Appended, GovernedState, HostOnly, Latest, seal
-from cinatra_sdk.platform import BASE_URL_PLACEHOLDER, Platform, PlatformCall, PlatformError
+from cinatra_sdk.platform import Platform, PlatformCall, PlatformError
 from graphs.platform import effects_of, platform_of
-
-RESOLVE_URL: Final = f"{BASE_URL_PLACEHOLDER}/api/context-resolve"
-FINALIZE_URL: Final = f"{BASE_URL_PLACEHOLDER}/api/context-finalize"
-GATE: Final = "context_select_gate"
-STEP: Final = 1
-POLICY: Final[dict[str, JsonValue]] = {
-    "steps": [{"stepNumber": STEP, "riskClass": "read_only", "requiresApproval": True}]
-}
-"""In force where the host gives no policy of its own."""
-
-INPUTS: Final[dict[str, dict[str, JsonValue]]] = {
-    "parentRunId": {"type": "string", "default": ""},
-    "parentPackageName": {"type": "string", "minLength": 1},
-    "slotId": {"type": "string", "minLength": 1},
-    "projectId": {"type": "string", "default": ""},
-}
-_PINNED: Final = ("artifactId", "representationRevisionId", "semanticAssertionId")
-_REFS: Final[dict[str, JsonValue]] = {
-    "type": "array",
-    "items": {"type": "object", "required": list(_PINNED)},
-}
-RESOLVED: Final[dict[str, dict[str, JsonValue]]] = {
-    "candidates": _REFS,
-    "slotMeta": {"type": "object"},
-    "selectedRefs": _REFS,
-    "selectionMode": {"type": "string", "enum": ["interactive", "autonomous"]},
-    "resolutionMode": {"type": "string", "enum": ["override", "accumulate"]},
-    "allocationToken": {"type": "string", "default": ""},
-}
-"""What the platform answers; only a newer one names the plan that a finalize may refer to."""
-FINALIZED: Final[dict[str, dict[str, JsonValue]]] = {
-    "contextSlotBindings": {"type": "array", "items": {"type": "object"}}
-}
-
-NODES: Final = (
-    "start",
-    "resolve_context",
-    "select_mode",
-    "emit_context_payload",
+from graphs.selection_words import (
+    FINALIZE_URL,
+    FINALIZED,
     GATE,
-    "finalize_interactive",
-    "finalize_autonomous",
-    "end",
+    INPUTS,
+    NODES,
+    OF_ONE_CHOICE,
+    PINNED,
+    POLICY,
+    RESOLVE_URL,
+    RESOLVED,
+    SAMPLES,
+    STEP,
 )
-_OF_ONE_CHOICE: Final = (
-    "resolve_context_output",
-    "emit_context_payload_output",
-    "selection_decision",
-    "userResponse",
-)
-"""State keys that a choice which is taken back leaves empty."""
-_SAMPLE_REF: Final[dict[str, JsonValue]] = {
-    "artifactId": "brand-voice",
-    "representationRevisionId": "brand-voice-r2",
-    "semanticAssertionId": "brand-voice-s1",
-    "extension": "@example/brand-voice-artifact",
-    "sourceScope": "organization",
-    "ownerId": "ada",
-    "displayName": "Brand voice",
-}
-SAMPLES: Final[dict[str, JsonValue]] = {
-    "resolve_context": {
-        "candidates": [
-            {
-                **_SAMPLE_REF,
-                "artifactId": "launch-tone",
-                "displayName": "Tone of the launch",
-                "sourceScope": "project",
-            },
-            _SAMPLE_REF,
-        ],
-        "slotMeta": {
-            "slotId": "voice",
-            "selectionMode": "interactive",
-            "resolutionMode": "accumulate",
-            "minItems": 0,
-            "maxItems": 2,
-            "readableOnly": True,
-        },
-        "selectedRefs": [],
-        "selectionMode": "interactive",
-        "resolutionMode": "accumulate",
-    },
-    "finalize_interactive": {"contextSlotBindings": [{"slotId": "voice", "refs": [_SAMPLE_REF]}]},
-}
-"""What the simulation answers in Studio."""
 
 Object = Annotated[dict[str, Any], HostOnly]
 Bindings = Annotated[list[dict[str, Any]], HostOnly]
@@ -356,7 +284,7 @@ def _taken_back(
     if error.code not in OUTDATED or len(state.get("refusals") or ()) >= most:
         return None
     return {
-        **{key: seal(None) for key in _OF_ONE_CHOICE},
+        **{key: seal(None) for key in OF_ONE_CHOICE},
         "refusals": seal([refusal_of(error.code, call.body)]),
     }
 
@@ -395,7 +323,7 @@ def _chosen_by_a_person(state: Mapping[str, Any], run_id: str) -> dict[str, Json
 def _chosen_without_a_person(state: Mapping[str, Any], run_id: str) -> dict[str, JsonValue]:
     resolved = state.get("resolve_context_output") or {}
     # The three keys of each: nothing else of a ref is believed.
-    refs = [{key: ref[key] for key in _PINNED} for ref in resolved.get("selectedRefs", [])]
+    refs = [{key: ref[key] for key in PINNED} for ref in resolved.get("selectedRefs", [])]
     mode = resolved.get("resolutionMode")
     envelope = {
         "slotId": state["input_params"]["slotId"],

@@ -140,7 +140,21 @@ def test_only_lowering_and_the_command_line_use_langgraph_and_the_sdk() -> None:
     for prefix in ("langgraph", "langchain_core", "cinatra_sdk", "psycopg"):
         users = users_of(prefix, "oas_compiler")
         outside = {user for user in users if not user.startswith(allowed)}
+        outside -= {
+            user for user in outside if prefix == "cinatra_sdk" and asks_for_words_only(user)
+        }
         assert outside <= (shared if prefix == "cinatra_sdk" else set()), prefix
+
+
+def asks_for_words_only(name: str) -> bool:
+    """Whether a module imports nothing of the SDK but the words that both packages obey."""
+    of_the_sdk = {module for module in imports(ROOT / name) if module.startswith("cinatra_sdk")}
+    return all(module.startswith("cinatra_sdk.contract") for module in of_the_sdk)
+
+
+def test_the_words_of_both_packages_need_the_standard_library_only() -> None:
+    tops = {module.split(".")[0] for module in imports(ROOT / "cinatra_sdk" / "contract.py")}
+    assert tops <= set(sys.stdlib_module_names)
 
 
 def test_only_the_store_talks_to_the_database() -> None:

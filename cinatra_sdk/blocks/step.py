@@ -22,6 +22,7 @@ from langchain_core.runnables import Runnable, RunnableLambda
 from langgraph.runtime import get_runtime
 from pydantic import JsonValue
 
+from cinatra_sdk.contract import TERMINAL
 from cinatra_sdk.engine.acting import arequire_effects, require_effects, seen_update
 from cinatra_sdk.engine.lineage import Effects, require_known
 from cinatra_sdk.engine.runtime_context import HostContext, context_of
@@ -33,7 +34,6 @@ from cinatra_sdk.governed.secrets import clean_error, cut_out
 from cinatra_sdk.governed.state import AUTHORITATIVE, seal
 from cinatra_sdk.platform.outputs import declared_outputs
 from cinatra_sdk.platform.protocol import DeclaredOutput, Platform, PlatformCall, PlatformError
-from cinatra_sdk.statuses import TERMINAL
 from cinatra_sdk.templates.rendering import TemplateError
 from cinatra_sdk.values.json_values import check_value
 from cinatra_sdk.values.validation.references import load_schemas

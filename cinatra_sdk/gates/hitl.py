@@ -35,6 +35,7 @@ from pydantic_core import (
 )
 
 from cinatra_sdk.context.selector import SCREEN_KEY, is_selector
+from cinatra_sdk.contract import FALLBACK_RENDERER, is_send_class
 from cinatra_sdk.engine.acting import does_not_act
 from cinatra_sdk.engine.tasks import require_own_graph, was_sent
 from cinatra_sdk.errors import AnswerInvalid, NodeFailed, PolicyInvalid
@@ -42,13 +43,10 @@ from cinatra_sdk.gates.answers import APPROVAL_SCHEMA, Answer, AnswerForm
 from cinatra_sdk.gates.gate import GATE_KEY, gate_id, read_answer, selector_of
 from cinatra_sdk.gates.visits import gate_visit, own_name, require_rejectable, with_visit
 from cinatra_sdk.governed.keys import find_governed
-from cinatra_sdk.governed.policy import is_send_class, parse_policy
+from cinatra_sdk.governed.policy import parse_policy
 from cinatra_sdk.governed.secrets import find_secret
 from cinatra_sdk.values.json_values import check_value
 from cinatra_sdk.values.validation.references import load_schemas
-
-FALLBACK_RENDERER = "@cinatra-ai/agent-builder:schema-field-fallback"
-"""Shows any gate whose author named no screen."""
 
 State: TypeAlias = Mapping[str, Any]
 Update: TypeAlias = Any

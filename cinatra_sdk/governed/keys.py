@@ -20,9 +20,6 @@ log = logging.getLogger("oasflow.state")
 GOVERNED_KEYS: Final = frozenset({"bearer_token", "approval_policy", "rejected_at"})
 """Under which no answer may bring anything, at any depth.  `run` and `status` are common words."""
 
-RUN_ID_INPUTS: Final = ("cinatra_run_id", "agent_run_id")
-"""Inputs of a flow that carry the run's own id: the host's wins over whatever anybody sends."""
-
 
 def find_governed(value: object) -> str:
     """A governed key in `value`, in words; empty where there is none."""

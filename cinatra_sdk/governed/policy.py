@@ -13,23 +13,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from cinatra_sdk.errors import PolicyInvalid
 
 Verdict: TypeAlias = Literal["ask", "skip", "absent"]
-
-SETUP_STEP: Final = 0
-"""Number of the gate that asks for inputs of the run which nobody has given."""
-_SEND_SUFFIXES: Final = ("_send", "_publish", "_post", "_delete")
-_SEND_CLASSES: Final = ("send_external_message", "send", "publish", "post", "delete")
-
-
-def is_send_class(risk_class: str) -> bool:
-    """Whether a node of this risk class acts on the world outside and cannot be undone."""
-    return risk_class in _SEND_CLASSES or risk_class.endswith(_SEND_SUFFIXES)
 
 
 class PolicyStep(BaseModel):

@@ -41,7 +41,7 @@ from langgraph.channels.base import BaseChannel
 from langgraph.errors import EmptyChannelError
 from typing_extensions import TypedDict
 
-from cinatra_sdk.statuses import TERMINAL
+from cinatra_sdk.contract import TERMINAL
 
 log = logging.getLogger("oasflow.state")
 

@@ -22,8 +22,8 @@ from cinatra_sdk.host.settings import (
 )
 from cinatra_sdk.host.stored_runs import StoredRuns
 from cinatra_sdk.platform import platform_from
+from cinatra_sdk.platform.own_settings import NO_SETTINGS
 from cinatra_sdk.platform.protocol import Platform
-from cinatra_sdk.platform.remaking import NO_SETTINGS
 from cinatra_sdk.postgres.database import Database
 from cinatra_sdk.store.artifacts import ArtifactStore
 

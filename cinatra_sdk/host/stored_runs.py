@@ -26,13 +26,13 @@ from pydantic import JsonValue
 from cinatra_sdk.context.actor import Actor
 from cinatra_sdk.context.errors import ContextError
 from cinatra_sdk.context.slots import AgentContextSlot
+from cinatra_sdk.contract import ENDED
 from cinatra_sdk.host.declared import DeclaredSlots, read_declared, together
 from cinatra_sdk.host.runs import ParentSelection, RunDirectory, RunScope
 from cinatra_sdk.host.settings import LocalSettings, is_standalone, read_settings
 from cinatra_sdk.postgres.connection import one
 from cinatra_sdk.postgres.database import Database
 
-ENDED: Final = frozenset({"completed", "rejected", "stopped"})
 KNOWN_FLOWS: Final = 128
 """Flows whose slots a directory keeps, those used lately."""
 

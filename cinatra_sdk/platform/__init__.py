@@ -95,6 +95,7 @@ def platform_from(
 
     Raises: `ValueError` naming what is wrong with the description, or what this process lacks.
     """
-    from cinatra_sdk.platform.remaking import OwnSettings, remake
+    from cinatra_sdk.platform.own_settings import OwnSettings
+    from cinatra_sdk.platform.remaking import remake
 
     return remake(description, OwnSettings.of(env, record=record, opened=allow))

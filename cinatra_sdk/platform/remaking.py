@@ -20,96 +20,37 @@ from __future__ import annotations
 
 import ipaddress
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import JsonValue
 
-from cinatra_sdk.platform.opaque import Opaque, listed_opaque, stricter
+from cinatra_sdk.platform.opaque import Opaque, stricter
 from cinatra_sdk.platform.origin import AllowEntry, Target, forbidden, read_url, shown
 from cinatra_sdk.platform.protocol import SECRET_NAMES, Platform
 
 if TYPE_CHECKING:
     from cinatra_sdk.platform.http import HttpPlatform
+from cinatra_sdk.platform.own_settings import (
+    ALLOW,
+    BASE_URL,
+    NO_SETTINGS,
+    OPAQUE,
+    OwnSettings,
+    SettingLacking,
+)
 
 log = logging.getLogger("oasflow.platform")
 
-BASE_URL: Final = "CINATRA_BASE_URL"
-ALLOW: Final = "OASFLOW_ALLOW"
-OPAQUE: Final = "OASFLOW_OPAQUE"
 MOST_SECONDS: Final = 600.0
 """Of one call, whatever a description says: a call holds a thread of this process."""
 MOST_RETRIES: Final = 10
-NO_SETTINGS: Final = (
-    'a platform of kind "local" needs the database that it answers from: a run store makes again '
-    "one that cinatra_sdk.host.standalone made; open the store with platform=… for one of your own"
-)
 
 _HTTP_KEYS: Final = frozenset(
     {"base_url", "allow", "timeout", "retries", "retry_posts", "needs", "opaque", "headers_for"}
 )
 _SIMULATED_KEYS: Final = frozenset({"stubs", "record", "fallback"})
-
-
-class SettingLacking(ValueError):
-    """A description asks for what this process would have to be given first."""
-
-    def __init__(self, message: str, *, setting: str, value: str = "") -> None:
-        super().__init__(message)
-        self.setting = setting
-        """The name of the environment's variable: the address of the platform, the list, a secret."""
-        self.value = value
-        """The address that it would have to name; empty for a secret."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OwnSettings:
-    """What this process configured about platforms."""
-
-    base_url: str = ""
-    """Where its credentials may go."""
-    allow: tuple[str, ...] | None = None
-    """Other addresses that it may call; None where it says nothing about them."""
-    opaque: Mapping[str, Opaque] = field(default_factory=dict)
-    """Addresses of whose answers it keeps no text, whatever a description says."""
-    bridge_token: str = field(default="", repr=False)
-    attestation_key: str = field(default="", repr=False)
-    record: str | None = None
-    """The file to which it appends the calls that are simulated here."""
-    opened: tuple[str, ...] = ()
-    """Addresses that whoever goes on with the run opens to it, beside those of its own list."""
-
-    @classmethod
-    def of(
-        cls, env: Mapping[str, str], *, record: str | None = None, opened: Sequence[str] = ()
-    ) -> Self:
-        """From `CINATRA_BASE_URL`, `OASFLOW_ALLOW`, `OASFLOW_OPAQUE` and the secrets.
-
-        Both lists hold addresses between blanks; see `listed_opaque` for the levels of the second.
-        """
-        allow = env.get(ALLOW)
-        bridge, attestation = SECRET_NAMES
-        return cls(
-            base_url=env.get(BASE_URL, ""),
-            allow=None if allow is None else tuple(allow.split()),
-            opaque=listed_opaque(env.get(OPAQUE, "")),
-            bridge_token=env.get(bridge, ""),
-            attestation_key=env.get(attestation, ""),
-            record=record,
-            opened=tuple(opened),
-        )
-
-    @property
-    def names_addresses(self) -> bool:
-        return bool(self.base_url) or self.allow is not None
-
-    @property
-    def secrets(self) -> tuple[str, ...]:
-        """Names of the secrets that it holds."""
-        held = (self.bridge_token, self.attestation_key)
-        return tuple(name for name, secret in zip(SECRET_NAMES, held, strict=True) if secret)
 
 
 def remake(description: Mapping[str, Any], own: OwnSettings) -> Platform:

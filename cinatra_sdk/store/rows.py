@@ -9,6 +9,7 @@ from typing import Any, Final
 from psycopg.types.json import Json
 from pydantic import JsonValue
 
+from cinatra_sdk.contract import ENDED
 from cinatra_sdk.engine.runtime_context import DERIVED, HostContext, host_context
 from cinatra_sdk.errors import (
     FlowChanged,
@@ -16,16 +17,25 @@ from cinatra_sdk.errors import (
     GateUnreadable,
     InputInvalid,
     RunEnded,
+    RunNotFound,
 )
 from cinatra_sdk.gates.gate import Gate
 from cinatra_sdk.governed.secrets import cut_out, redact
 from cinatra_sdk.platform.protocol import PlatformError
-from cinatra_sdk.postgres.connection import Row
+from cinatra_sdk.postgres.connection import Row, Rows, one
 from cinatra_sdk.runs import Run, Stop
 from cinatra_sdk.store.contexts import bound_context
 from cinatra_sdk.store.flows import DurableFlow
 
-ENDED: Final = ("completed", "rejected", "stopped")
+
+def load_row(
+    connection: Rows, run_id: str, tenant: str | None = None, *, query: str = "load_run"
+) -> Row:
+    """The run's row.  Raises: `RunNotFound`, for a run of another tenant too."""
+    row = one(connection, query, {"run_id": run_id, "tenant": tenant})
+    if row is None:
+        raise RunNotFound(f"there is no run '{run_id}'", hint="see oasflow runs")
+    return row
 
 
 def checked_run_id(text: str) -> str:

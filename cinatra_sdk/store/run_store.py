@@ -21,68 +21,48 @@ The `a…` twins run the same code in a thread: the database work is the same ei
 from __future__ import annotations
 
 import asyncio
-import functools
 import logging
-import os
 import uuid
-from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from datetime import timedelta
 from types import TracebackType
 from typing import Any, Final, Self, TypeAlias, TypedDict, Unpack
-from weakref import WeakSet
 
-import psycopg
 from psycopg.types.json import Json
 
+from cinatra_sdk.contract import Status
 from cinatra_sdk.engine.runtime_context import DERIVED, HostContext
 from cinatra_sdk.errors import (
     AnswerInvalid,
-    FlowError,
-    GateUnreadable,
-    NotConfigured,
-    RunEnded,
-    RunNotFound,
     StoreError,
 )
 from cinatra_sdk.gates.answers import check_answer_value
 from cinatra_sdk.gates.decisions import Decision
 from cinatra_sdk.governed.placeholders import refuse_runtime_names
-from cinatra_sdk.platform.nowhere import Nowhere
-from cinatra_sdk.platform.protocol import Platform
-from cinatra_sdk.postgres.connection import Row, Rows, clock, every, one
+from cinatra_sdk.postgres.connection import clock, every, one
 from cinatra_sdk.postgres.connection import run as execute
 from cinatra_sdk.postgres.database import Database
-from cinatra_sdk.runs import OnEvent, Run, Stop
-from cinatra_sdk.statuses import Status
+from cinatra_sdk.runs import OnEvent, Run
+from cinatra_sdk.store.activating import activate, tell_run
 from cinatra_sdk.store.contexts import bound_context, is_host_context, refuse_strangers
+from cinatra_sdk.store.decision_record import DecisionRecord
 from cinatra_sdk.store.decisions import (
     decision_row,
     filled_in,
     gate_closed,
-    is_decided,
-    keep_skips,
     open_gate,
-    recorded_answer,
     refuse_credentials,
     refuse_credentials_in_inputs,
     refuse_withdrawn,
-    standing_of,
 )
-from cinatra_sdk.store.flows import DurableFlow, load_flow, platform_of, unfilled, values_of
-from cinatra_sdk.store.lock import is_free, locked
+from cinatra_sdk.store.flows import DurableFlow
+from cinatra_sdk.store.in_thread import in_thread
+from cinatra_sdk.store.known_flows import KnownFlows, Parts
 from cinatra_sdk.store.rows import (
-    ENDED,
     checked_run_id,
-    ending_of,
-    failure_of,
     file_label,
-    gates_in,
-    host_of,
+    load_row,
     refuse_ended,
-    refuse_other_flow,
-    refuse_other_lowering,
-    rejected_after_all,
     run_of,
 )
 from cinatra_sdk.store.short_names import the_one_meant
@@ -92,9 +72,7 @@ log = logging.getLogger("oasflow.store")
 
 Runs: TypeAlias = list[Run]
 Names: TypeAlias = list[str]
-DecisionRows: TypeAlias = list[dict[str, Any]]
-KNOWN_FLOWS: Final = 128
-"""Compiled flows that a store keeps, one per run it worked on lately."""
+DecisionRecords: TypeAlias = list[DecisionRecord]
 WAIT_SECONDS: Final = 30.0
 """How long an answer waits for another process that works on the same run."""
 
@@ -116,43 +94,13 @@ class Wanted(TypedDict, total=False):
 class RunStore:
     """Runs on one Postgres database; safe to share between threads."""
 
-    def __init__(
-        self,
-        database: Database,
-        *,
-        platform: Platform | None = None,
-        tools: Mapping[str, Callable[..., Any]] | None = None,
-        env: Mapping[str, str] | None = None,
-        settings: Mapping[str, str] | None = None,
-        record: str | os.PathLike[str] | None = None,
-        allow: Sequence[str] = (),
-    ) -> None:
-        refuse_runtime_names(env or {})
+    def __init__(self, database: Database, **parts: Unpack[Parts]) -> None:
+        refuse_runtime_names(parts.get("env") or {})
         self._database = database
-        self._platform = platform
-        self._tools = dict(tools or {})
-        self._env = dict(env or {})
-        self._settings = settings
-        self._record = None if record is None else os.fspath(record)
-        self._allow = tuple(allow)
-        # By run and not by file: two tenants' flows may have the same bytes and other placeholder
-        # values, tools and credentials.
-        self._flows: OrderedDict[str, DurableFlow] = OrderedDict()
-        self._made: WeakSet[Platform] = WeakSet()
-        """Platforms made again from rows: their connections end with the store."""
+        self._flows = KnownFlows(database, **parts)
 
     @classmethod
-    def open(
-        cls,
-        dsn: str | None = None,
-        *,
-        platform: Platform | None = None,
-        tools: Mapping[str, Callable[..., Any]] | None = None,
-        env: Mapping[str, str] | None = None,
-        settings: Mapping[str, str] | None = None,
-        record: str | os.PathLike[str] | None = None,
-        allow: Sequence[str] = (),
-    ) -> RunStore:
+    def open(cls, dsn: str | None = None, **parts: Unpack[Parts]) -> Self:
         """Open the store; creates its tables in the schema `oasflow`.
 
         dsn:      a Postgres DSN; None takes DATABASE_URL, else the embedded server.
@@ -168,16 +116,8 @@ class RunStore:
         Raises: `StoreError` naming the database without its password; `PlaceholderRefused` for a
         name in `env` that the runtime reads itself.
         """
-        refuse_runtime_names(env or {})
-        return cls(
-            Database.open(dsn),
-            platform=platform,
-            tools=tools,
-            env=env,
-            settings=settings,
-            record=record,
-            allow=allow,
-        )
+        refuse_runtime_names(parts.get("env") or {})
+        return cls(Database.open(dsn), **parts)
 
     @property
     def database(self) -> Database:
@@ -185,9 +125,7 @@ class RunStore:
         return self._database
 
     def close(self) -> None:
-        for platform in list(self._made):
-            if callable(close := getattr(platform, "close", None)):
-                close()
+        self._flows.close()
         self._database.close()
 
     def __enter__(self) -> Self:
@@ -208,7 +146,7 @@ class RunStore:
     def get(self, run_id: str, *, tenant: str | None = None) -> Run:
         """Raises: `RunNotFound`."""
         with self._database.connection() as connection:
-            return _told(connection, self._row(connection, run_id, tenant))
+            return tell_run(connection, load_row(connection, run_id, tenant))
 
     def list(self, **wanted: Unpack[Wanted]) -> Runs:
         """Runs, the latest change first; without `limit` 100 of them."""
@@ -236,11 +174,12 @@ class RunStore:
             rows = every(connection, "find_runs", {"prefix": prefix, "tenant": tenant})
         return the_one_meant(prefix, rows, tenant=tenant, to_act=to_act)
 
-    def decisions(self, run_id: str, *, tenant: str | None = None) -> DecisionRows:
+    def decisions(self, run_id: str, *, tenant: str | None = None) -> DecisionRecords:
         """Who decided what, when and why, in order; skipped gates too."""
         with self._database.connection() as connection:
-            self._row(connection, run_id, tenant)
-            return every(connection, "list_decisions", {"run_id": run_id})
+            load_row(connection, run_id, tenant)
+            rows = every(connection, "list_decisions", {"run_id": run_id})
+        return [DecisionRecord.of(row) for row in rows]
 
     def flow(
         self, run_id: str, *, tenant: str | None = None, to_reject: bool = False
@@ -250,8 +189,8 @@ class RunStore:
         to_reject: what the run asks for need not be lent to it, and the flow then calls nothing.
         """
         with self._database.connection() as connection:
-            row = self._row(connection, run_id, tenant)
-            return self._flow(connection, row, None, to_reject=to_reject)
+            row = load_row(connection, run_id, tenant)
+            return self._flows.flow_of(connection, row, to_reject=to_reject)
 
     # ------------------------------------------------------------------ acting
 
@@ -311,8 +250,8 @@ class RunStore:
             )
             if one(connection, "insert_run", row) is None:
                 raise StoreError(f"there is a run '{name}' already", hint="choose another run id")
-        self._remember(name, flow)
-        return self._activate(name, flow, host, on_event)
+        self._flows.remember(name, flow)
+        return activate(self._database, name, flow, host, on_event=on_event, wait=WAIT_SECONDS)
 
     def _starting(
         self, context: HostContext | None, run_id: str | None, tenant: str
@@ -346,7 +285,7 @@ class RunStore:
         is kept, and counts).
         """
         with self._database.connection() as connection:
-            row = self._row(connection, run_id, tenant)
+            row = load_row(connection, run_id, tenant)
             host = bound_context(context, run_id=run_id, tenant=row["tenant"], named=tenant)
             gate = open_gate(connection, row, gate_id)
             if not decision.by.strip():
@@ -356,9 +295,9 @@ class RunStore:
             refuse_credentials(decision, host)
             answer = gate.check(decision)
             made = (
-                self._flow(connection, row, flow)
+                self._flows.flow_of(connection, row, flow)
                 if decision.approved
-                else self._flow_to_reject(connection, row, flow)
+                else self._flows.flow_to_reject(connection, row, flow)
             )
             if made is not None and decision.approved:
                 refuse_strangers(made, host)
@@ -366,7 +305,7 @@ class RunStore:
             refuse_withdrawn(made.platform, run_id, gate, answer)
         with self._database.connection() as connection, connection.transaction():
             # Under the row's lock: nobody stops the run between this look and the record.
-            row = self._row(connection, run_id, row["tenant"], query="lock_row")
+            row = load_row(connection, run_id, row["tenant"], query="lock_row")
             gate = open_gate(connection, row, gate_id)
             kept = decision_row(row, gate, decision, made, clock(connection))
             if one(connection, "insert_decision", kept) is None:
@@ -375,7 +314,7 @@ class RunStore:
                 execute(connection, "reject_run", {"run_id": run_id})
         if made is None:
             return self.get(run_id)
-        return self._activate(run_id, made, host, on_event, wait=wait)
+        return activate(self._database, run_id, made, host, on_event=on_event, wait=wait)
 
     def resume(
         self,
@@ -392,12 +331,12 @@ class RunStore:
         A waiting run without a new decision stays as it is.  Raises: as `answer`.
         """
         with self._database.connection() as connection:
-            row = self._row(connection, run_id, tenant)
+            row = load_row(connection, run_id, tenant)
             host = bound_context(context, run_id=run_id, tenant=row["tenant"], named=tenant)
             refuse_ended(row)
-            flow = self._flow(connection, row, flow)
+            flow = self._flows.flow_of(connection, row, flow)
             refuse_strangers(flow, host)
-        return self._activate(run_id, flow, host, on_event, wait=wait)
+        return activate(self._database, run_id, flow, host, on_event=on_event, wait=wait)
 
     def stop(
         self, run_id: str, *, by: str = "", reason: str = "", tenant: str | None = None
@@ -415,141 +354,31 @@ class RunStore:
         check_answer_value(reason)
         with self._database.connection() as connection:
             stopped = one(connection, "stop_run", said) is not None
-            row = self._row(connection, run_id, tenant)
+            row = load_row(connection, run_id, tenant)
             if not stopped and row["status"] != "stopped":
                 refuse_ended(row)
-            return _told(connection, row)
+            return tell_run(connection, row)
 
     # ------------------------------------------------------------------ async twins
 
+    # Cancelling the caller of a twin does not stop what runs in the thread: see `stop`.
+
+    aget = in_thread(get)
+    alist = in_thread(list)  # noqa: A003 - the method above
+    aflow_names = in_thread(flow_names)
+    afind = in_thread(find)
+    adecisions = in_thread(decisions)
+    aflow = in_thread(flow)
+    astart = in_thread(start)
+    aanswer = in_thread(answer)
+    aresume = in_thread(resume)
+    astop = in_thread(stop)
+    aclose = in_thread(close)
+
     @classmethod
-    async def aopen(
-        cls,
-        dsn: str | None = None,
-        *,
-        platform: Platform | None = None,
-        tools: Mapping[str, Callable[..., Any]] | None = None,
-        env: Mapping[str, str] | None = None,
-        settings: Mapping[str, str] | None = None,
-        record: str | os.PathLike[str] | None = None,
-        allow: Sequence[str] = (),
-    ) -> RunStore:
+    async def aopen(cls, dsn: str | None = None, **parts: Unpack[Parts]) -> Self:
         """As `open`."""
-        return await asyncio.to_thread(
-            cls.open,
-            dsn,
-            platform=platform,
-            tools=tools,
-            env=env,
-            settings=settings,
-            record=record,
-            allow=allow,
-        )
-
-    async def astart(
-        self,
-        flow: DurableFlow,
-        params: Mapping[str, Any] | None = None,
-        run_id: str | None = None,
-        *,
-        tenant: str = "",
-        by: str = "",
-        context: HostContext | None = None,
-        on_event: OnEvent | None = None,
-    ) -> Run:
-        """As `start`.  Cancelling the caller does not stop the run: see `astop`."""
-        return await asyncio.to_thread(
-            self.start,
-            flow,
-            params,
-            run_id,
-            tenant=tenant,
-            by=by,
-            context=context,
-            on_event=on_event,
-        )
-
-    async def aanswer(
-        self,
-        run_id: str,
-        gate_id: str,
-        decision: Decision,
-        *,
-        flow: DurableFlow | None = None,
-        tenant: str | None = None,
-        context: HostContext | None = None,
-        on_event: OnEvent | None = None,
-        wait: float = WAIT_SECONDS,
-    ) -> Run:
-        """As `answer`."""
-        return await asyncio.to_thread(
-            self.answer,
-            run_id,
-            gate_id,
-            decision,
-            flow=flow,
-            tenant=tenant,
-            context=context,
-            on_event=on_event,
-            wait=wait,
-        )
-
-    async def aresume(
-        self,
-        run_id: str,
-        *,
-        flow: DurableFlow | None = None,
-        tenant: str | None = None,
-        context: HostContext | None = None,
-        on_event: OnEvent | None = None,
-        wait: float = WAIT_SECONDS,
-    ) -> Run:
-        """As `resume`."""
-        return await asyncio.to_thread(
-            self.resume,
-            run_id,
-            flow=flow,
-            tenant=tenant,
-            context=context,
-            on_event=on_event,
-            wait=wait,
-        )
-
-    async def aget(self, run_id: str, *, tenant: str | None = None) -> Run:
-        """As `get`."""
-        return await asyncio.to_thread(self.get, run_id, tenant=tenant)
-
-    async def alist(self, **wanted: Unpack[Wanted]) -> Runs:
-        """As `list`."""
-        return await asyncio.to_thread(self.list, **wanted)
-
-    async def aflow_names(self, *, limit: int = 1000) -> Names:
-        """As `flow_names`."""
-        return await asyncio.to_thread(self.flow_names, limit=limit)
-
-    async def adecisions(self, run_id: str, *, tenant: str | None = None) -> DecisionRows:
-        """As `decisions`."""
-        return await asyncio.to_thread(self.decisions, run_id, tenant=tenant)
-
-    async def afind(self, prefix: str, *, tenant: str | None = None, to_act: bool = False) -> str:
-        """As `find`."""
-        return await asyncio.to_thread(self.find, prefix, tenant=tenant, to_act=to_act)
-
-    async def aflow(
-        self, run_id: str, *, tenant: str | None = None, to_reject: bool = False
-    ) -> DurableFlow:
-        """As `flow`."""
-        return await asyncio.to_thread(self.flow, run_id, tenant=tenant, to_reject=to_reject)
-
-    async def astop(
-        self, run_id: str, *, by: str = "", reason: str = "", tenant: str | None = None
-    ) -> Run:
-        """As `stop`."""
-        return await asyncio.to_thread(self.stop, run_id, by=by, reason=reason, tenant=tenant)
-
-    async def aclose(self) -> None:
-        """As `close`."""
-        await asyncio.to_thread(self.close)
+        return await asyncio.to_thread(cls.open, dsn, **parts)
 
     async def __aenter__(self) -> Self:
         return self
@@ -563,179 +392,3 @@ class RunStore:
         await self.aclose()
 
     # ------------------------------------------------------------------ inside
-
-    def _row(
-        self, connection: Rows, run_id: str, tenant: str | None = None, *, query: str = "load_run"
-    ) -> Row:
-        row = one(connection, query, {"run_id": run_id, "tenant": tenant})
-        if row is None:
-            raise RunNotFound(f"there is no run '{run_id}'", hint="see oasflow runs")
-        return row
-
-    def _refuse_effects(self, run_id: str) -> None:
-        """Asked before every call of a run: one that was stopped or rejected makes none.
-
-        Its decisions are asked too: a checkpoint that somebody wrote may lead past a rejection.
-        """
-        with self._database.connection() as connection:
-            status, rejected_at = standing_of(connection, run_id)
-        if rejected_at:
-            raise RunEnded(
-                f"run '{run_id}' was rejected at gate '{rejected_at}'",
-                hint="no further call is made",
-            )
-        if status in ENDED:
-            raise RunEnded(f"run '{run_id}' is {status}", hint="no further call is made")
-
-    def _flow(
-        self,
-        connection: Rows,
-        row: Row,
-        given: DurableFlow | None,
-        *,
-        to_reject: bool = False,
-    ) -> DurableFlow:
-        """The run's flow: the one given, one known here, or the stored bytes compiled again."""
-        if given is not None:
-            refuse_runtime_names(given.env)
-            refuse_other_flow(row, given)
-            refuse_other_lowering(row, given)
-            return self._remember(row["run_id"], given)
-        known = self._flows.get(row["run_id"])
-        if known is not None:
-            return known
-        stored = one(connection, "load_flow", {"digest": row["digest"]})
-        assert stored is not None  # the run's row refers to it
-        make = functools.partial(
-            load_flow, bytes(stored["source"]), digest=row["digest"], tools=self._tools
-        )
-        try:
-            env = values_of(row, self._env)
-            flow = make(env=env, platform=self._platform or self._own_platform(row))
-        except NotConfigured:
-            if not to_reject:
-                raise
-            # Nothing runs after a rejection, and nobody has to lend a hostile run anything for it.
-            flow = make(env=unfilled(row), platform=Nowhere())
-            refuse_other_lowering(row, flow)
-            return flow
-        refuse_other_lowering(row, flow)
-        return self._remember(row["run_id"], flow)
-
-    def _flow_to_reject(
-        self, connection: Rows, row: Row, given: DurableFlow | None
-    ) -> DurableFlow | None:
-        """The run's flow; None where none can be made: nobody is kept from ending a run by its file.
-
-        Raises: `FlowChanged` where `given` is another flow.
-        """
-        if given is not None:
-            refuse_other_flow(row, given)
-        try:
-            return self._flow(connection, row, given, to_reject=True)
-        except psycopg.Error:
-            raise
-        except Exception as error:  # noqa: BLE001 - whatever is wrong with the flow, it is not needed
-            why = str(error) if isinstance(error, FlowError) else "it does not compile any more"
-            log.warning("run '%s' is rejected without its flow: %s", row["run_id"], why)
-            return None
-
-    def _own_platform(self, row: Row) -> Platform:
-        settings = os.environ if self._settings is None else self._settings
-        made = platform_of(
-            row, self._database, settings=settings, record=self._record, allow=self._allow
-        )
-        self._made.add(getattr(made, "beyond", None) or made)
-        return made
-
-    def _remember(self, run_id: str, flow: DurableFlow) -> DurableFlow:
-        """Keep the flow of a run that this process worked on lately; the oldest go first."""
-        self._flows[run_id] = flow
-        self._flows.move_to_end(run_id)
-        while len(self._flows) > KNOWN_FLOWS:
-            self._flows.popitem(last=False)
-        return flow
-
-    def _activate(
-        self,
-        run_id: str,
-        flow: DurableFlow,
-        context: HostContext,
-        on_event: OnEvent | None,
-        *,
-        wait: float = WAIT_SECONDS,
-    ) -> Run:
-        """Drive the run under its lock, then once more if a decision came in meanwhile."""
-        with self._database.own_connection() as connection:
-            while True:
-                with locked(connection, run_id, wait):
-                    row = self._row(connection, run_id)
-                    if row["status"] not in ENDED:
-                        self._drive(connection, row, flow, context, on_event)
-                row = self._row(connection, run_id)
-                # Whoever answered while we held the lock found it taken; the answer is ours to
-                # carry out.
-                if not any(is_decided(connection, row, gate) for gate in gates_in(row)[0]):
-                    return _told(connection, row)
-                wait = 0.0  # and where another process has the lock by now, it is theirs
-                if not is_free(connection, run_id):
-                    return _told(connection, row)
-
-    def _drive(
-        self,
-        connection: Rows,
-        row: Row,
-        flow: DurableFlow,
-        context: HostContext,
-        on_event: OnEvent | None,
-    ) -> None:
-        # Whoever only looks at runs loads no engine.
-        from langgraph.checkpoint.postgres import PostgresSaver
-
-        from cinatra_sdk.advancing import advance, decisions_in, stop_of
-        from cinatra_sdk.engine.checkpoints import STRICT
-
-        run_id = row["run_id"]
-        host = host_of(row, context, lambda: self._refuse_effects(run_id))
-        begun = one(connection, "begin_activation", {"run_id": run_id})
-        if begun is None:
-            return
-        graph = flow.graph(PostgresSaver(connection, serde=STRICT))
-        config = flow.config(run_id=run_id)
-        failed: Exception | None = None
-        try:
-            advance(
-                graph,
-                row["input"],
-                config,
-                context=host,
-                answer=functools.partial(recorded_answer, connection, run_id),
-                on_event=on_event,
-            )
-        except psycopg.Error:
-            raise  # the run is not failed: whoever reaches the database again can go on with it
-        except Exception as error:  # noqa: BLE001 - a run must not be left as running by a bug
-            failed = error
-        snapshot = graph.get_state(config, subgraphs=True)
-        try:
-            ending = ending_of(stop_of(snapshot))
-        except GateUnreadable as error:
-            failed, ending = failed or error, ending_of(Stop(status="failed"))
-        if failed is not None:
-            ending |= failure_of(failed, host)
-            told = ending["error"].obj
-            log.error("run '%s' failed at '%s': %s", run_id, told["node"], told["message"])
-        if ending["status"] != "rejected" and standing_of(connection, run_id)[1]:
-            log.error("run '%s' was rejected, and its checkpoints say otherwise", run_id)
-            ending = rejected_after_all(ending)
-        keep_skips(connection, row, decisions_in(snapshot), host, flow)
-        execute(
-            connection,
-            "end_activation",
-            {"run_id": run_id, "fence": begun["fence"], **ending},
-        )
-
-
-def _told(connection: Rows, row: Row) -> Run:
-    run_id = row["run_id"]
-    return run_of(row, filled_in(connection, [run_id]).get(run_id, {}))

@@ -2,45 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.text import Text
 
 from oas_compiler.cli import inputs, opening, options
-from oas_compiler.cli.acting import Call, flow_to_go_on
 from oas_compiler.cli.exits import Exit, Halt
 from oas_compiler.cli.layout import unbroken
 from oas_compiler.cli.next_steps import Given
 from oas_compiler.cli.terminal import Terminal
 
 if TYPE_CHECKING:
-    from cinatra_sdk import RunStore
-    from cinatra_sdk.engine.runtime_context import HostContext
     from cinatra_sdk.gates.decisions import Decision
     from cinatra_sdk.gates.gate import Gate
-    from cinatra_sdk.runs import OnEvent, Run
-    from oas_compiler.cli.drive import Drive
-    from oas_compiler.lower.flow import Flow
+from oas_compiler.cli.deciding import (
+    answer_gate,
+    ask_person,
+    decide_nothing,
+    list_options,
+    name_decider,
+)
 
 LIMIT = 1000
-Decide: TypeAlias = "Callable[[Gate | None, str], Decision]"
-"""The decision, from the gate (None when it does not wait) and who decides."""
 
 Reason = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; kept for good.")]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _By:
-    """Who answers, and with which settings: the options that all answers share."""
-
-    who: str
-    given: Given
-    as_json: bool
-    words: tuple[str, ...] = ()
-    """Options of the command's own, as they were typed: for a refusal that repeats the call."""
 
 
 def gates(
@@ -57,7 +43,8 @@ def gates(
 ) -> Exit:
     """List the gates that wait for a person, the latest first."""
     from oas_compiler.cli.records import waiting_record
-    from oas_compiler.cli.render import gates_table, told_unreadable
+    from oas_compiler.cli.render import told_unreadable
+    from oas_compiler.cli.tables import gates_table
 
     terminal = Terminal.open(as_json=as_json)
     wanted = options.filters(flow, started_by, older_than, newer_than)
@@ -123,7 +110,7 @@ def approve(
             _refuse_without_data(gate, decision, target, given)
         return decision
 
-    return _answer("approve", target, decide, _by(by, given, reason, as_json))
+    return answer_gate("approve", target, decide, name_decider(by, given, reason, as_json))
 
 
 def _refuse_without_data(gate: Gate, decision: Decision, target: str, given: Given) -> None:
@@ -175,7 +162,7 @@ def reject(
         return Decision.reject(by=who, reason=reason)
 
     given = options.given(env, base_url, allow, record, tenant=tenant, db=db)
-    return _answer("reject", target, decide, _by(by, given, reason, as_json))
+    return answer_gate("reject", target, decide, name_decider(by, given, reason, as_json))
 
 
 def answer(
@@ -217,28 +204,28 @@ def answer(
     from cinatra_sdk.gates.decisions import Decision
 
     given = options.given(env, base_url, allow, record, tenant=tenant, db=db)
-    words = _words(("--value", value), ("--value-file", value_file), ("--text", text))
-    words += _words(*(("--select", one) for one in select or ()))
+    words = list_options(("--value", value), ("--value-file", value_file), ("--text", text))
+    words += list_options(*(("--select", one) for one in select or ()))
     words += ("--select-none",) if select_none else ()
-    about = _by(by, given, reason, as_json, *words)
+    about = name_decider(by, given, reason, as_json, *words)
     ids = select or ([] if select_none else None)
     ways = (value, value_file, text, select or None, True if select_none else None)
     number = sum(way is not None for way in ways)
     if number == 0 and not reason and Terminal.open(as_json=as_json).asks:
-        return _ask(target, about)
+        return ask_person(target, about)
     if number != 1:
         raise Halt("give one of --select, --select-none, --value, --value-file and --text")
     answered = None if ids is not None else _value(value, value_file, text)
 
     def decide(gate: Gate | None, who: str) -> Decision:
         if ids is not None and gate is None:
-            return _by_nobody(gate, who)
+            return decide_nothing(gate, who)
         if gate is not None and ids is None:
             _refuse_stray_selection(gate, answered)
         chosen = answered if gate is None or ids is None else _selected(gate, ids)
         return Decision.approve(by=who, reason=reason, value=chosen)
 
-    return _answer("answer", target, decide, about)
+    return answer_gate("answer", target, decide, about)
 
 
 def _value(value: str | None, file: str | None, text: str | None) -> Any:
@@ -282,139 +269,3 @@ def _refuse_stray_selection(gate: Gate, value: Any) -> None:
             f"gate '{gate.id}' does not ask for a context selection, and this value is one: "
             "name the gate that it is for, RUN/GATE"
         )
-
-
-def _by_nobody(_gate: Gate | None, _who: str) -> Decision:
-    """For a gate that does not wait: no store records it, but it says who answered, and when."""
-    from cinatra_sdk.gates.decisions import Decision
-
-    return Decision.reject()
-
-
-def _by(by: str, given: Given, reason: str, as_json: bool, *words: str) -> _By:
-    words += _words(("--reason", reason or None), ("--as", by or None))
-    return _By(who=opening.person(by), given=given, as_json=as_json, words=words)
-
-
-def _words(*options: tuple[str, str | None]) -> tuple[str, ...]:
-    """Options with their values, without those that were not given."""
-    return tuple(word for option, value in options if value is not None for word in (option, value))
-
-
-def _ask(target: str, about: _By) -> Exit:
-    """Find the gate, ask the person at the terminal, and drive the run to its next stop."""
-    terminal = Terminal.open(as_json=about.as_json)
-    with opening.store(terminal, about.given.db, about.given.own) as store:
-        run, gate_id, gate = _found(store, target, about.given)
-        if gate is not None:
-            call = Call("answer", f"{run.id}/{gate.id}", about.words)
-            flow = flow_to_go_on(store, run, terminal, about.given, call)
-            return _drive(store, run, flow, terminal, about).ask(run, gate)
-    return _answer("answer", f"{run.id}/{gate_id}", _by_nobody, about)
-
-
-def _answer(command: str, target: str, decide: Decide, about: _By) -> Exit:
-    """Find the gate, decide, and drive the run to its next stop."""
-    terminal = Terminal.open(as_json=about.as_json)
-    given = about.given
-    with opening.store(terminal, given.db, given.own) as store:
-        run, gate_id, gate = _found(store, target, given)
-        # A gate that does not wait is handed on: the store knows who answered it, and when.
-        decision = decide(gate, about.who)
-        to_reject = not decision.approved
-        call = Call(command, f"{run.id}/{gate_id}", about.words)
-        drive = None
-        try:
-            flow = flow_to_go_on(store, run, terminal, given, call, to_reject=to_reject)
-            drive = _drive(store, run, flow, terminal, about, lends=not to_reject)
-        except Exception:
-            if not to_reject:  # which needs no flow, whatever is wrong with it
-                raise
-
-        def answered(on_event: OnEvent | None, context: HostContext) -> Run:
-            return store.answer(
-                run.id,
-                gate_id,
-                decision,
-                flow=None if drive is None else drive.flow,
-                tenant=given.tenant or None,
-                context=context,
-                on_event=on_event,
-            )
-
-        if drive is not None:
-            return drive.go(answered)
-        return _rejected_alone(terminal, given, lambda: answered(None, opening.host(given.tenant)))
-
-
-def _rejected_alone(terminal: Terminal, given: Given, reject: Callable[[], Run]) -> Exit:
-    """Reject a run whose flow cannot be made again; the store says why that is."""
-    from oas_compiler.cli.exits import exit_of
-    from oas_compiler.cli.records import run_record
-    from oas_compiler.cli.render import outcome_view
-
-    ended = reject()
-    terminal.show(outcome_view(ended, given))
-    terminal.data(run_record(ended), of_run=True)
-    return exit_of(ended)
-
-
-def _drive(
-    store: RunStore,
-    run: Run,
-    flow: Flow,
-    terminal: Terminal,
-    about: _By,
-    *,
-    lends: bool = True,
-) -> Drive:
-    """One answer here; the gates that come after it are left waiting."""
-    from oas_compiler.cli.drive import Drive
-
-    return Drive(
-        store=store,
-        flow=flow,
-        run_id=run.id,
-        terminal=terminal,
-        by=about.who,
-        answers="leave",
-        given=about.given,
-        lends=lends,
-    )
-
-
-def _found(store: RunStore, target: str, given: Given) -> tuple[Run, str, Gate | None]:
-    """Run and gate of `RUN` or `RUN/GATE`; the gate's id is everything after the slash."""
-    prefix, _, gate_id = target.partition("/")
-    if not prefix:
-        raise Halt("the run id is empty")
-    run = store.get(store.find(prefix, tenant=given.tenant or None, to_act=True))
-    gate = _waiting(run, gate_id, given)
-    return run, gate_id if gate is None else gate.id, gate
-
-
-def _waiting(run: Run, gate_id: str, given: Given) -> Gate | None:
-    """The gate that is meant; None when the one named does not wait, or cannot be read.
-
-    Raises: `Halt` when none is named and not exactly one waits.
-    """
-    from oas_compiler.cli.render import told_unreadable
-
-    if gate_id:
-        return next((gate for gate in run.waiting if gate.id == gate_id), None)
-    if len(run.waiting) == 1:
-        return run.waiting[0]
-    if run.unreadable:
-        raise Halt(
-            f"run '{run.id}' {'; '.join(told_unreadable(run))}",
-            exit=Exit.CONFLICT,
-            code="gate_unreadable",
-        )
-    if not run.waiting:
-        message = f"no gate of run '{run.id}' waits: it is {run.status}"
-        if run.status in {"running", "failed"}:
-            message += "; if no process works on it, this goes on with it: "
-            message += given.command("resume", run.id)
-        raise Halt(message, exit=Exit.CONFLICT, code="gate_closed")
-    names = ", ".join(f"{run.id}/{gate.id}" for gate in run.waiting)
-    raise Halt(f"{len(run.waiting)} gates of run '{run.id}' wait; name one: {names}")

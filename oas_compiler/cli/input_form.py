@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
-from cinatra_sdk.governed.keys import RUN_ID_INPUTS
+from cinatra_sdk.contract import RUN_ID_INPUTS
 from oas_compiler.cli.exits import Exit, Halt
 from oas_compiler.cli.form import SKIPPED, Field, Form
 from oas_compiler.cli.keyboard import Keyboard

@@ -181,7 +181,8 @@ def _first_asked(
 ) -> tuple[str, str] | None:
     """The first setting that is lacking; None where nothing is, or nobody's settings would do."""
     from cinatra_sdk.platform import HttpPlatform, platform_from
-    from cinatra_sdk.platform.remaking import SettingLacking, is_named, takes_credentials
+    from cinatra_sdk.platform.own_settings import SettingLacking
+    from cinatra_sdk.platform.remaking import is_named, takes_credentials
 
     try:
         platform = platform_from(description, env=settings)

@@ -298,7 +298,7 @@ def _refuse_mixed(options: PlatformOptions) -> None:
 def _http(options: PlatformOptions, base_url: str) -> Platform:
     from cinatra_sdk.platform import HttpPlatform
     from cinatra_sdk.platform.opaque import listed_opaque
-    from cinatra_sdk.platform.remaking import OPAQUE
+    from cinatra_sdk.platform.own_settings import OPAQUE
 
     if options.timeout is not None and not options.timeout > 0:
         raise Halt("--timeout is a number of seconds above 0")

@@ -17,16 +17,17 @@ from typing import TYPE_CHECKING, Any, Final
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from cinatra_sdk.contract import ENDED
 from cinatra_sdk.text.people import recorded_name
 from oas_compiler.cli.about import addresses
 from oas_compiler.cli.checklist import Checklist
 from oas_compiler.cli.checklist_view import checklist_view
 from oas_compiler.cli.lacking import export_first, reasons
-from oas_compiler.cli.layout import Indented, Listing, Member, Pieces, Words, unbroken
+from oas_compiler.cli.layout import Indented, Member, Pieces, Words, unbroken
 from oas_compiler.cli.opening import Own
-from oas_compiler.cli.safe import clean, cut
-from oas_compiler.cli.selecting import offered_in, options_for, other_values, slot_chosen
-from oas_compiler.cli.values import NOTE, Extent, cell, value_view, values_view
+from oas_compiler.cli.safe import clean
+from oas_compiler.cli.selecting import offered_in, options_for, other_values
+from oas_compiler.cli.values import NOTE, Extent, value_view, values_view
 
 if TYPE_CHECKING:
     from cinatra_sdk.gates.gate import Gate
@@ -34,80 +35,20 @@ if TYPE_CHECKING:
     from cinatra_sdk.store.chosen import ChosenContext
     from oas_compiler.cli.lacking import Lacking
     from oas_compiler.cli.next_steps import Given
+from oas_compiler.cli.tables import (
+    chosen_table,
+    decisions_table,
+    format_moment,
+    format_since,
+    list_choosers,
+    status_text,
+)
 
-COLOURS: Final[Mapping[str, str]] = {
-    "completed": "green",
-    "waiting": "yellow",
-    "running": "cyan",
-    "rejected": "magenta",
-    "failed": "red",
-    "stopped": "red",
-}
-_WORDS: Final = frozenset({"flow", "name"})
-"""Columns that may be broken between their words."""
 MESSAGE: Final = "output"
 """The value of a gate that holds what was said to the person before it: a message of the author."""
-_UNITS: Final = (("d", 86_400), ("h", 3_600), ("min", 60))
-
-
-def age(seconds: float) -> str:
-    """`4 min`, `2 h`, `3 d`: how long something has been."""
-    for unit, length in _UNITS:
-        if seconds >= length:
-            return f"{int(seconds // length)} {unit}"
-    return f"{max(0, int(seconds))} s"
-
-
-def status_text(status: str) -> Text:
-    return Text(clean(status), style=f"bold {COLOURS.get(status, '')}".strip())
 
 
 # ------------------------------------------------------------------------ lists
-
-
-def runs_table(runs: Sequence[Run], now: datetime) -> Listing:
-    # Whose a run is has to be said with its id, where it is somebody's.
-    of_tenants = any(run.tenant for run in runs)
-    columns = ["run", "status", "flow", "waits at", "changed", *(["tenant"] if of_tenants else [])]
-    return Listing(columns, [_run_cells(run, now, of_tenants) for run in runs], words=_WORDS)
-
-
-def _run_cells(run: Run, now: datetime, of_tenants: bool) -> list[Text]:
-    return [
-        Text(clean(run.id)),
-        status_text(run.status),
-        Text(cut(clean(run.flow), 40)),
-        Text(", ".join(_waits_at(run))),
-        Text(_since(run.updated_at, now)),
-        *([Text(clean(run.tenant))] if of_tenants else []),
-    ]
-
-
-def _waits_at(run: Run) -> list[str]:
-    gates = [clean(gate.id) for gate in run.waiting]
-    return [*gates, "(cannot be read)"] if run.unreadable else gates
-
-
-def gates_table(waiting: Sequence[tuple[Run, Gate]], now: datetime) -> Listing:
-    of_tenants = any(run.tenant for run, _ in waiting)
-    columns = ["run", "gate", "name", "step", "risk", "age", *(["tenant"] if of_tenants else [])]
-    rows = [
-        [
-            Text(clean(run.id)),
-            Text(clean(gate.id)),
-            Text(cut(clean(gate.name), 40)),
-            Text(str(gate.step)),
-            Text(clean(gate.risk)),
-            Text(_since(run.updated_at, now)),
-            *([Text(clean(run.tenant))] if of_tenants else []),
-        ]
-        for run, gate in waiting
-    ]
-    return Listing(columns, rows, words=_WORDS)
-
-
-def _since(moment: datetime | None, now: datetime) -> str:
-    return "" if moment is None else age((now - moment).total_seconds())
 
 
 # ------------------------------------------------------------------------ one gate
@@ -247,9 +188,12 @@ def run_view(
     if run.input:
         parts += [_title("inputs"), Indented(values_view(run.input, extent))]
     if decisions:
-        parts += [_title("decisions"), Indented(_decisions_table(decisions, extent))]
+        parts += [_title("decisions"), Indented(decisions_table(decisions, extent))]
     if chosen:
-        parts += [_title("context"), Indented(_chosen_table(chosen, _choosers(decisions), extent))]
+        parts += [
+            _title("context"),
+            Indented(chosen_table(chosen, list_choosers(decisions), extent)),
+        ]
     first, *rest = _outcome(run, needed.whole, extent, names)
     if needed.lacks and run.status in {"waiting", "failed", "running"}:
         rest += [
@@ -268,8 +212,8 @@ def _facts(run: Run, now: datetime) -> RenderableType:
         "digest": run.digest[:16],
         "tenant": run.tenant,
         "started by": run.started_by,
-        "begun": _when(run.created_at),
-        "changed": f"{_when(run.updated_at)} ({_since(run.updated_at, now)} ago)",
+        "begun": format_moment(run.created_at),
+        "changed": f"{format_moment(run.updated_at)} ({format_since(run.updated_at, now)} ago)",
         "calls": " ".join(addresses(run.platform, Own(), "refused")),
         "reads": ", ".join(sorted(run.variables)),
     }
@@ -330,7 +274,7 @@ def told_unreadable(run: Run) -> list[str]:
     if not run.unreadable:
         return []
     told = [f"cannot be read: {problem}" for problem in run.unreadable]
-    if run.status in {"completed", "rejected", "stopped"}:
+    if run.status in ENDED:
         return told
     name = shlex.quote(run.id)
     way = f"oasflow resume {name} writes it again from the run's checkpoint"
@@ -347,66 +291,6 @@ def _message_view(content: Any, extent: Extent) -> RenderableType:
     return Text(f'{number} {what} for the context slot "{clean(selector.slot_id)}"', style="dim")
 
 
-def _decisions_table(decisions: Sequence[Mapping[str, Any]], extent: Extent) -> Listing:
-    return Listing(
-        ("gate", "decision", "by", "at", "reason", "value"),
-        [_decision_cells(row, extent) for row in decisions],
-        words=frozenset({"reason", "value"}),
-    )
-
-
-def _decision_cells(row: Mapping[str, Any], extent: Extent) -> list[Text]:
-    answer = row["answer"] if isinstance(row["answer"], Mapping) else {}
-    return [
-        Text(clean(row["gate_id"])),
-        Text(clean(row["kind"])),
-        Text(clean(recorded_name(row["decided_by"]))),
-        Text(_when(row["decided_at"])),
-        Text(extent.cut(clean(row["reason"]), 60)),
-        Text(cell(answer["value"], extent) if "value" in answer else ""),
-    ]
-
-
-def _choosers(decisions: Sequence[Mapping[str, Any]]) -> list[tuple[datetime, str, str]]:
-    """When, for which slot and by whom artifacts were chosen at a gate of the run itself."""
-    found = []
-    for row in decisions:
-        answer = row["answer"] if isinstance(row["answer"], Mapping) else {}
-        slot = slot_chosen(answer.get("value", answer.get("userResponse")))
-        if slot is not None:
-            found.append((row["decided_at"], slot, recorded_name(row["decided_by"])))
-    return sorted(found)
-
-
-def _chosen_by(one: ChosenContext, choosers: Sequence[tuple[datetime, str, str]]) -> str:
-    """Who chose: by name where a person did at a gate of this run, else in the record's word."""
-    names = [who for at, slot, who in choosers if slot == one.slot_id and at <= one.selected_at]
-    return names[-1] if names and one.selected_by == "user" else one.selected_by or ""
-
-
-def _chosen_table(
-    chosen: Sequence[ChosenContext], choosers: Sequence[tuple[datetime, str, str]], extent: Extent
-) -> Listing:
-    return Listing(
-        ("slot", "artifact", "name", "revision", "extension", "scope", "by", "at"),
-        [_chosen_cells(one, _chosen_by(one, choosers), extent) for one in chosen],
-        words=_WORDS,
-    )
-
-
-def _chosen_cells(one: ChosenContext, by: str, extent: Extent) -> list[Text]:
-    return [
-        Text(clean(one.slot_id)),
-        Text("none chosen" if one.artifact_id is None else clean(one.artifact_id)),
-        Text(extent.cut(clean(one.name), 40)),
-        Text("" if one.revision is None else str(one.revision)),
-        Text(clean(one.extension or "")),
-        Text(one.source_scope or ""),
-        Text(clean(by)),
-        Text(_when(one.selected_at)),
-    ]
-
-
 def _title(text: str) -> Text:
     return Text(f"  {text}", style="bold")
 
@@ -414,8 +298,3 @@ def _title(text: str) -> Text:
 def command_line(line: str) -> Text:
     """A line to copy: never broken by us."""
     return unbroken(Text(f"  {line}"))
-
-
-def _when(moment: datetime | None) -> str:
-    """Local time with its zone: people compare it with their own clock."""
-    return "" if moment is None else moment.astimezone().strftime("%Y-%m-%d %H:%M:%S %Z")

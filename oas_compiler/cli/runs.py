@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cinatra_sdk.contract import ENDED
 from oas_compiler.cli import opening, options
 from oas_compiler.cli.exits import Exit, Halt
 from oas_compiler.cli.next_steps import Given
@@ -42,7 +43,7 @@ def runs(
 ) -> Exit:
     """List runs, the latest change first."""
     from oas_compiler.cli.records import run_summary
-    from oas_compiler.cli.render import runs_table
+    from oas_compiler.cli.tables import runs_table
 
     terminal = Terminal.open(as_json=as_json)
     wanted = options.filters(flow, started_by, older_than, newer_than)
@@ -114,7 +115,7 @@ def _needed(run: Run, given: Given) -> Lacking:
     """What a command that goes on with the run has to be given, beside what this one was."""
     from oas_compiler.cli.lacking import Lacking, lacking
 
-    if run.status in {"completed", "rejected", "stopped"}:
+    if run.status in ENDED:
         return Lacking((), given)
     try:
         return lacking(run, given)

@@ -10,6 +10,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 
+from cinatra_sdk.contract import RUN_ID_INPUTS
 from oas_compiler import ir
 from oas_compiler.checks.concealed import Labels
 from oas_compiler.control.approval import Approval, derive_approval, visible_required
@@ -35,7 +36,6 @@ from oas_compiler.pipeline import compile_ir
 from oas_compiler.templates.reading import strings
 from oas_compiler.text.source import Source, SourceInput, read_source
 
-RUN_ID_INPUTS = frozenset({"cinatra_run_id", "agent_run_id"})
 """Inputs that carry the run's identity: the host's value wins over whatever a caller sends (R-01)."""
 _ENVIRONMENT = re.compile(r"\{\{\s*([A-Z][A-Z0-9_]*)\s*\}\}")
 _TYPES = {ir.RegexNode: "PluginRegexNode", ir.TemplateNode: "PluginTemplateNode"}

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path as FilePath
 from typing import Final
 
+from cinatra_sdk.contract import SEND_SUFFIXES
 from oas_compiler.control.approval import Approval
 from oas_compiler.document.scope import Document
 from oas_compiler.explain.records import Derived
@@ -29,8 +30,6 @@ from oas_compiler.text.source import read_below
 SETTINGS: Final = "cinatra.json"
 FULL_RUNTIMES: Final = frozenset({"wayflow", "cinatra-linear", "langgraph"})
 """Runtimes that can hold back one step: Cinatra's two, and this one, whose gates are per step."""
-_SIDE_EFFECTS: Final = ("_send", "_publish", "_post", "_delete")
-"""Ends of the risk classes from which Cinatra concludes that a step acts on the world."""
 
 
 def derive(
@@ -96,7 +95,7 @@ def _gated_steps(flow: FlowIR, approval: Approval) -> Iterator[int]:
     for number, node_id, risk in policy_steps(approval):
         node = flow.by_id[node_id]
         said = node.cinatra.mapping().get("sideEffects") is True
-        if said or (risk.endswith(_SIDE_EFFECTS) and not isinstance(node, FlowNode)):
+        if said or (risk.endswith(SEND_SUFFIXES) and not isinstance(node, FlowNode)):
             yield number
 
 

@@ -18,11 +18,11 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.graph.state import CompiledStateGraph
 from pydantic import JsonValue
 
+from cinatra_sdk.contract import RUN_ID_INPUTS, is_send_class
 from cinatra_sdk.engine.checkpoints import with_strict_serializer
 from cinatra_sdk.engine.lineage import Effects, require_known
 from cinatra_sdk.engine.runtime_context import DERIVED, HostContext, host_context
-from cinatra_sdk.governed.keys import RUN_ID_INPUTS
-from cinatra_sdk.governed.policy import is_send_class, parse_policy, require_entries
+from cinatra_sdk.governed.policy import parse_policy, require_entries
 from cinatra_sdk.platform.protocol import Platform
 from oas_compiler.control.approval import Approval, GateSpec, acting_nodes, derive_approval
 from oas_compiler.control.steering import steering

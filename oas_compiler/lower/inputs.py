@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from cinatra_sdk.contract import RUN_ID_INPUTS
 from cinatra_sdk.errors import InputInvalid
-from cinatra_sdk.governed.keys import RUN_ID_INPUTS
 from cinatra_sdk.values.json_schema import first_problem
 from cinatra_sdk.values.json_values import check_value
 from oas_compiler.findings.spelling import did_you_mean

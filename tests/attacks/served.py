@@ -2,7 +2,7 @@
 
 by_hand   host → child (by hand: gate "review") → send
 around    host → child (a compiled flow: gate "review") → send
-selects   host → child (`context_selection`: its gate) → send
+selects   host → child (`context_selection`: its gate) → review (gate) → send
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from typing import Annotated, Any
 
 from langgraph.graph import StateGraph
 
-from cinatra_sdk.blocks.host_node import seal_host_fields, terminal_node
+from cinatra_sdk import build_hitl_gate
+from cinatra_sdk.blocks.host_node import gate_once, keep_decision, seal_host_fields, terminal_node
 from cinatra_sdk.engine.runtime_context import HostContext
 from cinatra_sdk.governed.state import HostOnly
 from graphs.context_selection import context_selection
@@ -22,17 +23,21 @@ from tests.attacks.nested import POLICY, Input, Outer, asking, hand_written_arou
 
 class Selecting(Outer):
     child_output: Annotated[dict[str, Any], HostOnly]
+    review_decision: Annotated[dict[str, Any], HostOnly]
 
 
 def hand_written_selecting(platform: Any) -> Any:
-    """host → child → send → terminal, where a person selects inside `child`."""
+    """host → child → review → send → terminal: a person selects inside `child`, then approves."""
+    keep = keep_decision("review_decision", node="review", step_number=1)
+    review = build_hitl_gate(step_number=1, node="review", write=keep)
     builder = StateGraph(Selecting, context_schema=HostContext, input_schema=Input)
     nodes = {
         "host": seal_host_fields(POLICY),
         "child": context_selection(
             platform, node="child", slot_id="voice", package_name="@x/y", sealed=True
         ),
-        "send": asking(platform, "send", needs=("child_output",)),
+        "review": gate_once("review_decision", review, requires=("child_output",)),
+        "send": asking(platform, "send", needs=("review_decision",)),
         "terminal": terminal_node(requires=("send_output",)),
     }
     return in_a_row(builder, nodes).compile()

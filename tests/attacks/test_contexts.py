@@ -132,14 +132,14 @@ async def _awaited(work: Any) -> Any:
 
 def _moved(store: RunStore, platform: Keeping, place: Place) -> str:
     """The row becomes another tenant's after the decision, before the run is driven."""
-    original = RunStore._activate
+    original = run_store.activate
 
-    def moved(self: RunStore, run_id: str, *args: Any, **kwargs: Any) -> Any:
+    def moved(database: Any, run_id: str, *args: Any, **kwargs: Any) -> Any:
         with RunStore.open(place.owners_database) as theirs, theirs.database.connection() as rows:
             rows.execute("update runs set tenant = 'acme' where run_id = 'r1'")
-        return original(self, run_id, *args, **kwargs)
+        return original(database, run_id, *args, **kwargs)
 
-    place.monkeypatch.setattr(RunStore, "_activate", moved)
+    place.monkeypatch.setattr(run_store, "activate", moved)
     context = host_context(tenant="globex", run_token=TOKEN)
     try:
         store.answer("r1", "ok", Decision.approve(by="ann"), context=context)
@@ -210,13 +210,13 @@ def _a_token_needs_no_tenant(place: Place) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _no_tenant_in_the_statement(place: Place) -> Iterator[None]:
-    original = RunStore._row
+    original = run_store.load_row
 
-    def everybodys(self: Any, connection: Any, run_id: str, tenant: Any = None, **how: Any) -> Any:
-        return original(self, connection, run_id, None, **how)
+    def everybodys(connection: Any, run_id: str, tenant: Any = None, **how: Any) -> Any:
+        return original(connection, run_id, None, **how)
 
     with place.monkeypatch.context() as patch:
-        patch.setattr(RunStore, "_row", everybodys)
+        patch.setattr(run_store, "load_row", everybodys)
         yield
 
 

@@ -16,7 +16,7 @@ import psycopg
 from cinatra_sdk import Decision, RunStore
 from cinatra_sdk.errors import FlowError, RunBusy
 from cinatra_sdk.platform import SimulatedPlatform
-from cinatra_sdk.store import run_store
+from cinatra_sdk.store import activating
 from cinatra_sdk.store.lock import locked
 from oas_compiler import compile_flow
 from tests.attacks.book import Attack
@@ -109,7 +109,7 @@ ACTS: Any = {
 def nobody_reads_the_decisions(place: Place) -> Iterator[None]:
     """As it was: a call looks at the run's status alone."""
     with place.monkeypatch.context() as patch:
-        patch.setattr(run_store, "standing_of", lambda _connection, _run_id: ("running", ""))
+        patch.setattr(activating, "standing_of", lambda _connection, _run_id: ("running", ""))
         yield
 
 

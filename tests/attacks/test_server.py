@@ -114,7 +114,8 @@ class Thread:
     def answer(self, approved: bool) -> Any:
         waiting = self.state()["interrupts"]
         if waiting:
-            chosen = {"value": CHOSEN} if approved and self.flow == "selects" else {}
+            selects = "selector" in waiting[0]["value"]["values"]
+            chosen = {"value": CHOSEN} if approved and selects else {}
             resume = {waiting[0]["id"]: {"approved": approved, **chosen}}
             return self.run(command={"resume": resume})
         return None
@@ -251,8 +252,9 @@ def _filled(value: Any, ids: dict[str, Any]) -> Any:
     return value
 
 
-def _approve(thread: Thread, _how: Any) -> Any:
-    return thread.answer(True)
+def _approve(thread: Thread, how: Any) -> Any:
+    """Answer each gate in turn: a graph by hand may have two."""
+    return [thread.answer(True) for _ in range(how.get("gates", 1))][-1]
 
 
 ATTACKS: Any = {

@@ -16,8 +16,8 @@ from cinatra_sdk import Decision, FlowError, HttpPlatform, RunStore, SimulatedPl
 from cinatra_sdk.engine.runtime_context import host_context
 from cinatra_sdk.platform import platform_from
 from cinatra_sdk.platform.origin import AllowEntry
+from cinatra_sdk.platform.own_settings import OwnSettings
 from cinatra_sdk.platform.protocol import Credentials, PlatformCall
-from cinatra_sdk.platform.remaking import OwnSettings
 from cinatra_sdk.platform.strangers import StrangersPlatform
 from cinatra_sdk.platform.stubs import StubError, read_stubs
 from oas_compiler import compile_flow

@@ -79,7 +79,7 @@ def test_whoever_goes_on_after_somebody_elses_rejection_is_told_of_it(
         raise KeyboardInterrupt
 
     with RunStore.open(fresh_database) as store, monkeypatch.context() as dying:
-        dying.setattr(RunStore, "_activate", died)
+        dying.setattr("cinatra_sdk.store.run_store.activate", died)
         with pytest.raises(KeyboardInterrupt):
             store.answer("r1", "sub/check", Decision.reject(by="bob", reason="too late"))
     resumed = parked("resume", "r1")

@@ -22,7 +22,8 @@ from oas_compiler.cli.lacking import Lacking
 from oas_compiler.cli.layout import Lines, Listing, Member, Pieces, Words
 from oas_compiler.cli.next_steps import Given
 from oas_compiler.cli.opening import Own
-from oas_compiler.cli.render import gate_view, gates_table, outcome_view, run_view, runs_table
+from oas_compiler.cli.render import gate_view, outcome_view, run_view
+from oas_compiler.cli.tables import gates_table, runs_table
 from oas_compiler.cli.terminal import Terminal, console_for
 from oas_compiler.cli.values import values_view
 from oas_compiler.findings.finding import Finding

@@ -15,8 +15,8 @@ from oas_compiler.cli.exits import Exit, Halt, bounded, exit_of
 from oas_compiler.cli.fields import NotFitting, kind, read_field
 from oas_compiler.cli.findings import excerpt
 from oas_compiler.cli.opening import person
-from oas_compiler.cli.render import age
 from oas_compiler.cli.safe import clean, cut
+from oas_compiler.cli.tables import age
 from oas_compiler.cli.values import values_view
 
 INTEGER = {"type": "integer"}

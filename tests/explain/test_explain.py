@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from cinatra_sdk.governed.policy import is_send_class as runtime_is_send_class
+from cinatra_sdk.contract import RUN_ID_INPUTS
+from cinatra_sdk.contract import is_send_class as runtime_is_send_class
 from oas_compiler.control.approval import derive_approval, is_send_class
 from oas_compiler.explain import Explanation, explain
-from oas_compiler.explain.explaining import RUN_ID_INPUTS
 from oas_compiler.explain.records import NodeFacts
 from oas_compiler.lower.inputs import RUN_ID_INPUTS as LOWERED_RUN_ID_INPUTS
 from oas_compiler.pipeline import check, compile_ir

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -115,7 +116,9 @@ def _without_place(told: Any, path: Path) -> Any:
     """The same without the folder that the file is in."""
     package = path.parents[1] if path.parent.name == "cinatra" else path.parent
     text = json.dumps(told, ensure_ascii=False)
-    return json.loads(text.replace(json.dumps(str(package))[1:-1], "."))
+    for place in (str(package), os.path.normpath(package)):
+        text = text.replace(json.dumps(place)[1:-1], ".")
+    return json.loads(text)
 
 
 def _text(value: Any) -> str:

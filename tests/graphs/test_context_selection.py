@@ -23,7 +23,8 @@ from cinatra_sdk.platform import PlatformError, PlatformResponseError, Simulated
 from cinatra_sdk.postgres.database import Database
 from cinatra_sdk.runs import Stop
 from cinatra_sdk.store.artifacts import ArtifactStore
-from graphs.context_selection import NODES, SAMPLES, build_graph, context_selection
+from graphs.context_selection import build_graph, context_selection
+from graphs.selection_words import NODES, SAMPLES
 from tests.platform.local_world import PACKAGE, REGISTRY, envelope, fill, refs_of, scope, slot
 
 PUBLIC_NODES = (

@@ -24,9 +24,7 @@ from cinatra_sdk.postgres.process import Account, choose_account
 from cinatra_sdk.postgres.server import LocalServer, LocalServerError
 
 ROOT = Path(__file__).resolve().parents[2]
-MODULES = (
-    "local", "local_binaries", "local_cluster", "local_folders", "local_process", "local_roles",
-)  # fmt: skip
+MODULES = ("binaries", "cluster", "folders", "process", "roles", "server")
 only_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
 START = "import sys; from pathlib import Path; from cinatra_sdk.postgres.server import LocalServer; s = LocalServer(Path(sys.argv[1])).start(); print(s.pid, s.dsn, flush=True)"
 
@@ -604,11 +602,11 @@ def test_an_ordinary_user_starts_reuses_and_stops_a_server(place, uid):
     if python is None:
         pytest.skip("no Python that an ordinary user can run")
     code = (
-        place / "code/cinatra_sdk/store"
+        place / "code/cinatra_sdk/postgres"
     )  # packages without __init__: these modules need no other
     code.mkdir(parents=True)
     for name in MODULES:
-        shutil.copy(ROOT / f"cinatra_sdk/store/{name}.py", code)
+        shutil.copy(ROOT / f"cinatra_sdk/postgres/{name}.py", code)
     binaries = linked_wheel(place / "site")
     (place / "home").mkdir()
     os.chown(place / "home", uid, uid)

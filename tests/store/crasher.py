@@ -12,6 +12,7 @@ from typing import Any
 from langgraph.checkpoint.postgres import PostgresSaver
 
 from cinatra_sdk import Decision, RunStore
+from cinatra_sdk.store import run_store
 from cinatra_sdk.testing import simulation
 from oas_compiler import compile_flow
 
@@ -50,5 +51,5 @@ def die_once_recorded(dsn: str, run_id: str, gate_id: str, value: Any) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 
     with RunStore.open(dsn) as store:
-        store._activate = die  # type: ignore[method-assign,assignment]
+        run_store.activate = die  # type: ignore[assignment]
         store.answer(run_id, gate_id, Decision.approve(by="crasher", value=value))

@@ -139,7 +139,7 @@ def test_a_process_that_dies_between_the_answer_and_the_work_has_kept_the_input(
 ) -> None:
     begun(store)
     with RunStore.open(fresh_database) as dying, monkeypatch.context() as patch:
-        patch.setattr(dying, "_activate", _dies)
+        patch.setattr("cinatra_sdk.store.run_store.activate", _dies)
         with pytest.raises(KeyboardInterrupt):
             dying.answer("r1", "start", approve("https://a.example"))
     _goes_on_after_it(store, fresh_database)

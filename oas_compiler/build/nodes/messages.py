@@ -6,6 +6,7 @@ outputs: [{"title": "reply", "type": "string"}]      ->  answer_schema None: app
 
 from __future__ import annotations
 
+from cinatra_sdk.contract import MAX_GATE_VISITS
 from oas_compiler import ir
 from oas_compiler.build.nodes.inference import (
     exactly_one,
@@ -22,7 +23,6 @@ from oas_compiler.build.nodes.site import (
 )
 from oas_compiler.ir import Json, JsonValue, Port
 
-MAX_VISITS = 100
 """The largest `maxGateVisits` a host accepts."""
 
 
@@ -89,9 +89,9 @@ def _max_visits(site: Site) -> int | None:
     value = site.component.cinatra.get("maxGateVisits")
     if value is None:
         return None
-    if isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= MAX_VISITS:
+    if isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= MAX_GATE_VISITS:
         return value
-    cinatra_error(site, "maxGateVisits", f"a whole number from 1 to {MAX_VISITS}")
+    cinatra_error(site, "maxGateVisits", f"a whole number from 1 to {MAX_GATE_VISITS}")
     return None
 
 

@@ -14,6 +14,7 @@ from typing import Any, Final
 from pydantic import JsonValue
 
 from cinatra_sdk.context.refusal import REFUSED_KEY
+from cinatra_sdk.contract import MAX_GATE_VISITS
 from cinatra_sdk.errors import LimitExceeded
 from cinatra_sdk.gates.answers import APPROVAL_SCHEMA, APPROVED_TEXT, AnswerForm
 from cinatra_sdk.gates.gate import gate_id
@@ -37,7 +38,6 @@ from oas_compiler.lower.names import DECISIONS, channel_of
 from oas_compiler.lower.registry import REGISTRY, Lowered, Site
 from oas_compiler.lower.reopening import REFUSED, leading_back_to
 
-VISIT_CEILING = 100
 """Visits of one gate in one run, where the author gave no `maxGateVisits`."""
 _OPENS: Final = re.compile(r"\{[{%#]")
 _CLOSES: Final = {"{{": "}}", "{%": "%}", "{#": "#}"}
@@ -53,7 +53,7 @@ def lower_gate(site: Site) -> Lowered:
     spec = site.wiring.approval.gate(frame.path)
     output = node.outputs[0]
     form = answer_form(node)
-    cap = node.max_visits or VISIT_CEILING
+    cap = node.max_visits or MAX_GATE_VISITS
     shown = _Shown(node, frame, site.flow)
 
     def ask(state: Mapping[str, Any]) -> Question:
@@ -100,8 +100,8 @@ def lower_gate(site: Site) -> Lowered:
                 hint="give the loop a way out"
                 + (
                     ""
-                    if cap == VISIT_CEILING
-                    else f", or raise maxGateVisits (at most {VISIT_CEILING})"
+                    if cap == MAX_GATE_VISITS
+                    else f", or raise maxGateVisits (at most {MAX_GATE_VISITS})"
                 ),
             )
         return gate(state)

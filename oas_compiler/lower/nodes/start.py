@@ -13,12 +13,12 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
+from cinatra_sdk.contract import FALLBACK_RENDERER, RUN_ID_INPUTS
 from cinatra_sdk.engine.runtime_context import HostContext, _Derived, context_of
 from cinatra_sdk.errors import InputInvalid
 from cinatra_sdk.gates.answers import AnswerForm
 from cinatra_sdk.gates.gate import gate_id
-from cinatra_sdk.gates.hitl import FALLBACK_RENDERER, Outcome, Question, build_hitl_gate
-from cinatra_sdk.governed.keys import RUN_ID_INPUTS
+from cinatra_sdk.gates.hitl import Outcome, Question, build_hitl_gate
 from cinatra_sdk.governed.policy import parse_policy, require_entries
 from cinatra_sdk.governed.secrets import without_secrets
 from cinatra_sdk.governed.state import seal

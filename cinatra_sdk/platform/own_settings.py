@@ -1,0 +1,83 @@
+"""What this process configured about platforms: where its runs may call, and with which secrets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Self
+
+from cinatra_sdk.platform.opaque import Opaque, listed_opaque
+from cinatra_sdk.platform.protocol import SECRET_NAMES
+
+BASE_URL: Final = "CINATRA_BASE_URL"
+
+
+ALLOW: Final = "OASFLOW_ALLOW"
+
+
+OPAQUE: Final = "OASFLOW_OPAQUE"
+
+
+NO_SETTINGS: Final = (
+    'a platform of kind "local" needs the database that it answers from: a run store makes again '
+    "one that cinatra_sdk.host.standalone made; open the store with platform=… for one of your own"
+)
+
+
+class SettingLacking(ValueError):
+    """A description asks for what this process would have to be given first."""
+
+    def __init__(self, message: str, *, setting: str, value: str = "") -> None:
+        super().__init__(message)
+        self.setting = setting
+        """The name of the environment's variable: the address of the platform, the list, a secret."""
+        self.value = value
+        """The address that it would have to name; empty for a secret."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnSettings:
+    """What this process configured about platforms."""
+
+    base_url: str = ""
+    """Where its credentials may go."""
+    allow: tuple[str, ...] | None = None
+    """Other addresses that it may call; None where it says nothing about them."""
+    opaque: Mapping[str, Opaque] = field(default_factory=dict)
+    """Addresses of whose answers it keeps no text, whatever a description says."""
+    bridge_token: str = field(default="", repr=False)
+    attestation_key: str = field(default="", repr=False)
+    record: str | None = None
+    """The file to which it appends the calls that are simulated here."""
+    opened: tuple[str, ...] = ()
+    """Addresses that whoever goes on with the run opens to it, beside those of its own list."""
+
+    @classmethod
+    def of(
+        cls, env: Mapping[str, str], *, record: str | None = None, opened: Sequence[str] = ()
+    ) -> Self:
+        """From `CINATRA_BASE_URL`, `OASFLOW_ALLOW`, `OASFLOW_OPAQUE` and the secrets.
+
+        Both lists hold addresses between blanks; see `listed_opaque` for the levels of the second.
+        """
+        allow = env.get(ALLOW)
+        bridge, attestation = SECRET_NAMES
+        return cls(
+            base_url=env.get(BASE_URL, ""),
+            allow=None if allow is None else tuple(allow.split()),
+            opaque=listed_opaque(env.get(OPAQUE, "")),
+            bridge_token=env.get(bridge, ""),
+            attestation_key=env.get(attestation, ""),
+            record=record,
+            opened=tuple(opened),
+        )
+
+    @property
+    def names_addresses(self) -> bool:
+        return bool(self.base_url) or self.allow is not None
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """Names of the secrets that it holds."""
+        held = (self.bridge_token, self.attestation_key)
+        return tuple(name for name, secret in zip(SECRET_NAMES, held, strict=True) if secret)

@@ -1,0 +1,56 @@
+"""One row of the table of decisions, as an auditor reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from datetime import datetime
+from typing import Any, Literal, Self
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class DecisionRecord(Mapping[str, Any]):
+    """Who decided what at which visit of a gate, when and why; nobody changes the row.
+
+    Its members can be read by name as well: `record["decided_by"]`, `dict(record)`.
+    """
+
+    run_id: str
+    gate_id: str
+    """With the visit from the second on: `review`, `review#2`, `drafts/approve`."""
+    tenant: str
+    node: str
+    visit: int
+    """1 for the first."""
+    step: int
+    """Of the approval policy; 0 is the setup."""
+    kind: Literal["approved", "rejected", "auto_skipped"]
+    answer: Mapping[str, Any]
+    """What resumes the gate; of a setup gate `{input: value}` under `value`."""
+    decided_by: str
+    """The name that was given; `policy` where no person was asked."""
+    decided_at: datetime
+    """By the database's clock."""
+    reason: str
+    payload_sha256: str
+    """Of what the gate showed, as JSON with sorted keys; empty where nothing was shown."""
+    policy_sha256: str
+    """Of the approval policy that was in force."""
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> Self:
+        return cls(**{name: row[name] for name in _NAMES})
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in _NAMES:
+            raise KeyError(name)
+        return getattr(self, name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_NAMES)
+
+    def __len__(self) -> int:
+        return len(_NAMES)
+
+
+_NAMES = tuple(field.name for field in fields(DecisionRecord))

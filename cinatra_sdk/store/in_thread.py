@@ -1,0 +1,31 @@
+"""The asynchronous twin of a method: the same code, in a thread.
+
+    class Store:
+        def get(self, run_id: str) -> Run: ...
+        aget = in_thread(get)              # await store.aget("r1")
+
+The work of the database is the same either way, and one piece of code keeps one set of promises.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+from collections.abc import Callable, Coroutine
+from typing import Any, ParamSpec, TypeVar
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def in_thread(method: Callable[P, R]) -> Callable[P, Coroutine[Any, Any, R]]:
+    """`method` for an event loop, with its parameters and its result."""
+
+    @functools.wraps(method)
+    async def twin(*args: P.args, **kwargs: P.kwargs) -> R:
+        return await asyncio.to_thread(method, *args, **kwargs)
+
+    twin.__name__ = f"a{method.__name__}"
+    twin.__qualname__ = f"{method.__qualname__.rpartition('.')[0]}.{twin.__name__}".lstrip(".")
+    twin.__doc__ = f"As `{method.__name__}`, in a thread."
+    return twin

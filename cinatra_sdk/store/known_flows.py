@@ -1,0 +1,151 @@
+"""The flows of stored runs in this process: given, known from lately, or compiled again.
+
+    flows = KnownFlows(database, env={"CRM": "https://crm"})
+    flows.flow_of(connection, row)          ->  the flow that the run was started with
+
+A flow that is made again calls what the run's row describes, as far as this process agrees.
+"""
+
+from __future__ import annotations
+
+import functools
+import logging
+import os
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, TypedDict, Unpack
+from weakref import WeakSet
+
+import psycopg
+
+from cinatra_sdk.errors import FlowError, NotConfigured
+from cinatra_sdk.governed.placeholders import refuse_runtime_names
+from cinatra_sdk.platform.nowhere import Nowhere
+from cinatra_sdk.platform.protocol import Platform
+from cinatra_sdk.postgres.connection import Row, Rows, one
+from cinatra_sdk.postgres.database import Database
+from cinatra_sdk.store.flows import DurableFlow, load_flow, platform_of, unfilled, values_of
+from cinatra_sdk.store.rows import refuse_other_flow, refuse_other_lowering
+
+log = logging.getLogger("oasflow.store")
+
+KNOWN_FLOWS: Final = 128
+"""Compiled flows that are kept, one per run that was worked on lately."""
+
+
+class Parts(TypedDict, total=False):
+    """What this process lends to runs that it goes on with."""
+
+    platform: Platform | None
+    """None makes each run's own again."""
+    tools: Mapping[str, Callable[..., Any]] | None
+    """Python functions of flows, by name."""
+    env: Mapping[str, str] | None
+    """What runs may read of this process: values of placeholders, by name.  They may be secrets, so
+    the database keeps only the names."""
+    settings: Mapping[str, str] | None
+    """Where runs may call and with which secrets, as `platform_from` reads it; None: the environment."""
+    record: str | os.PathLike[str] | None
+    """The file to which calls that are simulated are appended."""
+    allow: Sequence[str]
+    """Addresses that runs may call beside what they were started with."""
+
+
+class KnownFlows:
+    """Flows by run; safe to share between threads."""
+
+    def __init__(self, database: Database, **parts: Unpack[Parts]) -> None:
+        record = parts.get("record")
+        self._database = database
+        self._platform = parts.get("platform")
+        self._tools = dict(parts.get("tools") or {})
+        self._env = dict(parts.get("env") or {})
+        self._settings = parts.get("settings")
+        self._record = None if record is None else os.fspath(record)
+        self._allow = tuple(parts.get("allow") or ())
+        # By run and not by file: two tenants' flows may have the same bytes and other placeholder
+        # values, tools and credentials.
+        self._flows: OrderedDict[str, DurableFlow] = OrderedDict()
+        self._made: WeakSet[Platform] = WeakSet()
+        """Platforms made again from rows: their connections end with the store."""
+
+    def close(self) -> None:
+        """End the connections of platforms that were made here."""
+        for platform in list(self._made):
+            if callable(close := getattr(platform, "close", None)):
+                close()
+
+    def remember(self, run_id: str, flow: DurableFlow) -> DurableFlow:
+        """Keep the flow of a run that was worked on lately; the oldest go first."""
+        self._flows[run_id] = flow
+        self._flows.move_to_end(run_id)
+        while len(self._flows) > KNOWN_FLOWS:
+            self._flows.popitem(last=False)
+        return flow
+
+    def flow_of(
+        self,
+        connection: Rows,
+        row: Row,
+        given: DurableFlow | None = None,
+        *,
+        to_reject: bool = False,
+    ) -> DurableFlow:
+        """The run's flow: the one given, one known here, or the stored bytes compiled again.
+
+        to_reject: what the run asks for need not be lent to it, and the flow then calls nothing.
+
+        Raises: `FlowChanged` where the flow is not the run's, `NotConfigured` where this process
+        lacks what the run asks for.
+        """
+        if given is not None:
+            refuse_runtime_names(given.env)
+            refuse_other_flow(row, given)
+            refuse_other_lowering(row, given)
+            return self.remember(row["run_id"], given)
+        known = self._flows.get(row["run_id"])
+        if known is not None:
+            return known
+        stored = one(connection, "load_flow", {"digest": row["digest"]})
+        assert stored is not None  # the run's row refers to it
+        make = functools.partial(
+            load_flow, bytes(stored["source"]), digest=row["digest"], tools=self._tools
+        )
+        try:
+            env = values_of(row, self._env)
+            flow = make(env=env, platform=self._platform or self._own_platform(row))
+        except NotConfigured:
+            if not to_reject:
+                raise
+            # Nothing runs after a rejection, and nobody has to lend a hostile run anything for it.
+            flow = make(env=unfilled(row), platform=Nowhere())
+            refuse_other_lowering(row, flow)
+            return flow
+        refuse_other_lowering(row, flow)
+        return self.remember(row["run_id"], flow)
+
+    def flow_to_reject(
+        self, connection: Rows, row: Row, given: DurableFlow | None
+    ) -> DurableFlow | None:
+        """The run's flow; None where none can be made: nobody is kept from ending a run by its file.
+
+        Raises: `FlowChanged` where `given` is another flow.
+        """
+        if given is not None:
+            refuse_other_flow(row, given)
+        try:
+            return self.flow_of(connection, row, given, to_reject=True)
+        except psycopg.Error:
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever is wrong with the flow, it is not needed
+            why = str(error) if isinstance(error, FlowError) else "it does not compile any more"
+            log.warning("run '%s' is rejected without its flow: %s", row["run_id"], why)
+            return None
+
+    def _own_platform(self, row: Row) -> Platform:
+        settings = os.environ if self._settings is None else self._settings
+        made = platform_of(
+            row, self._database, settings=settings, record=self._record, allow=self._allow
+        )
+        self._made.add(getattr(made, "beyond", None) or made)
+        return made

@@ -1,0 +1,27 @@
+"""Testing a flow: driven from start to end in memory, without a database and without a network.
+
+    result = drive(flow, {"topic": "x"}, answers={"review_gate": False})     # or: await adrive(…)
+    assert result.status == "rejected"
+    assert [call.node for call in result.calls] == ["draft"]
+
+The double is `cinatra_sdk.platform.SimulatedPlatform`; give `stubs` to choose its answers.
+
+driving.py    `drive`, `adrive`, and what a driven run came to
+answering.py  a test's answers, matched with gates;  recording.py  the calls
+flows.py      what driving needs of a flow, and what is made up for one
+"""
+
+from cinatra_sdk.testing.answering import AnswerLike, Answers
+from cinatra_sdk.testing.driving import Result, adrive, drive
+from cinatra_sdk.testing.flows import DrivableFlow, sampled_inputs, simulation
+
+__all__ = [
+    "AnswerLike",
+    "Answers",
+    "DrivableFlow",
+    "Result",
+    "adrive",
+    "drive",
+    "sampled_inputs",
+    "simulation",
+]

@@ -1,0 +1,215 @@
+"""Driving a flow in memory, and what that came to."""
+
+from __future__ import annotations
+
+import asyncio
+import queue
+import uuid
+from collections.abc import Coroutine, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import StateSnapshot
+from pydantic import JsonValue
+
+from cinatra_sdk.advancing import Graph, advance
+from cinatra_sdk.contract import Status
+from cinatra_sdk.engine.checkpoints import STRICT
+from cinatra_sdk.engine.runtime_context import HostContext
+from cinatra_sdk.errors import AnswerInvalid, FlowError
+from cinatra_sdk.gates.gate import Gate
+from cinatra_sdk.platform import (
+    Platform,
+    PlatformError,
+    RecordedCall,
+)
+from cinatra_sdk.runs import OnEvent
+from cinatra_sdk.testing.answering import Answering, Answers
+from cinatra_sdk.testing.flows import DrivableFlow, sampled_inputs, simulation
+from cinatra_sdk.testing.recording import Recorder
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """What a driven run came to."""
+
+    status: Status
+    """`waiting` when an answer was lacking, `failed` when a node failed."""
+    outputs: Mapping[str, JsonValue] | None = None
+    branch: str | None = None
+    """The branch name of the EndNode that was reached."""
+    messages: tuple[str, ...] = ()
+    """The texts of the OutputMessageNodes that ran, in order."""
+    gates: tuple[Gate, ...] = ()
+    """Every gate that asked a person, in order; the last one may be waiting."""
+    calls: tuple[RecordedCall, ...] = ()
+    """The platform and tool calls, in order; a tool's has the method `TOOL`."""
+    decisions: tuple[Mapping[str, JsonValue], ...] = ()
+    """What was decided at each gate, the skipped ones too."""
+    error: Exception | None = None
+    """Why a failed run failed."""
+
+    def calls_of(self, node: str) -> list[RecordedCall]:
+        """The calls that a node made, by its id or path."""
+        return [call for call in self.calls if node in {call.node, call.path}]
+
+
+def drive(
+    flow: DrivableFlow,
+    params: Mapping[str, Any] | None = None,
+    *,
+    answers: Answers | None = None,
+    platform: Platform | None = None,
+    stubs: Mapping[str, JsonValue] | None = None,
+    context: HostContext | None = None,
+    on_event: OnEvent | None = None,
+) -> Result:
+    """Run `flow` in memory, answering its gates.
+
+    answers:  in order; or by node id (one answer for every visit, or a list of them); or a
+              function of the gate.  None, or a gate without an answer, leaves the run waiting.
+    platform: who answers the calls; by default a simulation, in which inputs that only a caller
+              can supply are sampled where `params` lacks them.
+    stubs:    answers of the simulation, by node id, path or url suffix.
+
+    Raises: `InputInvalid` for parameters, `AnswerInvalid` for an answer that does not fit.
+    """
+    ready = _Drive.of(flow, params, answers, platform, stubs)
+    return ready.result(ready.graph, context, on_event)
+
+
+async def adrive(
+    flow: DrivableFlow,
+    params: Mapping[str, Any] | None = None,
+    *,
+    answers: Answers | None = None,
+    platform: Platform | None = None,
+    stubs: Mapping[str, JsonValue] | None = None,
+    context: HostContext | None = None,
+    on_event: OnEvent | None = None,
+) -> Result:
+    """As `drive`, through `graph.ainvoke`: the flow's nodes and tools run on the caller's loop.
+
+    `answers` and `on_event`, where they are functions, are called in another thread.
+    """
+    ready = _Drive.of(flow, params, answers, platform, stubs)
+    graph: Any = _OnLoop(ready.graph, asyncio.get_running_loop())
+    return await asyncio.to_thread(ready.result, graph, context, on_event)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Drive:
+    """One driven run, ready to begin."""
+
+    flow: DrivableFlow
+    graph: Graph
+    start: Mapping[str, Any]
+    run_id: str
+    recorder: Recorder
+    answering: Answering
+
+    @classmethod
+    def of(
+        cls,
+        flow: DrivableFlow,
+        params: Mapping[str, Any] | None,
+        answers: Answers | None,
+        platform: Platform | None,
+        stubs: Mapping[str, JsonValue] | None,
+    ) -> _Drive:
+        if platform is not None and stubs is not None:
+            raise ValueError("give a platform or stubs, not both: stubs are for the simulation")
+        if platform is None:
+            params = {**sampled_inputs(flow), **(params or {})}
+            platform = simulation(flow, stubs)
+        recorder = Recorder(platform)
+        tools = {name: recorder.tool(name, tool) for name, tool in flow.tools.items()}
+        driven = flow.with_host(platform=recorder, tools=tools)
+        return cls(
+            flow=driven,
+            graph=driven.graph(InMemorySaver(serde=STRICT)),
+            start=driven.input(params),
+            run_id=f"drive-{uuid.uuid4().hex[:12]}",
+            recorder=recorder,
+            answering=Answering(answers),
+        )
+
+    def result(self, graph: Graph, context: HostContext | None, on_event: OnEvent | None) -> Result:
+        config = self.flow.config(run_id=self.run_id)
+        try:
+            stop = advance(
+                graph,
+                self.start,
+                config,
+                context=context or self.flow.context(run_id=self.run_id),
+                answer=self.answering,
+                on_event=on_event,
+            )
+        except AnswerInvalid:
+            raise  # the mistake of a test, and no failure of the run
+        except (FlowError, PlatformError) as error:
+            return self._failed(graph.get_state(config, subgraphs=True), error)
+        return Result(
+            status=stop.status,
+            outputs=stop.outputs,
+            branch=stop.branch,
+            messages=_texts(stop.messages),
+            gates=tuple(self.answering.asked),
+            calls=tuple(self.recorder.calls),
+            decisions=stop.decisions,
+        )
+
+    def _failed(self, snapshot: StateSnapshot, error: Exception) -> Result:
+        """What the run had done until it failed."""
+        return Result(
+            status="failed",
+            messages=_texts(_kept(snapshot, "messages")),
+            gates=tuple(self.answering.asked),
+            calls=tuple(self.recorder.calls),
+            decisions=tuple(_kept(snapshot, "decisions")),
+            error=error,
+        )
+
+
+def _kept(snapshot: StateSnapshot, key: str) -> Iterator[Mapping[str, JsonValue]]:
+    """The entries under `key`, those of a subflow that has not ended last."""
+    yield from (snapshot.values or {}).get(key) or ()
+    for task in snapshot.tasks:
+        if isinstance(task.state, StateSnapshot):
+            yield from _kept(task.state, key)
+
+
+def _texts(messages: Iterable[Mapping[str, JsonValue]]) -> tuple[str, ...]:
+    return tuple(str(message["content"]) for message in messages)
+
+
+@dataclass(frozen=True, slots=True)
+class _OnLoop:
+    """What `advance` needs of a graph, run on an event loop while `advance` waits in a thread."""
+
+    graph: Graph
+    loop: asyncio.AbstractEventLoop
+
+    def get_state(self, config: RunnableConfig, **options: Any) -> Any:
+        return self._wait(self.graph.aget_state(config, **options))
+
+    def invoke(self, *args: Any, **options: Any) -> Any:
+        return self._wait(self.graph.ainvoke(*args, **options))
+
+    def stream(self, *args: Any, **options: Any) -> Iterator[Any]:
+        chunks: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        end = object()
+
+        async def feed() -> None:
+            async for chunk in self.graph.astream(*args, **options):
+                chunks.put(chunk)
+
+        fed = asyncio.run_coroutine_threadsafe(feed(), self.loop)
+        fed.add_done_callback(lambda _: chunks.put(end))
+        yield from iter(chunks.get, end)
+        fed.result()
+
+    def _wait(self, work: Coroutine[Any, Any, Any]) -> Any:
+        return asyncio.run_coroutine_threadsafe(work, self.loop).result()

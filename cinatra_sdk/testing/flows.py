@@ -1,0 +1,66 @@
+"""What driving needs of a flow, and what is made up for one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+from langchain_core.runnables import RunnableConfig
+from pydantic import JsonValue
+
+from cinatra_sdk.advancing import Graph
+from cinatra_sdk.contract import RUN_ID_INPUTS
+from cinatra_sdk.engine.runtime_context import HostContext
+from cinatra_sdk.platform import (
+    Platform,
+    SimulatedPlatform,
+)
+from cinatra_sdk.values.schema_sample import sample
+
+
+class DrivableFlow(Protocol):
+    """What `drive` needs of a flow; `oas_compiler.Flow` is one."""
+
+    @property
+    def tools(self) -> Mapping[str, Callable[..., Any]]: ...
+    @property
+    def input_schema(self) -> dict[str, JsonValue]: ...
+    def with_host(
+        self, *, platform: Platform, tools: Mapping[str, Callable[..., Any]]
+    ) -> DrivableFlow: ...
+    def graph(self, checkpointer: Any = None) -> Graph: ...
+    def input(self, params: Mapping[str, Any] | None = None) -> dict[str, Any]: ...
+    def config(self, *, run_id: str) -> RunnableConfig: ...
+    def context(self, *, run_id: str = "") -> HostContext: ...
+    @property
+    def steering(self) -> dict[str, JsonValue]: ...
+
+
+def simulation(
+    flow: DrivableFlow,
+    stubs: Mapping[str, JsonValue] | None = None,
+    *,
+    record: str | os.PathLike[str] | None = None,
+) -> SimulatedPlatform:
+    """A simulation of `flow`: every call answered, and led past the gates where it can choose.
+
+    `stubs` win: one that matches a call, by path, id or url suffix, replaces what would be
+    chosen for it; for every other call the choice stands.
+    """
+    return SimulatedPlatform(stubs, record=record, fallback=flow.steering)
+
+
+def sampled_inputs(flow: DrivableFlow) -> dict[str, JsonValue]:
+    """Made-up values for inputs without a default that no person would be asked for.
+
+    The run's own id is the host's to set, and is never made up.
+    """
+    schema: Any = flow.input_schema
+    return {
+        title: sample(part, name=title)
+        for title, part in schema["properties"].items()
+        if title not in RUN_ID_INPUTS
+        and "default" not in part
+        and (part.get("x-hidden") or title not in schema["required"])
+    }

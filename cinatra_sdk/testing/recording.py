@@ -1,0 +1,129 @@
+"""The calls of a driven run, of the platform and of tools, in order."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import inspect
+import json
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+from urllib.parse import unquote
+
+from langgraph.config import get_config
+from langgraph.errors import GraphBubbleUp
+from pydantic import JsonValue
+
+from cinatra_sdk.governed.secrets import redact
+from cinatra_sdk.platform import (
+    Platform,
+    PlatformCall,
+    PlatformError,
+    RecordedCall,
+)
+from cinatra_sdk.platform.simulated import recorded_call
+
+
+@dataclass(slots=True)
+class Recorder:
+    """A platform that keeps every call, and wraps tools so that theirs are kept too."""
+
+    inner: Platform
+    calls: list[RecordedCall] = field(default_factory=list)
+
+    def call(self, call: PlatformCall) -> JsonValue:
+        try:
+            answer = self.inner.call(call)
+        except PlatformError as error:
+            self.calls.append(_failed_call(call, error))
+            raise
+        self.calls.append(recorded_call(call, answer=answer))
+        return answer
+
+    async def acall(self, call: PlatformCall) -> JsonValue:
+        try:
+            answer = await self.inner.acall(call)
+        except PlatformError as error:
+            self.calls.append(_failed_call(call, error))
+            raise
+        self.calls.append(recorded_call(call, answer=answer))
+        return answer
+
+    def describe(self) -> dict[str, JsonValue]:
+        return self.inner.describe()
+
+    def tool(self, name: str, tool: Callable[..., Any]) -> Callable[..., Any]:
+        """`tool`, with every call of it kept once it has ended."""
+        if inspect.iscoroutinefunction(tool):
+
+            @functools.wraps(tool)
+            async def arecorded(**values: Any) -> Any:
+                call = _tool_call(name, values)
+                return await self._ended(call, tool(**values))
+
+            return arecorded
+
+        @functools.wraps(tool, updated=())
+        def recorded(**values: Any) -> Any:
+            call = _tool_call(name, values)
+            try:
+                result = tool(**values)
+            except Exception as error:
+                self._keep(call, raised=error)
+                raise
+            if inspect.isawaitable(result):
+                return self._ended(call, result)
+            self._keep(call, result)
+            return result
+
+        return recorded
+
+    async def _ended(self, call: RecordedCall, pending: Awaitable[Any]) -> Any:
+        try:
+            result = await pending
+        except Exception as error:
+            self._keep(call, raised=error)
+            raise
+        self._keep(call, result)
+        return result
+
+    def _keep(
+        self, call: RecordedCall, result: Any = None, *, raised: Exception | None = None
+    ) -> None:
+        told: dict[str, JsonValue] | None = None
+        if raised is not None and not isinstance(raised, GraphBubbleUp):  # a pause is no failure
+            code, message = type(raised).__name__, redact(str(raised))[:500]
+            told = {"status": None, "code": code, "message": message}
+        self.calls.append(replace(call, answer=_json_copy(result), error=told))
+
+
+def _tool_call(name: str, values: dict[str, Any]) -> RecordedCall:
+    """The call that begins now; its values are copied, because the tool may change them."""
+    metadata = get_config().get("metadata", {})
+    # LangGraph's namespace of the node: "outer:task|inner:task", each part the name in its graph,
+    # where `:` and `|` are written as %3A and %7C; a part without a task only counts.
+    parts = str(metadata.get("langgraph_checkpoint_ns", "")).split("|")
+    path = "/".join(unquote(part.partition(":")[0]) for part in parts if ":" in part)
+    node = unquote(str(metadata.get("oas_id", name)))
+    return RecordedCall(
+        node=node, path=path or node, method="TOOL", url=name, body=copy.deepcopy(values)
+    )
+
+
+def _json_copy(result: Any) -> JsonValue:
+    """What a tool returned, as JSON; `None` where it is none, which then fails the node."""
+    try:
+        copied: JsonValue = json.loads(json.dumps(result, allow_nan=False, default=dict))
+    except (TypeError, ValueError, RecursionError):
+        return None
+    return copied
+
+
+def _failed_call(call: PlatformCall, error: PlatformError) -> RecordedCall:
+    told: dict[str, JsonValue] = {
+        "status": error.status,
+        "code": error.code,
+        "message": str(error),
+    }
+    return recorded_call(call, error=told)

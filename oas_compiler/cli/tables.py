@@ -1,0 +1,159 @@
+"""Tables of runs, gates, decisions and chosen artifacts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Final
+
+from rich.text import Text
+
+from cinatra_sdk.text.people import recorded_name
+from oas_compiler.cli.layout import Listing
+from oas_compiler.cli.safe import clean, cut
+from oas_compiler.cli.selecting import slot_chosen
+from oas_compiler.cli.values import Extent, cell
+
+if TYPE_CHECKING:
+    from cinatra_sdk.gates.gate import Gate
+    from cinatra_sdk.runs import Run
+    from cinatra_sdk.store.chosen import ChosenContext
+
+
+COLOURS: Final[Mapping[str, str]] = {
+    "completed": "green",
+    "waiting": "yellow",
+    "running": "cyan",
+    "rejected": "magenta",
+    "failed": "red",
+    "stopped": "red",
+}
+
+
+_UNITS: Final = (("d", 86_400), ("h", 3_600), ("min", 60))
+
+
+def age(seconds: float) -> str:
+    """`4 min`, `2 h`, `3 d`: how long something has been."""
+    for unit, length in _UNITS:
+        if seconds >= length:
+            return f"{int(seconds // length)} {unit}"
+    return f"{max(0, int(seconds))} s"
+
+
+def status_text(status: str) -> Text:
+    return Text(clean(status), style=f"bold {COLOURS.get(status, '')}".strip())
+
+
+def runs_table(runs: Sequence[Run], now: datetime) -> Listing:
+    # Whose a run is has to be said with its id, where it is somebody's.
+    of_tenants = any(run.tenant for run in runs)
+    columns = ["run", "status", "flow", "waits at", "changed", *(["tenant"] if of_tenants else [])]
+    return Listing(columns, [_run_cells(run, now, of_tenants) for run in runs], words=_WORDS)
+
+
+def _run_cells(run: Run, now: datetime, of_tenants: bool) -> list[Text]:
+    return [
+        Text(clean(run.id)),
+        status_text(run.status),
+        Text(cut(clean(run.flow), 40)),
+        Text(", ".join(_waits_at(run))),
+        Text(format_since(run.updated_at, now)),
+        *([Text(clean(run.tenant))] if of_tenants else []),
+    ]
+
+
+def _waits_at(run: Run) -> list[str]:
+    gates = [clean(gate.id) for gate in run.waiting]
+    return [*gates, "(cannot be read)"] if run.unreadable else gates
+
+
+def gates_table(waiting: Sequence[tuple[Run, Gate]], now: datetime) -> Listing:
+    of_tenants = any(run.tenant for run, _ in waiting)
+    columns = ["run", "gate", "name", "step", "risk", "age", *(["tenant"] if of_tenants else [])]
+    rows = [
+        [
+            Text(clean(run.id)),
+            Text(clean(gate.id)),
+            Text(cut(clean(gate.name), 40)),
+            Text(str(gate.step)),
+            Text(clean(gate.risk)),
+            Text(format_since(run.updated_at, now)),
+            *([Text(clean(run.tenant))] if of_tenants else []),
+        ]
+        for run, gate in waiting
+    ]
+    return Listing(columns, rows, words=_WORDS)
+
+
+def format_since(moment: datetime | None, now: datetime) -> str:
+    return "" if moment is None else age((now - moment).total_seconds())
+
+
+def decisions_table(decisions: Sequence[Mapping[str, Any]], extent: Extent) -> Listing:
+    return Listing(
+        ("gate", "decision", "by", "at", "reason", "value"),
+        [_decision_cells(row, extent) for row in decisions],
+        words=frozenset({"reason", "value"}),
+    )
+
+
+def _decision_cells(row: Mapping[str, Any], extent: Extent) -> list[Text]:
+    answer = row["answer"] if isinstance(row["answer"], Mapping) else {}
+    return [
+        Text(clean(row["gate_id"])),
+        Text(clean(row["kind"])),
+        Text(clean(recorded_name(row["decided_by"]))),
+        Text(format_moment(row["decided_at"])),
+        Text(extent.cut(clean(row["reason"]), 60)),
+        Text(cell(answer["value"], extent) if "value" in answer else ""),
+    ]
+
+
+def list_choosers(decisions: Sequence[Mapping[str, Any]]) -> list[tuple[datetime, str, str]]:
+    """When, for which slot and by whom artifacts were chosen at a gate of the run itself."""
+    found = []
+    for row in decisions:
+        answer = row["answer"] if isinstance(row["answer"], Mapping) else {}
+        slot = slot_chosen(answer.get("value", answer.get("userResponse")))
+        if slot is not None:
+            found.append((row["decided_at"], slot, recorded_name(row["decided_by"])))
+    return sorted(found)
+
+
+def _chosen_by(one: ChosenContext, choosers: Sequence[tuple[datetime, str, str]]) -> str:
+    """Who chose: by name where a person did at a gate of this run, else in the record's word."""
+    names = [who for at, slot, who in choosers if slot == one.slot_id and at <= one.selected_at]
+    return names[-1] if names and one.selected_by == "user" else one.selected_by or ""
+
+
+def chosen_table(
+    chosen: Sequence[ChosenContext], choosers: Sequence[tuple[datetime, str, str]], extent: Extent
+) -> Listing:
+    return Listing(
+        ("slot", "artifact", "name", "revision", "extension", "scope", "by", "at"),
+        [_chosen_cells(one, _chosen_by(one, choosers), extent) for one in chosen],
+        words=_WORDS,
+    )
+
+
+def _chosen_cells(one: ChosenContext, by: str, extent: Extent) -> list[Text]:
+    return [
+        Text(clean(one.slot_id)),
+        Text("none chosen" if one.artifact_id is None else clean(one.artifact_id)),
+        Text(extent.cut(clean(one.name), 40)),
+        Text("" if one.revision is None else str(one.revision)),
+        Text(clean(one.extension or "")),
+        Text(one.source_scope or ""),
+        Text(clean(by)),
+        Text(format_moment(one.selected_at)),
+    ]
+
+
+def format_moment(moment: datetime | None) -> str:
+    """Local time with its zone: people compare it with their own clock."""
+    return "" if moment is None else moment.astimezone().strftime("%Y-%m-%d %H:%M:%S %Z")
+
+
+_WORDS: Final = frozenset({"flow", "name"})
+"""Columns that may be broken between their words."""

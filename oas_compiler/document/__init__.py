@@ -5,6 +5,6 @@ scope.py          `Document`: references resolved where they stand
 components.py     one component: its fields, checked
 respelling.py     misspelt keys, read as what was meant
 survey.py         names, versions and types of all components
-unsupported.py    what nothing runs yet
+used.py           the components that the root leads to
 load.py           document -> `spec.Flow`
 """

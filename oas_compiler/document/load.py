@@ -56,7 +56,7 @@ def load(document: Document) -> Flow | None:
         )
         return None
     if root.component_type != "Flow":
-        return None  # one finding of unsupported.py (or survey.py) says what it is instead
+        return None  # one finding of supported_kinds.py (or survey.py) says what it is instead
     flow = _Loader(document).flow(root, ())
     return flow if flow is not None and _fits(flow, document) else None
 

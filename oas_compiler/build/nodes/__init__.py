@@ -13,7 +13,7 @@ models.py      LlmNode, AgentNode
 maps.py        MapNode, ParallelMapNode
 containers.py  ParallelFlowNode, CatchExceptionNode
 
-Nodes of the last three modules do not run yet: they become an `UnsupportedNode` with known ports.
+Nodes of the last three modules do not run yet: they become an `UnknownNode` with known ports.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from oas_compiler import ir
-from oas_compiler.build.nodes.calls import build_api, build_flow, build_tool, build_unsupported
+from oas_compiler.build.nodes.calls import build_api, build_flow, build_tool, build_unknown
 from oas_compiler.build.nodes.containers import build_catch, build_parallel
 from oas_compiler.build.nodes.decisions import build_branching, build_regex, build_template
 from oas_compiler.build.nodes.ends import build_end, build_start
@@ -34,8 +34,8 @@ __all__ = ["Site", "build_node"]
 
 
 def build_node(site: Site) -> ir.Node:
-    """Build any node; one of a type that cannot run becomes an `UnsupportedNode`."""
-    return _BUILDERS.get(site.component.type, build_unsupported)(site)
+    """Build any node; one of a type that cannot run becomes an `UnknownNode`."""
+    return _BUILDERS.get(site.component.type, build_unknown)(site)
 
 
 _BUILDERS: Mapping[str, Callable[[Site], ir.Node]] = {

@@ -15,7 +15,6 @@ from oas_compiler.build.nodes.inference import (
     template_inputs,
 )
 from oas_compiler.build.nodes.site import Site, cinatra_error, cinatra_text, common
-from oas_compiler.document.unsupported import UnsupportedNode
 from oas_compiler.ir import Json, JsonValue, Port
 
 
@@ -45,7 +44,7 @@ def build_api(site: Site) -> ir.Node:
 def build_tool(site: Site) -> ir.Node:
     tool = site.flow.tools.get(site.component.id)
     if tool is None:
-        return build_unsupported(site)
+        return build_unknown(site)
     inputs = site.declared("inputs", tool) or ()
     outputs = site.declared("outputs", tool) or ()
     return ir.ToolNode(
@@ -59,7 +58,7 @@ def build_tool(site: Site) -> ir.Node:
 
 def build_flow(site: Site) -> ir.Node:
     if not site.subflows:
-        return build_unsupported(site)
+        return build_unknown(site)
     subflow, branches = site.subflows[0], branches_of(site.subflows[0])
     inputs, outputs = subflow.inputs, subflow.outputs
     if subflow.is_whole:
@@ -107,12 +106,13 @@ def _gate_step(site: Site, step: dict[str, JsonValue]) -> ir.GateStep:
     )
 
 
-def build_unsupported(site: Site) -> ir.Node:
+def build_unknown(site: Site) -> ir.Node:
     """A stand-in that knows what the file declares and nothing else."""
     declared = site.component.items("branches")
     branches = tuple(name for name in declared or () if isinstance(name, str))
-    return UnsupportedNode(
+    return ir.UnknownNode(
         **common(site),
+        component_type=site.component.type,
         inputs=site.declared("inputs") or (),
         outputs=site.declared("outputs") or (),
         branches=branches or ("next",),

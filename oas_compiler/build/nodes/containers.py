@@ -10,10 +10,9 @@ from __future__ import annotations
 from typing import Final
 
 from oas_compiler import ir
-from oas_compiler.build.nodes.calls import build_unsupported
+from oas_compiler.build.nodes.calls import build_unknown
 from oas_compiler.build.nodes.inference import branches_of, checked_branches, next_only, specialised
 from oas_compiler.build.nodes.site import Site, common
-from oas_compiler.document.unsupported import UnsupportedNode
 from oas_compiler.ir import FlowIR, Json, Port, ScalarType, UnionType
 from oas_compiler.ir.type_names import brief
 
@@ -23,13 +22,12 @@ CAUGHT_INFO: Final = "caught_exception_info"
 
 def build_parallel(site: Site) -> ir.Node:
     if not site.subflows_are_whole:
-        return build_unsupported(site)
-    return UnsupportedNode(
+        return build_unknown(site)
+    return ir.ParallelFlowNode(
         **common(site),
         inputs=specialised(site, "inputs", _shared_inputs(site), "subflows"),
         outputs=specialised(site, "outputs", _separate_outputs(site), "subflows"),
         branches=next_only(site),
-        inferred=True,
         subflows=site.subflows,
     )
 
@@ -70,7 +68,7 @@ def _separate_outputs(site: Site) -> tuple[Port, ...]:
 
 def build_catch(site: Site) -> ir.Node:
     if not site.subflows_are_whole:
-        return build_unsupported(site)
+        return build_unknown(site)
     subflow = site.subflows[0]
     info = Port(
         title=CAUGHT_INFO,
@@ -88,11 +86,10 @@ def build_catch(site: Site) -> ir.Node:
                 port.place,
                 hint="give the output a default, in the subflow or at the node",
             )
-    return UnsupportedNode(
+    return ir.CatchExceptionNode(
         **common(site),
         inputs=specialised(site, "inputs", subflow.inputs, "subflow"),
         outputs=outputs,
         branches=checked_branches(site, (*branches_of(subflow), CAUGHT_BRANCH)),
-        inferred=True,
-        subflows=site.subflows,
+        subflow=subflow,
     )

@@ -7,7 +7,7 @@ PluginRegexNode, first match only ->  a string, else a list of strings
 from __future__ import annotations
 
 from oas_compiler import ir
-from oas_compiler.build.nodes.calls import build_unsupported
+from oas_compiler.build.nodes.calls import build_unknown
 from oas_compiler.build.nodes.inference import (
     checked_branches,
     exactly_one,
@@ -26,7 +26,7 @@ from oas_compiler.types.casting import castable
 
 def build_branching(site: Site) -> ir.Node:
     if "mapping" in site.component.unread:
-        return build_unsupported(site)  # its branches are not known, which has its finding
+        return build_unknown(site)  # its branches are not known, which has its finding
     mapping: list[tuple[str, str]] = []
     for key, branch in site.component.mapping("mapping").items():
         if isinstance(branch, str):
@@ -40,7 +40,7 @@ def build_branching(site: Site) -> ir.Node:
                 hint="quote the name of the branch",
             )
     if len(mapping) < len(site.component.mapping("mapping")):
-        return build_unsupported(site)
+        return build_unknown(site)
     real = tuple(dict.fromkeys([*(branch for _, branch in mapping), "default"]))
     inputs = site.declared("inputs")
     if inputs is None:

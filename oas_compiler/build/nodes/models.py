@@ -7,10 +7,9 @@ AgentNode over an Agent                   ->  the agent's inputs and outputs
 from __future__ import annotations
 
 from oas_compiler import ir
-from oas_compiler.build.nodes.calls import build_unsupported
+from oas_compiler.build.nodes.calls import build_unknown
 from oas_compiler.build.nodes.inference import next_only, specialised, template_inputs
 from oas_compiler.build.nodes.site import Site, common
-from oas_compiler.document.unsupported import UnsupportedNode
 from oas_compiler.ir import Json, Port
 
 
@@ -19,12 +18,14 @@ def build_llm(site: Site) -> ir.Node:
     if outputs is None:
         schema = Json.of({"type": "string"})
         outputs = (Port(title="generated_text", type=ir.STRING, schema=schema, place=site.place()),)
-    return UnsupportedNode(
+    config = site.component.fields.get("llm_config")
+    return ir.LlmNode(
         **common(site),
         inputs=template_inputs(site, "prompt_template"),
         outputs=outputs,
         branches=next_only(site),
-        inferred=True,
+        prompt_template=site.component.text("prompt_template"),
+        llm_config=Json.of(config) if config is not None else ir.NOTHING,
     )
 
 
@@ -38,14 +39,14 @@ def build_agent(site: Site) -> ir.Node:
     elif site.subflows_are_whole:
         inputs, outputs = site.subflows[0].inputs, site.subflows[0].outputs
     else:
-        return build_unsupported(site)
+        return build_unknown(site)
     declared = site.component.items("branches")
     branches = tuple(name for name in declared or () if isinstance(name, str))
-    return UnsupportedNode(
+    return ir.AgentNode(
         **common(site),
         inputs=specialised(site, "inputs", inputs, "agent"),
         outputs=specialised(site, "outputs", outputs, "agent"),
         branches=branches or ("next",),
-        inferred=True,
-        subflows=site.subflows,
+        agent=None if agent is None else Json.of(agent.fields),
+        subflow=site.subflows[0] if agent is None else None,
     )

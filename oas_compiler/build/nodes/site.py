@@ -26,7 +26,8 @@ _READ: Final = frozenset(
         "component_type", "id", "name", "description", "metadata", "agentspec_version",
         "inputs", "outputs", "branches", "branch_name", "url", "http_method", "data", "headers",
         "query_params", "message", "mapping", "subflow", "subflows", "tool", "template",
-        "regex_pattern", "return_first_match_only", "$referenced_components",
+        "regex_pattern", "return_first_match_only", "$referenced_components", "llm_config",
+        "prompt_template", "agent", "reducers",
     }
 )  # fmt: skip
 """Fields of nodes that the IR holds."""

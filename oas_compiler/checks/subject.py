@@ -20,9 +20,9 @@ from pathlib import PurePath
 from typing import Final, NamedTuple
 
 from oas_compiler.checks.control_flow import ControlFlow, read_control
+from oas_compiler.component.component import with_article
 from oas_compiler.control.slots import SlotFlow, read_slots
 from oas_compiler.document.scope import Document
-from oas_compiler.document.spec import with_article
 from oas_compiler.ir import FlowIR, JsonValue, Place
 from oas_compiler.package.package import Package
 from oas_compiler.text.marks import child

@@ -9,17 +9,14 @@ A kind of node runs where it has a lowering.  `oasflow ir` shows flows without o
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 from oas_compiler.checks.subject import Subject
 from oas_compiler.document.scope import Located
-from oas_compiler.document.spec import KNOWN_TYPES, NODE_TYPES, UNSUPPORTED_RUNNERS, is_plugin_type
+from oas_compiler.document.types import RUNNERS, fields_of, is_known, is_plugin_type
 from oas_compiler.document.used import list_used
 from oas_compiler.findings.rules import Report, rule
 from oas_compiler.ir import JsonValue, Place
-
-_API_FIELDS: Final = ("retry_policy", "sensitive_headers", "url_allow_list", "json_spec_filter")
-"""Fields of an ApiNode whose promise would be broken if they were ignored."""
+from oas_compiler.kinds.registry import find_kind
 
 
 @rule(
@@ -67,25 +64,15 @@ def _list_labels(found: Located, *, is_root: bool) -> Iterator[str]:
     assert isinstance(value, dict)
     name = _text(value.get("id")) or _text(value.get("name"))
     label = f'{kind} "{name}"' if name else kind
-    foreign = kind not in KNOWN_TYPES and (is_plugin_type(kind) or "component_plugin_name" in value)
-    known_root = is_root and kind in KNOWN_TYPES and kind != "Flow"
-    if kind in UNSUPPORTED_RUNNERS or foreign or known_root:
+    node_kind = find_kind(kind)
+    foreign = not is_known(kind) and (is_plugin_type(kind) or "component_plugin_name" in value)
+    known_root = is_root and is_known(kind) and kind != "Flow"
+    if kind in RUNNERS or (node_kind is not None and not node_kind.runs) or foreign or known_root:
         yield label
-    elif kind == "ServerTool" and value.get("requires_confirmation") is True:
-        yield f"{label} with requires_confirmation"
-    elif kind == "ApiNode":
-        for field in _API_FIELDS:
-            if value.get(field):
-                yield f"{label} with {field}"
-    elif kind in NODE_TYPES:
-        for field in ("input_mapping", "output_mapping"):
-            if kind.startswith("Plugin") and not _is_identity(value.get(field)):
-                yield f"{label} with {field}"
-
-
-def _is_identity(mapping: JsonValue) -> bool:
-    """Whether a mapping of names renames nothing."""
-    return not isinstance(mapping, dict) or all(key == name for key, name in mapping.items())
+        return
+    for field, about in (fields_of(kind) or {}).items():
+        if about.refused is not None and about.refused(value.get(field)):
+            yield f"{label} with {field}"
 
 
 def _text(value: JsonValue) -> str:

@@ -1,4 +1,4 @@
-"""MapNode and ParallelMapNode: not run yet, but their ports are known, so that edges can be checked.
+"""MapNode: a flow for each element of a list, one after the other; it does not run yet.
 
 subflow input "x": number    ->  "iterated_x": number | array<number>
 subflow output "y": number   ->  "collected_y": array<number>, with {"y": "sum"} a number
@@ -11,12 +11,14 @@ from dataclasses import replace
 from typing import Final
 
 from oas_compiler import ir
-from oas_compiler.build.nodes.calls import build_unknown
-from oas_compiler.build.nodes.inference import next_only, specialised
-from oas_compiler.build.nodes.site import Site, common
+from oas_compiler.component.fields import NODE_FIELDS, SUBFLOW, Field
+from oas_compiler.component.inference import next_only, specialised
+from oas_compiler.component.site import Site, common
 from oas_compiler.findings.spelling import nearest
 from oas_compiler.ir import ArrayType, Port, ScalarType
 from oas_compiler.ir.type_names import brief
+from oas_compiler.kinds.kind import NodeKind
+from oas_compiler.kinds.unknown import build_unknown
 from oas_compiler.text.marks import child
 from oas_compiler.types.casting import castable
 from oas_compiler.types.type_algebra import union
@@ -94,3 +96,20 @@ def _reduced(port: Port, method: str) -> Port:
 def _refuse(site: Site, title: str, message: str, hint: str) -> None:
     place = site.place(child(site.component.at("reducers"), title))
     site.findings.error("OAS075", message, place, hint=hint)
+
+
+MAP_FIELDS: Final[Mapping[str, Field]] = {
+    **NODE_FIELDS,
+    "subflow": SUBFLOW,
+    "reducers": Field("object", "Output → how the results of all rounds become one."),
+}
+
+
+MAP = NodeKind(
+    component_type="MapNode",
+    node=ir.MapNode,
+    build=build_map,
+    words="Runs a flow once for each element of a list, one after the other.",
+    fields=MAP_FIELDS,
+    flows=("subflow",),
+)

@@ -1,23 +1,18 @@
-"""ParallelFlowNode and CatchExceptionNode: not run yet, but their ports and branches are known.
+"""ParallelFlowNode: several flows at the same time; it does not run yet.
 
-two flows with the outputs "a" and "b" in parallel   ->  outputs "a", "b"; the same name twice is OAS076
-a caught flow with the branch "next"   ->  "next" and "caught_exception_branch",
-                                           and the output "caught_exception_info"
+two flows with the outputs "a" and "b"   ->  outputs "a", "b"; the same name twice is OAS076
 """
 
 from __future__ import annotations
 
-from typing import Final
-
 from oas_compiler import ir
-from oas_compiler.build.nodes.calls import build_unknown
-from oas_compiler.build.nodes.inference import branches_of, checked_branches, next_only, specialised
-from oas_compiler.build.nodes.site import Site, common
-from oas_compiler.ir import FlowIR, Json, Port, ScalarType, UnionType
+from oas_compiler.component.fields import NODE_FIELDS, Field
+from oas_compiler.component.inference import next_only, specialised
+from oas_compiler.component.site import Site, common
+from oas_compiler.ir import FlowIR, Port
 from oas_compiler.ir.type_names import brief
-
-CAUGHT_BRANCH: Final = "caught_exception_branch"
-CAUGHT_INFO: Final = "caught_exception_info"
+from oas_compiler.kinds.kind import DRAFT, NodeKind
+from oas_compiler.kinds.unknown import build_unknown
 
 
 def build_parallel(site: Site) -> ir.Node:
@@ -66,30 +61,12 @@ def _separate_outputs(site: Site) -> tuple[Port, ...]:
     return tuple(port for _, port in found.values())
 
 
-def build_catch(site: Site) -> ir.Node:
-    if not site.subflows_are_whole:
-        return build_unknown(site)
-    subflow = site.subflows[0]
-    info = Port(
-        title=CAUGHT_INFO,
-        type=UnionType((ir.STRING, ScalarType("null"))),
-        schema=Json.of({"anyOf": [{"type": "string"}, {"type": "null"}]}),
-        default=Json("null"),
-        place=site.place(),
-    )
-    outputs = specialised(site, "outputs", (*subflow.outputs, info), "subflow")
-    for port in outputs:
-        if port.default is None:
-            site.findings.error(
-                "OAS077",
-                f'the output "{port.title}" of {site.label} has no default for a run that fails',
-                port.place,
-                hint="give the output a default, in the subflow or at the node",
-            )
-    return ir.CatchExceptionNode(
-        **common(site),
-        inputs=specialised(site, "inputs", subflow.inputs, "subflow"),
-        outputs=outputs,
-        branches=checked_branches(site, (*branches_of(subflow), CAUGHT_BRANCH)),
-        subflow=subflow,
-    )
+PARALLEL_FLOW = NodeKind(
+    component_type="ParallelFlowNode",
+    node=ir.ParallelFlowNode,
+    build=build_parallel,
+    words="Runs several flows at the same time.",
+    fields={**NODE_FIELDS, "subflows": Field("list", "The flows that are run.", required=True)},
+    since=DRAFT,
+    flows=("subflows",),
+)

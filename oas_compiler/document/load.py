@@ -17,8 +17,6 @@ from oas_compiler.document.components import ComponentReader, reference_hint
 from oas_compiler.document.scope import REFERENCE, Document, Located
 from oas_compiler.document.spec import ControlEdge, DataLink, Flow
 from oas_compiler.document.types import (
-    AGENT_TYPES,
-    RUNNERS,
     fields_of,
     is_known,
     is_plugin_type,
@@ -26,6 +24,7 @@ from oas_compiler.document.types import (
 from oas_compiler.findings.finding import Edit
 from oas_compiler.findings.spelling import did_you_mean
 from oas_compiler.ir import Gap
+from oas_compiler.kinds.no_nodes import AGENT_TYPES, RUNNERS
 from oas_compiler.kinds.registry import find_kind
 from oas_compiler.text.bounds import MAX_DEPTH, MAX_NODES
 from oas_compiler.text.descriptions import describe

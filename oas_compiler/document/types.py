@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from oas_compiler.component.fields import COMPONENT_FIELDS, PORT_FIELDS, Field
+from oas_compiler.kinds.no_nodes import NO_NODES
 from oas_compiler.kinds.registry import all_kinds, find_kind
 
 _OTHERS: Final[Mapping[str, Mapping[str, Field]]] = {
@@ -65,71 +66,6 @@ _WORDS: Final[Mapping[str, str]] = {
     "ServerTool": "A Python function that the host registers under this name.",
 }
 
-AGENT_TYPES = frozenset(
-    {
-        "A2AAgent",
-        "Agent",
-        "ManagerWorkers",
-        "OciAgent",
-        "RemoteAgent",
-        "SpecializedAgent",
-        "Swarm",
-    }
-)
-"""What an AgentNode may run, besides a Flow."""
-
-RUNNERS: Final = AGENT_TYPES | frozenset(
-    {
-        "BuiltinTool",
-        "ClientTool",
-        "MCPTool",
-        "MCPToolBox",
-        "RemoteTool",
-    }
-)
-"""Component types beside nodes that would do something at run time, which is not implemented."""
-
-_PARTS = frozenset(
-    {
-        "A2AConnectionConfig",
-        "AgentSpecializationParameters",
-        "ConversationSummarizationTransform",
-        "DbmsVectorChainLlmConfig",
-        "GeminiAIStudioAuthConfig",
-        "GeminiConfig",
-        "GeminiVertexAIAuthConfig",
-        "InMemoryCollectionDatastore",
-        "LlmConfig",
-        "MCPToolSpec",
-        "MTlsOracleDatabaseConnectionConfig",
-        "MessageSummarizationTransform",
-        "OAuthClientConfig",
-        "OAuthConfig",
-        "OciClientConfigWithApiKey",
-        "OciClientConfigWithInstancePrincipal",
-        "OciClientConfigWithResourcePrincipal",
-        "OciClientConfigWithSecurityToken",
-        "OciGenAiConfig",
-        "OllamaConfig",
-        "OpenAiCompatibleConfig",
-        "OpenAiConfig",
-        "OracleDatabaseDatastore",
-        "PKCEPolicy",
-        "PostgresDatabaseDatastore",
-        "RemoteTransport",
-        "RetryPolicy",
-        "SSETransport",
-        "SSEmTLSTransport",
-        "StdioTransport",
-        "StreamableHTTPTransport",
-        "StreamableHTTPmTLSTransport",
-        "TlsOracleDatabaseConnectionConfig",
-        "TlsPostgresDatabaseConnectionConfig",
-        "VllmConfig",
-    }
-)
-"""Known component types that only configure one of those above, or an LlmNode."""
-
 
 def fields_of(component_type: str) -> Mapping[str, Field] | None:
     """The fields of a component type; `None` where they are not known."""
@@ -153,12 +89,12 @@ def words_of(component_type: str) -> str:
 
 def is_known(component_type: str) -> bool:
     """Whether it is a component type of Agent Spec or of an installed package."""
-    return component_type in _NO_NODES or find_kind(component_type) is not None
+    return component_type in NO_NODES or find_kind(component_type) is not None
 
 
 def known_types() -> frozenset[str]:
     """Every component type of Agent Spec and of installed packages."""
-    return _NO_NODES | node_types()
+    return NO_NODES | node_types()
 
 
 def node_types() -> frozenset[str]:
@@ -168,6 +104,3 @@ def node_types() -> frozenset[str]:
 def is_plugin_type(component_type: str) -> bool:
     """Types that other runtimes add; they are known to be foreign, not misspelt."""
     return component_type.startswith(("Plugin", "Extended"))
-
-
-_NO_NODES: Final = frozenset(_OTHERS) | RUNNERS | _PARTS

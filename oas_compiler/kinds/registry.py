@@ -11,7 +11,6 @@ and whose object is a `NodeKind`.  It is loaded when a file first names a type t
 from __future__ import annotations
 
 from functools import cache
-from importlib.metadata import entry_points
 from typing import Final
 
 from oas_compiler.ir import Node, UnknownNode
@@ -25,6 +24,7 @@ from oas_compiler.kinds.input_message import INPUT_MESSAGE
 from oas_compiler.kinds.kind import NodeKind
 from oas_compiler.kinds.llm import LLM
 from oas_compiler.kinds.map import MAP
+from oas_compiler.kinds.no_nodes import NO_NODES
 from oas_compiler.kinds.output_message import OUTPUT_MESSAGE
 from oas_compiler.kinds.parallel_flow import PARALLEL_FLOW
 from oas_compiler.kinds.parallel_map import PARALLEL_MAP
@@ -71,8 +71,8 @@ def find_kind(component_type: str) -> NodeKind | None:
         KindRefused: for an entry point of the group that leads to no kind of its name.
 
     """
-    if component_type in _BY_TYPE:
-        return _BY_TYPE[component_type]
+    if component_type in _BY_TYPE or component_type in NO_NODES:
+        return _BY_TYPE.get(component_type)
     return load_plugins().get(component_type)
 
 
@@ -90,9 +90,15 @@ def all_kinds() -> tuple[NodeKind, ...]:
 @cache
 def load_plugins() -> dict[str, NodeKind]:
     """The kinds that installed packages register, by component type."""
+    # Looking at what is installed takes as long as checking a small file, and few files need it.
+    from importlib.metadata import entry_points
+
     found: dict[str, NodeKind] = {}
     for entry in sorted(entry_points(group=GROUP), key=lambda entry: (entry.name, entry.value)):
-        kind = entry.load()
+        try:
+            kind = entry.load()
+        except (ImportError, AttributeError) as error:
+            raise KindRefused(f"{entry.value} cannot be imported: {error}") from error
         if not isinstance(kind, NodeKind) or kind.component_type != entry.name:
             raise KindRefused(f"{entry.value} is not a NodeKind with the name {entry.name}")
         if entry.name in _BY_TYPE or (entry.name in found and found[entry.name] is not kind):

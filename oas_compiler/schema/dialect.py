@@ -20,8 +20,9 @@ from typing import Final
 from oas_compiler.component.fields import COMPONENT_FIELDS, Field
 from oas_compiler.component.metadata import Schema
 from oas_compiler.document.survey import NEWEST, OLDEST
-from oas_compiler.document.types import RUNNERS, all_fields, known_types, node_types, words_of
+from oas_compiler.document.types import all_fields, known_types, node_types, words_of
 from oas_compiler.ir import JsonValue
+from oas_compiler.kinds.no_nodes import RUNNERS
 from oas_compiler.schema.cinatra import (
     context_slot,
     gate_step,

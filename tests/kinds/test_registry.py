@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from importlib import metadata
 from importlib.metadata import EntryPoint
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from oas_compiler import check
 from oas_compiler.component.fields import NODE_FIELDS
 from oas_compiler.ir import Node, TemplateNode
 from oas_compiler.kinds import registry
@@ -38,7 +41,7 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> Any:
             EntryPoint(name.removesuffix("_"), f"{__name__}:{value}", registry.GROUP)
             for name, value in values.items()
         ]
-        monkeypatch.setattr(registry, "entry_points", lambda group: found)
+        monkeypatch.setattr(metadata, "entry_points", lambda group: found)
         registry.load_plugins.cache_clear()
 
     yield install
@@ -72,6 +75,18 @@ def test_a_type_that_nobody_registers_has_no_kind(installed: Any) -> None:
     assert find_kind("Flow") is None
 
 
+def test_what_is_installed_is_not_looked_at_for_a_file_of_agent_spec(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def look(**_: str) -> None:
+        pytest.fail("looked at what is installed")
+
+    monkeypatch.setattr(metadata, "entry_points", look)
+    registry.load_plugins.cache_clear()
+    flow = Path(__file__).parents[1] / "golden" / "kind_agent.json"
+    assert check(flow).errors
+
+
 def test_a_kind_of_an_installed_package_is_found_by_type_and_by_class(installed: Any) -> None:
     installed(EchoNode="ECHO")
     assert find_kind("EchoNode") is ECHO
@@ -83,6 +98,7 @@ def test_a_kind_of_an_installed_package_is_found_by_type_and_by_class(installed:
     ("entry_points", "told"),
     [
         ({"EchoNode": "BY_FORM"}, "is not a NodeKind"),
+        ({"EchoNode": "NOTHING_LIKE_IT"}, "NOTHING_LIKE_IT cannot be imported"),
         ({"OtherNode": "ECHO"}, "is not a NodeKind with the name OtherNode"),
         ({"PluginTemplateNode": "TEMPLATE_AGAIN"}, "a kind of node PluginTemplateNode already"),
         ({"EchoNode": "ECHO", "EchoNode_": "OTHER_ECHO"}, "a kind of node EchoNode already"),

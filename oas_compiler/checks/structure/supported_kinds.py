@@ -12,10 +12,11 @@ from collections.abc import Iterator
 
 from oas_compiler.checks.subject import Subject
 from oas_compiler.document.scope import Located
-from oas_compiler.document.types import RUNNERS, fields_of, is_known, is_plugin_type
+from oas_compiler.document.types import fields_of, is_known, is_plugin_type
 from oas_compiler.document.used import list_used
 from oas_compiler.findings.rules import Report, rule
 from oas_compiler.ir import JsonValue, Place
+from oas_compiler.kinds.no_nodes import RUNNERS
 from oas_compiler.kinds.registry import find_kind
 
 

@@ -115,6 +115,20 @@ def test_what_is_wrong_with_its_fields_is_told(installed: dict[str, str], tmp_pa
     assert set(re.findall(r"OAS\d+", found)) >= {"OAS022", "OAS024", "OAS080"}
 
 
+def test_a_package_that_is_broken_is_named_and_the_file_is_not_checked(
+    installed: dict[str, str], tmp_path: Path
+) -> None:
+    about = tmp_path / "broken-1.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 1\n")
+    (about / "entry_points.txt").write_text("[oasflow.kind]\nBrokenNode = nowhere.at:ALL\n")
+    path = os.pathsep.join((installed["PYTHONPATH"], str(tmp_path)))
+    command = [sys.executable, "-c", "from oas_compiler.cli import main; main()", "check", str(FLOW)]  # fmt: skip
+    done = subprocess.run(command, env={**installed, "PYTHONPATH": path}, check=False, capture_output=True, text=True)  # fmt: skip
+    assert done.returncode == 2
+    assert "nowhere.at:ALL cannot be imported" in done.stderr
+
+
 def test_without_the_package_the_type_is_not_known(tmp_path: Path) -> None:
     found = check_flow(FLOW.read_text(), tmp_path, dict(os.environ))
     assert '"SlugNode" is not a component type' in found

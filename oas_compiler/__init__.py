@@ -7,6 +7,8 @@ The folders, in the order in which a file meets them; each imports only those ab
     text         bytes -> text, value and the place of every part; files
     types        types of ports: read, compared, cast
     templates    placeholders and Jinja templates
+    component    one component as its author wrote it, and what follows from it
+    kinds        the kinds of nodes: one record each
     document     the wire form: components, references in their scopes
     build        wire form -> IR
     package      what lies beside a flow file: manifest, skills, scripts
@@ -37,7 +39,8 @@ if TYPE_CHECKING:
     from oas_compiler.report.diagnostics import CompileError, Diagnostics
 
 FLOORS: Final = (
-    "ir", "findings", "text", "types", "templates", "document", "build", "package", "control",
+    "ir", "findings", "text", "types", "templates", "component", "kinds", "document",
+    "build", "package", "control",
     "schema", "rewriting", "checks", "catalog", "report", "pipeline", "draw", "lower", "explain",
     "diff", "deps", "edit", "cli",
 )  # fmt: skip

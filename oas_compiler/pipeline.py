@@ -3,8 +3,8 @@
     compile_ir("agents/email/cinatra/oas.json", env={"CINATRA_BASE_URL": "http://host"})
         -> Compiled(ir=FlowIR(…), digest="5f0c…", warnings=(…))
 
-The steps, in order: read_source, respelled, fill_environment, Document, survey, refuse_unsupported, load,
-build, run_rules.  Each adds its findings; only reading stops the ones after it.
+The steps, in order: read_source, respelled, fill_environment, Document, survey, load, build,
+run_rules.  Each adds its findings; only reading stops the ones after it.
 `compile_ir` applies the rules that a flow needs to run, `check` all of them.
 """
 
@@ -24,7 +24,6 @@ from oas_compiler.document.load import load
 from oas_compiler.document.respelling import respelled
 from oas_compiler.document.scope import Document
 from oas_compiler.document.survey import survey
-from oas_compiler.document.unsupported import refuse_unsupported
 from oas_compiler.findings.finding import Finding, Findings
 from oas_compiler.findings.rules import CheckRule
 from oas_compiler.ir import FlowIR, JsonValue
@@ -168,7 +167,6 @@ def _subject(
 ) -> Subject:
     document = Document(read, value, findings)
     survey(document)
-    refuse_unsupported(document)
     flow = load(document)
     built = build(flow, document) if flow is not None else None
     return Subject(document=document, flow=built, tools=tools)

@@ -21,6 +21,7 @@ FILES = {
         "if TYPE_CHECKING:\n    from oas_compiler import loose\n"
         "TABLE = {'StartNode': 1, 'EndNode': 2, 'ApiNode': 3}\n"
         "CLASSES = (ir.StartNode, ir.EndNode, ir.PluginRegexNode)\n"
+        "__all__ = ['StartNode', 'EndNode', 'ApiNode']\n"
         "FEW = {'StartNode': 1, 'EndNode': 2}\n"
         "class A:\n    def __init__(self):\n        pass\n"
     ),

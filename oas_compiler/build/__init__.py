@@ -1,8 +1,4 @@
-"""Loaded components in, IR out: every inference and implicit edge made explicit.
+"""The wire model in, the IR out: every inference made explicit, every default and edge named.
 
-flows.py          one flow and its subflows
-nodes/            one component -> one node of the IR
-ports.py          inputs and outputs
-patterns.py       regular expressions of nodes
-script_words.py   what a template that was written as JavaScript should say
+flows.py        one flow: its nodes, each built by its kind, and its edges
 """

@@ -11,11 +11,14 @@ from __future__ import annotations
 from collections import Counter
 
 from oas_compiler import ir
-from oas_compiler.build.nodes import Site, build_node
-from oas_compiler.build.ports import PortReader
+from oas_compiler.component.component import Component
+from oas_compiler.component.ports import PortReader
+from oas_compiler.component.site import Site
 from oas_compiler.document.scope import Document
-from oas_compiler.document.spec import Component, Flow
+from oas_compiler.document.spec import Flow
 from oas_compiler.ir import DataEdge, FlowIR, Gap, Json, Node, Port, Route
+from oas_compiler.kinds.registry import find_kind
+from oas_compiler.kinds.unknown import UNKNOWN
 from oas_compiler.templates.reading import TemplateReader
 from oas_compiler.text.bounds import MAX_DATA_EDGES
 
@@ -83,10 +86,14 @@ class _Builder:
 
     def _node(self, flow: Flow, index: int, unread: set[str]) -> Node:
         component = flow.nodes[index]
-        return build_node(
+        kind = find_kind(component.type) or UNKNOWN
+        return kind.build(
             Site(
                 component=component,
-                flow=flow,
+                fields=kind.fields or {},
+                flow=flow.component,
+                is_start=flow.start is None or flow.start.id == component.id,
+                behind=flow.behind.get(component.id),
                 subflows=tuple(map(self.flow, flow.subflows.get(component.id, ()))),
                 is_cinatra=self._document.is_cinatra,
                 reader=self._reader,

@@ -1,4 +1,4 @@
-"""Cards of what is found while nodes, ports and data edges are built: OAS051 to OAS090."""
+"""Cards of what is found while nodes, ports and data edges are built: OAS051 to OAS082."""
 
 from __future__ import annotations
 
@@ -140,16 +140,5 @@ BUILDING: tuple[Rule, ...] = (
         also=("V24", "OAS-RUNTIME-001"),
         bad='"message": "Done.", "inputs": [{"title": "topic"}]',
         good='"message": "Done: {{ topic }}.", "inputs": [{"title": "topic"}]',
-    ),
-    Rule(
-        code="OAS090",
-        name="not-supported",
-        severity="error",
-        summary="The flow uses components or fields that this version cannot run; the one finding "
-        "lists all of them.",
-        fix="Replace an LlmNode by an ApiNode that calls the platform's bridge.",
-        source="oasflow, supported components",
-        bad='{"component_type": "LlmNode", "prompt_template": "About {{ topic }}", …}',
-        good='{"component_type": "ApiNode", "url": "{{CINATRA_BASE_URL}}/api/llm-bridge", …}',
     ),
 )

@@ -21,12 +21,19 @@ from oas_compiler.checks.context.context_slot_duplicate import context_slot_dupl
 from oas_compiler.checks.context.context_slot_shape import context_slot_shape
 from oas_compiler.checks.context.context_slot_unresolved import context_slot_unresolved
 from oas_compiler.checks.safety.placeholder_not_filled import placeholder_not_filled
+from oas_compiler.checks.structure.supported_kinds import refuse_root, supported_kinds
 from oas_compiler.checks.subject import Subject
 from oas_compiler.findings.finding import Findings
 from oas_compiler.findings.rules import CheckRule
 
 STRUCTURE: tuple[CheckRule, ...] = structure.RULES
 """The rules that keep a flow from compiling."""
+
+READING: tuple[CheckRule, ...] = (
+    CheckRule(supported_kinds.card, "document", refuse_root),
+    *(rule for rule in STRUCTURE if rule is not supported_kinds),
+)
+"""The rules for a flow that is only looked at: kinds of nodes that do not run are told, too."""
 
 RUNNING: tuple[CheckRule, ...] = (
     *STRUCTURE,

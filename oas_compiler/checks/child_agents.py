@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from oas_compiler.checks.subject import Subject, Written
 from oas_compiler.document.scope import DEFINITIONS, REFERENCE
 from oas_compiler.ir import JsonValue
+from oas_compiler.kinds.registry import find_kind
 from oas_compiler.text.marks import child
 
 CONTEXT = "context-resolution-for-"
 """Part of the `purpose` of a FlowNode that resolves a context slot: no child of the author's."""
-_WITH_SUBFLOW = ("FlowNode", "ParallelFlowNode", "MapNode", "CatchExceptionNode")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,8 +38,14 @@ class Called:
 def called_agents(subject: Subject) -> tuple[Called, ...]:
     """Every such node of every flow, in file order; those of context slots are left out."""
     by_pointer = {found.pointer: found for found in subject.components}
-    nodes = subject.of_type("AgentNode", *_WITH_SUBFLOW)
+    types = {component.type for component in subject.components}
+    nodes = subject.of_type(*filter(_runs_flows, types))
     return tuple(_called(node, by_pointer) for node in nodes if not _is_context(node))
+
+
+def _runs_flows(component_type: str) -> bool:
+    kind = find_kind(component_type)
+    return kind is not None and bool(kind.flows)
 
 
 def own_names(subject: Subject) -> frozenset[str]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from oas_compiler.checks.risk_words import means_send
 from oas_compiler.document.scope import Document, Located
-from oas_compiler.document.spec import KNOWN_TYPES, is_plugin_type
+from oas_compiler.document.types import is_known, is_plugin_type
 from oas_compiler.ir import JsonValue
 from oas_compiler.text.bounds import MAX_DEPTH
 from oas_compiler.text.marks import child
@@ -160,7 +160,8 @@ class _Reader:
         located = [self._document.locate(member) for member in _run(node)]
         if any(found is None or _is_misspelt(found) for found in located):
             return True
-        wrong = {found.component_type for found in located if found is not None} & KNOWN_TYPES
+        types = {found.component_type for found in located if found is not None}
+        wrong = {found for found in types if is_known(found)}
         return node.component_type in _CONTAINERS and not wrong <= {"Flow"}
 
     def _inner(self, node: Located, around: tuple[str, ...]) -> Iterator[ControlFlow]:
@@ -198,7 +199,7 @@ def _is_misspelt(located: Located) -> bool:
     """Whether nobody knows the component's type; types of plugins are merely foreign."""
     kind, value = located.component_type, located.value
     foreign = isinstance(value, dict) and "component_plugin_name" in value
-    return kind not in KNOWN_TYPES and not foreign and not is_plugin_type(kind)
+    return not foreign and not is_plugin_type(kind) and not is_known(kind)
 
 
 def _run(node: Located) -> list[Located]:

@@ -23,8 +23,8 @@ from oas_compiler.control.approval import derive_approval
 from oas_compiler.document.scope import DEFINITIONS
 from oas_compiler.findings.spelling import LONGEST_COMPARED
 from oas_compiler.ir import JsonValue, StartNode, walk
+from oas_compiler.kinds.registry import find_kind
 
-_PAUSING = frozenset({"InputMessageNode", "AgentNode", "FlowNode", "StartNode", "TriggerWaitNode"})
 _FORM: Final = re.compile(r"@[\w-]+/[\w-]+:[\w-]+", re.ASCII)
 _NO_INPUT = frozenset({"data", "body", "config", "default", "enum", "examples", "const"})
 """Members below which an `x-renderer` is part of a message or a value, not of a schema."""
@@ -149,7 +149,8 @@ def meant_screen(value: str, unused: Sequence[str]) -> str:
 
 
 def _of_component(component: Written) -> Iterator[Named]:
-    about, pauses = component.cinatra, component.type in _PAUSING
+    kind = find_kind(component.type)
+    about, pauses = component.cinatra, kind is not None and kind.shows_screens
     by_input = about.get("inputRenderers")
     titles = by_input if isinstance(by_input, dict) else {}
     is_gate = component.type == "InputMessageNode"

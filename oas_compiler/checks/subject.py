@@ -20,11 +20,10 @@ from pathlib import PurePath
 from typing import Final, NamedTuple
 
 from oas_compiler.checks.control_flow import ControlFlow, read_control
+from oas_compiler.component.component import with_article
 from oas_compiler.control.slots import SlotFlow, read_slots
 from oas_compiler.document.scope import Document
-from oas_compiler.document.spec import with_article
-from oas_compiler.document.unsupported import UnsupportedNode
-from oas_compiler.ir import FlowIR, FlowNode, JsonValue, Node, Place
+from oas_compiler.ir import FlowIR, JsonValue, Place
 from oas_compiler.package.package import Package
 from oas_compiler.text.marks import child
 
@@ -162,7 +161,7 @@ class Subject:
             return ()
         found, seen = [self.flow], {id(self.flow)}
         for current in found:
-            for subflow in (inner for node in current.nodes for inner in _subflows(node)):
+            for subflow in (inner for node in current.nodes for inner in node.subflows):
                 if id(subflow) not in seen:
                     seen.add(id(subflow))
                     found.append(subflow)
@@ -236,12 +235,6 @@ def _is_of_cinatra(found: Written) -> bool:
     if isinstance(metadata, dict) and "cinatra" in metadata:
         return True
     return found.type == "ApiNode" and _PLATFORM.search(found.text("url")) is not None
-
-
-def _subflows(node: Node) -> tuple[FlowIR, ...]:
-    if isinstance(node, FlowNode):
-        return (node.subflow,)
-    return node.subflows if isinstance(node, UnsupportedNode) else ()
 
 
 def _components(value: JsonValue, pointer: str, flow: tuple[str, int]) -> Iterator[Written]:

@@ -173,6 +173,7 @@ def _report(terminal: Terminal, error: Exception) -> Exit:
     """Say what happened; the exit code comes back."""
     # Imported only when something went wrong: a command that does well does not pay for it.
     from cinatra_sdk.errors import FlowError
+    from oas_compiler.kinds.registry import KindRefused
     from oas_compiler.report.diagnostics import CompileError
 
     if isinstance(error, CompileError):
@@ -181,6 +182,8 @@ def _report(terminal: Terminal, error: Exception) -> Exit:
         return _tell(terminal, error.exit, error.code, str(error), then=error.then, more=error.more)
     if isinstance(error, FlowError):
         return _tell(terminal, _exit_of_flow_error(error), error.code, str(error))
+    if isinstance(error, KindRefused):
+        return _tell(terminal, Exit.USAGE, "kind-refused", str(error))
     if isinstance(error, OSError):
         what = f"{error.filename or 'the file'}: {error.strerror or type(error).__name__}"
         return _tell(terminal, Exit.USAGE, "unreadable", what)

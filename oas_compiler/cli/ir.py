@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from oas_compiler.checks import READING
 from oas_compiler.checks.concealed import Labels
 from oas_compiler.cli import options
 from oas_compiler.cli.exits import Exit
@@ -16,10 +17,12 @@ from oas_compiler.pipeline import compile_ir
 def ir(path: options.FlowPath, env: options.Env = None, as_json: options.Json = False) -> Exit:
     """Print the compiled form of a flow: every port, edge and default, inferred ones too.
 
-    With --json also where each stands in the file. Literal credentials are covered.
+    With --json also where each stands in the file. Literal credentials are covered. Kinds of
+    nodes that do not run yet are shown, too.
     """
     terminal = Terminal.open(as_json=as_json)
-    flow = compile_ir(path, env_names=tuple(environment(env or [])), conceal=Labels()).ir
+    names = tuple(environment(env or []))
+    flow = compile_ir(path, env_names=names, conceal=Labels(), rules=READING).ir
     terminal.show(clean(print_ir(flow).rstrip("\n"), lines=True))
     terminal.data(ir_to_json(flow))
     return Exit.OK

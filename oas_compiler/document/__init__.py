@@ -1,10 +1,11 @@
 """The wire form of a document: components, references in their scopes, fields of the right kinds.
 
-spec.py           the fields of every component type;  features.py  since which version of Agent Spec
+types.py          every component type and its fields;  features.py  since which version of Agent Spec
+spec.py           a flow with its references resolved
 scope.py          `Document`: references resolved where they stand
 components.py     one component: its fields, checked
 respelling.py     misspelt keys, read as what was meant
 survey.py         names, versions and types of all components
-unsupported.py    what nothing runs yet
+used.py           the components that the root leads to
 load.py           document -> `spec.Flow`
 """

@@ -12,8 +12,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from oas_compiler.component.component import Component, with_article
+from oas_compiler.component.fields import SHAPES, Field, Kind
 from oas_compiler.document.scope import DEFINITIONS, Document, Located, Scope, is_reference
-from oas_compiler.document.spec import FIELDS, SHAPES, Component, Field, Kind, with_article
+from oas_compiler.document.types import fields_of
 from oas_compiler.findings.spelling import nearest
 from oas_compiler.ir import JsonValue
 from oas_compiler.text.descriptions import describe
@@ -46,7 +48,7 @@ class ComponentReader:
     def _open(self, located: Located) -> Component:
         value = located.value
         assert isinstance(value, dict)
-        table = FIELDS.get(located.component_type)
+        table = fields_of(located.component_type)
         fields: dict[str, JsonValue] = {}
         places: dict[str, str] = {}
         unread: set[str] = set()
@@ -141,7 +143,7 @@ class ComponentReader:
     def _instead(self, located: Located, name: str) -> str:
         if located.component_type == "Flow" and name in LEGACY_FIELDS:
             return "a legacy key of older agent formats: what it said now follows from the nodes; remove it"
-        return nearest(name, FIELDS[located.component_type], self._findings)
+        return nearest(name, fields_of(located.component_type) or {}, self._findings)
 
 
 def _missing(value: Mapping[str, JsonValue], table: Mapping[str, Field]) -> list[str]:

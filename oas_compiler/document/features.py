@@ -12,14 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Final
 
 from oas_compiler.ir import JsonValue
+from oas_compiler.kinds.kind import DRAFT, Version
+from oas_compiler.kinds.registry import find_kind
 
-Version: TypeAlias = tuple[int, int, int]
-
-_DRAFT: Final = (25, 4, 2)
-"""Drafts of 26.1.0."""
 _2612: Final = (26, 1, 2)
 _2631: Final = (26, 3, 1)
 
@@ -33,16 +31,13 @@ _TYPES: Final[Mapping[str, Version]] = {
             "MCPToolBox",
             "MCPToolSpec",
             "ManagerWorkers",
-            "ParallelFlowNode",
-            "ParallelMapNode",
             "SpecializedAgent",
             "Swarm",
         ),
-        _DRAFT,
+        DRAFT,
     ),
     **dict.fromkeys(
         (
-            "CatchExceptionNode",
             "ConversationSummarizationTransform",
             "GeminiAIStudioAuthConfig",
             "GeminiConfig",
@@ -64,6 +59,7 @@ _TYPES: Final[Mapping[str, Version]] = {
     ),
     "DbmsVectorChainLlmConfig": _2631,
 }
+"""Of components that are no nodes; those of Agent Spec's first version are left out."""
 
 
 def _is_used(value: JsonValue) -> bool:
@@ -94,12 +90,12 @@ class _Field:
 
 _MCP: Final = frozenset({"MCPTool", "MCPToolBox"})
 _FIELDS: Final = (
-    _Field("sensitive_headers", _DRAFT),
+    _Field("sensitive_headers", DRAFT),
     _Field("requires_confirmation", _2612, frozenset({"MCPToolBox"})),
-    _Field("requires_confirmation", _DRAFT),
-    _Field("toolboxes", _DRAFT, frozenset({"Agent"})),
-    _Field("human_in_the_loop", _DRAFT, frozenset({"Agent"}), _is_off),
-    _Field("outputs", _DRAFT, frozenset({"LlmNode"}), _is_structured),
+    _Field("requires_confirmation", DRAFT),
+    _Field("toolboxes", DRAFT, frozenset({"Agent"})),
+    _Field("human_in_the_loop", DRAFT, frozenset({"Agent"}), _is_off),
+    _Field("outputs", DRAFT, frozenset({"LlmNode"}), _is_structured),
     _Field("transforms", _2612, frozenset({"Agent"})),
     _Field("url_allow_list", _2612),
     _Field("retry_policy", _2631, _MCP),
@@ -123,7 +119,8 @@ def missing_features(component: Mapping[str, JsonValue], version: Version) -> It
     kind = component.get("component_type")
     if not isinstance(kind, str):
         return
-    since = _TYPES.get(kind)
+    known = find_kind(kind) if kind not in _TYPES else None
+    since = known.since if known is not None else _TYPES.get(kind)
     if since is not None and since > version:
         yield Missing(kind, "component_type", since)
         return
@@ -140,7 +137,7 @@ def missing_features(component: Mapping[str, JsonValue], version: Version) -> It
 
 def published(version: Version) -> str:
     """The version to write: drafts are named by what they became."""
-    return "26.1.0" if version == _DRAFT else ".".join(map(str, version))
+    return "26.1.0" if version == DRAFT else ".".join(map(str, version))
 
 
 def _article(kind: str) -> str:

@@ -9,28 +9,23 @@ What cannot be read is reported and leaves a gap, so that nothing else is said a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Final
 
+from oas_compiler.component.component import Component, with_article
 from oas_compiler.document.components import ComponentReader, reference_hint
 from oas_compiler.document.scope import REFERENCE, Document, Located
-from oas_compiler.document.spec import (
-    AGENT_TYPES,
-    FIELDS,
-    KNOWN_TYPES,
-    NODE_TYPES,
-    UNSUPPORTED_NODES,
-    UNSUPPORTED_RUNNERS,
-    Component,
-    ControlEdge,
-    DataLink,
-    Flow,
+from oas_compiler.document.spec import ControlEdge, DataLink, Flow
+from oas_compiler.document.types import (
+    fields_of,
+    is_known,
     is_plugin_type,
-    with_article,
 )
 from oas_compiler.findings.finding import Edit
 from oas_compiler.findings.spelling import did_you_mean
 from oas_compiler.ir import Gap
+from oas_compiler.kinds.no_nodes import AGENT_TYPES, RUNNERS
+from oas_compiler.kinds.registry import find_kind
 from oas_compiler.text.bounds import MAX_DEPTH, MAX_NODES
 from oas_compiler.text.descriptions import describe
 from oas_compiler.text.marks import child
@@ -39,7 +34,6 @@ _EDGE_LISTS: Final = {
     "control_flow_connections": "ControlFlowEdge",
     "data_flow_connections": "DataFlowEdge",
 }
-_OVER_ONE_FLOW = frozenset({"FlowNode", "MapNode", "ParallelMapNode", "CatchExceptionNode"})
 
 
 def load(document: Document) -> Flow | None:
@@ -56,7 +50,7 @@ def load(document: Document) -> Flow | None:
         )
         return None
     if root.component_type != "Flow":
-        return None  # one finding of unsupported.py (or survey.py) says what it is instead
+        return None  # one finding of supported_kinds.py (or survey.py) says what it is instead
     flow = _Loader(document).flow(root, ())
     return flow if flow is not None and _fits(flow, document) else None
 
@@ -118,25 +112,22 @@ class _Loader:
             subflows={
                 node.id: flows for node, at in nodes if (flows := self._subflows(node, at, inside))
             },
-            tools=self._those("ToolNode", nodes, self._tool),
-            agents=self._those("AgentNode", nodes, self._agent),
+            behind={
+                node.id: found
+                for node, at in nodes
+                if (found := self._behind(node, at)) is not None
+            },
             gaps=tuple(gaps),
         )
         self._flows[located.pointer] = flow
         return flow
 
-    def _those(
-        self,
-        kind: str,
-        nodes: list[tuple[Component, Located]],
-        find: Callable[[Component, Located], Component | None],
-    ) -> dict[str, Component]:
-        """What `find` finds for the nodes of one type, by node id."""
-        return {
-            node.id: found
-            for node, at in nodes
-            if node.type == kind and (found := find(node, at)) is not None
-        }
+    def _behind(self, node: Component, at: Located) -> Component | None:
+        """The tool or agent that a node runs."""
+        kind = find_kind(node.type)
+        if kind is None or not kind.behind:
+            return None
+        return self._tool(node, at) if kind.behind == "tool" else self._agent(node, at)
 
     def _subflows(self, node: Component, at: Located, around: tuple[str, ...]) -> tuple[Flow, ...]:
         """The flows that a node runs; empty where there are none or one cannot be loaded."""
@@ -145,18 +136,20 @@ class _Loader:
 
     def _flow_fields(self, node: Component, at: Located) -> Iterator[Located | None]:
         """Where a node names the flows that it runs; `None` for what was reported."""
-        if not isinstance(at.value, dict):
+        kind = find_kind(node.type)
+        if not isinstance(at.value, dict) or kind is None or kind.fields is None:
             return
-        if node.type in _OVER_ONE_FLOW and node.has("subflow"):
-            yield Located(at.value["subflow"], f"{node.pointer}/subflow", at.scope)
-        elif node.type == "ParallelFlowNode":
-            yield from self._list(node, "subflows", at)
-        elif node.type == "AgentNode" and node.has("agent"):
-            target = self._document.locate(
-                Located(at.value["agent"], f"{node.pointer}/agent", at.scope)
-            )
-            if target is not None and target.component_type == "Flow":
-                yield Located(at.value["agent"], f"{node.pointer}/agent", at.scope)
+        for name in kind.flows:
+            if kind.fields[name].kind == "list":
+                yield from self._list(node, name, at)
+            elif node.has(name):
+                field = Located(at.value[name], f"{node.pointer}/{name}", at.scope)
+                if kind.behind != name or self._is_flow(field):
+                    yield field
+
+    def _is_flow(self, field: Located) -> bool:
+        target = self._document.locate(field)
+        return target is not None and target.component_type == "Flow"
 
     def _subflow(
         self, node: Component, field: Located | None, around: tuple[str, ...]
@@ -184,7 +177,7 @@ class _Loader:
         if target is None or target.component_type == "Flow":
             return None
         kind = target.component_type
-        if kind not in AGENT_TYPES and kind in KNOWN_TYPES:
+        if kind not in AGENT_TYPES and is_known(kind):
             self._wrong_type(f"{node.pointer}/agent", "an agent", "an Agent or a Flow", target)
         return self._components.read(target) if kind == "Agent" else None
 
@@ -195,7 +188,9 @@ class _Loader:
         kind = target.component_type
         if kind == "ServerTool":
             return self._components.read(target)
-        if kind not in UNSUPPORTED_RUNNERS and not is_plugin_type(kind):
+        node_kind = find_kind(kind)
+        runs_not = kind in RUNNERS or (node_kind is not None and not node_kind.runs)
+        if not runs_not and not is_plugin_type(kind):
             self._wrong_type(f"{node.pointer}/tool", "a tool", "a ServerTool", target)
         return None
 
@@ -341,7 +336,7 @@ class _Loader:
     ) -> None:
         """`edge`: the type of component that the list holds, where it is one of edges."""
         kind = found.component_type
-        if kind and kind not in KNOWN_TYPES and not is_plugin_type(kind):
+        if kind and not is_plugin_type(kind) and not is_known(kind):
             return  # OAS026 says so
         slip = "" if edge or kind else _misspelt_reference(found)
         self._findings.error(
@@ -395,13 +390,13 @@ def _is_read(component: Component, name: str, at: Located) -> bool:
 def _is_node(located: Located) -> bool:
     """Whether this can stand in `nodes`; an unknown type was reported already and passes."""
     kind = located.component_type
-    if kind in NODE_TYPES or kind in UNSUPPORTED_NODES or is_plugin_type(kind):
+    if is_plugin_type(kind) or find_kind(kind) is not None:
         return True
-    return bool(kind) and kind not in FIELDS and kind not in UNSUPPORTED_RUNNERS
+    return bool(kind) and fields_of(kind) is None and kind not in RUNNERS
 
 
 def _is_unknown(located: Located) -> bool:
     """Whether a node's type is misspelt: it may be a StartNode, an EndNode or a gate."""
     foreign = isinstance(located.value, dict) and "component_plugin_name" in located.value
     kind = located.component_type
-    return kind not in KNOWN_TYPES and not is_plugin_type(kind) and not foreign
+    return not foreign and not is_plugin_type(kind) and not is_known(kind)

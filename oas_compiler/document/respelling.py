@@ -21,8 +21,10 @@ from difflib import get_close_matches
 from functools import cached_property
 from typing import Final, TypeAlias
 
+from oas_compiler.component.component import with_article
+from oas_compiler.component.fields import SHAPES, Field
 from oas_compiler.document.scope import is_reference
-from oas_compiler.document.spec import FIELDS, KNOWN_TYPES, SHAPES, Field, with_article
+from oas_compiler.document.types import fields_of, is_known
 from oas_compiler.findings.finding import Edit, Findings
 from oas_compiler.findings.spelling import is_slip_of_short, plain
 from oas_compiler.ir import JsonValue
@@ -128,7 +130,7 @@ class _Walk:
         if kind is None:
             slips = _slip_of_type(value)
             kind = next((value[name] for name in slips), None)
-        table = FIELDS.get(kind) if isinstance(kind, str) else None
+        table = fields_of(kind) if isinstance(kind, str) else None
         if table is not None:
             slips |= _slips_of_fields(value, table, self._shows)
         for name, meant in slips.items():
@@ -172,7 +174,7 @@ def _put(around: _Container, key: str | int, value: JsonValue) -> None:
 def _slip_of_type(value: Mapping[str, JsonValue]) -> dict[str, str]:
     """A misspelt `component_type`: the name is near, and its value is a type."""
     for name, kind in list(value.items())[:_MOST_COMPARED]:
-        if isinstance(kind, str) and kind in KNOWN_TYPES:
+        if isinstance(kind, str) and is_known(kind):
             near = len(name) <= _LONGEST_COMPARED and get_close_matches(name, [_TYPE], 1, _CUTOFF)
             if near or plain(name) in {plain(_TYPE), "type"}:
                 return {name: _TYPE}

@@ -13,11 +13,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from oas_compiler.document.features import Version, missing_features, published
+from oas_compiler.document.features import missing_features, published
 from oas_compiler.document.scope import DEFINITIONS, Document, Located, is_reference
-from oas_compiler.document.spec import KNOWN_TYPES, is_plugin_type
+from oas_compiler.document.types import is_known, is_plugin_type, known_types
 from oas_compiler.findings.spelling import nearest
 from oas_compiler.ir import JsonValue
+from oas_compiler.kinds.kind import Version
 from oas_compiler.text.marks import child
 
 OLDEST = (25, 4, 1)
@@ -90,12 +91,12 @@ def _check_type(document: Document, found: Located) -> None:
     kind = found.component_type
     assert isinstance(found.value, dict)
     foreign = "component_plugin_name" in found.value or is_plugin_type(kind)
-    if kind and kind not in KNOWN_TYPES and not foreign:
+    if kind and not foreign and not is_known(kind):
         document.findings.error(
             "OAS026",
             f'"{kind}" is not a component type of Agent Spec',
             document.source.place(f"{found.pointer}/component_type"),
-            hint=nearest(kind, KNOWN_TYPES, document.findings),
+            hint=nearest(kind, known_types(), document.findings),
         )
 
 

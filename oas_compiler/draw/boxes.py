@@ -6,29 +6,17 @@ InputMessageNode "Review drafts", step 6, risk class "approval"
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
-from urllib.parse import urlsplit
 
 from oas_compiler.control.approval import Approval, derive_approval
 from oas_compiler.control.risk import sends
-from oas_compiler.draw.words import safe, width, wrap
-from oas_compiler.ir import (
-    ApiNode,
-    BranchingNode,
-    EndNode,
-    FlowIR,
-    FlowNode,
-    InputMessageNode,
-    Node,
-    OutputMessageNode,
-    Path,
-    RegexNode,
-    StartNode,
-    TemplateNode,
-    ToolNode,
-)
+from oas_compiler.draw.words import width, wrap
+from oas_compiler.ir import ApiNode, FlowIR, InputMessageNode, Node, Path
+from oas_compiler.kinds.api import format_address
+from oas_compiler.kinds.kind import Shape
+from oas_compiler.kinds.registry import kind_of
+from oas_compiler.text.safe import safe
 
 NAME_SIZE, SMALL_SIZE = 13.0, 10.5
 NAME_LINE, SMALL_LINE = 17.0, 15.0
@@ -40,8 +28,6 @@ _MOST_NAME = 210.0
 _MOST_BRANCH_NAME = 150.0
 _MOST_CAPTION = 250.0
 _MOST_MARK = 150.0
-
-Kind = Literal["start", "end", "gate", "branch", "call", "message", "step", "subflow"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +47,7 @@ class Box:
     """A node as it is drawn."""
 
     path: Path
-    kind: Kind
+    kind: Shape
     sends: bool
     """Whether it acts on the world outside."""
     name: str
@@ -88,7 +74,7 @@ class Boxes:
 
     def box(self, node: Node, path: Path) -> Box:
         """The box of a node that is not a FlowNode; of that, the head of its frame."""
-        kind = kind_of(node)
+        kind = kind_of(node).shape
         narrow = _MOST_BRANCH_NAME if kind == "branch" else _MOST_NAME
         name = self.name(node, path)
         lines = wrap(name, NAME_SIZE, most=narrow, bold=True) or ("?",)
@@ -141,7 +127,7 @@ class Boxes:
             "type": type(node).__name__,
         }
         if isinstance(node, ApiNode):
-            facts["calls"] = safe(address(node.method, node.url))
+            facts["calls"] = safe(format_address(node.method, node.url))
         risk = self.risk(node, path)
         if risk:
             facts["risk class"] = safe(risk)
@@ -154,64 +140,16 @@ class Boxes:
         return "\n".join(f"{key}: {text}" if key else text for key, text in facts.items() if text)
 
 
-_KINDS: Mapping[type[Node], Kind] = {
-    StartNode: "start",
-    EndNode: "end",
-    InputMessageNode: "gate",
-    BranchingNode: "branch",
-    ApiNode: "call",
-    ToolNode: "call",
-    OutputMessageNode: "message",
-    FlowNode: "subflow",
-}
-
-
-_CAPTIONS: Mapping[type[Node], str] = {
-    StartNode: "start",
-    EndNode: "end",
-    InputMessageNode: "gate",
-    OutputMessageNode: "message",
-    RegexNode: "regular expression",
-    TemplateNode: "template",
-    BranchingNode: "",
-    FlowNode: "subflow",
-}
-
-
-def kind_of(node: Node) -> Kind:
-    return _KINDS.get(type(node), "step")
-
-
-def address(method: str, url: str) -> str:
-    """Whom an ApiNode calls, without what may be a secret (user, query) or the placeholder host."""
-    try:
-        parts = urlsplit(safe(url))
-        host = parts.hostname or ""
-    except ValueError:
-        return safe(method)
-    path = parts.path
-    if not parts.scheme and path.startswith("{{"):
-        host, path = "", path.partition("}}")[2]
-    return f"{safe(method)} {host}{path}"
-
-
 def _caption(node: Node) -> str:
     """What kind of node it is; empty where its shape says enough."""
-    match node:
-        case EndNode() if node.branch_name not in {"", "next"}:
-            return f"end: {node.branch_name}"
-        case ApiNode():
-            return address(node.method, node.url)
-        case ToolNode():
-            return f"tool {node.tool_name}"
-        case FlowNode() if node.package_name:
-            return f"subflow {node.package_name}"
-        case _:
-            return _CAPTIONS.get(type(node), type(node).__name__)
+    caption = kind_of(node).caption
+    if caption is None:
+        return type(node).__name__
+    return caption if isinstance(caption, str) else caption(node)
 
 
 def _size(
-    kind: Kind, lines: tuple[str, ...], caption: str, marks: tuple[Mark, ...]
+    kind: Shape, lines: tuple[str, ...], caption: str, marks: tuple[Mark, ...]
 ) -> tuple[float, float]:
     name = max(width(line, NAME_SIZE, bold=True) for line in lines)
     row = sum(mark.width for mark in marks) + 6 * max(0, len(marks) - 1)

@@ -18,8 +18,8 @@ from oas_compiler.draw.colours import FONTS, Theme
 from oas_compiler.draw.layout import lay_out
 from oas_compiler.draw.shapes import escape
 from oas_compiler.draw.svg import svg_text
-from oas_compiler.draw.words import safe
 from oas_compiler.ir import FlowIR, Path
+from oas_compiler.text.safe import safe
 
 _LIGHT = ("#ffffff", "#16202b", "#52606d", "#d5dce4")
 _DARK = ("#10161d", "#eef2f6", "#a9b6c3", "#34414e")

@@ -20,11 +20,11 @@ from oas_compiler.draw.boxes import (
     SMALL_SIZE,
     Box,
     Boxes,
-    Kind,
 )
 from oas_compiler.draw.ranks import Item, Link
 from oas_compiler.draw.words import width, wrap
 from oas_compiler.ir import FlowIR, FlowNode, Path, Route
+from oas_compiler.kinds.kind import Shape
 
 FRAME_PADDING = 22.0
 LABEL_HEIGHT = 18.0
@@ -75,7 +75,7 @@ class Picture:
     boxes: list[Placed] = field(default_factory=list)
     frames: list[Placed] = field(default_factory=list)
     wires: list[Wire] = field(default_factory=list)
-    kinds: set[Kind] = field(default_factory=set)
+    kinds: set[Shape] = field(default_factory=set)
 
 
 @dataclass(frozen=True, slots=True)

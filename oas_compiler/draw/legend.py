@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from oas_compiler.draw.boxes import SMALL_SIZE, Kind
+from oas_compiler.draw.boxes import SMALL_SIZE
 from oas_compiler.draw.layout import Picture
 from oas_compiler.draw.shapes import number, shape, text
 from oas_compiler.draw.words import width
+from oas_compiler.kinds.kind import Shape
 
 ROW = 26.0
 _SAMPLE = (30.0, 16.0)
 _SPACE = 20.0
 
-_WORDS: tuple[tuple[Kind, str], ...] = (
+_WORDS: tuple[tuple[Shape, str], ...] = (
     ("start", "start or end"),
     ("gate", "gate: a person decides"),
     ("call", "call"),
@@ -29,7 +30,7 @@ _WORDS: tuple[tuple[Kind, str], ...] = (
 class Entry:
     """A sample and what it means."""
 
-    kind: Kind | None
+    kind: Shape | None
     """`None` for lines."""
     style: str
     words: str

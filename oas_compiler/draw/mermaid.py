@@ -9,26 +9,15 @@ go back to an earlier node dashed.  Names are the author's.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from oas_compiler.control.approval import GateSpec, derive_approval
 from oas_compiler.control.risk import sends
 from oas_compiler.draw.ranks import loops
-from oas_compiler.draw.words import safe
-from oas_compiler.ir import (
-    ApiNode,
-    BranchingNode,
-    EndNode,
-    FlowIR,
-    FlowNode,
-    InputMessageNode,
-    Node,
-    OutputMessageNode,
-    Path,
-    Route,
-    StartNode,
-    ToolNode,
-)
+from oas_compiler.ir import BranchingNode, FlowIR, FlowNode, InputMessageNode, Node, Path, Route
+from oas_compiler.kinds.kind import Shape
+from oas_compiler.kinds.registry import kind_of
+from oas_compiler.text.safe import safe
 
 MOST_EDGES = 500
 MOST_TEXT = 50_000
@@ -39,14 +28,13 @@ _ENTITIES = {
     "{": "#123;", "}": "#125;", ";": "#59;", "\\": "#92;", "|": "#124;",
 }  # fmt: skip
 
-_SHAPES: dict[type[Node], tuple[str, str]] = {
-    StartNode: ("([", "])"),
-    EndNode: ("([", "])"),
-    InputMessageNode: ("{{", "}}"),
-    BranchingNode: ("{", "}"),
-    ApiNode: ("[[", "]]"),
-    ToolNode: ("[[", "]]"),
-    OutputMessageNode: (">", "]"),
+_SHAPES: Mapping[Shape, tuple[str, str]] = {
+    "start": ("([", "])"),
+    "end": ("([", "])"),
+    "gate": ("{{", "}}"),
+    "branch": ("{", "}"),
+    "call": ("[[", "]]"),
+    "message": (">", "]"),
 }
 # Dark text on a light ground of its own: readable on a light page and on a dark one.
 _CLASSES = {
@@ -87,7 +75,7 @@ class _Drawing:
                     self.used.add("send")
                     yield f"{pad}class {_key(path)} send"
                 continue
-            left, right = _SHAPES.get(type(node), ("[", "]"))
+            left, right = _SHAPES.get(kind_of(node).shape, ("[", "]"))
             yield f'{pad}{_key(path)}{left}"{self._label(node, path)}"{right}{self._class(path, node)}'
         back = _back_routes(flow)
         for route in flow.routes:

@@ -15,11 +15,11 @@ from oas_compiler.draw.boxes import (
     POINT,
     SMALL_LINE,
     Box,
-    Kind,
     Mark,
 )
 from oas_compiler.draw.layout import LABEL_HEIGHT, Placed, Wire
-from oas_compiler.draw.words import safe
+from oas_compiler.kinds.kind import Shape
+from oas_compiler.text.safe import safe
 
 _CORNER = 7.0
 _TIP = 8.0
@@ -51,7 +51,7 @@ def rectangle(classes: str, x: float, y: float, size: Point, radius: float) -> s
     )
 
 
-def shape(kind: Kind, classes: str, x: float, y: float, size: Point) -> str:
+def shape(kind: Shape, classes: str, x: float, y: float, size: Point) -> str:
     """The outline of a box."""
     wide, high = size
     right, low, middle = x + wide, y + high, y + high / 2

@@ -14,7 +14,8 @@ from oas_compiler.draw.colours import FONTS, Theme, style_sheet
 from oas_compiler.draw.layout import Picture
 from oas_compiler.draw.legend import ROW, entries, legend, rows
 from oas_compiler.draw.shapes import escape, frame, label, node, number, text, wire
-from oas_compiler.draw.words import safe, wrap
+from oas_compiler.draw.words import wrap
+from oas_compiler.text.safe import safe
 
 MARGIN = 28.0
 _TITLE_SIZE = 20.0

@@ -1,9 +1,9 @@
-r"""Text in pictures: made safe, measured, and broken into lines.
+"""Text in pictures: measured, and broken into lines.
 
 In: names as authors wrote them.  Out: text that any XML reader and any screen takes, its width in
 pixels, and its lines.
 
-    safe("a\x1b[31mb") -> "a␛[31mb"        wrap("Choose contact source", 13, most=90) -> ("Choose contact", "source")
+    wrap("Choose contact source", 13, most=90) -> ("Choose contact", "source")
 
 Widths are those of DejaVu Sans, the widest of the usual sans serif fonts: text that fits in it fits
 in whatever font the reader's machine has.
@@ -11,14 +11,11 @@ in whatever font the reader's machine has.
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from functools import lru_cache
 
-from oas_compiler.text.secrets import without_secrets
-from oas_compiler.text.visible import visible
+from oas_compiler.text.safe import safe
 
-_BLANKS = re.compile("[\n\t\r\u2028\u2029]")
 _BREAKS = frozenset(" -_/.:,")
 _MOST_READ = 600
 """Characters of a name that are looked at; no picture shows more."""
@@ -34,12 +31,6 @@ _BOLD = bytes.fromhex(
     "644d4c49534444525425254d4064545549554d4844514d6e4d48492e252e5432"
     "3243483b48442c4847222243226847454848313c3047415c41413a47254754"
 )
-
-
-def safe(text: str) -> str:
-    """`text` on one line without a credential, or a character that XML forbids or that reorders."""
-    text = without_secrets(text)
-    return visible(_BLANKS.sub(" ", text))
 
 
 def width(text: str, size: float, *, bold: bool = False) -> float:

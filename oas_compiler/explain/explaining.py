@@ -31,6 +31,7 @@ from oas_compiler.explain.wiring import Wiring, call_of
 from oas_compiler.findings.finding import Finding, Findings
 from oas_compiler.ir import FlowIR, Node, Path, StartNode, walk
 from oas_compiler.ir.type_names import shown
+from oas_compiler.kinds.registry import kind_of
 from oas_compiler.package.package import Package, find_package
 from oas_compiler.pipeline import compile_ir
 from oas_compiler.templates.reading import strings
@@ -38,7 +39,6 @@ from oas_compiler.text.source import Source, SourceInput, read_source
 
 """Inputs that carry the run's identity: the host's value wins over whatever a caller sends (R-01)."""
 _ENVIRONMENT = re.compile(r"\{\{\s*([A-Z][A-Z0-9_]*)\s*\}\}")
-_TYPES = {ir.RegexNode: "PluginRegexNode", ir.TemplateNode: "PluginTemplateNode"}
 
 
 def explain(
@@ -128,7 +128,7 @@ class _Explaining:
             path="/".join(path),
             id=node.id,
             name=node.name,
-            type=_TYPES.get(type(node), type(node).__name__),
+            type=kind_of(node).component_type,
             description=node.description,
             depth=len(path) - 1,
             risk_class=node.risk_class,

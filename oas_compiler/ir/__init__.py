@@ -19,18 +19,25 @@ printing.py    the text of `oasflow ir`;  exporting.py  its JSON
 
 from oas_compiler.ir.flow import DataEdge, FlowIR, Gap, Path, Route, walk
 from oas_compiler.ir.nodes import (
+    AgentNode,
     ApiNode,
     BranchingNode,
+    CatchExceptionNode,
     EndNode,
     FlowNode,
     GateStep,
     InputMessageNode,
+    LlmNode,
+    MapNode,
     Node,
     OutputMessageNode,
+    ParallelFlowNode,
+    ParallelMapNode,
     RegexNode,
     StartNode,
     TemplateNode,
     ToolNode,
+    UnknownNode,
 )
 from oas_compiler.ir.types import (
     ANY,
@@ -47,9 +54,11 @@ from oas_compiler.ir.values import NOTHING, Json, JsonValue, Place
 
 __all__ = [
     "ANY",
+    "AgentNode",
     "ApiNode",
     "ArrayType",
     "BranchingNode",
+    "CatchExceptionNode",
     "DataEdge",
     "EndNode",
     "FlowIR",
@@ -59,10 +68,14 @@ __all__ = [
     "InputMessageNode",
     "Json",
     "JsonValue",
+    "LlmNode",
+    "MapNode",
     "NOTHING",
     "Node",
     "ObjectType",
     "OutputMessageNode",
+    "ParallelFlowNode",
+    "ParallelMapNode",
     "Path",
     "Place",
     "Port",
@@ -76,5 +89,6 @@ __all__ = [
     "ToolNode",
     "Type",
     "UnionType",
+    "UnknownNode",
     "walk",
 ]

@@ -129,3 +129,79 @@ class ToolNode(Node):
     """A ServerTool: a Python function that the host registers under `tool_name`."""
 
     tool_name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LlmNode(Node):
+    """One question to a language model; a single string output is its text, others are asked for."""
+
+    prompt_template: str
+    llm_config: Json = NOTHING
+    """Which model is asked, and how: the component as written."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentNode(Node):
+    """An agent that works, or a flow in its place; one of the two is there."""
+
+    agent: Json | None = None
+    """The Agent as written."""
+    subflow: FlowIR | None = None
+
+    @property
+    def subflows(self) -> tuple[FlowIR, ...]:
+        return () if self.subflow is None else (self.subflow,)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MapNode(Node):
+    """Runs the subflow once for each element, one after the other.
+
+    The input `iterated_x` feeds the subflow's `x`: element by element where its source gives a list,
+    else the same value in every round.  The output `collected_y` holds what came of `y`.
+    """
+
+    subflow: FlowIR
+    reducers: tuple[tuple[str, str], ...] = ()
+    """(output of the subflow, `append`, `sum`, `average`, `max` or `min`), each that is collected."""
+
+    @property
+    def subflows(self) -> tuple[FlowIR, ...]:
+        return (self.subflow,)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParallelMapNode(MapNode):
+    """A MapNode whose rounds run at the same time."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParallelFlowNode(Node):
+    """Runs its subflows at the same time."""
+
+    subflows: tuple[FlowIR, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CatchExceptionNode(Node):
+    """Runs the subflow and leaves by `caught_exception_branch` where it fails.
+
+    After a failure the outputs have their defaults, and `caught_exception_info` says what happened.
+    """
+
+    subflow: FlowIR
+
+    @property
+    def subflows(self) -> tuple[FlowIR, ...]:
+        return (self.subflow,)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnknownNode(Node):
+    """Stands for a node that cannot be built, so that the rest of its flow can be examined.
+
+    Its type is foreign or misspelt, or it runs something that could not be read.  Its ports and
+    branches are those that the file declares.  An error says why it is here: it never runs.
+    """
+
+    component_type: str

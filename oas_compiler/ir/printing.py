@@ -19,12 +19,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import fields
 
-from oas_compiler.ir import FlowIR, FlowNode, GateStep, Json, Node, Port
+from oas_compiler.ir import FlowIR, GateStep, Json, Node, Port
 from oas_compiler.ir.type_names import shown
 
 _SHOWN_ELSEWHERE = frozenset(
-    {"id", "name", "description", "inputs", "outputs", "branches", "cinatra", "place", "subflow"}
-)
+    {
+        "id", "name", "description", "inputs", "outputs", "branches", "cinatra", "place", "subflow",
+        "subflows",
+    }
+)  # fmt: skip
 _INDENT = "  "
 
 
@@ -54,8 +57,8 @@ def _node(node: Node, flow: FlowIR) -> Iterator[str]:
     for edge in flow.data_edges:
         if edge.source == node.id:
             yield f"{_INDENT}.{edge.output} -> {edge.target}.{edge.input}"
-    if isinstance(node, FlowNode):
-        for line in _flow(node.subflow):
+    for subflow in node.subflows:
+        for line in _flow(subflow):
             yield _INDENT + line
 
 

@@ -21,9 +21,7 @@ from cinatra_sdk.engine.acting import does_not_act
 from cinatra_sdk.engine.runtime_context import HostContext
 from cinatra_sdk.governed.state import Appended, FirstText, HostOnly, Record, TerminalWins, Turn
 from cinatra_sdk.values.validation.references import load_schemas
-from oas_compiler.draw.words import safe
 from oas_compiler.ir import EndNode, FlowIR, Node, Path
-from oas_compiler.lower import nodes as _nodes  # noqa: F401 - registers every kind of node
 from oas_compiler.lower.engine import node_runnable
 from oas_compiler.lower.frame import frame_of
 from oas_compiler.lower.names import (
@@ -38,8 +36,9 @@ from oas_compiler.lower.names import (
     in_a_picture,
     node_name,
 )
-from oas_compiler.lower.registry import REGISTRY, Lowered, Site, Wiring
+from oas_compiler.lower.registry import Lowered, Site, Wiring, lower_node
 from oas_compiler.lower.step import Surroundings, async_step, step
+from oas_compiler.text.safe import safe
 
 _GOVERNED: dict[str, Any] = {
     "bearer_token": Annotated[str, HostOnly],
@@ -92,7 +91,7 @@ def lower_flow(
             wiring=wiring,
             depth=depth,
         )
-        _add(graph, site, REGISTRY.lower(site), keys)
+        _add(graph, site, lower_node(site), keys)
     graph.add_edge(START, node_name(flow.start))
     return graph
 

@@ -1,19 +1,24 @@
-"""Which function lowers which kind of node.
+"""Which function lowers which kind of node, and what it is given and gives.
 
-`oas_compiler.lower.nodes` registers one function per IR node type; a type registered twice is
-refused at import, a type not registered is a mistake of ours and fails in the first test.
+    kind.lowering "oas_compiler.lower.nodes.api:lower_api"    ->    lower_api(Site(…)) -> Lowered(…)
+
+A kind names its function by text, so that nothing below here imports LangGraph.
 """
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
 from typing import Any, TypeAlias
 
 from cinatra_sdk.engine.lineage import Effects
 from cinatra_sdk.platform.protocol import Platform
 from oas_compiler.control.approval import Approval
 from oas_compiler.ir import FlowIR, Node
+from oas_compiler.kinds.kind import NodeKind
+from oas_compiler.kinds.registry import KindRefused, kind_of
 from oas_compiler.lower.frame import Frame
 
 NodeFunction: TypeAlias = Callable[..., Any]
@@ -69,23 +74,24 @@ class Lowered:
 Lowering: TypeAlias = Callable[[Site], Lowered]
 
 
-@dataclass(slots=True)
-class Registry:
-    """Node type → lowering function."""
-
-    functions: dict[type[Node], Lowering] = field(default_factory=dict)
-
-    def register(self, node_type: type[Node]) -> Callable[[Lowering], Lowering]:
-        def add(function: Lowering) -> Lowering:
-            if node_type in self.functions:
-                raise ValueError(f"{node_type.__name__} has a lowering already")
-            self.functions[node_type] = function
-            return function
-
-        return add
-
-    def lower(self, site: Site) -> Lowered:
-        return self.functions[type(site.node)](site)
+def lower_node(site: Site) -> Lowered:
+    """The LangGraph node of any node, by the function that its kind names."""
+    return load_lowering(kind_of(site.node))(site)
 
 
-REGISTRY = Registry()
+@cache
+def load_lowering(kind: NodeKind) -> Lowering:
+    """The function behind `kind.lowering`.
+
+    Raises:
+        KindRefused: when there is no such function; of a kind that an installed package adds.
+
+    """
+    module, _, name = kind.lowering.partition(":")
+    try:
+        function: Lowering = getattr(import_module(module), name)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise KindRefused(
+            f"{kind.component_type}: there is no function {kind.lowering!r}"
+        ) from error
+    return function

@@ -11,36 +11,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from oas_compiler.ir import JsonValue
+from oas_compiler.component.metadata import ANY, FLAG, NODE_KEYS, TEXT, TEXTS, Schema
+from oas_compiler.kinds.registry import find_kind
 from oas_compiler.schema.words import CINATRA
 
-Schema = dict[str, JsonValue]
-
-_TEXT: Final[Schema] = {"type": "string"}
-_FLAG: Final[Schema] = {"type": "boolean"}
-_TEXTS: Final[Schema] = {"type": "array", "items": {"type": "string"}}
-_TEXT_MAP: Final[Schema] = {"type": "object", "additionalProperties": {"type": "string"}}
-_ANY: Final[Schema] = {}
-_SCHEMA: Final[Schema] = {"allOf": [{"$ref": "#/$defs/jsonSchema"}]}
-_NODE_KEYS: Final[Mapping[str, Schema]] = {
-    "riskClass": _TEXT,
-    "requiresApproval": _FLAG,
-    "description": _TEXT,
-    "purpose": _TEXT,
-    "packageName": _TEXT,
-    "renderer": _TEXT,
-    "a2uiSurfaceId": _TEXT,
-    "sideEffects": _FLAG,
-}
-_CHILD_KEYS: Final[Mapping[str, Schema]] = {
-    "hitlOwnedBy": {"enum": ["childAgent", "self"]},
-    "a2uiSurfaceIdOverride": _TEXT,
-}
 _LLM: Final[Schema] = {
     "type": "object",
     "properties": {
         "preferredProvider": {"enum": ["openai", "anthropic", "gemini"]},
-        "preferredModel": _TEXT,
+        "preferredModel": TEXT,
         "capabilityRequired": {"enum": ["media_input", "function_tools", "native_mcp"]},
     },
     "additionalProperties": False,
@@ -48,65 +27,53 @@ _LLM: Final[Schema] = {
 _PRODUCED: Final[Schema] = {
     "type": "object",
     "required": ["extension"],
-    "properties": {"extension": _TEXT, "objectTypeId": _TEXT},
+    "properties": {"extension": TEXT, "objectTypeId": TEXT},
 }
-KEYS: Final[Mapping[str, Mapping[str, Schema]]] = {
+_KEYS: Final[Mapping[str, Mapping[str, Schema]]] = {
     "Flow": {
         "type": {"enum": ["flow", "node", "orchestrator", "leaf"]},
-        "packageName": _TEXT,
-        "packageVersion": _TEXT,
-        "hitlScreens": _TEXTS,
+        "packageName": TEXT,
+        "packageVersion": TEXT,
+        "hitlScreens": TEXTS,
         "llm": _LLM,
         "contextSlots": {"type": "array", "items": {"$ref": "#/$defs/contextSlot"}},
-        "docsRef": _ANY,
+        "docsRef": ANY,
         "produces": {"type": "array", "items": _PRODUCED},
-        "agentDependencies": _ANY,
-        "reentrantGate": _TEXT,
+        "agentDependencies": ANY,
+        "reentrantGate": TEXT,
         "toolboxes": {"type": "array"},
-        "projectPrimitiveTools": _ANY,
+        "projectPrimitiveTools": ANY,
         "parentSatisfiedContextSlots": {"type": "array"},
     },
-    "StartNode": {
-        "required": _TEXTS,
-        "hidden": _TEXTS,
-        "inputRenderers": _TEXT_MAP,
-        "inputTitles": _TEXT_MAP,
-        "inputDataSources": {"type": "object"},
-        "inputContract": _ANY,
-    },
-    "ApiNode": {**_NODE_KEYS, "approvalPolicy": _ANY, "phase": _ANY, "tools": _ANY},
-    "InputMessageNode": {
-        **_NODE_KEYS,
-        "autoSkipWhenInputsPresent": _FLAG,
-        "inputMessageSchema": _SCHEMA,
-        "formSchema": _SCHEMA,
-        "surfaceGateInputs": _FLAG,
-        "inputRenderers": _TEXT_MAP,
-        "maxGateVisits": {"type": "integer", "minimum": 1, "maximum": 100},
-    },
-    "FlowNode": {
-        **_NODE_KEYS,
-        **_CHILD_KEYS,
-        "gateSteps": {"type": "array", "items": {"$ref": "#/$defs/gateStep"}},
-    },
-    "AgentNode": {**_NODE_KEYS, **_CHILD_KEYS},
-    "A2AAgent": _NODE_KEYS,
-    "ToolNode": _NODE_KEYS,
+    "A2AAgent": NODE_KEYS,
 }
-"""What the host and this compiler read, by type of component; also the vocabulary of OAS133."""
+"""Of components that are no nodes."""
 OTHER_KEYS: Final[Mapping[str, Schema]] = {
-    "description": _TEXT,
-    "purpose": _TEXT,
-    "riskClass": _TEXT,
+    "description": TEXT,
+    "purpose": TEXT,
+    "riskClass": TEXT,
 }
 """Of every other type."""
 
 
+def keys_of(component_type: str) -> Mapping[str, Schema] | None:
+    """What the host and this compiler read in `metadata.cinatra` of a component; see OAS133.
+
+    `None` for a type without keys of its own: `OTHER_KEYS` counts there.
+    """
+    if component_type in _KEYS:
+        return _KEYS[component_type]
+    kind = find_kind(component_type)
+    return kind.metadata if kind is not None else None
+
+
 def metadata_schema(of: str) -> Schema:
-    keys = KEYS.get(of, OTHER_KEYS)
+    keys = keys_of(of)
+    keys = OTHER_KEYS if keys is None else keys
     # An absent value and null are the same to whoever reads these keys.
     properties: Schema = {
-        key: {"description": CINATRA[key], **_or_null(schema)} for key, schema in keys.items()
+        key: {"description": CINATRA.get(key, ""), **_or_null(schema)}
+        for key, schema in keys.items()
     }
     return {
         "type": "object",
@@ -147,11 +114,11 @@ def gate_step() -> Schema:
         "description": "How a gate inside the subflow is shown; these values win over its own.",
         "type": "object",
         "properties": {
-            "name": _TEXT,
-            "description": _TEXT,
-            "renderer": _TEXT,
-            "riskClass": _TEXT,
-            "requiresApproval": _FLAG,
+            "name": TEXT,
+            "description": TEXT,
+            "renderer": TEXT,
+            "riskClass": TEXT,
+            "requiresApproval": FLAG,
             "hitlOwnedBy": {"enum": ["childAgent", "self"]},
             "gateCount": {
                 "type": "integer",

@@ -1,6 +1,6 @@
 """JSON Schema of the flow files that are read here: Agent Spec with Cinatra's metadata.
 
-In: the tables of `spec.py`.  Out: one schema (draft 2020-12), for editors and for tests.
+In: every component type with its fields.  Out: one schema (draft 2020-12), for editors and for tests.
 
     dialect_schema()["$defs"]["ApiNode"]["properties"]["url"]
         ->  {"type": "string", "description": "Address of the call; a template."}
@@ -17,26 +17,20 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from oas_compiler.document.spec import (
-    FIELDS,
-    KNOWN_TYPES,
-    NODE_TYPES,
-    UNSUPPORTED_NODES,
-    UNSUPPORTED_RUNNERS,
-    Field,
-)
+from oas_compiler.component.fields import COMPONENT_FIELDS, Field
+from oas_compiler.component.metadata import Schema
 from oas_compiler.document.survey import NEWEST, OLDEST
+from oas_compiler.document.types import all_fields, known_types, node_types, words_of
 from oas_compiler.ir import JsonValue
+from oas_compiler.kinds.no_nodes import RUNNERS
 from oas_compiler.schema.cinatra import (
-    Schema,
     context_slot,
     gate_step,
     metadata_schema,
     object_annotation,
 )
 from oas_compiler.schema.flow_schemas import DRAFT
-from oas_compiler.schema.words import CINATRA, FIELDS_OF, TYPES
-from oas_compiler.schema.words import FIELDS as FIELD_WORDS
+from oas_compiler.schema.words import CINATRA
 
 ID: Final = "urn:oasflow:schema:oas"
 """Names the schema; nothing is fetched from anywhere."""
@@ -61,7 +55,7 @@ def dialect_schema() -> Schema:
         "jsonSchema": _json_schema(),
         "contextSlot": context_slot(),
         "gateStep": gate_step(),
-        **{name: _type(name, fields) for name, fields in FIELDS.items()},
+        **{name: _type(name, fields) for name, fields in all_fields().items()},
     }
     schema: Schema = {
         "$schema": DRAFT,
@@ -80,14 +74,17 @@ def dialect_schema() -> Schema:
 
 
 def _component() -> Schema:
-    known: list[JsonValue] = [*sorted(KNOWN_TYPES)]
+    known: list[JsonValue] = [*sorted(known_types())]
     return {
         "title": "Component",
         "description": "An Agent Spec component; its component_type decides which fields it has.",
         "type": "object",
         "required": ["component_type"],
         "properties": {
-            "component_type": {"type": "string", "description": FIELD_WORDS["component_type"]},
+            "component_type": {
+                "type": "string",
+                "description": COMPONENT_FIELDS["component_type"].words,
+            },
         },
         # Types of other plugins are foreign, not misspelt.
         "if": {"not": {"required": ["component_plugin_name"]}},
@@ -96,7 +93,7 @@ def _component() -> Schema:
                 "component_type": {"anyOf": [{"enum": known}, {"pattern": _FOREIGN}]},
             }
         },
-        "allOf": [{"if": _is_type([name]), "then": _to(name)} for name in FIELDS],
+        "allOf": [{"if": _is_type([name]), "then": _to(name)} for name in all_fields()],
     }
 
 
@@ -127,7 +124,7 @@ def _type(name: str, fields: Mapping[str, Field]) -> Schema:
     needed: list[JsonValue] = [field for field, about in fields.items() if about.required]
     return {
         "title": name,
-        "description": TYPES.get(name, ""),
+        "description": words_of(name),
         "type": "object",
         "properties": properties,
         "required": needed,
@@ -135,10 +132,9 @@ def _type(name: str, fields: Mapping[str, Field]) -> Schema:
 
 
 def _field(of: str, name: str, about: Field) -> Schema:
-    words = FIELDS_OF.get(of, {}).get(name) or FIELD_WORDS.get(name, "")
     special = _special(of, name)
     if name == "component_type":
-        return {"const": of, "description": words}
+        return {"const": of, "description": about.words}
     if special is not None:
         schema = special
     elif about.kind in _KINDS:
@@ -151,10 +147,10 @@ def _field(of: str, name: str, about: Field) -> Schema:
         schema = {}
     # null counts as absent
     if about.required or about.kind == "any":
-        return {"description": words, **schema}
+        return {"description": about.words, **schema}
     if set(schema) == {"type"}:
-        return {"description": words, "type": [schema["type"], "null"]}
-    return {"description": words, "anyOf": [schema, {"type": "null"}]}
+        return {"description": about.words, "type": [schema["type"], "null"]}
+    return {"description": about.words, "anyOf": [schema, {"type": "null"}]}
 
 
 def _special(of: str, name: str) -> Schema | None:
@@ -171,29 +167,30 @@ def _special(of: str, name: str) -> Schema | None:
         return metadata_schema(of)
     if name == "mapping":
         return {"type": "object", "additionalProperties": {"type": "string"}}
-    wanted = _WANTED.get(name)
-    if wanted is None:
+    if name in _NODE_FIELDS:
+        wanted = tuple(sorted(node_types()))
+    elif name in _WANTED:
+        wanted = _WANTED[name]
+    else:
         return None
     inner = _inline(wanted)
     return {"type": "array", "items": inner} if name in _LISTS else inner
 
 
-_NODES: Final = tuple(sorted(NODE_TYPES | UNSUPPORTED_NODES))
+_NODE_FIELDS: Final = frozenset(
+    {"nodes", "start_node", "from_node", "to_node", "source_node", "destination_node"}
+)
+"""The fields in which any node may stand."""
+_TOOLS: Final = ("ServerTool", *sorted(RUNNERS))
 _LISTS: Final = frozenset(
     {"nodes", "control_flow_connections", "data_flow_connections", "subflows"}
 )
 _WANTED: Final[Mapping[str, tuple[str, ...]]] = {
-    "nodes": _NODES,
     "control_flow_connections": ("ControlFlowEdge",),
     "data_flow_connections": ("DataFlowEdge",),
-    "start_node": _NODES,
-    "from_node": _NODES,
-    "to_node": _NODES,
-    "source_node": _NODES,
-    "destination_node": _NODES,
     "subflow": ("Flow",),
     "subflows": ("Flow",),
-    "tool": ("ServerTool", *sorted(UNSUPPORTED_RUNNERS - UNSUPPORTED_NODES)),
+    "tool": _TOOLS,
 }
 """The component types that may stand in a field, where they are not references."""
 

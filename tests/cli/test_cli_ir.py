@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 from tests.flows import api, end, flow_of, gate, port, start
@@ -57,6 +58,14 @@ def test_a_flow_with_errors_is_told_by_its_findings(offline: Any, flow_file: Any
     assert result.exit_code == 1
     assert json.loads(result.stdout)["error"]["findings"]
     assert offline("ir", "nowhere").exit_code == 2
+
+
+def test_a_flow_over_a_kind_that_does_not_run_yet_is_shown(offline: Any) -> None:
+    sample = Path(__file__).parents[1] / "golden" / "kind_map.json"
+    result = offline("ir", str(sample))
+    assert result.exit_code == 0, result.output
+    assert '    reducers: "item" -> "append"' in result.stdout.splitlines()
+    assert offline("draw", str(sample)).exit_code == 1
 
 
 def test_a_credential_and_an_escape_are_not_printed(offline: Any, flow_file: Any) -> None:

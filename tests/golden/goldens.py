@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from oas_compiler import CompileError, check
+from oas_compiler.checks import READING
 from oas_compiler.diff import diff
 from oas_compiler.draw import lay_out, svg_text
 from oas_compiler.draw.mermaid import mermaid
@@ -52,7 +53,7 @@ def subjects() -> dict[str, Path]:
 def ir_text(path: Path) -> str:
     """The compiled form; of a flow that does not compile its findings, without the file's place."""
     try:
-        return print_ir(compile_ir(path).ir)
+        return print_ir(compile_ir(path, rules=READING).ir)
     except CompileError as error:
         return "".join(
             f"{finding.severity} {finding.code} line {finding.line}: {finding.message}\n"

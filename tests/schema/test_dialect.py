@@ -10,13 +10,11 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from oas_compiler.document.spec import FIELDS, KNOWN_TYPES
+from oas_compiler.document.types import all_fields, known_types, words_of
 from oas_compiler.findings.finding import Findings
 from oas_compiler.pipeline import check
 from oas_compiler.schema.dialect import dialect_schema
 from oas_compiler.schema.words import CINATRA as CINATRA_WORDS
-from oas_compiler.schema.words import FIELDS as FIELD_WORDS
-from oas_compiler.schema.words import FIELDS_OF, TYPES
 from oas_compiler.text.source import read_source
 from tests.samples import AGENTSPEC, CINATRA, needs_corpus, small
 
@@ -64,7 +62,7 @@ def test_every_reference_of_the_schema_leads_somewhere() -> None:
     definitions = dialect_schema()["$defs"]
     assert isinstance(definitions, dict)
     assert named <= definitions.keys()
-    assert set(FIELDS) <= named
+    assert set(all_fields()) <= named
 
 
 def test_no_two_readers_share_a_part_of_it() -> None:
@@ -92,22 +90,25 @@ def test_every_valid_agent_spec_file_is_accepted(file: Path) -> None:
     assert problems(source.value) == []
 
 
-@pytest.mark.parametrize("name", sorted(FIELDS))
+@pytest.mark.parametrize("name", sorted(all_fields()))
 def test_every_type_and_field_is_in_it_with_words(name: str) -> None:
     definition = dialect_schema()["$defs"][name]
     assert definition["title"] == name
-    assert definition["description"] == TYPES[name]
+    assert definition["description"] == words_of(name)
     assert definition["description"]
-    assert set(definition["properties"]) == set(FIELDS[name])
-    assert set(definition["required"]) == {f for f, kind in FIELDS[name].items() if kind.required}
+    assert set(definition["properties"]) == set(all_fields()[name])
+    assert set(definition["required"]) == {
+        f for f, kind in all_fields()[name].items() if kind.required
+    }
     for field, described in definition["properties"].items():
-        assert described["description"] == FIELDS_OF.get(name, {}).get(field, FIELD_WORDS[field])
+        assert described["description"] == all_fields()[name][field].words
+        assert described["description"]
 
 
 def test_every_word_is_used() -> None:
     text = json.dumps(dialect_schema(), ensure_ascii=False)
-    words = [*TYPES.values(), *FIELD_WORDS.values(), *CINATRA_WORDS.values()]
-    words += [word for own in FIELDS_OF.values() for word in own.values()]
+    words = [*map(words_of, all_fields()), *CINATRA_WORDS.values()]
+    words += [field.words for own in all_fields().values() for field in own.values()]
     assert [word for word in words if json.dumps(word, ensure_ascii=False)[1:-1] not in text] == []
 
 
@@ -236,7 +237,7 @@ def test_a_field_that_a_type_does_not_know_is_allowed_as_it_is_by_check() -> Non
     assert is_valid(document)
 
 
-@pytest.mark.parametrize("kind", sorted(KNOWN_TYPES - FIELDS.keys()))
+@pytest.mark.parametrize("kind", sorted(known_types() - all_fields().keys()))
 def test_types_that_do_not_run_here_are_accepted_with_any_fields(kind: str) -> None:
     assert is_valid({"component_type": kind, "id": "x", "name": "X", "anything": [1]})
 

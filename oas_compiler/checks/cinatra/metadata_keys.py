@@ -9,22 +9,16 @@ Rules about a key that is missing ask here first, so that one slip makes one fin
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from difflib import get_close_matches
 from functools import lru_cache
 from typing import Final
 
 from oas_compiler.checks.subject import Subject, Written
 from oas_compiler.findings.spelling import plain
-from oas_compiler.schema import cinatra
+from oas_compiler.schema.cinatra import OTHER_KEYS, keys_of
 
-KEYS: Final[Mapping[str, frozenset[str]]] = {
-    # The `type` of a flow is no key that could be missed: without it OAS102 speaks.
-    kind: frozenset(keys) - {"type"}
-    for kind, keys in cinatra.KEYS.items()
-}
-"""What the host and this compiler read, by type of component."""
-_OTHERS: Final = frozenset(cinatra.OTHER_KEYS)
+_OTHERS: Final = frozenset(OTHER_KEYS)
 _AND_THESE: Final = frozenset({"type", "llm", "name"})
 """Keys that stand in real files and are no slips for others."""
 SHORTEST: Final = 5
@@ -35,9 +29,16 @@ MAX_KEYS: Final = 300
 """Different unknown keys of a file that are compared; comparing is slow, and nobody reads more."""
 
 
+def known_keys(component_type: str) -> frozenset[str]:
+    """What the host and this compiler read of a component, without what could not be missed."""
+    keys = keys_of(component_type)
+    # The `type` of a flow is no key that could be missed: without it OAS102 speaks.
+    return _OTHERS if keys is None else frozenset(keys) - {"type"}
+
+
 def misspelt(component: Written) -> dict[str, str]:
     """Key as written → the key that is probably meant, which the component lacks."""
-    known = KEYS.get(component.type, _OTHERS)
+    known = known_keys(component.type)
     return misspelt_keys(component.cinatra, known) if component.cinatra else {}
 
 
@@ -67,7 +68,7 @@ def components_with_slips(subject: Subject) -> Iterator[tuple[Written, dict[str,
     for component in subject.components:
         if not component.cinatra or len(compared) > MAX_KEYS:
             continue
-        known = KEYS.get(component.type, _OTHERS)
+        known = known_keys(component.type)
         unknown = {key for key in component.cinatra if key not in known}
         if unknown:
             compared |= {(component.type, key) for key in list(unknown)[:MAX_KEYS]}

@@ -14,14 +14,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from oas_compiler.checks.cinatra.metadata_keys import KEYS as NAMES
-from oas_compiler.checks.cinatra.metadata_keys import misspelt_keys
+from oas_compiler.checks.cinatra.metadata_keys import known_keys, misspelt_keys
 from oas_compiler.checks.flaws import Flaw, misspelt, tell
 from oas_compiler.checks.subject import Subject, Written
 from oas_compiler.findings.rules import Report, rule
 from oas_compiler.findings.spelling import did_you_mean
 from oas_compiler.ir import JsonValue
-from oas_compiler.schema.cinatra import KEYS, gate_step
+from oas_compiler.schema.cinatra import gate_step, keys_of
 from oas_compiler.text.descriptions import describe
 from oas_compiler.text.marks import child
 
@@ -96,13 +95,17 @@ def _flaws(subject: Subject, component: Written) -> Iterator[Flaw]:
             )
         return
     at = component.at("metadata", "cinatra")
-    for key, schema in KEYS.get(component.type, {}).items():
+    for key, schema in (keys_of(component.type) or {}).items():
         value = component.cinatra.get(key)
         if key == "gateSteps":
             schema = {"type": "array", "items": gate_step()}  # noqa: PLW2901 - without its reference
             if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
                 continue  # OAS038
-        elif key in _TOLD or (component.type, key) in _TOLD_OF or key not in NAMES[component.type]:
+        elif (
+            key in _TOLD
+            or (component.type, key) in _TOLD_OF
+            or key not in known_keys(component.type)
+        ):
             continue
         yield from _of(key, value, schema, child(at, key))
 

@@ -17,9 +17,9 @@ from oas_compiler.control.approval import waived_gates
 from oas_compiler.control.risk import WRITE, weight
 from oas_compiler.findings.rules import Report, rule
 from oas_compiler.ir import JsonValue
+from oas_compiler.kinds.registry import find_kind
 from oas_compiler.text.marks import child
 
-_CALLS = frozenset({"ApiNode", "ToolNode", "RemoteToolNode"})
 _NO_POLICY = frozenset({"", "never", "none"})
 
 
@@ -74,7 +74,8 @@ def _open_from(
 def _asks_for_approval(step: Step) -> str:
     """The member that promises an approval for a call that acts; empty where none does."""
     acts = weight(step.risk_class) >= WRITE and not step.risk_class.startswith("draft_")
-    if step.type not in _CALLS or not acts or step.sends or step.confirmed or step.is_gap:
+    kind = find_kind(step.type)
+    if kind is None or not kind.is_call or not acts or step.sends or step.confirmed or step.is_gap:
         return ""
     if _is_policy(step.cinatra.get("approvalPolicy")):
         return "approvalPolicy"

@@ -30,11 +30,13 @@ from oas_compiler.checks.structure.outputs_at_every_end import outputs_at_every_
 from oas_compiler.checks.structure.same_output_same_type import same_output_same_type
 from oas_compiler.checks.structure.sendable_headers import sendable_headers
 from oas_compiler.checks.structure.start_node_is_listed import start_node_is_listed
+from oas_compiler.checks.structure.supported_kinds import supported_kinds
 from oas_compiler.checks.structure.tools_are_registered import tools_are_registered
 from oas_compiler.checks.structure.unique_node_ids import unique_node_ids
 from oas_compiler.findings.rules import CheckRule
 
 RULES: tuple[CheckRule, ...] = (
+    supported_kinds,
     # nodes
     unique_node_ids,
     known_http_method,

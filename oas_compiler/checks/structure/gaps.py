@@ -12,9 +12,8 @@ from collections.abc import Collection, Mapping
 from difflib import get_close_matches
 from typing import Final
 
-from oas_compiler.document.unsupported import UnsupportedNode
 from oas_compiler.findings.spelling import LONGEST_COMPARED
-from oas_compiler.ir import EndNode, FlowIR, FlowNode, Node, Place, StartNode
+from oas_compiler.ir import EndNode, FlowIR, FlowNode, Node, Place, StartNode, UnknownNode
 from oas_compiler.text.marks import child
 
 _MOST_PAIRS: Final = 100
@@ -83,6 +82,6 @@ def is_vague(node: Node) -> bool:
 
     A node of a type that cannot be built, or one over a flow that is not all there.
     """
-    if isinstance(node, UnsupportedNode):
-        return not node.inferred
+    if isinstance(node, UnknownNode):
+        return True
     return isinstance(node, FlowNode) and not node.subflow.is_whole

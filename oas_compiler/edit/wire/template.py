@@ -166,8 +166,12 @@ def _into_finalize(target: str, resolved: Sequence[str]) -> list[tuple[str, str,
 
 
 def _node(prefix: str, name: str) -> _Component:
-    kind, label, fields = _NODES[name]
-    return {"component_type": kind, "id": prefix + name, "name": label, **fields()}
+    return {**_PARTS[name](), "id": prefix + name}
+
+
+def _named(kind: str, label: str, fields: _Component) -> _Component:
+    """A component in the order of keys that Cinatra writes; its id is filled in by `_node`."""
+    return {"component_type": kind, "id": "", "name": label, **fields}
 
 
 def _start() -> _Component:
@@ -175,7 +179,7 @@ def _start() -> _Component:
         "required": list(SELECTION_INPUTS[:-1]),
         "hidden": list(SELECTION_INPUTS),
     }
-    return {"metadata": {"cinatra": about}, "inputs": _identity()}
+    return _named("StartNode", "Inputs", {"metadata": {"cinatra": about}, "inputs": _identity()})
 
 
 def _resolve() -> _Component:
@@ -186,17 +190,21 @@ def _resolve() -> _Component:
         _text("selectionMode"),
         _text("resolutionMode"),
     ]
-    return _call(RESOLVE, {}, _identity(), outputs)
+    return _named("ApiNode", "Resolve context candidates", _call(RESOLVE, {}, _identity(), outputs))
 
 
 def _select() -> _Component:
-    return {
-        "metadata": {"cinatra": {"purpose": "route-autonomous-slots-around-the-HITL-gate"}},
-        "inputs": [_text("selectionMode")],
-        "outputs": [],
-        "branches": ["default", "autonomous"],
-        "mapping": {"autonomous": "autonomous"},
-    }
+    return _named(
+        "BranchingNode",
+        "Branch on selection mode",
+        {
+            "metadata": {"cinatra": {"purpose": "route-autonomous-slots-around-the-HITL-gate"}},
+            "inputs": [_text("selectionMode")],
+            "outputs": [],
+            "branches": ["default", "autonomous"],
+            "mapping": {"autonomous": "autonomous"},
+        },
+    )
 
 
 def _emit() -> _Component:
@@ -205,7 +213,11 @@ def _emit() -> _Component:
         {"title": "slotMeta", "type": "object"},
         _array("selectedRefs"),
     ]
-    return {"inputs": inputs, "message": _document(_EMITTED)}
+    return _named(
+        "OutputMessageNode",
+        "Emit resolved context as agent message",
+        {"inputs": inputs, "message": _document(_EMITTED)},
+    )
 
 
 def _gate() -> _Component:
@@ -215,13 +227,21 @@ def _gate() -> _Component:
         "renderer": SELECTOR,
         "a2uiSurfaceId": "context-selection:select",
     }
-    return {"metadata": {"cinatra": about}, "outputs": [_text("userResponse")]}
+    return _named(
+        "InputMessageNode",
+        "Select context",
+        {"metadata": {"cinatra": about}, "outputs": [_text("userResponse")]},
+    )
 
 
 def _finalize_interactive() -> _Component:
     sent = {"selectionMode": "{{ selectionMode }}", "userResponse": "{{ userResponse }}"}
     inputs = [*_identity(), _text("selectionMode"), _text("userResponse")]
-    return _call(FINALIZE, sent, inputs, [_array(BINDINGS)])
+    return _named(
+        "ApiNode",
+        "Finalize selected context (interactive)",
+        _call(FINALIZE, sent, inputs, [_array(BINDINGS)]),
+    )
 
 
 def _finalize_autonomous() -> _Component:
@@ -233,30 +253,28 @@ def _finalize_autonomous() -> _Component:
         _text("resolutionMode"),
         _array("selectedRefs"),
     ]
-    return _call(FINALIZE, sent, inputs, [_array(BINDINGS)])
+    return _named(
+        "ApiNode",
+        "Finalize selected context (autonomous)",
+        _call(FINALIZE, sent, inputs, [_array(BINDINGS)]),
+    )
 
 
 def _end() -> _Component:
-    return {"outputs": [_array(BINDINGS)], "inputs": [_array(BINDINGS)]}
+    return _named(
+        "EndNode", "Outputs", {"outputs": [_array(BINDINGS)], "inputs": [_array(BINDINGS)]}
+    )
 
 
-_NODES: Final = {
-    "start": ("StartNode", "Inputs", _start),
-    "resolve_context": ("ApiNode", "Resolve context candidates", _resolve),
-    "select_mode": ("BranchingNode", "Branch on selection mode", _select),
-    "emit_context_payload": ("OutputMessageNode", "Emit resolved context as agent message", _emit),
-    "context_select_gate": ("InputMessageNode", "Select context", _gate),
-    "finalize_interactive": (
-        "ApiNode",
-        "Finalize selected context (interactive)",
-        _finalize_interactive,
-    ),
-    "finalize_autonomous": (
-        "ApiNode",
-        "Finalize selected context (autonomous)",
-        _finalize_autonomous,
-    ),
-    "end": ("EndNode", "Outputs", _end),
+_PARTS: Final = {
+    "start": _start,
+    "resolve_context": _resolve,
+    "select_mode": _select,
+    "emit_context_payload": _emit,
+    "context_select_gate": _gate,
+    "finalize_interactive": _finalize_interactive,
+    "finalize_autonomous": _finalize_autonomous,
+    "end": _end,
 }
 
 

@@ -11,12 +11,11 @@ from typing import Any
 
 from cinatra_sdk.templates.language import json_text
 from oas_compiler.ir import BranchingNode
-from oas_compiler.lower.registry import REGISTRY, Lowered, Site
+from oas_compiler.lower.registry import Lowered, Site
 
 DEFAULT = "default"
 
 
-@REGISTRY.register(BranchingNode)
 def lower_branching(site: Site) -> Lowered:
     node, frame = site.node, site.frame
     assert isinstance(node, BranchingNode)

@@ -10,10 +10,9 @@ from oas_compiler.ir import EndNode
 from oas_compiler.lower.casting import CastError, caster
 from oas_compiler.lower.frame import MISSING
 from oas_compiler.lower.names import BRANCH, ENDED, OUTPUTS
-from oas_compiler.lower.registry import REGISTRY, Lowered, Site
+from oas_compiler.lower.registry import Lowered, Site
 
 
-@REGISTRY.register(EndNode)
 def lower_end(site: Site) -> Lowered:
     node, frame, flow = site.node, site.frame, site.flow
     assert isinstance(node, EndNode)

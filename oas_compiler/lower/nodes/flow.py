@@ -39,14 +39,13 @@ from oas_compiler.lower.names import (
     MESSAGES,
     OUTPUTS,
 )
-from oas_compiler.lower.registry import REGISTRY, Lowered, Site
+from oas_compiler.lower.registry import Lowered, Site
 
 State = Mapping[str, Any]
 _READ = [OUTPUTS, BRANCH, MESSAGES, DECISIONS, ENDED, "rejected_at"]
 """What the parent reads of the subflow: sealed, but for a rejection, which only ends the run."""
 
 
-@REGISTRY.register(FlowNode)
 def lower_flow_node(site: Site) -> Lowered:
     from oas_compiler.lower.graph import lower_flow  # the one deliberate cycle: flows nest
 

@@ -35,7 +35,7 @@ from oas_compiler.ir import (
 from oas_compiler.lower.casting import CastError, cast
 from oas_compiler.lower.frame import MISSING, Frame
 from oas_compiler.lower.names import DECISIONS, channel_of
-from oas_compiler.lower.registry import REGISTRY, Lowered, Site
+from oas_compiler.lower.registry import Lowered, Site
 from oas_compiler.lower.reopening import REFUSED, leading_back_to
 
 """Visits of one gate in one run, where the author gave no `maxGateVisits`."""
@@ -46,7 +46,6 @@ _QUOTED: Final = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z)', re.DOTALL)
 GATE_READS = ("approval_policy", "rejected_at", "run")
 
 
-@REGISTRY.register(InputMessageNode)
 def lower_gate(site: Site) -> Lowered:
     node, frame = site.node, site.frame
     assert isinstance(node, InputMessageNode)

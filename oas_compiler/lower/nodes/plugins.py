@@ -9,10 +9,9 @@ from typing import Any
 from cinatra_sdk.templates.rendering import Renderer, TemplateError
 from cinatra_sdk.values.patterns.searching import Matcher, SearchStopped
 from oas_compiler.ir import RegexNode, TemplateNode
-from oas_compiler.lower.registry import REGISTRY, Lowered, Site
+from oas_compiler.lower.registry import Lowered, Site
 
 
-@REGISTRY.register(RegexNode)
 def lower_regex(site: Site) -> Lowered:
     node, frame = site.node, site.frame
     assert isinstance(node, RegexNode)
@@ -37,7 +36,6 @@ def lower_regex(site: Site) -> Lowered:
     return Lowered(run=run, arun=arun)
 
 
-@REGISTRY.register(TemplateNode)
 def lower_template(site: Site) -> Lowered:
     node, frame = site.node, site.frame
     assert isinstance(node, TemplateNode)

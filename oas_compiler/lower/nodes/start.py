@@ -28,14 +28,13 @@ from oas_compiler.lower.frame import Frame
 from oas_compiler.lower.inputs import accepted_inputs
 from oas_compiler.lower.names import CURSOR, DECISIONS, INPUTS, node_name
 from oas_compiler.lower.nodes.gate import decision_record, rejection
-from oas_compiler.lower.registry import REGISTRY, Lowered, Site
+from oas_compiler.lower.registry import Lowered, Site
 
 from langgraph.types import Command  # isort: skip
 
 GROUPED_RENDERER = "@cinatra-ai/agent-builder:grouped-setup-form"
 
 
-@REGISTRY.register(StartNode)
 def lower_start(site: Site) -> Lowered:
     return _outermost(site) if site.depth == 0 else _inner(site)
 

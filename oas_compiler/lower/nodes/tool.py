@@ -22,10 +22,9 @@ from cinatra_sdk.governed.secrets import cut_out
 from oas_compiler.ir import Port, ToolNode
 from oas_compiler.lower.casting import CastError, cast
 from oas_compiler.lower.frame import Frame
-from oas_compiler.lower.registry import REGISTRY, Lowered, Site
+from oas_compiler.lower.registry import Lowered, Site
 
 
-@REGISTRY.register(ToolNode)
 def lower_tool(site: Site) -> Lowered:
     node, frame = site.node, site.frame
     assert isinstance(node, ToolNode)

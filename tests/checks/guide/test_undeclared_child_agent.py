@@ -26,6 +26,14 @@ def test_a_child_that_package_json_does_not_name_is_an_error(tmp_path):
 
 
 @pytest.mark.parametrize(
+    "kind", ["MapNode", "ParallelMapNode", "CatchExceptionNode", "ParallelFlowNode"]
+)
+def test_a_child_is_told_under_every_kind_that_runs_flows(tmp_path, kind):
+    over = node(kind, "sub", subflow=INNER, cinatra={"packageName": CHILD})
+    assert only(agent(tmp_path, flow(start(), over, end())), CODE).message.startswith(f"the {kind}")
+
+
+@pytest.mark.parametrize(
     ("entry", "is_declared"),
     [
         ({"packageName": CHILD, "kind": "agent"}, True),

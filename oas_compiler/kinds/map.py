@@ -1,4 +1,4 @@
-"""MapNode and ParallelMapNode: not run yet, but their ports are known, so that edges can be checked.
+"""MapNode: a flow for each element of a list, one after the other; it does not run yet.
 
 subflow input "x": number    ->  "iterated_x": number | array<number>
 subflow output "y": number   ->  "collected_y": array<number>, with {"y": "sum"} a number
@@ -6,17 +6,19 @@ subflow output "y": number   ->  "collected_y": array<number>, with {"y": "sum"}
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
 from oas_compiler import ir
-from oas_compiler.build.nodes.calls import build_unsupported
-from oas_compiler.build.nodes.inference import next_only, specialised
-from oas_compiler.build.nodes.site import Site, common
-from oas_compiler.document.unsupported import UnsupportedNode
+from oas_compiler.component.fields import NODE_FIELDS, SUBFLOW, Field
+from oas_compiler.component.inference import next_only, specialised
+from oas_compiler.component.site import Site, common
 from oas_compiler.findings.spelling import nearest
 from oas_compiler.ir import ArrayType, Port, ScalarType
 from oas_compiler.ir.type_names import brief
+from oas_compiler.kinds.kind import NodeKind
+from oas_compiler.kinds.unknown import build_unknown
 from oas_compiler.text.marks import child
 from oas_compiler.types.casting import castable
 from oas_compiler.types.type_algebra import union
@@ -27,7 +29,7 @@ _REDUCERS: Final = (_APPEND, "sum", "average", "max", "min")
 
 def build_map(site: Site) -> ir.Node:
     if not site.subflows_are_whole:
-        return build_unsupported(site)
+        return build_unknown(site)
     subflow = site.subflows[0]
     inputs = tuple(
         replace(
@@ -38,47 +40,55 @@ def build_map(site: Site) -> ir.Node:
         )
         for port in subflow.inputs
     )
-    return UnsupportedNode(
+    reducers = _reducers(site, subflow.outputs)
+    kind = ir.ParallelMapNode if site.component.type == "ParallelMapNode" else ir.MapNode
+    return kind(
         **common(site),
         inputs=specialised(site, "inputs", inputs, "subflow"),
-        outputs=specialised(site, "outputs", _collected(site, subflow.outputs), "subflow"),
+        outputs=specialised(site, "outputs", _collected(subflow.outputs, reducers), "subflow"),
         branches=next_only(site),
-        inferred=True,
-        subflows=site.subflows,
+        subflow=subflow,
+        reducers=tuple(reducers.items()),
     )
 
 
-def _collected(site: Site, outputs: tuple[Port, ...]) -> tuple[Port, ...]:
-    """One output for each of the subflow's, or for those that have a reducer where any is given."""
+def _reducers(site: Site, outputs: tuple[Port, ...]) -> dict[str, str]:
+    """How each output of the subflow is collected, or each that has a reducer where any is given.
+
+    A way that does not exist is reported, and "" here.
+    """
     known = {port.title: port for port in outputs}
     if not site.component.has("reducers"):
-        return tuple(_reduced(port, _APPEND) for port in outputs)
-    ports: list[Port] = []
+        return dict.fromkeys(known, _APPEND)
+    reducers: dict[str, str] = {}
     for title, method in site.component.mapping("reducers").items():
         port = known.get(title)
         if port is None:
-            _refuse(
-                site,
-                title,
-                f'{site.label} reduces "{title}", which is no output of its subflow',
-                nearest(title, known, site.findings),
-            )
+            message = f'{site.label} reduces "{title}", which is no output of its subflow'
+            _refuse(site, title, message, nearest(title, known, site.findings))
         elif not isinstance(method, str) or method not in _REDUCERS:
             what = f'"{method[:80]}"' if isinstance(method, str) else "this"
             hint = nearest(method, _REDUCERS, site.findings) if isinstance(method, str) else ""
             hint = hint or f"one of {', '.join(_REDUCERS)}"
             _refuse(site, title, f'{what} is not a way to reduce "{title}"', hint)
-            ports.append(replace(_reduced(port, _APPEND), type=ir.ANY))
+            reducers[title] = ""
         else:
             if method != _APPEND and not castable(port.type, ScalarType("number")):
                 message = f'"{method}" reduces numbers, "{title}" is {brief(port.type)}'
                 _refuse(site, title, message, 'use "append", which makes a list')
-            ports.append(_reduced(port, method))
-    return tuple(ports)
+            reducers[title] = method
+    return reducers
+
+
+def _collected(outputs: tuple[Port, ...], reducers: Mapping[str, str]) -> tuple[Port, ...]:
+    """The outputs of the node: what is collected of the subflow's, in the order of `reducers`."""
+    known = {port.title: port for port in outputs}
+    return tuple(_reduced(known[title], method) for title, method in reducers.items())
 
 
 def _reduced(port: Port, method: str) -> Port:
-    kind = ArrayType(port.type) if method == _APPEND else port.type
+    kinds: dict[str, ir.Type] = {"": ir.ANY, _APPEND: ArrayType(port.type)}
+    kind = kinds.get(method, port.type)
     title = f"collected_{port.title}"
     return replace(port, title=title, type=kind, schema=ir.NOTHING, default=None)
 
@@ -86,3 +96,20 @@ def _reduced(port: Port, method: str) -> Port:
 def _refuse(site: Site, title: str, message: str, hint: str) -> None:
     place = site.place(child(site.component.at("reducers"), title))
     site.findings.error("OAS075", message, place, hint=hint)
+
+
+MAP_FIELDS: Final[Mapping[str, Field]] = {
+    **NODE_FIELDS,
+    "subflow": SUBFLOW,
+    "reducers": Field("object", "Output → how the results of all rounds become one."),
+}
+
+
+MAP = NodeKind(
+    component_type="MapNode",
+    node=ir.MapNode,
+    build=build_map,
+    words="Runs a flow once for each element of a list, one after the other.",
+    fields=MAP_FIELDS,
+    flows=("subflow",),
+)

@@ -15,9 +15,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Final
 
-from oas_compiler.build.nodes.site import Site, label_of
-from oas_compiler.build.script_words import cure
-from oas_compiler.document.spec import Component
+from oas_compiler.component.component import Component
+from oas_compiler.component.script_words import cure
+from oas_compiler.component.site import Site, label_of
 from oas_compiler.findings.spelling import did_you_mean, nearest
 from oas_compiler.ir import EndNode, FlowIR, JsonValue, Port
 from oas_compiler.templates.reading import PLATFORM, TemplateError, strings
@@ -160,12 +160,14 @@ def none_declared(site: Site, field: str) -> tuple[Port, ...]:
 def template_inputs(
     site: Site, *fields: str, also: tuple[str, ...] | None = (), of: Component | None = None
 ) -> tuple[Port, ...]:
-    """Declared inputs, checked against the placeholders of `fields`, or inferred from them.
+    """Declared inputs, checked against the placeholders of templates, or inferred from them.
 
+    `fields` hold the templates; without any, those fields do that the type declares as templates.
     `also` are more fields where a declared input may be used; `None` leaves unused ones alone.
     `of` is another component than the node, whose templates these are.
     """
     component = of or site.component
+    fields = fields or tuple(name for name, field in site.fields.items() if field.template)
     declared = site.declared("inputs", component)
     known = {port.title for port in declared or ()}
     read = _read_templates(site, component, fields)

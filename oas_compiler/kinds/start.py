@@ -1,4 +1,4 @@
-"""StartNode and EndNode: where a flow's inputs enter and its outputs leave.
+"""StartNode: where the inputs of a flow enter.
 
 metadata.cinatra.required: ["topic"]    ->  StartNode(required=("topic",))
 no metadata.cinatra at all              ->  required = the inputs without default
@@ -10,15 +10,18 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from oas_compiler import ir
-from oas_compiler.build.nodes.inference import checked_branches, differ, next_only, same_ports
-from oas_compiler.build.nodes.site import Site, cinatra_text_map, cinatra_texts, common
+from oas_compiler.component.fields import NODE_FIELDS, Field
+from oas_compiler.component.inference import differ, next_only, same_ports
+from oas_compiler.component.metadata import ANY, TEXT_MAP, TEXTS, cinatra_text_map, cinatra_texts
+from oas_compiler.component.site import Site, common
 from oas_compiler.findings.spelling import nearest
 from oas_compiler.ir import Json, Port
+from oas_compiler.kinds.kind import NodeKind
 from oas_compiler.text.marks import child
 
 
 def build_start(site: Site) -> ir.Node:
-    flow_inputs = site.declared("inputs", site.flow.component) or ()
+    flow_inputs = site.declared("inputs", site.flow) or ()
     own = same_ports(site)
     ports = flow_inputs if own is None else own
     lacking = _compare_with_flow(site, ports, flow_inputs)
@@ -61,12 +64,11 @@ def _compare_with_flow(
     site: Site, ports: tuple[Port, ...], flow: tuple[Port, ...]
 ) -> frozenset[str]:
     """The inputs of the flow that its StartNode was told to lack; no other finding repeats it."""
-    component = site.flow.component
+    component = site.flow
     unread = site.has_unread_ports or site.is_flawed("inputs", component)
     if unread:
         return frozenset()
-    is_start = site.flow.start is None or site.flow.start.id == site.component.id
-    if component.items("inputs") is None or not is_start or differ(site):
+    if component.items("inputs") is None or not site.is_start or differ(site):
         return frozenset()
     different = {port.title for port in ports} ^ {port.title for port in flow}
     if different:
@@ -115,14 +117,23 @@ def _of_inputs(
     return named
 
 
-def build_end(site: Site) -> ir.Node:
-    ports = same_ports(site)
-    if ports is None:
-        ports = site.declared("outputs", site.flow.component) or ()
-    return ir.EndNode(
-        **common(site),
-        inputs=ports,
-        outputs=ports,
-        branches=checked_branches(site, ()),
-        branch_name=site.component.text("branch_name", "next"),
-    )
+START = NodeKind(
+    component_type="StartNode",
+    node=ir.StartNode,
+    build=build_start,
+    words="Where a flow begins; its inputs are the flow's parameters.",
+    fields={**NODE_FIELDS, "inputs": Field("list", "The flow's parameters.")},
+    acts=False,
+    shows_screens=True,
+    shape="start",
+    caption="start",
+    metadata={
+        "required": TEXTS,
+        "hidden": TEXTS,
+        "inputRenderers": TEXT_MAP,
+        "inputTitles": TEXT_MAP,
+        "inputDataSources": {"type": "object"},
+        "inputContract": ANY,
+    },
+    lowering="oas_compiler.lower.nodes.start:lower_start",
+)

@@ -1,4 +1,4 @@
-"""InputMessageNode and OutputMessageNode: what people are asked and told.
+"""InputMessageNode: what a person is asked.
 
 outputs: [{"title": "choice", "enum": ["a", "b"]}]   ->  answer_schema {"enum": ["a", "b"], …}
 outputs: [{"title": "reply", "type": "string"}]      ->  answer_schema None: approval or text
@@ -8,22 +8,20 @@ from __future__ import annotations
 
 from cinatra_sdk.contract import MAX_GATE_VISITS
 from oas_compiler import ir
-from oas_compiler.build.nodes.inference import (
-    exactly_one,
-    next_only,
-    none_declared,
-    template_inputs,
-)
-from oas_compiler.build.nodes.site import (
-    Site,
+from oas_compiler.component.fields import NODE_FIELDS, Field
+from oas_compiler.component.inference import exactly_one, next_only, template_inputs
+from oas_compiler.component.metadata import (
+    FLAG,
+    NODE_KEYS,
+    SCHEMA,
+    TEXT_MAP,
     cinatra_error,
     cinatra_text,
     cinatra_text_map,
-    common,
 )
+from oas_compiler.component.site import Site, common
 from oas_compiler.ir import Json, JsonValue, Port
-
-"""The largest `maxGateVisits` a host accepts."""
+from oas_compiler.kinds.kind import NodeKind
 
 
 def build_input_message(site: Site) -> ir.Node:
@@ -46,7 +44,7 @@ def build_input_message(site: Site) -> ir.Node:
     message = site.component.fields.get("message")
     return ir.InputMessageNode(
         **common(site),
-        inputs=template_inputs(site, "message", also=() if _is_plain(site) else None),
+        inputs=template_inputs(site, also=() if _is_plain(site) else None),
         outputs=outputs,
         branches=next_only(site),
         message=message if isinstance(message, str) else None,
@@ -95,11 +93,29 @@ def _max_visits(site: Site) -> int | None:
     return None
 
 
-def build_output_message(site: Site) -> ir.Node:
-    return ir.OutputMessageNode(
-        **common(site),
-        inputs=template_inputs(site, "message"),
-        outputs=none_declared(site, "outputs"),
-        branches=next_only(site),
-        message=site.component.text("message"),
-    )
+INPUT_MESSAGE = NodeKind(
+    component_type="InputMessageNode",
+    node=ir.InputMessageNode,
+    build=build_input_message,
+    words="A gate: the run waits here until a person approves, rejects or answers.",
+    fields={
+        **NODE_FIELDS,
+        "inputs": Field("list", "What the gate shows."),
+        "outputs": Field("list", "Exactly one output: the answer."),
+        "message": Field("text", "The text; a template.", template=True),
+    },
+    acts=False,
+    shows_screens=True,
+    shape="gate",
+    caption="gate",
+    metadata={
+        **NODE_KEYS,
+        "autoSkipWhenInputsPresent": FLAG,
+        "inputMessageSchema": SCHEMA,
+        "formSchema": SCHEMA,
+        "surfaceGateInputs": FLAG,
+        "inputRenderers": TEXT_MAP,
+        "maxGateVisits": {"type": "integer", "minimum": 1, "maximum": MAX_GATE_VISITS},
+    },
+    lowering="oas_compiler.lower.nodes.gate:lower_gate",
+)

@@ -1,0 +1,80 @@
+"""Every component of the flow is of a kind that runs, and asks for nothing that does not.
+
+    an LlmNode and an AgentNode    ->  OAS090 not supported yet: LlmNode "ask" (line 12), AgentNode …
+    a root that is an Agent        ->  OAS090 not supported yet: Agent "helper" (line 1)
+
+A kind of node runs where it has a lowering.  `oasflow ir` shows flows without one, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from oas_compiler.checks.subject import Subject
+from oas_compiler.document.scope import Located
+from oas_compiler.document.types import fields_of, is_known, is_plugin_type
+from oas_compiler.document.used import list_used
+from oas_compiler.findings.rules import Report, rule
+from oas_compiler.ir import JsonValue, Place
+from oas_compiler.kinds.no_nodes import RUNNERS
+from oas_compiler.kinds.registry import find_kind
+
+
+@rule(
+    code="OAS090",
+    name="not-supported",
+    severity="error",
+    summary="The flow uses components or fields that this version cannot run; the one finding "
+    "lists all of them.",
+    fix="Replace an LlmNode by an ApiNode that calls the platform's bridge.",
+    source="oasflow, supported components",
+    needs="document",
+    bad='{"component_type": "LlmNode", "prompt_template": "About {{ topic }}", …}',
+    good='{"component_type": "ApiNode", "url": "{{CINATRA_BASE_URL}}/api/llm-bridge", …}',
+)
+def supported_kinds(subject: Subject, report: Report) -> None:
+    root = subject.document.root
+    listed: list[tuple[Place, str]] = []
+    for found in list_used(subject.document):
+        is_root = root is not None and found.pointer == root.pointer
+        for label in _list_labels(found, is_root=is_root):
+            place = subject.place(found.pointer)
+            line = f" (line {place.line})" if place.line else ""
+            listed.append((place, f"{label}{line}"))
+    if listed:
+        listed.sort(key=lambda entry: (entry[0].line, entry[0].column))
+        names = ", ".join(label for _, label in listed)
+        report(
+            f"not supported yet: {names}",
+            listed[0][0],
+            hint="write an ApiNode, a ToolNode over a ServerTool or a FlowNode in its place; "
+            "`check` still looks at the rest of the flow",
+        )
+
+
+def refuse_root(subject: Subject, report: Report) -> None:
+    """The same of a document whose root is no flow: of that there is nothing to look at either."""
+    root = subject.document.root
+    if root is not None and root.component_type != "Flow":
+        supported_kinds.look(subject, report)
+
+
+def _list_labels(found: Located, *, is_root: bool) -> Iterator[str]:
+    """What of a component does not run; nothing of most."""
+    kind, value = found.component_type, found.value
+    assert isinstance(value, dict)
+    name = _text(value.get("id")) or _text(value.get("name"))
+    label = f'{kind} "{name}"' if name else kind
+    node_kind = find_kind(kind)
+    foreign = not is_known(kind) and (is_plugin_type(kind) or "component_plugin_name" in value)
+    known_root = is_root and is_known(kind) and kind != "Flow"
+    if kind in RUNNERS or (node_kind is not None and not node_kind.runs) or foreign or known_root:
+        yield label
+        return
+    for field, about in (fields_of(kind) or {}).items():
+        if about.refused is not None and about.refused(value.get(field)):
+            yield f"{label} with {field}"
+
+
+def _text(value: JsonValue) -> str:
+    return value if isinstance(value, str) else ""

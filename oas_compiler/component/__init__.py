@@ -1,0 +1,10 @@
+"""One component of a file as its author wrote it, and what follows from it.
+
+component.py      `Component`: its fields, each of the kind that its type declares
+fields.py         `Field`, and the fields that every component and every node has
+site.py           `Site`: a component in its flow, as the builder of its kind is given it
+ports.py          inputs and outputs -> `ir.Port`
+inference.py      ports and branches that follow from templates, subflows, tools and agents
+metadata.py       `metadata.cinatra`: its keys, and reading them
+patterns.py       regular expressions;  script_words.py  templates that were written as JavaScript
+"""

@@ -1,0 +1,10 @@
+"""The kinds of nodes, one module and one record per kind.
+
+kind.py           `NodeKind`: what a record says
+registry.py       every kind, by component type and by class of the IR; kinds of installed packages
+no_nodes.py       the component types of Agent Spec that are no nodes
+unknown.py        the stand-in for a node that cannot be built
+all others        one kind each: its fields, how it is built, how it looks, which function runs it
+
+docs/adding-a-node.md shows how a kind is added, here or by a package of its own.
+"""

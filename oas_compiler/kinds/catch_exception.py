@@ -1,0 +1,60 @@
+"""CatchExceptionNode: a flow that may fail; it does not run yet.
+
+a caught flow with the branch "next"   ->  "next" and "caught_exception_branch",
+                                           and the output "caught_exception_info"
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from oas_compiler import ir
+from oas_compiler.component.fields import NODE_FIELDS, SUBFLOW
+from oas_compiler.component.inference import branches_of, checked_branches, specialised
+from oas_compiler.component.site import Site, common
+from oas_compiler.ir import Json, Port, ScalarType, UnionType
+from oas_compiler.kinds.kind import NodeKind
+from oas_compiler.kinds.unknown import build_unknown
+
+CAUGHT_BRANCH: Final = "caught_exception_branch"
+CAUGHT_INFO: Final = "caught_exception_info"
+
+
+def build_catch(site: Site) -> ir.Node:
+    if not site.subflows_are_whole:
+        return build_unknown(site)
+    subflow = site.subflows[0]
+    info = Port(
+        title=CAUGHT_INFO,
+        type=UnionType((ir.STRING, ScalarType("null"))),
+        schema=Json.of({"anyOf": [{"type": "string"}, {"type": "null"}]}),
+        default=Json("null"),
+        place=site.place(),
+    )
+    outputs = specialised(site, "outputs", (*subflow.outputs, info), "subflow")
+    for port in outputs:
+        if port.default is None:
+            site.findings.error(
+                "OAS077",
+                f'the output "{port.title}" of {site.label} has no default for a run that fails',
+                port.place,
+                hint="give the output a default, in the subflow or at the node",
+            )
+    return ir.CatchExceptionNode(
+        **common(site),
+        inputs=specialised(site, "inputs", subflow.inputs, "subflow"),
+        outputs=outputs,
+        branches=checked_branches(site, (*branches_of(subflow), CAUGHT_BRANCH)),
+        subflow=subflow,
+    )
+
+
+CATCH_EXCEPTION = NodeKind(
+    component_type="CatchExceptionNode",
+    node=ir.CatchExceptionNode,
+    build=build_catch,
+    words="Runs a flow and goes another way when it fails.",
+    fields={**NODE_FIELDS, "subflow": SUBFLOW},
+    since=(26, 1, 2),
+    flows=("subflow",),
+)

@@ -1,0 +1,45 @@
+"""LlmNode: one question to a language model; it does not run yet.
+
+prompt "About {{ topic }}"   ->  input "topic", output "generated_text": string
+"""
+
+from __future__ import annotations
+
+from oas_compiler import ir
+from oas_compiler.component.fields import NODE_FIELDS, Field
+from oas_compiler.component.inference import next_only, template_inputs
+from oas_compiler.component.site import Site, common
+from oas_compiler.ir import Json, Port
+from oas_compiler.kinds.kind import NodeKind
+
+
+def build_llm(site: Site) -> ir.Node:
+    outputs = site.declared("outputs")
+    if outputs is None:
+        schema = Json.of({"type": "string"})
+        outputs = (Port(title="generated_text", type=ir.STRING, schema=schema, place=site.place()),)
+    config = site.component.fields.get("llm_config")
+    return ir.LlmNode(
+        **common(site),
+        inputs=template_inputs(site),
+        outputs=outputs,
+        branches=next_only(site),
+        prompt_template=site.component.text("prompt_template"),
+        llm_config=Json.of(config) if config is not None else ir.NOTHING,
+    )
+
+
+LLM = NodeKind(
+    component_type="LlmNode",
+    node=ir.LlmNode,
+    build=build_llm,
+    words="Asks a language model.",
+    fields={
+        **NODE_FIELDS,
+        "llm_config": Field("component", "The model that is asked.", required=True),
+        "prompt_template": Field(
+            "text", "What it is asked; a template.", required=True, template=True
+        ),
+    },
+    acts=False,
+)

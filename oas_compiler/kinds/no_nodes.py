@@ -1,0 +1,79 @@
+"""The component types of Agent Spec that are no nodes.
+
+"Agent" in AGENT_TYPES    ->  an AgentNode may run it
+"VllmConfig" in NO_NODES  ->  known, and no kind of node: no installed package is asked for it
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+AGENT_TYPES: Final = frozenset(
+    {
+        "A2AAgent",
+        "Agent",
+        "ManagerWorkers",
+        "OciAgent",
+        "RemoteAgent",
+        "SpecializedAgent",
+        "Swarm",
+    }
+)
+"""What an AgentNode may run, besides a Flow."""
+
+RUNNERS: Final = AGENT_TYPES | frozenset(
+    {
+        "BuiltinTool",
+        "ClientTool",
+        "MCPTool",
+        "MCPToolBox",
+        "RemoteTool",
+    }
+)
+"""Component types beside nodes that would do something at run time, which is not implemented."""
+
+_PARTS: Final = frozenset(
+    {
+        "A2AConnectionConfig",
+        "AgentSpecializationParameters",
+        "ConversationSummarizationTransform",
+        "DbmsVectorChainLlmConfig",
+        "GeminiAIStudioAuthConfig",
+        "GeminiConfig",
+        "GeminiVertexAIAuthConfig",
+        "InMemoryCollectionDatastore",
+        "LlmConfig",
+        "MCPToolSpec",
+        "MTlsOracleDatabaseConnectionConfig",
+        "MessageSummarizationTransform",
+        "OAuthClientConfig",
+        "OAuthConfig",
+        "OciClientConfigWithApiKey",
+        "OciClientConfigWithInstancePrincipal",
+        "OciClientConfigWithResourcePrincipal",
+        "OciClientConfigWithSecurityToken",
+        "OciGenAiConfig",
+        "OllamaConfig",
+        "OpenAiCompatibleConfig",
+        "OpenAiConfig",
+        "OracleDatabaseDatastore",
+        "PKCEPolicy",
+        "PostgresDatabaseDatastore",
+        "RemoteTransport",
+        "RetryPolicy",
+        "SSETransport",
+        "SSEmTLSTransport",
+        "StdioTransport",
+        "StreamableHTTPTransport",
+        "StreamableHTTPmTLSTransport",
+        "TlsOracleDatabaseConnectionConfig",
+        "TlsPostgresDatabaseConnectionConfig",
+        "VllmConfig",
+    }
+)
+"""Known component types that only configure one of those above, or an LlmNode."""
+
+NO_NODES: Final = (
+    frozenset({"Flow", "ControlFlowEdge", "DataFlowEdge", "ServerTool"}) | RUNNERS | _PARTS
+)
+"""All of them; the first four are read (document/types.py)."""

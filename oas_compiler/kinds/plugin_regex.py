@@ -1,0 +1,74 @@
+"""PluginRegexNode: the matches of a regular expression in a text.
+
+first match only    ->  the output is a string, else a list of strings
+"""
+
+from __future__ import annotations
+
+from oas_compiler import ir
+from oas_compiler.component.fields import PLUGIN_FIELDS, Field
+from oas_compiler.component.inference import exactly_one, next_only
+from oas_compiler.component.patterns import pattern_flaw
+from oas_compiler.component.site import Site, common
+from oas_compiler.ir import Port
+from oas_compiler.ir.type_names import shown
+from oas_compiler.kinds.kind import NodeKind
+from oas_compiler.text.bounds import MAX_PATTERN
+from oas_compiler.types.casting import castable
+
+
+def build_regex(site: Site) -> ir.Node:
+    text = Port(title="text", type=ir.STRING, place=site.place())
+    first_only = site.component.flag("return_first_match_only", default=True)
+    found: ir.Type = ir.STRING if first_only else ir.ArrayType(ir.STRING)
+    output = Port(title="output", type=found, place=site.place())
+    inputs, outputs = site.declared("inputs"), site.declared("outputs")
+    inputs = exactly_one(site, (text,) if inputs is None else inputs, "inputs", "input, the text")
+    outputs = exactly_one(site, (output,) if outputs is None else outputs, "outputs", "output")
+    for port in outputs:
+        if not castable(found, port.type):
+            site.findings.error(
+                "OAS036",
+                f"{site.label} finds {shown(found)}, its output is {shown(port.type)}",
+                port.place,
+                hint="return_first_match_only decides between a string and a list of strings",
+            )
+    pattern = site.component.text("regex_pattern")
+    _check_pattern(site, pattern)
+    return ir.RegexNode(
+        **common(site),
+        inputs=inputs,
+        outputs=outputs,
+        branches=next_only(site),
+        pattern=pattern,
+        first_only=first_only,
+    )
+
+
+def _check_pattern(site: Site, pattern: str) -> None:
+    if len(pattern) > MAX_PATTERN:
+        message = f"the pattern has {len(pattern):,} characters, at most {MAX_PATTERN:,} are read"
+        site.error("OAS033", message, "regex_pattern")
+        return
+    flawed = pattern_flaw(pattern)
+    if flawed is not None:
+        message = f"the pattern is not a regular expression: {flawed.detail or flawed}"
+        site.error("OAS033", message, "regex_pattern")
+
+
+PLUGIN_REGEX = NodeKind(
+    component_type="PluginRegexNode",
+    node=ir.RegexNode,
+    build=build_regex,
+    words="Finds the matches of a regular expression in a text.",
+    fields={
+        **PLUGIN_FIELDS,
+        "regex_pattern": Field("text", "The regular expression.", required=True),
+        "return_first_match_only": Field(
+            "flag", "Whether `output` is the first match (a string) or all (a list)."
+        ),
+    },
+    acts=False,
+    caption="regular expression",
+    lowering="oas_compiler.lower.nodes.plugins:lower_regex",
+)

@@ -1,0 +1,40 @@
+"""PluginTemplateNode: a template rendered to a text.
+
+template: "About {{ topic }}"    ->  one input "topic", one output "output"
+"""
+
+from __future__ import annotations
+
+from oas_compiler import ir
+from oas_compiler.component.fields import PLUGIN_FIELDS, Field
+from oas_compiler.component.inference import exactly_one, next_only, template_inputs
+from oas_compiler.component.site import Site, common
+from oas_compiler.ir import Port
+from oas_compiler.kinds.kind import NodeKind
+
+
+def build_template(site: Site) -> ir.Node:
+    outputs = site.declared("outputs")
+    output = Port(title="output", type=ir.STRING, place=site.place())
+    return ir.TemplateNode(
+        **common(site),
+        inputs=template_inputs(site),
+        outputs=exactly_one(site, (output,) if outputs is None else outputs, "outputs", "output"),
+        branches=next_only(site),
+        template=site.component.text("template"),
+    )
+
+
+PLUGIN_TEMPLATE = NodeKind(
+    component_type="PluginTemplateNode",
+    node=ir.TemplateNode,
+    build=build_template,
+    words="Renders a template to a text.",
+    fields={
+        **PLUGIN_FIELDS,
+        "template": Field("text", "The Jinja template.", required=True, template=True),
+    },
+    acts=False,
+    caption="template",
+    lowering="oas_compiler.lower.nodes.plugins:lower_template",
+)

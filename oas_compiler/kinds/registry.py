@@ -1,0 +1,124 @@
+"""The kinds of nodes: those of Agent Spec, and those that installed packages add.
+
+    find_kind("ApiNode")        ->  kinds.api.API
+    find_kind("EchoNode")       ->  the record of the entry point `EchoNode`, else None
+    kind_of(ApiNode(…))         ->  kinds.api.API
+
+A package adds a kind by an entry point of the group `oasflow.kind` whose name is the component type
+and whose object is a `NodeKind`.  It is loaded when a file first names a type that is not Agent Spec's.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Final
+
+from oas_compiler.ir import Node, UnknownNode
+from oas_compiler.kinds.agent import AGENT
+from oas_compiler.kinds.api import API
+from oas_compiler.kinds.branching import BRANCHING
+from oas_compiler.kinds.catch_exception import CATCH_EXCEPTION
+from oas_compiler.kinds.end import END
+from oas_compiler.kinds.flow import FLOW
+from oas_compiler.kinds.input_message import INPUT_MESSAGE
+from oas_compiler.kinds.kind import NodeKind
+from oas_compiler.kinds.llm import LLM
+from oas_compiler.kinds.map import MAP
+from oas_compiler.kinds.no_nodes import NO_NODES
+from oas_compiler.kinds.output_message import OUTPUT_MESSAGE
+from oas_compiler.kinds.parallel_flow import PARALLEL_FLOW
+from oas_compiler.kinds.parallel_map import PARALLEL_MAP
+from oas_compiler.kinds.plugin_regex import PLUGIN_REGEX
+from oas_compiler.kinds.plugin_template import PLUGIN_TEMPLATE
+from oas_compiler.kinds.start import START
+from oas_compiler.kinds.tool import TOOL
+from oas_compiler.kinds.trigger_wait import TRIGGER_WAIT
+from oas_compiler.kinds.unknown import UNKNOWN
+
+GROUP: Final = "oasflow.kind"
+"""The group of entry points."""
+
+BUILT_IN: Final[tuple[NodeKind, ...]] = (
+    START,
+    END,
+    API,
+    INPUT_MESSAGE,
+    OUTPUT_MESSAGE,
+    BRANCHING,
+    FLOW,
+    TOOL,
+    PLUGIN_REGEX,
+    PLUGIN_TEMPLATE,
+    LLM,
+    AGENT,
+    MAP,
+    PARALLEL_MAP,
+    PARALLEL_FLOW,
+    CATCH_EXCEPTION,
+    TRIGGER_WAIT,
+)
+"""The kinds of Agent Spec, in the order in which schemas list them."""
+
+
+class KindRefused(ImportError):
+    """An installed package registers a kind of node that cannot be taken."""
+
+
+def find_kind(component_type: str) -> NodeKind | None:
+    """The kind with this name; `None` for a type that nobody has registered.
+
+    Raises:
+        KindRefused: for an entry point of the group that leads to no kind of its name.
+
+    """
+    if component_type in _BY_TYPE or component_type in NO_NODES:
+        return _BY_TYPE.get(component_type)
+    return load_plugins().get(component_type)
+
+
+def kind_of(node: Node) -> NodeKind:
+    """The kind of an IR node."""
+    found = _BY_NODE.get(type(node))
+    return found or next(kind for kind in load_plugins().values() if kind.node is type(node))
+
+
+def all_kinds() -> tuple[NodeKind, ...]:
+    """Every kind, those of packages last."""
+    return (*BUILT_IN, *load_plugins().values())
+
+
+@cache
+def load_plugins() -> dict[str, NodeKind]:
+    """The kinds that installed packages register, by component type."""
+    # Looking at what is installed takes as long as checking a small file, and few files need it.
+    from importlib.metadata import entry_points
+
+    found: dict[str, NodeKind] = {}
+    for entry in sorted(entry_points(group=GROUP), key=lambda entry: (entry.name, entry.value)):
+        try:
+            kind = entry.load()
+        except (ImportError, AttributeError) as error:
+            raise KindRefused(f"{entry.value} cannot be imported: {error}") from error
+        if not isinstance(kind, NodeKind) or kind.component_type != entry.name:
+            raise KindRefused(f"{entry.value} is not a NodeKind with the name {entry.name}")
+        if entry.name in _BY_TYPE or (entry.name in found and found[entry.name] is not kind):
+            raise KindRefused(f"{entry.value}: there is a kind of node {entry.name} already")
+        found[entry.name] = kind
+    check_kinds((*BUILT_IN, *found.values()))
+    return found
+
+
+def check_kinds(kinds: tuple[NodeKind, ...]) -> None:
+    """Refuse two kinds with one class in the IR: a node would not say which it is."""
+    classes: dict[type[Node], str] = {}
+    for kind in kinds:
+        if kind.node is UnknownNode:
+            continue
+        other = classes.setdefault(kind.node, kind.component_type)
+        if other != kind.component_type:
+            name = kind.node.__name__
+            raise KindRefused(f"{kind.component_type} and {other} have one class, {name}")
+
+
+_BY_TYPE: Final = {kind.component_type: kind for kind in BUILT_IN}
+_BY_NODE: Final = {kind.node: kind for kind in (*BUILT_IN, UNKNOWN)}

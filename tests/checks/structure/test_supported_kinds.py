@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import pytest
+
+from oas_compiler.checks import READING
+from oas_compiler.pipeline import check, compile_ir
+from oas_compiler.report.diagnostics import CompileError
+from tests.samples import as_bytes, errors, found_in, only, ref, small, with_node
+
+BLOCK = "$referenced_components"
+
+
+def test_one_finding_lists_every_component_that_cannot_run():
+    flow = with_node(
+        {
+            "component_type": "LlmNode",
+            "id": "ask",
+            "prompt_template": "{{ topic }}",
+            "llm_config": {"component_type": "VllmConfig", "id": "vllm"},
+        }
+    )
+    flow[BLOCK]["write"]["retry_policy"] = {"max_attempts": 2}
+    flow[BLOCK]["agent"] = {"component_type": "AgentNode", "id": "agent"}
+    flow["nodes"].insert(1, ref("agent"))
+    found = [found for found in check(flow) if found.code == "OAS090"]
+    assert len(found) == 1
+    for name in ('LlmNode "ask"', 'AgentNode "agent"', 'ApiNode "write" with retry_policy'):
+        assert name in found[0].message
+    assert "VllmConfig" not in found[0].message
+
+
+def test_lines_are_given_where_there_are_lines():
+    raw = as_bytes(with_node({"component_type": "LlmNode", "id": "ask"}))
+    line = raw[: raw.index(b'"ask": {')].count(b"\n") + 1
+    (found,) = [found for found in found_in(raw) if found.code == "OAS090"]
+    assert f'LlmNode "ask" (line {line})' in found.message
+
+
+@pytest.mark.parametrize("kind", ["Agent", "Swarm", "OciGenAiConfig", "ServerTool"])
+def test_a_document_whose_root_is_no_flow_gets_exactly_one_error(kind):
+    only({"component_type": kind, "id": "it", "name": "it"}, "OAS090")
+
+
+def test_a_component_that_nothing_uses_is_not_listed():
+    flow = small(spare={"component_type": "LlmNode", "id": "spare"})
+    assert not errors(flow)
+
+
+def test_a_tool_that_asks_before_it_runs_is_not_supported():
+    tool = {"component_type": "ServerTool", "id": "t", "name": "t"}
+    node = {"component_type": "ToolNode", "id": "call", "tool": tool}
+    assert not errors(with_node(node))
+    tool["requires_confirmation"] = True
+    only(with_node(node), "OAS090")
+
+
+def test_a_renaming_plugin_mapping_is_not_supported_and_an_identical_one_is():
+    node = {
+        "component_type": "PluginTemplateNode",
+        "id": "t",
+        "template": "x",
+        "input_mapping": {"a": "a"},
+    }
+    assert not errors(with_node(node))
+    only(with_node(node | {"input_mapping": {"a": "b"}}), "OAS090")
+
+
+def test_a_foreign_plugin_type_is_unsupported_and_not_unknown():
+    node = {"component_type": "PluginVariableNode", "id": "v"}
+    only(with_node(node), "OAS090")
+
+
+def test_a_flow_that_does_not_run_can_be_looked_at_and_not_compiled():
+    node = {"component_type": "LlmNode", "id": "ask", "prompt_template": "Say something."}
+    node["llm_config"] = {"component_type": "VllmConfig", "id": "vllm", "name": "vllm"}
+    with pytest.raises(CompileError, match="LlmNode"):
+        compile_ir(with_node(node))
+    assert "ask" in compile_ir(with_node(node), rules=READING).ir.by_id
+
+
+def test_a_document_without_a_flow_cannot_be_looked_at_either():
+    with pytest.raises(CompileError, match="not supported yet"):
+        compile_ir({"component_type": "Agent", "id": "it", "name": "it"}, rules=READING)

@@ -1,0 +1,119 @@
+"""The kinds of nodes: every record leads to what it names, and a kind that cannot be taken is refused."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from importlib import metadata
+from importlib.metadata import EntryPoint
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from oas_compiler import check
+from oas_compiler.component.fields import NODE_FIELDS
+from oas_compiler.ir import Node, TemplateNode
+from oas_compiler.kinds import registry
+from oas_compiler.kinds.kind import NodeKind
+from oas_compiler.kinds.plugin_template import PLUGIN_TEMPLATE
+from oas_compiler.kinds.registry import BUILT_IN, KindRefused, find_kind, kind_of
+from oas_compiler.lower.registry import load_lowering
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EchoNode(Node):
+    pass
+
+
+ECHO = replace(PLUGIN_TEMPLATE, component_type="EchoNode", node=EchoNode)
+OTHER_ECHO = replace(ECHO)
+SHOUT = replace(ECHO, component_type="ShoutNode")
+TEMPLATE_AGAIN = replace(ECHO, component_type="PluginTemplateNode")
+BY_FORM = {kind.component_type: kind for kind in BUILT_IN}
+
+
+@pytest.fixture
+def installed(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Pretend that packages with these entry points are installed: `installed(EchoNode="ECHO")`."""
+
+    def install(**values: str) -> None:
+        found = [
+            EntryPoint(name.removesuffix("_"), f"{__name__}:{value}", registry.GROUP)
+            for name, value in values.items()
+        ]
+        monkeypatch.setattr(metadata, "entry_points", lambda group: found)
+        registry.load_plugins.cache_clear()
+
+    yield install
+    registry.load_plugins.cache_clear()
+
+
+@pytest.mark.parametrize("kind", BUILT_IN, ids=lambda kind: kind.component_type)
+def test_a_kind_is_found_by_its_type_and_says_what_it_does(kind: NodeKind) -> None:
+    assert find_kind(kind.component_type) is kind
+    assert kind.words.endswith(".")
+    assert kind.fields is None or kind.fields.keys() >= NODE_FIELDS.keys()
+    assert set(kind.flows) <= set(kind.fields or ())
+    assert not kind.behind or kind.behind in (kind.fields or ())
+
+
+@pytest.mark.parametrize("kind", [kind for kind in BUILT_IN if kind.runs], ids=lambda kind: kind.component_type)  # fmt: skip
+def test_a_kind_that_runs_names_the_function_that_lowers_it(kind: NodeKind) -> None:
+    assert callable(load_lowering(kind))
+
+
+def test_these_kinds_do_not_run_yet() -> None:
+    assert {kind.component_type for kind in BUILT_IN if not kind.runs} == {
+        "LlmNode", "AgentNode", "MapNode", "ParallelMapNode", "ParallelFlowNode",
+        "CatchExceptionNode", "TriggerWaitNode",
+    }  # fmt: skip
+
+
+def test_a_type_that_nobody_registers_has_no_kind(installed: Any) -> None:
+    installed()
+    assert find_kind("EchoNode") is None
+    assert find_kind("Flow") is None
+
+
+def test_what_is_installed_is_not_looked_at_for_a_file_of_agent_spec(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def look(**_: str) -> None:
+        pytest.fail("looked at what is installed")
+
+    monkeypatch.setattr(metadata, "entry_points", look)
+    registry.load_plugins.cache_clear()
+    flow = Path(__file__).parents[1] / "golden" / "kind_agent.json"
+    assert check(flow).errors
+
+
+def test_a_kind_of_an_installed_package_is_found_by_type_and_by_class(installed: Any) -> None:
+    installed(EchoNode="ECHO")
+    assert find_kind("EchoNode") is ECHO
+    assert kind_of(EchoNode(id="a", name="a")) is ECHO
+    assert kind_of(TemplateNode(id="t", name="t", template="")) is PLUGIN_TEMPLATE
+
+
+@pytest.mark.parametrize(
+    ("entry_points", "told"),
+    [
+        ({"EchoNode": "BY_FORM"}, "is not a NodeKind"),
+        ({"EchoNode": "NOTHING_LIKE_IT"}, "NOTHING_LIKE_IT cannot be imported"),
+        ({"OtherNode": "ECHO"}, "is not a NodeKind with the name OtherNode"),
+        ({"PluginTemplateNode": "TEMPLATE_AGAIN"}, "a kind of node PluginTemplateNode already"),
+        ({"EchoNode": "ECHO", "EchoNode_": "OTHER_ECHO"}, "a kind of node EchoNode already"),
+        ({"EchoNode": "ECHO", "ShoutNode": "SHOUT"}, "have one class, EchoNode"),
+    ],
+)
+def test_an_entry_point_that_leads_to_no_kind_of_its_own_is_refused(
+    installed: Any, entry_points: dict[str, str], told: str
+) -> None:
+    installed(**entry_points)
+    with pytest.raises(KindRefused, match=told):
+        find_kind("EchoNode")
+
+
+@pytest.mark.parametrize("lowering", ["nowhere:f", "json:nothing", "json", ":dumps"])
+def test_a_function_that_is_not_there_is_told_with_the_kind(lowering: str) -> None:
+    with pytest.raises(KindRefused, match="EchoNode: there is no function"):
+        load_lowering(replace(ECHO, lowering=lowering))

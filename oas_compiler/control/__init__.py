@@ -1,7 +1,11 @@
 """What runs after what, who decides, and what a gate stands before.
 
-approval.py   the approval policy of a flow, and the walk over a flow and its subflows
-steering.py   which node may set which fields
-risk.py       classes of risk
-slots.py      context slots: declared, selected, used
+digraph.py     any directed graph: what is reached, loops, shortest trails
+dominators.py  what stands on every way to a node of it
+graph.py       the control graph of a flow, subflows opened up
+guarding.py    which sends run before any person was asked
+approval.py    the approval policy of a flow
+steering.py    answers that lead a simulated run past its gates
+risk.py        classes of risk
+slots.py       context slots: declared, selected, used
 """

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from oas_compiler import ir
-from oas_compiler.explain.passage import Passage
+from oas_compiler.control.graph import ControlGraph
 from oas_compiler.explain.records import Call, Feed, Origin, Read, Way, Write
 from oas_compiler.ir import DataEdge, FlowIR, Json, JsonValue, Node, Path, Port
 from oas_compiler.ir.type_names import shown
@@ -35,7 +35,7 @@ class Wiring:
     flow: FlowIR
     around: Path
     """The FlowNodes around it."""
-    passage: Passage
+    graph: ControlGraph
 
     def path(self, node_id: str) -> Path:
         return (*self.around, node_id)
@@ -70,7 +70,7 @@ class Wiring:
 
     def _feed(self, edge: DataEdge, reader: Node) -> Feed:
         source = self.flow.by_id[edge.source]
-        has_run = self.passage.always_before(self.path(source.id), self.path(reader.id))
+        has_run = self.graph.dominators.is_above(self.path(source.id), self.path(reader.id))
         return Feed(
             node=edge.source,
             output=edge.output,

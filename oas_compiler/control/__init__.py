@@ -3,6 +3,7 @@
 digraph.py     any directed graph: what is reached, loops, shortest trails
 dominators.py  what stands on every way to a node of it
 graph.py       the control graph of a flow, subflows opened up
+shown.py       which nodes a gate shows the outputs of
 guarding.py    which sends run before any person was asked
 approval.py    the approval policy of a flow
 steering.py    answers that lead a simulated run past its gates

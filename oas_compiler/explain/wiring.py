@@ -18,6 +18,7 @@ from functools import cached_property
 
 from oas_compiler import ir
 from oas_compiler.control.graph import ControlGraph
+from oas_compiler.control.shown import shown_at
 from oas_compiler.explain.records import Call, Feed, Origin, Read, Way, Write
 from oas_compiler.ir import DataEdge, FlowIR, Json, JsonValue, Node, Path, Port
 from oas_compiler.ir.type_names import shown
@@ -133,20 +134,8 @@ class Wiring:
         )
 
     def shown_before(self, node: Node) -> tuple[str, ...]:
-        """The nodes whose outputs a gate shows: BranchingNodes, which put out nothing, are passed."""
-        seen = {node.id}
-        stack = [node.id]
-        found: list[str] = []
-        while stack:
-            for source in self.flow.sources_of(stack.pop()):
-                if source in seen:
-                    continue
-                seen.add(source)
-                if isinstance(self.flow.by_id[source], ir.BranchingNode):
-                    stack.append(source)
-                elif not isinstance(self.flow.by_id[source], ir.StartNode):
-                    found.append(source)
-        return tuple(sorted(found, key=lambda one: self._position[one]))
+        """The nodes whose outputs a gate shows, in the order of the flow."""
+        return tuple(sorted(shown_at(self.flow, node.id), key=lambda one: self._position[one]))
 
 
 # ------------------------------------------------------------------------ calls and templates

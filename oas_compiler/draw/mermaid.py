@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from oas_compiler.control.approval import GateSpec, derive_approval
+from oas_compiler.control.graph import level_of
 from oas_compiler.control.risk import sends
-from oas_compiler.draw.ranks import loops
 from oas_compiler.draw.words import safe
 from oas_compiler.ir import (
     ApiNode,
@@ -128,11 +128,9 @@ def _is_named(flow: FlowIR, route: Route) -> bool:
 
 def _back_routes(flow: FlowIR) -> frozenset[Route]:
     """The control edges that go back to a node on the way to them, walking from the start."""
-    index = {node.id: number for number, node in enumerate(flow.nodes)}
-    known = [route for route in flow.routes if {route.source, route.target} <= index.keys()]
-    pairs = [(index[route.source], index[route.target]) for route in known]
-    found = loops(len(flow.nodes), pairs, index.get(flow.start, 0))
-    return frozenset(known[number] for number in found)
+    starts = (flow.start, *(node.id for node in flow.nodes))
+    back = level_of(flow).back_links(starts)
+    return frozenset(route for route in flow.routes if (route.source, route.target) in back)
 
 
 def _key(path: Path) -> str:

@@ -3,7 +3,7 @@
     start → a → b → a, b → end, no gate among them
         -> Loop(way=(a, b), back="/control_flow_connections/2", …)
 
-The circles (circles.py) of what is left without the stops.
+The loops (control/digraph.py) of what is left without the stops.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from oas_compiler.checks.circles import groups
-from oas_compiler.checks.control_flow import ControlFlow, Edge, Step
+from oas_compiler.checks.control_flow import ControlFlow, Step
 from oas_compiler.checks.control_paths import NONE_WAIVED, Openings, Waived, below, longer
+from oas_compiler.control.digraph import Digraph, reach_from
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,15 +48,18 @@ def every_flow(
 
 def loops(flow: ControlFlow, openings: Openings, waived: Waived = NONE_WAIVED) -> Iterator[Loop]:
     """The loops of one flow that a run can come to and that pass no stop."""
-    order = _reached(flow)
+    reached = reach_from(
+        [flow.start] if flow.start else (),
+        lambda pointer: (edge.target for edge in flow.edges_of(pointer)),
+    )
+    order = {pointer: number for number, pointer in enumerate(reached)}
     edges = {pointer: tuple(openings.edges(flow, flow.steps[pointer], waived)) for pointer in order}
-    following = {pointer: [edge.target for edge in found] for pointer, found in edges.items()}
-    for group in groups(order, following):
+    graph = Digraph({pointer: [edge.target for edge in found] for pointer, found in edges.items()})
+    for group in graph.loops(order):
         inside = frozenset(group)
-        if len(group) == 1 and all(edge.target != group[0] for edge in edges[group[0]]):
-            continue
         first = min(group, key=order.__getitem__)
-        way, back = _round(first, inside, edges)
+        way = graph.shortest_round(first, inside)
+        back = next(edge.pointer for edge in edges[way[-1]] if edge.target == first)
         trail: tuple[str, ...] = ()
         for pointer in way:
             trail = longer(trail, flow.steps[pointer].id)
@@ -69,34 +72,3 @@ def loops(flow: ControlFlow, openings: Openings, waived: Waived = NONE_WAIVED) -
                 edge.target not in inside for pointer in group for edge in flow.edges_of(pointer)
             ),
         )
-
-
-def _reached(flow: ControlFlow) -> dict[str, int]:
-    """Nodes in the order of a walk from the start, gates or not."""
-    order = {flow.start: 0} if flow.start else {}
-    waiting = list(order)
-    for pointer in waiting:
-        for edge in flow.edges_of(pointer):
-            if edge.target not in order:
-                order[edge.target] = len(order)
-                waiting.append(edge.target)
-    return order
-
-
-def _round(
-    first: str, inside: frozenset[str], edges: dict[str, tuple[Edge, ...]]
-) -> tuple[list[str], str]:
-    """A shortest way from `first` back to it, and the edge that closes it."""
-    before: dict[str, str] = {}
-    waiting = [first]
-    for pointer in waiting:
-        for edge in edges[pointer]:
-            if edge.target == first:
-                way = [pointer]
-                while way[-1] != first:
-                    way.append(before[way[-1]])
-                return way[::-1], edge.pointer
-            if edge.target in inside and edge.target not in before:
-                before[edge.target] = pointer
-                waiting.append(edge.target)
-    raise AssertionError("a strongly connected component has a way round")

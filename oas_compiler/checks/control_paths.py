@@ -17,6 +17,7 @@ from functools import lru_cache
 from typing import TypeAlias
 
 from oas_compiler.checks.control_flow import ControlFlow, Edge, Step
+from oas_compiler.control.digraph import reach_from
 
 Waived: TypeAlias = frozenset[tuple[str, ...]]
 """Gates that never ask, as paths of node ids from the flow in question inwards."""
@@ -63,21 +64,15 @@ class Openings:
         return self._known[key]
 
     def _walk(self, flow: ControlFlow, waived: Waived) -> Opening:
-        # breadth first, so that the first way to a node is a shortest one
+        def following(pointer: str) -> Iterator[str]:
+            return (edge.target for edge in self.edges(flow, flow.steps[pointer], waived))
+
         trails: dict[str, tuple[str, ...]] = {}
-        exits: set[str] = set()
-        if flow.start:
-            trails[flow.start] = longer((), flow.steps[flow.start].id)
-        waiting = list(trails)
-        for pointer in waiting:
-            step = flow.steps[pointer]
-            if step.type == "EndNode":
-                exits.add(step.branch)
-            for edge in self.edges(flow, step, waived):
-                if edge.target not in trails:
-                    trails[edge.target] = longer(trails[pointer], flow.steps[edge.target].id)
-                    waiting.append(edge.target)
-        return Opening(trails=trails, exits=frozenset(exits))
+        for pointer, before in reach_from([flow.start] if flow.start else (), following).items():
+            trails[pointer] = longer(trails[before] if before else (), flow.steps[pointer].id)
+        ends = (flow.steps[pointer] for pointer in trails)
+        exits = frozenset(step.branch for step in ends if step.type == "EndNode")
+        return Opening(trails=trails, exits=exits)
 
     def edges(self, flow: ControlFlow, step: Step, waived: Waived) -> Iterator[Edge]:
         """The edges out of a node by which control can go on without having passed a stop."""

@@ -50,7 +50,7 @@ class Step:
 
     @property
     def sends(self) -> bool:
-        """As `approval.is_send`, and however its risk class is spelt."""
+        """As `risk.is_send`, and however its risk class is spelt."""
         return not self.is_gate and means_send(self.risk_class)
 
 

@@ -34,7 +34,7 @@ from oas_compiler.cli.explained_pieces import (
     short,
     word,
 )
-from oas_compiler.control.approval import is_send_class
+from oas_compiler.control.risk import is_send_class
 from oas_compiler.explain import Explanation
 from oas_compiler.explain.records import Feed, GateFacts, NodeFacts, Read, Send, Write
 

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from oas_compiler.cli.safe import clean as _clean
 from oas_compiler.cli.safe import cut
-from oas_compiler.control.approval import is_send_class
+from oas_compiler.control.risk import is_send_class
 from oas_compiler.ir import Json
 from oas_compiler.text.secrets import without_secrets
 

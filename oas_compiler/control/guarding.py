@@ -17,7 +17,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
 
-from oas_compiler.control.approval import Approval, GateSpec, derive_approval, waived_gates
+from oas_compiler.control.approval import Approval, derive_approval, waived_gates
+from oas_compiler.control.gates import GateSpec
 from oas_compiler.control.graph import ControlGraph
 from oas_compiler.control.risk import sends
 from oas_compiler.ir import FlowIR, Path

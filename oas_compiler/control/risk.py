@@ -8,11 +8,28 @@ In: a `riskClass` as an author wrote it, or a flow.  Out: its weight; the nodes 
 
 from __future__ import annotations
 
-from oas_compiler.control.approval import is_send, is_send_class
-from oas_compiler.ir import FlowIR, Path, walk
+from oas_compiler.ir import FlowIR, InputMessageNode, Node, Path, walk
 
 READ, WRITE, APPROVAL, SEND = range(4)
 _READ_CLASSES = frozenset({"", "read_only", "read"})
+_SEND_SUFFIXES = ("_send", "_publish", "_post", "_delete")
+_SEND_CLASSES = frozenset({"send_external_message", "send", "publish", "post", "delete"})
+
+
+def is_send_class(risk_class: str) -> bool:
+    """Whether a node of this risk class acts on the world outside and cannot be undone.
+
+    The runtime decides by a rule of its own in cinatra_sdk/governed/policy.py; a test compares the two.
+    """
+    return risk_class in _SEND_CLASSES or risk_class.endswith(_SEND_SUFFIXES)
+
+
+def is_send(node: Node) -> bool:
+    """Whether the node itself acts on the world outside: any node that its author says it of.
+
+    A gate does not: its class says what it guards.  A FlowNode acts when its subflow has run.
+    """
+    return not isinstance(node, InputMessageNode) and is_send_class(node.risk_class)
 
 
 def weight(risk_class: str) -> int:

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from oas_compiler.control.approval import GateSpec
+from oas_compiler.control.gates import GateSpec
 from oas_compiler.control.risk import weight
 from oas_compiler.diff.changes import called
 from oas_compiler.diff.content import brief, contrasted

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from oas_compiler.control.approval import GateSpec, derive_approval
+from oas_compiler.control.approval import derive_approval
+from oas_compiler.control.gates import GateSpec
 from oas_compiler.control.graph import level_of
 from oas_compiler.control.risk import sends
 from oas_compiler.draw.words import safe

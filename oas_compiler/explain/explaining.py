@@ -16,7 +16,7 @@ from oas_compiler.control.approval import visible_required
 from oas_compiler.control.guarding import Guarding
 from oas_compiler.document.scope import Document
 from oas_compiler.explain.guarding import gate_records, send_records, sends_of, wirings_of
-from oas_compiler.explain.host import derive, policy_steps
+from oas_compiler.explain.host import derive
 from oas_compiler.explain.records import (
     Explanation,
     GateFacts,
@@ -111,8 +111,8 @@ class _Explaining:
         self.wirings: dict[Path, Wiring] = dict(wirings_of(flow, self.guarding.graph))
         self.gates: dict[Path, GateFacts] = gate_records(self.guarding, self.wirings, self.sends)
         self._steps: dict[str, list[int]] = {}
-        for number, node_id, _risk in policy_steps(self.approval):
-            self._steps.setdefault(node_id, []).append(number)
+        for step in self.approval.steps:
+            self._steps.setdefault(step.node_id, []).append(step.number)
 
     def nodes(self) -> Iterator[NodeFacts]:
         reached = self.guarding.reached

@@ -11,9 +11,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from oas_compiler.control.approval import FALLBACK_RENDERER, GateSpec
+from oas_compiler.control.gates import GateSpec
 from oas_compiler.control.graph import ControlGraph
 from oas_compiler.control.guarding import Guarding
+from oas_compiler.control.policy_steps import FALLBACK_RENDERER
 from oas_compiler.explain.records import GateFacts, Send
 from oas_compiler.explain.wiring import Wiring
 from oas_compiler.ir import FlowIR, InputMessageNode, Path, walk

@@ -24,7 +24,8 @@ from cinatra_sdk.engine.runtime_context import DERIVED, HostContext, host_contex
 from cinatra_sdk.governed.keys import RUN_ID_INPUTS
 from cinatra_sdk.governed.policy import is_send_class, parse_policy, require_entries
 from cinatra_sdk.platform.protocol import Platform
-from oas_compiler.control.approval import Approval, GateSpec, acting_nodes, derive_approval
+from oas_compiler.control.approval import Approval, acting_nodes, derive_approval
+from oas_compiler.control.gates import GateSpec
 from oas_compiler.control.steering import steering
 from oas_compiler.draw.mermaid import mermaid
 from oas_compiler.ir import FlowIR

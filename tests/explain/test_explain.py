@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from cinatra_sdk.governed.policy import is_send_class as runtime_is_send_class
-from oas_compiler.control.approval import derive_approval, is_send_class
+from oas_compiler.control.approval import derive_approval
+from oas_compiler.control.risk import is_send_class
 from oas_compiler.explain import Explanation, explain
 from oas_compiler.explain.explaining import RUN_ID_INPUTS
 from oas_compiler.explain.records import NodeFacts

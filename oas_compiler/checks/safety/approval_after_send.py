@@ -17,15 +17,10 @@ from oas_compiler.checks.control_paths import asks_a_person
 from oas_compiler.checks.open_sends import open_sends
 from oas_compiler.checks.risk_words import means_send
 from oas_compiler.checks.subject import Subject
-from oas_compiler.control.approval import (
-    GateSpec,
-    coming_to,
-    derive_approval,
-    gates_before,
-    is_send,
-    waived_gates,
-)
-from oas_compiler.control.risk import APPROVAL, WRITE, weight
+from oas_compiler.control.approval import derive_approval, waived_gates
+from oas_compiler.control.gates import GateSpec
+from oas_compiler.control.guards import coming_to, gates_before
+from oas_compiler.control.risk import APPROVAL, WRITE, is_send, weight
 from oas_compiler.findings.rules import Report, rule
 from oas_compiler.ir import FlowIR, InputMessageNode, Path, StartNode, walk
 

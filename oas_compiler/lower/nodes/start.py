@@ -22,7 +22,8 @@ from cinatra_sdk.governed.keys import RUN_ID_INPUTS
 from cinatra_sdk.governed.policy import parse_policy, require_entries
 from cinatra_sdk.governed.secrets import without_secrets
 from cinatra_sdk.governed.state import seal
-from oas_compiler.control.approval import SETUP_STEP, visible_required
+from oas_compiler.control.approval import visible_required
+from oas_compiler.control.policy_steps import SETUP_STEP
 from oas_compiler.ir import Port, StartNode
 from oas_compiler.lower.frame import Frame
 from oas_compiler.lower.inputs import accepted_inputs

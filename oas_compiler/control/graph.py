@@ -40,7 +40,7 @@ class ControlGraph:
     """The ways through a flow that has no errors."""
 
     start: Path
-    steps: Digraph[Path]
+    digraph: Digraph[Path]
     """Nodes and the points behind nodes that run flows, with what can run next."""
     containers: frozenset[Path]
     """The nodes that run flows."""
@@ -52,7 +52,7 @@ class ControlGraph:
             # flows that run beside each other may have nodes of the same path
             links[path] = tuple(dict.fromkeys((*links.get(path, ()), *following)))
         containers = frozenset(path[1:] for path in links if path[0] == _DONE)
-        return cls(start=(flow.start,), steps=Digraph(links), containers=containers)
+        return cls(start=(flow.start,), digraph=Digraph(links), containers=containers)
 
     def done(self, path: Path) -> Path:
         """The point at which a node has acted: behind all that is inside it, else the node."""
@@ -60,11 +60,11 @@ class ControlGraph:
 
     def reached(self, without: Collection[Path] = ()) -> Collection[Path]:
         """What control can come to when nothing gets past the nodes in `without`."""
-        return self.steps.reach([self.start], without).keys()
+        return self.digraph.reach([self.start], without).keys()
 
     def sometimes_before(self, path: Path) -> Collection[Path]:
         """The nodes from which control can come to `path`, itself only around a loop."""
-        return self.steps.before(path)
+        return self.digraph.before(path)
 
     def always_before(self, path: Path) -> Iterator[Path]:
         """The nodes on every way to `path`, nearest first; none if it is never reached."""
@@ -72,12 +72,12 @@ class ControlGraph:
 
     def repeats(self, path: Path, without: Collection[Path]) -> bool:
         """Whether a loop leads from a node back to it past none of the nodes in `without`."""
-        return path in self.steps.after(path, without)
+        return path in self.digraph.after(path, without)
 
     @cached_property
     def dominators(self) -> Dominators[Path]:
         """What stands on every way from the StartNode to each node."""
-        return Dominators(self.steps, self.start)
+        return Dominators(self.digraph, self.start)
 
 
 _DONE = "\0"

@@ -8,7 +8,7 @@ A gate that the policy waives (`requiresApproval: false` in `gateSteps`) asks no
 nothing.  A gate is never a send: its risk class says what it guards.
 
 This is the one proof that explanations and comparisons share; the rules prove the same for files
-that may have errors (checks/open_sends.py), and a test compares the two.
+that may have errors (open_sends.py), and a test compares the two.
 """
 
 from __future__ import annotations

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from oas_compiler import CompileError
-from oas_compiler.checks.control_flow import read_control
-from oas_compiler.checks.control_paths import asks_a_person
-from oas_compiler.checks.open_sends import open_sends
+from oas_compiler.checks.outlines import read_outline
 from oas_compiler.control.approval import derive_approval, waived_gates
 from oas_compiler.control.guarding import Guarding
+from oas_compiler.control.open_sends import find_open_sends
+from oas_compiler.control.openings import asks_a_person
 from oas_compiler.document.scope import Document
 from oas_compiler.explain import explain
 from oas_compiler.findings.finding import Findings
@@ -93,9 +93,11 @@ def sends_in(flow: FlowIR) -> dict[Path, str]:
 def open_by_rules(made: Made, flow: FlowIR) -> set[str]:
     read = read_source(json.dumps(made).encode(), Findings())
     assert read is not None
-    control = read_control(Document(read, read.value, Findings()))
+    control = read_outline(Document(read, read.value, Findings()))
     assert control is not None
-    return {found.step.pointer for found in open_sends(control, waived_gates(flow), asks_a_person)}
+    return {
+        found.node.pointer for found in find_open_sends(control, waived_gates(flow), asks_a_person)
+    }
 
 
 def test_a_rule_an_explanation_and_the_control_graph_find_the_same_sends_open() -> None:

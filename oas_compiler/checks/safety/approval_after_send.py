@@ -12,14 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from oas_compiler.checks.control_flow import ControlFlow, Step
-from oas_compiler.checks.control_paths import asks_a_person
-from oas_compiler.checks.open_sends import open_sends
 from oas_compiler.checks.risk_words import means_send
 from oas_compiler.checks.subject import Subject
 from oas_compiler.control.approval import derive_approval, waived_gates
 from oas_compiler.control.gates import GateSpec
 from oas_compiler.control.guards import coming_to, gates_before
+from oas_compiler.control.open_sends import find_open_sends
+from oas_compiler.control.openings import asks_a_person
+from oas_compiler.control.outline import Outline, OutlineNode
 from oas_compiler.control.risk import APPROVAL, WRITE, is_send, weight
 from oas_compiler.findings.rules import Report, rule
 from oas_compiler.ir import FlowIR, InputMessageNode, Path, StartNode, walk
@@ -37,10 +37,10 @@ from oas_compiler.ir import FlowIR, InputMessageNode, Path, StartNode, walk
     good="start → look → sign → send → end",
 )
 def approval_after_send(subject: Subject, report: Report) -> None:
-    flow, control = subject.flow, subject.control
-    if flow is None or control is None or not isinstance(flow.by_id.get(flow.start), StartNode):
+    flow, outline = subject.flow, subject.outline
+    if flow is None or outline is None or not isinstance(flow.by_id.get(flow.start), StartNode):
         return
-    late = list(_late(flow, *_sends(flow, control)))
+    late = list(_late(flow, *_sends(flow, outline)))
     nodes = dict(walk(flow)) if late else {}
     for gate, send, comes_first in late:
         node = nodes[gate.path]
@@ -54,11 +54,13 @@ def approval_after_send(subject: Subject, report: Report) -> None:
         )
 
 
-def _sends(flow: FlowIR, control: ControlFlow) -> tuple[frozenset[Path], frozenset[Path]]:
+def _sends(flow: FlowIR, outline: Outline) -> tuple[frozenset[Path], frozenset[Path]]:
     """The sends behind some gate, and those of them that no gate which approves comes before."""
     waived = waived_gates(flow)
-    ungated = {found.step.pointer for found in open_sends(control, waived, asks_a_person)}
-    unapproved = {found.step.pointer for found in open_sends(control, waived, _approves)} - ungated
+    ungated = {found.node.pointer for found in find_open_sends(outline, waived, asks_a_person)}
+    unapproved = {
+        found.node.pointer for found in find_open_sends(outline, waived, _approves)
+    } - ungated
     gated = {
         path: node.place.pointer
         for path, node in walk(flow)
@@ -67,8 +69,8 @@ def _sends(flow: FlowIR, control: ControlFlow) -> tuple[frozenset[Path], frozens
     return frozenset(gated), frozenset(p for p, at in gated.items() if at in unapproved)
 
 
-def _approves(step: Step) -> bool:
-    return step.is_gate and _is_approval(str(step.cinatra.get("riskClass", "")))
+def _approves(node: OutlineNode) -> bool:
+    return node.is_gate and _is_approval(str(node.cinatra.get("riskClass", "")))
 
 
 def _is_approval(risk_class: str) -> bool:

@@ -11,49 +11,47 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from oas_compiler.checks.control_flow import ControlFlow, Step
-from oas_compiler.checks.control_paths import NONE_WAIVED, Openings, Waived, below, longer
 from oas_compiler.control.digraph import Digraph, reach_from
+from oas_compiler.control.openings import NONE_WAIVED, Openings, Waived, lengthen, waived_inside
+from oas_compiler.control.outline import Outline, OutlineNode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loop:
     """One way round, and everything that can be on one."""
 
-    flow: ControlFlow
+    flow: Outline
     way: tuple[str, ...]
     """Ids along a shortest way round, from where a run comes to it; the middle of a long one left out."""
     back: str
     """Pointer of the control edge that closes it."""
-    members: tuple[Step, ...]
+    members: tuple[OutlineNode, ...]
     can_end: bool
     """Whether any control edge leads out of it."""
 
 
-def every_flow(
-    flow: ControlFlow, waived: Waived = NONE_WAIVED
-) -> Iterator[tuple[ControlFlow, Waived]]:
+def each_flow(flow: Outline, waived: Waived = NONE_WAIVED) -> Iterator[tuple[Outline, Waived]]:
     """The flow and every flow inside it, each once for each set of gates that never ask there."""
     found = [(flow, waived)]
     seen = {(flow.pointer, waived)}
     for current, waived_here in found:
         yield current, waived_here
-        for step in current.steps.values():
-            inside = below(waived_here, step)
-            for inner in step.inner:
+        for node in current.nodes.values():
+            inside = waived_inside(waived_here, node)
+            for inner in node.inner:
                 if (inner.pointer, inside) not in seen:
                     seen.add((inner.pointer, inside))
                     found.append((inner, inside))
 
 
-def loops(flow: ControlFlow, openings: Openings, waived: Waived = NONE_WAIVED) -> Iterator[Loop]:
+def find_loops(flow: Outline, openings: Openings, waived: Waived = NONE_WAIVED) -> Iterator[Loop]:
     """The loops of one flow that a run can come to and that pass no stop."""
     reached = reach_from(
         [flow.start] if flow.start else (),
         lambda pointer: (edge.target for edge in flow.edges_of(pointer)),
     )
     order = {pointer: number for number, pointer in enumerate(reached)}
-    edges = {pointer: tuple(openings.edges(flow, flow.steps[pointer], waived)) for pointer in order}
+    edges = {pointer: tuple(openings.edges(flow, flow.nodes[pointer], waived)) for pointer in order}
     graph = Digraph({pointer: [edge.target for edge in found] for pointer, found in edges.items()})
     for group in graph.loops(order):
         inside = frozenset(group)
@@ -62,12 +60,12 @@ def loops(flow: ControlFlow, openings: Openings, waived: Waived = NONE_WAIVED) -
         back = next(edge.pointer for edge in edges[way[-1]] if edge.target == first)
         trail: tuple[str, ...] = ()
         for pointer in way:
-            trail = longer(trail, flow.steps[pointer].id)
+            trail = lengthen(trail, flow.nodes[pointer].id)
         yield Loop(
             flow=flow,
             way=trail,
             back=back,
-            members=tuple(flow.steps[pointer] for pointer in sorted(group, key=order.__getitem__)),
+            members=tuple(flow.nodes[pointer] for pointer in sorted(group, key=order.__getitem__)),
             can_end=any(
                 edge.target not in inside for pointer in group for edge in flow.edges_of(pointer)
             ),

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from oas_compiler.checks.structure.gaps import Gaps, is_vague, unlisted
 from oas_compiler.checks.structure.reach import Reach
 from oas_compiler.checks.subject import Subject
-from oas_compiler.control.graph import level_of
+from oas_compiler.control.graph import link_level
 from oas_compiler.ir import DataEdge, EndNode, FlowIR, Node, Port, StartNode
 
 
@@ -111,7 +111,7 @@ class _Before:
 
     def __init__(self, flow: FlowIR) -> None:
         self._bit = {node_id: 1 << number for number, node_id in enumerate(flow.by_id)}
-        self._before = level_of(flow).reverse.gather_ahead(self._bit)
+        self._before = link_level(flow).reverse.gather_ahead(self._bit)
 
     def can_run(self, node: str, *, before: str) -> bool:
         return bool(self._before.get(before, 0) & self._bit.get(node, 0))

@@ -24,7 +24,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from oas_compiler.control.gates import GateSpec, find_entries, show_gate, show_gates_in
-from oas_compiler.control.guards import guards_of
+from oas_compiler.control.guards import find_guards
 from oas_compiler.control.policy_steps import SETUP_STEP, AskedField, PolicyStep
 from oas_compiler.control.risk import is_send
 from oas_compiler.ir import (
@@ -79,7 +79,7 @@ def derive_approval(flow: FlowIR, *, send_class: frozenset[Path] | None = None) 
     return Approval(
         steps=tuple(steps),
         gates=tuple(gates),
-        guards=tuple(guards_of(flow, gates, send_class or frozenset())),
+        guards=tuple(find_guards(flow, gates, send_class or frozenset())),
     )
 
 

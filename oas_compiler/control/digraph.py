@@ -1,10 +1,10 @@
 """A directed graph, and every walk over it that this compiler needs; it knows nothing of flows.
 
     graph = Digraph({"a": ["b"], "b": ["c", "d"], "c": ["b"]})
-    graph.reach(["a"])                   ->  {"a": None, "b": "a", "c": "b", "d": "b"}
-    graph.reach(["a"], without=["c"])    nothing gets past "c", which is reached itself
-    list(graph.groups("abcd"))          ->  ["d"], ["c", "b"], ["a"]
-    list(graph.loops("abcd"))           ->  ["c", "b"]
+    graph.reach_from(["a"])                 ->  {"a": None, "b": "a", "c": "b", "d": "b"}
+    graph.reach_from(["a"], without=["c"])  nothing gets past "c", which is reached itself
+    list(graph.find_groups("abcd"))         ->  ["d"], ["c", "b"], ["a"]
+    list(graph.find_loops("abcd"))          ->  ["c", "b"]
 
 All walks take time in proportion to nodes and links, and no recursion.
 """
@@ -70,26 +70,26 @@ class Digraph(Generic[N]):
         """The nodes right before `node`."""
         return self.reverse.following(node)
 
-    def reach(self, starts: Iterable[N], without: Collection[N] = ()) -> dict[N, N | None]:
+    def reach_from(self, starts: Iterable[N], without: Collection[N] = ()) -> dict[N, N | None]:
         """Every node that can be reached from `starts`; see `reach_from`."""
         return reach_from(starts, self.following, without)
 
-    def after(self, node: N, without: Collection[N] = ()) -> Collection[N]:
+    def find_after(self, node: N, without: Collection[N] = ()) -> Collection[N]:
         """The nodes that come after `node`, itself only where a loop leads back to it."""
-        return self.reach(self.following(node), without).keys()
+        return self.reach_from(self.following(node), without).keys()
 
-    def before(self, node: N) -> Collection[N]:
+    def find_before(self, node: N) -> Collection[N]:
         """The nodes that `node` comes after, itself only where a loop leads back to it."""
-        return self.reverse.after(node)
+        return self.reverse.find_after(node)
 
     # ------------------------------------------------------------------ depth first
 
-    def order_from(self, start: N) -> list[N]:
+    def find_order(self, start: N) -> list[N]:
         """Every node that can be reached, in reverse postorder: outside of loops, sources first."""
         left, _back = self._descend([start])
         return left[::-1]
 
-    def back_links(self, starts: Iterable[N]) -> set[tuple[N, N]]:
+    def find_back_links(self, starts: Iterable[N]) -> set[tuple[N, N]]:
         """The links (source, target) that lead back to a node on the way to their source."""
         return self._descend(starts)[1]
 
@@ -117,7 +117,7 @@ class Digraph(Generic[N]):
 
     # ------------------------------------------------------------------ loops
 
-    def groups(self, nodes: Iterable[N]) -> Iterator[list[N]]:
+    def find_groups(self, nodes: Iterable[N]) -> Iterator[list[N]]:
         """Nodes that lead to each other, of all that can be reached from `nodes` (Tarjan).
 
         A node in no loop is a group by itself.  What a group leads to comes before it.
@@ -149,13 +149,13 @@ class Digraph(Generic[N]):
                             group.append(open_nodes.popitem()[0])
                         yield group
 
-    def loops(self, nodes: Iterable[N]) -> Iterator[list[N]]:
+    def find_loops(self, nodes: Iterable[N]) -> Iterator[list[N]]:
         """The groups that can be gone round in; a node that follows itself is one, too."""
-        for group in self.groups(nodes):
+        for group in self.find_groups(nodes):
             if len(group) > 1 or group[0] in self.following(group[0]):
                 yield group
 
-    def shortest_round(self, first: N, inside: Collection[N]) -> tuple[N, ...]:
+    def find_shortest_round(self, first: N, inside: Collection[N]) -> tuple[N, ...]:
         """A shortest way from `first` back to it through nodes of its loop, `first` named once."""
 
         def next_inside(node: N) -> Iterator[N]:
@@ -171,7 +171,7 @@ class Digraph(Generic[N]):
         own: what each node of the graph adds, as bits; keys say which nodes there are.
         """
         ahead: dict[N, int] = {}
-        for group in self.groups(own):
+        for group in self.find_groups(own):
             inside = set(group)
             found = 0
             for node in group:

@@ -1,8 +1,8 @@
 """What stands on every way from the start of a graph to a node (its dominators).
 
     a → b, b → c, b → d, c → e, d → e        Dominators(graph, "a")
-        .above("e")           ->  "b", "a": nearest first
-        .is_above("b", "e")   ->  True;  of "c" and "d" neither is on every way to "e"
+        .find_above("e")     ->  "b", "a": nearest first
+        .is_above("b", "e")  ->  True;  of "c" and "d" neither is on every way to "e"
 
 Cooper, Harvey and Kennedy's algorithm: all nodes at once, near linear for flows as people write them.
 """
@@ -21,10 +21,10 @@ class Dominators(Generic[N]):
 
     def __init__(self, graph: Digraph[N], start: N) -> None:
         self._start = start
-        self._order = graph.order_from(start)
+        self._order = graph.find_order(start)
         self._nearest = self._find_nearest(graph)
 
-    def above(self, node: N) -> Iterator[N]:
+    def find_above(self, node: N) -> Iterator[N]:
         """The nodes on every way to `node`, nearest first, without itself."""
         while node in self._nearest and node != self._start:
             node = self._nearest[node]

@@ -12,7 +12,7 @@ EndNodes lead on to where the branch that they name leads from the node around.
 The path of a node that runs a flow is where control enters it; `done(path)` is the point where it
 has run whole, whatever branch it leaves by.  That is when a FlowNode of a send class acts.
 
-`level_of` is the graph of one flow alone, for questions that end at its borders and for flows that
+`link_level` is the graph of one flow alone, for questions that end at its borders and for flows that
 may have errors: its nodes are ids.
 """
 
@@ -27,7 +27,7 @@ from oas_compiler.control.dominators import Dominators
 from oas_compiler.ir import EndNode, FlowIR, FlowNode, Node, Path
 
 
-def level_of(flow: FlowIR) -> Digraph[str]:
+def link_level(flow: FlowIR) -> Digraph[str]:
     """The control edges of one flow as the author wrote them, subflows left closed."""
     links: dict[str, list[str]] = {}
     for route in flow.routes:
@@ -60,19 +60,19 @@ class ControlGraph:
 
     def reached(self, without: Collection[Path] = ()) -> Collection[Path]:
         """What control can come to when nothing gets past the nodes in `without`."""
-        return self.digraph.reach([self.start], without).keys()
+        return self.digraph.reach_from([self.start], without).keys()
 
     def sometimes_before(self, path: Path) -> Collection[Path]:
         """The nodes from which control can come to `path`, itself only around a loop."""
-        return self.digraph.before(path)
+        return self.digraph.find_before(path)
 
     def always_before(self, path: Path) -> Iterator[Path]:
         """The nodes on every way to `path`, nearest first; none if it is never reached."""
-        return self.dominators.above(path)
+        return self.dominators.find_above(path)
 
     def repeats(self, path: Path, without: Collection[Path]) -> bool:
         """Whether a loop leads from a node back to it past none of the nodes in `without`."""
-        return path in self.digraph.after(path, without)
+        return path in self.digraph.find_after(path, without)
 
     @cached_property
     def dominators(self) -> Dominators[Path]:

@@ -1,7 +1,7 @@
 """Which gates control can come from to a node that acts on the world outside.
 
     start → review_gate → send_flow(confirm_gate → send)
-        gates_before(flow, {("send_flow", "send")})
+        find_gates_before(flow, {("send_flow", "send")})
             ->  {("review_gate",): ("send_flow", "send"), ("send_flow", "confirm_gate"): (…, "send")}
 
 Control comes along the control edges, into and out of FlowNodes, and around a loop: also one around
@@ -15,11 +15,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from oas_compiler.control.digraph import Digraph
 from oas_compiler.control.gates import GateSpec
-from oas_compiler.control.graph import level_of
+from oas_compiler.control.graph import link_level
 from oas_compiler.ir import FlowIR, FlowNode, InputMessageNode, Node, Path
 
 
-def guards_of(
+def find_guards(
     flow: FlowIR, gates: Sequence[GateSpec], send_class: frozenset[Path]
 ) -> Iterator[tuple[int, str, str]]:
     """(step, gate, send): each step with a gate before a send, with one such gate and send.
@@ -27,7 +27,7 @@ def guards_of(
     send_class: the nodes that act, and the gates of a send class, which are their own sends.
     """
     own = send_class & {gate.path for gate in gates}
-    ahead = gates_before(flow, send_class - own)
+    ahead = find_gates_before(flow, send_class - own)
     named: set[int] = set()
     for gate in gates:
         send = ahead.get(gate.path, gate.path if gate.path in own else None)
@@ -36,12 +36,12 @@ def guards_of(
             yield gate.step, "/".join(gate.path), "/".join(send)
 
 
-def gates_before(flow: FlowIR, sends: frozenset[Path]) -> dict[Path, Path]:
+def find_gates_before(flow: FlowIR, sends: frozenset[Path]) -> dict[Path, Path]:
     """Gate → one of `sends` that control can come to from it."""
-    return coming_to(flow, sends, lambda _, node: isinstance(node, InputMessageNode))
+    return find_targets_ahead(flow, sends, lambda _, node: isinstance(node, InputMessageNode))
 
 
-def coming_to(
+def find_targets_ahead(
     flow: FlowIR, targets: frozenset[Path], asked: Callable[[Path, Node], bool]
 ) -> dict[Path, Path]:
     """Each node that is asked about → one of `targets` that control can come to from it."""
@@ -56,7 +56,7 @@ def coming_to(
         inner, around, beyond = stack.pop()
         paths = {node.id: (*around, node.id) for node in inner.nodes}
         sending = {node_id: under[path] for node_id, path in paths.items() if path in under}
-        ahead = _find_ahead(level_of(inner), sending)
+        ahead = _find_ahead(link_level(inner), sending)
         for node in inner.nodes:
             following = ahead.get(node.id, beyond)
             if isinstance(node, FlowNode):
@@ -71,7 +71,7 @@ def coming_to(
 def _find_ahead(level: Digraph[str], sending: Mapping[str, Path]) -> dict[str, Path]:
     """Node → the send of a nearest node in `sending` that comes after it."""
     ahead: dict[str, Path] = {}
-    for current in level.reverse.reach(sending):
+    for current in level.reverse.reach_from(sending):
         send = sending[current] if current in sending else ahead[current]
         for source in level.preceding(current):
             ahead.setdefault(source, send)

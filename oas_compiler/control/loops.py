@@ -30,7 +30,7 @@ class Loop:
     """Whether any control edge leads out of it."""
 
 
-def each_flow(flow: Outline, waived: Waived = NONE_WAIVED) -> Iterator[tuple[Outline, Waived]]:
+def walk_flows(flow: Outline, waived: Waived = NONE_WAIVED) -> Iterator[tuple[Outline, Waived]]:
     """The flow and every flow inside it, each once for each set of gates that never ask there."""
     found = [(flow, waived)]
     seen = {(flow.pointer, waived)}
@@ -53,10 +53,10 @@ def find_loops(flow: Outline, openings: Openings, waived: Waived = NONE_WAIVED) 
     order = {pointer: number for number, pointer in enumerate(reached)}
     edges = {pointer: tuple(openings.edges(flow, flow.nodes[pointer], waived)) for pointer in order}
     graph = Digraph({pointer: [edge.target for edge in found] for pointer, found in edges.items()})
-    for group in graph.loops(order):
+    for group in graph.find_loops(order):
         inside = frozenset(group)
         first = min(group, key=order.__getitem__)
-        way = graph.shortest_round(first, inside)
+        way = graph.find_shortest_round(first, inside)
         back = next(edge.pointer for edge in edges[way[-1]] if edge.target == first)
         trail: tuple[str, ...] = ()
         for pointer in way:

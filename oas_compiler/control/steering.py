@@ -20,13 +20,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from oas_compiler.control.graph import level_of
+from oas_compiler.control.graph import link_level
 from oas_compiler.control.slots import modes_of, read_slots, resolving
 from oas_compiler.ir import (
     ApiNode,
     BranchingNode,
     FlowIR,
-    FlowNode,
     InputMessageNode,
     JsonValue,
     Node,
@@ -70,8 +69,8 @@ def autonomous_slots(flow: FlowIR) -> dict[str, JsonValue]:
 def _flows(flow: FlowIR, around: Path) -> Iterator[tuple[Path, FlowIR]]:
     yield around, flow
     for path, node in walk(flow, around):
-        if isinstance(node, FlowNode):
-            yield path, node.subflow
+        for subflow in node.subflows:
+            yield path, subflow
 
 
 def _steer(
@@ -101,15 +100,15 @@ class _Behind:
     """The gates that can still come from each node of a flow on, those inside FlowNodes too."""
 
     def __init__(self, flow: FlowIR) -> None:
-        graph = level_of(flow)
+        graph = link_level(flow)
         count = 0
         self._own: dict[str, int] = {}
         for node in flow.nodes:
-            gates = _gates_in(node)
+            gates = _count_gates(node)
             self._own[node.id] = ((1 << gates) - 1) << count
             count += gates
         self._ahead = graph.gather_ahead(self._own)
-        groups = enumerate(graph.groups(self._own))
+        groups = enumerate(graph.find_groups(self._own))
         self._group = {node_id: number for number, group in groups for node_id in group}
 
     def gates(self, node_id: str) -> int:
@@ -121,10 +120,10 @@ class _Behind:
         return self._group[node_id] == self._group[following]
 
 
-def _gates_in(node: Node) -> int:
-    if isinstance(node, FlowNode):
-        return sum(isinstance(inner, InputMessageNode) for _path, inner in walk(node.subflow))
-    return int(isinstance(node, InputMessageNode))
+def _count_gates(node: Node) -> int:
+    """The node itself if it is a gate, and the gates in the flows that it runs."""
+    inside = (inner for subflow in node.subflows for _path, inner in walk(subflow))
+    return sum(isinstance(one, InputMessageNode) for one in (node, *inside))
 
 
 def _value(node: BranchingNode, branch: str, port: Port) -> JsonValue:

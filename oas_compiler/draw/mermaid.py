@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from oas_compiler.control.approval import derive_approval
 from oas_compiler.control.gates import GateSpec
-from oas_compiler.control.graph import level_of
+from oas_compiler.control.graph import link_level
 from oas_compiler.control.risk import sends
 from oas_compiler.draw.words import safe
 from oas_compiler.ir import (
@@ -130,7 +130,7 @@ def _is_named(flow: FlowIR, route: Route) -> bool:
 def _back_routes(flow: FlowIR) -> frozenset[Route]:
     """The control edges that go back to a node on the way to them, walking from the start."""
     starts = (flow.start, *(node.id for node in flow.nodes))
-    back = level_of(flow).back_links(starts)
+    back = link_level(flow).find_back_links(starts)
     return frozenset(route for route in flow.routes if (route.source, route.target) in back)
 
 

@@ -117,7 +117,7 @@ def _find_links_back(count: int, links: Sequence[Link], start: int) -> set[int]:
     following: list[list[int]] = [[] for _ in range(count)]
     for link in links:
         following[link.source].append(link.target)
-    back = Digraph(dict(enumerate(following))).back_links((start, *range(count)))
+    back = Digraph(dict(enumerate(following))).find_back_links((start, *range(count)))
     return {index for index, link in enumerate(links) if (link.source, link.target) in back}
 
 

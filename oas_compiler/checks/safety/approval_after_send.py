@@ -16,7 +16,7 @@ from oas_compiler.checks.risk_words import means_send
 from oas_compiler.checks.subject import Subject
 from oas_compiler.control.approval import derive_approval, waived_gates
 from oas_compiler.control.gates import GateSpec
-from oas_compiler.control.guards import coming_to, gates_before
+from oas_compiler.control.guards import find_gates_before, find_targets_ahead
 from oas_compiler.control.open_sends import find_open_sends
 from oas_compiler.control.openings import asks_a_person
 from oas_compiler.control.outline import Outline, OutlineNode
@@ -83,7 +83,7 @@ def _late(
     """Gates that guard no send, each with a send that it should guard, and whether that runs first."""
     if not sends:
         return
-    guarding = gates_before(flow, sends)
+    guarding = find_gates_before(flow, sends)
     gates = {
         gate.path: gate
         for gate in derive_approval(flow).gates
@@ -96,11 +96,11 @@ def _late(
         for path, node in walk(flow)
         if weight(node.risk_class) >= WRITE and not isinstance(node, InputMessageNode)
     )
-    useful = gates_before(flow, acting)
+    useful = find_gates_before(flow, acting)
     idle = frozenset(path for path in gates if path not in useful)
-    after = coming_to(flow, idle, lambda path, _: path in sends)
+    after = find_targets_ahead(flow, idle, lambda path, _: path in sends)
     # a gate that still guards a write was meant for the send only where nothing else approves that
-    after |= coming_to(flow, frozenset(gates) - idle, lambda path, _: path in unapproved)
+    after |= find_targets_ahead(flow, frozenset(gates) - idle, lambda path, _: path in unapproved)
     told = {gate: send for send, gate in sorted(after.items(), reverse=True)}
     for gate, send in sorted(told.items()):
         yield gates[gate], send, True

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from oas_compiler.checks.subject import Subject
 from oas_compiler.control.approval import waived_gates
-from oas_compiler.control.loops import Loop, each_flow, find_loops
+from oas_compiler.control.loops import Loop, find_loops, walk_flows
 from oas_compiler.control.openings import Openings, asks_a_person
 from oas_compiler.findings.rules import Report, rule
 
@@ -41,7 +41,7 @@ def endless_loop(subject: Subject, report: Report) -> None:
         return
     openings = Openings(stops=asks_a_person)
     reported: set[str] = set()
-    for flow, waived in each_flow(subject.outline, waived_gates(subject.flow)):
+    for flow, waived in walk_flows(subject.outline, waived_gates(subject.flow)):
         for loop in find_loops(flow, openings, waived):
             if _has_two_of_one_id(loop):
                 continue  # OAS027: an edge to the one may mean the other

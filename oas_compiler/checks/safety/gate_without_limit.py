@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from oas_compiler.checks.cinatra.metadata_keys import meant_keys
 from oas_compiler.checks.subject import Subject
-from oas_compiler.control.loops import each_flow, find_loops
+from oas_compiler.control.loops import find_loops, walk_flows
 from oas_compiler.control.openings import Openings, has_limit
 from oas_compiler.control.outline import OutlineNode
 from oas_compiler.findings.rules import Report, rule
@@ -35,7 +35,7 @@ def gate_without_limit(subject: Subject, report: Report) -> None:
     openings = Openings(stops=has_limit)
     reported: set[str] = set()
     slips: frozenset[tuple[str, str]] | None = None
-    for flow, _ in each_flow(subject.outline):
+    for flow, _ in walk_flows(subject.outline):
         for loop in find_loops(flow, openings):
             gate = next(_gates(loop.members), None)
             if gate is not None and gate.pointer not in reported:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from oas_compiler.checks.safety.endless_loop import described
 from oas_compiler.checks.subject import Subject
-from oas_compiler.control.loops import each_flow, find_loops
+from oas_compiler.control.loops import find_loops, walk_flows
 from oas_compiler.control.openings import Openings, asks_a_person
 from oas_compiler.findings.rules import Report, rule
 
@@ -38,7 +38,7 @@ def ungated_loop(subject: Subject, report: Report) -> None:
     if subject.outline is None or subject.is_cinatra:
         return
     openings = Openings(stops=asks_a_person)
-    for flow, _ in each_flow(subject.outline):
+    for flow, _ in walk_flows(subject.outline):
         for loop in find_loops(flow, openings):
             if loop.can_end:
                 report(

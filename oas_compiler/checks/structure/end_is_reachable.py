@@ -49,5 +49,5 @@ def _in_circles(flow: FlowIR, stuck: list[Node]) -> list[Node]:
     """The nodes that a run would go round in; those that only lead there are not wrong."""
     ids = {node.id for node in stuck}
     following = {i: [t for t in flow.routes_of(i).values() if t in ids] for i in ids}
-    inside = {node_id for loop in Digraph(following).loops(ids) for node_id in loop}
+    inside = {node_id for loop in Digraph(following).find_loops(ids) for node_id in loop}
     return [node for node in stuck if node.id in inside]

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from oas_compiler.checks.structure.gaps import Gaps, is_vague
-from oas_compiler.control.graph import level_of
+from oas_compiler.control.graph import link_level
 from oas_compiler.ir import EndNode, FlowIR, Node
 
 
@@ -21,13 +21,13 @@ class Reach:
 
     def __init__(self, flow: FlowIR) -> None:
         gaps = Gaps(flow)
-        graph = level_of(flow)
+        graph = link_level(flow)
         ends = {route.source for route in flow.routes} | {route.target for route in flow.routes}
         unlisted = ends.difference(flow.by_id)
         has_start = flow.start in flow.by_id or (gaps.nodes and flow.start != "")
         self.knows_reached = has_start and not unlisted and "" not in gaps.route_targets
         """Whether it can be said that a node is not reached."""
-        self.reached = graph.reach([flow.start, *gaps.route_targets]).keys()
+        self.reached = graph.reach_from([flow.start, *gaps.route_targets]).keys()
         self.knows_ending = has_start and "" not in gaps.route_sources
         """Whether it can be said that a run cannot end."""
         used = {(route.source, route.branch) for route in flow.routes}
@@ -39,7 +39,7 @@ class Reach:
             or is_vague(node)
             or any((node.id, branch) not in used for branch in node.branches)
         ]
-        self.ending = graph.reverse.reach([*stops, *unlisted, *gaps.route_sources]).keys()
+        self.ending = graph.reverse.reach_from([*stops, *unlisted, *gaps.route_sources]).keys()
 
 
 _MOST_NAMED: Final = 3

@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from oas_compiler.checks.run_order import Before
 from oas_compiler.checks.structure.gaps import Gaps, is_vague, unlisted
 from oas_compiler.checks.structure.reach import Reach
 from oas_compiler.checks.subject import Subject
+from oas_compiler.control.graph import link_level
 from oas_compiler.ir import DataEdge, EndNode, FlowIR, Node, Port, StartNode
 
 
@@ -61,8 +61,8 @@ def late_inputs(subject: Subject) -> Iterator[LateInput]:
         unread = flow.lacks_nodes or gaps.route_sources or gaps.route_targets
         if unread or flow.start not in flow.by_id or unlisted(flow):
             continue
-        reached = Reach(flow).reached
-        before = Before(flow)
+        reached = set(Reach(flow).reached)
+        before = _Before(flow)
         # an edge from a context selection that comes late is OAS158's finding
         reached -= {node.id for node in flow.nodes if node.place.pointer in subject.selecting}
         fallback = {port.title for port in flow.outputs if port.default is not None}
@@ -72,7 +72,7 @@ def late_inputs(subject: Subject) -> Iterator[LateInput]:
 
 
 def _of_node(
-    flow: FlowIR, node: Node, before: Before, reached: set[str], fallback: set[str]
+    flow: FlowIR, node: Node, before: _Before, reached: set[str], fallback: set[str]
 ) -> Iterator[LateInput]:
     edges: dict[str, list[DataEdge]] = {}
     for edge in flow.data_edges_into(node.id):
@@ -98,9 +98,20 @@ def _of_node(
             )
 
 
-def _earlier(flow: FlowIR, node: Node, edge: DataEdge, before: Before) -> str:
+def _earlier(flow: FlowIR, node: Node, edge: DataEdge, before: _Before) -> str:
     for other in flow.in_order():
         has_it = any(port.title == edge.output for port in other.outputs)
         if has_it and other.id != node.id and before.can_run(other.id, before=node.id):
             return other.id
     return ""
+
+
+class _Before:
+    """Which nodes can have run before which, also around a loop; worked out once for all."""
+
+    def __init__(self, flow: FlowIR) -> None:
+        self._bit = {node_id: 1 << number for number, node_id in enumerate(flow.by_id)}
+        self._before = link_level(flow).reverse.gather_ahead(self._bit)
+
+    def can_run(self, node: str, *, before: str) -> bool:
+        return bool(self._before.get(before, 0) & self._bit.get(node, 0))

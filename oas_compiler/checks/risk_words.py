@@ -6,7 +6,7 @@
     "email_sned"                                   not known; nearest "email_send"
 
 A host compares letter by letter, so that a send under another spelling has no protection at all.
-Whether a class is a send for the runtime is `approval.is_send_class`; what is here is for rules.
+Whether a class is a send for the runtime is `risk.is_send_class`; what is here is for rules.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import unicodedata
 from functools import lru_cache
 from typing import Final
 
-from oas_compiler.control.approval import is_send_class
+from cinatra_sdk.contract import is_send_class
 
 KNOWN: Final = (
     "read_only", "read", "approval", "test_send", "write", "write_safe", "draft_create",

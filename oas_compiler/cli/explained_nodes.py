@@ -22,6 +22,7 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
+from cinatra_sdk.contract import is_send_class
 from oas_compiler.cli.explained_pieces import (
     NOTE,
     clean,
@@ -34,7 +35,6 @@ from oas_compiler.cli.explained_pieces import (
     short,
     word,
 )
-from oas_compiler.control.approval import is_send_class
 from oas_compiler.explain import Explanation
 from oas_compiler.explain.records import Feed, GateFacts, NodeFacts, Read, Send, Write
 

@@ -10,9 +10,9 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from cinatra_sdk.contract import is_send_class
 from oas_compiler.cli.safe import clean as _clean
 from oas_compiler.cli.safe import cut
-from oas_compiler.control.approval import is_send_class
 from oas_compiler.ir import Json
 from oas_compiler.text.secrets import without_secrets
 

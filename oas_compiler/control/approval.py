@@ -9,28 +9,25 @@ depth.
 Source of the numbering: Cinatra's compile rules.  Steps are the InputMessageNodes and FlowNodes of
 the outermost flow, breadth first from 1; a FlowNode with `gateSteps` takes one number per entry;
 step 0 exists where a person must fill in inputs before the run.  A gate inside a subflow is
-governed by its FlowNode's step.
+governed by its FlowNode's step: by the entry that is written for it (gates.py), any other by the
+FlowNode's first entry that asks, so that what an author waives is no gate that the entry was not
+written for.
 
-The entries of `gateSteps` belong to the gates that stand directly in the FlowNode's subflow
-(`entry_gates`): each to the entry at its position, the last one also to any gates beyond.  They
-override its name, screen and risk class.  A gate deeper down is shown as the FlowNode right around
-it says, and a context selection as itself, for its answer has to fit its screen; both take the
-number of the outermost FlowNode's first entry that asks, so that what an author waives is no gate
-that the entry was not written for.
-
-A step that stands before a node of a send class guards it: a policy must have an entry for it.
-Control can come from a gate to a send along the control edges, into and out of FlowNodes, and
-around a loop: also one around the FlowNode that both are in.
+A step that stands before a node of a send class guards it (guards.py): a policy must have an entry
+for it.
 """
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import islice
 
+from cinatra_sdk.contract import SETUP_STEP
+from oas_compiler.control.gates import GateSpec, find_entries, show_gate, show_gates_in
+from oas_compiler.control.guards import find_guards
+from oas_compiler.control.policy_steps import AskedField, PolicyStep
+from oas_compiler.control.risk import is_send
 from oas_compiler.ir import (
     ApiNode,
     FlowIR,
@@ -45,50 +42,16 @@ from oas_compiler.ir import (
     walk,
 )
 
-SETUP_STEP = 0
 _DIRECTLY = 2
 """Length of the path of a gate that stands directly in the subflow of an outermost FlowNode."""
-FALLBACK_RENDERER = "@cinatra-ai/agent-builder:schema-field-fallback"
-"""The host's screen for a gate whose author named none."""
-
-_SEND_SUFFIXES = ("_send", "_publish", "_post", "_delete")
-_SEND_CLASSES = frozenset({"send_external_message", "send", "publish", "post", "delete"})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GateSpec:
-    """One gate of a flow, and the policy step that governs it."""
-
-    path: Path
-    step: int
-    name: str
-    renderer: str
-    """Empty where neither the gate nor its step names a screen."""
-    risk_class: str
-    description: str = ""
-
-    @property
-    def id(self) -> str:
-        """Id of the gate's first visit, `outer/inner`."""
-        return "/".join(self.path)
-
-    @property
-    def node(self) -> str:
-        """The original OAS node id."""
-        return self.path[-1]
-
-    @property
-    def risk(self) -> str:
-        """The risk class."""
-        return self.risk_class
 
 
 @dataclass(frozen=True, kw_only=True)
 class Approval:
     """Everything that the compiler knows about the human part of a flow."""
 
-    steps: tuple[tuple[tuple[str, JsonValue], ...], ...]
-    """The policy's entries, each as ordered (key, value) pairs."""
+    steps: tuple[PolicyStep, ...]
+    """The policy's entries, in the order of their numbers."""
     gates: tuple[GateSpec, ...]
     """Every InputMessageNode at any depth, in the order of the steps."""
     guards: tuple[tuple[int, str, str], ...]
@@ -97,8 +60,7 @@ class Approval:
 
     def policy(self) -> dict[str, JsonValue]:
         """`{"steps": […]}`, fresh."""
-        steps: list[JsonValue] = [dict(step) for step in self.steps]
-        return {"steps": steps}
+        return {"steps": [step.to_json() for step in self.steps]}
 
     def gate(self, path: Path) -> GateSpec:
         """The gate at `path`; `KeyError` if there is none."""
@@ -109,21 +71,17 @@ class Approval:
         return {gate.path: gate for gate in self.gates}
 
 
-def is_send_class(risk_class: str) -> bool:
-    """Whether a node of this risk class acts on the world outside and cannot be undone.
+def derive_approval(flow: FlowIR, *, send_class: frozenset[Path] | None = None) -> Approval:
+    """The approval part of `flow`; `send_class` are the nodes that act on the world outside.
 
-    The runtime decides by a rule of its own in cinatra_sdk/governed/policy.py; a test compares the two.
+    Which nodes can be among them, `acting_nodes` says.
     """
-    return risk_class in _SEND_CLASSES or risk_class.endswith(_SEND_SUFFIXES)
-
-
-def is_selector(renderer: str) -> bool:
-    """Whether the screen asks for a context selection, whoever publishes it.
-
-    The runtime decides by a rule of its own in cinatra_sdk/context/selector.py; a test compares
-    the two.
-    """
-    return renderer.endswith(":context-selector")
+    steps, gates = _steps_and_gates(flow)
+    return Approval(
+        steps=tuple(steps),
+        gates=tuple(gates),
+        guards=tuple(find_guards(flow, gates, send_class or frozenset())),
+    )
 
 
 def waived_gates(flow: FlowIR) -> frozenset[Path]:
@@ -132,34 +90,13 @@ def waived_gates(flow: FlowIR) -> frozenset[Path]:
     if not any(step.requires_approval is False for node in nodes for step in node.gate_steps):
         return frozenset()
     steps, gates = _steps_and_gates(flow)
-    waived = {step["stepNumber"] for step in steps if step["requiresApproval"] is False}
+    waived = {step.number for step in steps if not step.requires_approval}
     return frozenset(gate.path for gate in gates if gate.step in waived)
 
 
 def visible_required(start: StartNode) -> tuple[str, ...]:
     """Inputs that a person is asked for before the run, in order."""
     return tuple(title for title in start.required if title not in start.hidden)
-
-
-def derive_approval(flow: FlowIR, *, send_class: frozenset[Path] | None = None) -> Approval:
-    """The approval part of `flow`; `send_class` are the nodes that act on the world outside.
-
-    Which nodes can be among them, `acting_nodes` says.
-    """
-    steps, gates = _steps_and_gates(flow)
-    return Approval(
-        steps=tuple(tuple(step.items()) for step in steps),
-        gates=tuple(gates),
-        guards=tuple(_guards(flow, gates, send_class or frozenset())),
-    )
-
-
-def is_send(node: Node) -> bool:
-    """Whether the node itself acts on the world outside: any node that its author says it of.
-
-    A gate does not: its class says what it guards.  A FlowNode acts when its subflow has run.
-    """
-    return not isinstance(node, InputMessageNode) and is_send_class(node.risk_class)
 
 
 def acting_nodes(flow: FlowIR) -> Iterator[tuple[Path, Node]]:
@@ -176,20 +113,17 @@ def acting_nodes(flow: FlowIR) -> Iterator[tuple[Path, Node]]:
             yield path, node
 
 
-def _steps_and_gates(flow: FlowIR) -> tuple[list[dict[str, JsonValue]], list[GateSpec]]:
-    steps: list[dict[str, JsonValue]] = []
+def _steps_and_gates(flow: FlowIR) -> tuple[list[PolicyStep], list[GateSpec]]:
+    steps: list[PolicyStep] = []
     gates: list[GateSpec] = []
     start = flow.start_node()
     if visible_required(start):
-        setup = _step(SETUP_STEP, start, start.name or "Setup", "read_only", required=True)
-        steps.append(setup | {"skipLlm": True})
+        steps.append(_setup_step(start))
     number = 1
     for node in flow.in_order():
         if isinstance(node, InputMessageNode):
-            spec = _own_gate(node, (node.id,), number)
-            gates.append(spec)
-            step = _step(number, node, spec.name, spec.risk_class, required=True, spec=spec)
-            steps.append(step | _screen(node, spec))
+            gates.append(show_gate(node, (node.id,), number))
+            steps.append(_gate_step(node, gates[-1]))
             number += 1
         elif isinstance(node, FlowNode):
             new_steps, new_gates = _flow_node_steps(node, number)
@@ -199,192 +133,69 @@ def _steps_and_gates(flow: FlowIR) -> tuple[list[dict[str, JsonValue]], list[Gat
     return steps, gates
 
 
-def _own_gate(node: InputMessageNode, path: Path, step: int) -> GateSpec:
-    return GateSpec(
-        path=path,
-        step=step,
-        name=node.name,
-        renderer=node.renderer,
-        risk_class=node.risk_class or "read_only",
-        description=node.description,
+def _setup_step(start: StartNode) -> PolicyStep:
+    return PolicyStep(
+        number=SETUP_STEP,
+        node_id=start.id,
+        name=start.name or "Setup",
+        risk_class="read_only",
+        requires_approval=True,
     )
 
 
-def _screen(node: InputMessageNode, spec: GateSpec) -> dict[str, JsonValue]:
-    """What a host needs to show the step: Cinatra's keys for an input message."""
-    schema: JsonValue = {"type": "object"}
-    if node.answer_schema is not None:
-        schema = node.answer_schema.value()
-    return {
-        "nodeType": "input_message",
-        "skipLlm": True,
-        "field": node.outputs[0].title if node.outputs else node.id,
-        "schema": schema,
-        "xRenderer": spec.renderer or FALLBACK_RENDERER,
-    }
+def _gate_step(node: InputMessageNode, gate: GateSpec) -> PolicyStep:
+    return PolicyStep(
+        number=gate.step,
+        node_id=node.id,
+        name=gate.name,
+        risk_class=gate.risk_class,
+        requires_approval=True,
+        renderer=gate.renderer,
+        asked=AskedField.of(node),
+    )
 
 
-def _flow_node_steps(
-    node: FlowNode, number: int
-) -> tuple[list[dict[str, JsonValue]], list[GateSpec]]:
+def _flow_node_steps(node: FlowNode, number: int) -> tuple[list[PolicyStep], list[GateSpec]]:
+    """The steps of a FlowNode, one per entry of its `gateSteps`, and the gates that they govern."""
     entries = node.gate_steps or (GateStep(gate_count=max(1, _count_gates(node))),)
-    asking = [i for i, entry in enumerate(entries) if entry.requires_approval is not False]
-    own = _entry_of(node)
-    gates = []
-    for gate in _shown_gates(node, (node.id,)):
-        slot = own.get(gate.node) if len(gate.path) == _DIRECTLY else None
-        if slot is None:
-            slot = asking[0] if asking and node.gate_steps else 0
-        gates.append(replace(gate, step=number + slot))
+    own = find_entries(node)
+    gates = list(_number_gates(node, number, own))
     # A step shows the first gate that its entry was written for, else the first of all.
     gates_of_entries = [g for g in gates if len(g.path) == _DIRECTLY and g.node in own]
     first_of = {gate.step: gate for gate in reversed([*gates_of_entries, *gates])}
-    steps = []
-    for offset, entry in enumerate(entries):
-        first = first_of.get(number + offset)
-        required = entry.requires_approval if entry.requires_approval is not None else bool(gates)
-        risk = entry.risk_class or node.risk_class or (first.risk_class if first else "read_only")
-        step = _step(
-            number + offset, node, entry.name or node.name, risk, required=required, spec=first
-        )
-        step["hitlOwnedBy"] = entry.hitl_owned_by or "childAgent"
-        if entry.gate_count != 1:
-            step["gateCount"] = entry.gate_count
-        if node.package_name:
-            step["childAgent"] = {"packageName": node.package_name}
-        steps.append(step)
+    steps = [
+        _entry_step(node, entry, number + offset, first_of.get(number + offset), asks=bool(gates))
+        for offset, entry in enumerate(entries)
+    ]
     return steps, gates
+
+
+def _number_gates(node: FlowNode, number: int, own: dict[str, int]) -> Iterator[GateSpec]:
+    """The gates in a FlowNode with their steps; `own`: the entries that are written for gates."""
+    asking = [i for i, entry in enumerate(node.gate_steps) if entry.requires_approval is not False]
+    rest = asking[0] if asking else 0
+    for gate in show_gates_in(node, (node.id,)):
+        entry = own.get(gate.node, rest) if len(gate.path) == _DIRECTLY else rest
+        yield replace(gate, step=number + entry)
+
+
+def _entry_step(
+    node: FlowNode, entry: GateStep, number: int, first: GateSpec | None, *, asks: bool
+) -> PolicyStep:
+    """first: the gate that the step shows; asks: whether any gate is in the FlowNode."""
+    first_risk = first.risk_class if first is not None else "read_only"
+    return PolicyStep(
+        number=number,
+        node_id=node.id,
+        name=entry.name or node.name,
+        risk_class=entry.risk_class or node.risk_class or first_risk,
+        requires_approval=asks if entry.requires_approval is None else entry.requires_approval,
+        hitl_owned_by=entry.hitl_owned_by or "childAgent",
+        renderer=first.renderer if first is not None else "",
+        gate_count=entry.gate_count,
+        child_package=node.package_name,
+    )
 
 
 def _count_gates(node: FlowNode) -> int:
     return sum(isinstance(inner, InputMessageNode) for _path, inner in walk(node.subflow))
-
-
-def _shown_gates(node: FlowNode, around: Path) -> Iterator[GateSpec]:
-    """The gates in the FlowNode, each as the `gateSteps` of the FlowNode right around it show it."""
-    own = _entry_of(node)
-    for inner in node.subflow.in_order():
-        path = (*around, inner.id)
-        if isinstance(inner, FlowNode):
-            yield from _shown_gates(inner, path)
-        elif isinstance(inner, InputMessageNode):
-            gate = _own_gate(inner, path, 0)
-            slot = own.get(inner.id)
-            yield gate if slot is None else _overridden(gate, node.gate_steps[slot])
-
-
-def _entry_of(node: FlowNode) -> dict[str, int]:
-    """Gate → index of the entry of `gateSteps` that is written for it; empty without entries."""
-    gates = entry_gates(node) if node.gate_steps else []
-    # No more than are needed: an author may write any gateCount.
-    every_slot = (i for i, entry in enumerate(node.gate_steps) for _ in range(entry.gate_count))
-    slots = list(islice(every_slot, len(gates)))
-    return {gate.id: slots[min(i, len(slots) - 1)] for i, gate in enumerate(gates)}
-
-
-def entry_gates(node: FlowNode) -> list[InputMessageNode]:
-    """The gates that the entries of `gateSteps` are written for, in order.
-
-    Without entries the FlowNode is one step, and all gates in it are shown as they are.
-    """
-    return [
-        gate
-        for gate in node.subflow.in_order()
-        if isinstance(gate, InputMessageNode) and not is_selector(gate.renderer)
-    ]
-
-
-def _overridden(gate: GateSpec, entry: GateStep) -> GateSpec:
-    """The parent's `gateSteps` entry wins over what the subflow's gate says of itself."""
-    return replace(
-        gate,
-        name=entry.name or gate.name,
-        renderer=entry.renderer or gate.renderer,
-        risk_class=entry.risk_class or gate.risk_class,
-        description=entry.description or gate.description,
-    )
-
-
-def _step(
-    number: int,
-    node: Node,
-    name: str,
-    risk_class: str,
-    *,
-    required: bool,
-    spec: GateSpec | None = None,
-) -> dict[str, JsonValue]:
-    step: dict[str, JsonValue] = {
-        "stepNumber": number,
-        "nodeId": node.id,
-        "name": name,
-        "riskClass": risk_class,
-        "requiresApproval": required,
-        "hitlOwnedBy": "self",
-    }
-    if spec is not None and spec.renderer:
-        step["xRenderer"] = spec.renderer
-    return step
-
-
-def _guards(
-    flow: FlowIR, gates: Sequence[GateSpec], send_class: frozenset[Path]
-) -> Iterator[tuple[int, str, str]]:
-    own = send_class & {gate.path for gate in gates}
-    ahead = gates_before(flow, frozenset(send_class - own))
-    named: set[int] = set()
-    for gate in gates:
-        send = ahead.get(gate.path, gate.path if gate.path in own else None)
-        if send is not None and gate.step not in named:
-            named.add(gate.step)
-            yield gate.step, "/".join(gate.path), "/".join(send)
-
-
-def gates_before(flow: FlowIR, sends: frozenset[Path]) -> dict[Path, Path]:
-    """Gate → one of `sends` that control can come to from it."""
-    return coming_to(flow, sends, lambda _, node: isinstance(node, InputMessageNode))
-
-
-def coming_to(
-    flow: FlowIR, targets: frozenset[Path], asked: Callable[[Path, Node], bool]
-) -> dict[Path, Path]:
-    """Each node that is asked about → one of `targets` that control can come to from it."""
-    under: dict[Path, Path] = {}  # node → itself or the first target inside it
-    for target in sorted(targets):
-        for depth in range(1, len(target) + 1):
-            under.setdefault(target[:depth], target)
-    found: dict[Path, Path] = {}
-    # Last: a target that comes after the whole flow, or in a next visit of it.
-    stack: list[tuple[FlowIR, Path, Path | None]] = [(flow, (), None)]
-    while stack:
-        inner, around, beyond = stack.pop()
-        paths = {node.id: (*around, node.id) for node in inner.nodes}
-        sending = {node_id: under[path] for node_id, path in paths.items() if path in under}
-        ahead = _ahead(inner, sending)
-        for node in inner.nodes:
-            following = ahead.get(node.id, beyond)
-            if isinstance(node, FlowNode):
-                # a FlowNode that is a target itself acts when all inside it has run
-                own = paths[node.id] if paths[node.id] in targets else following
-                stack.append((node.subflow, paths[node.id], own))
-            if following is not None and asked(paths[node.id], node):
-                found[paths[node.id]] = following
-    return found
-
-
-def _ahead(flow: FlowIR, sending: Mapping[str, Path]) -> dict[str, Path]:
-    """Node → the send of a node in `sending` that comes after it, at least one edge further.
-
-    One closure backwards from all of them at once: each node is visited once.
-    """
-    ahead: dict[str, Path] = {}
-    queue = deque(sending)
-    while queue:
-        current = queue.popleft()
-        send = sending[current] if current in sending else ahead[current]
-        for source in flow.sources_of(current):
-            if source not in ahead:
-                ahead[source] = send
-                if source not in sending:
-                    queue.append(source)
-    return ahead

@@ -8,11 +8,19 @@ In: a `riskClass` as an author wrote it, or a flow.  Out: its weight; the nodes 
 
 from __future__ import annotations
 
-from oas_compiler.control.approval import is_send, is_send_class
-from oas_compiler.ir import FlowIR, Path, walk
+from cinatra_sdk.contract import is_send_class
+from oas_compiler.ir import FlowIR, InputMessageNode, Node, Path, walk
 
 READ, WRITE, APPROVAL, SEND = range(4)
 _READ_CLASSES = frozenset({"", "read_only", "read"})
+
+
+def is_send(node: Node) -> bool:
+    """Whether the node itself acts on the world outside: any node that its author says it of.
+
+    A gate does not: its class says what it guards.  A FlowNode acts when its subflow has run.
+    """
+    return not isinstance(node, InputMessageNode) and is_send_class(node.risk_class)
 
 
 def weight(risk_class: str) -> int:

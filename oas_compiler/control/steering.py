@@ -12,22 +12,20 @@ leads out.  A stub of the user's own for the node replaces all of it.
 An autonomous context slot asks nobody, in a simulation neither: its own declaration decides, however
 many gates lie on the other side.
 
-Which gates lie behind a node is worked out once per flow: nodes of one loop have the same gates
-behind them, so each loop is one group, and a group adds its own to those of the groups after it.
+Which gates lie behind a node is worked out once per flow, for all its nodes.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 
+from oas_compiler.control.graph import link_level
 from oas_compiler.control.slots import modes_of, read_slots, resolving
 from oas_compiler.ir import (
     ApiNode,
     BranchingNode,
     FlowIR,
-    FlowNode,
     InputMessageNode,
     JsonValue,
     Node,
@@ -45,7 +43,7 @@ def steering(flow: FlowIR) -> dict[str, JsonValue]:
         behind: _Behind | None = None
         for node in inner.nodes:
             if isinstance(node, BranchingNode):
-                behind = behind or _behind(inner)
+                behind = behind or _Behind(inner)
                 stubs |= _steer(inner, node, around, behind)
     return stubs | autonomous_slots(flow)
 
@@ -71,8 +69,8 @@ def autonomous_slots(flow: FlowIR) -> dict[str, JsonValue]:
 def _flows(flow: FlowIR, around: Path) -> Iterator[tuple[Path, FlowIR]]:
     yield around, flow
     for path, node in walk(flow, around):
-        if isinstance(node, FlowNode):
-            yield path, node.subflow
+        for subflow in node.subflows:
+            yield path, subflow
 
 
 def _steer(
@@ -98,88 +96,34 @@ def _steer(
     return {}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class _Behind:
-    """The gates that can still come from each node on."""
+    """The gates that can still come from each node of a flow on, those inside FlowNodes too."""
 
-    group: Mapping[str, int]
-    reached: Sequence[int]
-    """Per group: a bit for each gate in it or behind it."""
+    def __init__(self, flow: FlowIR) -> None:
+        graph = link_level(flow)
+        count = 0
+        self._own: dict[str, int] = {}
+        for node in flow.nodes:
+            gates = _count_gates(node)
+            self._own[node.id] = ((1 << gates) - 1) << count
+            count += gates
+        self._ahead = graph.gather_ahead(self._own)
+        groups = enumerate(graph.find_groups(self._own))
+        self._group = {node_id: number for number, group in groups for node_id in group}
 
     def gates(self, node_id: str) -> int:
-        """How many gates lie at the node or behind it, those inside FlowNodes too."""
-        return self.reached[self.group[node_id]].bit_count()
+        """How many gates lie at the node or behind it."""
+        return (self._own[node_id] | self._ahead[node_id]).bit_count()
 
     def in_one_loop(self, node_id: str, following: str) -> bool:
         """Whether control comes back to the node from one that follows it."""
-        return self.group[node_id] == self.group[following]
+        return self._group[node_id] == self._group[following]
 
 
-def _behind(flow: FlowIR) -> _Behind:
-    group = _groups(flow)
-    members: list[list[Node]] = [[] for _ in range(max(group.values()) + 1)]
-    for node in flow.nodes:
-        members[group[node.id]].append(node)
-    reached = [0] * len(members)
-    bit = 0
-    for number in reversed(range(len(members))):
-        bits = 0
-        for node in members[number]:
-            count = _gates_in(node)
-            bits |= ((1 << count) - 1) << bit
-            bit += count
-            for target in flow.routes_of(node.id).values():
-                bits |= reached[group[target]]  # its own group has none yet
-        reached[number] = bits
-    return _Behind(group=group, reached=reached)
-
-
-def _gates_in(node: Node) -> int:
-    if isinstance(node, FlowNode):
-        return sum(isinstance(inner, InputMessageNode) for _path, inner in walk(node.subflow))
-    return int(isinstance(node, InputMessageNode))
-
-
-def _groups(flow: FlowIR) -> dict[str, int]:
-    """Node → number of its group: nodes that lead to each other share one.
-
-    A group has a lower number than those it leads to (Kosaraju's algorithm).
-    """
-    group: dict[str, int] = {}
-    number = 0
-    for root in reversed(_last_first(flow)):
-        if root in group:
-            continue
-        group[root] = number
-        stack = [root]
-        while stack:
-            for source in flow.sources_of(stack.pop()):
-                if source not in group:
-                    group[source] = number
-                    stack.append(source)
-        number += 1
-    return group
-
-
-def _last_first(flow: FlowIR) -> list[str]:
-    """Every node after all that it leads to, but for those of its own loops."""
-    order: list[str] = []
-    seen: set[str] = set()
-    for node in flow.nodes:
-        if node.id in seen:
-            continue
-        seen.add(node.id)
-        stack = [(node.id, iter(flow.routes_of(node.id).values()))]
-        while stack:
-            current, targets = stack[-1]
-            target = next((target for target in targets if target not in seen), None)
-            if target is None:
-                order.append(current)
-                stack.pop()
-            else:
-                seen.add(target)
-                stack.append((target, iter(flow.routes_of(target).values())))
-    return order
+def _count_gates(node: Node) -> int:
+    """The node itself if it is a gate, and the gates in the flows that it runs."""
+    inside = (inner for subflow in node.subflows for _path, inner in walk(subflow))
+    return sum(isinstance(one, InputMessageNode) for one in (node, *inside))
 
 
 def _value(node: BranchingNode, branch: str, port: Port) -> JsonValue:

@@ -15,12 +15,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from oas_compiler.control.approval import GateSpec
+from oas_compiler.control.gates import GateSpec
 from oas_compiler.control.risk import weight
 from oas_compiler.diff.changes import called
 from oas_compiler.diff.content import brief, contrasted
 from oas_compiler.diff.difference import Change, Code
-from oas_compiler.diff.guarded import GatesBefore, Guarding, bits
+from oas_compiler.diff.guarded import ComparedFlow, bits
 from oas_compiler.diff.matching import Matching
 from oas_compiler.diff.strictness import as_strict
 from oas_compiler.ir import STRING, InputMessageNode, JsonValue, Path
@@ -35,8 +35,8 @@ _VISITS = 100
 
 def weakenings(made: Matching) -> Iterator[Change]:
     """Everything that got weaker from the first flow to the second."""
-    old = Guarding(flow=made.first, nodes=made.nodes[0])
-    new = Guarding(flow=made.second, nodes=made.nodes[1])
+    old = ComparedFlow(flow=made.first, nodes=made.nodes[0])
+    new = ComparedFlow(flow=made.second, nodes=made.nodes[1])
     guards = _compare_guards(made, old, new)
     for path, gate in old.gates.items():
         now = made.to_second.get(path)
@@ -53,7 +53,7 @@ def weakenings(made: Matching) -> Iterator[Change]:
 
 
 def _weaker(
-    code: Code, what: str, path: Path, new: Guarding, values: tuple[str, str] = ("", "")
+    code: Code, what: str, path: Path, new: ComparedFlow, values: tuple[str, str] = ("", "")
 ) -> Change:
     """values: before and after."""
     node = new.nodes[path]
@@ -73,7 +73,7 @@ def _weaker(
 # ---------------------------------------------------------------------------- gates
 
 
-def _removed(path: Path, old: Guarding, before: list[Path], *, retyped: bool) -> Change:
+def _removed(path: Path, old: ComparedFlow, before: list[Path], *, retyped: bool) -> Change:
     guarded = f"; it stood before {_list(before)}" if before else ""
     node = old.nodes[path]
     what = "is no gate any more" if retyped else "is gone"
@@ -88,7 +88,7 @@ def _removed(path: Path, old: Guarding, before: list[Path], *, retyped: bool) ->
     )
 
 
-def _bypassed(path: Path, now: Path, guards: _Guards, old: Guarding, new: Guarding) -> str:
+def _bypassed(path: Path, now: Path, guards: _Guards, old: ComparedFlow, new: ComparedFlow) -> str:
     """What the message says of a gate that guards less; empty for one that does not."""
     lost = guards.lost.get(path, [])
     if path in old.asking and path in old.reached and now not in new.reached:
@@ -118,25 +118,25 @@ class _Guards:
     """Nodes of the second flow that no gate is before, and that several guarded together."""
 
 
-def _compare_guards(made: Matching, old: Guarding, new: Guarding) -> _Guards:
+def _compare_guards(made: Matching, old: ComparedFlow, new: ComparedFlow) -> _Guards:
     """All gates are compared at once for each node, as bits of one number: near linear work."""
     asking = [path for path in old.gates if path in old.asking]
     beside = [made.to_second.get(path) for path in asking]
     stays = [now if now in new.gates else None for now in beside]
     gone = sum(1 << number for number, now in enumerate(stays) if now is None)
-    was_before = GatesBefore(old, {path: number for number, path in enumerate(asking)})
-    is_before = GatesBefore(
-        new, {now: number for number, now in enumerate(stays) if now is not None}
+    was_before = old.gates_before({path: number for number, path in enumerate(asking)})
+    is_before = new.gates_before(
+        {now: number for number, now in enumerate(stays) if now is not None}
     )
     lost, stood_before = _Named(), _Named()
     found = _Guards()
     for path in _telling(old):
-        was = was_before.of(path)
+        was = was_before(path)
         stood_before.add(was, path)
         now = made.to_second.get(path)
         if now is None or not new.acts(now) or not (now in new.acting or path in old.sends):
             continue
-        lost.add(was & ~gone & ~is_before.of(now), now)
+        lost.add(was & ~gone & ~is_before(now), now)
         together = not was and old.acts(path) and not old.is_open(path)
         if together and new.is_open(now) and now not in new.sends and path not in old.sends:
             found.bare.append(now)
@@ -144,18 +144,18 @@ def _compare_guards(made: Matching, old: Guarding, new: Guarding) -> _Guards:
         # what it stood before is gone, and something new acts without it
         still = 0
         for path in new.acting:
-            still |= is_before.of(path)
+            still |= is_before(path)
         found.idle = {asking[n] for n in stood_before.by_number if not (still | gone) >> n & 1}
     found.lost = {asking[number]: paths for number, paths in lost.by_number.items()}
     found.stood_before = {asking[number]: paths for number, paths in stood_before.by_number.items()}
     return found
 
 
-def _telling(guarding: Guarding) -> list[Path]:
+def _telling(guarding: ComparedFlow) -> list[Path]:
     """What acts, in the order in which a message names it: sends, then nodes inside others first."""
     return sorted(
         guarding.acting,
-        key=lambda path: (path not in guarding.sends, path in guarding.passage.flow_nodes, path),
+        key=lambda path: (path not in guarding.sends, path in guarding.graph.containers, path),
     )
 
 
@@ -176,7 +176,7 @@ class _Named:
                 self._full |= 1 << number
 
 
-def _gate(was: GateSpec, old: Guarding, now: GateSpec, new: Guarding) -> Iterator[Change]:
+def _gate(was: GateSpec, old: ComparedFlow, now: GateSpec, new: ComparedFlow) -> Iterator[Change]:
     path = now.path
     one, other = old.nodes[was.path], new.nodes[path]
     assert isinstance(one, InputMessageNode)
@@ -230,7 +230,7 @@ def _forms(node: InputMessageNode) -> dict[str, JsonValue]:
 # ---------------------------------------------------------------------------- sends
 
 
-def _sends(made: Matching, old: Guarding, new: Guarding) -> Iterator[Change]:
+def _sends(made: Matching, old: ComparedFlow, new: ComparedFlow) -> Iterator[Change]:
     once = {made.to_second[path] for path in old.sends if path in made.to_second}
     for path in sorted(once - new.sends):
         values = old.nodes[made.to_first[path]].risk_class, new.nodes[path].risk_class

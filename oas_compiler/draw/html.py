@@ -12,7 +12,8 @@ import hashlib
 import re
 from collections.abc import Iterator, Sequence
 
-from oas_compiler.control.approval import Approval, is_send_class
+from cinatra_sdk.contract import is_send_class
+from oas_compiler.control.approval import Approval
 from oas_compiler.draw.boxes import Boxes
 from oas_compiler.draw.colours import FONTS, Theme
 from oas_compiler.draw.layout import lay_out

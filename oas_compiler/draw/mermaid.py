@@ -11,9 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from oas_compiler.control.approval import GateSpec, derive_approval
+from oas_compiler.control.approval import derive_approval
+from oas_compiler.control.gates import GateSpec
+from oas_compiler.control.graph import link_level
 from oas_compiler.control.risk import sends
-from oas_compiler.draw.ranks import loops
 from oas_compiler.ir import BranchingNode, FlowIR, FlowNode, InputMessageNode, Node, Path, Route
 from oas_compiler.kinds.kind import Shape
 from oas_compiler.kinds.registry import kind_of
@@ -116,11 +117,9 @@ def _is_named(flow: FlowIR, route: Route) -> bool:
 
 def _back_routes(flow: FlowIR) -> frozenset[Route]:
     """The control edges that go back to a node on the way to them, walking from the start."""
-    index = {node.id: number for number, node in enumerate(flow.nodes)}
-    known = [route for route in flow.routes if {route.source, route.target} <= index.keys()]
-    pairs = [(index[route.source], index[route.target]) for route in known]
-    found = loops(len(flow.nodes), pairs, index.get(flow.start, 0))
-    return frozenset(known[number] for number in found)
+    starts = (flow.start, *(node.id for node in flow.nodes))
+    back = link_level(flow).find_back_links(starts)
+    return frozenset(route for route in flow.routes if (route.source, route.target) in back)
 
 
 def _key(path: Path) -> str:

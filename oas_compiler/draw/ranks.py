@@ -18,6 +18,8 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Literal
 
+from oas_compiler.control.digraph import Digraph
+
 MOST_STEPS = 100_000
 """Cells that all links together pass in lanes; links beyond that go around all the rows."""
 _EXACT = 3_000
@@ -91,7 +93,7 @@ class Rows:
 
 def arrange_rows(items: Sequence[Item], links: Sequence[Link], start: int) -> Rows:
     """Rows of all `items`; `start` stands in the first."""
-    backward = loops(len(items), [(link.source, link.target) for link in links], start)
+    backward = _find_links_back(len(items), links, start)
     row_of = _longest_ways(len(items), links, backward)
     cells = [
         Cell(item.width, item.height, row=row_of[index], item=index, pointed=item.pointed)
@@ -110,32 +112,13 @@ def arrange_rows(items: Sequence[Item], links: Sequence[Link], start: int) -> Ro
 # ---------------------------------------------------------------------------- rows
 
 
-def loops(count: int, links: Sequence[tuple[int, int]], start: int) -> set[int]:
-    """Indexes of the (source, target) links that go back to a box on the way to them."""
-    leaving: list[list[int]] = [[] for _ in range(count)]
-    for index, (source, _) in enumerate(links):
-        leaving[source].append(index)
-    found: set[int] = set()
-    state = bytearray(count)  # 0 unseen, 1 on the way, 2 done
-    for root in (start, *range(count)):
-        if state[root]:
-            continue
-        state[root] = 1
-        stack = [(root, iter(leaving[root]))]
-        while stack:
-            box, rest = stack[-1]
-            index = next(rest, -1)
-            if index < 0:
-                state[box] = 2
-                stack.pop()
-                continue
-            target = links[index][1]
-            if state[target] == 1:
-                found.add(index)
-            elif not state[target]:
-                state[target] = 1
-                stack.append((target, iter(leaving[target])))
-    return found
+def _find_links_back(count: int, links: Sequence[Link], start: int) -> set[int]:
+    """Indexes of the links that go back to a box on the way to them, walking from `start`."""
+    following: list[list[int]] = [[] for _ in range(count)]
+    for link in links:
+        following[link.source].append(link.target)
+    back = Digraph(dict(enumerate(following))).find_back_links((start, *range(count)))
+    return {index for index, link in enumerate(links) if (link.source, link.target) in back}
 
 
 def _longest_ways(count: int, links: Sequence[Link], backward: set[int]) -> list[int]:

@@ -1,7 +1,6 @@
 """What a flow does, said before it runs.
 
     records.py     what an explanation consists of
-    passage.py     what must have run before what
     wiring.py      what each node reads and writes
     guarding.py    which gates stand before which sends
     host.py        what Cinatra's compiler derives: policy, schemas, mappings, dependencies

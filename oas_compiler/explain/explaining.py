@@ -13,11 +13,11 @@ from dataclasses import replace
 from cinatra_sdk.contract import RUN_ID_INPUTS
 from oas_compiler import ir
 from oas_compiler.checks.concealed import Labels
-from oas_compiler.control.approval import Approval, derive_approval, visible_required
+from oas_compiler.control.approval import visible_required
+from oas_compiler.control.guarding import Guarding
 from oas_compiler.document.scope import Document
 from oas_compiler.explain.guarding import gate_records, send_records, sends_of, wirings_of
-from oas_compiler.explain.host import derive, policy_steps
-from oas_compiler.explain.passage import Passage
+from oas_compiler.explain.host import derive
 from oas_compiler.explain.records import (
     Explanation,
     GateFacts,
@@ -105,19 +105,17 @@ class _Explaining:
 
     def __init__(self, flow: FlowIR) -> None:
         self.flow = flow
-        self.passage = Passage.of(flow)
-        self.approval: Approval = derive_approval(flow)
-        self.sends = sends_of(flow, self.passage, self.approval)
-        self.wirings: dict[Path, Wiring] = dict(wirings_of(flow, self.passage))
-        self.gates: dict[Path, GateFacts] = gate_records(
-            flow, self.approval, self.wirings, self.sends
-        )
+        self.guarding = Guarding(flow=flow)
+        self.approval = self.guarding.approval
+        self.sends = sends_of(self.guarding)
+        self.wirings: dict[Path, Wiring] = dict(wirings_of(flow, self.guarding.graph))
+        self.gates: dict[Path, GateFacts] = gate_records(self.guarding, self.wirings, self.sends)
         self._steps: dict[str, list[int]] = {}
-        for number, node_id, _risk in policy_steps(self.approval):
-            self._steps.setdefault(node_id, []).append(number)
+        for step in self.approval.steps:
+            self._steps.setdefault(step.node_id, []).append(step.number)
 
     def nodes(self) -> Iterator[NodeFacts]:
-        reached = self.passage.reached()
+        reached = self.guarding.reached
         for path, node in walk(self.flow):
             facts = self._node(path, node)
             yield facts if path in reached else replace(facts, reached=False)

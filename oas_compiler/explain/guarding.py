@@ -1,11 +1,8 @@
-"""Gates and what they guard: which sends nothing reaches without passing them.
+"""Gates and what they guard, as records: which sends nothing reaches without passing them.
 
-    start → gate → send        gate guards send;  send is guarded, always by gate
-    start → check ─a→ gate → send, check ─b→ send
-                               gate comes before send on some ways;  send is not guarded
-
-A gate that the policy waives (`requiresApproval: false` in `gateSteps`) asks nobody and guards
-nothing.  A gate is never a send: its risk class says what it guards.
+start → gate → send        gate guards send;  send is guarded, always by gate
+start → check ─a→ gate → send, check ─b→ send
+                           gate comes before send on some ways;  send is not guarded
 """
 
 from __future__ import annotations
@@ -14,14 +11,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from oas_compiler.control.approval import (
-    FALLBACK_RENDERER,
-    Approval,
-    GateSpec,
-    is_send,
-    waived_gates,
-)
-from oas_compiler.explain.passage import Passage
+from cinatra_sdk.contract import FALLBACK_RENDERER
+from oas_compiler.control.gates import GateSpec
+from oas_compiler.control.graph import ControlGraph
+from oas_compiler.control.guarding import Guarding
 from oas_compiler.explain.records import GateFacts, Send
 from oas_compiler.explain.wiring import Wiring
 from oas_compiler.ir import FlowIR, InputMessageNode, Path, walk
@@ -41,25 +34,24 @@ class _Guarded:
     sometimes: tuple[Path, ...]
 
 
-def sends_of(flow: FlowIR, passage: Passage, approval: Approval) -> tuple[_Guarded, ...]:
+def sends_of(guarding: Guarding) -> tuple[_Guarded, ...]:
     """Every node of a send class, with the gates before it."""
-    asking = {gate.path for gate in approval.gates} - waived_gates(flow)
-    open_to_all = passage.reached(without=asking)
-    reached = passage.reached()
+    graph, asking = guarding.graph, guarding.asking
     found: list[_Guarded] = []
-    for path, node in walk(flow):
-        if not is_send(node) or passage.done(path) not in reached:
+    for path, node in walk(guarding.flow):
+        if path not in guarding.sends or not guarding.acts(path):
             continue
-        acts = passage.done(path)
-        always = tuple(islice((one for one in passage.before(acts) if one in asking), MAX_GUARDS))
-        before = passage.sources(acts) & asking if len(found) < MAX_WALKS else set()
+        acts = graph.done(path)
+        gates = (above for above in graph.always_before(acts) if above in asking)
+        always = tuple(islice(gates, MAX_GUARDS))
+        before = asking.intersection(graph.sometimes_before(acts)) if len(found) < MAX_WALKS else ()
         found.append(
             _Guarded(
                 path=path,
                 risk_class=node.risk_class,
-                guarded=acts not in open_to_all,
+                guarded=not guarding.is_open(path),
                 always=always,
-                sometimes=tuple(sorted(before - {*always})[:MAX_GUARDS]),
+                sometimes=tuple(sorted({*before} - {*always})[:MAX_GUARDS]),
             )
         )
     return tuple(found)
@@ -79,10 +71,9 @@ def send_records(found: Sequence[_Guarded]) -> tuple[Send, ...]:
 
 
 def gate_records(
-    flow: FlowIR, approval: Approval, wirings: dict[Path, Wiring], sends: Sequence[_Guarded]
+    guarding: Guarding, wirings: dict[Path, Wiring], sends: Sequence[_Guarded]
 ) -> dict[Path, GateFacts]:
     """Every gate, by path, in the order of the policy's steps."""
-    waived = waived_gates(flow)
     guards: dict[Path, list[Path]] = {}
     before: dict[Path, list[Path]] = {}
     for one in sends:
@@ -91,8 +82,8 @@ def gate_records(
         for gate in one.sometimes:
             before.setdefault(gate, []).append(one.path)
     facts = {}
-    for spec in approval.gates:
-        made = _gate(spec, wirings[spec.path[:-1]], asks=spec.path not in waived)
+    for spec in guarding.gates.values():
+        made = _gate(spec, wirings[spec.path[:-1]], asks=spec.path in guarding.asking)
         facts[spec.path] = replace(
             made,
             guards=_names(guards.get(spec.path, ())),
@@ -119,14 +110,14 @@ def _gate(spec: GateSpec, wiring: Wiring, *, asks: bool) -> GateFacts:
     )
 
 
-def wirings_of(flow: FlowIR, passage: Passage, around: Path = ()) -> Iterator[tuple[Path, Wiring]]:
+def wirings_of(
+    flow: FlowIR, graph: ControlGraph, around: Path = ()
+) -> Iterator[tuple[Path, Wiring]]:
     """The flow and every subflow, each at each of its places."""
-    from oas_compiler.ir import FlowNode
-
-    yield around, Wiring(flow=flow, around=around, passage=passage)
+    yield around, Wiring(flow=flow, around=around, graph=graph)
     for node in flow.nodes:
-        if isinstance(node, FlowNode):
-            yield from wirings_of(node.subflow, passage, (*around, node.id))
+        for subflow in node.subflows:
+            yield from wirings_of(subflow, graph, (*around, node.id))
 
 
 def _names(paths: Sequence[Path]) -> tuple[str, ...]:

@@ -60,29 +60,20 @@ def derive(
     )
 
 
-def policy_steps(approval: Approval) -> Iterator[tuple[int, str, str]]:
-    """(number, node id, risk class) of every step of the policy."""
-    for step in approval.steps:
-        entry = dict(step)
-        number = entry["stepNumber"]
-        assert isinstance(number, int)
-        yield number, str(entry["nodeId"]), str(entry["riskClass"])
-
-
 def _input_mapping(flow: FlowIR, approval: Approval) -> Iterator[tuple[int, str, Json]]:
     position = {node.id: index for index, node in enumerate(flow.in_order())}
-    for number, node_id, _risk in policy_steps(approval):
+    for step in approval.steps:
         mapping: dict[str, JsonValue] = {}
-        for edge in flow.data_edges_into(node_id):
+        for edge in flow.data_edges_into(step.node_id):
             if edge.source == flow.start:
                 text = f"{{{{input_params.{edge.output}}}}}"
-            elif position[edge.source] == position[node_id] - 1:
+            elif position[edge.source] == position[step.node_id] - 1:
                 text = f"{{{{child_output.{edge.output}}}}}"
             else:
                 text = f"{{{{{edge.source}_output.{edge.output}}}}}"
             mapping[edge.input] = text
         if mapping:
-            yield number, node_id, Json.of(mapping)
+            yield step.number, step.node_id, Json.of(mapping)
 
 
 def _trigger_mode(flow: FlowIR) -> str:
@@ -92,11 +83,11 @@ def _trigger_mode(flow: FlowIR) -> str:
 
 def _gated_steps(flow: FlowIR, approval: Approval) -> Iterator[int]:
     """A step of a child agent counts only where the author says that it has side effects."""
-    for number, node_id, risk in policy_steps(approval):
-        node = flow.by_id[node_id]
+    for step in approval.steps:
+        node = flow.by_id[step.node_id]
         said = node.cinatra.mapping().get("sideEffects") is True
-        if said or (risk.endswith(SEND_SUFFIXES) and not isinstance(node, FlowNode)):
-            yield number
+        if said or (step.risk_class.endswith(SEND_SUFFIXES) and not isinstance(node, FlowNode)):
+            yield step.number
 
 
 def _object_types(document: Document | None) -> tuple[str, ...] | None:

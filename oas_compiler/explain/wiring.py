@@ -17,7 +17,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from oas_compiler import ir
-from oas_compiler.explain.passage import Passage
+from oas_compiler.control.graph import ControlGraph
+from oas_compiler.control.shown import shown_at
 from oas_compiler.explain.records import Call, Feed, Origin, Read, Way, Write
 from oas_compiler.ir import DataEdge, FlowIR, Json, JsonValue, Node, Path, Port
 from oas_compiler.ir.type_names import shown
@@ -35,7 +36,7 @@ class Wiring:
     flow: FlowIR
     around: Path
     """The FlowNodes around it."""
-    passage: Passage
+    graph: ControlGraph
 
     def path(self, node_id: str) -> Path:
         return (*self.around, node_id)
@@ -70,7 +71,7 @@ class Wiring:
 
     def _feed(self, edge: DataEdge, reader: Node) -> Feed:
         source = self.flow.by_id[edge.source]
-        has_run = self.passage.always_before(self.path(source.id), self.path(reader.id))
+        has_run = self.graph.dominators.is_above(self.path(source.id), self.path(reader.id))
         return Feed(
             node=edge.source,
             output=edge.output,
@@ -133,20 +134,8 @@ class Wiring:
         )
 
     def shown_before(self, node: Node) -> tuple[str, ...]:
-        """The nodes whose outputs a gate shows: BranchingNodes, which put out nothing, are passed."""
-        seen = {node.id}
-        stack = [node.id]
-        found: list[str] = []
-        while stack:
-            for source in self.flow.sources_of(stack.pop()):
-                if source in seen:
-                    continue
-                seen.add(source)
-                if isinstance(self.flow.by_id[source], ir.BranchingNode):
-                    stack.append(source)
-                elif not isinstance(self.flow.by_id[source], ir.StartNode):
-                    found.append(source)
-        return tuple(sorted(found, key=lambda one: self._position[one]))
+        """The nodes whose outputs a gate shows, in the order of the flow."""
+        return tuple(sorted(shown_at(self.flow, node.id), key=lambda one: self._position[one]))
 
 
 # ------------------------------------------------------------------------ calls and templates

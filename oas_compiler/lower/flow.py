@@ -24,7 +24,8 @@ from cinatra_sdk.engine.lineage import Effects, require_known
 from cinatra_sdk.engine.runtime_context import DERIVED, HostContext, host_context
 from cinatra_sdk.governed.policy import parse_policy, require_entries
 from cinatra_sdk.platform.protocol import Platform
-from oas_compiler.control.approval import Approval, GateSpec, acting_nodes, derive_approval
+from oas_compiler.control.approval import Approval, acting_nodes, derive_approval
+from oas_compiler.control.gates import GateSpec
 from oas_compiler.control.steering import steering
 from oas_compiler.draw.mermaid import mermaid
 from oas_compiler.ir import FlowIR

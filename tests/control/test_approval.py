@@ -11,7 +11,7 @@ import pytest
 from cinatra_sdk.context import selector
 from cinatra_sdk.errors import PolicyInvalid
 from oas_compiler import compile_flow
-from oas_compiler.control import approval
+from oas_compiler.control import gates
 from oas_compiler.control.approval import derive_approval
 from oas_compiler.ir import (
     ApiNode,
@@ -375,4 +375,4 @@ def test_without_entries_one_step_governs_all_gates_of_a_subflow_as_they_are() -
     "renderer", [SELECTOR, "@x/y:context-selector", "@x/y:list", "context", ""]
 )
 def test_compiler_and_runtime_know_a_context_selector_alike(renderer: str) -> None:
-    assert approval.is_selector(renderer) is selector.is_selector(renderer)
+    assert gates.is_selector(renderer) is selector.is_selector(renderer)

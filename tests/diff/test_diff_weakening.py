@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from oas_compiler.diff import Difference, diff
-from oas_compiler.diff.guarded import GatesBefore
+from oas_compiler.diff.guarded import ComparedFlow
 from oas_compiler.pipeline import compile_ir
 from tests.flows import (
     api,
@@ -456,10 +456,13 @@ def test_five_thousand_nodes_are_compared_one_node_at_a_time(monkeypatch: Any) -
     gates = [gate(f"g{number}") for number in range(2_400)]
     calls = [api(f"a{number}") for number in range(2_400)]
     asked = []
-    real = GatesBefore.of
-    monkeypatch.setattr(
-        GatesBefore, "of", lambda self, path: asked.append(path) or real(self, path)
-    )
+    real = ComparedFlow.gates_before
+
+    def counting(self, numbers):
+        before = real(self, numbers)
+        return lambda path: asked.append(path) or before(path)
+
+    monkeypatch.setattr(ComparedFlow, "gates_before", counting)
     found = compare(
         flow_of(start(), *gates, *calls, end()), flow_of(start(), *calls, *gates, end())
     )

@@ -10,12 +10,9 @@ from typing import Any
 
 import pytest
 
-from cinatra_sdk.contract import RUN_ID_INPUTS
-from cinatra_sdk.contract import is_send_class as runtime_is_send_class
-from oas_compiler.control.approval import derive_approval, is_send_class
+from oas_compiler.control.approval import derive_approval
 from oas_compiler.explain import Explanation, explain
 from oas_compiler.explain.records import NodeFacts
-from oas_compiler.lower.inputs import RUN_ID_INPUTS as LOWERED_RUN_ID_INPUTS
 from oas_compiler.pipeline import check, compile_ir
 from oas_compiler.report.diagnostics import CompileError
 from oas_compiler.schema.flow_schemas import input_schema
@@ -368,21 +365,6 @@ def test_a_gate_without_a_screen_gets_the_hosts_own() -> None:
     (one,) = explain(flow_of(start(), gate("ask"), end())).gates
     assert one.renderer == "@cinatra-ai/agent-builder:schema-field-fallback"
     assert one.answer_schema is None
-
-
-def test_run_ids_are_the_ones_of_the_runtime() -> None:
-    assert set(LOWERED_RUN_ID_INPUTS) == RUN_ID_INPUTS
-    classes = (
-        "email_send",
-        "x_publish",
-        "x_post",
-        "x_delete",
-        "send_external_message",
-        "read_only",
-    )
-    assert [is_send_class(name) for name in classes] == [
-        runtime_is_send_class(name) for name in classes
-    ]
 
 
 # ------------------------------------------------------------------------ inputs

@@ -32,7 +32,7 @@ def all_gates() -> list[tuple[str, str]]:
     found = []
     for name in FLOWS:
         flow = compiled(name)
-        if flow.approval.steps and flow.approval.steps[0][0] == ("stepNumber", 0):
+        if flow.approval.steps and flow.approval.steps[0].number == 0:
             found.append((name, flow.ir.start))
         found += [(name, gate.path[-1]) for gate in flow.gates]
     return found

@@ -12,20 +12,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from oas_compiler.checks.control_flow import ControlFlow, Step
-from oas_compiler.checks.control_paths import asks_a_person
-from oas_compiler.checks.open_sends import open_sends
 from oas_compiler.checks.risk_words import means_send
 from oas_compiler.checks.subject import Subject
-from oas_compiler.control.approval import (
-    GateSpec,
-    coming_to,
-    derive_approval,
-    gates_before,
-    is_send,
-    waived_gates,
-)
-from oas_compiler.control.risk import APPROVAL, WRITE, weight
+from oas_compiler.control.approval import derive_approval, waived_gates
+from oas_compiler.control.gates import GateSpec
+from oas_compiler.control.guards import find_gates_before, find_targets_ahead
+from oas_compiler.control.open_sends import find_open_sends
+from oas_compiler.control.openings import asks_a_person
+from oas_compiler.control.outline import Outline, OutlineNode
+from oas_compiler.control.risk import APPROVAL, WRITE, is_send, weight
 from oas_compiler.findings.rules import Report, rule
 from oas_compiler.ir import FlowIR, InputMessageNode, Path, StartNode, walk
 
@@ -42,10 +37,10 @@ from oas_compiler.ir import FlowIR, InputMessageNode, Path, StartNode, walk
     good="start → look → sign → send → end",
 )
 def approval_after_send(subject: Subject, report: Report) -> None:
-    flow, control = subject.flow, subject.control
-    if flow is None or control is None or not isinstance(flow.by_id.get(flow.start), StartNode):
+    flow, outline = subject.flow, subject.outline
+    if flow is None or outline is None or not isinstance(flow.by_id.get(flow.start), StartNode):
         return
-    late = list(_late(flow, *_sends(flow, control)))
+    late = list(_late(flow, *_sends(flow, outline)))
     nodes = dict(walk(flow)) if late else {}
     for gate, send, comes_first in late:
         node = nodes[gate.path]
@@ -59,11 +54,13 @@ def approval_after_send(subject: Subject, report: Report) -> None:
         )
 
 
-def _sends(flow: FlowIR, control: ControlFlow) -> tuple[frozenset[Path], frozenset[Path]]:
+def _sends(flow: FlowIR, outline: Outline) -> tuple[frozenset[Path], frozenset[Path]]:
     """The sends behind some gate, and those of them that no gate which approves comes before."""
     waived = waived_gates(flow)
-    ungated = {found.step.pointer for found in open_sends(control, waived, asks_a_person)}
-    unapproved = {found.step.pointer for found in open_sends(control, waived, _approves)} - ungated
+    ungated = {found.node.pointer for found in find_open_sends(outline, waived, asks_a_person)}
+    unapproved = {
+        found.node.pointer for found in find_open_sends(outline, waived, _approves)
+    } - ungated
     gated = {
         path: node.place.pointer
         for path, node in walk(flow)
@@ -72,8 +69,8 @@ def _sends(flow: FlowIR, control: ControlFlow) -> tuple[frozenset[Path], frozens
     return frozenset(gated), frozenset(p for p, at in gated.items() if at in unapproved)
 
 
-def _approves(step: Step) -> bool:
-    return step.is_gate and _is_approval(str(step.cinatra.get("riskClass", "")))
+def _approves(node: OutlineNode) -> bool:
+    return node.is_gate and _is_approval(str(node.cinatra.get("riskClass", "")))
 
 
 def _is_approval(risk_class: str) -> bool:
@@ -86,7 +83,7 @@ def _late(
     """Gates that guard no send, each with a send that it should guard, and whether that runs first."""
     if not sends:
         return
-    guarding = gates_before(flow, sends)
+    guarding = find_gates_before(flow, sends)
     gates = {
         gate.path: gate
         for gate in derive_approval(flow).gates
@@ -99,11 +96,11 @@ def _late(
         for path, node in walk(flow)
         if weight(node.risk_class) >= WRITE and not isinstance(node, InputMessageNode)
     )
-    useful = gates_before(flow, acting)
+    useful = find_gates_before(flow, acting)
     idle = frozenset(path for path in gates if path not in useful)
-    after = coming_to(flow, idle, lambda path, _: path in sends)
+    after = find_targets_ahead(flow, idle, lambda path, _: path in sends)
     # a gate that still guards a write was meant for the send only where nothing else approves that
-    after |= coming_to(flow, frozenset(gates) - idle, lambda path, _: path in unapproved)
+    after |= find_targets_ahead(flow, frozenset(gates) - idle, lambda path, _: path in unapproved)
     told = {gate: send for send, gate in sorted(after.items(), reverse=True)}
     for gate, send in sorted(told.items()):
         yield gates[gate], send, True

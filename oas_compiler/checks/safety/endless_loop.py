@@ -10,10 +10,10 @@ A loop that cannot be left at all is OAS049's finding.
 
 from __future__ import annotations
 
-from oas_compiler.checks.control_loops import Loop, every_flow, loops
-from oas_compiler.checks.control_paths import Openings, asks_a_person
 from oas_compiler.checks.subject import Subject
 from oas_compiler.control.approval import waived_gates
+from oas_compiler.control.loops import Loop, find_loops, walk_flows
+from oas_compiler.control.openings import Openings, asks_a_person
 from oas_compiler.findings.rules import Report, rule
 
 
@@ -37,12 +37,12 @@ from oas_compiler.findings.rules import Report, rule
     ),
 )
 def endless_loop(subject: Subject, report: Report) -> None:
-    if subject.control is None or subject.flow is None:
+    if subject.outline is None or subject.flow is None:
         return
     openings = Openings(stops=asks_a_person)
     reported: set[str] = set()
-    for flow, waived in every_flow(subject.control, waived_gates(subject.flow)):
-        for loop in loops(flow, openings, waived):
+    for flow, waived in walk_flows(subject.outline, waived_gates(subject.flow)):
+        for loop in find_loops(flow, openings, waived):
             if _has_two_of_one_id(loop):
                 continue  # OAS027: an edge to the one may mean the other
             if loop.can_end and loop.back not in reported:
@@ -55,8 +55,8 @@ def endless_loop(subject: Subject, report: Report) -> None:
 
 
 def _has_two_of_one_id(loop: Loop) -> bool:
-    ids = [step.id for step in loop.flow.steps.values()]
-    return any(ids.count(step.id) > 1 for step in loop.members)
+    ids = [node.id for node in loop.flow.nodes.values()]
+    return any(ids.count(node.id) > 1 for node in loop.members)
 
 
 def described(loop: Loop) -> str:
@@ -65,7 +65,7 @@ def described(loop: Loop) -> str:
 
 
 def _sending(loop: Loop) -> str:
-    for step in loop.members:
-        if step.sends and not step.confirmed:
-            return f', and "{step.id[:80]}" ({step.risk_class[:80]}) is in it'
+    for node in loop.members:
+        if node.sends and not node.confirmed:
+            return f', and "{node.id[:80]}" ({node.risk_class[:80]}) is in it'
     return ""

@@ -9,7 +9,7 @@ The gates are those that stand directly in the FlowNode's subflow, but for a con
 from __future__ import annotations
 
 from oas_compiler.checks.subject import Subject
-from oas_compiler.control.approval import entry_gates
+from oas_compiler.control.gates import entry_gates
 from oas_compiler.findings.rules import Report, rule
 from oas_compiler.ir import FlowNode
 from oas_compiler.text.marks import child

@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from oas_compiler.checks.cinatra.metadata_keys import meant_keys
-from oas_compiler.checks.control_flow import Step
-from oas_compiler.checks.control_loops import every_flow, loops
-from oas_compiler.checks.control_paths import Openings, has_limit
 from oas_compiler.checks.subject import Subject
+from oas_compiler.control.loops import find_loops, walk_flows
+from oas_compiler.control.openings import Openings, has_limit
+from oas_compiler.control.outline import OutlineNode
 from oas_compiler.findings.rules import Report, rule
 
 
@@ -30,13 +30,13 @@ from oas_compiler.findings.rules import Report, rule
     good='"ask": {"component_type": "InputMessageNode", "metadata": {"cinatra": {"maxGateVisits": 25}}}',
 )
 def gate_without_limit(subject: Subject, report: Report) -> None:
-    if subject.control is None:
+    if subject.outline is None:
         return
     openings = Openings(stops=has_limit)
     reported: set[str] = set()
     slips: frozenset[tuple[str, str]] | None = None
-    for flow, _ in every_flow(subject.control):
-        for loop in loops(flow, openings):
+    for flow, _ in walk_flows(subject.outline):
+        for loop in find_loops(flow, openings):
             gate = next(_gates(loop.members), None)
             if gate is not None and gate.pointer not in reported:
                 reported.add(gate.pointer)
@@ -51,14 +51,14 @@ def gate_without_limit(subject: Subject, report: Report) -> None:
                 )
 
 
-def _gates(steps: tuple[Step, ...]) -> Iterator[Step]:
-    """The gates without a limit among the steps and in the flows that they run, outermost first."""
-    waiting = list(steps)
+def _gates(nodes: tuple[OutlineNode, ...]) -> Iterator[OutlineNode]:
+    """The gates without a limit among the nodes and in the flows that they run, outermost first."""
+    waiting = list(nodes)
     seen: set[str] = set()
-    for step in waiting:
-        if step.is_gate and not has_limit(step):
-            yield step
-        for flow in step.inner:
+    for node in waiting:
+        if node.is_gate and not has_limit(node):
+            yield node
+        for flow in node.inner:
             if flow.pointer not in seen:
                 seen.add(flow.pointer)
-                waiting.extend(flow.steps.values())
+                waiting.extend(flow.nodes.values())

@@ -8,10 +8,10 @@ level.  In a Cinatra flow the same loop is OAS201, an error.
 
 from __future__ import annotations
 
-from oas_compiler.checks.control_loops import every_flow, loops
-from oas_compiler.checks.control_paths import Openings, asks_a_person
 from oas_compiler.checks.safety.endless_loop import described
 from oas_compiler.checks.subject import Subject
+from oas_compiler.control.loops import find_loops, walk_flows
+from oas_compiler.control.openings import Openings, asks_a_person
 from oas_compiler.findings.rules import Report, rule
 
 
@@ -35,11 +35,11 @@ from oas_compiler.findings.rules import Report, rule
     ),
 )
 def ungated_loop(subject: Subject, report: Report) -> None:
-    if subject.control is None or subject.is_cinatra:
+    if subject.outline is None or subject.is_cinatra:
         return
     openings = Openings(stops=asks_a_person)
-    for flow, _ in every_flow(subject.control):
-        for loop in loops(flow, openings):
+    for flow, _ in walk_flows(subject.outline):
+        for loop in find_loops(flow, openings):
             if loop.can_end:
                 report(
                     f"{described(loop)} goes round without a gate: a run that never leaves it "

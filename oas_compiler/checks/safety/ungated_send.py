@@ -9,10 +9,10 @@ What counts as a send, and as a way to it: open_sends.py.
 
 from __future__ import annotations
 
-from oas_compiler.checks.control_paths import asks_a_person
-from oas_compiler.checks.open_sends import OpenSend, open_sends
 from oas_compiler.checks.subject import Subject
 from oas_compiler.control.approval import waived_gates
+from oas_compiler.control.open_sends import OpenNode, find_open_sends
+from oas_compiler.control.openings import asks_a_person
 from oas_compiler.findings.rules import Report, rule
 
 
@@ -34,19 +34,19 @@ from oas_compiler.findings.rules import Report, rule
     ),
 )
 def ungated_send(subject: Subject, report: Report) -> None:
-    if subject.control is None or subject.flow is None:
+    if subject.outline is None or subject.flow is None:
         return
-    for found in open_sends(subject.control, waived_gates(subject.flow), asks_a_person):
+    for found in find_open_sends(subject.outline, waived_gates(subject.flow), asks_a_person):
         _report(subject, report, found)
 
 
-def _report(subject: Subject, report: Report, found: OpenSend) -> None:
+def _report(subject: Subject, report: Report, found: OpenNode) -> None:
     hint = "put an InputMessageNode before it on every path"
-    if found.is_waived:
+    if found.waived:
         hint += "; a gate whose gateSteps entry says requiresApproval false asks nobody"
     report(
-        f'"{found.step.id[:80]}" ({found.step.risk_class[:80]}) can run before any person was '
+        f'"{found.node.id[:80]}" ({found.node.risk_class[:80]}) can run before any person was '
         f"asked: {' → '.join(found.way)}",
-        subject.place(found.step.pointer),
+        subject.place(found.node.pointer),
         hint=hint,
     )

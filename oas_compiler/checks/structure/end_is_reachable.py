@@ -8,9 +8,9 @@ not reported again.
 
 from __future__ import annotations
 
-from oas_compiler.checks.circles import groups
 from oas_compiler.checks.structure.reach import Reach, names_of
 from oas_compiler.checks.subject import Subject
+from oas_compiler.control.digraph import Digraph
 from oas_compiler.findings.rules import Report, rule
 from oas_compiler.ir import EndNode, FlowIR, Node
 
@@ -49,10 +49,5 @@ def _in_circles(flow: FlowIR, stuck: list[Node]) -> list[Node]:
     """The nodes that a run would go round in; those that only lead there are not wrong."""
     ids = {node.id for node in stuck}
     following = {i: [t for t in flow.routes_of(i).values() if t in ids] for i in ids}
-    inside = {
-        node_id
-        for group in groups(ids, following)
-        if len(group) > 1 or group[0] in following[group[0]]
-        for node_id in group
-    }
+    inside = {node_id for loop in Digraph(following).find_loops(ids) for node_id in loop}
     return [node for node in stuck if node.id in inside]

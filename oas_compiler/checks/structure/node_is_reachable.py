@@ -7,8 +7,11 @@ An EndNode without an edge is `end_node_has_edge`'s finding.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from oas_compiler.checks.structure.reach import Reach, names_of
 from oas_compiler.checks.subject import Subject
+from oas_compiler.control.digraph import reach_from
 from oas_compiler.findings.rules import Report, rule
 from oas_compiler.ir import FlowIR, Node, StartNode
 
@@ -53,14 +56,15 @@ def _by_first(flow: FlowIR, lost: list[Node]) -> list[list[Node]]:
     waiting = {node.id: node for node in lost}
     heads = [node for node in lost if not any(s in waiting for s in flow.sources_of(node.id))]
     found: list[list[Node]] = []
+
+    def following(node_id: str) -> Iterator[str]:
+        return (target for target in flow.routes_of(node_id).values() if target in waiting)
+
     for head in [*heads, *lost]:  # a circle has no head
         if head.id not in waiting:
             continue
-        group = [waiting.pop(head.id)]
-        for node in group:
-            following = dict.fromkeys(flow.routes_of(node.id).values())
-            group += [waiting.pop(target) for target in following if target in waiting]
-        found.append(group)
+        behind = reach_from([head.id], following)
+        found.append([waiting.pop(node_id) for node_id in behind])
     return found
 
 

@@ -8,10 +8,11 @@ does not list has its finding and is passed through.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from oas_compiler.checks.structure.gaps import Gaps, is_vague
+from oas_compiler.control.graph import link_level
 from oas_compiler.ir import EndNode, FlowIR, Node
 
 
@@ -20,17 +21,13 @@ class Reach:
 
     def __init__(self, flow: FlowIR) -> None:
         gaps = Gaps(flow)
-        forward: dict[str, list[str]] = {}
-        backward: dict[str, list[str]] = {}
-        for route in flow.routes:
-            forward.setdefault(route.source, []).append(route.target)
-            backward.setdefault(route.target, []).append(route.source)
+        graph = link_level(flow)
         ends = {route.source for route in flow.routes} | {route.target for route in flow.routes}
         unlisted = ends.difference(flow.by_id)
         has_start = flow.start in flow.by_id or (gaps.nodes and flow.start != "")
         self.knows_reached = has_start and not unlisted and "" not in gaps.route_targets
         """Whether it can be said that a node is not reached."""
-        self.reached = _closure([flow.start, *gaps.route_targets], forward)
+        self.reached = graph.reach_from([flow.start, *gaps.route_targets]).keys()
         self.knows_ending = has_start and "" not in gaps.route_sources
         """Whether it can be said that a run cannot end."""
         used = {(route.source, route.branch) for route in flow.routes}
@@ -42,7 +39,7 @@ class Reach:
             or is_vague(node)
             or any((node.id, branch) not in used for branch in node.branches)
         ]
-        self.ending = _closure([*stops, *unlisted, *gaps.route_sources], backward)
+        self.ending = graph.reverse.reach_from([*stops, *unlisted, *gaps.route_sources]).keys()
 
 
 _MOST_NAMED: Final = 3
@@ -53,14 +50,3 @@ def names_of(nodes: Sequence[Node]) -> str:
     names = ", ".join(f'"{node.id[:80]}"' for node in nodes[:_MOST_NAMED])
     more = len(nodes) - _MOST_NAMED
     return f"{names} and {more} more" if more > 0 else names
-
-
-def _closure(start: Iterable[str], following: Mapping[str, list[str]]) -> set[str]:
-    seen = set(start)
-    waiting = list(seen)
-    while waiting:
-        for target in following.get(waiting.pop(), ()):
-            if target not in seen:
-                seen.add(target)
-                waiting.append(target)
-    return seen

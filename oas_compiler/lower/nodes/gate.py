@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 from pydantic import JsonValue
@@ -23,14 +23,13 @@ from cinatra_sdk.governed.secrets import without_secrets
 from cinatra_sdk.governed.state import seal
 from cinatra_sdk.templates.rendering import Renderer, TemplateError
 from cinatra_sdk.values.strict_json import NotStrictJson, read_json
+from oas_compiler.control.shown import shown_at
 from oas_compiler.ir import (
     STRING,
-    BranchingNode,
     FlowIR,
     InputMessageNode,
     Node,
     OutputMessageNode,
-    StartNode,
 )
 from oas_compiler.lower.casting import CastError, cast
 from oas_compiler.lower.frame import MISSING, Frame
@@ -171,8 +170,7 @@ class _Shown:
         self._finalizes = tuple(channel_of(id_) for id_ in leading_back_to(flow, node.id))
         self._previous = {
             channel_of(source): _authored(_message_of(flow.by_id[source]))
-            for source in _sources(flow, node.id)
-            if not isinstance(flow.by_id[source], StartNode)
+            for source in shown_at(flow, node.id)
         }
         """Channels of the nodes before, each with the names in the text of its message."""
 
@@ -259,18 +257,3 @@ def _without_language(message: str) -> str:
         parts.append(message[at : opened.start()])
         at = end + 2
     return "".join(parts) + message[at:]
-
-
-def _sources(flow: FlowIR, node_id: str) -> Iterator[str]:
-    """The nodes that control comes from, looking through BranchingNodes, which put out nothing."""
-    seen = {node_id}
-    stack = [node_id]
-    while stack:
-        for source in flow.sources_of(stack.pop()):
-            if source in seen:
-                continue
-            seen.add(source)
-            if isinstance(flow.by_id[source], BranchingNode):
-                stack.append(source)
-            else:
-                yield source

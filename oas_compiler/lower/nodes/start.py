@@ -13,7 +13,7 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
-from cinatra_sdk.contract import FALLBACK_RENDERER, RUN_ID_INPUTS
+from cinatra_sdk.contract import FALLBACK_RENDERER, RUN_ID_INPUTS, SETUP_STEP
 from cinatra_sdk.engine.runtime_context import HostContext, _Derived, context_of
 from cinatra_sdk.errors import InputInvalid
 from cinatra_sdk.gates.answers import AnswerForm
@@ -22,7 +22,7 @@ from cinatra_sdk.gates.hitl import Outcome, Question, build_hitl_gate
 from cinatra_sdk.governed.policy import parse_policy, require_entries
 from cinatra_sdk.governed.secrets import without_secrets
 from cinatra_sdk.governed.state import seal
-from oas_compiler.control.approval import SETUP_STEP, visible_required
+from oas_compiler.control.approval import visible_required
 from oas_compiler.ir import Port, StartNode
 from oas_compiler.lower.frame import Frame
 from oas_compiler.lower.inputs import accepted_inputs

@@ -58,3 +58,12 @@ def test_a_tool_that_is_confirmed_asks_by_itself():
               "inputs": [], "outputs": [], "requires_confirmation": True},
     )  # fmt: skip
     assert found(made, CODE) == []
+
+
+def test_a_waiver_counts_only_where_control_comes_to_the_flow_node_that_gives_it():
+    shared = flow_of(start(), gate("ask"), call(requiresApproval=True), end(), id_="inner")
+    waives = flow_node("waives", shared, gateSteps=[{"requiresApproval": False}])
+    asks = flow_node("asks", shared)
+    assert len(findings(flow_of(start(), waives, asks, end()), CODE)) == 1
+    # a person is asked in the first one, and so before the second
+    assert found(flow_of(start(), asks, waives, end()), CODE) == []

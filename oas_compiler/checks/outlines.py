@@ -1,18 +1,18 @@
-"""The control flow of a document as written: nodes, control edges, and the flows inside the nodes.
+"""The outline of a document as written: nodes, control edges, and the flows inside the nodes.
 
     {"component_type": "MapNode", "id": "each", "subflow": {"$component_ref": "mail"}}
-        -> Step(id="each", type="MapNode", inner=(ControlFlow(pointer="/…/mail", …),))
+        -> OutlineNode(id="each", type="MapNode", inner=(Outline(pointer="/…/mail", …),))
 
 Read from the document and not from the IR, so that maps, catch branches and parallel flows count
-also where nothing can run them yet.  control_paths.py and control_loops.py walk over it.
+also where nothing can run them yet.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from oas_compiler.checks.risk_words import means_send
+from oas_compiler.control.outline import Outline, OutlineEdge, OutlineNode
 from oas_compiler.document.scope import Document, Located
 from oas_compiler.document.types import is_known, is_plugin_type
 from oas_compiler.ir import JsonValue
@@ -23,68 +23,7 @@ _CONTAINERS = ("FlowNode", "MapNode", "ParallelMapNode", "CatchExceptionNode")
 """Nodes that always run a subflow."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Step:
-    """One node."""
-
-    pointer: str
-    id: str
-    type: str
-    cinatra: Mapping[str, JsonValue]
-    """`metadata.cinatra`; empty where there is none."""
-    risk_class: str
-    """Its own, or that of the tool or agent behind it where only that one is a send."""
-    confirmed: bool
-    """Whether a person is asked about this very node: a tool that requires confirmation, an
-    AgentNode that requires approval; one that could not be read may be such a tool."""
-    branch: str
-    """Of an EndNode the branch by which the flow is left."""
-    inner: tuple[ControlFlow, ...] = ()
-    """The flows that it runs."""
-    is_gap: bool = False
-    """Whether an error says that it, or what it runs, could not be read: a gate may be there."""
-
-    @property
-    def is_gate(self) -> bool:
-        return self.type == "InputMessageNode"
-
-    @property
-    def sends(self) -> bool:
-        """As `approval.is_send`, and however its risk class is spelt."""
-        return not self.is_gate and means_send(self.risk_class)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Edge:
-    branch: str
-    target: str
-    """Pointer of a node."""
-    pointer: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ControlFlow:
-    """One flow; its nodes are named by their pointers."""
-
-    pointer: str
-    start: str
-    """Empty where the flow has no start that could be found."""
-    steps: Mapping[str, Step]
-    edges: Mapping[str, tuple[Edge, ...]]
-
-    @property
-    def branches(self) -> frozenset[str]:
-        """The ways out of the flow."""
-        return frozenset(step.branch for step in self.steps.values() if step.type == "EndNode")
-
-    def edges_of(self, pointer: str) -> tuple[Edge, ...]:
-        return self.edges.get(pointer, ())
-
-
-# ---------------------------------------------------------------------------- reading
-
-
-def read_control(document: Document) -> ControlFlow | None:
+def read_outline(document: Document) -> Outline | None:
     """The root flow; `None` where the document's root is none."""
     root = document.root
     if root is None or root.component_type != "Flow":
@@ -95,21 +34,34 @@ def read_control(document: Document) -> ControlFlow | None:
 class _Reader:
     def __init__(self, document: Document) -> None:
         self._document = document
-        self._flows: dict[str, ControlFlow] = {}
+        self._flows: dict[str, Outline] = {}
 
-    def flow(self, located: Located, around: tuple[str, ...]) -> ControlFlow:
+    def flow(self, located: Located, around: tuple[str, ...]) -> Outline:
         """Read a flow, each once; `around` are the pointers of the flows that it stands in."""
         if located.pointer in self._flows:
             return self._flows[located.pointer]
         located = self._document.enter(located)
-        steps: dict[str, Step] = {}
+        nodes: dict[str, OutlineNode] = {}
         by_id: dict[str, str] = {}
         for entry in _entries(located, "nodes"):
             node = self._document.locate(entry)
-            if node is not None and node.component_type and node.pointer not in steps:
-                steps[node.pointer] = self._step(node, (*around, located.pointer))
-                by_id.setdefault(steps[node.pointer].id, node.pointer)
-        edges: dict[str, list[Edge]] = {}
+            if node is not None and node.component_type and node.pointer not in nodes:
+                nodes[node.pointer] = self._node(node, (*around, located.pointer))
+                by_id.setdefault(nodes[node.pointer].id, node.pointer)
+        flow = Outline(
+            pointer=located.pointer,
+            start=self._end(located, "start_node", by_id),
+            nodes=nodes,
+            edges=self._edges(located, nodes, by_id),
+        )
+        self._flows[located.pointer] = flow
+        return flow
+
+    def _edges(
+        self, located: Located, nodes: Mapping[str, OutlineNode], by_id: Mapping[str, str]
+    ) -> dict[str, tuple[OutlineEdge, ...]]:
+        """Pointer of a node → the edges out of it; those that could not be read are left out."""
+        edges: dict[str, list[OutlineEdge]] = {}
         for entry in _entries(located, "control_flow_connections"):
             edge = self._document.locate(entry)
             if edge is None:
@@ -117,20 +69,13 @@ class _Reader:
             source = self._end(edge, "from_node", by_id)
             target = self._end(edge, "to_node", by_id)
             # a run is over at an EndNode, whatever leads on from it (OAS047)
-            if source and target and steps[source].type != "EndNode":
+            if source and target and nodes[source].type != "EndNode":
                 branch = _text(edge, "from_branch") or "next"
-                made = Edge(branch=branch, target=target, pointer=edge.pointer)
+                made = OutlineEdge(branch=branch, target=target, pointer=edge.pointer)
                 edges.setdefault(source, []).append(made)
-        flow = ControlFlow(
-            pointer=located.pointer,
-            start=self._end(located, "start_node", by_id),
-            steps=steps,
-            edges={source: tuple(found) for source, found in edges.items()},
-        )
-        self._flows[located.pointer] = flow
-        return flow
+        return {source: tuple(found) for source, found in edges.items()}
 
-    def _step(self, node: Located, around: tuple[str, ...]) -> Step:
+    def _node(self, node: Located, around: tuple[str, ...]) -> OutlineNode:
         node = self._document.enter(node)
         own = _cinatra(node)
         behind = self._behind(node)
@@ -141,12 +86,13 @@ class _Reader:
         if node.component_type == "AgentNode":
             approval = own.get("requiresApproval", _cinatra(behind).get("requiresApproval"))
             asks = asks or approval is True
-        return Step(
+        return OutlineNode(
             pointer=node.pointer,
             id=_text(node, "id"),
             type=node.component_type,
             cinatra=own,
             risk_class=risk,
+            sends=node.component_type != "InputMessageNode" and means_send(risk),
             confirmed=asks,
             branch=_text(node, "branch_name") or "next",
             inner=tuple(self._inner(node, around)),
@@ -164,7 +110,7 @@ class _Reader:
         wrong = {found for found in types if is_known(found)}
         return node.component_type in _CONTAINERS and not wrong <= {"Flow"}
 
-    def _inner(self, node: Located, around: tuple[str, ...]) -> Iterator[ControlFlow]:
+    def _inner(self, node: Located, around: tuple[str, ...]) -> Iterator[Outline]:
         for member in _run(node):
             found = self._document.locate(member)
             if found is None or found.component_type != "Flow":

@@ -5,7 +5,7 @@
     mail (email_send): start → ApiNode (no class) → gate → ApiNode → end       acts, for all we know
 
 The mark says that something inside is the send, and not what.  Where a node inside says so of
-itself, it is that node, and ungated_send.py looks at it.
+itself, it is that node, and open_sends.py looks at it.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
-from oas_compiler.checks.control_flow import ControlFlow, Step
-from oas_compiler.checks.control_paths import Openings, Waived, below
+from oas_compiler.control.openings import Openings, Waived, waived_inside
+from oas_compiler.control.outline import Outline, OutlineNode
 
 _SILENT: Final = frozenset(
     {"StartNode", "EndNode", "BranchingNode", "InputMessageNode", "OutputMessageNode", "LlmNode"}
@@ -54,14 +54,14 @@ class ContainerCalls:
     _all: Openings = field(default_factory=lambda: Openings(stops=lambda _: False))
     _known: dict[tuple[str, Waived, bool], _Calls] = field(default_factory=dict)
 
-    def acts_first(self, step: Step, waived: Waived) -> bool:
+    def acts_first(self, node: OutlineNode, waived: Waived) -> bool:
         """Whether what the container is marked with may be done before a gate inside it asked."""
-        calls = self._in(step.inner, below(waived, step), is_open=True)
+        calls = self._in(node.inner, waived_inside(waived, node), is_open=True)
         if calls.sends:
             return False
         return calls.doubtful or (calls.before and not calls.after)
 
-    def _in(self, flows: Iterable[ControlFlow], waived: Waived, *, is_open: bool) -> _Calls:
+    def _in(self, flows: Iterable[Outline], waived: Waived, *, is_open: bool) -> _Calls:
         found = _Calls()
         for flow in flows:
             key = (flow.pointer, waived, is_open)
@@ -70,18 +70,18 @@ class ContainerCalls:
             found |= self._known[key]
         return found
 
-    def _in_flow(self, flow: ControlFlow, waived: Waived, *, is_open: bool) -> _Calls:
+    def _in_flow(self, flow: Outline, waived: Waived, *, is_open: bool) -> _Calls:
         # flows nest as deep as bounds.MAX_DEPTH
         opened = self.openings.of(flow, waived).trails if is_open else {}
         found = _Calls()
         for pointer in self._all.of(flow).trails:
-            step = flow.steps[pointer]
+            node = flow.nodes[pointer]
             first = pointer in opened
-            if step.sends:
+            if node.sends:
                 found |= _Calls(sends=True)
-            elif step.inner:
-                found |= self._in(step.inner, below(waived, step), is_open=first)
-            elif step.type not in _SILENT and not step.is_gap and not step.confirmed:
-                doubtful = first and step.risk_class not in _HARMLESS
+            elif node.inner:
+                found |= self._in(node.inner, waived_inside(waived, node), is_open=first)
+            elif node.type not in _SILENT and not node.is_gap and not node.confirmed:
+                doubtful = first and node.risk_class not in _HARMLESS
                 found |= _Calls(doubtful=doubtful, before=first, after=not first)
         return found

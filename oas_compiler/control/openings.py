@@ -16,9 +16,11 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TypeAlias
 
-from oas_compiler.checks.control_flow import ControlFlow, Edge, Step
+from oas_compiler.control.digraph import reach_from
+from oas_compiler.control.outline import Outline, OutlineEdge, OutlineNode
+from oas_compiler.ir import Path
 
-Waived: TypeAlias = frozenset[tuple[str, ...]]
+Waived: TypeAlias = frozenset[Path]
 """Gates that never ask, as paths of node ids from the flow in question inwards."""
 
 NONE_WAIVED: Waived = frozenset()
@@ -29,14 +31,14 @@ _FIRST_AND_LAST = 4
 """Node names at each end of a long path; what is between them is left out."""
 
 
-def asks_a_person(step: Step) -> bool:
+def asks_a_person(node: OutlineNode) -> bool:
     """A gate; its own `requiresApproval` says nothing (Cinatra: an InputMessageNode always asks)."""
-    return step.is_gate
+    return node.is_gate
 
 
-def has_limit(step: Step) -> bool:
+def has_limit(node: OutlineNode) -> bool:
     """A gate with a bound on its visits."""
-    return step.is_gate and "maxGateVisits" in step.cinatra
+    return node.is_gate and "maxGateVisits" in node.cinatra
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,86 +55,80 @@ class Opening:
 class Openings:
     """The openings of flows; `stops` says which nodes let nothing through unless waived."""
 
-    stops: Callable[[Step], bool]
+    stops: Callable[[OutlineNode], bool]
     _known: dict[tuple[str, Waived], Opening] = field(default_factory=dict)
 
-    def of(self, flow: ControlFlow, waived: Waived = NONE_WAIVED) -> Opening:
+    def of(self, flow: Outline, waived: Waived = NONE_WAIVED) -> Opening:
         key = (flow.pointer, waived)
         if key not in self._known:
             self._known[key] = self._walk(flow, waived)
         return self._known[key]
 
-    def _walk(self, flow: ControlFlow, waived: Waived) -> Opening:
-        # breadth first, so that the first way to a node is a shortest one
-        trails: dict[str, tuple[str, ...]] = {}
-        exits: set[str] = set()
-        if flow.start:
-            trails[flow.start] = longer((), flow.steps[flow.start].id)
-        waiting = list(trails)
-        for pointer in waiting:
-            step = flow.steps[pointer]
-            if step.type == "EndNode":
-                exits.add(step.branch)
-            for edge in self.edges(flow, step, waived):
-                if edge.target not in trails:
-                    trails[edge.target] = longer(trails[pointer], flow.steps[edge.target].id)
-                    waiting.append(edge.target)
-        return Opening(trails=trails, exits=frozenset(exits))
+    def _walk(self, flow: Outline, waived: Waived) -> Opening:
+        def following(pointer: str) -> Iterator[str]:
+            return (edge.target for edge in self.edges(flow, flow.nodes[pointer], waived))
 
-    def edges(self, flow: ControlFlow, step: Step, waived: Waived) -> Iterator[Edge]:
+        trails: dict[str, tuple[str, ...]] = {}
+        for pointer, before in reach_from([flow.start] if flow.start else (), following).items():
+            trails[pointer] = lengthen(trails[before] if before else (), flow.nodes[pointer].id)
+        ends = (flow.nodes[pointer] for pointer in trails)
+        exits = frozenset(node.branch for node in ends if node.type == "EndNode")
+        return Opening(trails=trails, exits=exits)
+
+    def edges(self, flow: Outline, node: OutlineNode, waived: Waived) -> Iterator[OutlineEdge]:
         """The edges out of a node by which control can go on without having passed a stop."""
-        if step.is_gap:
+        if node.is_gap:
             return
-        if self.stops(step) and (step.id,) not in waived:
+        if self.stops(node) and (node.id,) not in waived:
             return
-        shut = self._shut(step, below(waived, step))
+        shut = self._shut(node, waived_inside(waived, node))
         # by a branch that a subflow does not have nothing is left: OAS043
-        real = step.inner[0].branches if step.type == "FlowNode" and step.inner else None
-        for edge in flow.edges_of(step.pointer):
+        real = node.inner[0].branches if node.type == "FlowNode" and node.inner else None
+        for edge in flow.edges_of(node.pointer):
             if (shut is None or edge.branch not in shut) and (not real or edge.branch in real):
                 yield edge
 
-    def passes(self, step: Step, waived: Waived) -> bool:
+    def passes(self, node: OutlineNode, waived: Waived) -> bool:
         """Whether control can run a container whole without passing a stop inside it."""
-        return not step.is_gap and any(
-            self.of(flow, below(waived, step)).exits for flow in step.inner
+        return not node.is_gap and any(
+            self.of(flow, waived_inside(waived, node)).exits for flow in node.inner
         )
 
-    def _shut(self, step: Step, waived: Waived) -> frozenset[str] | None:
+    def _shut(self, node: OutlineNode, waived: Waived) -> frozenset[str] | None:
         """Branches of a container that lead out past a stop only; `None`: none of them."""
-        if not step.inner:
+        if not node.inner:
             return None
-        openings = [(flow, self.of(flow, waived)) for flow in step.inner]
-        if step.type in {"FlowNode", "CatchExceptionNode"}:
+        openings = [(flow, self.of(flow, waived)) for flow in node.inner]
+        if node.type in {"FlowNode", "CatchExceptionNode"}:
             flow, opening = openings[0]
             shut = flow.branches - opening.exits
             # an exception may come before the gate, so that its branch is never shut
-            return shut - {CAUGHT} if step.type == "CatchExceptionNode" else shut
-        if step.type.endswith("ParallelFlowNode") or step.type == "AgentNode":
+            return shut - {CAUGHT} if node.type == "CatchExceptionNode" else shut
+        if node.type.endswith("ParallelFlowNode") or node.type == "AgentNode":
             # all of the flows run, so that a stop in one of them stops all
             passed = all(opening.exits for _, opening in openings)
             return None if passed else frozenset({"next"})
         return None  # a map over nothing runs nothing
 
 
-def below(waived: Waived, step: Step) -> Waived:
+def waived_inside(waived: Waived, node: OutlineNode) -> Waived:
     """The waived gates inside a container, named from there."""
-    if not waived or not step.inner:
+    if not waived or not node.inner:
         return NONE_WAIVED
-    return _by_first(waived).get(step.id, NONE_WAIVED)
+    return _by_first(waived).get(node.id, NONE_WAIVED)
 
 
 @lru_cache(maxsize=256)
 def _by_first(waived: Waived) -> Mapping[str, Waived]:
     """Paths that begin with one id, without it; made once, as a flow may have thousands of nodes."""
-    found: dict[str, set[tuple[str, ...]]] = {}
+    found: dict[str, set[Path]] = {}
     for first, *rest in waived:
         if rest:
             found.setdefault(first, set()).add(tuple(rest))
     return {first: frozenset(paths) for first, paths in found.items()}
 
 
-def longer(trail: tuple[str, ...], name: str) -> tuple[str, ...]:
+def lengthen(trail: tuple[str, ...], name: str) -> tuple[str, ...]:
     """`trail` and one more node; of a long one the two ends."""
     trail = (*trail, name if len(name) <= _NAME else f"…{name[-_NAME:]}")
     if len(trail) <= 2 * _FIRST_AND_LAST + 1:

@@ -57,4 +57,5 @@ CATCH_EXCEPTION = NodeKind(
     fields={**NODE_FIELDS, "subflow": SUBFLOW},
     since=(26, 1, 2),
     flows=("subflow",),
+    acts=False,
 )

@@ -77,6 +77,7 @@ FLOW = NodeKind(
         "subflow": SUBFLOW,
     },
     flows=("subflow",),
+    acts=False,
     shows_screens=True,
     shape="subflow",
     caption=lambda node: f"subflow {node.package_name}".rstrip(),

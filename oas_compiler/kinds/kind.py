@@ -51,7 +51,7 @@ class NodeKind:
     behind: Literal["", "tool", "agent"] = ""
     """The field that holds the tool or agent which it runs."""
     acts: bool = True
-    """Whether it may change something outside the run."""
+    """Whether it may itself change something outside the run; what its flows do, they say."""
     is_call: bool = False
     """Whether it calls something itself: approval can be asked for it."""
     shows_screens: bool = False

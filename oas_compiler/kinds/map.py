@@ -112,4 +112,5 @@ MAP = NodeKind(
     words="Runs a flow once for each element of a list, one after the other.",
     fields=MAP_FIELDS,
     flows=("subflow",),
+    acts=False,
 )

@@ -69,4 +69,5 @@ PARALLEL_FLOW = NodeKind(
     fields={**NODE_FIELDS, "subflows": Field("list", "The flows that are run.", required=True)},
     since=DRAFT,
     flows=("subflows",),
+    acts=False,
 )

@@ -17,4 +17,5 @@ PARALLEL_MAP = NodeKind(
     fields=MAP_FIELDS,
     since=DRAFT,
     flows=("subflow",),
+    acts=False,
 )

@@ -75,8 +75,20 @@ Lowering: TypeAlias = Callable[[Site], Lowered]
 
 
 def lower_node(site: Site) -> Lowered:
-    """The LangGraph node of any node, by the function that its kind names."""
-    return load_lowering(kind_of(site.node))(site)
+    """The LangGraph node of any node, by the function that its kind names.
+
+    Raises:
+        KindRefused: for a node that acts although its kind says that it does not: a FlowNode around
+            it would not ask the host either.
+
+    """
+    kind = kind_of(site.node)
+    lowered = load_lowering(kind)(site)
+    if lowered.acts and not kind.acts and not kind.flows:
+        raise KindRefused(
+            f"{kind.component_type}: its record says that it does not act, and it does"
+        )
+    return lowered
 
 
 @cache

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from importlib import metadata
 from importlib.metadata import EntryPoint
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -17,7 +18,7 @@ from oas_compiler.kinds import registry
 from oas_compiler.kinds.kind import NodeKind
 from oas_compiler.kinds.plugin_template import PLUGIN_TEMPLATE
 from oas_compiler.kinds.registry import BUILT_IN, KindRefused, find_kind, kind_of
-from oas_compiler.lower.registry import load_lowering
+from oas_compiler.lower.registry import Lowered, load_lowering, lower_node
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +30,14 @@ ECHO = replace(PLUGIN_TEMPLATE, component_type="EchoNode", node=EchoNode)
 OTHER_ECHO = replace(ECHO)
 SHOUT = replace(ECHO, component_type="ShoutNode")
 TEMPLATE_AGAIN = replace(ECHO, component_type="PluginTemplateNode")
+
+
+def lower_acting(_site: Any) -> Lowered:
+    return Lowered(run=lambda _state, _runtime: {}, acts=True)
+
+
+ACTS_UNTOLD = replace(ECHO, lowering=f"{__name__}:lower_acting")
+ACTS = replace(ACTS_UNTOLD, acts=True)
 BY_FORM = {kind.component_type: kind for kind in BUILT_IN}
 
 
@@ -60,6 +69,21 @@ def test_a_kind_is_found_by_its_type_and_says_what_it_does(kind: NodeKind) -> No
 @pytest.mark.parametrize("kind", [kind for kind in BUILT_IN if kind.runs], ids=lambda kind: kind.component_type)  # fmt: skip
 def test_a_kind_that_runs_names_the_function_that_lowers_it(kind: NodeKind) -> None:
     assert callable(load_lowering(kind))
+
+
+def test_a_node_that_acts_although_its_kind_does_not_is_refused(installed: Any) -> None:
+    site: Any = SimpleNamespace(node=EchoNode(id="a", name="a"))
+    installed(EchoNode="ACTS_UNTOLD")
+    with pytest.raises(KindRefused, match="EchoNode: its record says that it does not act"):
+        lower_node(site)
+    installed(EchoNode="ACTS")
+    assert lower_node(site).acts
+
+
+def test_a_kind_acts_itself_where_it_runs_no_flows() -> None:
+    assert {kind.component_type for kind in BUILT_IN if kind.acts} == {
+        "ApiNode", "ToolNode", "AgentNode", "TriggerWaitNode",
+    }  # fmt: skip
 
 
 def test_these_kinds_do_not_run_yet() -> None:

@@ -28,8 +28,10 @@ from cinatra_sdk.engine.runtime_context import HostContext
 from cinatra_sdk.engine.tasks import was_sent
 from cinatra_sdk.gates.gate import label
 from cinatra_sdk.governed.state import seal
-from oas_compiler.ir import ApiNode, FlowNode, InputMessageNode, ToolNode, walk
+from oas_compiler.ir import FlowNode, InputMessageNode, walk
+from oas_compiler.kinds.registry import kind_of
 from oas_compiler.lower.frame import MISSING, Frame, pin_of, with_seen
+from oas_compiler.lower.graph import lower_flow
 from oas_compiler.lower.names import (
     BRANCH,
     CURSOR,
@@ -47,8 +49,6 @@ _READ = [OUTPUTS, BRANCH, MESSAGES, DECISIONS, ENDED, "rejected_at"]
 
 
 def lower_flow_node(site: Site) -> Lowered:
-    from oas_compiler.lower.graph import lower_flow  # the one deliberate cycle: flows nest
-
     node, frame, wiring = site.node, site.frame, site.wiring
     assert isinstance(node, FlowNode)
     subgraph = lower_flow(node.subflow, wiring, around=frame.path, depth=site.depth + 1).compile(
@@ -58,7 +58,7 @@ def lower_flow_node(site: Site) -> Lowered:
     border = _Border(
         frame,
         wiring.digest,
-        acts=any(isinstance(inner, (ApiNode, ToolNode)) for inner in inside),
+        acts=any(kind_of(inner).acts for inner in inside),
         asks=any(isinstance(inner, InputMessageNode) for inner in inside),
     )
 

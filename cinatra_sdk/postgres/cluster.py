@@ -11,6 +11,7 @@ All raise `LocalServerError` with the last lines of what PostgreSQL wrote.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shlex
 import shutil
@@ -20,7 +21,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from cinatra_sdk.postgres.folders import SOCKET_NAME
+from cinatra_sdk.postgres.folders import SOCKET_NAME, read_file
 from cinatra_sdk.postgres.process import Account, LocalServerError
 from cinatra_sdk.postgres.roles import APP, DATABASE, SUPERUSER, settling
 
@@ -74,10 +75,15 @@ class Postmaster:
 
     @classmethod
     def of(cls, data: Path) -> Postmaster | None:
-        """`None` when there is no such file, or a half-written one."""
+        """`None` when there is no such file, or a half-written one.
+
+        Raises: OSError for anything but an ordinary file.
+        """
         try:
-            text = (data / "postmaster.pid").read_text(encoding="utf-8", errors="surrogateescape")
+            text = os.fsdecode(read_file(data / "postmaster.pid"))
             lines = text.splitlines()
+            if not lines[4].startswith("/") or "," in lines[4]:
+                return None  # libpq would take another server for it, on another machine
             return cls(pid=int(lines[0]), data=data, sockets=lines[4])
         except (FileNotFoundError, NotADirectoryError, ValueError, IndexError):
             return None
@@ -149,6 +155,9 @@ def launch(cluster: Cluster, sockets: Path, *, alive: int) -> None:
     `alive` is an open, locked file that the server inherits and keeps for as long as it lives.
     """
     _forget(cluster.data / "postmaster.pid", sockets / f"{SOCKET_NAME}.lock")
+    if cluster.log.is_fifo() or cluster.log.is_socket():
+        what = f"{cluster.log} is a pipe or a socket, which the server would wait for"
+        raise LocalServerError(what, folder=cluster.folder, fix="Remove it.")
     if cluster.log.exists() and cluster.log.stat().st_size > LOG_LIMIT:
         cluster.log.replace(cluster.log.with_name("server.log.1"))
     settings = {
@@ -186,7 +195,8 @@ def _run(
         return
     written = done.stderr
     if program == "pg_ctl" and cluster.log.exists():
-        written += cluster.log.read_text(encoding="utf-8", errors="replace")
+        with contextlib.suppress(OSError):  # a link may lead to what only root may read
+            written += read_file(cluster.log, LOG_LIMIT).decode("utf-8", "replace")
     for secret in hidden:
         written = written.replace(secret, "***")
     tail = "\n".join(written.strip().splitlines()[-8:])

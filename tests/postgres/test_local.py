@@ -25,7 +25,8 @@ from cinatra_sdk.postgres.server import LocalServer, LocalServerError
 
 ROOT = Path(__file__).resolve().parents[2]
 MODULES = (
-    "local", "local_binaries", "local_cluster", "local_folders", "local_process", "local_roles",
+    "postgres/server", "postgres/binaries", "postgres/cluster", "postgres/folders",
+    "postgres/process", "postgres/roles", "text/files",
 )  # fmt: skip
 only_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
 START = "import sys; from pathlib import Path; from cinatra_sdk.postgres.server import LocalServer; s = LocalServer(Path(sys.argv[1])).start(); print(s.pid, s.dsn, flush=True)"
@@ -603,12 +604,10 @@ def test_an_ordinary_user_starts_reuses_and_stops_a_server(place, uid):
     )
     if python is None:
         pytest.skip("no Python that an ordinary user can run")
-    code = (
-        place / "code/cinatra_sdk/store"
-    )  # packages without __init__: these modules need no other
-    code.mkdir(parents=True)
-    for name in MODULES:
-        shutil.copy(ROOT / f"cinatra_sdk/store/{name}.py", code)
+    for name in MODULES:  # packages without __init__: these modules need no other
+        copied = place / f"code/cinatra_sdk/{name}.py"
+        copied.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / f"cinatra_sdk/{name}.py", copied)
     binaries = linked_wheel(place / "site")
     (place / "home").mkdir()
     os.chown(place / "home", uid, uid)

@@ -24,7 +24,7 @@ from cinatra_sdk.advancing import advance
 from cinatra_sdk.engine.checkpoints import STRICT
 from cinatra_sdk.errors import StoreError
 from cinatra_sdk.postgres import cluster as local_cluster
-from cinatra_sdk.postgres import migrating
+from cinatra_sdk.postgres import migrating, standing
 from cinatra_sdk.postgres import server as local
 from cinatra_sdk.postgres.connection import connect
 from cinatra_sdk.postgres.database import Database
@@ -156,7 +156,8 @@ def at_004(empty: str, role: str, monkeypatch: pytest.MonkeyPatch) -> None:
         assert text.count(today) == 1, today
         text = text.replace(today, then)
     with monkeypatch.context() as before:
-        before.setattr(migrating, "migrations", lambda: migrations()[:4])
+        for module in (migrating, standing):
+            before.setattr(module, "migrations", lambda: migrations()[:4])
         before.setattr(migrating, "rights", lambda: text)
         assert migrate(empty, app_role=role).applied[:-1] == EVERYTHING[:4]
 

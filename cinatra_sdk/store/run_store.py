@@ -694,9 +694,17 @@ class RunStore:
 
         from cinatra_sdk.advancing import advance, decisions_in, stop_of
         from cinatra_sdk.engine.checkpoints import STRICT
+        from cinatra_sdk.store.clocks import await_clock
 
         run_id = row["run_id"]
         host = host_of(row, context, lambda: self._refuse_effects(run_id))
+        try:
+            await_clock(connection, run_id)
+        except StoreError:
+            if not standing_of(connection, run_id)[1]:
+                raise
+            execute(connection, "reject_run", {"run_id": run_id})  # needs no checkpoint
+            return
         begun = one(connection, "begin_activation", {"run_id": run_id})
         if begun is None:
             return

@@ -2,7 +2,7 @@
 
 In: an account, programs, folders.  Out: files and a process.
 
-    create(cluster, password)   area/data exists, complete or not at all
+    create(cluster, password, …)   area/data exists, complete or not at all
     settle(cluster, …)          its roles are what `local_roles` says
     launch(cluster, sockets)    a server of its own session, ready for connections
 
@@ -117,20 +117,28 @@ class Postmaster:
         return os.fsencode(self.data) in shown.stdout
 
 
-def create(cluster: Cluster, password: str) -> None:
-    """Make the data folder, with its superuser and the database, beside its place; then rename it."""
+def create(cluster: Cluster, password: str, *, alive: int) -> None:
+    """Make the data folder, with its superuser and the database, beside its place; then rename it.
+
+    `alive`: as for `launch`; the programs outlive a process that is killed, and keep the next one
+    out of the same folder until they have ended.
+    """
     account, area = cluster.account, cluster.area
     fresh, secret = area / "data.new", area / "initdb.password"
     shutil.rmtree(fresh, ignore_errors=True)
     secret.unlink(missing_ok=True)
     account.write(secret, password)
     try:
-        _run(cluster, "initdb", "-D", fresh, "-U", SUPERUSER, f"--pwfile={secret}", *INITDB_OPTIONS)
+        _run(
+            cluster, "initdb", "-D", fresh, "-U", SUPERUSER, f"--pwfile={secret}", *INITDB_OPTIONS,
+            keep_open=(alive,),
+        )  # fmt: skip
     finally:
         secret.unlink(missing_ok=True)
     account.write(fresh / "postgresql.conf", SETTINGS)
     single = ("--single", "-D", fresh, "-c", "exit_on_error=on", "postgres")
-    _run(cluster, "postgres", *single, text=f"CREATE DATABASE {DATABASE}\n")
+    sql = f"CREATE DATABASE {DATABASE}\n"
+    _run(cluster, "postgres", *single, text=sql, keep_open=(alive,))
     fresh.rename(cluster.data)
 
 

@@ -219,7 +219,7 @@ class LocalServer:
         if not cluster.data.is_dir():
             self._unfinished.touch(mode=0o600)
             self._write_new("password")
-            create(cluster, superuser)
+            create(cluster, superuser, alive=alive)
         self._check_version(cluster, version)
         app = self._password()
         settle(cluster, app=app, owner=owner_secret, superuser=superuser, alive=alive)

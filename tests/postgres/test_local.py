@@ -9,6 +9,7 @@ import stat
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -293,6 +294,38 @@ def test_half_a_data_folder_of_an_interrupted_first_start_is_made_anew(make):
     assert server.start().running
     left = {path.name for path in (server.folder / "server").iterdir()}
     assert left == {"data", "socket", "server.log"}
+
+
+def test_a_killed_first_start_is_waited_for_until_its_last_program_has_ended(place):
+    """initdb outlives who started it: a second one would write into the same folder."""
+    real, slow = find_binaries(None, folder=place), place / "bin"
+    slow.mkdir()
+    for name in ("postgres", "pg_ctl"):
+        (slow / name).symlink_to(real / name)
+    (slow / "initdb").write_text(
+        f'#!/bin/sh\necho x >> "{place}/begun"\n'
+        f'while ! test -e "{place}/go"; do sleep 0.1; done\nexec "{real}/initdb" "$@"\n'
+    )
+    (slow / "initdb").chmod(0o755)
+    (place / "begun").touch()
+    place.chmod(0o777)
+    (place / "begun").chmod(0o666)
+    server = LocalServer(place / "pg", binaries=slow)
+    env = {**os.environ, "OASFLOW_PG_BIN": str(slow), "PYTHONPATH": str(ROOT)}
+    first = subprocess.Popen([sys.executable, "-c", START, str(place / "pg")], env=env)
+    try:
+        while not (place / "begun").read_text():
+            assert first.poll() is None
+            time.sleep(0.02)
+        first.kill()
+        first.wait()
+        assert local._try_lock(place / "pg/control/alive") is None
+    finally:
+        (place / "go").touch()
+    try:
+        assert server.start().running
+    finally:
+        server.stop()
 
 
 def test_a_server_that_lives_but_does_not_answer_is_waited_for_and_then_named(make, monkeypatch):

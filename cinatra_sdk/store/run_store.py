@@ -66,6 +66,7 @@ from cinatra_sdk.store.decisions import (
     recorded_answer,
     refuse_credentials,
     refuse_credentials_in_inputs,
+    refuse_credentials_in_names,
     refuse_withdrawn,
     standing_of,
 )
@@ -284,6 +285,7 @@ class RunStore:
         host, name = self._starting(context, run_id, tenant)
         refuse_strangers(flow, host)
         refuse_credentials_in_inputs(given, host)
+        refuse_credentials_in_names(host, run_id=name, tenant=host.tenant, by=by)
         policy = flow.approval_policy if host.approval_policy is DERIVED else host.approval_policy
         flow.check_policy(policy)
         row = {

@@ -218,8 +218,6 @@ OWN_FILES = {
     "cinatra_sdk/text/files.py": "the door itself",
     "cinatra_sdk/platform/simulated.py": "os.open: appends to the record that a host names",
     "oas_compiler/edit/fix/writing.py": "open, os.fdopen: writes where `real_file` says",
-    "oas_compiler/deps/lock.py": "os.fdopen: writes a new lock file",
-    "oas_compiler/cli/draw.py": "os.fdopen: writes a new picture",
     "oas_compiler/cli/__init__.py": "open: the null device",
     "oas_compiler/cli/editor.py": "os.fdopen: writes a new file for somebody's editor",
     "oas_compiler/cli/exits.py": "open: the null device",

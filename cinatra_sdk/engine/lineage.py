@@ -16,7 +16,7 @@ The ids of the checkpoints are read backwards from the newest to the one that an
 reached (`since`), a page at a time: in a run that acts now and then this is one short query.
 
 A process whose clock is behind the thread's last checkpoint makes older ids than those that are
-there, which looks like a fork and is refused as one.
+there, which nobody would find from the newest on; it neither acts nor answers a gate.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
 from cinatra_sdk.engine.checkpoint_ids import Link, aread_links, read_links
+from cinatra_sdk.engine.id_clock import seconds_behind
 from cinatra_sdk.engine.tasks import is_in_a_graph, unsupported
 from cinatra_sdk.errors import ForkRefused
 
@@ -105,6 +106,7 @@ def require_line(place: Place, *, since: str, node: str) -> str:
     since: what an earlier look at this thread returned; empty: none.
     Raises: `ForkRefused` naming `node`.
     """
+    refuse_behind(place, node)
     walk = _walked(place, since)
     for seconds in _patience(place, walk):
         time.sleep(seconds)
@@ -116,6 +118,7 @@ def require_line(place: Place, *, since: str, node: str) -> str:
 
 async def arequire_line(place: Place, *, since: str, node: str) -> str:
     """As `require_line`, for an event loop."""
+    refuse_behind(place, node)
     walk = await _awalked(place, since)
     for seconds in _patience(place, walk):
         await asyncio.sleep(seconds)
@@ -133,6 +136,18 @@ def refuse_copy(identity: dict[str, Any], place: Place | None, node: str) -> Non
             f"node '{node}' runs on thread '{place.thread}', a copy of thread '{begun}'",
             node=node,
             hint=_HINT,
+        )
+
+
+def refuse_behind(place: Place | None, node: str) -> None:
+    """Raise `ForkRefused` where what `node` writes would come before the checkpoint it stands on."""
+    behind = 0.0 if place is None else seconds_behind(place.checkpoint)
+    if place is not None and behind > 0:
+        raise ForkRefused(
+            f"node '{node}' runs {behind:,.3f} seconds before the last checkpoint of thread "
+            f"'{place.thread}': this process's clock is behind",
+            node=node,
+            hint="nothing was done: set the clock right, and go on with the thread or answer again",
         )
 
 

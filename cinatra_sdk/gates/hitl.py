@@ -24,6 +24,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
+from langgraph.config import get_config
+from langgraph.runtime import get_runtime
 from langgraph.types import interrupt
 from pydantic import JsonValue
 from pydantic_core import (
@@ -37,6 +39,7 @@ from pydantic_core import (
 from cinatra_sdk.context.selector import SCREEN_KEY, is_selector
 from cinatra_sdk.contract import FALLBACK_RENDERER, is_send_class
 from cinatra_sdk.engine.acting import does_not_act
+from cinatra_sdk.engine.lineage import place_of, refuse_behind
 from cinatra_sdk.engine.tasks import require_own_graph, was_sent
 from cinatra_sdk.errors import AnswerInvalid, NodeFailed, PolicyInvalid
 from cinatra_sdk.gates.answers import APPROVAL_SCHEMA, Answer, AnswerForm
@@ -175,7 +178,9 @@ def build_hitl_gate(
             "risk": risk_class,
             "name": name or own,
         }
-        update = update_of(state, _outcome(_pause(question, about)))
+        answer = _pause(question, about)
+        refuse_behind(place_of(get_config(), get_runtime().execution_info), own)
+        update = update_of(state, _outcome(answer))
         return update if ask is not None else with_visit(update, own)
 
     return does_not_act(gate)

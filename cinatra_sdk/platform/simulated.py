@@ -207,9 +207,14 @@ def _failed(call: PlatformCall, stub: StubbedError) -> PlatformResponseError:
 
 
 def _append(path: str, line: bytes) -> int:
-    """Append in one write, and return when the line is on disk."""
-    file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    """Append in one write, and return when the line is on disk.
+
+    A pipe that nobody reads is an error, and not waited for.
+    """
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK
+    file = os.open(path, flags, 0o600)
     try:
+        os.set_blocking(file, True)
         written = os.write(file, line)
         os.fsync(file)
     finally:

@@ -2,7 +2,7 @@
 
 In: an account, programs, folders.  Out: files and a process.
 
-    create(cluster, password)   area/data exists, complete or not at all
+    create(cluster, password, …)   area/data exists, complete or not at all
     settle(cluster, …)          its roles are what `local_roles` says
     launch(cluster, sockets)    a server of its own session, ready for connections
 
@@ -11,6 +11,7 @@ All raise `LocalServerError` with the last lines of what PostgreSQL wrote.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shlex
 import shutil
@@ -20,7 +21,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from cinatra_sdk.postgres.folders import SOCKET_NAME
+from cinatra_sdk.postgres.folders import SOCKET_NAME, read_file
 from cinatra_sdk.postgres.process import Account, LocalServerError
 from cinatra_sdk.postgres.roles import APP, DATABASE, SUPERUSER, settling
 
@@ -74,10 +75,15 @@ class Postmaster:
 
     @classmethod
     def of(cls, data: Path) -> Postmaster | None:
-        """`None` when there is no such file, or a half-written one."""
+        """`None` when there is no such file, or a half-written one.
+
+        Raises: OSError for anything but an ordinary file.
+        """
         try:
-            text = (data / "postmaster.pid").read_text(encoding="utf-8", errors="surrogateescape")
+            text = os.fsdecode(read_file(data / "postmaster.pid"))
             lines = text.splitlines()
+            if not lines[4].startswith("/") or "," in lines[4]:
+                return None  # libpq would take another server for it, on another machine
             return cls(pid=int(lines[0]), data=data, sockets=lines[4])
         except (FileNotFoundError, NotADirectoryError, ValueError, IndexError):
             return None
@@ -111,20 +117,28 @@ class Postmaster:
         return os.fsencode(self.data) in shown.stdout
 
 
-def create(cluster: Cluster, password: str) -> None:
-    """Make the data folder, with its superuser and the database, beside its place; then rename it."""
+def create(cluster: Cluster, password: str, *, alive: int) -> None:
+    """Make the data folder, with its superuser and the database, beside its place; then rename it.
+
+    `alive`: as for `launch`; the programs outlive a process that is killed, and keep the next one
+    out of the same folder until they have ended.
+    """
     account, area = cluster.account, cluster.area
     fresh, secret = area / "data.new", area / "initdb.password"
     shutil.rmtree(fresh, ignore_errors=True)
     secret.unlink(missing_ok=True)
     account.write(secret, password)
     try:
-        _run(cluster, "initdb", "-D", fresh, "-U", SUPERUSER, f"--pwfile={secret}", *INITDB_OPTIONS)
+        _run(
+            cluster, "initdb", "-D", fresh, "-U", SUPERUSER, f"--pwfile={secret}", *INITDB_OPTIONS,
+            keep_open=(alive,),
+        )  # fmt: skip
     finally:
         secret.unlink(missing_ok=True)
     account.write(fresh / "postgresql.conf", SETTINGS)
     single = ("--single", "-D", fresh, "-c", "exit_on_error=on", "postgres")
-    _run(cluster, "postgres", *single, text=f"CREATE DATABASE {DATABASE}\n")
+    sql = f"CREATE DATABASE {DATABASE}\n"
+    _run(cluster, "postgres", *single, text=sql, keep_open=(alive,))
     fresh.rename(cluster.data)
 
 
@@ -149,6 +163,9 @@ def launch(cluster: Cluster, sockets: Path, *, alive: int) -> None:
     `alive` is an open, locked file that the server inherits and keeps for as long as it lives.
     """
     _forget(cluster.data / "postmaster.pid", sockets / f"{SOCKET_NAME}.lock")
+    if cluster.log.is_fifo() or cluster.log.is_socket():
+        what = f"{cluster.log} is a pipe or a socket, which the server would wait for"
+        raise LocalServerError(what, folder=cluster.folder, fix="Remove it.")
     if cluster.log.exists() and cluster.log.stat().st_size > LOG_LIMIT:
         cluster.log.replace(cluster.log.with_name("server.log.1"))
     settings = {
@@ -186,7 +203,8 @@ def _run(
         return
     written = done.stderr
     if program == "pg_ctl" and cluster.log.exists():
-        written += cluster.log.read_text(encoding="utf-8", errors="replace")
+        with contextlib.suppress(OSError):  # a link may lead to what only root may read
+            written += read_file(cluster.log, LOG_LIMIT).decode("utf-8", "replace")
     for secret in hidden:
         written = written.replace(secret, "***")
     tail = "\n".join(written.strip().splitlines()[-8:])

@@ -11,6 +11,7 @@ In: a folder, an account.  Out: folders that are private to their owner, or an e
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import stat
@@ -19,12 +20,15 @@ import tempfile
 from pathlib import Path
 
 from cinatra_sdk.postgres.process import Account, LocalServerError
+from cinatra_sdk.text.files import read_unlinked
 
 HOME_VARIABLE = "OASFLOW_HOME"
 SYSTEM_DATA = Path("/var/lib/oasflow")
 SOCKET_PATH_LIMIT = 107
 """Bytes that fit into the address of a socket on Linux."""
 SOCKET_NAME = ".s.PGSQL.5432"
+SMALL = 4096
+"""Bytes of a password, a version, or what a server says of itself: more than any of them has."""
 UNSAFE_IN_PATHS = frozenset('"$`\\\n')
 """initdb and pg_ctl put paths into a shell command between double quotes."""
 
@@ -68,6 +72,29 @@ def base_for(folder: Path, account: Account) -> Path:
     elsewhere = SYSTEM_DATA / short_name(folder)
     elsewhere.mkdir(mode=0o711, exist_ok=True)
     return elsewhere
+
+
+def read_file(path: Path, most: int = SMALL) -> bytes:
+    """The first `most` bytes of an ordinary file of the server.
+
+    Where root became another account, the files belong to that account: what it puts in their place
+    must neither make root wait nor show a file that is root's.
+    Raises: OSError, which names the file.
+    """
+    try:
+        return read_unlinked(path, most)
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from None
+
+
+def read_text(path: Path) -> str:
+    """The text of a small file, in ASCII.  Raises: as `read_file`."""
+    try:
+        return read_file(path).decode("ascii")
+    except UnicodeDecodeError:
+        raise OSError(errno.EILSEQ, "this file is not ASCII", str(path)) from None
 
 
 def private_folder(path: Path, *, uid: int, gid: int, folder: Path) -> Path:

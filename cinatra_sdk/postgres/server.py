@@ -44,6 +44,7 @@ from cinatra_sdk.postgres.folders import (
     default_folder,
     give,
     private_folder,
+    read_text,
     socket_folder,
 )
 from cinatra_sdk.postgres.process import LocalServerError, choose_account
@@ -135,7 +136,7 @@ class LocalServer:
     def status(self) -> LocalStatus:
         """Raises: LocalServerError when it runs and its password is gone."""
         try:
-            version = (self._data / "PG_VERSION").read_text(encoding="ascii").strip()
+            version = read_text(self._data / "PG_VERSION").strip()
             postmaster = Postmaster.of(self._data)
         except FileNotFoundError:
             version, postmaster = "", None
@@ -185,8 +186,10 @@ class LocalServer:
                 "it was started by a version without this role",
                 fix="Run `oasflow db stop`, then `oasflow db start`.",
             )
-        password = path.read_text(encoding="ascii")
-        return _address(postmaster.sockets, password, role=role)
+        try:
+            return _address(postmaster.sockets, read_text(path), role=role)
+        except OSError as error:
+            self._fail(_told(error))
 
     @property
     def _data(self) -> Path:
@@ -216,7 +219,7 @@ class LocalServer:
         if not cluster.data.is_dir():
             self._unfinished.touch(mode=0o600)
             self._write_new("password")
-            create(cluster, superuser)
+            create(cluster, superuser, alive=alive)
         self._check_version(cluster, version)
         app = self._password()
         settle(cluster, app=app, owner=owner_secret, superuser=superuser, alive=alive)
@@ -233,7 +236,7 @@ class LocalServer:
         os.close(self._wait(self._free, "it does not stop"))
 
     def _check_version(self, cluster: Cluster, version: str) -> None:
-        of_data = (cluster.data / "PG_VERSION").read_text(encoding="ascii").strip()
+        of_data = read_text(cluster.data / "PG_VERSION").strip()
         if version.split(".", maxsplit=1)[0] != of_data:
             self._fail(
                 f"its data are of PostgreSQL {of_data}, the programs in {cluster.binaries} "
@@ -245,15 +248,20 @@ class LocalServer:
 
     def _password(self) -> str:
         try:
-            return (self._control / "password").read_text(encoding="ascii")
+            kept = read_text(self._control / "password")
         except FileNotFoundError:
+            kept = ""
+        except OSError as error:
+            self._fail(_told(error))
+        if not kept:
             fix = f"Bring it back from a backup, or move {self._data} away to begin again."
             self._fail("there are data, but control/password is gone", fix=fix)
+        return kept
 
     def _secret(self, name: str) -> str:
         """The password in a file; a new one where there is none, as before the first start."""
         path = self._control / name
-        kept = path.read_text(encoding="ascii") if path.exists() else ""
+        kept = read_text(path) if path.exists() else ""
         if kept:
             return kept
         self._unfinished.touch(mode=0o600)
@@ -340,7 +348,7 @@ class LocalServer:
 
 def _try_lock(path: Path) -> int | None:
     """An open file that holds the lock, or `None` when somebody else holds it."""
-    lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -17,7 +17,7 @@ import psycopg
 
 from cinatra_sdk.contract import ENDED
 from cinatra_sdk.engine.runtime_context import HostContext
-from cinatra_sdk.errors import GateUnreadable, RunEnded
+from cinatra_sdk.errors import GateUnreadable, RunEnded, StoreError
 from cinatra_sdk.postgres.connection import Row, Rows, one
 from cinatra_sdk.postgres.connection import run as execute
 from cinatra_sdk.postgres.database import Database
@@ -105,7 +105,15 @@ class _Activation:
 
         from cinatra_sdk.advancing import decisions_in
         from cinatra_sdk.engine.checkpoints import STRICT
+        from cinatra_sdk.store.clocks import await_clock
 
+        try:
+            await_clock(self.connection, self.run_id)
+        except StoreError:
+            if not standing_of(self.connection, self.run_id)[1]:
+                raise
+            execute(self.connection, "reject_run", {"run_id": self.run_id})  # needs no checkpoint
+            return
         host = host_of(row, self.context, self._refuse_effects)
         begun = one(self.connection, "begin_activation", {"run_id": self.run_id})
         if begun is None:

@@ -58,6 +58,13 @@ def refuse_credentials_in_inputs(given: Any, context: HostContext) -> None:
         )
 
 
+def refuse_credentials_in_names(context: HostContext, **names: str) -> None:
+    """What a run and its people are called is kept, and told in every list."""
+    for name, said in names.items():
+        if _holds_credentials(said, context):
+            raise InputInvalid(f"{name} holds a credential of this run", hint="give another one")
+
+
 def _holds_credentials(value: Any, context: HostContext | None) -> bool:
     held = (context or host_context()).credentials
     return bool(cut_out(value, (held.run_token, held.bearer_token)) != value)

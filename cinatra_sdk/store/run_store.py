@@ -53,6 +53,7 @@ from cinatra_sdk.store.decisions import (
     open_gate,
     refuse_credentials,
     refuse_credentials_in_inputs,
+    refuse_credentials_in_names,
     refuse_withdrawn,
 )
 from cinatra_sdk.store.flows import DurableFlow
@@ -223,6 +224,7 @@ class RunStore:
         host, name = self._starting(context, run_id, tenant)
         refuse_strangers(flow, host)
         refuse_credentials_in_inputs(given, host)
+        refuse_credentials_in_names(host, run_id=name, tenant=host.tenant, by=by)
         policy = flow.approval_policy if host.approval_policy is DERIVED else host.approval_policy
         flow.check_policy(policy)
         row = {

@@ -14,12 +14,13 @@ Every refusal is an `OSError` whose `strerror` says why, without a word of what 
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import stat
+import tempfile
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Literal, NoReturn, Self
@@ -122,6 +123,30 @@ def read_unlinked(path: str | os.PathLike[str], most: int) -> bytes:
 def without_link(path: str, flags: int) -> int:
     """An `opener` for `open` that follows no link at the end of the path."""
     return os.open(path, flags | _NO_LINK | _CLOSED)
+
+
+def replace_file(path: str | os.PathLike[str], content: bytes) -> None:
+    """Put a file in place, all of it or nothing; an ordinary file of that name is replaced.
+
+    Anything else stays: a rename over a pipe or a device would put a file in its place, over
+    `/dev/null` for the whole machine, and one over a link would leave its target as it was.
+    Raises: `OSError`.
+    """
+    place = Path(path)
+    with contextlib.suppress(FileNotFoundError):
+        _refuse_unless_ordinary(os.lstat(place).st_mode)
+    descriptor, name = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name[:80]}.")
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+        mask = os.umask(0)
+        os.umask(mask)
+        Path(name).chmod(0o666 & ~mask)
+        Path(name).replace(place)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            Path(name).unlink()
+        raise
 
 
 def walk(
@@ -307,7 +332,7 @@ def _open(name: str, base: int | None, *, follow: bool) -> int:
 
 def _read(descriptor: int, most: int) -> bytes:
     """The beginning of an open file, which is closed then."""
-    with closing(os.fdopen(descriptor, "rb", buffering=0)) as file:
+    with contextlib.closing(os.fdopen(descriptor, "rb", buffering=0)) as file:
         parts: list[bytes] = []
         left = most
         while left > 0 and (part := file.read(min(left, 1 << 20))):

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
 import sys
-import tempfile
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Final
@@ -24,6 +21,7 @@ from oas_compiler.draw.mermaid import MOST_EDGES, MOST_TEXT, mermaid
 from oas_compiler.draw.png import DrawingError, ExtraMissing, png_bytes
 from oas_compiler.ir import FlowIR
 from oas_compiler.pipeline import compile_ir
+from oas_compiler.text.files import replace_file
 
 
 class Format(StrEnum):
@@ -149,22 +147,7 @@ def _write(path: Path, picture: str | bytes) -> None:
     Raises: `Halt` naming the file that was asked for, and not the one beside it.
     """
     try:
-        _replace(path, picture.encode("utf-8") if isinstance(picture, str) else picture)
+        replace_file(path, picture.encode("utf-8") if isinstance(picture, str) else picture)
     except OSError as error:
         why = error.strerror or type(error).__name__
         raise Halt(f"-o {clean(str(path))}: {why}", code="unwritable") from None
-
-
-def _replace(path: Path, raw: bytes) -> None:
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:80]}.")
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(raw)
-        mask = os.umask(0)
-        os.umask(mask)
-        Path(name).chmod(0o666 & ~mask)
-        Path(name).replace(path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            Path(name).unlink()
-        raise

@@ -12,10 +12,8 @@ The same packages always give the same text: sorted, without a date and without 
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
-import tempfile
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +23,7 @@ from oas_compiler.deps.packages import AgentPackage
 from oas_compiler.deps.resolve import Resolution
 from oas_compiler.findings.finding import Finding, Findings
 from oas_compiler.ir import JsonValue
+from oas_compiler.text.files import replace_file
 from oas_compiler.text.source import read_below
 
 Key: TypeAlias = tuple[str, str]
@@ -69,18 +68,7 @@ def lock_text(lock: Mapping[str, JsonValue]) -> str:
 
 def write_lock(path: Path, lock: Mapping[str, JsonValue]) -> None:
     """All of it or nothing; raises `OSError`."""
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as file:
-            file.write(lock_text(lock))
-        mask = os.umask(0)
-        os.umask(mask)
-        Path(name).chmod(0o666 & ~mask)
-        Path(name).replace(path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            Path(name).unlink()
-        raise
+    replace_file(path, lock_text(lock).encode("utf-8"))
 
 
 def verify_lock(path: Path, lock: Mapping[str, JsonValue]) -> Findings:

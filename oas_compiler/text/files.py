@@ -82,6 +82,16 @@ def without_link(path: str, flags: int) -> int:
     return opened(path, flags)
 
 
+def replace_file(path: str | os.PathLike[str], content: bytes) -> None:
+    """Put a file in place, all of it or nothing; an ordinary file of that name is replaced.
+
+    Raises: `OSError`, where anything else has that name too.
+    """
+    from cinatra_sdk.text.files import replace_file as replace
+
+    replace(path, content)
+
+
 def real_file(file: str) -> Path:
     """The file that is written when `file` is: its own path, or where a link leads that may be read.
 

@@ -22,11 +22,12 @@ from cinatra_sdk.platform.stubs import StubError, read_stubs
 from cinatra_sdk.text import files
 from graphs.from_oas import flow_path
 from oas_compiler import CompileError, check, compile_ir
+from oas_compiler.cli.draw import _write as write_picture
 from oas_compiler.cli.exits import Halt
 from oas_compiler.cli.findings import view_of_findings
 from oas_compiler.cli.inputs import text_of
 from oas_compiler.deps import resolve
-from oas_compiler.deps.lock import lock_of, lock_path, verify_lock
+from oas_compiler.deps.lock import lock_of, lock_path, verify_lock, write_lock
 from oas_compiler.edit.fix.planning import Change
 from oas_compiler.edit.fix.writing import CannotWrite, write
 from oas_compiler.explain import explain
@@ -39,7 +40,7 @@ from oas_compiler.text import files as compiler_files
 from oas_compiler.text.tree import flows_of
 from tests.attacks.book import Attack
 from tests.attacks.families import Control, Place, tests_of
-from tests.flows import end, flow_of, start
+from tests.flows import api, end, flow_of, start
 
 CANARY = "canary-7f3a"
 FLOW = json.dumps(flow_of(start(), end()))
@@ -428,6 +429,54 @@ def mend(world: World) -> str:
     return "written"
 
 
+def put(world: World, act: Callable[[], Any]) -> str:
+    """Whether a command put its file in place; what else stood there is as it was."""
+    before = os.lstat(world.path) if os.path.lexists(world.path) else None
+    refused = False
+    try:
+        act()
+    except (Halt, OSError):
+        refused = True
+    assert (world.outside / "copy.json").read_text(encoding="utf-8") == ""
+    assert not (world.outside / "nothing").exists()
+    if not refused:
+        return "written" if world.path.read_text(encoding="utf-8") else "nothing written"
+    after = os.lstat(world.path)
+    same = before is not None and (before.st_ino, before.st_mode) == (after.st_ino, after.st_mode)
+    return "left alone" if same else "opened"
+
+
+def put_a_picture(world: World) -> str:
+    return put(world, lambda: write_picture(world.path, "<svg/>"))
+
+
+def put_a_lock(world: World) -> str:
+    resolution = resolve(world.agent)
+    return put(world, lambda: write_lock(lock_path(resolution), lock_of(resolution)))
+
+
+def record(world: World) -> str:
+    """A pipe would be waited for, so a process of its own is asked, which can be ended."""
+    code = (
+        "import sys; from cinatra_sdk.testing import drive; from oas_compiler import compile_flow\n"
+        "from cinatra_sdk import SimulatedPlatform\n"
+        "flow = compile_flow(sys.argv[1], platform=SimulatedPlatform(record=sys.argv[2]))\n"
+        "came = drive(flow, platform=flow.platform); print(came)\n"
+        "sys.exit(came.status != 'completed')"
+    )
+    flow = world.root / "call.json"
+    flow.write_text(json.dumps(flow_of(start(), api("work"), end())), encoding="utf-8")
+    command = [sys.executable, "-c", code, str(flow), str(world.path)]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    except subprocess.TimeoutExpired:
+        return "waited for"
+    if done.returncode == 0:
+        return "taken" if world.path.read_text(encoding="utf-8") else "nothing written"
+    told = done.stdout + done.stderr
+    return "PlatformError" if "cannot be written" in told else told
+
+
 def show_a_line(world: World) -> str:
     file = world.path if "alone" in world.file else world.agent / "cinatra" / "oas.json"
     finding = Finding(
@@ -502,6 +551,9 @@ DOORS: Mapping[str, Callable[[World], str]] = {
     "folders of the author": folders_of_the_author,
     "one file of a package, asked for by name": one_file,
     "mend a file": mend,
+    "a picture": put_a_picture,
+    "a lock file that is written": put_a_lock,
+    "a record": record,
     "show the line of a finding": show_a_line,
     "a flow that a client of a server chooses": choose,
     "a folder that a client of a server chooses": choose_a_folder,
@@ -560,6 +612,10 @@ CONTROLS = {
     "files are written through links": Control(
         open=patched(compiler_files, "package_around", lambda _file: None),
         row="mend_a_file-a_link_that_came_after_the_check",
+    ),
+    "whatever has the name is replaced": Control(
+        open=patched(files, "_refuse_unless_ordinary", lambda _mode: None),
+        row="a_picture-a_pipe",
     ),
     "what is not ordinary is read": Control(
         open=patched(files, "_refuse_unless_ordinary", lambda _mode: None),

@@ -9,6 +9,7 @@ import stat
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -24,7 +25,10 @@ from cinatra_sdk.postgres.process import Account, choose_account
 from cinatra_sdk.postgres.server import LocalServer, LocalServerError
 
 ROOT = Path(__file__).resolve().parents[2]
-MODULES = ("binaries", "cluster", "folders", "process", "roles", "server")
+MODULES = (
+    "postgres/server", "postgres/binaries", "postgres/cluster", "postgres/folders",
+    "postgres/process", "postgres/roles", "text/files",
+)  # fmt: skip
 only_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
 START = "import sys; from pathlib import Path; from cinatra_sdk.postgres.server import LocalServer; s = LocalServer(Path(sys.argv[1])).start(); print(s.pid, s.dsn, flush=True)"
 
@@ -290,6 +294,38 @@ def test_half_a_data_folder_of_an_interrupted_first_start_is_made_anew(make):
     assert server.start().running
     left = {path.name for path in (server.folder / "server").iterdir()}
     assert left == {"data", "socket", "server.log"}
+
+
+def test_a_killed_first_start_is_waited_for_until_its_last_program_has_ended(place):
+    """initdb outlives who started it: a second one would write into the same folder."""
+    real, slow = find_binaries(None, folder=place), place / "bin"
+    slow.mkdir()
+    for name in ("postgres", "pg_ctl"):
+        (slow / name).symlink_to(real / name)
+    (slow / "initdb").write_text(
+        f'#!/bin/sh\necho x >> "{place}/begun"\n'
+        f'while ! test -e "{place}/go"; do sleep 0.1; done\nexec "{real}/initdb" "$@"\n'
+    )
+    (slow / "initdb").chmod(0o755)
+    (place / "begun").touch()
+    place.chmod(0o777)
+    (place / "begun").chmod(0o666)
+    server = LocalServer(place / "pg", binaries=slow)
+    env = {**os.environ, "OASFLOW_PG_BIN": str(slow), "PYTHONPATH": str(ROOT)}
+    first = subprocess.Popen([sys.executable, "-c", START, str(place / "pg")], env=env)
+    try:
+        while not (place / "begun").read_text():
+            assert first.poll() is None
+            time.sleep(0.02)
+        first.kill()
+        first.wait()
+        assert local._try_lock(place / "pg/control/alive") is None
+    finally:
+        (place / "go").touch()
+    try:
+        assert server.start().running
+    finally:
+        server.stop()
 
 
 def test_a_server_that_lives_but_does_not_answer_is_waited_for_and_then_named(make, monkeypatch):
@@ -601,12 +637,10 @@ def test_an_ordinary_user_starts_reuses_and_stops_a_server(place, uid):
     )
     if python is None:
         pytest.skip("no Python that an ordinary user can run")
-    code = (
-        place / "code/cinatra_sdk/postgres"
-    )  # packages without __init__: these modules need no other
-    code.mkdir(parents=True)
-    for name in MODULES:
-        shutil.copy(ROOT / f"cinatra_sdk/postgres/{name}.py", code)
+    for name in MODULES:  # packages without __init__: these modules need no other
+        copied = place / f"code/cinatra_sdk/{name}.py"
+        copied.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / f"cinatra_sdk/{name}.py", copied)
     binaries = linked_wheel(place / "site")
     (place / "home").mkdir()
     os.chown(place / "home", uid, uid)

@@ -156,8 +156,8 @@ def at_004(empty: str, role: str, monkeypatch: pytest.MonkeyPatch) -> None:
         assert text.count(today) == 1, today
         text = text.replace(today, then)
     with monkeypatch.context() as before:
-        before.setattr(migrating, "migrations", lambda: migrations()[:4])
-        before.setattr(standing, "migrations", lambda: migrations()[:4])
+        for module in (migrating, standing):
+            before.setattr(module, "migrations", lambda: migrations()[:4])
         before.setattr(migrating, "rights", lambda: text)
         assert migrate(empty, app_role=role).applied[:-1] == EVERYTHING[:4]
 

@@ -556,6 +556,21 @@ def test_a_credential_of_the_run_in_an_input_is_refused(store: RunStore, given: 
     assert store.start(flow, {"x": "tok"}, run_id="r1", context=context).status == "completed"
 
 
+@pytest.mark.parametrize("name", ["run_id", "tenant", "by"])
+def test_a_credential_of_the_run_in_what_it_is_called_is_refused(
+    store: RunStore, name: str
+) -> None:
+    flow = compiled()
+    names = {"run_id": "r1", name: "of tok-123456789"}
+    context = flow.context(run_token="tok-123456789")
+    with pytest.raises(InputInvalid, match=f"{name} holds a credential of this run") as refused:
+        store.start(flow, {}, context=context, **names)
+    assert "tok" not in str(refused.value)
+    assert store.list() == []
+    names[name] = "of tok"
+    assert store.start(flow, {}, context=context, **names).status == "waiting"
+
+
 def test_a_run_may_be_called_setup(store: RunStore, fresh_database: str) -> None:
     with connect(fresh_database) as holder:
         holder.execute("select pg_advisory_lock(hashtextextended('oasflow:run:setup', 0))")

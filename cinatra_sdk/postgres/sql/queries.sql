@@ -68,6 +68,10 @@ set status = 'running', waiting = '[]', attempts = attempts + 1, fence = fence +
 where run_id = %(run_id)s and status not in ('completed', 'rejected', 'stopped')
 returning fence;
 
+-- name: newest_checkpoint
+-- The id of a run's newest checkpoint, those of its subflows too; ids are in the order of time.
+select max(checkpoint_id) as newest from checkpoints where thread_id = %(run_id)s;
+
 -- name: end_activation
 -- What an activation came to.  The fence lets only the latest activation write, and a run that
 -- was stopped in the meantime stays stopped.

@@ -1,0 +1,34 @@
+"""No activation begins behind the clock of the one before.
+
+In: a run.  Out: nothing, once this process makes later ids than the run's newest checkpoint has
+(see `cinatra_sdk.engine.id_clock`).
+
+A few seconds are waited for; more is refused before anything of the run is touched, which would
+otherwise stand in a fork, and stay there.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Final
+
+from cinatra_sdk.engine.id_clock import seconds_behind
+from cinatra_sdk.errors import StoreError
+from cinatra_sdk.postgres.connection import Rows, one
+
+PATIENCE: Final = 5.0
+"""Seconds that a clock may be behind: machines that are set by a time server differ by less."""
+
+
+def await_clock(connection: Rows, run_id: str) -> None:
+    """Wait until this process's ids come after the run's; raises `StoreError` where that is long."""
+    row = one(connection, "newest_checkpoint", {"run_id": run_id}) or {}
+    behind = seconds_behind(row.get("newest") or "")
+    if behind > PATIENCE:
+        raise StoreError(
+            f"run '{run_id}' was last worked on by a process whose clock is {behind:,.0f} seconds "
+            "ahead of this one's",
+            hint="what was decided is kept: set the clock right and resume the run",
+        )
+    if behind > 0:
+        time.sleep(behind)

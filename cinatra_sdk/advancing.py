@@ -81,14 +81,16 @@ def _no_progress(snapshot: StateSnapshot, stop: Stop) -> NodeFailed:
 
 
 def _standing(snapshot: StateSnapshot) -> tuple[Any, set[str]]:
-    """What changes with every step forward: inside a subflow only the interrupts do.
+    """What changes with every step forward: inside a subflow only the gates that wait do.
+
+    Gates by their own ids, which have the visit: the engine's change with every checkpoint.
 
     The turn, where the graph keeps one: a further checkpoint alone is no step forward, and a thread
     whose rows somebody wrote may get one each time and come to nothing.
     """
     turn = (snapshot.values or {}).get("cursor")
     place = snapshot.config if turn is None else turn
-    return place, {interrupt.id for interrupt in snapshot.interrupts}
+    return place, {gate.id for gate in gates_of(snapshot.interrupts)}
 
 
 def _command(snapshot: StateSnapshot, start: Mapping[str, Any], resume: dict[str, Any]) -> Any:

@@ -7,6 +7,8 @@ import sys
 import tomllib
 from pathlib import Path
 
+import pytest
+
 from tests.conftest import LONGEST
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -44,3 +46,13 @@ def test_tests_of_interrupts_pass_where_they_are_ignored_and_there_is_no_termina
     chosen = "tests/cli/test_cli_interrupts.py"
     done = pytest_run(chosen, "-m", "not long", before="trap '' INT")
     assert done.returncode == 0, done.stdout
+
+
+def test_nothing_that_is_kept_is_a_link() -> None:
+    """A link leads out of the checkout on another machine, or replaces what a script made there."""
+    done = subprocess.run(
+        ["git", "ls-files", "--stage"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        pytest.skip("this is no checkout of git")
+    assert [line for line in done.stdout.splitlines() if line.startswith("120000")] == []

@@ -81,6 +81,8 @@ class Gate:
     interrupt: str = ""
     """LangGraph's id of the interrupt; resume with `Command(resume={gate.interrupt: …})`."""
     form: AnswerForm = field(default=AnswerForm(), repr=False)
+    description: str = ""
+    """What its author says to whoever decides; empty where the author says nothing."""
 
     asked: Mapping[str, JsonValue] = field(default_factory=dict, repr=False)
     """The interrupt's response schema: what `gate_of` reads a gate back from."""
@@ -284,6 +286,7 @@ def gate_of(interrupt: Interrupt | _Kept) -> Gate | None:
         payload=payload,
         interrupt=interrupt.id,
         asked=response,
+        description=_member({"description": "", **about}, "description", str),
         form=AnswerForm(
             output=_member(about, "output", str),
             text_output=_member(about, "textOutput", bool),

@@ -108,6 +108,7 @@ def build_hitl_gate(
     renderer: str = FALLBACK_RENDERER,
     node: str = "",
     name: str = "",
+    description: str = "",
     risk_class: str = "read_only",
     schema: Mapping[str, JsonValue] | None = None,
     values: Callable[[State], Mapping[str, JsonValue]] | Sequence[str] = (),
@@ -121,6 +122,7 @@ def build_hitl_gate(
     renderer:    id of the screen that shows the gate.
     node, name:  its id and what a person calls it; by default the name that the node has in its
                  graph, for both.
+    description: what its author says to whoever decides, shown first.
     risk_class:  a send class makes a missing policy entry an error instead of a skip.
     schema:      JSON Schema of the answer's value; None asks for approval or free text.
     values:      the domain data to show: a function of the state, or names of state keys.
@@ -177,6 +179,7 @@ def build_hitl_gate(
             "step": step_number,
             "risk": risk_class,
             "name": name or own,
+            **({"description": description} if description else {}),
         }
         answer = _pause(question, about)
         refuse_behind(place_of(get_config(), get_runtime().execution_info), own)

@@ -41,6 +41,10 @@ class DecisionRecord(Mapping[str, Any]):
     def of(cls, row: Mapping[str, Any]) -> Self:
         return cls(**{name: row[name] for name in _NAMES})
 
+    def to_json(self) -> dict[str, Any]:
+        """The record as JSON; the moment in ISO 8601, with its zone."""
+        return {**self, "decided_at": self.decided_at.isoformat()}
+
     def __getitem__(self, name: str) -> Any:
         if name not in _NAMES:
             raise KeyError(name)

@@ -140,4 +140,11 @@ def _remaker_of(description: object) -> Callable[..., Platform] | None:
     if not isinstance(kind, str) or kind in {"http", "simulated"}:
         return None
     found = next(iter(importlib.metadata.entry_points(group=PLATFORMS, name=kind)), None)
-    return None if found is None else found.load()
+    if found is None:
+        return None
+    try:
+        remake: Callable[..., Platform] = found.load()
+    except Exception as error:
+        problem = f"{found.value}, which is installed for its kind '{kind}', cannot be loaded"
+        raise ValueError(f"{problem}: {type(error).__name__}") from error
+    return remake

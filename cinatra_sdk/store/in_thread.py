@@ -12,18 +12,25 @@ from __future__ import annotations
 import asyncio
 import functools
 from collections.abc import Callable, Coroutine
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 P = ParamSpec("P")
 R = TypeVar("R")
+S = TypeVar("S")
 
 
-def in_thread(method: Callable[P, R]) -> Callable[P, Coroutine[Any, Any, R]]:
-    """`method` for an event loop, with its parameters and its result."""
+def in_thread(
+    method: Callable[Concatenate[S, P], R],
+) -> Callable[Concatenate[S, P], Coroutine[Any, Any, R]]:
+    """`method` for an event loop, with its parameters and its result.
+
+    Asked for by name when it is called, so that a subclass's own method counts.
+    """
 
     @functools.wraps(method)
-    async def twin(*args: P.args, **kwargs: P.kwargs) -> R:
-        return await asyncio.to_thread(method, *args, **kwargs)
+    async def twin(self: S, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        own: Callable[..., R] = getattr(self, method.__name__)
+        return await asyncio.to_thread(own, *args, **kwargs)
 
     twin.__name__ = f"a{method.__name__}"
     twin.__qualname__ = f"{method.__qualname__.rpartition('.')[0]}.{twin.__name__}".lstrip(".")

@@ -11,10 +11,10 @@ from __future__ import annotations
 import functools
 import logging
 import os
+import weakref
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, TypedDict, Unpack
-from weakref import WeakSet
 
 import psycopg
 
@@ -51,6 +51,16 @@ class Parts(TypedDict, total=False):
     """Addresses that runs may call beside what they were started with."""
 
 
+def refuse_other_names(given: Iterable[str], known: type, of: str) -> None:
+    """Raise `TypeError` for a keyword that the record `known` does not have, as Python does.
+
+    Keywords that are described by a `TypedDict` are looked at by type checkers only.
+    """
+    for name in given:
+        if name not in known.__annotations__:
+            raise TypeError(f"{of} got an unexpected keyword argument '{name}'")
+
+
 class KnownFlows:
     """Flows by run; safe to share between threads."""
 
@@ -66,13 +76,13 @@ class KnownFlows:
         # By run and not by file: two tenants' flows may have the same bytes and other placeholder
         # values, tools and credentials.
         self._flows: OrderedDict[str, DurableFlow] = OrderedDict()
-        self._made: WeakSet[Platform] = WeakSet()
+        self._made: list[Callable[[], Platform | None]] = []
         """Platforms made again from rows: their connections end with the store."""
 
     def close(self) -> None:
         """End the connections of platforms that were made here."""
-        for platform in list(self._made):
-            if callable(close := getattr(platform, "close", None)):
+        for platform in self._made:
+            if callable(close := getattr(platform(), "close", None)):
                 close()
 
     def remember(self, run_id: str, flow: DurableFlow) -> DurableFlow:
@@ -147,5 +157,15 @@ class KnownFlows:
         made = platform_of(
             row, self._database, settings=settings, record=self._record, allow=self._allow
         )
-        self._made.add(getattr(made, "beyond", None) or made)
+        # Those that nobody uses any more are forgotten.
+        self._made = [kept for kept in self._made if kept() is not None]
+        self._made.append(_referred(getattr(made, "beyond", None) or made))
         return made
+
+
+def _referred(platform: Platform) -> Callable[[], Platform | None]:
+    """The platform as long as somebody else uses it; for good where it cannot be referred to so."""
+    try:
+        return weakref.ref(platform)
+    except TypeError:  # a record with slots, of another package
+        return lambda: platform

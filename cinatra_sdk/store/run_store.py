@@ -58,7 +58,7 @@ from cinatra_sdk.store.decisions import (
 )
 from cinatra_sdk.store.flows import DurableFlow
 from cinatra_sdk.store.in_thread import in_thread
-from cinatra_sdk.store.known_flows import KnownFlows, Parts
+from cinatra_sdk.store.known_flows import KnownFlows, Parts, refuse_other_names
 from cinatra_sdk.store.rows import (
     checked_run_id,
     file_label,
@@ -96,6 +96,7 @@ class RunStore:
     """Runs on one Postgres database; safe to share between threads."""
 
     def __init__(self, database: Database, **parts: Unpack[Parts]) -> None:
+        refuse_other_names(parts, Parts, "RunStore()")
         refuse_runtime_names(parts.get("env") or {})
         self._database = database
         self._flows = KnownFlows(database, **parts)
@@ -117,6 +118,7 @@ class RunStore:
         Raises: `StoreError` naming the database without its password; `PlaceholderRefused` for a
         name in `env` that the runtime reads itself.
         """
+        refuse_other_names(parts, Parts, "RunStore.open()")
         refuse_runtime_names(parts.get("env") or {})
         return cls(Database.open(dsn), **parts)
 
@@ -151,6 +153,7 @@ class RunStore:
 
     def list(self, **wanted: Unpack[Wanted]) -> Runs:
         """Runs, the latest change first; without `limit` 100 of them."""
+        refuse_other_names(wanted, Wanted, "RunStore.list()")
         given = {**dict.fromkeys(Wanted.__annotations__), "limit": 100, **wanted}
         with self._database.connection() as connection:
             rows = every(connection, "list_runs", given)
@@ -392,5 +395,3 @@ class RunStore:
         trace: TracebackType | None,
     ) -> None:
         await self.aclose()
-
-    # ------------------------------------------------------------------ inside

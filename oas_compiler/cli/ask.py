@@ -17,7 +17,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
-from urllib.parse import unquote
 
 from rich.console import RenderableType
 from rich.text import Text
@@ -53,8 +52,6 @@ class Asker:
     by: str
     names: Mapping[str, str] = field(default_factory=dict)
     """Artifact id → name, for the checklist of a context selection."""
-    by_author: Mapping[tuple[str, ...], str] = field(default_factory=dict)
-    """Path of a gate in its flow → what its author says about it."""
     keyboard: Keyboard = field(init=False)
     drafts: dict[str, str] = field(default_factory=dict)
     """Gate id → what was written in an editor, and not sent."""
@@ -76,9 +73,7 @@ class Asker:
         """
         checklist = checklist or self.checklist(gate)
         extent = Extent(way="v shows all")
-        view = gate_view(
-            gate, self.names, checklist=checklist, said=self._said(gate), asking=True, extent=extent
-        )
+        view = gate_view(gate, self.names, checklist=checklist, asking=True, extent=extent)
         self.terminal.say("", view, Words(Text(_also(gate, extent), style="dim")))
         while True:
             typed = self.keyboard.line(_choice(gate)).strip()
@@ -102,15 +97,9 @@ class Asker:
             if decision is not None:
                 return decision
 
-    def _said(self, gate: Gate) -> str:
-        path = tuple(unquote(_VISIT.sub("", part)) for part in gate.id.split("/"))
-        return self.by_author.get(path, "")
-
     def _whole(self, gate: Gate, checklist: Checklist | None) -> RenderableType:
         extent = Extent(whole=True)
-        return gate_view(
-            gate, self.names, checklist=checklist, said=self._said(gate), extent=extent
-        )
+        return gate_view(gate, self.names, checklist=checklist, extent=extent)
 
     def _chosen(
         self, gate: Gate, checklist: Checklist | None, letter: str, note: str

@@ -31,7 +31,6 @@ from oas_compiler.cli.records import run_record
 from oas_compiler.cli.render import outcome_view
 from oas_compiler.cli.safe import clean, printed
 from oas_compiler.cli.terminal import Terminal
-from oas_compiler.ir import walk
 from oas_compiler.lower.flow import Flow
 
 Begin = Callable[[OnEvent, HostContext], Run]
@@ -164,7 +163,7 @@ class Drive:
 
     def _asker(self, run: Run) -> Asker:
         names = artifact_names(self.store, run)
-        return Asker(self.terminal, self.by, names, _by_author(self.flow))
+        return Asker(self.terminal, self.by, names)
 
     def _made_up(self, gate: Gate) -> Decision | None:
         example = gate.example()
@@ -190,13 +189,3 @@ class Drive:
         if isinstance(platform, SimulatedPlatform) and platform.unused_stubs:
             unused = ", ".join(platform.unused_stubs)
             self.terminal.note(f"stubs that no call matched: {unused}")
-
-
-def _by_author(flow: Flow) -> dict[tuple[str, ...], str]:
-    """Path of a gate → what its author wrote about it for whoever decides."""
-    nodes = dict(walk(flow.ir))
-    written = {
-        gate.path: gate.description or nodes[gate.path].cinatra.mapping().get("description")
-        for gate in flow.gates
-    }
-    return {path: text for path, text in written.items() if isinstance(text, str) and text}

@@ -36,7 +36,7 @@ class Given:
         """`oasflow NAME TARGET …` for a shell; `more` are options of the command's own."""
         # A run may be called like an option.
         end = ["--", target] if target.startswith("-") else []
-        options = self._where() if name in {"reject", "stop"} else self._options()
+        options = self._where() if name in {"reject", "stop", "show"} else self._options()
         words = ["oasflow", name, *([] if end else [target]), *more, *options, *end]
         return " ".join(shlex.quote(clean(word)) for word in words)
 
@@ -45,7 +45,7 @@ class Given:
         return self.own.differing + ((DATABASE,) if self._hides_db() else ())
 
     def _where(self) -> list[str]:
-        """Whose the run is, and in which database: all that ending it needs."""
+        """Whose the run is, and in which database: all that ending it, or looking at it, needs."""
         words = [] if self.tenant == os.environ.get(TENANT, "") else ["--tenant", self.tenant]
         return [*words, "--db", self.db] if self._names_db() and not self._hides_db() else words
 

@@ -77,6 +77,7 @@ def gate_record(gate: Gate) -> dict[str, Any]:
         "step": gate.step,
         "risk": gate.risk,
         "name": gate.name,
+        "description": gate.description or None,
         "renderer": gate.renderer,
         "field": gate.field or None,
         "schema": dict(gate.schema),

@@ -59,7 +59,6 @@ def gate_view(
     names: Mapping[str, str] | None = None,
     *,
     checklist: Checklist | None = None,
-    said: str = "",
     asking: bool = False,
     extent: Extent | None = None,
 ) -> RenderableType:
@@ -67,7 +66,6 @@ def gate_view(
 
     names:     artifact id → name, for a gate that asks for a context selection.
     checklist: with what the person here has ticked already; None begins a new one.
-    said:      what the author says about the gate.
     asking:    somebody is asked right here, who can turn the pages of a long list.
     extent:    how much of the values is shown; it knows afterwards whether anything is cut.
     """
@@ -77,7 +75,9 @@ def gate_view(
     heading = Pieces([name, *(Text(clean(part), "dim") for part in about)], after_first="   ")
     selector = gate.form.selector
     values = dict(gate.values if selector is None else other_values(gate.values))
-    parts: list[RenderableType] = [Words(Text(clean(said, lines=True)), 0)] if said else []
+    parts: list[RenderableType] = []
+    if gate.description:
+        parts.append(Words(Text(clean(gate.description, lines=True)), 0))
     if selector is None and _is_message(values.get(MESSAGE)):
         parts.append(value_view(values.pop(MESSAGE), extent))
     parts += [values_view(values, extent)] if values else []
@@ -165,7 +165,8 @@ def outcome_view(
     given: what the commands that go on with it need.
     names: artifact id → name, for gates that ask for a context selection.
     """
-    return Group(*_outcome(run, given, Extent(), names))
+    extent = Extent(way=f"{given.command('show', run.id, '--full')} has all")
+    return Group(*_outcome(run, given, extent, names))
 
 
 def run_view(

@@ -104,8 +104,9 @@ def show(
         }
         terminal.data({**run_record(found), **records}, of_run=True)
         return Exit.OK
-    needed = _needed(found, Given(tenant=tenant, db=db))
-    extent = Extent(whole=full)
+    given = Given(tenant=tenant, db=db)
+    needed = _needed(found, given)
+    extent = Extent(whole=full, way=f"{given.command('show', found.id, '--full')} has all")
     view = run_view(found, decisions, chosen, now, names=names, needed=needed, extent=extent)
     terminal.show(view)
     return Exit.OK

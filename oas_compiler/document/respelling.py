@@ -23,7 +23,7 @@ from typing import Final, TypeAlias
 
 from oas_compiler.component.component import with_article
 from oas_compiler.component.fields import SHAPES, Field
-from oas_compiler.document.scope import is_reference
+from oas_compiler.document.scope import REFERENCE, is_reference
 from oas_compiler.document.types import fields_of, is_known
 from oas_compiler.findings.finding import Edit, Findings
 from oas_compiler.findings.spelling import is_slip_of_short, plain
@@ -109,16 +109,20 @@ class _Walk:
         }
 
     @cached_property
-    def _branches(self) -> frozenset[str]:
-        """The branches that the document names, but the one that every node has."""
-        return frozenset(_named_branches(self.source.value)) - {"next"}
+    def _branches(self) -> Mapping[str, frozenset[str]]:
+        """Id of a node → the branches that it names, but the one that every node has."""
+        return {
+            name: found - {"next"} for name, found in _branches_by_id(self.source.value).items()
+        }
 
-    def _shows(self, name: str, value: JsonValue) -> bool:
+    def _shows(self, name: str, value: JsonValue, around: Mapping[str, JsonValue]) -> bool:
         """Whether the value of an optional field's other word says that the field is meant."""
         if name == "metadata":
             return isinstance(value, dict) and "cinatra" in value
         if name == "from_branch":
-            return isinstance(value, str) and value in self._branches
+            left = around.get("from_node")
+            node = left.get(REFERENCE) if isinstance(left, dict) else None
+            return isinstance(node, str) and value in self._branches.get(node, ())
         return True
 
     def _slips(self, value: dict[str, JsonValue], pointer: str) -> dict[str, str]:
@@ -184,7 +188,7 @@ def _slip_of_type(value: Mapping[str, JsonValue]) -> dict[str, str]:
 def _slips_of_fields(
     value: Mapping[str, JsonValue],
     table: Mapping[str, Field],
-    shows: Callable[[str, JsonValue], bool],
+    shows: Callable[[str, JsonValue, Mapping[str, JsonValue]], bool],
 ) -> dict[str, str]:
     unknown = [name for name in value if name not in table and len(name) <= _LONGEST_COMPARED]
     absent = [
@@ -202,7 +206,7 @@ def _slips_of_fields(
             for one in unknown[:_MOST_COMPARED]
             if one not in found
             and _has_shape(value[one], table[name])
-            and (one not in _OTHER_WORDS.get(name, ()) or shows(name, value[one]))
+            and (one not in _OTHER_WORDS.get(name, ()) or shows(name, value[one], value))
         ]
         near = _nearest(name, free)
         if near:
@@ -210,20 +214,36 @@ def _slips_of_fields(
     return found
 
 
-def _named_branches(root: JsonValue) -> Iterator[str]:
-    """Texts that a component of the document gives as the names of its branches."""
+def _branches_by_id(root: JsonValue) -> Mapping[str, frozenset[str]]:
+    """The branches that each node of the document can be left by, as far as the document says them.
+
+    A node that runs a flow is left by a branch of that flow; whichever it is, all of them count.
+    """
+    found: dict[str, frozenset[str]] = {}
+    ends: set[str] = set()
+    running: list[str] = []
     waiting: list[JsonValue] = [root]
     while waiting:
         value = waiting.pop()
         if isinstance(value, dict):
-            mapping, branches = value.get("mapping"), value.get("branches")
-            named: list[JsonValue] = [value.get("branch_name")]
-            named += mapping.values() if isinstance(mapping, dict) else ()
-            named += branches if isinstance(branches, list) else ()
-            yield from (name for name in named if isinstance(name, str))
+            own = value.get("id")
+            if isinstance(own, str):
+                found[own] = found.get(own, frozenset()) | _named_branches(value)
+                if "subflow" in value or "subflows" in value:
+                    running.append(own)
+            if isinstance(name := value.get("branch_name"), str):
+                ends.add(name)
             waiting += value.values()
         elif isinstance(value, list):
             waiting += value
+    return found | {own: found[own] | ends for own in running}
+
+
+def _named_branches(value: Mapping[str, JsonValue]) -> frozenset[str]:
+    mapping, branches = value.get("mapping"), value.get("branches")
+    named: list[JsonValue] = [*mapping.values()] if isinstance(mapping, dict) else []
+    named += branches if isinstance(branches, list) else ()
+    return frozenset(name for name in named if isinstance(name, str))
 
 
 def _nearest(name: str, written: list[str]) -> str:

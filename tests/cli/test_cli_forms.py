@@ -207,8 +207,8 @@ def test_show_cuts_nothing_where_it_is_asked_to(cli: Any, flow_file: Any) -> Non
     begun = cli("run", flow_file(agent()), "--set=topic=x", "--set=audience=y", "--run-id", "r1")
     assert begun.exit_code == 3
     cut, full = cli("show", "r1").stdout, cli("show", "r1", "--full").stdout
-    assert ("the very end" in cut, "oasflow show --full has all" in cut) == (False, True)
-    assert ("the very end" in full, "oasflow show --full" in full) == (True, False)
+    assert ("the very end" in cut, "oasflow show r1 --full has all" in cut) == (False, True)
+    assert ("the very end" in full, "oasflow show r1 --full" in full) == (True, False)
 
 
 @pytest.mark.parametrize(
@@ -322,3 +322,12 @@ def test_options_that_look_like_the_number_of_another_are_chosen_by_value() -> N
     assert read_field({"enum": ["a", "b"]}, "2") == "b"
     with pytest.raises(NotFitting, match="type one of the values"):
         read_field({"enum": [0, 1, 7]}, "3")
+
+
+def test_the_authors_words_stand_wherever_a_gate_is_shown(cli: Any, flow_file: Any) -> None:
+    said = "After this the letter is on its way."
+    flow = flow_of(start(), gate("review", description=said), end())
+    begun = cli("run", flow_file(flow), "--run-id", "r1", "--detach")
+    assert said in begun.stdout
+    assert said in cli("show", "r1").stdout
+    assert json.loads(cli("gates", "--json").stdout)["gates"][0]["description"] == said

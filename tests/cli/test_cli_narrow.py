@@ -269,7 +269,7 @@ def test_the_words_of_a_finding_are_broken_between_words_and_its_line_of_the_fil
 
 def test_the_lines_of_an_author_stay_lines_and_what_a_terminal_obeys_is_shown() -> None:
     said = "Read both:\n  - the draft that was made from the notes of the meeting\n  - the list\x1b[31m"
-    view = gate_view(waiting().waiting[0], said=said)
+    view = gate_view(replace(waiting().waiting[0], description=said))
     told = shown(view, 40)
     assert told[told.index("  Read both:") :][1:4] == [
         "    - the draft that was made from the", "    notes of the meeting", "    - the list␛[31m",

@@ -438,7 +438,7 @@ def test_show_tells_the_whole_story(waiting: Any) -> None:
         "context_selections",
     }  # fmt: skip
     assert set(record["waiting"][0]) == {
-        "id", "node", "visit", "step", "risk", "name", "renderer", "field", "schema", "values", "example",
+        "id", "node", "visit", "step", "risk", "name", "description", "renderer", "field", "schema", "values", "example",
     }  # fmt: skip
 
 

@@ -17,6 +17,13 @@ def with_edge(**more: Any) -> dict[str, Any]:
     return flow
 
 
+def noted() -> dict[str, Any]:
+    """A note at an edge that leaves another node than the one with a branch of that name."""
+    flow = branching(from_branch="yes")
+    flow["control_flow_connections"][0]["branch"] = "yes"
+    return flow
+
+
 def branching(**more: Any) -> dict[str, Any]:
     """A flow that goes two ways; `more` stands at the edge of the second way."""
     flow = small()
@@ -49,6 +56,7 @@ def branching(**more: Any) -> dict[str, Any]:
         (small(end={"meta": {}}), "meta"),
         (with_edge(branch="main"), "branch"),
         (with_edge(branch="next"), "branch"),
+        (noted(), "branch"),
     ],
 )
 def test_a_key_of_the_authors_own_in_the_words_of_elsewhere_is_a_warning(flow: Any, field: str):

@@ -103,7 +103,13 @@ def digests_of(told: dict[str, dict[str, str]]) -> dict[str, dict[str, str]]:
 
 
 def _findings(path: Path) -> str:
-    return _text(_without_place(check(path).to_json(), path))
+    found = check(path)
+    edits = [
+        [finding.code, edit.pointer, edit.key, None if edit.value is None else edit.value.value()]
+        for finding in found
+        for edit in finding.fix
+    ]
+    return _text([_without_place(found.to_json(), path), edits])
 
 
 def _compiled(path: Path) -> FlowIR | None:

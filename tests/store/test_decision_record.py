@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import json
+from collections.abc import Callable
 from dataclasses import FrozenInstanceError, fields
+from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
 from cinatra_sdk import Decision, Run, RunStore, SimulatedPlatform
+from cinatra_sdk.errors import RunNotFound
 from cinatra_sdk.store.decision_record import DecisionRecord
 from oas_compiler import compile_flow
 from tests.flows import end, flow_of, gate, start
@@ -38,6 +43,37 @@ def test_a_record_cannot_be_changed_and_has_no_other_names(fresh_database: str) 
     with pytest.raises(KeyError):
         record["of"]
     assert len(record) == len(list(record)) == 13
+
+
+def test_a_record_is_written_as_json(fresh_database: str) -> None:
+    given = {field.name: "" for field in fields(DecisionRecord)}
+    record = DecisionRecord.of(given | {"decided_at": datetime(2026, 1, 2, tzinfo=UTC)})
+    assert json.loads(json.dumps(record.to_json()))["decided_at"] == "2026-01-02T00:00:00+00:00"
+
+
+def test_a_misspelt_keyword_is_refused(fresh_database: str) -> None:
+    wrong: Any = {"platfrom": SimulatedPlatform()}
+    with RunStore.open(fresh_database) as store:
+        calls: list[Callable[..., Any]] = [
+            lambda **given: RunStore.open(fresh_database, **given),
+            lambda **given: RunStore(store.database, **given),
+            store.list,
+        ]
+        for call in calls:
+            with pytest.raises(TypeError, match="'platfrom'"):
+                call(**wrong)
+
+
+def test_the_twin_of_a_method_calls_the_method_of_a_subclass(fresh_database: str) -> None:
+    class Watched(RunStore):
+        def get(self, run_id: str, *, tenant: str | None = None) -> Run:
+            asked.append(run_id)
+            return super().get(run_id, tenant=tenant)
+
+    asked: list[str] = []
+    with Watched.open(fresh_database) as store, pytest.raises(RunNotFound):
+        asyncio.run(store.aget("r1"))
+    assert asked == ["r1"]
 
 
 def test_the_twin_of_a_method_takes_and_gives_the_same(fresh_database: str) -> None:

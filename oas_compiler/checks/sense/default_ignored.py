@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from oas_compiler.checks.context.context_slot_given import wrong_defaults
 from oas_compiler.checks.subject import Subject, Written
 from oas_compiler.findings.rules import Report, rule
-from oas_compiler.ir import JsonValue
+from oas_compiler.ir import Json, JsonValue
 from oas_compiler.text.marks import child
 
 
@@ -53,7 +53,7 @@ def _differing(subject: Subject) -> Iterator[tuple[Written, str, str]]:
         # either list is the node's one set of ports
         field = "inputs" if start.value.get("inputs") is not None else "outputs"
         for index, title, item in _with_default(start, field):
-            if title in given and given[title] != item["default"]:
+            if title in given and Json.of(given[title]) != Json.of(item["default"]):
                 yield flow, title, start.at(field, index, "default")
 
 

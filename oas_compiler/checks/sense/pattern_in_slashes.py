@@ -3,6 +3,7 @@
 "regex_pattern": "/accept|revise/i"      ->   OAS256: write "accept|revise"
 "regex_pattern": "/^a$/"                 ->   OAS256: nothing stands before a beginning
 "regex_pattern": "/orders/[0-9]+/"       fine: slashes of a path
+"regex_pattern": "/[0-9]+/d"             fine: a path, too
 
 The slashes would have to stand in the text that is searched.
 """
@@ -15,8 +16,8 @@ from typing import Final
 from oas_compiler.checks.subject import Subject
 from oas_compiler.findings.rules import Report, rule
 
-_FORM: Final = re.compile(r"/(?P<body>(?:[^/\\\n]|\\.)+)/(?P<flags>[dgimsuvy]*)")
-"""A pattern of JavaScript: a slash within it has a backslash."""
+_FORM: Final = re.compile(r"/(?P<body>(?:[^/\\\n]|\\.)+)/(?P<flags>[gim]*)")
+"""A pattern of JavaScript with its usual flags: a slash within it has a backslash."""
 _SIGNS: Final = frozenset("[](){}|*+?^$\\")
 _LONGEST: Final = 2_000
 

@@ -60,7 +60,7 @@ def platform_address(subject: Subject, report: Report) -> None:
     }
     for node, key in called(subject):
         url = node.text(key)
-        if not url or len(url) > LONGEST or meant_placeholder(url, subject):
+        if not url or len(url) > LONGEST or meant_placeholder(url):
             continue
         found = _misspelt(url)
         # a selection that asks the wrong route is OAS154's finding

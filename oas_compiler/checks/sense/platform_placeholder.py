@@ -3,9 +3,10 @@
 "{{CINATRA_BASEURL}}/api/llm-bridge"      ->   OAS255: CINATRA_BASE_URL
 "{CINATRA_BASE_URL}/api/llm-bridge"       ->   OAS255: two braces
 "{{CINATRA_URL}}/api/x"                   not near enough to be sure: OAS242
-"{{CINATRA_BASEURL}}/x" with --env CINATRA_BASEURL=…      fine: somebody gives it a value
+"{{CINATA_BASE_URL}}/api/x"               a host may give it a value: OAS242
 
-The call would go to an address that holds the placeholder itself, and fail.
+Names that begin with CINATRA_ are the runtime's own, and nobody else gives them a value: the call
+would go to an address that holds the placeholder itself, and fail.
 """
 
 from __future__ import annotations
@@ -18,9 +19,10 @@ from typing import Final
 from oas_compiler.checks.subject import Subject, Written
 from oas_compiler.findings.rules import Report, rule
 from oas_compiler.findings.spelling import plain
-from oas_compiler.templates.reading import is_environment_name
 
 BASE: Final = "CINATRA_BASE_URL"
+_OWN: Final = "CINATRA_"
+"""What the names of the runtime begin with."""
 NAME: Final = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 LONGEST: Final = 200
 """Characters of an address that is looked at."""
@@ -45,7 +47,7 @@ _ALIKE: Final = 0.93
 def platform_placeholder(subject: Subject, report: Report) -> None:
     for node, key in called(subject):
         url = node.text(key)[:LONGEST]
-        meant = meant_placeholder(url, subject)
+        meant = meant_placeholder(url)
         if meant:
             report(
                 f'{node.label} calls "{url}", in which nobody fills the platform in',
@@ -60,18 +62,13 @@ def called(subject: Subject) -> Iterator[tuple[Written, str]]:
         yield node, "agent_url" if node.type == "A2AAgent" else "url"
 
 
-def meant_placeholder(url: str, subject: Subject) -> str:
+def meant_placeholder(url: str) -> str:
     """The url as it was meant; empty for one that does not begin with a slip of the placeholder."""
     form = _OTHER_FORM.match(url)
     if form is not None:
         return f"{{{{{BASE}}}}}/{url[form.end() :]}"
     name = NAME.match(url)
-    if (
-        name is None
-        or name[1] == BASE
-        or name[1] in subject.env_names
-        or not is_environment_name(name[1])  # an input: OAS081
-    ):
+    if name is None or name[1] == BASE or not name[1].startswith(_OWN):
         return ""
     written, base = plain(name[1]), plain(BASE)
     if written != base and SequenceMatcher(None, written, base).ratio() < _ALIKE:

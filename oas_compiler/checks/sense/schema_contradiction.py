@@ -101,7 +101,10 @@ def _bare_properties(schema: JsonValue, pointer: str) -> Flaw | None:
     if not isinstance(schema, dict) or not schema:
         return None
     if all(
-        name not in _KEYWORDS and isinstance(member, dict) and kinds(member.get("type"))
+        name not in _KEYWORDS
+        and not name.startswith(("x-", "$"))
+        and isinstance(member, dict)
+        and kinds(member.get("type"))
         for name, member in schema.items()
     ):
         says = "the schema has fields and no keyword, so that it asks for nothing"

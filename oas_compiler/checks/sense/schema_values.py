@@ -43,7 +43,8 @@ _OPEN_PAIRS: Final = (
 """Bounds of which at least one is no value itself, so that equal ones leave none between them."""
 _FORMATS: Final = (
     "date-time", "date", "time", "duration", "email", "idn-email", "hostname", "idn-hostname",
-    "ipv4", "ipv6", "uri", "uri-reference", "iri", "uuid", "json-pointer", "regex",
+    "ipv4", "ipv6", "uri", "uri-reference", "iri", "iri-reference", "uuid", "uri-template",
+    "json-pointer", "relative-json-pointer", "regex",
 )  # fmt: skip
 """JSON Schema validation, 7.3; others are allowed, and read by nobody."""
 _SURE: Final = 0.9

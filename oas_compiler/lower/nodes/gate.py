@@ -45,6 +45,12 @@ _QUOTED: Final = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z)', re.DOTALL)
 GATE_READS = ("approval_policy", "rejected_at", "run")
 
 
+def _text_of(node: InputMessageNode, key: str) -> str:
+    """A text of the node's `metadata.cinatra`; empty where it has none of that name."""
+    value = node.cinatra.mapping().get(key)
+    return value if isinstance(value, str) else ""
+
+
 def lower_gate(site: Site) -> Lowered:
     node, frame = site.node, site.frame
     assert isinstance(node, InputMessageNode)
@@ -84,6 +90,7 @@ def lower_gate(site: Site) -> Lowered:
         renderer=spec.renderer,
         node=node.id,
         name=spec.name,
+        description=spec.description or _text_of(node, "description"),
         risk_class=spec.risk_class,
         ask=ask,
         write=write,

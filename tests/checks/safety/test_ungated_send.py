@@ -4,8 +4,6 @@ import copy
 
 import pytest
 
-from cinatra_sdk.governed import policy
-from oas_compiler.control import risk as classes
 from tests.checks.rule_case import findings, found
 from tests.flows import api, branching, end, flow_node, flow_of, gate, node, port, start
 
@@ -64,15 +62,6 @@ def test_a_branch_around_the_gate_is_named():
 )  # fmt: skip
 def test_only_send_classes_need_a_gate(risk, count):
     assert len(found(flow_of(start(), api("call", risk=risk), end()), CODE)) == count
-
-
-@pytest.mark.parametrize(
-    "risk",
-    ["email_send", "blog_publish", "a_post", "x_delete", "send_external_message", "send", "publish",
-     "post", "delete", "test_send", "sender", "write", "", "send_email", "_send", "SEND"],
-)  # fmt: skip
-def test_the_compiler_and_the_runtime_mean_the_same_by_a_send_class(risk):
-    assert classes.is_send_class(risk) == policy.is_send_class(risk)
 
 
 def test_a_gate_with_the_risk_of_a_send_is_its_own_gate():

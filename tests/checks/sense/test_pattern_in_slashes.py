@@ -34,7 +34,20 @@ def test_a_pattern_of_javascript_is_found_with_what_to_write(pattern, hint):
 
 
 @pytest.mark.parametrize(
-    "pattern", ["/orders/[0-9]+/", "/users/", "/a/i", "^/a/$", r"/price\$/", "a/b", "/", "//", ""]
+    "pattern",
+    [
+        "/orders/[0-9]+/",
+        "/[0-9]+/d",
+        r"/\d+/s",
+        "/users/",
+        "/a/i",
+        "^/a/$",
+        r"/price\$/",
+        "a/b",
+        "/",
+        "//",
+        "",
+    ],
 )
 def test_slashes_that_may_be_meant_are_fine(pattern):
     assert found(searching(pattern), CODE) == []

@@ -19,7 +19,6 @@ def at(url):
     [
         ("{{CINATRA_BASEURL}}/api/llm-bridge", f"{BASE}/api/llm-bridge"),
         ("{{ CINATRA_BASE_UR }}/api/x", f"{BASE}/api/x"),
-        ("{{CINATA_BASE_URL}}/api/x", f"{BASE}/api/x"),
         ("{CINATRA_BASE_URL}/api/llm-bridge", f"{BASE}/api/llm-bridge"),
         ("${CINATRA_BASE_URL}/api/x", f"{BASE}/api/x"),
         ("$CINATRA_BASE_URL/api/x", f"{BASE}/api/x"),
@@ -41,7 +40,14 @@ def test_any_other_beginning_is_no_error(url):
     assert found(at(url), CODE) == []
 
 
-def test_a_name_that_gets_a_value_is_the_hosts_own():
-    made = at("{{CINATRA_BASEURL}}/api/x")
-    given = check(made, env={"CINATRA_BASEURL": "https://cinatra.example.org"})
-    assert [finding for finding in given if finding.code == CODE] == []
+@pytest.mark.parametrize("name", ["CINATA_BASE_URL", "MY_CINATRA_BASE_URL"])
+def test_a_name_that_a_host_may_give_a_value_is_a_warning_of_another_rule(name):
+    made = at(f"{{{{{name}}}}}/api/x")
+    assert found(made, CODE) == []
+    given = check(made, env={name: "https://cinatra.example.org"})
+    assert [finding for finding in given if finding.severity == "error"] == []
+
+
+def test_a_name_of_the_runtime_gets_no_value_from_anybody():
+    given = check(at("{{CINATRA_BASEURL}}/api/x"), env={"CINATRA_BASEURL": "https://a.example"})
+    assert [finding.code for finding in given if finding.severity == "error"] == [CODE]

@@ -20,7 +20,7 @@ from rich.text import Text
 from oas_compiler.cli.layout import Pieces
 from oas_compiler.cli.safe import clean, cut
 from oas_compiler.cli.terminal import Terminal
-from oas_compiler.ir import FlowIR, FlowNode, StartNode, walk
+from oas_compiler.ir import FlowIR, StartNode, walk
 from oas_compiler.lower.names import node_name
 
 if TYPE_CHECKING:
@@ -36,9 +36,7 @@ class Progress:
     def __init__(self, flow: FlowIR, terminal: Terminal) -> None:
         self._names = names_of(flow)
         self._inner = frozenset(
-            tuple(node_name(part) for part in path)
-            for path, node in walk(flow)
-            if isinstance(node, FlowNode)
+            tuple(node_name(part) for part in path) for path, node in walk(flow) if node.subflows
         )
         self._setups = {
             tuple(node_name(part) for part in path): node.id

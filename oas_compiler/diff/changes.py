@@ -127,9 +127,9 @@ def _gone_and_new(level: Level, gone: set[Path], new: set[Path]) -> Iterator[Cha
 
 
 def _inside(node: Node) -> str:
-    if not isinstance(node, FlowNode):
+    if not node.subflows:
         return ""
-    count = len(node.subflow.nodes)
+    count = sum(len(flow.nodes) for flow in node.subflows)
     return f", with {count} node{'s' if count != 1 else ''} inside"
 
 

@@ -15,7 +15,6 @@ from oas_compiler.checks.credentials import credential
 from oas_compiler.ir import (
     NOTHING,
     FlowIR,
-    FlowNode,
     GateStep,
     InputMessageNode,
     Json,
@@ -106,8 +105,8 @@ def likeness(node: Node) -> str:
     found.pop("name", None)
     for side, ports in (("in", node.inputs), ("out", node.outputs)):
         found[f" {side}"] = [[port.title, port_content(port)] for port in ports]
-    if isinstance(node, FlowNode):
-        found[" inside"] = [*sorted(inner.id for inner in node.subflow.nodes)]
+    if node.subflows:
+        found[" inside"] = [*sorted(inner.id for flow in node.subflows for inner in flow.nodes)]
     return f"{type(node).__name__} {Json.of(found).text}"
 
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from oas_compiler.diff.content import likeness
-from oas_compiler.ir import FlowIR, FlowNode, Node, Path, walk
+from oas_compiler.ir import FlowIR, Node, Path, walk
 
 _MOST_ALIKE = 60
 """Left-over nodes of one content up to which neighbours are compared."""
@@ -81,8 +81,8 @@ def _match_flows(made: Matching, root: Level) -> None:
         renamed = _renamed(made, level)
         for a, b in (*pairs, *renamed):
             inner, outer = one.by_id[a], other.by_id[b]
-            if isinstance(inner, FlowNode) and isinstance(outer, FlowNode):
-                waiting.append(Level((*around, a), inner.subflow, (*beside, b), outer.subflow))
+            for old, new in zip(inner.subflows, outer.subflows, strict=False):
+                waiting.append(Level((*around, a), old, (*beside, b), new))
 
 
 def _is_free(made: Matching, around: Path, beside: Path, pair: tuple[str, str]) -> bool:
@@ -140,8 +140,8 @@ def _match_moved(made: Matching) -> None:
                 continue
             made.pair(old, new)
             inner, outer = made.nodes[0][old], made.nodes[1][new]
-            if isinstance(inner, FlowNode) and isinstance(outer, FlowNode):
-                _match_flows(made, Level(old, inner.subflow, new, outer.subflow))
+            for one, other in zip(inner.subflows, outer.subflows, strict=False):
+                _match_flows(made, Level(old, one, new, other))
 
 
 def _only(nodes: dict[Path, Node], left: list[Path], by_id: bool) -> dict[str, Path]:

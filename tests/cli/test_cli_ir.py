@@ -80,3 +80,15 @@ def test_a_credential_and_an_escape_are_not_printed(offline: Any, flow_file: Any
         assert secret not in result.output
         assert "\x1b" not in result.output
     assert sum(line.startswith("flow ") for line in offline("ir", flow_file(hostile)).stdout.splitlines()) == 1  # fmt: skip
+
+
+def test_a_credential_of_a_model_is_not_printed(offline: Any, flow_file: Any) -> None:
+    sample = Path(__file__).parents[1] / "golden" / "kind_agent.json"
+    hostile = json.loads(sample.read_text())
+    model = hostile["$referenced_components"]["work"]["agent"]["llm_config"]
+    model["api_key"] = "d41d8cd98f00b204e9800998ecf8427e"
+    for options in ([], ["--json"]):
+        result = offline("ir", flow_file(hostile), *options)
+        assert result.exit_code == 0, result.output
+        assert "llm_config" in result.output
+        assert model["api_key"] not in result.output

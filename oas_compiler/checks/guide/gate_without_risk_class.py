@@ -15,7 +15,7 @@ from oas_compiler.checks.cinatra.metadata_values import has_block
 from oas_compiler.checks.subject import Subject, Written
 from oas_compiler.control.risk import READ, weight
 from oas_compiler.findings.rules import Report, rule
-from oas_compiler.ir import FlowIR, FlowNode, InputMessageNode, Node
+from oas_compiler.ir import FlowIR, InputMessageNode, Node
 
 _KEY: Final = "riskClass"
 MAX_WALKS: Final = 20
@@ -84,8 +84,8 @@ def _after(flow: FlowIR, gate: Node) -> Iterator[Node]:
             if isinstance(node, InputMessageNode):
                 continue
             yield node
-            if isinstance(node, FlowNode):
-                yield from _inside(node.subflow)
+            for subflow in node.subflows:
+                yield from _inside(subflow)
         for target in flow.routes_of(current).values():
             if target not in seen:
                 seen.add(target)
@@ -98,7 +98,8 @@ def _inside(flow: FlowIR) -> list[Node]:
     for current in flows:
         for node in current.nodes:
             nodes.append(node)
-            if isinstance(node, FlowNode) and id(node.subflow) not in seen:
-                seen.add(id(node.subflow))
-                flows.append(node.subflow)
+            for subflow in node.subflows:
+                if id(subflow) not in seen:
+                    seen.add(id(subflow))
+                    flows.append(subflow)
     return [] if any(isinstance(node, InputMessageNode) for node in nodes) else nodes

@@ -24,7 +24,8 @@ def modules(package: str) -> Iterator[tuple[str, Path]]:
         yield str(path.relative_to(ROOT)), path
 
 
-def imports(path: Path) -> set[str]:
+@cache
+def imports(path: Path) -> frozenset[str]:
     """Every module that the file imports, late imports too; type-only ones do not count."""
     found: set[str] = set()
     stack: list[ast.AST] = [ast.parse(path.read_text(encoding="utf-8"))]
@@ -39,7 +40,7 @@ def imports(path: Path) -> set[str]:
             found.add(node.module)
             found |= {f"{node.module}.{alias.name}" for alias in node.names}
         stack.extend(ast.iter_child_nodes(node))
-    return found
+    return frozenset(found)
 
 
 def users_of(prefix: str, package: str) -> list[str]:

@@ -23,7 +23,7 @@ from typing import Any
 import yaml
 
 BOOK = Path(__file__).with_name("book")
-EVERY = 8
+EVERY = 16
 """Of the further forms of a door, the default suite takes each eighth."""
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import psycopg
+import pytest
 
 from cinatra_sdk import Decision, RunStore
 from cinatra_sdk.errors import FlowError
@@ -116,4 +117,6 @@ CONTROLS = {
     "a run that nobody goes on with": Control(open=nobody_goes_on, row="approve-statement_7")
 }
 
+# A process is started and killed for each row; tests/store/test_processes.py does so by default.
+pytestmark = pytest.mark.long
 test_attack, test_twin, test_control = tests_of("kills", attempt, CONTROLS)

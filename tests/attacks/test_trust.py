@@ -124,7 +124,7 @@ def _row_env(value: Any, place: Place) -> str:
     platform = SimulatedPlatform()
     with RunStore.open(place.database, platform=platform) as store:
         # Whatever the process holds: the name alone is refused.
-        store._env.update(dict.fromkeys(value["row_env"], SECRET))
+        store._flows._env.update(dict.fromkeys(value["row_env"], SECRET))
         return f"{_raised(lambda: go_on(store, 'answer'))}, {_number(platform.calls)} sent"
 
 
@@ -388,7 +388,7 @@ def _the_environment_is_lent(place: Place) -> Iterator[None]:
 
     def opened(cls: Any, *args: Any, env: Any = None, **how: Any) -> Any:
         store = original(cls, *args, env=env, **how)
-        store._env.update(os.environ)
+        store._flows._env.update(os.environ)
         return store
 
     with place.monkeypatch.context() as patch:

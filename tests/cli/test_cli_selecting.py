@@ -236,8 +236,8 @@ def test_what_else_the_gate_shows_stands_above_the_list(waiting: Any) -> None:
     [
         (("--select", "facts", "--select", "hou"), (FACTS, HOUSE)),
         (("--select-none",), ()),
-        (("--value", json.dumps(envelope(OLD))), (OLD,)),
-        (("--text", json.dumps(envelope(OLD))), (OLD,)),
+        pytest.param(("--value", json.dumps(envelope(OLD))), (OLD,), marks=pytest.mark.long),
+        pytest.param(("--text", json.dumps(envelope(OLD))), (OLD,), marks=pytest.mark.long),
     ],
 )
 def test_a_selection_is_answered_from_another_process(

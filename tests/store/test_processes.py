@@ -57,6 +57,7 @@ def finish(*args: str) -> dict[str, Any]:
         process.communicate()
 
 
+@pytest.mark.long
 @pytest.mark.skipif(
     not OUTREACH.exists(), reason="the corpus of public flows is not beside the project"
 )

@@ -11,6 +11,7 @@ from cinatra_sdk import AnswerInvalid, Decision, GateClosed, RunStore
 from cinatra_sdk.platform import SimulatedPlatform
 from cinatra_sdk.postgres.connection import clock, run
 from cinatra_sdk.store.decisions import decision_row
+from cinatra_sdk.store.rows import load_row
 from cinatra_sdk.text.people import MAX_NAME, recorded_name
 from oas_compiler import compile_flow
 from tests.flows import api, end, flow_of, gate, start
@@ -52,7 +53,7 @@ def store(fresh_database: str) -> Any:
         waiting = opened.start(flow, run_id="r1").waiting[0]
         decision = Decision.approve(by="ann")
         with opened.database.connection() as connection:
-            row = opened._row(connection, "r1")
+            row = load_row(connection, "r1")
             kept = decision_row(row, waiting, decision, flow, clock(connection))
             answer = Json({**kept["answer"].obj, "by": OLD})
             run(connection, "insert_decision", {**kept, "decided_by": OLD, "answer": answer})

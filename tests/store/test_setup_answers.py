@@ -13,10 +13,9 @@ import pytest
 from psycopg.types.json import Json
 
 from cinatra_sdk import AnswerInvalid, Decision, Run, RunStore
-from cinatra_sdk.governed import policy
+from cinatra_sdk.contract import SETUP_STEP
 from cinatra_sdk.platform import SimulatedPlatform
 from oas_compiler import compile_flow
-from oas_compiler.control import policy_steps
 from tests.flows import api, end, flow_of, port, start
 from tests.store.crasher import crash_at, die_once_recorded
 
@@ -54,9 +53,7 @@ def approve(value: Any) -> Decision:
 
 def test_the_payload_names_the_field_and_a_form_of_several_names_none(store: RunStore) -> None:
     (single,) = begun(store).waiting
-    assert (
-        single.step == policy_steps.SETUP_STEP == policy.SETUP_STEP
-    )  # of two layers, by one number
+    assert single.step == SETUP_STEP
     assert (single.field, single.payload["fieldName"]) == ("site", "site")
     grouped = compile_flow(asking(inputRenderers=GROUPED), platform=SimulatedPlatform())
     (form,) = store.start(grouped, run_id="r2").waiting

@@ -258,13 +258,13 @@ def _pause(question: Question, about: dict[str, JsonValue]) -> Answer:
     gate_id = str(about["id"])
     values = dict(question.values)
     check_value(values, where=f"the payload of gate '{gate_id}'")
-    secret = find_secret(values)
+    secret = find_secret([values, about.get("description", "")])
     found = f"a secret: {secret}" if secret else find_governed(values)
     if found:
         raise NodeFailed(
             f"gate '{gate_id}' would show {found}",
             node=str(about["node"]),
-            hint="leave it out of the gate's values",
+            hint="leave it out of the gate's values and description",
         )
     payload: dict[str, JsonValue] = {
         "xRenderer": question.renderer or FALLBACK_RENDERER,

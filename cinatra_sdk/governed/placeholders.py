@@ -41,11 +41,6 @@ def refuse_runtime_names(names: Iterable[str]) -> None:
             )
 
 
-def named_variables(text: str) -> tuple[str, ...]:
-    """The names in a list such as `OASFLOW_ENV`, separated by blanks or commas."""
-    return tuple(text.replace(",", " ").split())
-
-
 def _instead(name: str) -> str:
     if name.upper() == "CINATRA_BASE_URL":
         return "the platform's address belongs to the platform: HttpPlatform(…), or --base-url"

@@ -16,11 +16,9 @@ from oas_compiler.control.outline import Outline, OutlineEdge, OutlineNode
 from oas_compiler.document.scope import Document, Located
 from oas_compiler.document.types import is_known, is_plugin_type
 from oas_compiler.ir import JsonValue
+from oas_compiler.kinds.registry import find_kind
 from oas_compiler.text.bounds import MAX_DEPTH
 from oas_compiler.text.marks import child
-
-_CONTAINERS = ("FlowNode", "MapNode", "ParallelMapNode", "CatchExceptionNode")
-"""Nodes that always run a subflow."""
 
 
 def read_outline(document: Document) -> Outline | None:
@@ -100,7 +98,8 @@ class _Reader:
         )
 
     def _is_gap(self, node: Located) -> bool:
-        lacks_flow = node.component_type in _CONTAINERS and _member(node, "subflow") is None
+        always_runs = _always_runs_a_flow(node)
+        lacks_flow = always_runs and _member(node, "subflow") is None
         if lacks_flow or _is_misspelt(node):
             return True
         located = [self._document.locate(member) for member in _run(node)]
@@ -108,7 +107,7 @@ class _Reader:
             return True
         types = {found.component_type for found in located if found is not None}
         wrong = {found for found in types if is_known(found)}
-        return node.component_type in _CONTAINERS and not wrong <= {"Flow"}
+        return always_runs and not wrong <= {"Flow"}
 
     def _inner(self, node: Located, around: tuple[str, ...]) -> Iterator[Outline]:
         for member in _run(node):
@@ -182,3 +181,9 @@ def _cinatra(located: Located | None) -> dict[str, JsonValue]:
     metadata = value.get("metadata") if isinstance(value, dict) else None
     found = metadata.get("cinatra") if isinstance(metadata, dict) else None
     return found if isinstance(found, dict) else {}
+
+
+def _always_runs_a_flow(node: Located) -> bool:
+    """Whether a node of its kind has one subflow, and nothing else that it could run."""
+    kind = find_kind(node.component_type)
+    return kind is not None and kind.flows == ("subflow",)

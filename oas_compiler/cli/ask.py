@@ -39,7 +39,6 @@ from oas_compiler.cli.selecting import answer_value
 from oas_compiler.cli.terminal import Terminal
 from oas_compiler.cli.values import Extent, value_view
 
-_VISIT: Final = re.compile(r"#\d+$")
 _ONLY_NUMBERS: Final = re.compile(r"[\d\s,-]+")
 """No reason, but rows that somebody means to tick: an approval without them could not be undone."""
 

@@ -11,22 +11,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from oas_compiler.control.guarding import Guarding
-from oas_compiler.ir import (
-    BranchingNode,
-    EndNode,
-    InputMessageNode,
-    Node,
-    OutputMessageNode,
-    Path,
-    RegexNode,
-    StartNode,
-    TemplateNode,
-)
-
-_IDLE = (
-    StartNode, EndNode, BranchingNode, InputMessageNode, OutputMessageNode, RegexNode, TemplateNode,
-)  # fmt: skip
-"""Nodes that change nothing outside the run.  Every other type counts as acting, also a new one."""
+from oas_compiler.ir import Node, Path
+from oas_compiler.kinds.registry import kind_of
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -38,9 +24,7 @@ class ComparedFlow(Guarding):
     @cached_property
     def acting(self) -> frozenset[Path]:
         """The nodes that can change something outside the run, sends or not."""
-        return self.sends | {
-            path for path, node in self.nodes.items() if not isinstance(node, _IDLE)
-        }
+        return self.sends | {path for path, node in self.nodes.items() if _may_act(node)}
 
     def gates_before(self, numbers: Mapping[Path, int]) -> Callable[[Path], int]:
         """Node → the gates on every way to it, as one number; 0 also for what is never reached.
@@ -57,3 +41,9 @@ def bits(mask: int) -> Iterator[int]:
         lowest = mask & -mask
         yield lowest.bit_length() - 1
         mask ^= lowest
+
+
+def _may_act(node: Node) -> bool:
+    """Whether a node of its kind can change something outside the run, or runs flows that may."""
+    kind = kind_of(node)
+    return kind.acts or bool(kind.flows)

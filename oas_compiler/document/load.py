@@ -16,11 +16,7 @@ from oas_compiler.component.component import Component, with_article
 from oas_compiler.document.components import ComponentReader, reference_hint
 from oas_compiler.document.scope import REFERENCE, Document, Located
 from oas_compiler.document.spec import ControlEdge, DataLink, Flow
-from oas_compiler.document.types import (
-    fields_of,
-    is_known,
-    is_plugin_type,
-)
+from oas_compiler.document.types import fields_of, is_known, is_plugin_type
 from oas_compiler.findings.finding import Edit
 from oas_compiler.findings.spelling import did_you_mean
 from oas_compiler.ir import Gap

@@ -10,8 +10,9 @@
         next -> write
         .topic -> write.topic
 
-Stable: the same IR always prints the same text.  Every fact of the IR that changes what a run
-does is in it; places are not.  A subflow is printed below the node that runs it, each time.
+Stable: the same IR always prints the same text.  After a port's type stands what its schema says
+beyond the type, at every depth.  Left out are places, descriptions, and fields at their default
+(`oasflow ir --json` has them).  A subflow is printed below the node that runs it, each time.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import fields
 
-from oas_compiler.ir import FlowIR, GateStep, Json, Node, Port
+from oas_compiler.ir import FlowIR, GateStep, Json, JsonValue, Node, Port
 from oas_compiler.ir.type_names import shown
 
 _SHOWN_ELSEWHERE = frozenset(
@@ -29,6 +30,9 @@ _SHOWN_ELSEWHERE = frozenset(
     }
 )  # fmt: skip
 _INDENT = "  "
+_SAID_BY_TYPE = frozenset({"type", "description"})
+_HOLDS_SCHEMAS = frozenset({"items", "anyOf", "oneOf"})
+_MAY_BE_LEFT_OUT = frozenset({"properties", "additionalProperties", *_HOLDS_SCHEMAS})
 
 
 def print_ir(flow: FlowIR) -> str:
@@ -71,9 +75,35 @@ def _ports(inputs: tuple[Port, ...], outputs: tuple[Port, ...]) -> Iterator[str]
 
 def _rules(port: Port) -> str:
     """What the schema says beyond the type."""
-    known = {"type", "items", "properties", "description", "anyOf", "oneOf", "additionalProperties"}
-    rules = {key: value for key, value in port.schema.mapping().items() if key not in known}
+    rules = _rules_below(port.schema.value())
     return f" {Json.of(rules).text}" if rules else ""
+
+
+def _rules_below(schema: JsonValue) -> JsonValue:
+    """A schema without what the printed type says already; empty where nothing is left.
+
+    Members and options keep their place, so that a rule shows which member it is about.
+    """
+    if isinstance(schema, list):
+        options = [_rules_below(option) for option in schema]
+        return options if any(options) else []
+    if not isinstance(schema, dict):
+        return schema
+    rules: dict[str, JsonValue] = {}
+    for key, value in schema.items():
+        if key == "properties" and isinstance(value, dict):
+            members = {name: _rules_below(member) for name, member in value.items()}
+            value = {name: rule for name, rule in members.items() if rule not in ({}, [])}
+        elif key in _HOLDS_SCHEMAS:
+            value = _rules_below(value)
+        elif key in _SAID_BY_TYPE:
+            continue
+        elif key == "additionalProperties":
+            # `false` is a rule, and `{}` is none.
+            value = _rules_below(value) if isinstance(value, dict) else value
+        if value not in ({}, []) or key not in _MAY_BE_LEFT_OUT:
+            rules[key] = value
+    return rules
 
 
 def _settings(node: Node) -> Iterator[str]:

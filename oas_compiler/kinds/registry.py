@@ -77,9 +77,19 @@ def find_kind(component_type: str) -> NodeKind | None:
 
 
 def kind_of(node: Node) -> NodeKind:
-    """The kind of an IR node."""
+    """The kind of an IR node.
+
+    Raises:
+        KindRefused: for a class that no kind has.
+
+    """
     found = _BY_NODE.get(type(node))
-    return found or next(kind for kind in load_plugins().values() if kind.node is type(node))
+    if found is None:
+        added = (kind for kind in load_plugins().values() if kind.node is type(node))
+        found = next(added, None)
+    if found is None:
+        raise KindRefused(f"no kind of node has the class {type(node).__name__}")
+    return found
 
 
 def all_kinds() -> tuple[NodeKind, ...]:
@@ -97,8 +107,9 @@ def load_plugins() -> dict[str, NodeKind]:
     for entry in sorted(entry_points(group=GROUP), key=lambda entry: (entry.name, entry.value)):
         try:
             kind = entry.load()
-        except (ImportError, AttributeError) as error:
-            raise KindRefused(f"{entry.value} cannot be imported: {error}") from error
+        except Exception as error:
+            why = str(error) or type(error).__name__
+            raise KindRefused(f"{entry.value} cannot be imported: {why}") from error
         if not isinstance(kind, NodeKind) or kind.component_type != entry.name:
             raise KindRefused(f"{entry.value} is not a NodeKind with the name {entry.name}")
         if entry.name in _BY_TYPE or (entry.name in found and found[entry.name] is not kind):

@@ -165,6 +165,14 @@ def test_a_governed_key_is_refused_when_the_gate_is_shown_empty_or_not(
             graph.invoke({"drafts": 1}, {"configurable": {"thread_id": f"{key}{value}"}})
 
 
+def test_a_secret_in_the_words_of_the_gate_is_refused_when_the_gate_is_shown() -> None:
+    words = "Check this with Authorization: Bearer abcdefghijklmnopqrstuvwxyz012345"
+    gate = build_hitl_gate(step_number=1, description=words)
+    graph = chain(State, ("host", host), ("review", gate))
+    with pytest.raises(NodeFailed, match="gate 'review' would show a secret"):
+        graph.invoke({"drafts": 1}, CONFIG)
+
+
 def test_errors_name_the_node_of_the_graph() -> None:
     graph = chain(State, ("ask_ada", build_hitl_gate(step_number=7)))
     with pytest.raises(NodeFailed, match="gate 'ask_ada' finds no approval_policy"):

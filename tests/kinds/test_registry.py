@@ -38,6 +38,15 @@ def lower_acting(_site: Any) -> Lowered:
 
 ACTS_UNTOLD = replace(ECHO, lowering=f"{__name__}:lower_acting")
 ACTS = replace(ACTS_UNTOLD, acts=True)
+
+
+def __getattr__(name: str) -> Any:
+    """A module that fails in its own way when a kind is taken from it."""
+    if name == "BROKEN":
+        raise ValueError("half of it is missing")
+    raise AttributeError(name)
+
+
 BY_FORM = {kind.component_type: kind for kind in BUILT_IN}
 
 
@@ -123,6 +132,7 @@ def test_a_kind_of_an_installed_package_is_found_by_type_and_by_class(installed:
     [
         ({"EchoNode": "BY_FORM"}, "is not a NodeKind"),
         ({"EchoNode": "NOTHING_LIKE_IT"}, "NOTHING_LIKE_IT cannot be imported"),
+        ({"EchoNode": "BROKEN"}, "BROKEN cannot be imported: half of it is missing"),
         ({"OtherNode": "ECHO"}, "is not a NodeKind with the name OtherNode"),
         ({"PluginTemplateNode": "TEMPLATE_AGAIN"}, "a kind of node PluginTemplateNode already"),
         ({"EchoNode": "ECHO", "EchoNode_": "OTHER_ECHO"}, "a kind of node EchoNode already"),
@@ -135,6 +145,12 @@ def test_an_entry_point_that_leads_to_no_kind_of_its_own_is_refused(
     installed(**entry_points)
     with pytest.raises(KindRefused, match=told):
         find_kind("EchoNode")
+
+
+def test_a_node_of_a_class_that_no_kind_has_is_refused(installed: Any) -> None:
+    installed()
+    with pytest.raises(KindRefused, match="no kind of node has the class EchoNode"):
+        kind_of(EchoNode(id="a", name="a"))
 
 
 @pytest.mark.parametrize("lowering", ["nowhere:f", "json:nothing", "json", ":dumps"])

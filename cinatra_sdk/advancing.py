@@ -55,11 +55,11 @@ def advance(
         resume = {gate.interrupt: wire for gate in stop.gates if (wire := answer(gate)) is not None}
         if stop.gates and not resume:
             return stop
-        _step(graph, _command(snapshot, start, resume), config, context, on_event)
+        _run_step(graph, _choose_command(snapshot, start, resume), config, context, on_event)
         after = graph.get_state(config)
         # The engine can lose a write of its own in silence (a checkpointer that failed in the
         # background): once more, then it is not that.
-        stalled = stalled + 1 if _standing(after) == _standing(snapshot) else 0
+        stalled = stalled + 1 if _read_standing(after) == _read_standing(snapshot) else 0
         if stalled >= MAX_STALLS:
             raise _no_progress(snapshot, stop)
         snapshot = after
@@ -80,7 +80,7 @@ def _no_progress(snapshot: StateSnapshot, stop: Stop) -> NodeFailed:
     )
 
 
-def _standing(snapshot: StateSnapshot) -> tuple[Any, set[str]]:
+def _read_standing(snapshot: StateSnapshot) -> tuple[Any, set[str]]:
     """What changes with every step forward: inside a subflow only the gates that wait do.
 
     Gates by their own ids, which have the visit: the engine's change with every checkpoint.
@@ -93,7 +93,9 @@ def _standing(snapshot: StateSnapshot) -> tuple[Any, set[str]]:
     return place, {gate.id for gate in gates_of(snapshot.interrupts)}
 
 
-def _command(snapshot: StateSnapshot, start: Mapping[str, Any], resume: dict[str, Any]) -> Any:
+def _choose_command(
+    snapshot: StateSnapshot, start: Mapping[str, Any], resume: dict[str, Any]
+) -> Any:
     if resume:
         return Command(resume=resume)
     if snapshot.created_at is not None and (snapshot.next or snapshot.tasks):
@@ -106,7 +108,7 @@ def _command(snapshot: StateSnapshot, start: Mapping[str, Any], resume: dict[str
     return start
 
 
-def _step(
+def _run_step(
     graph: Graph,
     command: Any,
     config: RunnableConfig,
@@ -119,10 +121,10 @@ def _step(
     for namespace, chunk in graph.stream(
         command, config, context=context, durability="sync", stream_mode="tasks", subgraphs=True
     ):
-        on_event(_event(namespace, chunk))
+        on_event(_read_event(namespace, chunk))
 
 
-def _event(namespace: Any, chunk: Any) -> Event:
+def _read_event(namespace: Any, chunk: Any) -> Event:
     path = tuple(str(part).split(":", 1)[0] for part in namespace)
     if "input" in chunk:
         return Event(kind="started", node=chunk["name"], path=path)

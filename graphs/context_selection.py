@@ -152,7 +152,7 @@ def context_selection(
     Raises (when it runs): `PlatformError` with the platform's code, `NodeFailed`.
     """
     return subgraph(
-        _graph(platform, InsideInput, None),
+        _compile_graph(platform, InsideInput, None),
         node=node,
         inputs={"parentPackageName": package_name, "slotId": slot_id, "projectId": project_id},
         outputs={
@@ -176,10 +176,10 @@ def build_graph(
     effects: "forks" lets forks of a thread make calls too.
     """
     platform = platform if platform is not None else platform_of(os.environ, stubs=SAMPLES)
-    return _graph(platform, Input, checkpointer, effects)
+    return _compile_graph(platform, Input, checkpointer, effects)
 
 
-def _graph(
+def _compile_graph(
     platform: Platform,
     takes: type[Input],
     checkpointer: BaseCheckpointSaver[Any] | None,
@@ -188,7 +188,7 @@ def _graph(
     builder: StateGraph[Any, HostContext, Any, Any] = StateGraph(
         State, context_schema=HostContext, input_schema=takes, output_schema=Output
     )
-    nodes = _nodes(platform, effects)
+    nodes = _build_nodes(platform, effects)
     for name in NODES:
         builder.add_node(name, nodes[name])
     builder.add_edge(START, "start")
@@ -229,14 +229,16 @@ def _by_record(state: Mapping[str, Any]) -> str:
     return "taken back" if taken_back else "done"
 
 
-def _nodes(platform: Platform, effects: Effects) -> dict[str, Any]:
-    request = functools.partial(_request, platform, effects)
+def _build_nodes(platform: Platform, effects: Effects) -> dict[str, Any]:
+    request = functools.partial(_build_request_node, platform, effects)
     return {
         "start": seal_host_fields(POLICY, inputs=INPUTS),
-        "resolve_context": request("resolve_context", RESOLVE_URL, body=_about, outputs=RESOLVED),
+        "resolve_context": request(
+            "resolve_context", RESOLVE_URL, body=_describe_slot, outputs=RESOLVED
+        ),
         "select_mode": node_of("select_mode", lambda _state: {}),
-        "emit_context_payload": node_of("emit_context_payload", _emit),
-        GATE: _gate(),
+        "emit_context_payload": node_of("emit_context_payload", _emit_payload),
+        GATE: _build_gate(),
         "finalize_interactive": request(
             "finalize_interactive",
             FINALIZE_URL,
@@ -252,11 +254,11 @@ def _nodes(platform: Platform, effects: Effects) -> dict[str, Any]:
             outputs=FINALIZED,
             refused=functools.partial(_taken_back, most=MOST_ALONE),
         ),
-        "end": node_of("end", _end),
+        "end": node_of("end", _build_result),
     }
 
 
-def _request(
+def _build_request_node(
     platform: Platform,
     effects: Effects,
     node: str,
@@ -289,7 +291,7 @@ def _taken_back(
     }
 
 
-def _about(state: Mapping[str, Any], run_id: str) -> dict[str, JsonValue]:
+def _describe_slot(state: Mapping[str, Any], run_id: str) -> dict[str, JsonValue]:
     """Which slot of which run; the run is this one unless the caller names the one it works for."""
     params = state["input_params"]
     return {
@@ -300,7 +302,7 @@ def _about(state: Mapping[str, Any], run_id: str) -> dict[str, JsonValue]:
     }
 
 
-def _finalizing(
+def _build_finalize_body(
     state: Mapping[str, Any], run_id: str, *, mode: str, response: str
 ) -> dict[str, JsonValue]:
     resolved = state.get("resolve_context_output") or {}
@@ -311,13 +313,13 @@ def _finalizing(
             node=f"finalize_{mode}",
             hint="start the run with an input; nothing may jump into the middle of it",
         )
-    body = {**_about(state, run_id), "selectionMode": mode, "userResponse": response}
+    body = {**_describe_slot(state, run_id), "selectionMode": mode, "userResponse": response}
     token = resolved["allocationToken"]
     return {**body, "allocationToken": token} if token else body
 
 
 def _chosen_by_a_person(state: Mapping[str, Any], run_id: str) -> dict[str, JsonValue]:
-    return _finalizing(state, run_id, mode="interactive", response=state["userResponse"])
+    return _build_finalize_body(state, run_id, mode="interactive", response=state["userResponse"])
 
 
 def _chosen_without_a_person(state: Mapping[str, Any], run_id: str) -> dict[str, JsonValue]:
@@ -331,10 +333,10 @@ def _chosen_without_a_person(state: Mapping[str, Any], run_id: str) -> dict[str,
         # Override means one ref, the narrowest, whatever the platform preselects.
         "selectedRefs": refs[:1] if mode == "override" else refs,
     }
-    return _finalizing(state, run_id, mode="autonomous", response=json.dumps(envelope))
+    return _build_finalize_body(state, run_id, mode="autonomous", response=json.dumps(envelope))
 
 
-def _emit(state: Mapping[str, Any]) -> dict[str, Any]:
+def _emit_payload(state: Mapping[str, Any]) -> dict[str, Any]:
     """What the gate shows; nothing where the run has ended, or has shown it already."""
     resolved = state.get("resolve_context_output")
     if was_sent() or resolved is None or has_ended(state) or "emit_context_payload_output" in state:
@@ -346,7 +348,7 @@ def _emit(state: Mapping[str, Any]) -> dict[str, Any]:
     return {"emit_context_payload_output": seal(shown)}
 
 
-def _gate() -> Gate:
+def _build_gate() -> Gate:
     def write(state: Mapping[str, Any], outcome: Outcome) -> dict[str, Any]:
         visit = gate_visit(GATE)
         record = outcome.record(gate_id(state, GATE, visit), GATE, visit, STEP)
@@ -366,7 +368,7 @@ def _gate() -> Gate:
     return gate_once("selection_decision", asking, requires=("emit_context_payload_output",))
 
 
-def _end(state: Mapping[str, Any]) -> dict[str, Any]:
+def _build_result(state: Mapping[str, Any]) -> dict[str, Any]:
     if was_sent():
         return {}  # a client's `Send` brings a state of its own making
     if state.get("rejected_at"):

@@ -81,7 +81,8 @@ def flow_path(chosen: object, env: Mapping[str, str]) -> Path:
         path = Folder(folder).real(chosen) if isinstance(chosen, str) else Path()
     except FileNotFoundError:
         raise InputInvalid(
-            f"OASFLOW_FLOWS has no flow {str(chosen)[:200]!r}", hint=_choices(folder, str(chosen))
+            f"OASFLOW_FLOWS has no flow {str(chosen)[:200]!r}",
+            hint=_describe_choices(folder, str(chosen)),
         ) from None
     except (OSError, ValueError):  # no name of a file: half of a pair
         path = Path()
@@ -89,22 +90,24 @@ def flow_path(chosen: object, env: Mapping[str, str]) -> Path:
     if path in {Path(), Path(os.path.realpath(folder))}:
         raise InputInvalid(
             f"the flow must be a path inside the folder OASFLOW_FLOWS, not {str(chosen)[:200]!r}",
-            hint=_choices(folder, str(chosen)),
+            hint=_describe_choices(folder, str(chosen)),
         )
     return path
 
 
-def _choices(folder: str, chosen: str) -> str:
+def _describe_choices(folder: str, chosen: str) -> str:
     """The nearest flow of the folder, and the first of them, as a client may name them."""
     root = Path(os.path.realpath(folder))
-    names = sorted({name for file in flows_of([str(root)]).files if (name := _named(root, file))})
+    names = sorted(
+        {name for file in flows_of([str(root)]).files if (name := _name_flow(root, file))}
+    )
     if not names:
         return "there is none"
     more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
     return f"{did_you_mean(chosen, names)} there are {', '.join(names[:_SHOWN])}{more}".strip()
 
 
-def _named(root: Path, file: str) -> str:
+def _name_flow(root: Path, file: str) -> str:
     """The agent's folder, or the file where the folder does not say which; empty outside `root`."""
     path = Path(file)
     if not path.is_relative_to(root):

@@ -167,7 +167,7 @@ def build_graph(
     builder: StateGraph[Any, HostContext, Any, Any] = StateGraph(
         State, context_schema=HostContext, input_schema=Input, output_schema=Output
     )
-    nodes = {**_stages(platform, effects), **_gates()}
+    nodes = {**_build_stages(platform, effects), **_build_gates()}
     for name in NODES:
         builder.add_node(name, nodes[name])
     builder.add_edge(START, "host_node")
@@ -194,7 +194,7 @@ def _leave_gate(builder: StateGraph[Any, Any, Any, Any], gate: str, following: s
     builder.add_conditional_edges(gate, route, routes)
 
 
-def _stages(platform: Platform, effects: Effects) -> dict[str, NodeRunnable]:
+def _build_stages(platform: Platform, effects: Effects) -> dict[str, NodeRunnable]:
     return {
         "host_node": seal_host_fields(POLICY, inputs=INPUTS, guards=GUARDS),
         "stage_0": llm_step(
@@ -268,9 +268,9 @@ def _stages(platform: Platform, effects: Effects) -> dict[str, NodeRunnable]:
     }
 
 
-def _gates() -> dict[str, Any]:
+def _build_gates() -> dict[str, Any]:
     return {
-        "hitl_recipients_review": _gate(
+        "hitl_recipients_review": _build_gate(
             "hitl_recipients_review",
             step_number=2,
             decision="recipients_decision",
@@ -278,7 +278,7 @@ def _gates() -> dict[str, Any]:
             risk_class="read_only",
             shows=_recipients_shown,
         ),
-        "hitl_drafts_review": _gate(
+        "hitl_drafts_review": _build_gate(
             "hitl_drafts_review",
             step_number=3,
             decision="drafts_decision",
@@ -286,7 +286,7 @@ def _gates() -> dict[str, Any]:
             risk_class="draft_create",
             shows=_drafts_shown,
         ),
-        "hitl_send_confirmation": _gate(
+        "hitl_send_confirmation": _build_gate(
             "hitl_send_confirmation",
             step_number=5,
             decision="send_decision",
@@ -297,7 +297,7 @@ def _gates() -> dict[str, Any]:
     }
 
 
-def _gate(
+def _build_gate(
     node: str,
     *,
     step_number: int,

@@ -77,10 +77,10 @@ def compile_ir(
         CompileError: with every finding of the run, whatever was wrong with the input.
 
     """
-    findings, read, subject = _run(source, env, tools, env_names=env_names)
+    findings, read, subject = _read_subject(source, env, tools, env_names=env_names)
     if read is not None and subject is not None:
         if conceal is not None:
-            subject, findings = _covered(read, subject, findings, conceal)
+            subject, findings = _cover_secrets(read, subject, findings, conceal)
         run_rules(subject, findings, rules)
         findings = _in_order(findings, subject.document.source)
     if findings.errors or read is None or subject is None or subject.flow is None:
@@ -109,16 +109,18 @@ def check(
     `unsaved` holds bytes that count instead of what is on disk, by the name that findings give
     the file: of a flow file (not of its folder) and of its package.json.
     """
-    findings, read, subject = _run(source, None, tools, unsaved, env_names=tuple(env or ()))
+    findings, read, subject = _read_subject(
+        source, None, tools, unsaved, env_names=tuple(env or ())
+    )
     if read is not None and subject is not None:
         if read.file:
-            subject = replace(subject, package=_package(read.file, findings, unsaved))
+            subject = replace(subject, package=_load_package(read.file, findings, unsaved))
         run_rules(subject, findings)
         findings = _in_order(findings, subject.document.source)
     return findings
 
 
-def _run(
+def _read_subject(
     source: SourceInput,
     env: Mapping[str, str] | None,
     tools: Collection[str] | None,
@@ -138,7 +140,7 @@ def _run(
     return findings, read, replace(subject, env_names=frozenset(env_names))
 
 
-def _covered(
+def _cover_secrets(
     read: Source, subject: Subject, findings: Diagnostics, conceal: Labels
 ) -> tuple[Subject, Diagnostics]:
     """The same flow without its literal credentials, and what is wrong with it."""
@@ -146,7 +148,7 @@ def _covered(
     if value is subject.document.value:
         return subject, findings
     found = Diagnostics()
-    again = _subject(respelled(read, found), value, found, subject.tools)
+    again = _build_subject(respelled(read, found), value, found, subject.tools)
     return replace(again, env_names=subject.env_names), found
 
 
@@ -159,10 +161,10 @@ def subject_of(
     """What was read as rules look at it, without its package; what is wrong with it is recorded."""
     read = respelled(read, findings)
     value = fill_environment(read.value, env) if env else read.value
-    return _subject(read, value, findings, tools)
+    return _build_subject(read, value, findings, tools)
 
 
-def _subject(
+def _build_subject(
     read: Source, value: JsonValue, findings: Findings, tools: Collection[str] | None
 ) -> Subject:
     document = Document(read, value, findings)
@@ -172,7 +174,9 @@ def _subject(
     return Subject(document=document, flow=built, tools=tools)
 
 
-def _package(flow_file: str, findings: Findings, unsaved: Mapping[str, bytes]) -> Package | None:
+def _load_package(
+    flow_file: str, findings: Findings, unsaved: Mapping[str, bytes]
+) -> Package | None:
     saved = Findings()
     package = find_package(flow_file, saved)
     if package is None or package.manifest_file not in unsaved:
@@ -208,10 +212,14 @@ def _in_file_order(findings: Diagnostics, file: str) -> Diagnostics:
     named = dict.fromkeys(finding.in_file(file) for finding in findings)
     own = [finding for finding in named if finding.file == file]
     others = [finding for finding in named if finding.file != file]
-    return Diagnostics(_grouped(sorted(own, key=_order) + sorted(others, key=_order)))
+    return Diagnostics(
+        _group_alike_findings(
+            sorted(own, key=_locate_finding) + sorted(others, key=_locate_finding)
+        )
+    )
 
 
-def _grouped(findings: list[Finding]) -> list[Finding]:
+def _group_alike_findings(findings: list[Finding]) -> list[Finding]:
     """Findings that say the same of many places become the first of them, with the others' lines."""
     alike: dict[tuple[str, str, str, str], list[Finding]] = {}
     for finding in findings:
@@ -227,11 +235,13 @@ def _grouped(findings: list[Finding]) -> list[Finding]:
         if same is None or finding.fix:
             kept.append(finding)
         elif finding is same[0]:
-            kept.append(replace(finding, message=f"{finding.message}{_elsewhere(same[1:])}"))
+            kept.append(
+                replace(finding, message=f"{finding.message}{_format_other_places(same[1:])}")
+            )
     return kept
 
 
-def _elsewhere(others: Sequence[Finding]) -> str:
+def _format_other_places(others: Sequence[Finding]) -> str:
     places = [f"line {one.line}" if one.line else one.pointer for one in others[:_MOST_PLACES]]
     more = len(others) - len(places)
     return (
@@ -239,5 +249,5 @@ def _elsewhere(others: Sequence[Finding]) -> str:
     )
 
 
-def _order(finding: Finding) -> tuple[str, int, int]:
+def _locate_finding(finding: Finding) -> tuple[str, int, int]:
     return finding.file, finding.place.line, finding.place.column

@@ -84,7 +84,7 @@ def seal_host_fields(
             # Always empty: a real token lives in the runtime context and in nothing else.
             update["bearer_token"] = seal("")
         if "run" not in state:
-            update["run"] = seal(_identity(host, runtime.execution_info, digest))
+            update["run"] = seal(_build_run_identity(host, runtime.execution_info, digest))
         return {**update, **ending("running")}
 
     return does_not_act(node_of("seal_host_fields", run))
@@ -109,7 +109,7 @@ def _require_own_run(state: State, digest: str) -> None:
         )
 
 
-def _identity(host: HostContext, execution: Any, digest: str) -> dict[str, Any]:
+def _build_run_identity(host: HostContext, execution: Any, digest: str) -> dict[str, Any]:
     thread = str((execution.thread_id if execution is not None else "") or "")
     return {
         "run_id": host.run_id or thread,
@@ -154,7 +154,7 @@ def terminal_node(*, requires: Sequence[str] = ()) -> NodeRunnable:
         if state.get("rejected_at"):
             return ending("rejected")
         require_own_graph(state, "terminal_node")
-        _require(state, "terminal_node", requires)
+        _require_state_keys(state, "terminal_node", requires)
         return {**ending("completed"), **(end_of(state) if requires else {})}
 
     node = does_not_act(node_of("terminal_node", run))
@@ -197,13 +197,13 @@ def gate_once(key: str, gate: Gate, *, requires: Sequence[str] = ()) -> Gate:
     def once(state: State) -> Any:
         if key in state or has_ended(state):
             return {}
-        _require(state, key, requires)
+        _require_state_keys(state, key, requires)
         return gate(state)
 
     return does_not_act(once)
 
 
-def _require(state: State, who: str, keys: Sequence[str]) -> None:
+def _require_state_keys(state: State, who: str, keys: Sequence[str]) -> None:
     missing = next((key for key in keys if key not in state), "")
     if missing:
         raise NodeFailed(

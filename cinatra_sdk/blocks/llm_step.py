@@ -108,18 +108,18 @@ def derived_schema(outputs: Mapping[str, Mapping[str, JsonValue]]) -> dict[str, 
     """The schema that the bridge holds the model to; empty where an output has no type."""
     if not outputs or any("type" not in schema for schema in outputs.values()):
         return {}
-    return _closed({"type": "object", "properties": {k: dict(v) for k, v in outputs.items()}})
+    return _close_schema({"type": "object", "properties": {k: dict(v) for k, v in outputs.items()}})
 
 
-def _closed(schema: dict[str, Any]) -> dict[str, JsonValue]:
+def _close_schema(schema: dict[str, Any]) -> dict[str, JsonValue]:
     """Every object with properties requires all of them and takes no others, at any depth."""
     closed = {key: value for key, value in schema.items() if key != "default"}
     if isinstance(closed.get("properties"), Mapping):
         closed["properties"] = {
-            title: _closed(dict(part)) for title, part in closed["properties"].items()
+            title: _close_schema(dict(part)) for title, part in closed["properties"].items()
         }
         closed["required"] = list(closed["properties"])
         closed["additionalProperties"] = False
     if isinstance(closed.get("items"), Mapping):
-        closed["items"] = _closed(dict(closed["items"]))
+        closed["items"] = _close_schema(dict(closed["items"]))
     return closed

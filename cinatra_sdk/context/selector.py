@@ -174,33 +174,33 @@ def read_selector(values: Mapping[str, Any]) -> Selector | None:
     What cannot be offered is no reason to refuse the gate; it is then an ordinary one.
     """
     meta, offered = values.get("slotMeta"), values.get("candidates", values.get("plannedRefs"))
-    rules = _rules(meta) if isinstance(meta, Mapping) else None
+    rules = _read_choice_rules(meta) if isinstance(meta, Mapping) else None
     if rules is None or not isinstance(meta, Mapping) or not isinstance(offered, list):
         return None
-    candidates = [_candidate(entry) for entry in offered]
+    candidates = [_read_candidate(entry) for entry in offered]
     known = tuple(candidate for candidate in candidates if candidate is not None)
     if len(known) < len(candidates):
         return None
     before = values.get("selectedRefs")
-    chosen = {_triple(entry) for entry in before} if isinstance(before, list) else set()
+    chosen = {_read_triple(entry) for entry in before} if isinstance(before, list) else set()
     return Selector(
         rules=rules,
         candidates=known,
         preselected=tuple(one.triple for one in known if one.triple in chosen),
-        refused=_refused(values.get(REFUSED_KEY)),
+        refused=_read_refused_refs(values.get(REFUSED_KEY)),
         readable_only=meta.get("readableOnly") is True,
     )
 
 
-def _refused(value: object) -> tuple[PinnedTriple, ...]:
+def _read_refused_refs(value: object) -> tuple[PinnedTriple, ...]:
     listed = value.get("selectedRefs") if isinstance(value, Mapping) else None
-    triples = map(_triple, listed if isinstance(listed, list) else ())
+    triples = map(_read_triple, listed if isinstance(listed, list) else ())
     return tuple(triple for triple in triples if triple is not None)
 
 
-def _rules(meta: Mapping[str, Any]) -> ChoiceRules | None:
+def _read_choice_rules(meta: Mapping[str, Any]) -> ChoiceRules | None:
     slot_id, at_least, at_most = meta.get("slotId"), meta.get("minItems", 0), meta.get("maxItems")
-    mode = _mode(meta.get("resolutionMode"))
+    mode = _read_resolution_mode(meta.get("resolutionMode"))
     if not isinstance(slot_id, str) or not slot_id or mode is None:
         return None
     if not _is_number(at_least) or not (at_most is None or _is_number(at_most)):
@@ -208,34 +208,34 @@ def _rules(meta: Mapping[str, Any]) -> ChoiceRules | None:
     return ChoiceRules(slot_id=slot_id, resolution_mode=mode, min_items=at_least, max_items=at_most)
 
 
-def _mode(value: object) -> ResolutionMode | None:
+def _read_resolution_mode(value: object) -> ResolutionMode | None:
     if value == "override":
         return "override"
     return "accumulate" if value == "accumulate" else None
 
 
-def _candidate(entry: object) -> Candidate | None:
-    triple = _triple(entry)
+def _read_candidate(entry: object) -> Candidate | None:
+    triple = _read_triple(entry)
     if triple is None or not isinstance(entry, Mapping):
         return None
     return Candidate(
         triple=triple,
-        scope=_text(entry, "sourceScope") or "user",
-        extension=_text(entry, "extension"),
-        owner_id=_text(entry, "ownerId"),
-        display_name=_text(entry, "displayName"),
+        scope=_read_text(entry, "sourceScope") or "user",
+        extension=_read_text(entry, "extension"),
+        owner_id=_read_text(entry, "ownerId"),
+        display_name=_read_text(entry, "displayName"),
     )
 
 
-def _triple(entry: object) -> PinnedTriple | None:
+def _read_triple(entry: object) -> PinnedTriple | None:
     if not isinstance(entry, Mapping):
         return None
     keys = ("artifactId", "representationRevisionId", "semanticAssertionId")
-    parts = [_text(entry, key) for key in keys]
+    parts = [_read_text(entry, key) for key in keys]
     return PinnedTriple(*parts) if all(parts) else None
 
 
-def _text(entry: Mapping[str, Any], key: str) -> str:
+def _read_text(entry: Mapping[str, Any], key: str) -> str:
     value = entry.get(key)
     return value if isinstance(value, str) else ""
 

@@ -62,7 +62,7 @@ def read_slots(value: object) -> tuple[AgentContextSlot, ...]:
         return ()
     if not isinstance(value, Sequence) or isinstance(value, (str, bytes)):
         raise ContextError("oas_missing", "contextSlots is not a list")
-    slots = tuple(_read(entry, index) for index, entry in enumerate(value))
+    slots = tuple(_read_slot(entry, index) for index, entry in enumerate(value))
     seen: set[str] = set()
     for slot in slots:
         if slot.slot_id in seen:
@@ -85,7 +85,7 @@ def slot_named(slots: Sequence[AgentContextSlot], slot_id: str) -> AgentContextS
     return found[0]
 
 
-def _read(entry: object, index: int) -> AgentContextSlot:
+def _read_slot(entry: object, index: int) -> AgentContextSlot:
     try:
         return AgentContextSlot.model_validate(entry)
     except ValidationError as error:

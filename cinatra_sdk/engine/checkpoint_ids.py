@@ -44,51 +44,51 @@ def read_links(
     saver: BaseCheckpointSaver[Any], thread: str, namespace: str, *, before: str = "", limit: int
 ) -> list[Link]:
     """At most `limit` checkpoints with ids below `before`; empty: from the newest on."""
-    known = _known(saver)
+    known = _recognize_saver(saver)
     if known == "memory":
         return _links_in_memory(saver, thread, namespace, before, limit)
-    rows = _rows(saver, known, _links_query(thread, namespace, before, limit))
+    rows = _fetch_rows(saver, known, _links_query(thread, namespace, before, limit))
     if rows is not None:
         return [_link_of(row) for row in rows]
     below = config_of(thread, namespace, before) if before else None
     page = saver.list(config_of(thread, namespace), before=below, limit=limit)
-    return [_link(kept) for kept in page]
+    return [_read_tuple_link(kept) for kept in page]
 
 
 async def aread_links(
     saver: BaseCheckpointSaver[Any], thread: str, namespace: str, *, before: str = "", limit: int
 ) -> list[Link]:
     """As `read_links`, for an event loop."""
-    known = _known(saver)
+    known = _recognize_saver(saver)
     if known == "memory":
         return _links_in_memory(saver, thread, namespace, before, limit)
     if known == "async postgres":
-        rows = await _arows(saver, _links_query(thread, namespace, before, limit))
+        rows = await _afetch_rows(saver, _links_query(thread, namespace, before, limit))
         return [_link_of(row) for row in rows]
     below = config_of(thread, namespace, before) if before else None
     page = saver.alist(config_of(thread, namespace), before=below, limit=limit)
-    return [_link(kept) async for kept in page]
+    return [_read_tuple_link(kept) async for kept in page]
 
 
 def read_namespaces(saver: BaseCheckpointSaver[Any], thread: str) -> set[str]:
     """The namespaces in which the thread has checkpoints."""
-    known = _known(saver)
+    known = _recognize_saver(saver)
     if known == "memory":
         return _namespaces_in_memory(saver, thread)
-    rows = _rows(saver, known, (_NAMESPACES, (thread,)))
+    rows = _fetch_rows(saver, known, (_NAMESPACES, (thread,)))
     if rows is not None:
         return {row["checkpoint_ns"] for row in rows}
-    return {_namespace(kept) for kept in saver.list(config_of(thread))}
+    return {_read_namespace(kept) for kept in saver.list(config_of(thread))}
 
 
 async def aread_namespaces(saver: BaseCheckpointSaver[Any], thread: str) -> set[str]:
     """As `read_namespaces`, for an event loop."""
-    known = _known(saver)
+    known = _recognize_saver(saver)
     if known == "memory":
         return _namespaces_in_memory(saver, thread)
     if known == "async postgres":
-        return {row["checkpoint_ns"] for row in await _arows(saver, (_NAMESPACES, (thread,)))}
-    return {_namespace(kept) async for kept in saver.alist(config_of(thread))}
+        return {row["checkpoint_ns"] for row in await _afetch_rows(saver, (_NAMESPACES, (thread,)))}
+    return {_read_namespace(kept) async for kept in saver.alist(config_of(thread))}
 
 
 # ------------------------------------------------------------------ which savers are known
@@ -105,7 +105,7 @@ _PARTS: Final[dict[Known, frozenset[str]]] = {
 """What decides which checkpoints a saver lists; nothing of it may be a subclass's own, or a saver's."""
 
 
-def _known(saver: BaseCheckpointSaver[Any]) -> Known:
+def _recognize_saver(saver: BaseCheckpointSaver[Any]) -> Known:
     """How the saver's ids can be read by themselves; empty: not at all."""
     own: Any = type(saver)
     known = _known_class(own)
@@ -171,7 +171,7 @@ def _links_query(thread: str, namespace: str, before: str, limit: int) -> Query:
     return _NEWEST, (thread, namespace, limit)
 
 
-def _rows(saver: Any, known: Known, query: Query) -> list[dict[str, Any]] | None:
+def _fetch_rows(saver: Any, known: Known, query: Query) -> list[dict[str, Any]] | None:
     """What Postgres answers; None where the saver has to be asked by `list`."""
     if known == "postgres":
         with saver._cursor() as cursor:  # noqa: SLF001 - the saver's own way to its connection
@@ -180,11 +180,11 @@ def _rows(saver: Any, known: Known, query: Query) -> list[dict[str, Any]] | None
             return found
     # In the saver's own loop its `list` says what is wrong with asking there.
     if known == "async postgres" and not _runs_in(saver.loop):
-        return asyncio.run_coroutine_threadsafe(_arows(saver, query), saver.loop).result()
+        return asyncio.run_coroutine_threadsafe(_afetch_rows(saver, query), saver.loop).result()
     return None
 
 
-async def _arows(saver: Any, query: Query) -> list[dict[str, Any]]:
+async def _afetch_rows(saver: Any, query: Query) -> list[dict[str, Any]]:
     async with saver._cursor() as cursor:  # noqa: SLF001 - the saver's own way to its connection
         await cursor.execute(*query)
         found: list[dict[str, Any]] = await cursor.fetchall()
@@ -205,11 +205,11 @@ def _link_of(row: dict[str, Any]) -> Link:
 # ------------------------------------------------------------------ any other saver
 
 
-def _link(kept: CheckpointTuple) -> Link:
+def _read_tuple_link(kept: CheckpointTuple) -> Link:
     parent = (kept.parent_config or {}).get("configurable") or {}
     return Link(kept.checkpoint["id"], parent.get("checkpoint_id") or "")
 
 
-def _namespace(kept: CheckpointTuple) -> str:
+def _read_namespace(kept: CheckpointTuple) -> str:
     namespace: str = kept.config["configurable"]["checkpoint_ns"]
     return namespace

@@ -54,7 +54,7 @@ def with_strict_serializer(saver: _S) -> _S:
     Raises: `ValueError` for any other serializer: what it makes of a row cannot be known; and for a
     saver whose state cannot be shared, or whose class lets nobody choose its serializer.
     """
-    serializer = _strict(saver.serde)
+    serializer = _choose_strict_serializer(saver.serde)
     if serializer is saver.serde:
         return saver
     own: Any = type(saver)
@@ -69,9 +69,9 @@ def _require_shareable(own: type[Any]) -> None:
     """Raise `ValueError` where another object of a class below `own` would not be the same saver."""
     members = [member for base in own.__mro__ for member in vars(base).values()]
     if any(isinstance(member, MemberDescriptorType) for member in members):
-        raise _refused(own, "it keeps state in __slots__, which cannot be shared")
+        raise _build_refusal(own, "it keeps state in __slots__, which cannot be shared")
     if inspect.isdatadescriptor(inspect.getattr_static(own, "serde", None)):
-        raise _refused(own, "its class hands out its serializer itself")
+        raise _build_refusal(own, "its class hands out its serializer itself")
 
 
 def _kind_of(own: Any, serializer: SerializerProtocol) -> type[Any]:
@@ -79,17 +79,17 @@ def _kind_of(own: Any, serializer: SerializerProtocol) -> type[Any]:
     if not isinstance(serializer, _Encrypted):
         return _strict_kind(own)
     if own not in serializer.kinds:
-        serializer.kinds[own] = _kind(own, serializer)
+        serializer.kinds[own] = _make_saver_class(own, serializer)
     kind: type[Any] = serializer.kinds[own]
     return kind
 
 
 @functools.lru_cache(maxsize=64)
 def _strict_kind(saver_kind: type[Any]) -> type[Any]:
-    return _kind(saver_kind, STRICT)
+    return _make_saver_class(saver_kind, STRICT)
 
 
-def _kind(saver_kind: type[Any], serializer: SerializerProtocol) -> type[Any]:
+def _make_saver_class(saver_kind: type[Any], serializer: SerializerProtocol) -> type[Any]:
     """A class of savers with this serializer, whatever stands in an instance."""
     typed = maybe_add_typed_methods(serializer)
     members = {
@@ -100,18 +100,18 @@ def _kind(saver_kind: type[Any], serializer: SerializerProtocol) -> type[Any]:
     with contextlib.suppress(Exception):  # a class, and what made it, may refuse in any words
         made = type(saver_kind.__name__, (saver_kind,), members)
     if made is None:
-        raise _refused(saver_kind, "its class lets nobody inherit")
+        raise _build_refusal(saver_kind, "its class lets nobody inherit")
     return made
 
 
-def _refused(own: type[Any], why: str) -> ValueError:
+def _build_refusal(own: type[Any], why: str) -> ValueError:
     return ValueError(
         f"the checkpointer {own.__name__} cannot be given a strict serializer: {why}; "
         "make it with cinatra_sdk.engine.checkpoints.STRICT as its serde"
     )
 
 
-def _strict(serializer: SerializerProtocol) -> SerializerProtocol:
+def _choose_strict_serializer(serializer: SerializerProtocol) -> SerializerProtocol:
     if serializer is STRICT or type(serializer) is _Encrypted:
         return serializer
     # By the exact type: a subclass may make what it likes.
@@ -127,7 +127,7 @@ def _strict(serializer: SerializerProtocol) -> SerializerProtocol:
 
 
 def _strict_encrypted(serializer: EncryptedSerializer) -> SerializerProtocol:
-    inner = _strict(serializer.serde)
+    inner = _choose_strict_serializer(serializer.serde)
     if inner is serializer.serde:
         return serializer
     known = _ENCRYPTED.get(serializer)

@@ -107,25 +107,25 @@ def require_line(place: Place, *, since: str, node: str) -> str:
     Raises: `ForkRefused` naming `node`.
     """
     refuse_behind(place, node)
-    walk = _walked(place, since)
-    for seconds in _patience(place, walk):
+    walk = _walk_lineage(place, since)
+    for seconds in _list_retry_waits(place, walk):
         time.sleep(seconds)
-        walk = _walked(place, since)
+        walk = _walk_lineage(place, since)
         if walk.verdict != "unsaved":
             break
-    return _judged(place, walk, node)
+    return _require_own_line(place, walk, node)
 
 
 async def arequire_line(place: Place, *, since: str, node: str) -> str:
     """As `require_line`, for an event loop."""
     refuse_behind(place, node)
-    walk = await _awalked(place, since)
-    for seconds in _patience(place, walk):
+    walk = await _awalk_lineage(place, since)
+    for seconds in _list_retry_waits(place, walk):
         await asyncio.sleep(seconds)
-        walk = await _awalked(place, since)
+        walk = await _awalk_lineage(place, since)
         if walk.verdict != "unsaved":
             break
-    return _judged(place, walk, node)
+    return _require_own_line(place, walk, node)
 
 
 def refuse_copy(identity: dict[str, Any], place: Place | None, node: str) -> None:
@@ -156,26 +156,26 @@ _HINT: Final = (
 )
 
 
-def _walked(place: Place, since: str) -> _Walk:
+def _walk_lineage(place: Place, since: str) -> _Walk:
     walk = _Walk(place.checkpoint, since)
     while walk.verdict == "open":
         walk.read(place.page(walk.before, walk.size))
     return walk
 
 
-async def _awalked(place: Place, since: str) -> _Walk:
+async def _awalk_lineage(place: Place, since: str) -> _Walk:
     walk = _Walk(place.checkpoint, since)
     while walk.verdict == "open":
         walk.read(await place.apage(walk.before, walk.size))
     return walk
 
 
-def _patience(place: Place, walk: _Walk) -> tuple[float, ...]:
+def _list_retry_waits(place: Place, walk: _Walk) -> tuple[float, ...]:
     """Seconds to wait before each further look; none where another look would say the same."""
     return _WAITS if walk.verdict == "unsaved" and place.is_kept else ()
 
 
-def _judged(place: Place, walk: _Walk, node: str) -> str:
+def _require_own_line(place: Place, walk: _Walk, node: str) -> str:
     if walk.verdict == "line":
         return place.checkpoint
     if walk.verdict == "unsaved":

@@ -58,19 +58,19 @@ def require_line_inside(visit: Visit | None) -> None:
     would act on.  Nodes inside that act look themselves, and without a gate a fork comes to nothing
     that the line has not come to: so nobody looks there once more.
     """
-    inside = _inside(visit)
+    inside = _locate_inner_graph(visit)
     if visit is not None and inside is not None:
         require_line(inside, since="", node=visit.node)
 
 
 async def arequire_line_inside(visit: Visit | None) -> None:
     """As `require_line_inside`, for an event loop."""
-    inside = _inside(visit)
+    inside = _locate_inner_graph(visit)
     if visit is not None and inside is not None:
         await arequire_line(inside, since="", node=visit.node)
 
 
-def _inside(visit: Visit | None) -> Place | None:
+def _locate_inner_graph(visit: Visit | None) -> Place | None:
     """The newest checkpoint of the graph inside; None where nobody has to look there."""
     if visit is None or visit.forks or not visit.asks:
         return None
@@ -89,7 +89,9 @@ def go_on_inside(visit: Visit | None) -> Mapping[str, Any] | None:
     if read_links(saver, place.thread, visit.own, limit=1):
         return None
     if visit.turn is not None:
-        before = _before(visit, read_links(saver, place.thread, place.namespace, limit=2))
+        before = _find_previous_checkpoint(
+            visit, read_links(saver, place.thread, place.namespace, limit=2)
+        )
         if before is None or not _had_the_turn(visit, saver.get_tuple(before)):
             return None
     others = _other_tasks(visit, read_namespaces(saver, place.thread))
@@ -97,10 +99,10 @@ def go_on_inside(visit: Visit | None) -> Mapping[str, Any] | None:
     if begun is None:
         return None
     if not visit.forks:
-        require_line(_place(visit, begun), since="", node=visit.node)
+        require_line(_build_place(visit, begun), since="", node=visit.node)
     if _has_ended(begun):
         return _came_to(begun)
-    saver.put(*_copied(config_of(place.thread, visit.own), begun))
+    saver.put(*_build_put_arguments(config_of(place.thread, visit.own), begun))
     return None
 
 
@@ -113,7 +115,7 @@ async def ago_on_inside(visit: Visit | None) -> Mapping[str, Any] | None:
         return None
     if visit.turn is not None:
         newest = await aread_links(saver, place.thread, place.namespace, limit=2)
-        before = _before(visit, newest)
+        before = _find_previous_checkpoint(visit, newest)
         if before is None or not _had_the_turn(visit, await saver.aget_tuple(before)):
             return None
     others = _other_tasks(visit, await aread_namespaces(saver, place.thread))
@@ -121,14 +123,14 @@ async def ago_on_inside(visit: Visit | None) -> Mapping[str, Any] | None:
     if begun is None:
         return None
     if not visit.forks:
-        await arequire_line(_place(visit, begun), since="", node=visit.node)
+        await arequire_line(_build_place(visit, begun), since="", node=visit.node)
     if _has_ended(begun):
         return _came_to(begun)
-    await saver.aput(*_copied(config_of(place.thread, visit.own), begun))
+    await saver.aput(*_build_put_arguments(config_of(place.thread, visit.own), begun))
     return None
 
 
-def _before(visit: Visit, newest: list[Link]) -> RunnableConfig | None:
+def _find_previous_checkpoint(visit: Visit, newest: list[Link]) -> RunnableConfig | None:
     """The checkpoint before the one that the node runs on."""
     others = (link.id for link in newest if link.id != visit.place.checkpoint)
     own = next(others, None)
@@ -151,8 +153,12 @@ def _had_the_turn(visit: Visit, before: CheckpointTuple | None) -> bool:
 
 def _other_tasks(visit: Visit, namespaces: Iterable[str]) -> list[RunnableConfig]:
     """The newest checkpoint of each task that ran the node; the order says nothing."""
-    around = _nodes(visit.own)
-    return [config_of(visit.place.thread, other) for other in namespaces if _nodes(other) == around]
+    around = _list_outer_nodes(visit.own)
+    return [
+        config_of(visit.place.thread, other)
+        for other in namespaces
+        if _list_outer_nodes(other) == around
+    ]
 
 
 def _newest_begun(visit: Visit, every: Iterable[CheckpointTuple | None]) -> CheckpointTuple | None:
@@ -191,17 +197,17 @@ def _came_to(kept: CheckpointTuple) -> dict[str, Any]:
     return found
 
 
-def _place(visit: Visit, kept: CheckpointTuple) -> Place:
+def _build_place(visit: Visit, kept: CheckpointTuple) -> Place:
     namespace = kept.config["configurable"]["checkpoint_ns"]
     return visit.place._replace(namespace=namespace, checkpoint=kept.checkpoint["id"])
 
 
-def _nodes(namespace: str) -> list[str]:
+def _list_outer_nodes(namespace: str) -> list[str]:
     """The nodes around a graph, without the tasks that ran them: `outer:4f…|inner:09…`."""
     return [part.rpartition(":")[0] for part in namespace.split("|")]
 
 
-def _copied(config: RunnableConfig, kept: CheckpointTuple) -> tuple[Any, ...]:
+def _build_put_arguments(config: RunnableConfig, kept: CheckpointTuple) -> tuple[Any, ...]:
     """What the saver's `put` takes to have `kept` under `config` too."""
     metadata = cast("CheckpointMetadata", {**kept.metadata, "source": "fork", "parents": {}})
     return config, kept.checkpoint, metadata, kept.checkpoint["channel_versions"]

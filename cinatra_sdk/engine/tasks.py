@@ -55,11 +55,11 @@ def shape_of(channels: Iterable[str]) -> str:
 
     channels: the names of its channels; each node has one, `branch:to:<node>`.
     """
-    return _shape(tuple(channels))
+    return _hash_channel_names(tuple(channels))
 
 
 @functools.lru_cache(maxsize=256)
-def _shape(channels: tuple[str, ...]) -> str:
+def _hash_channel_names(channels: tuple[str, ...]) -> str:
     """Kept, because every node of a hand-written graph asks."""
     names = sorted(name for name in channels if not name.startswith("__"))
     return hashlib.sha256("\n".join(names).encode()).hexdigest()

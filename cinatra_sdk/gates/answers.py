@@ -117,8 +117,10 @@ class AnswerForm:
         Raises: `AnswerInvalid`, naming the offending key and what the gate asks for; `read_answer`
         of `gates.py` says it with the gate, and with a value that fits.
         """
-        message = _envelope(raw)
-        texts = {key: _text(message, key) for key in ("reason", "by", "approvedAt", "approvalNote")}
+        message = _read_envelope(raw)
+        texts = {
+            key: _read_text(message, key) for key in ("reason", "by", "approvedAt", "approvalNote")
+        }
         texts["by"] = person_name(texts["by"])
         reason = texts["reason"] or texts["approvalNote"]
         if message["approved"] is False:
@@ -156,18 +158,18 @@ class AnswerForm:
 
     def _without_value(self, note: str) -> JsonValue:
         """Approval with nothing filled in: fine where the schema demands nothing."""
-        if self.titled and not _problems(self.schema, {}):
+        if self.titled and not _find_schema_problem(self.schema, {}):
             return (note or APPROVED_TEXT) if self.text_output else self._output(None)
         return self._checked({})
 
     def _checked(self, given: JsonValue) -> JsonValue:
-        first = _problems(self.schema, given)
+        first = _find_schema_problem(self.schema, given)
         if not first:
             return self._output(given)
         decoded: Any = _UNDECODED
         if isinstance(given, str):
-            decoded = _governed_out(_decoded(given), self.output)
-            if decoded is not _UNDECODED and not _problems(self.schema, decoded):
+            decoded = _governed_out(_decode_json(given), self.output)
+            if decoded is not _UNDECODED and not _find_schema_problem(self.schema, decoded):
                 # The person's own text goes on byte for byte, not our rendering of it.
                 return self._inside(given) if not self.titled else self._output(decoded)
         if self.titled and (self.bare or not isinstance(given, Mapping)):
@@ -175,7 +177,7 @@ class AnswerForm:
             as_text = self.bare and isinstance(decoded, Mapping)
             for alone in (given, decoded) if as_text else (given,):
                 titled = {self.output: alone}
-                problem = _problems(self.schema, titled)
+                problem = _find_schema_problem(self.schema, titled)
                 if not problem:
                     return self._output(titled)
             # Of an object that bears the title it is told what is wrong under the title.
@@ -190,7 +192,7 @@ class AnswerForm:
             if isinstance(value, float) and value.is_integer():
                 value = int(value)  # 3.0 is an integer in JSON Schema
                 check_answer_value(value)
-            problem = _problems(self.output_schema, value)
+            problem = _find_schema_problem(self.output_schema, value)
             if problem:
                 raise AnswerInvalid(f"the answer does not fit '{self.output}': {problem}")
             if self.selector is not None:
@@ -202,8 +204,12 @@ class AnswerForm:
 
     def _inside(self, text: str) -> str:
         if self.inner is not None:
-            decoded = _decoded(text)
-            problem = "it is not JSON" if decoded is _UNDECODED else _problems(self.inner, decoded)
+            decoded = _decode_json(text)
+            problem = (
+                "it is not JSON"
+                if decoded is _UNDECODED
+                else _find_schema_problem(self.inner, decoded)
+            )
             if problem:
                 raise AnswerInvalid(f"the document in '{self.output}' does not fit: {problem}")
         if self.selector is not None:
@@ -242,7 +248,7 @@ def check_answer_value(value: Any) -> None:
         raise AnswerInvalid(str(refused)) from None
 
 
-def _envelope(raw: object) -> dict[str, Any]:
+def _read_envelope(raw: object) -> dict[str, Any]:
     if not isinstance(raw, Mapping):
         from cinatra_sdk.values.json_schema import type_name  # only what is wrong loads it
 
@@ -278,7 +284,7 @@ def said_name(name: object) -> str:
     )
 
 
-def _text(message: Mapping[str, Any], key: str) -> str:
+def _read_text(message: Mapping[str, Any], key: str) -> str:
     value = message.get(key, "")
     if not isinstance(value, str):
         raise AnswerInvalid(f"'{key}' is not a string")
@@ -297,14 +303,14 @@ def _governed_out(decoded: Any, output: str) -> Any:
     return without_governed(decoded, where=f"the answer for '{output}'")
 
 
-def _decoded(text: str) -> Any:
+def _decode_json(text: str) -> Any:
     try:
         return read_json(text)
     except NotStrictJson:
         return _UNDECODED
 
 
-def _problems(schema: Mapping[str, JsonValue] | None, value: Any) -> str:
+def _find_schema_problem(schema: Mapping[str, JsonValue] | None, value: Any) -> str:
     """The first way in which `value` breaks `schema`; empty when it fits."""
     from cinatra_sdk.values.json_schema import (
         first_problem,  # the first answer that is checked loads it

@@ -102,9 +102,9 @@ class Gate:
             raise GateUnreadable(f"it is no object, got {_type_name(data)}")
         gate = gate_of(
             _Kept(
-                value=_member(data, "payload", dict),
-                id=_member(data, "interrupt", str),
-                response_schema=_member(data, "response_schema", dict),
+                value=_read_member(data, "payload", dict),
+                id=_read_member(data, "interrupt", str),
+                response_schema=_read_member(data, "response_schema", dict),
             )
         )
         if gate is None:
@@ -132,7 +132,7 @@ class Gate:
 
         None where no value can be made up that fits.
         """
-        return _example(self.form)
+        return _find_example_answer(self.form)
 
 
 def read_answer(form: AnswerForm, raw: object, *, gate: str) -> Answer:
@@ -145,29 +145,29 @@ def read_answer(form: AnswerForm, raw: object, *, gate: str) -> Answer:
         return form.read(raw)
     except AnswerInvalid as error:
         asked = f"gate '{gate}', '{form.output}'" if form.output else f"gate '{gate}'"
-        hints = [hint for hint in (error.hint, _fitting(form, raw)) if hint]
+        hints = [hint for hint in (error.hint, _format_fitting_answer(form, raw)) if hint]
         raise AnswerInvalid(
-            _sayable(f"{asked}: {error.message}; given: {_given(raw)}"),
-            hint=_sayable("; ".join(hints)),
+            _escape_surrogates(f"{asked}: {error.message}; given: {_describe_given_answer(raw)}"),
+            hint=_escape_surrogates("; ".join(hints)),
         ) from None
 
 
-def _sayable(text: str) -> str:
+def _escape_surrogates(text: str) -> str:
     """`text` that can be written anywhere: a name that was given may hold half a character."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
-def _given(raw: object) -> str:
+def _describe_given_answer(raw: object) -> str:
     """What was sent, by its kind."""
     if not isinstance(raw, Mapping):
-        return _kind(raw)
+        return _describe_value_kind(raw)
     for key in ("value", "userResponse"):
         if key in raw:
-            return _kind(raw[key])
+            return _describe_value_kind(raw[key])
     return "no value"
 
 
-def _kind(value: object) -> str:
+def _describe_value_kind(value: object) -> str:
     """Of an object the names of its members too, where one may be misspelt."""
     if isinstance(value, Mapping):
         names = ", ".join(f"'{said_name(name)}'" for name in itertools.islice(value, _MOST_NAMES))
@@ -182,9 +182,9 @@ def _kind(value: object) -> str:
     return json.dumps(value) if value is None or isinstance(value, bool) else "no JSON"
 
 
-def _fitting(form: AnswerForm, raw: object) -> str:
+def _format_fitting_answer(form: AnswerForm, raw: object) -> str:
     """The value that would fit, or the whole answer where not the value is at fault."""
-    example = _example(form)
+    example = _find_example_answer(form)
     if example is None:
         return ""
     fitting: JsonValue = {"approved": True}
@@ -197,7 +197,7 @@ def _fitting(form: AnswerForm, raw: object) -> str:
     return f"{what} that fits: {text}" if len(text) <= _LONGEST_EXAMPLE else ""
 
 
-def _example(form: AnswerForm) -> JsonValue:
+def _find_example_answer(form: AnswerForm) -> JsonValue:
     try:
         return example_answer(form)
     except ValueError:
@@ -217,21 +217,21 @@ def example_answer(form: AnswerForm) -> JsonValue:
             return True
         return sample(form.inner or {}, name=form.output)
     value = sample(form.schema, name=form.output)
-    if form.output_schema is not None and not _fits(form, value):
+    if form.output_schema is not None and not _fits_form(form, value):
         # The schema of the answer leaves room that the output does not have.
         value = sample(form.output_schema, name=form.output)
     if form.inner is not None and form.titled and isinstance(value, dict):
         value[form.output] = json.dumps(sample(form.inner, name=form.output), ensure_ascii=False)
-    return _agreeing(form, value)
+    return _accept_agreements(form, value)
 
 
-def _agreeing(form: AnswerForm, value: JsonValue) -> JsonValue:
+def _accept_agreements(form: AnswerForm, value: JsonValue) -> JsonValue:
     """`value` with a yes where the author asks for one by name: the example is an approval."""
     if not isinstance(value, dict):
         return value
     yes = {name for name, part in value.items() if part is False and name.lower() in _AGREEMENT}
     agreed: JsonValue = {name: True if name in yes else part for name, part in value.items()}
-    return agreed if yes and _fits(form, agreed) else value
+    return agreed if yes and _fits_form(form, agreed) else value
 
 
 def _example_selection(form: AnswerForm, selector: Selector) -> JsonValue:
@@ -245,7 +245,7 @@ def _example_selection(form: AnswerForm, selector: Selector) -> JsonValue:
     return {**others, form.output: json.dumps(selector.example())}
 
 
-def _fits(form: AnswerForm, value: JsonValue) -> bool:
+def _fits_form(form: AnswerForm, value: JsonValue) -> bool:
     try:
         form.read({"approved": True, "value": value})
     except AnswerInvalid:
@@ -272,27 +272,30 @@ def gate_of(interrupt: Interrupt | _Kept) -> Gate | None:
     payload: Any = interrupt.value
     if not isinstance(about, Mapping) or not isinstance(payload, Mapping):
         return None
-    renderer, values = _member(payload, "xRenderer", str), _member(payload, "values", Mapping)
+    renderer, values = (
+        _read_member(payload, "xRenderer", str),
+        _read_member(payload, "values", Mapping),
+    )
     return Gate(
-        id=_member(about, "id", str),
-        node=_member(about, "node", str),
-        visit=_member(about, "visit", int),
-        step=_member(about, "step", int),
-        risk=_member(about, "risk", str),
-        name=_member(about, "name", str),
+        id=_read_member(about, "id", str),
+        node=_read_member(about, "node", str),
+        visit=_read_member(about, "visit", int),
+        step=_read_member(about, "step", int),
+        risk=_read_member(about, "risk", str),
+        name=_read_member(about, "name", str),
         renderer=renderer,
-        schema=_member(payload, "schema", Mapping),
+        schema=_read_member(payload, "schema", Mapping),
         values=values,
         payload=payload,
         interrupt=interrupt.id,
         asked=response,
-        description=_member({"description": "", **about}, "description", str),
+        description=_read_member({"description": "", **about}, "description", str),
         form=AnswerForm(
-            output=_member(about, "output", str),
-            text_output=_member(about, "textOutput", bool),
-            schema=_schema(about, "answerSchema"),
-            output_schema=_schema(about, "outputSchema"),
-            inner=_schema(about, "innerSchema"),
+            output=_read_member(about, "output", str),
+            text_output=_read_member(about, "textOutput", bool),
+            schema=_read_schema(about, "answerSchema"),
+            output_schema=_read_schema(about, "outputSchema"),
+            inner=_read_schema(about, "innerSchema"),
             bare=about.get("bare") is True,  # versions before did not say it
             # Not kept twice: the payload says what may be chosen.
             selector=selector_of(renderer, values),
@@ -300,7 +303,7 @@ def gate_of(interrupt: Interrupt | _Kept) -> Gate | None:
     )
 
 
-def _member(data: Mapping[str, Any], key: str, kind: type) -> Any:
+def _read_member(data: Mapping[str, Any], key: str, kind: type) -> Any:
     """`data[key]`; raises `GateUnreadable` where it is not there, or of another kind."""
     if key not in data:
         raise GateUnreadable(f'it has no "{key}"')
@@ -322,12 +325,12 @@ def selector_of(renderer: str, values: Mapping[str, JsonValue]) -> Selector | No
     return read_selector(values) if is_selector(renderer) else None
 
 
-def _schema(about: Mapping[str, Any], key: str) -> dict[str, JsonValue] | None:
+def _read_schema(about: Mapping[str, Any], key: str) -> dict[str, JsonValue] | None:
     text = about.get(key, "")
     if text is None:
         return None
     try:
-        schema = json.loads(_member(about, key, str))
+        schema = json.loads(_read_member(about, key, str))
     except (json.JSONDecodeError, RecursionError):
         schema = None
     if not isinstance(schema, dict):

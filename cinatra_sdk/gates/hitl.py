@@ -169,9 +169,9 @@ def build_hitl_gate(
             require_own_graph(state, own)
             require_rejectable(own)
         if not asks(state, step_number, risk_class, own):
-            value = _unasked(question_of(state)) if is_selector(renderer) else None
+            value = _choose_unasked_selection(question_of(state)) if is_selector(renderer) else None
             return update_of(state, Outcome(approved=True, skipped=True, value=value, at=now()))
-        question = _selecting(question_of(state), own)
+        question = _add_selector(question_of(state), own)
         about: dict[str, JsonValue] = {
             "id": question.gate_id,
             "node": own,
@@ -181,9 +181,9 @@ def build_hitl_gate(
             "name": name or own,
             **({"description": description} if description else {}),
         }
-        answer = _pause(question, about)
+        answer = _interrupt_for_answer(question, about)
         refuse_behind(place_of(get_config(), get_runtime().execution_info), own)
-        update = update_of(state, _outcome(answer))
+        update = update_of(state, _build_outcome(answer))
         return update if ask is not None else with_visit(update, own)
 
     return does_not_act(gate)
@@ -197,7 +197,7 @@ def _require_shown(names: Sequence[str]) -> None:
             raise ValueError(f"a gate cannot show {found}: leave it out of values")
 
 
-def _selecting(question: Question, node: str) -> Question:
+def _add_selector(question: Question, node: str) -> Question:
     """A question for a context selection, with what its screen shows and what it may take.
 
     Raises: `NodeFailed` where no answer could be right: nobody is asked in vain.
@@ -223,7 +223,7 @@ def _selecting(question: Question, node: str) -> Question:
     )
 
 
-def _unasked(question: Question) -> JsonValue:
+def _choose_unasked_selection(question: Question) -> JsonValue:
     """The selection of a gate that the policy skips: what was chosen without a person."""
     selector = selector_of(question.renderer, question.values)
     return None if selector is None else selector.unasked()
@@ -253,7 +253,7 @@ def asks(state: State, step_number: int, risk_class: str, node: str) -> bool:
     return verdict == "ask"
 
 
-def _pause(question: Question, about: dict[str, JsonValue]) -> Answer:
+def _interrupt_for_answer(question: Question, about: dict[str, JsonValue]) -> Answer:
     """The one interrupt of a gate; returns when the run is resumed with a fitting answer."""
     gate_id = str(about["id"])
     values = dict(question.values)
@@ -281,15 +281,15 @@ def _pause(question: Question, about: dict[str, JsonValue]) -> Answer:
         "textOutput": form.text_output,
         "bare": form.bare,
         # As text: pydantic, which hands this on, would take a `$ref` of the author's for its own.
-        "answerSchema": _text(form.schema),
-        "outputSchema": _text(form.output_schema),
-        "innerSchema": _text(form.inner),
+        "answerSchema": _format_schema(form.schema),
+        "outputSchema": _format_schema(form.output_schema),
+        "innerSchema": _format_schema(form.inner),
     }
     answer: Answer = interrupt(payload, response_schema=_checked_type(form, gate_id, response))
     return answer
 
 
-def _text(schema: Mapping[str, JsonValue] | None) -> str | None:
+def _format_schema(schema: Mapping[str, JsonValue] | None) -> str | None:
     return None if schema is None else json.dumps(schema, ensure_ascii=False)
 
 
@@ -327,7 +327,7 @@ def _checked_type(form: AnswerForm, gate: str, response: dict[str, JsonValue]) -
     return GateAnswer
 
 
-def _outcome(answer: Answer) -> Outcome:
+def _build_outcome(answer: Answer) -> Outcome:
     return Outcome(
         approved=answer.approved,
         value=answer.value,

@@ -24,7 +24,7 @@ from cinatra_sdk.errors import NodeFailed
 
 def own_name() -> str:
     """The name that the node which runs now has in its graph; "gate" outside of any graph."""
-    return str(_metadata().get("langgraph_node") or "gate")
+    return str(_read_run_metadata().get("langgraph_node") or "gate")
 
 
 def gate_visit(node: str) -> int:
@@ -35,7 +35,7 @@ def gate_visit(node: str) -> int:
     again to take its answer.
     """
     visit = visit_of(node)
-    return max(1, int(_metadata().get("langgraph_step") or 1)) if visit is None else visit
+    return max(1, int(_read_run_metadata().get("langgraph_step") or 1)) if visit is None else visit
 
 
 def with_visit(update: Any, node: str) -> Any:
@@ -60,7 +60,7 @@ def require_rejectable(node: str) -> None:
         )
 
 
-def _metadata() -> Mapping[str, Any]:
+def _read_run_metadata() -> Mapping[str, Any]:
     try:
         return get_config().get("metadata") or {}
     except RuntimeError:

@@ -23,21 +23,21 @@ GOVERNED_KEYS: Final = frozenset({"bearer_token", "approval_policy", "rejected_a
 
 def find_governed(value: object) -> str:
     """A governed key in `value`, in words; empty where there is none."""
-    name = next(_found(value), "")
+    name = next(_iterate_governed_keys(value), "")
     return f"the key '{name}', which only the host sets" if name else ""
 
 
 def without_governed(value: Any, *, where: str) -> Any:
     """`value` without governed keys at any depth; the same object where there is none."""
-    found = sorted(set(_found(value)))
+    found = sorted(set(_iterate_governed_keys(value)))
     if not found:
         return value
     names = ", ".join(f"'{name}'" for name in found)
     log.warning("R01_IGNORED: %s holds %s, which only the host sets: dropped", where, names)
-    return _without(value)
+    return _remove_governed_keys(value)
 
 
-def _found(value: Any) -> Iterator[str]:
+def _iterate_governed_keys(value: Any) -> Iterator[str]:
     stack = [value]
     while stack:
         item = stack.pop()
@@ -48,7 +48,9 @@ def _found(value: Any) -> Iterator[str]:
             stack.extend(inner for inner in item if isinstance(inner, (Mapping, list)))
 
 
-def _without(value: Any) -> Any:
+def _remove_governed_keys(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {k: _without(inner) for k, inner in value.items() if k not in GOVERNED_KEYS}
-    return [_without(inner) for inner in value] if isinstance(value, list) else value
+        return {
+            k: _remove_governed_keys(inner) for k, inner in value.items() if k not in GOVERNED_KEYS
+        }
+    return [_remove_governed_keys(inner) for inner in value] if isinstance(value, list) else value

@@ -37,11 +37,11 @@ def refuse_runtime_names(names: Iterable[str]) -> None:
         if is_runtime_name(name):
             raise PlaceholderRefused(
                 f"the placeholder '{name}' is a variable that the runtime reads itself",
-                hint=_instead(name),
+                hint=_suggest_alternative(name),
             )
 
 
-def _instead(name: str) -> str:
+def _suggest_alternative(name: str) -> str:
     if name.upper() == "CINATRA_BASE_URL":
         return "the platform's address belongs to the platform: HttpPlatform(…), or --base-url"
     if os.environ.get(name):

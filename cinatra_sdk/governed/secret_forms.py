@@ -49,11 +49,11 @@ class Forms:
 @functools.lru_cache(maxsize=256)
 def forms_of(secrets: tuple[str, ...]) -> Forms:
     """Every spelling of the secrets."""
-    known = tuple(dict.fromkeys(_folded(one) for one in secrets if len(one) >= SHORTEST_SECRET))
+    known = tuple(dict.fromkeys(_fold_case(one) for one in secrets if len(one) >= SHORTEST_SECRET))
     found = dict.fromkeys(known)
     for secret in secrets:
         if len(secret) >= SHORTEST_SECRET:
-            encoded = (_folded(form) for form in _encoded(secret))
+            encoded = (_fold_case(form) for form in _list_encoded_forms(secret))
             found.update(dict.fromkeys(form for form in encoded if len(form) >= _SHORTEST_FORM))
     lengths = [len(form) for form in found] or [0]
     return Forms(secrets=known, plain=tuple(found), shortest=min(lengths), longest=max(lengths))
@@ -71,17 +71,17 @@ def long_enough(name: str, secret: str | None) -> str:
     return secret or ""
 
 
-def _encoded(secret: str) -> Iterator[str]:
+def _list_encoded_forms(secret: str) -> Iterator[str]:
     raw = secret.encode("utf-8", "surrogatepass")
     yield raw.hex()
     for between in (" ", ":", "-"):
         yield raw.hex(between)
     yield secret[::-1]
     for before in range(3):
-        yield from _base64(raw, before)
+        yield from _list_base64_forms(raw, before)
 
 
-def _base64(raw: bytes, before: int) -> Iterator[str]:
+def _list_base64_forms(raw: bytes, before: int) -> Iterator[str]:
     """What base64 makes of `raw` behind so many other bytes, without what depends on those around."""
     padded = bytes(before) + raw
     whole = len(padded) // 3 * 3
@@ -95,9 +95,9 @@ def cut_from(text: str, forms: Forms) -> str:
     """`text` with every stretch that spells a secret replaced; overlapping ones together."""
     if not forms or len(text) < forms.shortest:
         return text
-    folded = _folded(text)
+    folded = _fold_case(text)
     stretches = [
-        found for form in forms.plain if form in folded for found in _stretches(folded, form)
+        found for form in forms.plain if form in folded for found in _find_stretches(folded, form)
     ]
     if _ESCAPED.search(folded):
         stretches += _escaped_stretches(folded, forms.secrets)
@@ -105,7 +105,7 @@ def cut_from(text: str, forms: Forms) -> str:
         return text
     pieces: list[str] = []
     end = 0
-    for start, stop in _joined(sorted(stretches)):
+    for start, stop in _merge_stretches(sorted(stretches)):
         pieces += (text[end:start], REDACTED)
         end = stop
     return "".join([*pieces, text[end:]])
@@ -116,34 +116,34 @@ def _escaped_stretches(text: str, secrets: tuple[str, ...]) -> Iterator[tuple[in
     bare = _without_escapes(text)
     for secret in secrets:
         if any(secret in one for one in bare):
-            yield from (found.span() for found in _escapable(secret).finditer(text))
+            yield from (found.span() for found in _compile_escaped_pattern(secret).finditer(text))
 
 
 def _without_escapes(text: str) -> tuple[str, ...]:
     """`text` as those who undo one kind of escapes read it, or several kinds one after the other."""
-    percent = _folded(unquote(text))
-    entities = _folded(html.unescape(text))
-    slashes = _JSON_ESCAPE.sub(_unescaped, text)
-    again = _JSON_ESCAPE.sub(_unescaped, slashes)
-    every = _folded(html.unescape(unquote(again)))
+    percent = _fold_case(unquote(text))
+    entities = _fold_case(html.unescape(text))
+    slashes = _JSON_ESCAPE.sub(_decode_escape, text)
+    again = _JSON_ESCAPE.sub(_decode_escape, slashes)
+    every = _fold_case(html.unescape(unquote(again)))
     plus = (one.replace("+", " ") for one in (text, percent, every))
     return tuple(dict.fromkeys((percent, entities, slashes, again, every, *plus)))
 
 
-def _unescaped(found: re.Match[str]) -> str:
+def _decode_escape(found: re.Match[str]) -> str:
     code, letter = found.groups()
     if code is not None:
-        return _folded(chr(int(code, 16)))
+        return _fold_case(chr(int(code, 16)))
     return {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}.get(letter, letter)
 
 
 @functools.lru_cache(maxsize=256)
-def _escapable(secret: str) -> re.Pattern[str]:
+def _compile_escaped_pattern(secret: str) -> re.Pattern[str]:
     """`secret` in lower case, each letter as it is or escaped."""
-    return re.compile("".join(map(_letter, secret)))
+    return re.compile("".join(map(_build_letter_pattern, secret)))
 
 
-def _letter(letter: str) -> str:
+def _build_letter_pattern(letter: str) -> str:
     spelt = [re.escape(letter)]
     for one in {letter, letter.upper()}:
         raw = one.encode("utf-8", "surrogatepass")
@@ -163,7 +163,7 @@ def _letter(letter: str) -> str:
     return f"(?:{'|'.join(spelt)})"
 
 
-def _stretches(text: str, form: str) -> Iterator[tuple[int, int]]:
+def _find_stretches(text: str, form: str) -> Iterator[tuple[int, int]]:
     start = text.find(form)
     while start >= 0:
         stop, following = start + len(form), text.find(form, start + 1)
@@ -173,7 +173,7 @@ def _stretches(text: str, form: str) -> Iterator[tuple[int, int]]:
         start = following
 
 
-def _joined(stretches: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+def _merge_stretches(stretches: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
     start, stop = stretches[0]
     for further, end in stretches[1:]:
         if further <= stop:
@@ -184,6 +184,6 @@ def _joined(stretches: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
     yield start, stop
 
 
-def _folded(text: str) -> str:
+def _fold_case(text: str) -> str:
     """`text` in lower case, letter for letter: U+0130 alone would become two."""
     return text.replace("\u0130", "I").lower()

@@ -79,19 +79,22 @@ def redact(text: str, known: Iterable[str] = ()) -> str:
 def cut_out(value: JsonValue, secrets: Iterable[str]) -> JsonValue:
     """`value` with every occurrence of the given secrets in its strings, keys and numbers replaced."""
     forms = forms_of(tuple(secrets))
-    return _without(value, forms) if forms else value
+    return _remove_secrets(value, forms) if forms else value
 
 
-def _without(value: JsonValue, forms: Forms) -> JsonValue:
+def _remove_secrets(value: JsonValue, forms: Forms) -> JsonValue:
     if isinstance(value, str):
         # Most names and words are shorter than any secret: this is asked at every call of a run.
         if len(value) < forms.shortest and len(value) < _SHORTEST_ATTESTATION:
             return value
         return without_attestations(cut_from(value, forms))
     if isinstance(value, list):
-        return [_without(item, forms) for item in value]
+        return [_remove_secrets(item, forms) for item in value]
     if isinstance(value, dict):
-        return {str(_without(key, forms)): _without(item, forms) for key, item in value.items()}
+        return {
+            str(_remove_secrets(key, forms)): _remove_secrets(item, forms)
+            for key, item in value.items()
+        }
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return value
     # A token of digits comes back as a number from whoever reads it as one.

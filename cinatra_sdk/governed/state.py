@@ -261,7 +261,7 @@ class Turn(_Kept):
 
     def from_checkpoint(self, checkpoint: Any) -> Self:
         channel = type(self)(self.typ, self.key)
-        channel.value = _turn(checkpoint)
+        channel.value = _parse_turn(checkpoint)
         return channel
 
     def update(self, values: Sequence[Any]) -> bool:
@@ -277,7 +277,7 @@ class Turn(_Kept):
         return changed
 
 
-def _turn(text: Any) -> Any:
+def _parse_turn(text: Any) -> Any:
     """The turn that a checkpoint holds; `MISSING` for what no run of ours has written there."""
     if not isinstance(text, str):
         return MISSING

@@ -109,17 +109,17 @@ def local_app(
     listed = read_routes(hands_on)
 
     def reply(scope: Message, content: bytes | None) -> Reply:
-        headers = _headers(scope["headers"])
+        headers = _decode_headers(scope["headers"])
         secrets = [
             bridge_token, attestation_key, headers.get("x-cinatra-run-token"), bearer_token(headers),
         ]  # fmt: skip
         try:
             path, _ = path_in(scope)
             if listed and beyond is not None and not is_local(path):
-                return _beyond(
+                return _forward_request(
                     routes, scope, headers, content, beyond=beyond, listed=listed, now=clock()
                 )
-            return _routed(routes, scope, headers, content, clock())
+            return _route_local_request(routes, scope, headers, content, clock())
         except FlowError as error:
             status = error.status if isinstance(error, ContextError) else 500
             message = safe_line(str(error), [secret for secret in secrets if secret])
@@ -127,21 +127,21 @@ def local_app(
 
     async def app(scope: Message, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
-            await _lifespan(receive, send)
+            await _answer_lifespan(receive, send)
         elif scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1003})
         elif scope["type"] == "http":
-            gone, content = await _body(receive, scope["headers"])
+            gone, content = await _receive_body(receive, scope["headers"])
             if gone:
                 return
             asked = (scope, content)
             status, value = await asyncio.to_thread(reply, *asked) if in_thread else reply(*asked)
-            await _answer(send, status, value)
+            await _send_json(send, status, value)
 
     return app
 
 
-def _beyond(
+def _forward_request(
     routes: ContextRoutes,
     scope: Message,
     headers: Mapping[str, str],
@@ -177,7 +177,7 @@ def _proves_twice(pairs: Iterable[tuple[bytes, bytes]]) -> bool:
     return len(set(proofs)) < len(proofs)
 
 
-def _routed(
+def _route_local_request(
     routes: ContextRoutes,
     scope: Message,
     headers: Mapping[str, str],
@@ -195,7 +195,7 @@ def _routed(
     return 200, route(headers, content, now=now)
 
 
-def _headers(pairs: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
+def _decode_headers(pairs: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
     """By lower-case name; one that comes twice is joined, and so fits no secret."""
     headers: dict[str, str] = {}
     for raw_name, raw_value in pairs:
@@ -204,7 +204,7 @@ def _headers(pairs: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
     return headers
 
 
-async def _body(
+async def _receive_body(
     receive: Receive, headers: Iterable[tuple[bytes, bytes]]
 ) -> tuple[bool, bytes | None]:
     """Whether the client is gone, and the body; `None` when it is too large to keep."""
@@ -224,7 +224,7 @@ async def _body(
     return False, bytes(content) if read <= MAX_BODY else None
 
 
-async def _answer(send: Send, status: int, value: JsonValue) -> None:
+async def _send_json(send: Send, status: int, value: JsonValue) -> None:
     content = json.dumps(value, separators=(",", ":")).encode()
     headers = [
         (b"content-type", b"application/json"),
@@ -235,7 +235,7 @@ async def _answer(send: Send, status: int, value: JsonValue) -> None:
     await send({"type": "http.response.body", "body": content})
 
 
-async def _lifespan(receive: Receive, send: Send) -> None:
+async def _answer_lifespan(receive: Receive, send: Send) -> None:
     while True:
         event = (await receive())["type"]
         await send({"type": f"{event}.complete"})

@@ -42,20 +42,20 @@ class ContextFileError(ValueError):
     """The file cannot be used; the text names the file, and each place with what to do about it."""
 
 
-def _visible(text: str) -> str:
+def _check_visibility(text: str) -> str:
     if _VISIBILITY.fullmatch(text) is None:
         raise ValueError("write private, org, workspace, admin, team:ID or project:ID")
     return text
 
 
-def _storable(text: str) -> str:
+def _check_storable_text(text: str) -> str:
     if UNSTORABLE.search(text) is not None:
         raise ValueError("holds a character that no database takes")
     return text
 
 
-Visibility = Annotated[Id, AfterValidator(_visible)]
-Text = Annotated[str, AfterValidator(_storable)]
+Visibility = Annotated[Id, AfterValidator(_check_visibility)]
+Text = Annotated[str, AfterValidator(_check_storable_text)]
 
 
 class ArtifactEntry(StrictModel):
@@ -133,7 +133,7 @@ def read_context_file(path: str | os.PathLike[str]) -> ContextFile:
         return ContextFile.model_validate(value)
     except ValidationError as error:
         found = error.errors(include_url=False, include_input=True)
-    problems = [_problem(one) for one in found]
+    problems = [_describe_problem(one) for one in found]
     told = problems[:MAX_TOLD]
     if len(problems) > MAX_TOLD:
         told.append(f"and {len(problems) - MAX_TOLD} more")
@@ -144,11 +144,11 @@ def read_context_file(path: str | os.PathLike[str]) -> ContextFile:
 # ------------------------------------------------------------------------ problems
 
 
-def _problem(error: ErrorDetails) -> str:
+def _describe_problem(error: ErrorDetails) -> str:
     """`artifacts[0].visibility: write private, org, …`."""
-    place, kind = _place(error["loc"]), error["type"]
+    place, kind = _format_location(error["loc"]), error["type"]
     if kind == "extra_forbidden":
-        return f"{place}: no such key{_nearest(error['loc'])}"
+        return f"{place}: no such key{_suggest_nearest_key(error['loc'])}"
     if kind == "missing":
         return f"{place}: is missing"
     if kind == "too_short":
@@ -163,7 +163,7 @@ def _problem(error: ErrorDetails) -> str:
     return f"{place}: {message}" if place else message
 
 
-def _place(loc: tuple[int | str, ...]) -> str:
+def _format_location(loc: tuple[int | str, ...]) -> str:
     text = ""
     for part in loc:
         if isinstance(part, int):
@@ -173,13 +173,13 @@ def _place(loc: tuple[int | str, ...]) -> str:
     return text
 
 
-def _nearest(loc: tuple[int | str, ...]) -> str:
-    known = sorted(_keys(loc[:-1]))
+def _suggest_nearest_key(loc: tuple[int | str, ...]) -> str:
+    known = sorted(_list_allowed_keys(loc[:-1]))
     near = difflib.get_close_matches(str(loc[-1])[:100], known, n=1)
     return f'; did you mean "{near[0]}"?' if near else f"; there are {', '.join(known)}"
 
 
-def _keys(around: tuple[int | str, ...]) -> Iterator[str]:
+def _list_allowed_keys(around: tuple[int | str, ...]) -> Iterator[str]:
     """The keys of the object that `around` leads to."""
     from cinatra_sdk.context.slots import AgentContextSlot
     from cinatra_sdk.host.settings import ActorSettings

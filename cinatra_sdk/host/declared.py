@@ -42,7 +42,7 @@ class DeclaredSlots:
 
 def read_declared(source: bytes) -> DeclaredSlots:
     """Raises: `ContextError` `oas_missing`, `slot_ambiguous` where the slots cannot be read."""
-    document = _decoded(source)
+    document = _decode_document(source)
     if not isinstance(document, dict):
         raise ContextError("oas_missing", "the stored flow is no JSON or YAML document")
     placed = tuple(placements(document))
@@ -53,7 +53,9 @@ def read_declared(source: bytes) -> DeclaredSlots:
     for (package, _), flow in flows.items():
         found = read_slots(about(flow).get("contextSlots"))
         slots[package] = together(slots.get(package, ()), found)
-    return DeclaredSlots(package_name=own, slots=slots, agreed=_agreed(placed, own))
+    return DeclaredSlots(
+        package_name=own, slots=slots, agreed=_collect_held_agreements(placed, own)
+    )
 
 
 def together(
@@ -67,14 +69,16 @@ def together(
     return tuple(dict.fromkeys((*slots, *more)))
 
 
-def _decoded(source: bytes) -> JsonValue:
+def _decode_document(source: bytes) -> JsonValue:
     try:
         return decoded(source)
     except DocumentRefused:
         return None
 
 
-def _agreed(placed: Iterable[Placement], own: str) -> dict[tuple[str, str], tuple[str, str]]:
+def _collect_held_agreements(
+    placed: Iterable[Placement], own: str
+) -> dict[tuple[str, str], tuple[str, str]]:
     """The agreements that hold wherever the child is run.
 
     An agreement lets a gate be left out, so only the flow around a child may make it, and a child
@@ -89,7 +93,7 @@ def _agreed(placed: Iterable[Placement], own: str) -> dict[tuple[str, str], tupl
             continue
         key = around.package, id(around.flow)
         if key not in made:
-            made[key] = _made(around)
+            made[key] = _collect_flow_agreements(around)
         here = made[key].get(one.package, {})
         found[one.package] = dict(found.get(one.package, here).items() & here.items())
     return {
@@ -99,7 +103,7 @@ def _agreed(placed: Iterable[Placement], own: str) -> dict[tuple[str, str], tupl
     }
 
 
-def _made(flow: Placement) -> dict[str, _Agreements]:
+def _collect_flow_agreements(flow: Placement) -> dict[str, _Agreements]:
     """Child package → what a flow agrees on for it; of two that differ for one slot neither."""
     made: dict[str, _Agreements] = {}
     undecided: set[tuple[str, str]] = set()

@@ -133,7 +133,7 @@ def _check_claims(
 
     Raises: `ContextError` `run_mismatch`, `run_missing`, `context_unresolved`.
     """
-    named = list(_named(values))
+    named = list(_find_named_ids(values))
     own = [scope_for(identity, runs, text) for kind, text in named if kind == "run"]
     conversations = [text for kind, text in named if kind == "conversation"]
     conversations.append(headers.get("x-cinatra-a2a-context-id", ""))
@@ -157,7 +157,7 @@ def _of_conversation(runs: RunDirectory, identity: BearerIdentity, context_id: s
     return scope
 
 
-def _named(values: list[JsonValue]) -> Iterator[tuple[str, str]]:
+def _find_named_ids(values: list[JsonValue]) -> Iterator[tuple[str, str]]:
     """Every run, conversation and run token that a value names, at any depth: kind and id."""
     waiting = list(values)
     while waiting:
@@ -167,19 +167,19 @@ def _named(values: list[JsonValue]) -> Iterator[tuple[str, str]]:
         elif isinstance(value, dict):
             waiting += value.values()
             for key, inner in value.items():
-                kind = _kind(key)
+                kind = _classify_key(key)
                 for text in inner if isinstance(inner, list) else [inner]:
                     if kind and text not in (None, ""):
-                        yield kind, _id(key, text)
+                        yield kind, _check_id(key, text)
 
 
-def _id(key: str, value: JsonValue) -> str:
+def _check_id(key: str, value: JsonValue) -> str:
     if not isinstance(value, str) or "\x00" in value:
         raise ContextError("invalid_body", f'"{key[:80]}" names something by other than text')
     return value
 
 
-def _kind(key: str) -> str:
+def _classify_key(key: str) -> str:
     """What a key names, however it is written: `runId`, `run_id`, `parentRunIds`."""
     plain = re.sub(r"[^a-z0-9]", "", key.lower()).removesuffix("s")
     if plain in _NAMES_A_RUN:

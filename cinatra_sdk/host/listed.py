@@ -68,10 +68,10 @@ def read_routes(entries: Iterable[object]) -> tuple[Route, ...]:
     """Raises: `ValueError` naming the entry that is not of the form, or that is not the host's to list."""
     if isinstance(entries, str):
         raise ValueError(f"a list of entries is wanted, not one text; {_FORM}")  # noqa: TRY004
-    return tuple(_route(entry) for entry in entries)
+    return tuple(_parse_route(entry) for entry in entries)
 
 
-def _route(entry: object) -> Route:
+def _parse_route(entry: object) -> Route:
     read = _ENTRY.fullmatch(entry) if isinstance(entry, str) else None
     if read is None:
         raise ValueError(f"{entry!r}: {_FORM}")
@@ -95,12 +95,12 @@ def path_in(scope: Mapping[str, object]) -> tuple[str, str]:
     """
     root = str(scope.get("root_path") or "")
     raw = scope.get("raw_path")
-    path = _below(root, str(scope["path"]))
+    path = _strip_mount_point(root, str(scope["path"]))
     sent = raw.decode("latin-1").partition("?")[0] if isinstance(raw, bytes) else ""
-    return path, _below(root, sent) if sent else path
+    return path, _strip_mount_point(root, sent) if sent else path
 
 
-def _below(root: str, path: str) -> str:
+def _strip_mount_point(root: str, path: str) -> str:
     """`path` without the mount point in front, which ends where a segment does."""
     return path[len(root) :] if root and path.startswith(root.rstrip("/") + "/") else path
 

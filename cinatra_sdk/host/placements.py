@@ -61,7 +61,7 @@ class Placement:
 
 def placements(document: dict[str, JsonValue]) -> Iterator[Placement]:
     """Raises: `ContextError` `oas_missing` where the flows lead on without end."""
-    root, scope = _located(document, _inside(document, (), strict=False))
+    root, scope = _resolve_reference(document, _extend_scope(document, (), strict=False))
     if not isinstance(root, dict):
         return
     metadata = root.get("metadata")
@@ -71,7 +71,7 @@ def placements(document: dict[str, JsonValue]) -> Iterator[Placement]:
         package=text(about(root), "packageName"),
         is_child=False,
         around=None,
-        scope=_inside(root, scope, strict=strict),
+        scope=_extend_scope(root, scope, strict=strict),
     )
     waiting, looked_at = deque([top]), 0
     while waiting:
@@ -86,7 +86,7 @@ def placements(document: dict[str, JsonValue]) -> Iterator[Placement]:
                     f"the stored flow runs more than {MAX_NODES:,} nodes, each flow counted as "
                     "often as it is run",
                 )
-            found = _placed(node, here, strict=strict)
+            found = _find_placement(node, here, strict=strict)
             if found is not None:
                 waiting.append(found)
 
@@ -103,12 +103,12 @@ def text(values: Mapping[str, JsonValue], key: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _placed(value: JsonValue, here: Placement, *, strict: bool) -> Placement | None:
+def _find_placement(value: JsonValue, here: Placement, *, strict: bool) -> Placement | None:
     """The flow that one entry of `nodes` runs; `None` where it is no FlowNode."""
-    node, scope = _located(value, here.scope)
+    node, scope = _resolve_reference(value, here.scope)
     if not isinstance(node, dict) or node.get("component_type") != "FlowNode":
         return None
-    flow, scope = _located(node.get("subflow"), _inside(node, scope, strict=strict))
+    flow, scope = _resolve_reference(node.get("subflow"), _extend_scope(node, scope, strict=strict))
     if not isinstance(flow, dict) or flow.get("component_type") != "Flow":
         return None
     named = text(about(node), "packageName") or text(about(flow), "packageName")
@@ -117,11 +117,11 @@ def _placed(value: JsonValue, here: Placement, *, strict: bool) -> Placement | N
         package=named or here.package,
         is_child=bool(named),
         around=here,
-        scope=_inside(flow, scope, strict=strict),
+        scope=_extend_scope(flow, scope, strict=strict),
     )
 
 
-def _located(value: JsonValue, scope: Scope) -> tuple[JsonValue, Scope]:
+def _resolve_reference(value: JsonValue, scope: Scope) -> tuple[JsonValue, Scope]:
     """What a reference means, with the scope of its definition; anything else is itself.
 
     `None` for one that is not defined, or leads back to itself.
@@ -138,7 +138,7 @@ def _located(value: JsonValue, scope: Scope) -> tuple[JsonValue, Scope]:
     return value, scope
 
 
-def _inside(component: Mapping[str, JsonValue], scope: Scope, *, strict: bool) -> Scope:
+def _extend_scope(component: Mapping[str, JsonValue], scope: Scope, *, strict: bool) -> Scope:
     """The definitions that are seen inside a component."""
     block = component.get(_DEFINITIONS)
     if not isinstance(block, dict):

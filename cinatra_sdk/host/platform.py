@@ -121,7 +121,7 @@ class LocalPlatform:
         prepared = prepare(self._rules, call, now=self._clock())
         # An error names the url as the flow's author wrote it: there is no other address.
         prepared = replace(prepared, shown_url=call.shown_url.partition("?")[0])
-        answer = _exchange(self._app_for(call.run_id), prepared)
+        answer = _exchange_in_process(self._app_for(call.run_id), prepared)
         verdict = judge(prepared, answer, attempt=0, retries=0, now=self._clock())
         # Without a further attempt there is nothing to wait for.
         assert isinstance(verdict, Decoded)
@@ -194,7 +194,7 @@ def answers(url: str) -> bool:
     return rest.startswith("/") and is_local(rest.partition("?")[0].partition("#")[0])
 
 
-def _exchange(app: Callable[..., Any], prepared: Prepared) -> Answer:
+def _exchange_in_process(app: Callable[..., Any], prepared: Prepared) -> Answer:
     """One request to an app that answers on this thread, and the answer."""
     sent: list[Message] = []
 
@@ -204,7 +204,7 @@ def _exchange(app: Callable[..., Any], prepared: Prepared) -> Answer:
     async def send(message: Message) -> None:
         sent.append(message)
 
-    _finish(app(_scope(prepared), receive, send))
+    _finish_coroutine(app(_build_asgi_scope(prepared), receive, send))
     start, *parts = sent
     return Answer(
         status=int(start["status"]),
@@ -213,7 +213,7 @@ def _exchange(app: Callable[..., Any], prepared: Prepared) -> Answer:
     )
 
 
-def _finish(work: Coroutine[Any, Any, None]) -> None:
+def _finish_coroutine(work: Coroutine[Any, Any, None]) -> None:
     """Run to its end a coroutine that never waits: no loop is needed, or in the way."""
     try:
         work.send(None)
@@ -223,7 +223,7 @@ def _finish(work: Coroutine[Any, Any, None]) -> None:
     raise RuntimeError("the local app waited for something, and must not in process")
 
 
-def _scope(prepared: Prepared) -> Message:
+def _build_asgi_scope(prepared: Prepared) -> Message:
     url = urlsplit(prepared.url)
     return {
         "type": "http",

@@ -62,7 +62,7 @@ def check_caller(
     if bridge_token and same(headers.get("x-cinatra-bridge-token", ""), bridge_token):
         return None
     if verify_bearer is not None:
-        identity = _identity(verify_bearer, bearer_token(headers))
+        identity = _verify_identity(verify_bearer, bearer_token(headers))
         if identity is not None:
             return identity
     wanted = {
@@ -79,7 +79,7 @@ def bearer_token(headers: Mapping[str, str]) -> str:
     return "" if read is None else read[1]
 
 
-def _identity(verify_bearer: VerifyBearer, token: str) -> BearerIdentity | None:
+def _verify_identity(verify_bearer: VerifyBearer, token: str) -> BearerIdentity | None:
     if not token:
         return None
     try:
@@ -202,7 +202,9 @@ def check_node(
     """The node that signed has to be the one of this slot, for this route, in the slot's mode."""
     if node is None:
         return
-    calling = _read(node, scope, {declared.slot_id for declared in scope.slots_of(package_name)})
+    calling = _read_calling_node(
+        node, scope, {declared.slot_id for declared in scope.slots_of(package_name)}
+    )
     if calling.slot_id is not None and calling.slot_id != slot.slot_id:
         raise ContextError("attestation_slot_mismatch", "the node that signed is of another slot")
     wanted = f"finalize_{slot.selection_mode}" if finalizes else "resolve_context"
@@ -212,7 +214,7 @@ def check_node(
         )
 
 
-def _read(node: str, scope: RunScope, declared: Collection[str]) -> CallingNode:
+def _read_calling_node(node: str, scope: RunScope, declared: Collection[str]) -> CallingNode:
     own, public = _OWN_NODE.fullmatch(node), _PUBLIC_NODE.search(node)
     if node in scope.context_nodes and public is not None:
         return CallingNode(kind=public[0], slot_id=scope.context_nodes[node])

@@ -99,7 +99,7 @@ class ContextRoutes:
         return {
             **offered.wire(),
             "plannedRefs": [dict(ref.wire()) for ref in planned],
-            "allocationToken": self.artifacts.keep_plan(_plan(asked, planned)),
+            "allocationToken": self.artifacts.keep_plan(_build_context_plan(asked, planned)),
         }
 
     def finalize(
@@ -195,10 +195,14 @@ class ContextRoutes:
     def _plan_of(self, asked: _Asked, token: str) -> ContextPlan | None:
         """The plan that a finalize names; where it names none, what a host that holds its offers has."""
         if not token:
-            return self.artifacts.offered_before(_plan(asked, ())) if self.holds_offers else None
+            return (
+                self.artifacts.offered_before(_build_context_plan(asked, ()))
+                if self.holds_offers
+                else None
+            )
         plan = self.artifacts.plan(token)
         # One answer for both, so that nobody learns which tokens there are.
-        if plan is None or plan.owner != _plan(asked, ()).owner:
+        if plan is None or plan.owner != _build_context_plan(asked, ()).owner:
             raise ContextError(
                 "selection_incoherent",
                 f'the allocationToken is not one of this run for the slot "{asked.slot.slot_id}"',
@@ -214,12 +218,12 @@ class ContextRoutes:
         """The refs of the selection, and whether this call wrote them."""
         try:
             chosen = self._chosen(asked, plan, mode, selection)
-            wrote = self.artifacts.record(_choice(asked, chosen))
+            wrote = self.artifacts.record(_build_choice(asked, chosen))
         except ContextError as error:
             pinned = self._pinned(asked, mode, selection) if error.code in _OUTDATED else None
             if pinned is None:
                 raise
-            self.artifacts.again(_choice(asked, pinned))
+            self.artifacts.again(_build_choice(asked, pinned))
             return pinned, False
         if not wrote:
             chosen = self._pinned(asked, mode, selection) or chosen
@@ -234,7 +238,7 @@ class ContextRoutes:
             return accepted(offered, mode, selection)
         offered = self._offered(asked)
         right = {ref.triple for ref in offered.selected}
-        if _fits(asked.slot, mode, selection) and set(selection.triples) != right:
+        if _fits_slot(asked.slot, mode, selection) and set(selection.triples) != right:
             raise ContextError(
                 "inherited_selection_mismatch",
                 f'the slot "{asked.slot.slot_id}" takes exactly what {asked.parent.package_name} '
@@ -246,12 +250,12 @@ class ContextRoutes:
         self, asked: _Asked, mode: str, selection: ContextSelection
     ) -> tuple[ResolvedContextRef, ...] | None:
         """The selection as it is recorded; `None` where exactly it is not there."""
-        if not _fits(asked.slot, mode, selection):
+        if not _fits_slot(asked.slot, mode, selection):
             return None
-        return self.artifacts.pinned(_choice(asked, ()), selection.triples)
+        return self.artifacts.pinned(_build_choice(asked, ()), selection.triples)
 
 
-def _choice(asked: _Asked, refs: tuple[ResolvedContextRef, ...]) -> Choice:
+def _build_choice(asked: _Asked, refs: tuple[ResolvedContextRef, ...]) -> Choice:
     return Choice(
         org_id=asked.actor.org_id,
         parent_run_id=asked.run_id,
@@ -262,7 +266,7 @@ def _choice(asked: _Asked, refs: tuple[ResolvedContextRef, ...]) -> Choice:
     )
 
 
-def _plan(asked: _Asked, refs: tuple[ResolvedContextRef, ...]) -> ContextPlan:
+def _build_context_plan(asked: _Asked, refs: tuple[ResolvedContextRef, ...]) -> ContextPlan:
     return ContextPlan(
         org_id=asked.actor.org_id,
         parent_run_id=asked.run_id,
@@ -272,7 +276,7 @@ def _plan(asked: _Asked, refs: tuple[ResolvedContextRef, ...]) -> ContextPlan:
     )
 
 
-def _fits(slot: AgentContextSlot, mode: str, selection: ContextSelection) -> bool:
+def _fits_slot(slot: AgentContextSlot, mode: str, selection: ContextSelection) -> bool:
     """Whether a selection is for this slot, in its modes."""
     given = (mode, selection.slot_id, selection.resolution_mode)
     return given == (slot.selection_mode, slot.slot_id, slot.resolution_mode)

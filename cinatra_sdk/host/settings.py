@@ -36,7 +36,7 @@ UNSTORABLE: Final = re.compile(r"[\x00\ud800-\udfff]")
 """A character that no database takes."""
 
 
-def _usable(text: str) -> str:
+def _check_id_text(text: str) -> str:
     if text != text.strip() or not text.isprintable():
         raise ValueError("an id is printable text without spaces around it")
     if find_secret(text):
@@ -45,7 +45,7 @@ def _usable(text: str) -> str:
     return text
 
 
-Id = Annotated[str, Field(min_length=1, max_length=500), AfterValidator(_usable)]
+Id = Annotated[str, Field(min_length=1, max_length=500), AfterValidator(_check_id_text)]
 Ids = Annotated[frozenset[Id], Field(strict=False)]
 Names = Annotated[tuple[Id, ...], Field(strict=False)]
 Slots = Annotated[tuple[AgentContextSlot, ...], Field(strict=False)]

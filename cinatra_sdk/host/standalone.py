@@ -79,10 +79,10 @@ def remade(
     beyond = None
     if other is not None:
         beyond = platform_from(other, env=env, record=record, allow=allow)
-    return standalone(database, settings, beyond=beyond, hands_on=_listed(description))
+    return standalone(database, settings, beyond=beyond, hands_on=_read_route_entries(description))
 
 
-def _listed(description: Mapping[str, Any]) -> list[str] | None:
+def _read_route_entries(description: Mapping[str, Any]) -> list[str] | None:
     listed = description.get(HANDS_ON)
     if listed is None:
         return None

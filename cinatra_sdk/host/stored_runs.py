@@ -76,7 +76,7 @@ class StoredRuns:
     def scope(self, run_id: str) -> RunScope | None:
         """Raises: `ContextError` where the flow's slots cannot be read; `StoreError`."""
         stored = self.stored(run_id)
-        return None if stored is None else _scope(run_id, stored)
+        return None if stored is None else _build_run_scope(run_id, stored)
 
     def seen_by(self, run_id: str, actor: Actor) -> RunDirectory:
         """The runs that a call of run `run_id` may be about, made on behalf of `actor`."""
@@ -91,7 +91,7 @@ class StoredRuns:
         return StoredRun(
             tenant=row["tenant"],
             has_ended=row["status"] in ENDED,
-            settings=_settings(row["platform"]),
+            settings=_find_settings(row["platform"]),
             declared=self._declared(row["digest"]),
         )
 
@@ -137,7 +137,7 @@ class _Seen:
                 "actor_unresolved", "the run goes on for somebody else than it was started for"
             )
         if run_id == self.caller:
-            return _scope(run_id, calling)
+            return _build_run_scope(run_id, calling)
         assert calling.settings is not None  # it has an owner
         if not calling.settings.selects_for_other_runs:
             raise ContextError(
@@ -150,21 +150,21 @@ class _Seen:
             return None
         # The answer comes from the caller's platform, so its extensions would decide what counts
         # as an accepted artifact in a run that has others.
-        if _installed(named.settings) != _installed(calling.settings):
+        if _map_installed_extensions(named.settings) != _map_installed_extensions(calling.settings):
             raise ContextError(
                 "run_mismatch",
                 "the run that is selected for was started with other installed extensions",
                 hint="start the selecting run with the same extensions as the one it selects for",
             )
-        return _scope(run_id, named)
+        return _build_run_scope(run_id, named)
 
 
-def _installed(settings: LocalSettings) -> dict[str, frozenset[str]]:
+def _map_installed_extensions(settings: LocalSettings) -> dict[str, frozenset[str]]:
     """Extension → what it satisfies, in whichever order it was written."""
     return {name: frozenset(satisfied) for name, satisfied in settings.extensions.items()}
 
 
-def _settings(description: Mapping[str, JsonValue]) -> LocalSettings | None:
+def _find_settings(description: Mapping[str, JsonValue]) -> LocalSettings | None:
     if not is_standalone(description):
         return None
     try:
@@ -173,7 +173,7 @@ def _settings(description: Mapping[str, JsonValue]) -> LocalSettings | None:
         return None
 
 
-def _scope(run_id: str, stored: StoredRun) -> RunScope:
+def _build_run_scope(run_id: str, stored: StoredRun) -> RunScope:
     settings, declared = stored.settings, stored.declared
     if stored.has_ended:
         raise ContextError(

@@ -50,14 +50,14 @@ def read_headers_for(
     """
     found: list[HostHeaders] = []
     for text, headers in given.items():
-        entry = _entry(text)
+        entry = _parse_allow_entry(text)
         place = Target(origin=entry.origin, segments=entry.prefix)
         if not any(one.covers(place) for one in (base, *allow) if one is not None):
             raise ValueError(
                 f"headers_for {shown(text)!r}: no call may go there; add it to `allow` as well"
             )
         if not callable(headers):
-            problem = _flaw(headers, own=base is not None and base.covers(place))
+            problem = _find_header_flaw(headers, own=base is not None and base.covers(place))
             if problem:
                 raise ValueError(f"headers_for {shown(text)!r}: {problem}")
         found.append(
@@ -82,8 +82,8 @@ def host_headers(
             "its host comes from a value, and the host's headers go only where the flow's own words "
             f"lead; write {target.origin} in the url"
         )
-    headers = _asked(chosen.given, call) if callable(chosen.given) else chosen.given
-    problem = _flaw(headers, own=own)
+    headers = _call_header_function(chosen.given, call) if callable(chosen.given) else chosen.given
+    problem = _find_header_flaw(headers, own=own)
     if problem:
         raise RefusalError(f"the host's headers for {target.origin} cannot be sent: {problem}")
     return {name.lower(): value for name, value in headers.items()}
@@ -95,7 +95,7 @@ def secrets_in(headers: Headers) -> tuple[str, ...]:
     return tuple(text for text in (*headers.values(), *parts) if text)
 
 
-def _asked(ask: Callable[[PlatformCall], Headers], call: PlatformCall) -> Headers:
+def _call_header_function(ask: Callable[[PlatformCall], Headers], call: PlatformCall) -> Headers:
     try:
         return ask(call)
     except Exception as error:  # noqa: BLE001 - the host's own code; its words may hold a secret
@@ -103,7 +103,7 @@ def _asked(ask: Callable[[PlatformCall], Headers], call: PlatformCall) -> Header
     raise RefusalError(f"the host's function for its headers raised {kind}")
 
 
-def _flaw(headers: object, *, own: bool) -> str:
+def _find_header_flaw(headers: object, *, own: bool) -> str:
     """Why these headers cannot be sent; the names are told and the values are not."""
     if not isinstance(headers, Mapping):
         return "they are no mapping from names to values"
@@ -121,7 +121,7 @@ def _flaw(headers: object, *, own: bool) -> str:
     return ""
 
 
-def _entry(text: str) -> AllowEntry:
+def _parse_allow_entry(text: str) -> AllowEntry:
     try:
         return AllowEntry.parse(text)
     except RefusalError as refusal:

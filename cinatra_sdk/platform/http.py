@@ -101,7 +101,7 @@ class HttpPlatform:
         clock: Callable[[], float] = time.time,
         surroundings: Surroundings | None = None,
     ) -> None:
-        base = None if base_url is None else _base(base_url)
+        base = None if base_url is None else _parse_base_url(base_url)
         listed = tuple(_allow_entry(entry) for entry in allow)
         self._rules = RequestRules(
             base_url=(base_url or "").rstrip("/"),
@@ -196,7 +196,7 @@ class HttpPlatform:
         reading = self._reading(prepared)
         try:
             with unrecorded():
-                _read(client, request, reading)
+                _read_response(client, request, reading)
         except httpx2.RequestError as error:
             return failure_of(error)
         return reading.outcome()
@@ -211,7 +211,7 @@ class HttpPlatform:
         try:
             with unrecorded():
                 async with asyncio.timeout(prepared.timeout + GRACE_SECONDS):
-                    await _aread(client, request, reading)
+                    await _aread_response(client, request, reading)
         except TimeoutError:
             return Failure(kind="timeout")
         except httpx2.RequestError as error:
@@ -238,9 +238,9 @@ class HttpPlatform:
         with self._lock:
             client = self._injected or self._own
             if client is None and not self._closed:
-                client = self._own = httpx2.Client(trust_env=False, verify=_trusted())
+                client = self._own = httpx2.Client(trust_env=False, verify=_make_ssl_context())
         if client is None or client.is_closed:
-            raise _closed(prepared)
+            raise _build_closed_error(prepared)
         return client
 
     def _async_client(self, prepared: Prepared) -> httpx2.AsyncClient:
@@ -251,10 +251,12 @@ class HttpPlatform:
             if client is None and not self._closed:
                 # No idle connections: they would outlive a loop that ends without `aclose`.
                 limits = httpx2.Limits(max_connections=100, max_keepalive_connections=0)
-                client = httpx2.AsyncClient(trust_env=False, verify=_trusted(), limits=limits)
+                client = httpx2.AsyncClient(
+                    trust_env=False, verify=_make_ssl_context(), limits=limits
+                )
                 self._own_async[loop] = client
         if client is None or client.is_closed:
-            raise _closed(prepared)
+            raise _build_closed_error(prepared)
         return client
 
     def close(self) -> None:
@@ -299,7 +301,7 @@ class HttpPlatform:
         await self.aclose()
 
 
-def _read(client: httpx2.Client, request: httpx2.Request, reading: Reading) -> None:
+def _read_response(client: httpx2.Client, request: httpx2.Request, reading: Reading) -> None:
     response = client.send(request, stream=True, auth=None, follow_redirects=False)
     try:
         if reading.begin(response):
@@ -310,7 +312,9 @@ def _read(client: httpx2.Client, request: httpx2.Request, reading: Reading) -> N
         response.close()
 
 
-async def _aread(client: httpx2.AsyncClient, request: httpx2.Request, reading: Reading) -> None:
+async def _aread_response(
+    client: httpx2.AsyncClient, request: httpx2.Request, reading: Reading
+) -> None:
     response = await client.send(request, stream=True, auth=None, follow_redirects=False)
     try:
         if reading.begin(response):
@@ -321,7 +325,7 @@ async def _aread(client: httpx2.AsyncClient, request: httpx2.Request, reading: R
         await response.aclose()
 
 
-def _base(base_url: str) -> AllowEntry:
+def _parse_base_url(base_url: str) -> AllowEntry:
     problem = "a base url has no query and no fragment"
     try:
         target = read_url(base_url)
@@ -340,12 +344,12 @@ def _allow_entry(text: str) -> AllowEntry:
     raise ValueError(f"allow entry {shown(text)!r}: {problem}")
 
 
-def _trusted() -> ssl.SSLContext:
+def _make_ssl_context() -> ssl.SSLContext:
     # SSL_CERT_FILE of the environment counts; its proxies do not: they would see the tokens.
     return httpx2.create_ssl_context(trust_env=True)
 
 
-def _closed(prepared: Prepared) -> PlatformRefused:
+def _build_closed_error(prepared: Prepared) -> PlatformRefused:
     return PlatformRefused(
         f'node "{prepared.node}": the platform is closed; make a new HttpPlatform',
         node=prepared.node,

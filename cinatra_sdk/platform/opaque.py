@@ -37,7 +37,10 @@ def read_opaque(given: Sequence[str] | Mapping[str, Opaque]) -> Marked:
     named: Mapping[str, Opaque] = (
         given if isinstance(given, Mapping) else dict.fromkeys(given, "status")
     )
-    return tuple((_entry(text), _level(text, level)) for text, level in named.items())
+    return tuple(
+        (_parse_opaque_entry(text), _check_opaque_level(text, level))
+        for text, level in named.items()
+    )
 
 
 def listed_opaque(text: str) -> dict[str, Opaque]:
@@ -89,7 +92,7 @@ def _is_plain(value: JsonValue, schema: Mapping[str, JsonValue]) -> bool:
     return value is None or isinstance(value, bool) or abs(value) <= _MOST
 
 
-def _entry(text: str) -> AllowEntry:
+def _parse_opaque_entry(text: str) -> AllowEntry:
     try:
         return AllowEntry.parse(text)
     except RefusalError as refusal:
@@ -97,7 +100,7 @@ def _entry(text: str) -> AllowEntry:
     raise ValueError(f"opaque entry {shown(text)!r}: {problem}")
 
 
-def _level(text: str, level: Opaque) -> Opaque:
+def _check_opaque_level(text: str, level: Opaque) -> Opaque:
     if level in _LEVELS:
         return level
     raise ValueError(f"opaque entry {shown(text)!r}: {level!r} is none of {', '.join(_LEVELS)}")

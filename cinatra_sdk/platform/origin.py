@@ -85,7 +85,7 @@ def read_url(text: str) -> Target:
         raise RefusalError("the url holds a control character (CR, LF, NUL, …)")
     if text != text.strip() or "\\" in text:
         raise RefusalError("the url holds a backslash, or a space at an end")
-    parts = _split(text)
+    parts = _split_url(text)
     port = parts.port
     if parts.scheme not in DEFAULT_PORTS:
         raise RefusalError("the url's scheme must be http or https")
@@ -94,12 +94,12 @@ def read_url(text: str) -> Target:
     if port == 0:
         raise RefusalError("the url's port is 0")
     origin = Origin(
-        scheme=parts.scheme, host=_host(parts), port=port or DEFAULT_PORTS[parts.scheme]
+        scheme=parts.scheme, host=_read_host(parts), port=port or DEFAULT_PORTS[parts.scheme]
     )
     return Target(origin=origin, segments=decoded_segments(parts.path), has_query=bool(parts.query))
 
 
-def _split(text: str) -> SplitResult:
+def _split_url(text: str) -> SplitResult:
     with suppress(ValueError):
         parts = urlsplit(text)
         _ = parts.port  # read here, because it may raise too
@@ -109,7 +109,7 @@ def _split(text: str) -> SplitResult:
     raise RefusalError("the url cannot be parsed")
 
 
-def _host(parts: SplitResult) -> str:
+def _read_host(parts: SplitResult) -> str:
     host = parts.hostname or ""
     if "[" in parts.netloc:
         with suppress(ValueError):
@@ -126,7 +126,7 @@ def decoded_segments(path: str) -> tuple[str, ...]:
     A server may decode once or twice; a dot segment must not appear for either.
     """
     for _ in range(_MAX_DECODINGS):
-        decoded = _unquoted(path)
+        decoded = _decode_path(path)
         if decoded == path:
             break
         path = decoded
@@ -141,7 +141,7 @@ def decoded_segments(path: str) -> tuple[str, ...]:
     return segments
 
 
-def _unquoted(path: str) -> str:
+def _decode_path(path: str) -> str:
     with suppress(UnicodeDecodeError):
         return unquote(path, errors="strict")
     # Over-long forms such as `%c0%ae` are a dot for a lenient server.

@@ -42,7 +42,7 @@ def declared_outputs(call: PlatformCall, body: JsonValue) -> dict[str, JsonValue
     return {
         output.title: answer[output.title]
         for output in call.outputs
-        if _present(call, output, answer)
+        if _has_valid_output(call, output, answer)
     }
 
 
@@ -62,24 +62,30 @@ def _as_object(call: PlatformCall, body: JsonValue) -> Mapping[str, JsonValue]:
         return {}
     if single in WHOLE_BODY:
         return {single: body}
-    raise _error(call, f"the answer must be an object with its outputs, got {type_name(body)}")
+    raise _build_output_error(
+        call, f"the answer must be an object with its outputs, got {type_name(body)}"
+    )
 
 
-def _present(call: PlatformCall, output: DeclaredOutput, answer: Mapping[str, JsonValue]) -> bool:
+def _has_valid_output(
+    call: PlatformCall, output: DeclaredOutput, answer: Mapping[str, JsonValue]
+) -> bool:
     if output.title not in answer:
         if output.has_default:
             return False
-        raise _error(call, f'the answer lacks the output "{output.title}"; {_came(answer)}')
+        raise _build_output_error(
+            call, f'the answer lacks the output "{output.title}"; {_describe_answer_keys(answer)}'
+        )
     value = answer[output.title]
-    problem = _problem(call, output, value)
+    problem = _find_output_problem(call, output, value)
     if problem and value is None and output.has_default:
         return False
     if problem:
-        raise _error(call, problem)
+        raise _build_output_error(call, problem)
     return True
 
 
-def _came(answer: Mapping[str, JsonValue]) -> str:
+def _describe_answer_keys(answer: Mapping[str, JsonValue]) -> str:
     if not answer:
         return "it is empty"
     shown = ", ".join(f'"{key[:60]}"' for key in list(answer)[:_SHOWN_KEYS])
@@ -87,7 +93,7 @@ def _came(answer: Mapping[str, JsonValue]) -> str:
     return f"it has {shown}" + (f" and {more} more" if more > 0 else "")
 
 
-def _problem(call: PlatformCall, output: DeclaredOutput, value: JsonValue) -> str:
+def _find_output_problem(call: PlatformCall, output: DeclaredOutput, value: JsonValue) -> str:
     """How `value` breaks the output's schema, without quoting the value; empty when it fits."""
     broken = ""
     try:
@@ -96,14 +102,14 @@ def _problem(call: PlatformCall, output: DeclaredOutput, value: JsonValue) -> st
         about = f'the schema declared for the output "{output.title}"'
         broken = f"{about} is no JSON Schema that can be checked: {flawed}"
     except TooMuchWork as stopped:
-        where = _spelled(output.title, stopped.path[::-1])
+        where = _format_output_path(output.title, stopped.path[::-1])
         broken = f"{where} cannot be checked against its schema: {stopped}"
     if broken:
-        raise _error(call, broken)
-    return "" if error is None else _described(output.title, error)
+        raise _build_output_error(call, broken)
+    return "" if error is None else _describe_schema_break(output.title, error)
 
 
-def _spelled(title: str, path: list[str | int]) -> str:
+def _format_output_path(title: str, path: list[str | int]) -> str:
     place = "".join(
         f"[{part}]" if isinstance(part, int) else f".{str(part)[:60]}"
         for part in path[:_SHOWN_PARTS]
@@ -111,8 +117,8 @@ def _spelled(title: str, path: list[str | int]) -> str:
     return f'the output "{title}{place}"'
 
 
-def _described(title: str, error: Break) -> str:
-    where = _spelled(title, error.place)
+def _describe_schema_break(title: str, error: Break) -> str:
+    where = _format_output_path(title, error.place)
     wanted, instance, rule = error.wanted, error.value, error.rule or "false"
     if rule == "type":
         kinds = wanted if isinstance(wanted, list) else [wanted]
@@ -132,5 +138,5 @@ def type_name(value: Any) -> str:
     return names.get(type(value), "null")
 
 
-def _error(call: PlatformCall, problem: str) -> PlatformOutputError:
+def _build_output_error(call: PlatformCall, problem: str) -> PlatformOutputError:
     return PlatformOutputError(f'node "{call.node}": {problem}', node=call.node)

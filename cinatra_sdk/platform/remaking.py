@@ -63,8 +63,8 @@ def remake(description: Mapping[str, Any], own: OwnSettings) -> Platform:
     settings = {key: value for key, value in description.items() if key != "kind"}
     kind = description.get("kind")
     if kind == "simulated":
-        _only(settings, _SIMULATED_KEYS, kind)
-        return _simulated(settings, own)
+        _refuse_unknown_settings(settings, _SIMULATED_KEYS, kind)
+        return _make_simulated_platform(settings, own)
     if kind == "local":
         raise ValueError(NO_SETTINGS)
     if kind != "http":
@@ -72,11 +72,11 @@ def remake(description: Mapping[str, Any], own: OwnSettings) -> Platform:
             f'a platform is of kind "http" or "simulated", not {kind!r}: '
             "open the store with platform=… for one of your own"
         )
-    _only(settings, _HTTP_KEYS, kind)
+    _refuse_unknown_settings(settings, _HTTP_KEYS, kind)
     _refuse_host_headers(settings.get("headers_for"))
     if settings.get("base_url", "") is None:
         return _without_platform(settings, own)
-    return _http(settings, own)
+    return _make_http_platform(settings, own)
 
 
 def takes_credentials(platform: Platform) -> bool:
@@ -102,7 +102,7 @@ def is_own(base_url: str, env: Mapping[str, str]) -> bool:
     """Whether the platform at `base_url` is the one that a process with these settings names."""
     own = OwnSettings.of(env)
     with suppress(ValueError):
-        return bool(own.base_url) and _address(base_url) == _address(own.base_url)
+        return bool(own.base_url) and _parse_address(base_url) == _parse_address(own.base_url)
     return False
 
 
@@ -117,7 +117,7 @@ def is_named(text: str, env: Mapping[str, str]) -> bool:
 # ------------------------------------------------------------------------ simulations
 
 
-def _simulated(settings: Mapping[str, Any], own: OwnSettings) -> Platform:
+def _make_simulated_platform(settings: Mapping[str, Any], own: OwnSettings) -> Platform:
     from cinatra_sdk.platform.simulated import SimulatedPlatform
 
     for name in ("stubs", "fallback"):
@@ -139,28 +139,30 @@ def _simulated(settings: Mapping[str, Any], own: OwnSettings) -> Platform:
 # ------------------------------------------------------------------------------- http
 
 
-def _http(settings: Mapping[str, Any], own: OwnSettings) -> Platform:
+def _make_http_platform(settings: Mapping[str, Any], own: OwnSettings) -> Platform:
     base_url = settings.get("base_url") or own.base_url
     if not isinstance(base_url, str) or not base_url:
         raise ValueError(
             "an http platform needs a base_url, or CINATRA_BASE_URL in the environment"
         )
-    is_own = bool(own.base_url) and _address(base_url) == _own(BASE_URL, own.base_url)
+    is_own = bool(own.base_url) and _parse_address(base_url) == _parse_own_address(
+        BASE_URL, own.base_url
+    )
     if not is_own:
         _refuse_stranger(base_url, own)
     _refuse_lacking(settings.get("needs", []), own, base_url)
-    bounds = _bounds(settings, own)
+    bounds = _read_bounds(settings, own)
     made = _own_platform(own, bounds) if is_own else _strangers_platform(base_url, bounds)
     made.unnamed = tuple(text for text in (base_url, *bounds["allow"]) if not _is_named(text, own))
     return made
 
 
-def _bounds(settings: Mapping[str, Any], own: OwnSettings) -> dict[str, Any]:
+def _read_bounds(settings: Mapping[str, Any], own: OwnSettings) -> dict[str, Any]:
     """What the run asks for, within what this process allows."""
     return {
-        "allow": _allowed(settings.get("allow", []), own),
-        **_patience(settings),
-        "opaque": _opaque(settings.get("opaque", []), own),
+        "allow": _check_allow_entries(settings.get("allow", []), own),
+        **_read_timeout_settings(settings),
+        "opaque": _read_opaque_levels(settings.get("opaque", []), own),
     }
 
 
@@ -183,17 +185,17 @@ def _strangers_platform(base_url: str, bounds: dict[str, Any]) -> HttpPlatform:
 
 def _is_named(text: str, own: OwnSettings) -> bool:
     """Whether this process itself wrote an address that covers `text`."""
-    mine = [*_listed(own), *map(AllowEntry.parse, own.opened)]
+    mine = [*_parse_own_allow_list(own), *map(AllowEntry.parse, own.opened)]
     if own.base_url:
         mine.append(AllowEntry.parse(own.base_url))
-    return any(entry.covers(_place(AllowEntry.parse(text))) for entry in mine)
+    return any(entry.covers(_build_entry_target(AllowEntry.parse(text))) for entry in mine)
 
 
 def _without_platform(settings: Mapping[str, Any], own: OwnSettings) -> Platform:
     """Of a run that calls listed addresses only: nothing of this process proves who is calling."""
     from cinatra_sdk.platform.http import HttpPlatform
 
-    bounds = _bounds(settings, own)
+    bounds = _read_bounds(settings, own)
     made = HttpPlatform(None, **bounds)
     made.unnamed = tuple(text for text in bounds["allow"] if not _is_named(text, own))
     return made
@@ -211,25 +213,25 @@ def _refuse_host_headers(origins: object) -> None:
     )
 
 
-def _address(base_url: str) -> Target:
+def _parse_address(base_url: str) -> Target:
     """Origin and path: a path of its own may be another receiver behind the same host."""
     return read_url(base_url)
 
 
-def _own(setting: str, text: str) -> Target:
+def _parse_own_address(setting: str, text: str) -> Target:
     """An address of this process's own; raises `ValueError` naming the setting it is in."""
     problem = ""
     try:
-        return _address(text)
+        return _parse_address(text)
     except ValueError as refusal:
         problem = str(refusal)
     raise ValueError(f"{setting} of this process, {shown(text)!r}: {problem}")
 
 
-def _listed(own: OwnSettings) -> list[AllowEntry]:
+def _parse_own_allow_list(own: OwnSettings) -> list[AllowEntry]:
     """What `OASFLOW_ALLOW` lists."""
     for text in own.allow or ():
-        _own(ALLOW, text)
+        _parse_own_address(ALLOW, text)
     return [AllowEntry.parse(text) for text in own.allow or ()]
 
 
@@ -244,7 +246,9 @@ def _refuse_stranger(base_url: str, own: OwnSettings) -> None:
             setting=BASE_URL,
             value=base_url,
         )
-    if own.names_addresses and not any(e.covers(_address(base_url)) for e in _listed(own)):
+    if own.names_addresses and not any(
+        e.covers(_parse_address(base_url)) for e in _parse_own_allow_list(own)
+    ):
         raise SettingLacking(
             f"the platform is {told}, and this process calls "
             f"{shown(own.base_url) or 'only what OASFLOW_ALLOW lists'}: set CINATRA_BASE_URL "
@@ -290,16 +294,16 @@ def _refuse_lacking(needs: object, own: OwnSettings, base_url: str) -> None:
         )
 
 
-def _allowed(entries: object, own: OwnSettings) -> list[str]:
+def _check_allow_entries(entries: object, own: OwnSettings) -> list[str]:
     """The entries of the description, where this process may call them too, and what it opened."""
     if not isinstance(entries, list) or not all(isinstance(entry, str) for entry in entries):
         raise ValueError('"allow" of a stored platform is a list of addresses')
-    mine = None if own.allow is None else _listed(own)
+    mine = None if own.allow is None else _parse_own_allow_list(own)
     for text in entries:
         entry = AllowEntry.parse(text)
         if mine is None:
             _refuse_inner(text, setting=ALLOW, loopback=False)
-        elif not any(one.covers(_place(entry)) for one in mine):
+        elif not any(one.covers(_build_entry_target(entry)) for one in mine):
             raise SettingLacking(
                 f"the run may call {shown(text)}, and {ALLOW} of this process does not list it "
                 "(--allow at the command line)",
@@ -309,11 +313,11 @@ def _allowed(entries: object, own: OwnSettings) -> list[str]:
     return list(dict.fromkeys((*entries, *own.opened)))
 
 
-def _place(entry: AllowEntry) -> Target:
+def _build_entry_target(entry: AllowEntry) -> Target:
     return Target(origin=entry.origin, segments=entry.prefix)
 
 
-def _patience(settings: Mapping[str, Any]) -> dict[str, Any]:
+def _read_timeout_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Timeout, retries and repeated posts, of the right types and within bounds."""
     found: dict[str, Any] = {}
     if "timeout" in settings:
@@ -333,10 +337,10 @@ def _patience(settings: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _opaque(given: object, own: OwnSettings) -> dict[str, Opaque]:
+def _read_opaque_levels(given: object, own: OwnSettings) -> dict[str, Opaque]:
     """It only ever narrows what is kept of an answer, so a description may add to the process's."""
     for address in own.opaque:
-        _own(OPAQUE, address)
+        _parse_own_address(OPAQUE, address)
     if isinstance(given, list) and all(isinstance(address, str) for address in given):
         given = dict.fromkeys(given, "status")
     if isinstance(given, Mapping) and all(isinstance(level, str) for level in given.values()):
@@ -348,7 +352,9 @@ def _is_number(value: object) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-def _only(settings: Mapping[str, JsonValue], known: frozenset[str], kind: str) -> None:
+def _refuse_unknown_settings(
+    settings: Mapping[str, JsonValue], known: frozenset[str], kind: str
+) -> None:
     unknown = sorted(set(settings) - known)
     if unknown:
         raise ValueError(

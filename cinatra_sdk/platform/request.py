@@ -105,12 +105,12 @@ def prepare(rules: RequestRules, call: PlatformCall, *, now: float) -> Prepared:
 
     Raises: `PlatformRefused` when it must not be made.
     """
-    url = _placed(rules, call.url)
-    named = shown(_placed(rules, call.shown_url))
+    url = _insert_base_url(rules, call.url)
+    named = shown(_insert_base_url(rules, call.shown_url))
     try:
-        return _prepared(rules, call, url, now=now)
+        return _build_request(rules, call, url, now=now)
     except RefusalError as refusal:
-        problem = redact(str(refusal), _secrets(rules, call))
+        problem = redact(str(refusal), _collect_secrets(rules, call))
     # Raised here, not in the handler: `from None` would keep what was caught in the context.
     raise PlatformRefused(
         f'node "{call.node}": {named} was not called: {problem}',
@@ -119,19 +119,19 @@ def prepare(rules: RequestRules, call: PlatformCall, *, now: float) -> Prepared:
     )
 
 
-def _placed(rules: RequestRules, url: str) -> str:
+def _insert_base_url(rules: RequestRules, url: str) -> str:
     if not url.startswith(BASE_URL_PLACEHOLDER) or rules.base is None:
         return url
     return rules.base_url + url.removeprefix(BASE_URL_PLACEHOLDER)
 
 
-def _prepared(rules: RequestRules, call: PlatformCall, url: str, *, now: float) -> Prepared:
-    target, guard = _admitted(rules, call, url)
-    method = _method(call.method)
+def _build_request(rules: RequestRules, call: PlatformCall, url: str, *, now: float) -> Prepared:
+    target, guard = _admit_target(rules, call, url)
+    method = _check_method(call.method)
     own = guard is None
     given = host_headers(rules.host_headers, target, call, own=own)
-    headers = _headers(rules, call, target, given=given, proven=own, now=now)
-    content, content_type = _content(call.body, headers.get("content-type", ""))
+    headers = _build_headers(rules, call, target, given=given, proven=own, now=now)
+    content, content_type = _encode_body(call.body, headers.get("content-type", ""))
     if content_type:
         headers["content-type"] = content_type
     keyed = rules.retry_posts and bool(call.idempotency_key)
@@ -139,7 +139,7 @@ def _prepared(rules: RequestRules, call: PlatformCall, url: str, *, now: float) 
         node=call.node,
         method=method,
         url=url,
-        shown_url=shown(_placed(rules, call.shown_url)),
+        shown_url=shown(_insert_base_url(rules, call.shown_url)),
         headers=tuple(headers.items()),
         content=content,
         timeout=rules.timeout if call.timeout is None else call.timeout,
@@ -148,11 +148,11 @@ def _prepared(rules: RequestRules, call: PlatformCall, url: str, *, now: float) 
         query=tuple(call.query.items()),
         opaque=level_of(rules.opaque, target) if rules.opaque else None,
         outputs=call.outputs,
-        secrets=(*_secrets(rules, call, headers), *secrets_in(given)),
+        secrets=(*_collect_secrets(rules, call, headers), *secrets_in(given)),
     )
 
 
-def _admitted(
+def _admit_target(
     rules: RequestRules, call: PlatformCall, url: str
 ) -> tuple[Target, AllowEntry | None]:
     if rules.base is None and url.startswith(BASE_URL_PLACEHOLDER):
@@ -183,7 +183,7 @@ def _admitted(
     )
 
 
-def _method(method: str) -> str:
+def _check_method(method: str) -> str:
     if method.upper() not in _METHODS:
         raise RefusalError(f"the method must be one of {', '.join(sorted(_METHODS))}")
     return method.upper()
@@ -192,7 +192,7 @@ def _method(method: str) -> str:
 # -------------------------------------------------------------------------- headers
 
 
-def _headers(
+def _build_headers(
     rules: RequestRules,
     call: PlatformCall,
     target: Target,
@@ -271,7 +271,7 @@ def attest(rules: RequestRules, call: PlatformCall, *, version: str, now: float)
     return f"{version}:{expiry}:{hmac.new(key, material.encode(), hashlib.sha256).hexdigest()}"
 
 
-def _secrets(
+def _collect_secrets(
     rules: RequestRules, call: PlatformCall, sent: Mapping[str, str] = _NOTHING_SENT
 ) -> tuple[str, ...]:
     """The host's and the run's secrets, and the proofs that were made of them for this call."""
@@ -284,27 +284,27 @@ def _secrets(
 # ----------------------------------------------------------------------------- body
 
 
-def _content(body: JsonValue, content_type: str) -> tuple[bytes | None, str]:
+def _encode_body(body: JsonValue, content_type: str) -> tuple[bytes | None, str]:
     """The bytes of `body`, and the content type to send them with."""
     media = content_type.partition(";")[0].strip().lower()
     json_media = media == "application/json" or media.endswith("+json")
     if body is None:
         return None, ""
     if isinstance(body, str) and not json_media:
-        return _encoded(body), content_type or "text/plain; charset=utf-8"
+        return _encode_text(body), content_type or "text/plain; charset=utf-8"
     if media == "application/x-www-form-urlencoded":
-        return _encoded(_form(body)), content_type
-    return _encoded(_json(body)), content_type or "application/json"
+        return _encode_text(_encode_form(body)), content_type
+    return _encode_text(_encode_json(body)), content_type or "application/json"
 
 
-def _encoded(text: str) -> bytes:
+def _encode_text(text: str) -> bytes:
     # Not `encode` in a `try`: its error would carry the whole body in its context.
     if _SURROGATE.search(text):
         raise RefusalError("the body holds a lone surrogate, which is not text")
     return text.encode()
 
 
-def _json(value: JsonValue) -> str:
+def _encode_json(value: JsonValue) -> str:
     try:
         return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     except ValueError:
@@ -312,14 +312,14 @@ def _json(value: JsonValue) -> str:
     raise RefusalError(problem)
 
 
-def _form(body: JsonValue) -> str:
+def _encode_form(body: JsonValue) -> str:
     """Form encoding: a list repeats its key, null is empty, other values are JSON text."""
     if not isinstance(body, dict):
         raise RefusalError("a form-encoded body must be an object")
     pairs: list[tuple[str, str]] = []
     for key, value in body.items():
         for one in value if isinstance(value, list) else [value]:
-            text = one if isinstance(one, str) else "" if one is None else _json(one)
+            text = one if isinstance(one, str) else "" if one is None else _encode_json(one)
             if _SURROGATE.search(key + text):
                 raise RefusalError("the body holds a lone surrogate, which is not text")
             pairs.append((key, text))

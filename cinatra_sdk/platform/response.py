@@ -104,7 +104,7 @@ def judge(
     Raises: `PlatformError` when no further attempt is due.
     """
     if attempt < retries:
-        wait = _retry(prepared, outcome, attempt=attempt, now=now)
+        wait = _plan_retry(prepared, outcome, attempt=attempt, now=now)
         if wait is not None:
             return wait
     if isinstance(outcome, Failure):
@@ -114,7 +114,7 @@ def judge(
     raise _status_error(prepared, outcome)
 
 
-def _retry(
+def _plan_retry(
     prepared: Prepared, outcome: Answer | Failure, *, attempt: int, now: float
 ) -> Wait | None:
     backoff = Wait(min(LONGEST_WAIT, FIRST_WAIT * 2**attempt))
@@ -150,9 +150,9 @@ def decode(prepared: Prepared, answer: Answer) -> JsonValue:
     """
     if not answer.body.strip() or prepared.opaque == "status":
         return None
-    value = _value(prepared, answer)
+    value = _parse_answer_body(prepared, answer)
     if prepared.opaque == "plain":
-        value = _plain(prepared, answer, value)
+        value = _reduce_opaque_answer(prepared, answer, value)
     refused = ""
     try:
         check_value(value, where=f'node "{prepared.node}": the answer of {prepared.shown_url}')
@@ -168,7 +168,7 @@ def decode(prepared: Prepared, answer: Answer) -> JsonValue:
     return cut_out(value, prepared.secrets) if prepared.secrets else value
 
 
-def _value(prepared: Prepared, answer: Answer) -> JsonValue:
+def _parse_answer_body(prepared: Prepared, answer: Answer) -> JsonValue:
     text, problem = "", "is not JSON"
     try:
         text = answer.body.decode("utf-8-sig")
@@ -193,7 +193,7 @@ def _value(prepared: Prepared, answer: Answer) -> JsonValue:
     )
 
 
-def _plain(prepared: Prepared, answer: Answer, value: JsonValue) -> JsonValue:
+def _reduce_opaque_answer(prepared: Prepared, answer: Answer, value: JsonValue) -> JsonValue:
     """What an opaque answer may keep."""
     kept = kept_of(value, prepared.outputs)
     if not isinstance(kept, str):
@@ -298,14 +298,14 @@ def safe_line(text: str, secrets: Sequence[str]) -> str:
     # Cleaned before it is searched: to drop a letter later could join a secret together again.
     line = " ".join(kept.split())
     for secret in sorted(secrets, key=len, reverse=True):
-        line = _scattered(secret).sub("[redacted]", line)
+        line = _compile_scattered_pattern(secret).sub("[redacted]", line)
     line = redact(line, secrets)
     if cut and longest:
         line = line[:-longest]  # the end may be the first half of a secret
     return line if len(line) <= MESSAGE_LENGTH else line[: MESSAGE_LENGTH - 1] + "…"
 
 
-def _scattered(secret: str) -> re.Pattern[str]:
+def _compile_scattered_pattern(secret: str) -> re.Pattern[str]:
     """`secret`, also with blanks and letters nobody sees between its own (U+FE0F is printable)."""
     letters = [re.escape(letter) for letter in secret if "!" <= letter <= "~"]
     # Few plain letters would blank out ordinary words; such a secret is found as it is only.

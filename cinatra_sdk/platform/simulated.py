@@ -125,11 +125,13 @@ class SimulatedPlatform:
                 stub = self._fallback.answer(call)
             if isinstance(stub, StubbedError):
                 self._keep(call, recorded_call(call, error=asdict(stub)))
-                raise _failed(call, stub)
+                raise _build_stubbed_error(call, stub)
             where = f'the stub for node "{call.node}"'
-            answer: JsonValue = without_governed(_answer(call, stub or {}), where=where)
+            answer: JsonValue = without_governed(
+                _build_sample_answer(call, stub or {}), where=where
+            )
             # The record keeps a copy of its own: whoever gets the answer may change it.
-            self._keep(call, recorded_call(call, answer=_copied(answer)))
+            self._keep(call, recorded_call(call, answer=_copy_json(answer)))
             return answer
 
     async def acall(self, call: PlatformCall) -> JsonValue:
@@ -144,7 +146,7 @@ class SimulatedPlatform:
         line = json.dumps(cut_out(asdict(kept), call.placeholders), ensure_ascii=False) + "\n"
         written, problem = 0, ""
         try:
-            written = _append(self._record, line.encode())
+            written = _append_line(self._record, line.encode())
         except OSError as error:
             problem = os.strerror(error.errno) if error.errno else type(error).__name__
         if problem or written != len(line.encode()):
@@ -155,7 +157,7 @@ class SimulatedPlatform:
             )
 
 
-def _answer(call: PlatformCall, stub: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+def _build_sample_answer(call: PlatformCall, stub: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
     """A sample of each declared output that the stub does not give, then the stub."""
     answer: dict[str, JsonValue] = {}
     for output in call.outputs:
@@ -187,7 +189,7 @@ def recorded_call(
         path=call.path,
         method=call.method,
         url=call.url,
-        body=_copied(call.body),
+        body=_copy_json(call.body),
         run_id=call.run_id,
         idempotency_key=call.idempotency_key,
         answer=answer,
@@ -195,18 +197,18 @@ def recorded_call(
     )
 
 
-def _copied(value: JsonValue) -> JsonValue:
+def _copy_json(value: JsonValue) -> JsonValue:
     copied: JsonValue = json.loads(json.dumps(value))
     return copied
 
 
-def _failed(call: PlatformCall, stub: StubbedError) -> PlatformResponseError:
+def _build_stubbed_error(call: PlatformCall, stub: StubbedError) -> PlatformResponseError:
     return response_error(
         node=call.node, url=call.shown_url, status=stub.status, code=stub.code, message=stub.message
     )
 
 
-def _append(path: str, line: bytes) -> int:
+def _append_line(path: str, line: bytes) -> int:
     """Append in one write, and return when the line is on disk.
 
     A pipe that nobody reads is an error, and not waited for.

@@ -52,7 +52,9 @@ class Stubs:
     """
 
     def __init__(self, stubs: Mapping[str, JsonValue] | None = None) -> None:
-        self._answers = {key: _answers(key, value) for key, value in _checked(stubs or {}).items()}
+        self._answers = {
+            key: _read_stub_answers(key, value) for key, value in _check_stubs(stubs or {}).items()
+        }
         self._written: dict[str, JsonValue] = copy.deepcopy(dict(stubs or {}))
         self._turns = dict.fromkeys(self._answers, 0)
 
@@ -95,7 +97,7 @@ def read_stubs(path: str | os.PathLike[str]) -> dict[str, JsonValue]:
     problem = ""
     try:
         loaded = read_document(path, what="stubs file", most=MAX_BYTES)
-        return _checked({} if loaded is None else loaded)
+        return _check_stubs({} if loaded is None else loaded)
     except DocumentRefused as error:
         kind = "JSON" if os.fsdecode(path).lower().endswith(".json") else "YAML"
         problem = f"is not valid {kind}: {error}" if error.of_text else str(error)
@@ -105,36 +107,38 @@ def read_stubs(path: str | os.PathLike[str]) -> dict[str, JsonValue]:
     raise StubError(f"{shown_name(os.fsdecode(path))}: {problem}")
 
 
-def _cut(key: object) -> str:
+def _shorten_key(key: object) -> str:
     """A key as an error shows it: enough to find it by."""
     text = str(key)
     return text if len(text) <= MAX_KEY else text[:MAX_KEY] + "…"
 
 
-def _checked(stubs: Any) -> dict[str, JsonValue]:
+def _check_stubs(stubs: Any) -> dict[str, JsonValue]:
     """`stubs`, known to be a JSON object with usable keys and answers."""
     if not isinstance(stubs, Mapping):
         raise StubError("the stubs must be an object: node path, node id or url ending → answer")
     for key, value in stubs.items():
         if not isinstance(key, str) or not key.strip("/ "):
-            raise StubError(f"the key {_cut(key)!r} must be a node path, a node id or a url ending")
+            raise StubError(
+                f"the key {_shorten_key(key)!r} must be a node path, a node id or a url ending"
+            )
         try:
-            check_value(value, where=f'stub "{_cut(key)}"')
+            check_value(value, where=f'stub "{_shorten_key(key)}"')
         except ValueRefused as error:
             raise StubError(str(error)) from None
-        _answers(_cut(key), value)
+        _read_stub_answers(_shorten_key(key), value)
     return dict(stubs)
 
 
-def _answers(key: str, value: Any) -> list[dict[str, JsonValue] | StubbedError]:
+def _read_stub_answers(key: str, value: Any) -> list[dict[str, JsonValue] | StubbedError]:
     """The answers in turn."""
     turns = value if isinstance(value, list) else [value]
     if not turns:
         raise StubError(f'stub "{key}": a list of answers must not be empty')
-    return [_answer(key, turn) for turn in turns]
+    return [_read_stub_answer(key, turn) for turn in turns]
 
 
-def _answer(key: str, value: Any) -> dict[str, JsonValue] | StubbedError:
+def _read_stub_answer(key: str, value: Any) -> dict[str, JsonValue] | StubbedError:
     if not isinstance(value, Mapping):
         raise StubError(f'stub "{key}": an answer must be an object: output → value')
     if ERROR not in value:
@@ -145,7 +149,7 @@ def _answer(key: str, value: Any) -> dict[str, JsonValue] | StubbedError:
     unknown = sorted(set(error) - _ERROR_KEYS)
     if unknown:
         raise StubError(
-            f'stub "{key}": {ERROR} has only status, code, message; not "{_cut(unknown[0])}"'
+            f'stub "{key}": {ERROR} has only status, code, message; not "{_shorten_key(unknown[0])}"'
         )
     status = error.get("status")
     if type(status) is not int or not 400 <= status <= 599:

@@ -39,7 +39,7 @@ def find_binaries(named: Path | None, *, folder: Path) -> Path:
             return named.resolve()
         what = f"{named} does not hold {', '.join(PROGRAMS)}"
         raise LocalServerError(what, folder=folder, fix=f"Correct {BINARIES_VARIABLE}.")
-    for candidate in _candidates():
+    for candidate in _list_candidate_folders():
         if _is_complete(candidate):
             return candidate.resolve()
     what = "no PostgreSQL programs were found on this machine"
@@ -79,7 +79,7 @@ def reachable_binaries(
     return copied, version
 
 
-def _candidates() -> Iterator[Path]:
+def _list_candidate_folders() -> Iterator[Path]:
     wheel = importlib.util.find_spec(WHEEL_PACKAGE)  # finds it, runs nothing of it
     for place in (wheel.submodule_search_locations or []) if wheel else []:
         yield Path(place) / "pginstall" / "bin"
@@ -93,10 +93,10 @@ def _candidates() -> Iterator[Path]:
         )
         yield Path(done.stdout.strip())
     debian = DEBIAN.glob("[0-9]*/bin")
-    yield from sorted(debian, key=_numbers, reverse=True)
+    yield from sorted(debian, key=_parse_version_numbers, reverse=True)
 
 
-def _numbers(binaries: Path) -> list[int]:
+def _parse_version_numbers(binaries: Path) -> list[int]:
     return [int(digits) for digits in re.findall(r"\d+", binaries.parent.name)]
 
 

@@ -19,11 +19,11 @@ _LIST = "MIGRATIONS"
 
 def latest_step() -> int:
     """Number of the last step, counted from 0."""
-    counted = None if _MODULE in sys.modules else _counted()
-    return _loaded() if counted is None else counted
+    counted = None if _MODULE in sys.modules else _count_steps_in_source()
+    return _count_steps_by_import() if counted is None else counted
 
 
-def _counted() -> int | None:
+def _count_steps_in_source() -> int | None:
     """From the source; None where it does not list the steps one by one."""
     file = next((path for folder in sys.path if (path := Path(folder, _FILE)).is_file()), None)
     try:
@@ -45,7 +45,7 @@ def _number_of(value: ast.expr) -> int | None:
     return len(value.elts) - 1 if plain else None
 
 
-def _loaded() -> int:
+def _count_steps_by_import() -> int:
     from langgraph.checkpoint.postgres import PostgresSaver
 
     return len(PostgresSaver.MIGRATIONS) - 1

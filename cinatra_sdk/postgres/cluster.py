@@ -129,7 +129,7 @@ def create(cluster: Cluster, password: str, *, alive: int) -> None:
     secret.unlink(missing_ok=True)
     account.write(secret, password)
     try:
-        _run(
+        _run_program(
             cluster, "initdb", "-D", fresh, "-U", SUPERUSER, f"--pwfile={secret}", *INITDB_OPTIONS,
             keep_open=(alive,),
         )  # fmt: skip
@@ -138,7 +138,7 @@ def create(cluster: Cluster, password: str, *, alive: int) -> None:
     account.write(fresh / "postgresql.conf", SETTINGS)
     single = ("--single", "-D", fresh, "-c", "exit_on_error=on", "postgres")
     sql = f"CREATE DATABASE {DATABASE}\n"
-    _run(cluster, "postgres", *single, text=sql, keep_open=(alive,))
+    _run_program(cluster, "postgres", *single, text=sql, keep_open=(alive,))
     fresh.rename(cluster.data)
 
 
@@ -147,10 +147,10 @@ def settle(cluster: Cluster, *, app: str, owner: str, superuser: str, alive: int
 
     `alive`: as for `launch`.
     """
-    _forget(cluster.data / "postmaster.pid")
+    _remove_leftover_files(cluster.data / "postmaster.pid")
     quiet = ("log_error_verbosity=terse", "log_min_error_statement=panic", "log_statement=none")
     settings = [part for setting in ("exit_on_error=on", *quiet) for part in ("-c", setting)]
-    _run(
+    _run_program(
         cluster, "postgres", "--single", "-j", "-D", cluster.data, *settings, DATABASE,
         text=settling(app=app, owner=owner, superuser=superuser), keep_open=(alive,),
         hidden=(app, owner, superuser),
@@ -162,7 +162,7 @@ def launch(cluster: Cluster, sockets: Path, *, alive: int) -> None:
 
     `alive` is an open, locked file that the server inherits and keeps for as long as it lives.
     """
-    _forget(cluster.data / "postmaster.pid", sockets / f"{SOCKET_NAME}.lock")
+    _remove_leftover_files(cluster.data / "postmaster.pid", sockets / f"{SOCKET_NAME}.lock")
     if cluster.log.is_fifo() or cluster.log.is_socket():
         what = f"{cluster.log} is a pipe or a socket, which the server would wait for"
         raise LocalServerError(what, folder=cluster.folder, fix="Remove it.")
@@ -177,10 +177,10 @@ def launch(cluster: Cluster, sockets: Path, *, alive: int) -> None:
     options = shlex.join(part for name in settings for part in ("-c", f"{name}={settings[name]}"))
     where = ("-D", cluster.data, "-l", cluster.log)
     wait = ("-w", "-t", str(START_SECONDS))
-    _run(cluster, "pg_ctl", "start", *where, *wait, "-o", options, keep_open=(alive,))
+    _run_program(cluster, "pg_ctl", "start", *where, *wait, "-o", options, keep_open=(alive,))
 
 
-def _forget(*leftovers: Path) -> None:
+def _remove_leftover_files(*leftovers: Path) -> None:
     """Remove what a killed server left; the caller holds its lock, so that none lives here.
 
     PostgreSQL would respect the files when another process has got the number that is in them.
@@ -189,7 +189,7 @@ def _forget(*leftovers: Path) -> None:
         leftover.unlink(missing_ok=True)
 
 
-def _run(
+def _run_program(
     cluster: Cluster,
     program: str,
     *arguments: str | Path,

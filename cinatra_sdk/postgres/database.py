@@ -43,7 +43,7 @@ class Database:
         """
         address, embedded = dsn or os.environ.get("DATABASE_URL") or "", None
         if not address:
-            embedded = _embedded()
+            embedded = _start_embedded_server()
             address = embedded.dsn()
         with connect(address) as connection:
             if not prepare(connection, embedded=embedded is not None):
@@ -88,7 +88,7 @@ class Database:
             connection.close()
 
 
-def _embedded() -> LocalServer:
+def _start_embedded_server() -> LocalServer:
     server = LocalServer()
     try:
         server.start()

@@ -34,7 +34,7 @@ _LINE: Final = 300
 
 def shown_name(dsn: str) -> str:
     """Host and database, where they can be told from the rest."""
-    parts = _read(dsn)
+    parts = _parse_dsn(dsn)
     if parts is None:
         return UNREADABLE
     host = parts.get("host") or parts.get("hostaddr") or "localhost"
@@ -43,22 +43,22 @@ def shown_name(dsn: str) -> str:
 
 def may_be_repeated(dsn: str) -> bool:
     """Whether the whole DSN may be shown: it can be read in one way only, and holds no password."""
-    parts = _read(dsn)
-    return parts is not None and not any(parts.get(name) for name in _hidden())
+    parts = _parse_dsn(dsn)
+    return parts is not None and not any(parts.get(name) for name in _list_hidden_settings())
 
 
 def shown_detail(dsn: str, text: str) -> str:
     """The first line of what a server or libpq said, where no secret of the DSN can be in it."""
-    parts = _read(dsn)
+    parts = _parse_dsn(dsn)
     if parts is None:
         return ""
     line = text.strip().split("\n")[0][:_LINE]
-    secrets = [value for key, value in parts.items() if key in _hidden() and value]
+    secrets = [value for key, value in parts.items() if key in _list_hidden_settings() and value]
     said = any(secret in line for secret in secrets)
     return "" if said or cut_from(line, forms_of(tuple(secrets))) != line else line
 
 
-def _read(dsn: str) -> dict[str, str] | None:
+def _parse_dsn(dsn: str) -> dict[str, str] | None:
     """The settings of a DSN that can be read in one way only."""
     if not dsn.isprintable():
         return None
@@ -71,7 +71,7 @@ def _read(dsn: str) -> dict[str, str] | None:
     return parts if once and plain else None
 
 
-def _hidden() -> frozenset[str]:
+def _list_hidden_settings() -> frozenset[str]:
     """The settings that libpq itself says are not to be shown."""
     return frozenset(
         option.keyword.decode() for option in pq.Conninfo.get_defaults() if option.dispchar

@@ -14,11 +14,11 @@ from cinatra_sdk.postgres.standing import look
 def store_error(dsn: str, error: Exception) -> StoreError:
     """`error` as ours: the database and the cause, never the password."""
     if isinstance(error, psycopg.errors.InsufficientPrivilege):
-        return _denied(dsn, error)
+        return _build_denied_error(dsn, error)
     return plain_error(dsn, error)
 
 
-def _denied(dsn: str, error: psycopg.Error) -> StoreError:
+def _build_denied_error(dsn: str, error: psycopg.Error) -> StoreError:
     """The database has answered: it is a right that is missing, and its owner can give it."""
     role, owner, rights = "NAME", "the owner of its tables", ""
     try:

@@ -24,7 +24,7 @@ _VERB: Final = re.compile(r"(?P<verb>insert|update|delete)\s*(?:\((?P<columns>[^
 
 def lacking(connection: Rows) -> tuple[str, ...]:
     """In alphabetical order; empty also where nobody may look."""
-    wanted = list(_wanted())
+    wanted = list(_list_wanted_rights())
     try:
         rows = every(
             connection,
@@ -40,7 +40,7 @@ def lacking(connection: Rows) -> tuple[str, ...]:
     return tuple(row["lacks"] for row in rows)
 
 
-def _wanted() -> Iterator[tuple[str, str, str]]:
+def _list_wanted_rights() -> Iterator[tuple[str, str, str]]:
     """(right, table, column) of every grant; an empty column means the whole table."""
     for grant in _GRANT.finditer(rights()):
         yield "select", grant["table"], ""

@@ -71,7 +71,7 @@ def prepare(connection: Rows, *, embedded: bool = False) -> bool:
             standing = look(connection)
     except psycopg.Error as error:
         raise store_error(connection.info.dsn, error) from None
-    _tell(standing, embedded=embedded)
+    _warn_powerful_role(standing, embedded=embedded)
     return True
 
 
@@ -156,7 +156,7 @@ def _bring_up_to_date(
     connection: Rows, app_role: str = ""
 ) -> tuple[tuple[str, ...], tuple[str, ...], str]:
     """What was applied, which roles have rows now, and which one was made; one process at a time."""
-    with _alone(connection):
+    with _lock_setup(connection):
         standing = look(connection)  # as another process may have left it meanwhile
         if not standing.has_schema:
             run(connection, "create_schema")
@@ -168,7 +168,7 @@ def _bring_up_to_date(
                     connection.execute(text, prepare=False)
                     run(connection, "add_version", {"version": version})
         _bring_checkpoints_up_to_date(connection)
-        created = _made(connection, app_role) if app_role else ""
+        created = _create_app_role(connection, app_role) if app_role else ""
         roles = {row["role"] for row in every(connection, "list_app_roles")}
         roles |= {app_role} if app_role else set()
         for role in sorted(roles):
@@ -183,7 +183,7 @@ def _bring_checkpoints_up_to_date(connection: Rows) -> None:
     PostgresSaver(connection).setup()
 
 
-def _made(connection: Rows, role: str) -> str:
+def _create_app_role(connection: Rows, role: str) -> str:
     """`role`, where it was not there; raises `StoreError` for one that would not be held to rows."""
     if len(role.encode()) > MAX_NAME or not role.isprintable() or role.strip() != role:
         raise StoreError(
@@ -214,7 +214,7 @@ def _made(connection: Rows, role: str) -> str:
 
 
 @contextmanager
-def _alone(connection: Rows) -> Iterator[None]:
+def _lock_setup(connection: Rows) -> Iterator[None]:
     deadline = time.monotonic() + PATIENCE
     pause = 0.01
     while not (one(connection, "try_lock_setup") or {}).get("locked"):
@@ -232,7 +232,7 @@ def _alone(connection: Rows) -> Iterator[None]:
             run(connection, "unlock_setup")
 
 
-def _tell(standing: Standing, *, embedded: bool) -> None:
+def _warn_powerful_role(standing: Standing, *, embedded: bool) -> None:
     about = (standing.role, standing.database)
     if not standing.powers or about in _TOLD:
         return

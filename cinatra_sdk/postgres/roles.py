@@ -105,12 +105,12 @@ def settling(*, app: str, owner: str, superuser: str) -> str:
         (SUPERUSER, "login", superuser), (OWNER, _POWERLESS, owner), (APP, _POWERLESS, app),
     )  # fmt: skip
     passwords = (
-        f"alter role {role} {may} password {_literal(password)};\n\n"
+        f"alter role {role} {may} password {_quote_literal(password)};\n\n"
         for role, may, password in wanted
     )
     return _ROLES.lstrip() + "".join(passwords)
 
 
-def _literal(text: str) -> str:
+def _quote_literal(text: str) -> str:
     """One line: an empty one would end the statement."""
     return "'" + " ".join(text.split()).replace("'", "''") + "'"

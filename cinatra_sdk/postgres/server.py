@@ -141,7 +141,7 @@ class LocalServer:
         except FileNotFoundError:
             version, postmaster = "", None
         except OSError as error:
-            self._fail(_told(error))
+            self._fail(_describe_os_error(error))
         running = postmaster is not None and postmaster.accepts()
         where = postmaster.sockets if running and postmaster else ""
         return LocalStatus(
@@ -149,8 +149,8 @@ class LocalServer:
             folder=self.folder,
             version=version,
             pid=postmaster.pid if where and postmaster else None,
-            url=_address(where, "***") if where else "",
-            dsn=_address(where, self._password()) if where else "",
+            url=_format_dsn(where, "***") if where else "",
+            dsn=_format_dsn(where, self._password()) if where else "",
         )
 
     def dsn(self) -> str:
@@ -187,9 +187,9 @@ class LocalServer:
                 fix="Run `oasflow db stop`, then `oasflow db start`.",
             )
         try:
-            return _address(postmaster.sockets, read_text(path), role=role)
+            return _format_dsn(postmaster.sockets, read_text(path), role=role)
         except OSError as error:
-            self._fail(_told(error))
+            self._fail(_describe_os_error(error))
 
     @property
     def _data(self) -> Path:
@@ -252,7 +252,7 @@ class LocalServer:
         except FileNotFoundError:
             kept = ""
         except OSError as error:
-            self._fail(_told(error))
+            self._fail(_describe_os_error(error))
         if not kept:
             fix = f"Bring it back from a backup, or move {self._data} away to begin again."
             self._fail("there are data, but control/password is gone", fix=fix)
@@ -337,7 +337,7 @@ class LocalServer:
         try:
             yield
         except OSError as error:
-            raise LocalServerError(_told(error), folder=self.folder) from error
+            raise LocalServerError(_describe_os_error(error), folder=self.folder) from error
         except subprocess.TimeoutExpired as error:
             what = f"{Path(str(error.cmd[0])).name} took longer than {error.timeout:.0f} seconds"
             raise LocalServerError(what, folder=self.folder) from error
@@ -357,12 +357,12 @@ def _try_lock(path: Path) -> int | None:
     return lock
 
 
-def _address(sockets: str, password: str, *, role: str = APP) -> str:
+def _format_dsn(sockets: str, password: str, *, role: str = APP) -> str:
     host = urllib.parse.quote(sockets, safe="")
     return f"postgresql://{role}:{password}@/{DATABASE}?host={host}&port={PORT}"
 
 
-def _told(error: OSError) -> str:
+def _describe_os_error(error: OSError) -> str:
     """What the system refused, without the number of its error."""
     if error.strerror is None:
         return str(error)

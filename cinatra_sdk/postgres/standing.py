@@ -39,7 +39,7 @@ def look(connection: Rows) -> Standing:
     """Read only, also for a role without any right here."""
     found = one(connection, "look_around")
     assert found is not None  # one row, whatever is there
-    missing, newer = _compared(connection, found) if found["may_look"] else ((), ())
+    missing, newer = _compare_migrations(connection, found) if found["may_look"] else ((), ())
     powers = every(connection, "list_powers", {"kept": list(APPEND_ONLY)})
     return Standing(
         role=found["role"],
@@ -55,7 +55,7 @@ def look(connection: Rows) -> Standing:
     )
 
 
-def _compared(
+def _compare_migrations(
     connection: Rows, found: dict[str, object]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """What is missing in the database, and what is missing in this version."""

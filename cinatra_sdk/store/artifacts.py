@@ -76,13 +76,13 @@ class ArtifactStore:
                 },
             )  # fmt: skip
             if content is not None and org_id is not None:
-                _revise(connection, made, content, "text/plain")
+                _insert_revision(connection, made, content, "text/plain")
         return made
 
     def revise(self, artifact_id: str, content: str, *, mime: str = "text/plain") -> str:
         """One more revision; the id of it.  Earlier ones stay."""
         with self._database.connection() as connection, connection.transaction():
-            return _revise(connection, artifact_id, content, mime)
+            return _insert_revision(connection, artifact_id, content, mime)
 
     def classify(
         self,
@@ -160,9 +160,10 @@ class ArtifactStore:
             rows = every(
                 connection,
                 "resolve_context",
-                _who(actor) | {"project_id": project, "extensions": list(extensions)},
+                _build_actor_params(actor)
+                | {"project_id": project, "extensions": list(extensions)},
             )
-        return ContextResolution.of(slot, [_ref(row) for row in rows])
+        return ContextResolution.of(slot, [_build_context_ref(row) for row in rows])
 
     def withdrawn(
         self, actor: Actor, run_id: str, triples: Sequence[PinnedTriple]
@@ -177,7 +178,7 @@ class ArtifactStore:
             rows = every(
                 connection,
                 "list_withdrawn",
-                _who(actor)
+                _build_actor_params(actor)
                 | {
                     "run_id": run_id,
                     "artifact_ids": [triple.artifact_id for triple in triples],
@@ -270,7 +271,7 @@ class ArtifactStore:
     def names(self, ids: Sequence[str], actor: Actor) -> dict[str, str]:
         """Id → name of those artifacts that `actor` may see; a name may be empty."""
         with self._database.connection() as connection:
-            rows = every(connection, "list_names", {"ids": list(ids)} | _who(actor))
+            rows = every(connection, "list_names", {"ids": list(ids)} | _build_actor_params(actor))
         return {row["id"]: row["name"] for row in rows}
 
     def content(self, revision_id: str) -> str | None:
@@ -280,7 +281,7 @@ class ArtifactStore:
         return None if row is None else str(row["content"])
 
 
-def _who(actor: Actor) -> dict[str, Any]:
+def _build_actor_params(actor: Actor) -> dict[str, Any]:
     """Who looks, as every statement about visible artifacts asks for it."""
     return {
         "org_id": actor.org_id,
@@ -291,7 +292,7 @@ def _who(actor: Actor) -> dict[str, Any]:
     }
 
 
-def _revise(connection: Rows, artifact_id: str, content: str, mime: str) -> str:
+def _insert_revision(connection: Rows, artifact_id: str, content: str, mime: str) -> str:
     made = f"rev_{uuid.uuid4().hex}"
     one(connection, "lock_object", {"artifact_id": artifact_id})
     row = one(
@@ -304,7 +305,7 @@ def _revise(connection: Rows, artifact_id: str, content: str, mime: str) -> str:
     return made
 
 
-def _ref(row: dict[str, Any]) -> ResolvedContextRef:
+def _build_context_ref(row: dict[str, Any]) -> ResolvedContextRef:
     return ResolvedContextRef(
         artifactId=row["artifact_id"],
         representationRevisionId=row["representation_revision_id"],

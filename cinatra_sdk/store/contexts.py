@@ -45,8 +45,8 @@ def bound_context(
     said = named if not host.tenant and named is not None else host.tenant
     if said != tenant and (said or _holds_credentials(host)):
         raise ContextMismatch(
-            f"the context is {_of(said)}, and run '{run_id}' is {_of(tenant)}",
-            hint=_naming(tenant),
+            f"the context is {_describe_tenant(said)}, and run '{run_id}' is {_describe_tenant(tenant)}",
+            hint=_format_tenant_hint(tenant),
         )
     return replace(host, run_id=run_id, tenant=tenant)
 
@@ -75,16 +75,16 @@ def refuse_strangers(flow: DurableFlow, host: HostContext) -> None:
         raise NotConfigured(
             f"run '{host.run_id}' may send {', '.join(sorted(flow.env))} of this process to "
             f"{addresses[0]}, which only the run names",
-            hint=f"list it in OASFLOW_ALLOW if you mean to ({_allowing(addresses)} at the command "
+            hint=f"list it in OASFLOW_ALLOW if you mean to ({_format_allow_options(addresses)} at the command "
             "line), or lend the run nothing",
         )
 
 
-def _allowing(addresses: Sequence[str]) -> str:
+def _format_allow_options(addresses: Sequence[str]) -> str:
     return " ".join(f"--allow {shlex.quote(address)}" for address in addresses)
 
 
-def _naming(tenant: str) -> str:
+def _format_tenant_hint(tenant: str) -> str:
     if not tenant:
         return "leave the tenant out: at the command line --tenant and OASFLOW_TENANT"
     named = f"at the command line --tenant {shlex.quote(tenant)}"
@@ -95,5 +95,5 @@ def _holds_credentials(host: HostContext) -> bool:
     return bool(host.credentials.run_token or host.credentials.bearer_token)
 
 
-def _of(tenant: str) -> str:
+def _describe_tenant(tenant: str) -> str:
     return f"of tenant '{tenant}'" if tenant else "of no tenant"

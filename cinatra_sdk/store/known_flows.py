@@ -159,11 +159,11 @@ class KnownFlows:
         )
         # Those that nobody uses any more are forgotten.
         self._made = [kept for kept in self._made if kept() is not None]
-        self._made.append(_referred(getattr(made, "beyond", None) or made))
+        self._made.append(_make_weak_reference(getattr(made, "beyond", None) or made))
         return made
 
 
-def _referred(platform: Platform) -> Callable[[], Platform | None]:
+def _make_weak_reference(platform: Platform) -> Callable[[], Platform | None]:
     """The platform as long as somebody else uses it; for good where it cannot be referred to so."""
     try:
         return weakref.ref(platform)

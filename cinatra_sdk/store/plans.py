@@ -73,16 +73,16 @@ def load(connection: Rows, token: str) -> ContextPlan | None:
     """The plan of `token`; `None` where there is none, or where it is no token at all."""
     if _TOKEN.fullmatch(token) is None:
         return None
-    return _plan(one(connection, "load_plan", {"token": token}))
+    return _read_plan_row(one(connection, "load_plan", {"token": token}))
 
 
 def last_for(connection: Rows, asking: ContextPlan) -> ContextPlan | None:
     """What the owner of `asking` was offered last; `None` where there is no plan."""
     keys = ("org_id", "parent_run_id", "parent_package_name", "slot_id")
-    return _plan(one(connection, "last_plan", dict(zip(keys, asking.owner, strict=True))))
+    return _read_plan_row(one(connection, "last_plan", dict(zip(keys, asking.owner, strict=True))))
 
 
-def _plan(row: Row | None) -> ContextPlan | None:
+def _read_plan_row(row: Row | None) -> ContextPlan | None:
     if row is None:
         return None
     refs = tuple(ResolvedContextRef.model_validate(ref) for ref in row.pop("refs"))

@@ -88,7 +88,7 @@ def failure_of(error: Exception, host: HostContext) -> dict[str, Any]:
     text = str(error) if isinstance(error, (FlowError, PlatformError)) else repr(error)
     described = {
         "code": getattr(error, "code", type(error).__name__),
-        "message": redact(_storable(text), secrets)[:2000],
+        "message": redact(_clean_text(text), secrets)[:2000],
         "node": getattr(error, "node", ""),
     }
     return {
@@ -106,12 +106,12 @@ def file_label(file: str) -> str:
     """
     try:
         # No link is followed: people know the file by the path that was typed.
-        return _storable(os.path.abspath(file)) if file else ""  # noqa: PTH100
+        return _clean_text(os.path.abspath(file)) if file else ""  # noqa: PTH100
     except OSError:  # the working folder is gone
-        return _storable(file)
+        return _clean_text(file)
 
 
-def _storable(text: str) -> str:
+def _clean_text(text: str) -> str:
     """`text` without what no database takes."""
     return text.replace("\x00", "").encode("utf-8", "replace").decode("utf-8")
 

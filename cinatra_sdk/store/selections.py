@@ -79,26 +79,33 @@ def record(connection: Rows, choice: Choice) -> bool:
     every(connection, "share_objects", {"ids": [ref.artifact_id for ref in refs]})
     _check_coherence(connection, choice.org_id, refs)
     written = [
-        one(connection, "insert_selection", _row(choice, ref, f"{choice.key}:{place}"))
+        one(
+            connection,
+            "insert_selection",
+            _build_selection_row(choice, ref, f"{choice.key}:{place}"),
+        )
         for place, ref in enumerate(refs)
     ]
-    _finalize(connection, choice)
+    _insert_finalize(connection, choice)
     return any(row is not None for row in written)
 
 
 def again(connection: Rows, choice: Choice) -> None:
     """Within a transaction: a choice that is recorded is the last one; nothing where it is not."""
-    if one(connection, "find_finalize", _about(choice) | {"key": choice.key}) is not None:
-        _finalize(connection, choice)
+    if (
+        one(connection, "find_finalize", _build_choice_params(choice) | {"key": choice.key})
+        is not None
+    ):
+        _insert_finalize(connection, choice)
 
 
-def _finalize(connection: Rows, choice: Choice) -> None:
+def _insert_finalize(connection: Rows, choice: Choice) -> None:
     """The last one is this choice, unless it is already.
 
     The lock is held until the commit, so that the order of the rows is the order of the commits;
     it comes after everything else that the transaction may wait for.
     """
-    about = _about(choice) | {"key": choice.key}
+    about = _build_choice_params(choice) | {"key": choice.key}
     run(connection, "lock_finalizes", about)
     run(connection, "insert_finalize", about)
 
@@ -111,7 +118,7 @@ def pinned(
     `None` where no choice of these triples and no other is recorded.
     """
     key = choice.key_of(triples)
-    about = _about(choice) | {"key": key}
+    about = _build_choice_params(choice) | {"key": key}
     if one(connection, "find_finalize", about) is None:
         return None
     refs = [_pinned_ref(row) for row in every(connection, "list_pinned_refs", about)]
@@ -147,7 +154,7 @@ def recorded(
         "list_selections",
         {"org_id": org_id, "parent_run_id": parent_run_id, "slot_id": slot_id},
     )
-    return [_recorded(row) for row in rows]
+    return [_read_recorded_row(row) for row in rows]
 
 
 def _check_coherence(connection: Rows, org_id: str, refs: Sequence[ResolvedContextRef]) -> None:
@@ -171,11 +178,11 @@ def _check_coherence(connection: Rows, org_id: str, refs: Sequence[ResolvedConte
         )
 
 
-def _row(choice: Choice, ref: ResolvedContextRef, row_id: str) -> dict[str, Any]:
+def _build_selection_row(choice: Choice, ref: ResolvedContextRef, row_id: str) -> dict[str, Any]:
     alone = "agent" if choice.handed_on else "autonomous"
     return {
         "id": row_id,
-        **_about(choice),
+        **_build_choice_params(choice),
         **ref.triple._asdict(),
         "extension": ref.extension,
         "source_scope": ref.source_scope,
@@ -183,7 +190,7 @@ def _row(choice: Choice, ref: ResolvedContextRef, row_id: str) -> dict[str, Any]
     }
 
 
-def _about(choice: Choice) -> dict[str, Any]:
+def _build_choice_params(choice: Choice) -> dict[str, Any]:
     """What all rows of a choice have in common."""
     return {
         "org_id": choice.org_id,
@@ -205,7 +212,7 @@ def _pinned_ref(row: Row) -> ResolvedContextRef:
     )
 
 
-def _recorded(row: Row) -> RecordedSelection:
+def _read_recorded_row(row: Row) -> RecordedSelection:
     kept = {name: row[name] for name in RecordedSelection.__dataclass_fields__ if name != "triple"}
     return RecordedSelection(
         triple=PinnedTriple(

@@ -106,7 +106,7 @@ def counted_text(context: Context, value: object) -> str:
 
 
 @pass_context
-def _made(context: Context, value: object) -> object:
+def _count_made_value(context: Context, value: object) -> object:
     """A text or list that an expression has made: by joining, adding or cutting."""
     if isinstance(value, (str, list, tuple)):
         budget_of(context).take(1 + len(value))
@@ -114,7 +114,7 @@ def _made(context: Context, value: object) -> object:
 
 
 @pass_context
-def _part(context: Context, value: object) -> str:
+def _count_joined_part(context: Context, value: object) -> str:
     """One part of a text that is about to be joined."""
     text: str = counted_text(context, value)
     budget_of(context).take(1 + len(text))
@@ -122,14 +122,14 @@ def _part(context: Context, value: object) -> str:
 
 
 @pass_context
-def _looked(context: Context, value: object) -> object:
+def _count_compared_value(context: Context, value: object) -> object:
     """One of several values that are compared in a row."""
     budget_of(context).take_all(value, letters=_LOOKED_AT)
     return value
 
 
 @pass_context
-def _turns(context: Context, values: object, size: int) -> Iterator[object]:
+def _iterate_counted_turns(context: Context, values: object, size: int) -> Iterator[object]:
     """The elements of a loop whose body has `size` parts, as long as the budget lasts."""
     if isinstance(values, Undefined):
         str(values)
@@ -166,7 +166,7 @@ _TESTS: Final = {
 
 
 @pass_context
-def _compared(context: Context, one: object, name: str, other: object) -> object:
+def _compare_within_budget(context: Context, one: object, name: str, other: object) -> object:
     budget = budget_of(context)
     if name in {"in", "notin"}:
         _take_for_search(budget, one, other)
@@ -197,11 +197,11 @@ def _take_for_comparison(budget: Budget, one: object, other: object) -> None:
 
 
 COUNTING: Final[dict[str, Callable[..., object]]] = {
-    _MADE: _made,
-    _LOOKED: _looked,
-    _TURN: _turns,
-    _COMPARE: _compared,
-    "$part": _part,
+    _MADE: _count_made_value,
+    _LOOKED: _count_compared_value,
+    _TURN: _iterate_counted_turns,
+    _COMPARE: _compare_within_budget,
+    "$part": _count_joined_part,
 }
 """The filters that `count_work` puts in; no template can spell them."""
 
@@ -215,7 +215,7 @@ def count_work(tree: nodes.Template) -> nodes.Template:
     return counted
 
 
-def _through(name: str, node: nodes.Expr, *more: nodes.Expr) -> nodes.Filter:
+def _wrap_in_filter(name: str, node: nodes.Expr, *more: nodes.Expr) -> nodes.Filter:
     return nodes.Filter(node, name, list(more), [], None, None, lineno=node.lineno)
 
 
@@ -225,17 +225,17 @@ class _Counting(NodeTransformer):
         size += sum(1 for _ in node.test.find_all(nodes.Node)) if node.test is not None else 0
         self.generic_visit(node)
         values: Any = node.iter
-        node.iter = _through(_TURN, values, nodes.Const(size, lineno=node.lineno))
+        node.iter = _wrap_in_filter(_TURN, values, nodes.Const(size, lineno=node.lineno))
         return node
 
     def visit_Concat(self, node: nodes.Concat) -> nodes.Concat:  # noqa: N802
         self.generic_visit(node)
-        node.nodes = [_through("$part", part) for part in node.nodes]
+        node.nodes = [_wrap_in_filter("$part", part) for part in node.nodes]
         return node
 
     def _count_made(self, node: Any) -> nodes.Filter:
         self.generic_visit(node)
-        return _through(_MADE, node)
+        return _wrap_in_filter(_MADE, node)
 
     visit_Add = visit_Sub = _count_made  # noqa: N815
 
@@ -255,10 +255,10 @@ class _Counting(NodeTransformer):
         self.generic_visit(node)
         if len(node.ops) == 1:
             name = nodes.Const(node.ops[0].op, lineno=node.lineno)
-            return _through(_COMPARE, node.expr, name, node.ops[0].expr)
-        node.expr = _through(_LOOKED, node.expr)
+            return _wrap_in_filter(_COMPARE, node.expr, name, node.ops[0].expr)
+        node.expr = _wrap_in_filter(_LOOKED, node.expr)
         for operand in node.ops:
-            operand.expr = _through(_LOOKED, operand.expr)
+            operand.expr = _wrap_in_filter(_LOOKED, operand.expr)
         return node
 
     def visit_Test(self, node: nodes.Test) -> nodes.Expr:  # noqa: N802
@@ -266,5 +266,5 @@ class _Counting(NodeTransformer):
         if node.name in _TESTS and len(node.args) == 1 and not node.kwargs:
             name = nodes.Const(_TESTS[node.name], lineno=node.lineno)
             other: Any = node.args[0]
-            return _through(_COMPARE, node.node, name, other)
+            return _wrap_in_filter(_COMPARE, node.node, name, other)
         return node

@@ -51,7 +51,7 @@ def flaw(text: str, line: int = 1) -> Flaw:
     """What is wrong; where the marks do not show it, the `line` that the reader named."""
     text = text[:_LONGEST]
     blocks: list[tuple[str, int]] = []
-    for tag in _tags(text):
+    for tag in _iterate_tags(text):
         says = _of_tag(tag) or (_of_block(tag.word, blocks) if tag.mark == "{%" else "")
         if says:
             return Flaw(text.count("\n", 0, tag.at) + 1, says)
@@ -66,11 +66,11 @@ def flaw(text: str, line: int = 1) -> Flaw:
     )
 
 
-def _tags(text: str) -> Iterator[_Tag]:
+def _iterate_tags(text: str) -> Iterator[_Tag]:
     at = 0
     while (found := _MARK.search(text, at)) is not None:
         mark, start = found[0], found.end()
-        stop = _end(text, start, mark)
+        stop = _find_tag_end(text, start, mark)
         yield _Tag(mark, found.start(), text[start : stop if stop >= 0 else start + 200], stop >= 0)
         if stop < 0:
             return
@@ -80,7 +80,7 @@ def _tags(text: str) -> Iterator[_Tag]:
             at = end.end() if end is not None else len(text)
 
 
-def _end(text: str, start: int, mark: str) -> int:
+def _find_tag_end(text: str, start: int, mark: str) -> int:
     """Where the closing mark begins; -1 where there is none before the next opening one."""
     closing = _CLOSING[mark]
     if mark == "{#":

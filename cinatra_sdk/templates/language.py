@@ -69,12 +69,12 @@ _TESTS: Final = frozenset(
 
 
 @pass_context
-def _json(context: Context, value: object) -> str:
+def _format_json(context: Context, value: object) -> str:
     budget_of(context).take_all(value)
     return json_text(value)
 
 
-def _changed(change: Callable[[str], str]) -> Callable[..., object]:
+def _make_text_filter(change: Callable[[str], str]) -> Callable[..., object]:
     """A filter that makes a text out of a text."""
 
     @pass_context
@@ -87,7 +87,7 @@ def _changed(change: Callable[[str], str]) -> Callable[..., object]:
 
 
 @pass_context
-def _join(context: Context, values: object, separator: str = "") -> str:
+def _join_texts(context: Context, values: object, separator: str = "") -> str:
     if not isinstance(values, (list, tuple)):
         raise TemplateError("the filter `join` needs a list")
     budget = budget_of(context)
@@ -102,7 +102,7 @@ def _join(context: Context, values: object, separator: str = "") -> str:
     return separator.join(parts)
 
 
-def _length(value: object) -> int:
+def _measure_length(value: object) -> int:
     if isinstance(value, Undefined):
         str(value)
     if not isinstance(value, (str, list, tuple, Mapping)):
@@ -110,19 +110,19 @@ def _length(value: object) -> int:
     return len(value)
 
 
-def _default(value: object, instead: object = "", boolean: bool = False) -> object:
+def _choose_default(value: object, instead: object = "", boolean: bool = False) -> object:
     missing = isinstance(value, Undefined) or (boolean and not value)
     return instead if missing else value
 
 
-def _end(values: object, index: int) -> object:
+def _pick_end_item(values: object, index: int) -> object:
     if not isinstance(values, (str, list, tuple)) or not values:
         raise TemplateError("the filters `first` and `last` need a list that is not empty")
     return values[index]
 
 
 @pass_context
-def _items(context: Context, value: object) -> list[tuple[object, object]]:
+def _list_object_items(context: Context, value: object) -> list[tuple[object, object]]:
     if not isinstance(value, Mapping):
         raise TemplateError("the filter `items` needs an object")
     budget_of(context).take(1 + len(value))
@@ -130,19 +130,19 @@ def _items(context: Context, value: object) -> list[tuple[object, object]]:
 
 
 _FILTERS: Final[dict[str, Callable[..., object]]] = {
-    "tojson": _json,
+    "tojson": _format_json,
     "string": counted_text,
-    "upper": _changed(str.upper),
-    "lower": _changed(str.lower),
-    "trim": _changed(str.strip),
-    "length": _length,
-    "count": _length,
-    "default": _default,
-    "d": _default,
-    "join": _join,
-    "first": lambda values: _end(values, 0),
-    "items": _items,
-    "last": lambda values: _end(values, -1),
+    "upper": _make_text_filter(str.upper),
+    "lower": _make_text_filter(str.lower),
+    "trim": _make_text_filter(str.strip),
+    "length": _measure_length,
+    "count": _measure_length,
+    "default": _choose_default,
+    "d": _choose_default,
+    "join": _join_texts,
+    "first": lambda values: _pick_end_item(values, 0),
+    "items": _list_object_items,
+    "last": lambda values: _pick_end_item(values, -1),
 }
 
 
@@ -179,7 +179,7 @@ class _Environment(ImmutableSandboxedEnvironment):
         return self.undefined(obj=obj, name=name)
 
 
-def _environment() -> _Environment:
+def _make_environment() -> _Environment:
     # Not optimized: Jinja's folding of constants takes time with the third power of the depth.
     environment = _Environment(
         undefined=_Missing,
@@ -195,7 +195,7 @@ def _environment() -> _Environment:
     return environment
 
 
-ENVIRONMENT: Final = _environment()
+ENVIRONMENT: Final = _make_environment()
 
 
 def check(tree: nodes.Template) -> None:

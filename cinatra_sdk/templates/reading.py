@@ -65,7 +65,7 @@ def measured(text: str) -> Size:
             if problem is not None:
                 break
     except jinja2.TemplateSyntaxError as error:
-        problem = _syntax(text, error)
+        problem = _make_syntax_error(text, error)
     return Size(count=count, problem=problem)
 
 
@@ -80,11 +80,11 @@ def read(text: str) -> Reading:
     try:
         tree = ENVIRONMENT.parse(text)
         check(tree)
-        return Reading(tree=tree, names=_names(tree))
+        return Reading(tree=tree, names=_find_undeclared_names(tree))
     except TemplateError:
         raise
     except jinja2.TemplateSyntaxError as error:
-        problem = _syntax(text, error)
+        problem = _make_syntax_error(text, error)
     except RecursionError:
         problem = TooLarge("it nests too deeply")
     except ValueError:
@@ -92,12 +92,12 @@ def read(text: str) -> Reading:
     raise problem
 
 
-def _syntax(text: str, error: jinja2.TemplateSyntaxError) -> TemplateError:
+def _make_syntax_error(text: str, error: jinja2.TemplateSyntaxError) -> TemplateError:
     found = flaw(text, error.lineno)
     return TemplateError(f"line {found.line}: {found.says}")
 
 
-def _names(tree: nodes.Template) -> frozenset[str]:
+def _find_undeclared_names(tree: nodes.Template) -> frozenset[str]:
     """As `jinja2.meta.find_undeclared_variables`, which folds constants on the way."""
     tracker = TrackingCodeGenerator(ENVIRONMENT)
     tracker.optimizer = None

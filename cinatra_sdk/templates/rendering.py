@@ -90,9 +90,9 @@ class Template:
         for step in self.path:
             found = ENVIRONMENT.getitem(found, step)
             if isinstance(found, Undefined):
-                raise TemplateError(f'the placeholder "{_spelled(self.path)}" has no value')
+                raise TemplateError(f'the placeholder "{_format_path(self.path)}" has no value')
         if isinstance(found, str):
-            return _bounded([found])
+            return _join_bounded([found])
         value: JsonValue = found
         return value
 
@@ -106,13 +106,13 @@ class Template:
             return self.constant
         budget = budget or Budget()
         if self.path:
-            return _bounded([_text(self.value(values), budget)])
+            return _join_bounded([_embed_value(self.value(values), budget)])
         stand_ins = {name: "{{" + name + "}}" for name in self.env_names}
         everything = {**stand_ins, **values, BUDGET: budget}
         try:
             if self.code is None:
-                return _bounded(_put_in(self.parts, everything, budget))
-            return _bounded(self.code.generate(everything))
+                return _join_bounded(_put_in(self.parts, everything, budget))
+            return _join_bounded(self.code.generate(everything))
         except jinja2.TemplateError as error:
             problem = str(error)
         except (TypeError, ArithmeticError, LookupError, RecursionError):
@@ -121,7 +121,7 @@ class Template:
         raise TemplateError(problem)
 
 
-def _text(value: object, budget: Budget) -> str:
+def _embed_value(value: object, budget: Budget) -> str:
     if not isinstance(value, str):
         budget.take_all(value)
     return embedded(value)
@@ -148,10 +148,10 @@ def _put_in(
             budget.take_all(found)
             yield json_text(found)
         else:
-            yield _text(found, budget)
+            yield _embed_value(found, budget)
 
 
-def _bounded(pieces: Iterator[str] | list[str]) -> str:
+def _join_bounded(pieces: Iterator[str] | list[str]) -> str:
     """The pieces as one text, given up as soon as it is too long."""
     lengths = 0
     kept = []
@@ -163,7 +163,7 @@ def _bounded(pieces: Iterator[str] | list[str]) -> str:
     return "".join(kept)
 
 
-def _spelled(path: Path) -> str:
+def _format_path(path: Path) -> str:
     """As in the template; of a long path its beginning."""
     steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in path[1:_SHOWN_PATH])
     return (str(path[0]) + "".join(steps))[:_SHOWN_PATH]
@@ -181,7 +181,7 @@ def compile_template(text: str) -> Template:
         return Template(constant=text)
     parts = parts_of(text)
     if not parts:
-        return _compiled(text)
+        return _compile_text(text)
     names = [str(part.path[0]) for part in parts if isinstance(part, Put)]
     env = frozenset(name for name in names if _ENV_NAME.fullmatch(name))
     first = parts[0]
@@ -190,14 +190,14 @@ def compile_template(text: str) -> Template:
     return Template(parts=parts, env_names=env)
 
 
-def _compiled(text: str) -> Template:
+def _compile_text(text: str) -> Template:
     """Compile a string that takes a parser."""
     reading = read(text)
     env = frozenset(filter(_ENV_NAME.fullmatch, reading.names))
     path = _lone_path(reading.tree)
     if path:
         return Template(path=path, env_names=env)
-    return Template(code=_code(reading.tree), env_names=env)
+    return Template(code=_compile_code(reading.tree), env_names=env)
 
 
 def _lone_path(tree: nodes.Template) -> Path:
@@ -218,7 +218,7 @@ def _lone_path(tree: nodes.Template) -> Path:
     return (node.name, *reversed(steps)) if isinstance(node, nodes.Name) else ()
 
 
-def _code(tree: nodes.Template) -> jinja2.Template:
+def _compile_code(tree: nodes.Template) -> jinja2.Template:
     try:
         code = ENVIRONMENT.compile(count_work(tree))
     except (SyntaxError, RecursionError, MemoryError, OverflowError):
@@ -254,7 +254,7 @@ class Renderer:
 
         Raises: `TemplateError`.
         """
-        return _render(self._tree, values, _Room())
+        return _render_node(self._tree, values, _Room())
 
     def text(self, values: Mapping[str, Any]) -> str:
         """The tree as text: a lone placeholder too is put in as text.
@@ -320,18 +320,18 @@ class _Room:
         return value
 
 
-def _render(node: _Node, values: Mapping[str, Any], room: _Room) -> JsonValue:
+def _render_node(node: _Node, values: Mapping[str, Any], room: _Room) -> JsonValue:
     if isinstance(node, Template):
         return room.take(node.value(values, room.budget))
     if isinstance(node, list):
-        return [_render(item, values, room) for item in node]
+        return [_render_node(item, values, room) for item in node]
     if isinstance(node, _Plain):
         return node.value
     rendered: dict[str, JsonValue] = {}
     for key, item in node:
         name = key.text(values, room.budget)
         room.take(name)
-        rendered[name] = _render(item, values, room)
+        rendered[name] = _render_node(item, values, room)
     if len(rendered) != len(node):
         raise TemplateError("two keys of one object are rendered to the same text")
     return rendered

@@ -155,7 +155,7 @@ class _Drive:
             status=stop.status,
             outputs=stop.outputs,
             branch=stop.branch,
-            messages=_texts(stop.messages),
+            messages=_read_message_texts(stop.messages),
             gates=tuple(self.answering.asked),
             calls=tuple(self.recorder.calls),
             decisions=stop.decisions,
@@ -165,23 +165,23 @@ class _Drive:
         """What the run had done until it failed."""
         return Result(
             status="failed",
-            messages=_texts(_kept(snapshot, "messages")),
+            messages=_read_message_texts(_iterate_entries(snapshot, "messages")),
             gates=tuple(self.answering.asked),
             calls=tuple(self.recorder.calls),
-            decisions=tuple(_kept(snapshot, "decisions")),
+            decisions=tuple(_iterate_entries(snapshot, "decisions")),
             error=error,
         )
 
 
-def _kept(snapshot: StateSnapshot, key: str) -> Iterator[Mapping[str, JsonValue]]:
+def _iterate_entries(snapshot: StateSnapshot, key: str) -> Iterator[Mapping[str, JsonValue]]:
     """The entries under `key`, those of a subflow that has not ended last."""
     yield from (snapshot.values or {}).get(key) or ()
     for task in snapshot.tasks:
         if isinstance(task.state, StateSnapshot):
-            yield from _kept(task.state, key)
+            yield from _iterate_entries(task.state, key)
 
 
-def _texts(messages: Iterable[Mapping[str, JsonValue]]) -> tuple[str, ...]:
+def _read_message_texts(messages: Iterable[Mapping[str, JsonValue]]) -> tuple[str, ...]:
     return tuple(str(message["content"]) for message in messages)
 
 

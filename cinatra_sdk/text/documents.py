@@ -55,7 +55,7 @@ def read_document(
         raise DocumentRefused(problem, of_text=False)
     if len(raw) > most:
         raise DocumentRefused(f"a {what} has at most {most:,} bytes", of_text=False)
-    return _decoded(raw, is_json=ending == ".json", max_depth=max_depth)
+    return _decode_document(raw, is_json=ending == ".json", max_depth=max_depth)
 
 
 def decoded(raw: bytes) -> JsonValue:
@@ -65,7 +65,7 @@ def decoded(raw: bytes) -> JsonValue:
     """
     if len(raw) > MAX_BYTES:
         raise DocumentRefused(f"has more than {MAX_BYTES:,} bytes")
-    return _decoded(raw, is_json=is_json(raw), max_depth=MAX_DEPTH)
+    return _decode_document(raw, is_json=is_json(raw), max_depth=MAX_DEPTH)
 
 
 def is_json(raw: bytes) -> bool:
@@ -73,12 +73,12 @@ def is_json(raw: bytes) -> bool:
     return raw.removeprefix(b"\xef\xbb\xbf").lstrip(b" \t\r\n")[:1] in {b"{", b"["}
 
 
-def _decoded(raw: bytes, *, is_json: bool, max_depth: int) -> JsonValue:
+def _decode_document(raw: bytes, *, is_json: bool, max_depth: int) -> JsonValue:
     problem = "is not UTF-8"
     value: JsonValue = None
     try:
         text = raw.decode("utf-8-sig")
-        value, problem = _json(text) if is_json else _yaml(text, max_depth)
+        value, problem = _parse_json(text) if is_json else _parse_yaml(text, max_depth)
     except UnicodeDecodeError:
         pass  # the problem is said, and the bytes stay here
     problem = problem or _beyond_bounds(value, max_depth)
@@ -87,11 +87,14 @@ def _decoded(raw: bytes, *, is_json: bool, max_depth: int) -> JsonValue:
     return value
 
 
-def _json(text: str) -> tuple[JsonValue, str]:
+def _parse_json(text: str) -> tuple[JsonValue, str]:
     """The value, or what is wrong with the text."""
     try:
         value: JsonValue = json.loads(
-            text, object_pairs_hook=_once_each, parse_int=_integer, parse_constant=_no_constant
+            text,
+            object_pairs_hook=_once_each,
+            parse_int=_parse_integer,
+            parse_constant=_no_constant,
         )
     except DocumentRefused as error:
         return None, str(error)
@@ -102,7 +105,7 @@ def _json(text: str) -> tuple[JsonValue, str]:
     return value, ""
 
 
-def _yaml(text: str, max_depth: int) -> tuple[JsonValue, str]:
+def _parse_yaml(text: str, max_depth: int) -> tuple[JsonValue, str]:
     beyond: list[int] = []
 
     def look(_scalar: str, value: JsonValue, offset: int) -> None:
@@ -117,10 +120,10 @@ def _yaml(text: str, max_depth: int) -> tuple[JsonValue, str]:
             problem = f"{problem} at line {line}, column {column}"
         return reading.value, problem
     flaw = reading.flaws[0]
-    return (None, "") if flaw.kind == "empty" else (None, _problem(flaw, text))
+    return (None, "") if flaw.kind == "empty" else (None, _describe_flaw(flaw, text))
 
 
-def _problem(flaw: Flaw, text: str) -> str:
+def _describe_flaw(flaw: Flaw, text: str) -> str:
     line, column = line_and_column(text, flaw.offset)
     place = f"line {line}, column {column}"
     match flaw.kind:
@@ -146,7 +149,7 @@ def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _integer(digits: str) -> int:
+def _parse_integer(digits: str) -> int:
     # more digits are never decoded: that takes quadratic time
     return int(digits) if len(digits) <= _LONGEST_INTEGER else _BEYOND_64_BITS
 

@@ -63,7 +63,7 @@ class Folder:
         """
         with self._walk(name) as way:
             descriptor = way.open_file(way.go())
-        return _read(descriptor, most)
+        return _read_bytes(descriptor, most)
 
     def size(self, name: str) -> int:
         """Bytes of an ordinary file that may be read.
@@ -109,7 +109,7 @@ def read_named(path: str | os.PathLike[str], most: int) -> bytes:
 
     Raises: `OSError`.
     """
-    return _read(_open(os.fspath(path), None, follow=True), most)
+    return _read_bytes(_open_file(os.fspath(path), None, follow=True), most)
 
 
 def read_unlinked(path: str | os.PathLike[str], most: int) -> bytes:
@@ -117,7 +117,7 @@ def read_unlinked(path: str | os.PathLike[str], most: int) -> bytes:
 
     Raises: `OSError`.
     """
-    return _read(_open(os.fspath(path), None, follow=False), most)
+    return _read_bytes(_open_file(os.fspath(path), None, follow=False), most)
 
 
 def without_link(path: str, flags: int) -> int:
@@ -200,7 +200,7 @@ class _Walk:
         self._outside: list[str] | None = None
         """Where a link led to, by name only: nothing out there is looked at."""
         if "\0" in name or "\0" in root:
-            _refuse(errno.EINVAL, "this is no file name")
+            _refuse_file(errno.EINVAL, "this is no file name")
         self._left = deque(os.fsdecode(name).split("/"))
         self._descriptor = _open_folder(root, None, follow=True)
         if name.startswith("/"):
@@ -238,14 +238,14 @@ class _Walk:
                 else:
                     self._enter(part)
         if self._outside is not None:
-            _refuse(errno.EXDEV, f"a symbolic link leads out of the {self._called}")
+            _refuse_file(errno.EXDEV, f"a symbolic link leads out of the {self._called}")
         return "."
 
     def about(self, name: str) -> os.stat_result:
         return os.stat(self._at(name), dir_fd=self._base, follow_symlinks=False)
 
     def open_file(self, name: str) -> int:
-        return _open(self._at(name), self._base, follow=False)
+        return _open_file(self._at(name), self._base, follow=False)
 
     @property
     def _base(self) -> int | None:
@@ -258,7 +258,7 @@ class _Walk:
     def _enter(self, name: str) -> None:
         self._steps += 1
         if self._steps > MAX_STEPS:
-            _refuse(errno.ELOOP, "symbolic links lead through too many folders")
+            _refuse_file(errno.ELOOP, "symbolic links lead through too many folders")
         descriptor = _open_folder(self._at(name), self._base, follow=False)
         os.close(self._descriptor)
         self._descriptor = descriptor
@@ -266,7 +266,7 @@ class _Walk:
 
     def _up(self) -> None:
         if not self.names:
-            self._outside = _parts(os.path.realpath(self._root))[:-1]
+            self._outside = _split_path(os.path.realpath(self._root))[:-1]
             self._came_back()
             return
         self._restart(self.names[:-1])
@@ -282,7 +282,7 @@ class _Walk:
     def _follow(self, name: str) -> None:
         self._links += 1
         if self._links > MAX_LINKS:
-            _refuse(errno.ELOOP, "symbolic links lead in a circle")
+            _refuse_file(errno.ELOOP, "symbolic links lead in a circle")
         target = os.readlink(self._at(name), dir_fd=self._base)
         self._left.extendleft(reversed(target.split("/")))
         if target.startswith("/"):
@@ -299,13 +299,13 @@ class _Walk:
         self._came_back()
 
     def _came_back(self) -> None:
-        own = (_parts(os.path.realpath(self._root)), _parts(os.path.abspath(self._root)))  # noqa: PTH100
+        own = (_split_path(os.path.realpath(self._root)), _split_path(os.path.abspath(self._root)))  # noqa: PTH100
         if self._outside in own:
             self._outside = None
             self._restart([])
 
 
-def _parts(path: str) -> list[str]:
+def _split_path(path: str) -> list[str]:
     return [part for part in path.split("/") if part]
 
 
@@ -316,10 +316,10 @@ def _open_folder(name: str, base: int | None, *, follow: bool) -> int:
     return os.open(name, _FOLDER | (0 if follow else _NO_LINK), dir_fd=base)
 
 
-def _open(name: str, base: int | None, *, follow: bool) -> int:
+def _open_file(name: str, base: int | None, *, follow: bool) -> int:
     """An ordinary file, open for reading; looked at before, and again when it is open."""
     if "\0" in name:
-        _refuse(errno.EINVAL, "this is no file name")
+        _refuse_file(errno.EINVAL, "this is no file name")
     _refuse_unless_ordinary(os.stat(name, dir_fd=base, follow_symlinks=follow).st_mode)
     descriptor = os.open(name, _FILE | (0 if follow else _NO_LINK), dir_fd=base)
     try:
@@ -330,7 +330,7 @@ def _open(name: str, base: int | None, *, follow: bool) -> int:
     return descriptor
 
 
-def _read(descriptor: int, most: int) -> bytes:
+def _read_bytes(descriptor: int, most: int) -> bytes:
     """The beginning of an open file, which is closed then."""
     with contextlib.closing(os.fdopen(descriptor, "rb", buffering=0)) as file:
         parts: list[bytes] = []
@@ -339,7 +339,7 @@ def _read(descriptor: int, most: int) -> bytes:
             parts.append(part)
             left -= len(part)
         if parts and not os.fstat(descriptor).st_size:
-            _refuse(errno.EINVAL, "it is made up while it is read, and no file on a disk")
+            _refuse_file(errno.EINVAL, "it is made up while it is read, and no file on a disk")
     return b"".join(parts)
 
 
@@ -349,11 +349,11 @@ def _refuse_unless_ordinary(mode: int) -> None:
     if stat.S_ISDIR(mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
     if stat.S_ISLNK(mode):
-        _refuse(errno.ELOOP, "it is a symbolic link")
+        _refuse_file(errno.ELOOP, "it is a symbolic link")
     words = {stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket"}
     what = words.get(stat.S_IFMT(mode), "a device")
-    _refuse(errno.EINVAL, f"it is {what}, and no ordinary file")
+    _refuse_file(errno.EINVAL, f"it is {what}, and no ordinary file")
 
 
-def _refuse(number: int, why: str) -> NoReturn:
+def _refuse_file(number: int, why: str) -> NoReturn:
     raise FileRefused(number, why)

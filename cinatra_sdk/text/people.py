@@ -60,11 +60,11 @@ def recorded_name(name: object) -> str:
         return person_name(text)
     except AnswerInvalid:
         pass
-    shown = "".join(_spelled(text))
+    shown = "".join(_escape_hidden_letters(text))
     return person_name(shown if len(shown) <= MAX_NAME else shown[: MAX_NAME - 1] + "…")
 
 
-def _spelled(name: str) -> Iterator[str]:
+def _escape_hidden_letters(name: str) -> Iterator[str]:
     """The letters, each that is not seen and each mark that may be too many as its code."""
     for letter in unicodedata.normalize("NFC", name):
         category = unicodedata.category(letter)

@@ -88,7 +88,7 @@ def read_yaml(
 ) -> Reading:
     """The value of `text`, or everything that keeps it from being read; never raises."""
     reading = Reading()
-    reader = _Reader(reading, add or _count, plain, max_depth, max_values)
+    reader = _Reader(reading, add or _return_root, plain, max_depth, max_values)
     try:
         reader.refuse_former_breaks(text)
         for event in yaml.parse(text, Loader=_LOADER):
@@ -98,7 +98,7 @@ def read_yaml(
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         offset = min(mark.index, len(text)) if mark else 0
-        reading.flaws.append(_syntax(text, offset))
+        reading.flaws.append(_describe_syntax_error(text, offset))
         return reading
     except yaml.reader.ReaderError as error:
         offset = min(max(error.position, 0), len(text))
@@ -113,7 +113,7 @@ def read_yaml(
     return reading
 
 
-def _syntax(text: str, offset: int) -> Flaw:
+def _describe_syntax_error(text: str, offset: int) -> Flaw:
     """What is wrong where the parser stopped, by the sign that stands there."""
     sign = text[offset : offset + 1]
     line = text[text.rfind("\n", 0, offset) + 1 : offset]
@@ -157,7 +157,7 @@ class _Stopped(Exception):
     """Reading cannot go on; the flaw has been recorded."""
 
 
-def _count(_parent: int, _key: str | int, _offset: int) -> int:
+def _return_root(_parent: int, _key: str | int, _offset: int) -> int:
     return ROOT
 
 
@@ -314,9 +314,9 @@ def core_value(text: str) -> JsonValue:
     if text in _TRUE or text in _FALSE:
         return text in _TRUE
     if _INTEGER.fullmatch(text):
-        return _integer(text.lstrip("+-"), 10) * (-1 if text[0] == "-" else 1)
+        return _parse_integer(text.lstrip("+-"), 10) * (-1 if text[0] == "-" else 1)
     if _OTHER_BASE.fullmatch(text):
-        return _integer(text[2:], 8 if text[1] == "o" else 16)
+        return _parse_integer(text[2:], 8 if text[1] == "o" else 16)
     if _NUMBER.fullmatch(text):
         return float(text)
     if _NOT_FINITE.fullmatch(text):
@@ -324,7 +324,7 @@ def core_value(text: str) -> JsonValue:
     return text
 
 
-def _integer(digits: str, base: int) -> int:
+def _parse_integer(digits: str, base: int) -> int:
     digits = digits.lstrip("0") or "0"
     return int(digits, base) if len(digits) <= _LONGEST else 2 * _TOO_LARGE
 

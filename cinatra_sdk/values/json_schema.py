@@ -40,11 +40,11 @@ def first_problem(
     except SchemaBroken as broken:
         return f"its schema is no JSON Schema that can be checked: {broken}"
     except TooMuchWork as stopped:
-        return f"{_place(stopped.path[::-1])}: it cannot be checked against its schema: {stopped}"
-    return "" if found is None else f"{_place(found.place)}: {broken_rule(found)}"
+        return f"{_format_place(stopped.path[::-1])}: it cannot be checked against its schema: {stopped}"
+    return "" if found is None else f"{_format_place(found.place)}: {broken_rule(found)}"
 
 
-def _place(path: list[str | int]) -> str:
+def _format_place(path: list[str | int]) -> str:
     return "/".join(str(part)[:60] for part in path[:_SHOWN_PARTS]) or "the value"
 
 
@@ -54,45 +54,49 @@ def broken_rule(error: Break) -> str:
     match rule:
         case "type":
             kinds = wanted if isinstance(wanted, list) else [wanted]
-            return f"not of type {' or '.join(_quoted(kinds))}, got {type_name(value)}"
+            return f"not of type {' or '.join(_quote_names(kinds))}, got {type_name(value)}"
         case "required":
             missing = [name for name in wanted if name not in value]
-            return f"lacks the required {', '.join(_quoted(missing))}"[:_SHOWN]
+            return f"lacks the required {', '.join(_quote_names(missing))}"[:_SHOWN]
         case "enum":
-            return f"not one of {_json(wanted)}, got {type_name(value)}"
+            return f"not one of {_format_json(wanted)}, got {type_name(value)}"
         case "const":
-            return f"not {_json(wanted)}, got {type_name(value)}"
+            return f"not {_format_json(wanted)}, got {type_name(value)}"
         case "additionalProperties" | "unevaluatedProperties" if wanted is False:
-            known = ", ".join(_quoted(_properties(error))) or "none"
+            known = ", ".join(_quote_names(_list_property_names(error))) or "none"
             return f"has a key that is not allowed; known are {known}"[:_SHOWN]
         case "minimum":
-            return f"less than the minimum of {_json(wanted)}"
+            return f"less than the minimum of {_format_json(wanted)}"
         case "maximum":
-            return f"more than the maximum of {_json(wanted)}"
+            return f"more than the maximum of {_format_json(wanted)}"
         case "anyOf" | "oneOf" if isinstance(wanted, list):
             how = "none" if rule == "anyOf" else "not exactly one"
-            ways = "; ".join(map(_way, wanted[:_SHOWN_PARTS]))
+            ways = "; ".join(map(_describe_alternative, wanted[:_SHOWN_PARTS]))
             return f"fits {how} of what is allowed: {ways}"[:_SHOWN] + f", got {type_name(value)}"
         case "":
             return "no value is allowed here"
-    return f"breaks the rule {rule}: {_json(wanted)}"
+    return f"breaks the rule {rule}: {_format_json(wanted)}"
 
 
-def _way(schema: Any) -> str:
+def _describe_alternative(schema: Any) -> str:
     """One of several schemas in a few words: what an author calls it, else what it asks for."""
     if not isinstance(schema, dict):
-        return _json(schema)
+        return _format_json(schema)
     if isinstance(schema.get("title"), str) and schema["title"]:
-        return _json(schema["title"])
+        return _format_json(schema["title"])
     listed = [schema["const"]] if "const" in schema else schema.get("enum")
     if isinstance(listed, list) and listed:
-        return "one of " + ", ".join(map(_json, listed)) if len(listed) > 1 else _json(listed[0])
+        return (
+            "one of " + ", ".join(map(_format_json, listed))
+            if len(listed) > 1
+            else _format_json(listed[0])
+        )
     kinds = schema.get("type")
     names = kinds if isinstance(kinds, list) else [kinds] if kinds else []
     required = schema.get("required")
     if required and isinstance(required, list) and (not names or names == ["object"]):
-        return f"an object with {', '.join(_quoted(required))}"
-    return " or ".join(map(str, names)) or _json(schema)
+        return f"an object with {', '.join(_quote_names(required))}"
+    return " or ".join(map(str, names)) or _format_json(schema)
 
 
 def type_name(value: Any) -> str:
@@ -100,16 +104,16 @@ def type_name(value: Any) -> str:
     return "null" if value is None else _TYPES.get(type(value), "no JSON")
 
 
-def _properties(error: Break) -> list[str]:
+def _list_property_names(error: Break) -> list[str]:
     schema = error.schema
     return list(schema.get("properties", ())) if isinstance(schema, dict) else []
 
 
-def _quoted(names: list[str]) -> list[str]:
+def _quote_names(names: list[str]) -> list[str]:
     return [f"'{name}'" for name in names]
 
 
-def _json(value: Any) -> str:
+def _format_json(value: Any) -> str:
     if isinstance(value, (list, dict)) and len(value) > _SHOWN:
         # What is cut off is not written first: an author's list may hold a million names.
         value = list(value)[:_SHOWN]

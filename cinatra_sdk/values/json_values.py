@@ -40,16 +40,16 @@ def check_value(value: object, *, where: str) -> None:
             _check_number(item, where, pointer)
         elif isinstance(item, (dict, list, tuple, Mapping)):
             if depth >= MAX_DEPTH:
-                raise _refused(where, pointer, f"is nested deeper than {MAX_DEPTH} levels")
+                raise _make_refusal(where, pointer, f"is nested deeper than {MAX_DEPTH} levels")
             budget -= len(item)
             if budget < 0:
-                raise _refused(where, pointer, f"has more than {MAX_ITEMS} members")
-            stack.extend(_members(item, where, pointer, depth + 1))
+                raise _make_refusal(where, pointer, f"has more than {MAX_ITEMS} members")
+            stack.extend(_list_members(item, where, pointer, depth + 1))
         else:
-            raise _refused(where, pointer, f"is a {type(item).__name__}, which is not JSON")
+            raise _make_refusal(where, pointer, f"is a {type(item).__name__}, which is not JSON")
 
 
-def _members(
+def _list_members(
     item: list[object] | tuple[object, ...] | Mapping[object, object],
     where: str,
     pointer: str,
@@ -59,48 +59,50 @@ def _members(
         return [
             (child, f"{pointer}/{i}", depth)
             for i, child in enumerate(item)
-            if not (type(child) is str and _plain(child))
+            if not (type(child) is str and _is_plain_string(child))
         ]
     members: list[tuple[object, str, int]] = []
     for key, child in item.items():
         if not isinstance(key, str):
-            raise _refused(where, pointer, f"has the key {key!r}, which is not a string")
-        if not _plain(key):
+            raise _make_refusal(where, pointer, f"has the key {key!r}, which is not a string")
+        if not _is_plain_string(key):
             _check_string(key, where, pointer)
         if key.startswith(_ENGINE_KEYS):
-            raise _refused(where, pointer, f"has the key {key!r}, which is reserved for the engine")
-        if type(child) is str and _plain(child):
+            raise _make_refusal(
+                where, pointer, f"has the key {key!r}, which is reserved for the engine"
+            )
+        if type(child) is str and _is_plain_string(child):
             continue  # most members of most values: nothing to say about its place
         members.append((child, f"{pointer}/{key}", depth))
     if item.get("type") == "__overwrite__":
-        raise _refused(where, pointer, "has the type '__overwrite__', reserved for the engine")
+        raise _make_refusal(where, pointer, "has the type '__overwrite__', reserved for the engine")
     return members
 
 
 def _check_number(item: float | None, where: str, pointer: str) -> None:
     if isinstance(item, float):
         if not math.isfinite(item):
-            raise _refused(where, pointer, "holds a number that JSON does not have")
+            raise _make_refusal(where, pointer, "holds a number that JSON does not have")
     elif item is not None and not -_INT_LIMIT <= item < _INT_LIMIT:
-        raise _refused(where, pointer, "holds an integer of more than 64 bit")
+        raise _make_refusal(where, pointer, "holds an integer of more than 64 bit")
 
 
-def _plain(text: str) -> bool:
+def _is_plain_string(text: str) -> bool:
     return text.isascii() and len(text) <= MAX_STRING and "\x00" not in text
 
 
 def _check_string(text: str, where: str, pointer: str) -> None:
     if len(text) > MAX_STRING:
-        raise _refused(where, pointer, f"holds a string of more than {MAX_STRING} characters")
+        raise _make_refusal(where, pointer, f"holds a string of more than {MAX_STRING} characters")
     if "\x00" in text:
-        raise _refused(where, pointer, "holds a NUL character")
+        raise _make_refusal(where, pointer, "holds a NUL character")
     if not text.isascii():
         try:
             text.encode("utf-8")
         except UnicodeEncodeError:
-            raise _refused(where, pointer, "holds a lone surrogate") from None
+            raise _make_refusal(where, pointer, "holds a lone surrogate") from None
 
 
-def _refused(where: str, pointer: str, rule: str) -> ValueRefused:
+def _make_refusal(where: str, pointer: str, rule: str) -> ValueRefused:
     place = f"{where} {pointer[:200]}" if pointer else where
     return ValueRefused(f"{place} {rule}")

@@ -80,7 +80,7 @@ def sample(schema: Mapping[str, JsonValue] | bool, *, name: str, formats: bool =
         text = text_of(schema)
         checker = checker_of(text, formats=formats)
         work = _Work(checker=checker, root=checker.schema, formats=formats)
-        return _best(work, work.root, name)
+        return _choose_candidate(work, work.root, name)
     except SchemaBroken as broken:
         told = f" in the schema {text[:_SHOWN]}" if text else ""
         problem = f'the schema of "{name}" is no JSON Schema that can be checked: {broken}{told}'
@@ -129,21 +129,25 @@ class _Work:
         return self.checker.fits_part(schema, value, self.steps)
 
 
-def _best(work: _Work, schema: Any, name: str, *, but_not: Collection[str] = ()) -> JsonValue:
+def _choose_candidate(
+    work: _Work, schema: Any, name: str, *, but_not: Collection[str] = ()
+) -> JsonValue:
     """The first candidate that `schema` accepts and whose JSON is none of `but_not`."""
-    for candidate in _candidates(work, schema, name):
+    for candidate in _iterate_candidates(work, schema, name):
         # A part is made up and looked at once more for each of the parts around it.
-        work.steps.spend(1 + _size(candidate))
-        if (not but_not or _text(candidate) not in but_not) and work.accepts(schema, candidate):
+        work.steps.spend(1 + _measure_value(candidate))
+        if (not but_not or _format_json(candidate) not in but_not) and work.accepts(
+            schema, candidate
+        ):
             return copy.deepcopy(candidate)
     raise _NoneFound(f'at "{name}"')
 
 
-def _text(value: JsonValue) -> str:
+def _format_json(value: JsonValue) -> str:
     return json.dumps(value, sort_keys=True)
 
 
-def _size(value: JsonValue) -> int:
+def _measure_value(value: JsonValue) -> int:
     """Members of `value`, and its characters by the hundred."""
     size, waiting = 0, [value]
     while waiting:
@@ -156,7 +160,7 @@ def _size(value: JsonValue) -> int:
     return size
 
 
-def _candidates(work: _Work, schema: Any, name: str) -> Iterator[JsonValue]:
+def _iterate_candidates(work: _Work, schema: Any, name: str) -> Iterator[JsonValue]:
     """Values that may fit `schema`, best first; a part that has none ends only its own branch."""
     if isinstance(schema, bool):
         yield f"simulated {name}"
@@ -167,30 +171,30 @@ def _candidates(work: _Work, schema: Any, name: str) -> Iterator[JsonValue]:
     if "default" in schema:
         yield schema["default"]
     yield from schema.get("examples", ())
-    for variant, inner in _variants(work, schema):
+    for variant, inner in _iterate_variants(work, schema):
         if variant is not schema:
             # Checked against its own part first: that is cheaper than against the whole.
-            fitting = _candidates(inner, variant, name)
+            fitting = _iterate_candidates(inner, variant, name)
             yield from (value for value in fitting if inner.accepts(variant, value))
             continue
-        for kind in _types(schema):
+        for kind in _list_types(schema):
             try:
                 yield from _MAKERS[kind](inner, schema, name)
             except _NoneFound:
                 continue
 
 
-def _variants(work: _Work, schema: Schema) -> Iterator[tuple[Schema, _Work]]:
+def _iterate_variants(work: _Work, schema: Schema) -> Iterator[tuple[Schema, _Work]]:
     """The schema with its references and alternatives put in; itself when it has none."""
     properties = schema.get("properties")
     work.steps.spend(1 + len(schema) + (len(properties) if isinstance(properties, dict) else 0))
     reference = schema.get("$ref")
     if isinstance(reference, str):
         if reference not in work.references:
-            target = _local(work, reference)
+            target = _resolve_reference(work, reference)
             rest = {key: value for key, value in schema.items() if key != "$ref"}
             yield (
-                _merged(target, rest),
+                _merge_schemas(target, rest),
                 replace(work, references=(*work.references, reference)),
             )
         return
@@ -198,21 +202,21 @@ def _variants(work: _Work, schema: Schema) -> Iterator[tuple[Schema, _Work]]:
         if schema.get(key):
             rest = {name: value for name, value in schema.items() if name != key}
             if key == "allOf":
-                yield functools.reduce(_merged, schema[key], rest), work
+                yield functools.reduce(_merge_schemas, schema[key], rest), work
                 return
             for option in schema[key]:
-                yield _merged(rest, option), work
+                yield _merge_schemas(rest, option), work
             return
     if "if" in schema:
         rest = {k: v for k, v in schema.items() if k not in {"if", "then", "else"}}
         yield rest, work
-        yield _merged(_merged(rest, schema["if"]), schema.get("then", {})), work
-        yield _merged(rest, schema.get("else", {})), work
+        yield _merge_schemas(_merge_schemas(rest, schema["if"]), schema.get("then", {})), work
+        yield _merge_schemas(rest, schema.get("else", {})), work
         return
     yield schema, work
 
 
-def _local(work: _Work, reference: str) -> Schema:
+def _resolve_reference(work: _Work, reference: str) -> Schema:
     """The schema that a `#/…` reference names."""
     if not is_pointer(reference):
         raise _NoneFound(f'the reference "{reference[:80]}" leaves the schema')
@@ -224,7 +228,7 @@ def _local(work: _Work, reference: str) -> Schema:
     return found if isinstance(found, dict) else {}
 
 
-def _merged(base: Schema, more: Any) -> dict[str, Any]:
+def _merge_schemas(base: Schema, more: Any) -> dict[str, Any]:
     """Both schemas' demands in one; where they differ on one keyword, those of `more`."""
     if not isinstance(more, dict):
         return dict(base)
@@ -239,7 +243,7 @@ def _merged(base: Schema, more: Any) -> dict[str, Any]:
     return merged
 
 
-def _types(schema: Schema) -> list[str]:
+def _list_types(schema: Schema) -> list[str]:
     declared = schema.get("type")
     if isinstance(declared, str):
         return [declared]
@@ -254,7 +258,7 @@ def _types(schema: Schema) -> list[str]:
 # --------------------------------------------------------------------------- scalars
 
 
-def _strings(work: _Work, schema: Schema, name: str) -> Iterator[JsonValue]:
+def _iterate_strings(work: _Work, schema: Schema, name: str) -> Iterator[JsonValue]:
     least = int(schema.get("minLength", 0))
     most = int(schema.get("maxLength", MAX_LENGTH))
     if least > MAX_LENGTH:
@@ -274,7 +278,7 @@ def _strings(work: _Work, schema: Schema, name: str) -> Iterator[JsonValue]:
     yield from (chr(ord("a") + number) * max(1, least) for number in range(26))
 
 
-def _integers(_work: _Work, schema: Schema, _name: str) -> Iterator[JsonValue]:
+def _iterate_integers(_work: _Work, schema: Schema, _name: str) -> Iterator[JsonValue]:
     yield 1
     for number in _numbers_near(schema):
         yield math.ceil(number)
@@ -282,7 +286,7 @@ def _integers(_work: _Work, schema: Schema, _name: str) -> Iterator[JsonValue]:
     yield from range(2, 20)
 
 
-def _numbers(_work: _Work, schema: Schema, _name: str) -> Iterator[JsonValue]:
+def _iterate_numbers(_work: _Work, schema: Schema, _name: str) -> Iterator[JsonValue]:
     yield 1.5
     yield 1
     yield from _numbers_near(schema)
@@ -311,74 +315,74 @@ def _numbers_near(schema: Schema) -> Iterator[int | float]:
             yield (low_bound + high_bound) / 2
 
 
-def _booleans(_work: _Work, _schema: Schema, _name: str) -> Iterator[JsonValue]:
+def _iterate_booleans(_work: _Work, _schema: Schema, _name: str) -> Iterator[JsonValue]:
     yield False
     yield True
 
 
-def _nulls(_work: _Work, _schema: Schema, _name: str) -> Iterator[JsonValue]:
+def _iterate_nulls(_work: _Work, _schema: Schema, _name: str) -> Iterator[JsonValue]:
     yield None
 
 
 # ------------------------------------------------------------------- arrays, objects
 
 
-def _arrays(work: _Work, schema: Schema, name: str) -> Iterator[JsonValue]:
+def _iterate_arrays(work: _Work, schema: Schema, name: str) -> Iterator[JsonValue]:
     least = int(schema.get("minItems", 0))
     if least > MAX_LENGTH:
         raise _NoneFound(f"a list of {least} elements is not made up")
-    yield _list(work, schema, name, least)
+    yield _make_array(work, schema, name, least)
     if "contains" in schema:
         wanted = max(1, int(schema.get("minContains", 1)))
         if wanted > MAX_LENGTH:
             raise _NoneFound(f"a list of {wanted} elements is not made up")
-        found = [_best(work, schema["contains"], name) for _ in range(wanted)]
-        yield [*found, *_list(work, schema, name, least - wanted)]
-    yield _list(work, schema, name, least + 1)
+        found = [_choose_candidate(work, schema["contains"], name) for _ in range(wanted)]
+        yield [*found, *_make_array(work, schema, name, least - wanted)]
+    yield _make_array(work, schema, name, least + 1)
 
 
-def _list(work: _Work, schema: Schema, name: str, length: int) -> list[JsonValue]:
+def _make_array(work: _Work, schema: Schema, name: str, length: int) -> list[JsonValue]:
     first: list[Any] = schema.get("prefixItems", [])
     rest = schema.get("items", True)
     elements: list[JsonValue] = []
     taken: set[str] = set()
     for index in range(length):
         part = first[index] if index < len(first) else rest
-        elements.append(_best(work, part, name, but_not=taken))
+        elements.append(_choose_candidate(work, part, name, but_not=taken))
         if schema.get("uniqueItems"):
-            taken.add(_text(elements[-1]))
+            taken.add(_format_json(elements[-1]))
     return elements
 
 
-def _objects(work: _Work, schema: Schema, name: str) -> Iterator[JsonValue]:
+def _iterate_objects(work: _Work, schema: Schema, name: str) -> Iterator[JsonValue]:
     required = list(schema.get("required", ()))
-    yield _object(work, schema, name, required)
+    yield _make_object(work, schema, name, required)
     for dependent in ("dependentRequired", "dependentSchemas"):
         for key, demanded in schema.get(dependent, {}).items():
             more = demanded if isinstance(demanded, list) else demanded.get("required", ())
             if key in required:
                 required = list(dict.fromkeys([*required, *more]))
     properties = schema.get("properties", {})
-    yield _object(work, schema, name, required)
-    yield _object(work, schema, name, list(dict.fromkeys([*required, *properties])))
+    yield _make_object(work, schema, name, required)
+    yield _make_object(work, schema, name, list(dict.fromkeys([*required, *properties])))
     missing = int(schema.get("minProperties", 0)) - len(set(required) | set(properties))
     made_up = [f"key{number}" for number in range(1, min(missing, 100) + 1)]
-    yield _object(work, schema, name, list(dict.fromkeys([*required, *properties, *made_up])))
+    yield _make_object(work, schema, name, list(dict.fromkeys([*required, *properties, *made_up])))
 
 
-def _object(work: _Work, schema: Schema, name: str, keys: list[str]) -> dict[str, JsonValue]:
+def _make_object(work: _Work, schema: Schema, name: str, keys: list[str]) -> dict[str, JsonValue]:
     properties = schema.get("properties", {})
     other = schema.get("additionalProperties", True)
     del name  # the parts are named after their own keys
-    return {key: _best(work, properties.get(key, other), key) for key in keys}
+    return {key: _choose_candidate(work, properties.get(key, other), key) for key in keys}
 
 
 _MAKERS: Final = {
-    "string": _strings,
-    "integer": _integers,
-    "number": _numbers,
-    "boolean": _booleans,
-    "null": _nulls,
-    "array": _arrays,
-    "object": _objects,
+    "string": _iterate_strings,
+    "integer": _iterate_integers,
+    "number": _iterate_numbers,
+    "boolean": _iterate_booleans,
+    "null": _iterate_nulls,
+    "array": _iterate_arrays,
+    "object": _iterate_objects,
 }

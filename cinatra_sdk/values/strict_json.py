@@ -34,7 +34,10 @@ def read_json(text: str, *, to_keep: bool = True) -> JsonValue:
     problem = ""
     try:
         value: JsonValue = json.loads(
-            text, parse_constant=_no_constant, parse_float=_finite, object_pairs_hook=_once_each
+            text,
+            parse_constant=_no_constant,
+            parse_float=_parse_finite_float,
+            object_pairs_hook=_once_each,
         )
         if to_keep:
             check_value(value, where="the text")
@@ -56,7 +59,7 @@ def _no_constant(name: str) -> NoReturn:
     raise NotStrictJson(f"{name} is not JSON")
 
 
-def _finite(digits: str) -> float:
+def _parse_finite_float(digits: str) -> float:
     number = float(digits)
     if not math.isfinite(number):
         raise NotStrictJson("a number is out of bounds")

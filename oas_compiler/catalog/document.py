@@ -60,7 +60,7 @@ def rules_document() -> str:
         raise LookupError(f"no section has {', '.join(homeless)}: see SECTIONS")
     parts = [_INTRODUCTION]
     for title, first, last, letters in sections:
-        rows = [_row(card) for card in cards if _is_in(card, first, last, letters)]
+        rows = [_format_rule_row(card) for card in cards if _is_in(card, first, last, letters)]
         if rows:
             head = f"## {title} ({letters}{first:03} to {letters}{last:03})"
             parts.append("\n".join((head, "", _HEAD, *rows)) + "\n")
@@ -72,12 +72,12 @@ def _is_in(card: Rule, first: int, last: int, letters: str) -> bool:
     return number != card.code and first <= int(number) <= last
 
 
-def _row(card: Rule) -> str:
+def _format_rule_row(card: Rule) -> str:
     names = ", ".join(f"`{name}`" for name in card.aliases)
     source = f"{card.source} ({names})" if names else card.source
-    return _cells((card.code, card.severity, card.name, card.summary, card.fix, source))
+    return _format_cells((card.code, card.severity, card.name, card.summary, card.fix, source))
 
 
-def _cells(texts: Iterable[str]) -> str:
+def _format_cells(texts: Iterable[str]) -> str:
     shown = (" ".join(text.split()).replace("|", "\\|") for text in texts)
     return f"| {' | '.join(shown)} |"

@@ -51,13 +51,13 @@ class Address:
 
 
 def read_address(text: str) -> Address:
-    marked = "".join(_marked(text.strip()))
+    marked = "".join(_mark_placeholders(text.strip()))
     if marked == "" or (marked.startswith("/") and marked[1:2] not in {"/", "\\"}):
         return Address(path=True)
     scheme, separator, rest = marked.partition("://")
     if not separator or not scheme.replace(_DATA_MARK, "x").isalpha():
         scheme, rest = "", marked.lstrip("/\\")
-    authority = _authority(rest)
+    authority = _find_authority(rest)
     if _DATA_MARK in scheme or _DATA_MARK in authority:
         return Address(scheme=scheme.lower(), templated=True)
     if scheme == "" and _PLATFORM_AUTHORITY.fullmatch(authority):
@@ -82,12 +82,12 @@ def addresses(subject: Subject, *types: str) -> Iterator[tuple[Written, str, Add
             yield component, field, read_address(text)
 
 
-def _authority(rest: str) -> str:
+def _find_authority(rest: str) -> str:
     found = _AUTHORITY.match(rest)
     return found[0] if found is not None else ""
 
 
-def _marked(text: str) -> Iterator[str]:
+def _mark_placeholders(text: str) -> Iterator[str]:
     """The text with one character for each placeholder."""
     at = 0
     while (start := text.find("{{", at)) >= 0 and (stop := text.find("}}", start)) >= 0:

@@ -40,7 +40,7 @@ def called_agents(subject: Subject) -> tuple[Called, ...]:
     by_pointer = {found.pointer: found for found in subject.components}
     types = {component.type for component in subject.components}
     nodes = subject.of_type(*filter(_runs_flows, types))
-    return tuple(_called(node, by_pointer) for node in nodes if not _is_context(node))
+    return tuple(_read_called_agent(node, by_pointer) for node in nodes if not _is_context(node))
 
 
 def _runs_flows(component_type: str) -> bool:
@@ -58,13 +58,13 @@ def own_names(subject: Subject) -> frozenset[str]:
     return frozenset(name for name in names if isinstance(name, str))
 
 
-def _called(node: Written, by_pointer: dict[str, Written]) -> Called:
+def _read_called_agent(node: Written, by_pointer: dict[str, Written]) -> Called:
     field = "agent" if node.type == "AgentNode" else "subflow"
-    behind = _behind(node, field, by_pointer)
-    inner = _package(behind) if behind is not None else ""
+    behind = _find_component_behind(node, field, by_pointer)
+    inner = _read_package_name(behind) if behind is not None else ""
     remote = behind is not None and behind.type == "A2AAgent"
     for owner in (node, behind if remote else None):
-        package = _package(owner) if owner is not None else ""
+        package = _read_package_name(owner) if owner is not None else ""
         if owner is not None and package:
             at = owner.at("metadata", "cinatra", "packageName")
             return Called(
@@ -74,7 +74,9 @@ def _called(node: Written, by_pointer: dict[str, Written]) -> Called:
     return Called(node=node, package="", pointer=at, copied_from=inner, is_remote=remote)
 
 
-def _behind(node: Written, field: str, by_pointer: dict[str, Written]) -> Written | None:
+def _find_component_behind(
+    node: Written, field: str, by_pointer: dict[str, Written]
+) -> Written | None:
     """The agent or flow that the node holds, or names among the definitions of its flow."""
     value: JsonValue = node.value.get(field)
     if not isinstance(value, dict):
@@ -85,7 +87,7 @@ def _behind(node: Written, field: str, by_pointer: dict[str, Written]) -> Writte
     return by_pointer.get(node.at(field))
 
 
-def _package(component: Written) -> str:
+def _read_package_name(component: Written) -> str:
     found = component.cinatra.get("packageName")
     return found.strip() if isinstance(found, str) else ""
 

@@ -42,9 +42,9 @@ class Labels:
 
     def covered(self, subject: Subject) -> JsonValue:
         """The value of the document; the very same where there is nothing to cover."""
-        own = [text.value for text in _credentials(subject)]
+        own = [text.value for text in _find_credentials(subject)]
         for secret in own:
-            self.by_value.setdefault(secret, _label(secret, len(self.by_value) + 1))
+            self.by_value.setdefault(secret, _make_label(secret, len(self.by_value) + 1))
         value = subject.document.value
         if not own:
             return value
@@ -71,7 +71,7 @@ class Labels:
         return text
 
 
-def _label(secret: str, number: int) -> str:
+def _make_label(secret: str, number: int) -> str:
     """What stands for a credential: its number, and what of it is none."""
     address = _ADDRESS.fullmatch(secret)
     if address is not None:
@@ -86,7 +86,7 @@ def _label(secret: str, number: int) -> str:
     return f"{kind}(credential {number})"
 
 
-def _credentials(subject: Subject) -> Iterator[Text]:
+def _find_credentials(subject: Subject) -> Iterator[Text]:
     for text in subject.texts:
         sent = is_sent(text) and credential(text.value)
         if text.value and (sent or known_credential(text.value)[0] or names_credential(text)):

@@ -99,11 +99,11 @@ def credential(text: str) -> str:
         # "<sk-live0123…>" is a key in brackets, "<sk-your-api-key-goes-here>" is words
         if kind and any(map(str.isdigit, text[start:])):
             return kind
-        return _constant(text) if text.lstrip().startswith("{{") else ""
+        return _find_constant_credential(text) if text.lstrip().startswith("{{") else ""
     return kind or random_text(text)
 
 
-def _constant(text: str) -> str:
+def _find_constant_credential(text: str) -> str:
     """The kind of credential that a text inside the placeholder is: `{{ 'sk-…' }}`."""
     kinds = (
         known_credential(constant)[0] or random_text(constant)
@@ -133,11 +133,11 @@ def random_text(text: str) -> str:
         word = found[0]
         if len(word) < _MIN_LENGTH or any(name in word.lower() for name in _STAND_INS):
             continue
-        if _entropy(word) >= _MIN_ENTROPY:
+        if _measure_entropy(word) >= _MIN_ENTROPY:
             return f"a random text of {len(word)} characters"
     return ""
 
 
-def _entropy(word: str) -> float:
+def _measure_entropy(word: str) -> float:
     total = len(word)
     return -sum(n / total * math.log2(n / total) for n in Counter(word).values())

@@ -45,7 +45,7 @@ class Pause:
 
 def interrupts(script: Script) -> tuple[Pause, ...]:
     """Every call, in the order of the syntax tree, outermost functions first."""
-    names, modules = _names(script)
+    names, modules = _collect_interrupt_names(script)
     if not names and not modules:
         return ()
     return tuple(
@@ -57,7 +57,7 @@ def interrupts(script: Script) -> tuple[Pause, ...]:
 
 def gate_builds(script: Script) -> tuple[Pause, ...]:
     """Every call that makes a gate, in the order of the syntax tree."""
-    names = _builders(script)
+    names = _collect_builder_names(script)
     if not names:
         return ()
     return tuple(
@@ -100,7 +100,7 @@ def in_a_loop(pause: Pause) -> bool:
     )
 
 
-def _builders(script: Script) -> set[str]:
+def _collect_builder_names(script: Script) -> set[str]:
     """What the program calls the functions of the SDK that make gates."""
     return {
         alias.asname or alias.name
@@ -136,7 +136,7 @@ def _with_function(script: Script) -> Iterator[tuple[ast.AST | None, ast.AST]]:
         stack += [(inner, below) for below in reversed(list(ast.iter_child_nodes(node)))]
 
 
-def _names(script: Script) -> tuple[set[str], set[str]]:
+def _collect_interrupt_names(script: Script) -> tuple[set[str], set[str]]:
     """Names that mean interrupt, and names of modules of LangGraph."""
     names, modules, others = {"interrupt"}, set(), set()
     for node in script.nodes:

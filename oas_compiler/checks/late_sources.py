@@ -94,11 +94,11 @@ def _of_node(
                 has_default=port.default is not None
                 or isinstance(node, StartNode)  # whoever starts the flow gives it
                 or (isinstance(node, EndNode) and port.title in fallback),
-                earlier=_earlier(flow, node, late[0], before),
+                earlier=_find_earlier_source(flow, node, late[0], before),
             )
 
 
-def _earlier(flow: FlowIR, node: Node, edge: DataEdge, before: _Before) -> str:
+def _find_earlier_source(flow: FlowIR, node: Node, edge: DataEdge, before: _Before) -> str:
     for other in flow.in_order():
         has_it = any(port.title == edge.output for port in other.outputs)
         if has_it and other.id != node.id and before.can_run(other.id, before=node.id):

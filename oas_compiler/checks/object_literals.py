@@ -55,7 +55,7 @@ def overridable(script: Script) -> Iterator[tuple[str, int]]:
         elif sign in {"}", ")", "]"}:
             if len(stack) > 1:
                 stack.pop()
-                yield from _overridden(code, top, match.end())
+                yield from _find_overridden_keys(code, top, match.end())
                 _close_into(stack[-1], top)
         elif sign == ",":
             top.is_next_key, top.spreading = True, -1
@@ -63,10 +63,10 @@ def overridable(script: Script) -> Iterator[tuple[str, int]]:
             top.spreading = match.start() if top.bracket == "{" and top.is_next_key else -1
             top.words, top.is_next_key = 0, False
         else:
-            _word(script, match, stack)
+            _record_word(script, match, stack)
 
 
-def _word(script: Script, match: re.Match[str], stack: list[_Open]) -> None:
+def _record_word(script: Script, match: re.Match[str], stack: list[_Open]) -> None:
     top = stack[-1]
     quoted = match[1] is not None
     word = script.text[match.start(2) : match.end(2)] if quoted else match[0]
@@ -89,7 +89,7 @@ def _close_into(outer: _Open, inner: _Open) -> None:
     outer.words += inner.words + 1
 
 
-def _overridden(code: str, literal: _Open, end: int) -> Iterator[tuple[str, int]]:
+def _find_overridden_keys(code: str, literal: _Open, end: int) -> Iterator[tuple[str, int]]:
     if literal.bracket != "{" or literal.spread < 0 or not literal.keys:
         return
     if _is_pattern(code, literal, end):

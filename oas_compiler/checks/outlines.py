@@ -41,7 +41,7 @@ class _Reader:
         located = self._document.enter(located)
         nodes: dict[str, OutlineNode] = {}
         by_id: dict[str, str] = {}
-        for entry in _entries(located, "nodes"):
+        for entry in _list_entries(located, "nodes"):
             node = self._document.locate(entry)
             if node is not None and node.component_type and node.pointer not in nodes:
                 nodes[node.pointer] = self._node(node, (*around, located.pointer))
@@ -60,7 +60,7 @@ class _Reader:
     ) -> dict[str, tuple[OutlineEdge, ...]]:
         """Pointer of a node → the edges out of it; those that could not be read are left out."""
         edges: dict[str, list[OutlineEdge]] = {}
-        for entry in _entries(located, "control_flow_connections"):
+        for entry in _list_entries(located, "control_flow_connections"):
             edge = self._document.locate(entry)
             if edge is None:
                 continue
@@ -68,41 +68,45 @@ class _Reader:
             target = self._end(edge, "to_node", by_id)
             # a run is over at an EndNode, whatever leads on from it (OAS047)
             if source and target and nodes[source].type != "EndNode":
-                branch = _text(edge, "from_branch") or "next"
+                branch = _read_text(edge, "from_branch") or "next"
                 made = OutlineEdge(branch=branch, target=target, pointer=edge.pointer)
                 edges.setdefault(source, []).append(made)
         return {source: tuple(found) for source, found in edges.items()}
 
     def _node(self, node: Located, around: tuple[str, ...]) -> OutlineNode:
         node = self._document.enter(node)
-        own = _cinatra(node)
+        own = _read_cinatra_block(node)
         behind = self._behind(node)
-        risk = _heavier(own.get("riskClass"), _cinatra(behind).get("riskClass"))
+        risk = _choose_risk_class(
+            own.get("riskClass"), _read_cinatra_block(behind).get("riskClass")
+        )
         runs = behind.value if behind is not None else None
         asks = isinstance(runs, dict) and runs.get("requires_confirmation") is True
-        asks = asks or (behind is None and _member(node, "tool") is not None)
+        asks = asks or (behind is None and _find_member(node, "tool") is not None)
         if node.component_type == "AgentNode":
-            approval = own.get("requiresApproval", _cinatra(behind).get("requiresApproval"))
+            approval = own.get(
+                "requiresApproval", _read_cinatra_block(behind).get("requiresApproval")
+            )
             asks = asks or approval is True
         return OutlineNode(
             pointer=node.pointer,
-            id=_text(node, "id"),
+            id=_read_text(node, "id"),
             type=node.component_type,
             cinatra=own,
             risk_class=risk,
             sends=node.component_type != "InputMessageNode" and means_send(risk),
             confirmed=asks,
-            branch=_text(node, "branch_name") or "next",
+            branch=_read_text(node, "branch_name") or "next",
             inner=tuple(self._inner(node, around)),
             is_gap=self._is_gap(node),
         )
 
     def _is_gap(self, node: Located) -> bool:
         always_runs = _always_runs_a_flow(node)
-        lacks_flow = always_runs and _member(node, "subflow") is None
+        lacks_flow = always_runs and _find_member(node, "subflow") is None
         if lacks_flow or _is_misspelt(node):
             return True
-        located = [self._document.locate(member) for member in _run(node)]
+        located = [self._document.locate(member) for member in _list_run_members(node)]
         if any(found is None or _is_misspelt(found) for found in located):
             return True
         types = {found.component_type for found in located if found is not None}
@@ -110,7 +114,7 @@ class _Reader:
         return always_runs and not wrong <= {"Flow"}
 
     def _inner(self, node: Located, around: tuple[str, ...]) -> Iterator[Outline]:
-        for member in _run(node):
+        for member in _list_run_members(node):
             found = self._document.locate(member)
             if found is None or found.component_type != "Flow":
                 continue
@@ -120,7 +124,7 @@ class _Reader:
 
     def _behind(self, node: Located) -> Located | None:
         """The tool or agent that the node runs."""
-        member = _member(node, "tool") or _member(node, "agent")
+        member = _find_member(node, "tool") or _find_member(node, "agent")
         return self._document.locate(member) if member is not None else None
 
     def _end(self, located: Located, name: str, by_id: Mapping[str, str]) -> str:
@@ -129,12 +133,12 @@ class _Reader:
         By its id, as load.py reads it: a copy of a node, written out in place of a reference to
         it, means the node that the flow lists.
         """
-        member = _member(located, name)
+        member = _find_member(located, name)
         found = self._document.locate(member) if member is not None else None
-        return by_id.get(_text(found, "id"), "") if found is not None else ""
+        return by_id.get(_read_text(found, "id"), "") if found is not None else ""
 
 
-def _heavier(own: JsonValue, behind: JsonValue) -> str:
+def _choose_risk_class(own: JsonValue, behind: JsonValue) -> str:
     """The risk class that counts: a node does what its tool does, whatever it says of itself."""
     classes = [risk for risk in (own, behind) if isinstance(risk, str) and risk.strip()]
     return next(filter(means_send, classes), classes[0] if classes else "")
@@ -147,20 +151,20 @@ def _is_misspelt(located: Located) -> bool:
     return not foreign and not is_plugin_type(kind) and not is_known(kind)
 
 
-def _run(node: Located) -> list[Located]:
+def _list_run_members(node: Located) -> list[Located]:
     """The members that hold what a node runs, a flow or an agent."""
-    members = [_member(node, "subflow"), _member(node, "agent")]
-    return [*(member for member in members if member is not None), *_entries(node, "subflows")]
+    members = [_find_member(node, "subflow"), _find_member(node, "agent")]
+    return [*(member for member in members if member is not None), *_list_entries(node, "subflows")]
 
 
-def _member(located: Located, name: str) -> Located | None:
+def _find_member(located: Located, name: str) -> Located | None:
     value = located.value.get(name) if isinstance(located.value, dict) else None
     if not isinstance(value, dict):
         return None
     return Located(value, child(located.pointer, name), located.scope)
 
 
-def _entries(located: Located, name: str) -> list[Located]:
+def _list_entries(located: Located, name: str) -> list[Located]:
     value = located.value.get(name) if isinstance(located.value, dict) else None
     if not isinstance(value, list):
         return []
@@ -171,12 +175,12 @@ def _entries(located: Located, name: str) -> list[Located]:
     ]
 
 
-def _text(located: Located, name: str) -> str:
+def _read_text(located: Located, name: str) -> str:
     value = located.value.get(name) if isinstance(located.value, dict) else None
     return value if isinstance(value, str) else ""
 
 
-def _cinatra(located: Located | None) -> dict[str, JsonValue]:
+def _read_cinatra_block(located: Located | None) -> dict[str, JsonValue]:
     value = located.value if located is not None else None
     metadata = value.get("metadata") if isinstance(value, dict) else None
     found = metadata.get("cinatra") if isinstance(metadata, dict) else None

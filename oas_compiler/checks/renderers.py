@@ -56,11 +56,11 @@ def named_renderers(subject: Subject) -> tuple[Named, ...]:
         Named(
             value=text.value,
             pointer=text.pointer,
-            by=_field(text),
+            by=_describe_field(text),
             emitted=not text.pointer.startswith(unseen),
         )
         for text in subject.texts
-        if text.keys[-1:] == ("x-renderer",) and not _NO_INPUT & set(_inside(text))
+        if text.keys[-1:] == ("x-renderer",) and not _NO_INPUT & set(_select_inner_keys(text))
     ]
     shown = _shown_by_gates(subject)
     return tuple(
@@ -154,26 +154,26 @@ def _of_component(component: Written) -> Iterator[Named]:
     by_input = about.get("inputRenderers")
     titles = by_input if isinstance(by_input, dict) else {}
     is_gate = component.type == "InputMessageNode"
-    answer = _answer(component) if is_gate else ""
+    answer = _choose_answer_name(component) if is_gate else ""
     overridden = is_gate and bool(titles.get(answer))
     if "renderer" in about:
-        yield _named(component, pauses and not overridden, "renderer")
+        yield _make_named_renderer(component, pauses and not overridden, "renderer")
     for title in titles:
         # a gate has one answer, and is shown with the renderer of that
         shown = pauses and (not is_gate or title == answer)
-        yield _named(component, shown, "inputRenderers", title)
+        yield _make_named_renderer(component, shown, "inputRenderers", title)
     steps = about.get("gateSteps")
     for index, step in enumerate(steps if isinstance(steps, list) else ()):
         if isinstance(step, dict) and "renderer" in step:
-            yield _named(component, pauses, "gateSteps", index, "renderer")
+            yield _make_named_renderer(component, pauses, "gateSteps", index, "renderer")
 
 
-def _answer(gate: Written) -> str:
+def _choose_answer_name(gate: Written) -> str:
     """What the host calls the answer of a gate: its output, else the gate itself."""
     return next(iter(gate.titles("outputs")), gate.id)
 
 
-def _named(component: Written, emitted: bool, *keys: str | int) -> Named:
+def _make_named_renderer(component: Written, emitted: bool, *keys: str | int) -> Named:
     value: JsonValue = component.cinatra
     for key in keys:
         value = value[key]  # type: ignore[index]
@@ -181,14 +181,14 @@ def _named(component: Written, emitted: bool, *keys: str | int) -> Named:
     return Named(value=value, pointer=pointer, by=component.label, emitted=emitted)
 
 
-def _field(text: Text) -> str:
+def _describe_field(text: Text) -> str:
     """Who carries an `x-renderer`: a property of a schema by its name, an input of a list."""
     owner = text.keys[-2] if len(text.keys) > 1 else "inputs"
     is_list = owner in {"inputs", "outputs", "json_schema", "items"}
     return "an input" if is_list else f'the field "{owner[:80]}"'
 
 
-def _inside(text: Text) -> tuple[str, ...]:
+def _select_inner_keys(text: Text) -> tuple[str, ...]:
     """The members on the way from the innermost component: a component may be called `data`."""
     for index in range(len(text.keys) - 1, -1, -1):
         if text.keys[index] == DEFINITIONS:

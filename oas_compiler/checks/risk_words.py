@@ -58,12 +58,12 @@ def meant(risk_class: str) -> str:
     seen = _as_seen(risk_class[: _LONGEST_WRITTEN + 1])
     # what is longer was not meant as a word, and is not to be kept
     too_long = len(seen) > _LONGEST or len(risk_class) > _LONGEST_WRITTEN
-    return "" if too_long else _meant(seen)
+    return "" if too_long else _find_meant_class(seen)
 
 
 @lru_cache(maxsize=1024)
-def _meant(risk_class: str) -> str:
-    words = _words(risk_class)
+def _find_meant_class(risk_class: str) -> str:
+    words = _split_words(risk_class)
     joined = "_".join(words)
     if is_known(joined):
         return joined
@@ -77,13 +77,13 @@ def _meant(risk_class: str) -> str:
 
 def nearby(risk_class: str) -> tuple[str, frozenset[str]]:
     """The class in the usual spelling, and the known classes that a slip of it could mean."""
-    words = _words(_as_seen(risk_class[:_LONGEST]))
+    words = _split_words(_as_seen(risk_class[:_LONGEST]))
     begins = "" if not words or words[0] in SEND_VERBS else words[0]
     verbs = {"_".join((*words[:-1], verb)) for verb in SEND_VERBS if begins}
     return "_".join(words), frozenset({*KNOWN, *verbs})
 
 
-def _words(risk_class: str) -> list[str]:
+def _split_words(risk_class: str) -> list[str]:
     spaced = _SEPARATOR.sub("_", _CAMEL.sub("_", risk_class))
     return [word.casefold().translate(_LOOKALIKES) for word in spaced.split("_") if word]
 

@@ -27,7 +27,7 @@ _SINGLE: Final = ("not", "if", "then", "else")
 
 def flaw_by_library(schema: dict[str, JsonValue] | bool) -> Flaw | None:
     """The first thing that is wrong; `None` when values can be checked against `schema`."""
-    if _count(schema) > MAX_VALUES:
+    if _count_values(schema) > MAX_VALUES:
         return Flaw((), f"with its keywords it may hold at most {MAX_VALUES:,} values")
 
     from referencing.jsonschema import DRAFT202012
@@ -72,7 +72,7 @@ def _flaw_of_references(root: Resource[Any]) -> Flaw | None:
     return None if circle is None else Flaw((), circle[1])
 
 
-def _count(schema: JsonValue) -> int:
+def _count_values(schema: JsonValue) -> int:
     count, waiting = 0, [schema]
     while waiting and count <= MAX_VALUES:
         value = waiting.pop()

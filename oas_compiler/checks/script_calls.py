@@ -72,7 +72,11 @@ def uses(script: Script, wanted: Wanted, files: Collection[str]) -> Iterator[Use
 
     `files` of the package: a module that lies beside the script is not the library of that name.
     """
-    search = {"python": _python, "javascript": _javascript, "shell": _shell}[script.language]
+    search = {
+        "python": _find_python_uses,
+        "javascript": _find_javascript_uses,
+        "shell": _find_shell_commands,
+    }[script.language]
     told: set[str] = set()
     for name, place in search(script, wanted):
         if name not in told and not (
@@ -82,44 +86,48 @@ def uses(script: Script, wanted: Wanted, files: Collection[str]) -> Iterator[Use
             yield Use(name=name, place=place)
 
 
-def _python(script: Script, wanted: Wanted) -> Iterator[tuple[str, Place]]:
+def _find_python_uses(script: Script, wanted: Wanted) -> Iterator[tuple[str, Place]]:
     if not script.nodes:
         for match in _PY_IMPORT.finditer(script.code):
-            if name := _module(match[1], wanted.python):
+            if name := _match_wanted_module(match[1], wanted.python):
                 yield name, script.at(match.start(1))
     for node in script.nodes:
-        for module, at in _imported(node):
-            if name := _module(module, wanted.python):
+        for module, at in _list_imported_modules(node):
+            if name := _match_wanted_module(module, wanted.python):
                 yield name, script.at_node(at)
-        if isinstance(node, ast.Call) and (command := _started(node)):
-            program = _program(command.value, wanted) if isinstance(command.value, str) else ""
+        if isinstance(node, ast.Call) and (command := _find_program_text(node)):
+            program = (
+                _match_wanted_program(command.value, wanted)
+                if isinstance(command.value, str)
+                else ""
+            )
             if program:
                 yield program, script.at_node(command)
 
 
-def _imported(node: ast.AST) -> Iterator[tuple[str, ast.alias | ast.stmt | ast.expr]]:
+def _list_imported_modules(node: ast.AST) -> Iterator[tuple[str, ast.alias | ast.stmt | ast.expr]]:
     if isinstance(node, ast.Import):
         for alias in node.names:
             yield alias.name, alias
     elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
         for alias in node.names:
             yield f"{node.module}.{alias.name}", node
-    elif isinstance(node, ast.Call) and _called(node) in {"import_module", "__import__"}:
+    elif isinstance(node, ast.Call) and _read_called_name(node) in {"import_module", "__import__"}:
         first = node.args[0] if node.args else None
         if isinstance(first, ast.Constant) and isinstance(first.value, str):
             yield first.value, first
 
 
-def _called(node: ast.Call) -> str:
+def _read_called_name(node: ast.Call) -> str:
     """The last part of the name that is called: `run` of `subprocess.run(…)`."""
     if isinstance(node.func, ast.Attribute):
         return node.func.attr
     return node.func.id if isinstance(node.func, ast.Name) else ""
 
 
-def _started(node: ast.Call) -> ast.Constant | None:
+def _find_program_text(node: ast.Call) -> ast.Constant | None:
     """The text that names the program, when the call starts one."""
-    if _called(node) not in _RUNNERS or not node.args:
+    if _read_called_name(node) not in _RUNNERS or not node.args:
         return None
     first = node.args[0]
     if isinstance(first, (ast.List, ast.Tuple)) and first.elts:
@@ -129,7 +137,7 @@ def _started(node: ast.Call) -> ast.Constant | None:
     return first if isinstance(first, ast.Constant) else None
 
 
-def _module(module: str, wanted: frozenset[str]) -> str:
+def _match_wanted_module(module: str, wanted: frozenset[str]) -> str:
     """The wanted module that this one is, or is a part of."""
     parts = module.split(".")[:4]
     heads = (".".join(parts[:count]) for count in range(1, len(parts) + 1))
@@ -143,13 +151,13 @@ def _is_local(name: str, script: Script, files: Collection[str]) -> bool:
     return f"{at}.py" in files or f"{at}/__init__.py" in files
 
 
-def _javascript(script: Script, wanted: Wanted) -> Iterator[tuple[str, Place]]:
+def _find_javascript_uses(script: Script, wanted: Wanted) -> Iterator[tuple[str, Place]]:
     for match in _JS_MODULE.finditer(script.code):
-        name = _package(script.text[match.start(2) : match.end(2)], wanted.javascript)
+        name = _match_wanted_package(script.text[match.start(2) : match.end(2)], wanted.javascript)
         if name:
             yield name, script.at(match.start(1))
     for match in _JS_SPAWN.finditer(script.code):
-        if program := _program(script.text[match.start(1) : match.end(1)], wanted):
+        if program := _match_wanted_program(script.text[match.start(1) : match.end(1)], wanted):
             yield program, script.at(match.start(1))
     if wanted.calls:
         names = "|".join(sorted(wanted.calls))
@@ -164,7 +172,7 @@ def _is_defined(code: str, match: re.Match[str]) -> bool:
     return before.endswith("function")
 
 
-def _package(module: str, wanted: frozenset[str]) -> str:
+def _match_wanted_package(module: str, wanted: frozenset[str]) -> str:
     """`pg` of `pg`, `pg/lib/x` and `npm:pg@8`; `@x/y` of `@x/y/z`."""
     name = module.removeprefix("npm:")
     scope = "@" if name.startswith("@") else ""
@@ -175,13 +183,13 @@ def _package(module: str, wanted: frozenset[str]) -> str:
     return package if package in wanted else ""
 
 
-def _shell(script: Script, wanted: Wanted) -> Iterator[tuple[str, Place]]:
+def _find_shell_commands(script: Script, wanted: Wanted) -> Iterator[tuple[str, Place]]:
     for match in _SHELL_COMMAND.finditer(script.code):
-        if program := _program(match[1], wanted):
+        if program := _match_wanted_program(match[1], wanted):
             yield program, script.at(match.start(1))
 
 
-def _program(command: str, wanted: Wanted) -> str:
+def _match_wanted_program(command: str, wanted: Wanted) -> str:
     """The wanted program that a command line starts with, whatever folder it is in."""
     match = _COMMAND.match(command[:200])
     name = match[1].rpartition("/")[2] if match else ""

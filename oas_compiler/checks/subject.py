@@ -153,7 +153,7 @@ class Subject:
     def manifest_texts(self) -> tuple[Text, ...]:
         """Every string value of package.json, as `texts` of the document."""
         source = self.package.source if self.package is not None else None
-        return _texts(source.value) if source is not None else ()
+        return _collect_texts(source.value) if source is not None else ()
 
     @cached_property
     def flows(self) -> tuple[FlowIR, ...]:
@@ -202,7 +202,7 @@ class Subject:
 
         As written: placeholders of the environment are not filled in.
         """
-        return tuple(_components(self.document.source.value, "", ("", -1)))
+        return tuple(_walk_components(self.document.source.value, "", ("", -1)))
 
     def of_type(self, *types: str) -> Iterator[Written]:
         """The components of these types, in file order."""
@@ -228,7 +228,7 @@ class Subject:
     @cached_property
     def texts(self) -> tuple[Text, ...]:
         """Every string value of the document as written, in file order; keys are no values."""
-        return _texts(self.document.source.value)
+        return _collect_texts(self.document.source.value)
 
 
 def _is_of_cinatra(found: Written) -> bool:
@@ -238,12 +238,12 @@ def _is_of_cinatra(found: Written) -> bool:
     return found.type == "ApiNode" and _PLATFORM.search(found.text("url")) is not None
 
 
-def _components(value: JsonValue, pointer: str, flow: tuple[str, int]) -> Iterator[Written]:
+def _walk_components(value: JsonValue, pointer: str, flow: tuple[str, int]) -> Iterator[Written]:
     # the depth is bounded: reading refuses documents that nest deeper than 64 levels
     if isinstance(value, list):
         for index, item in enumerate(value):
             if isinstance(item, (dict, list)):
-                yield from _components(item, f"{pointer}/{index}", flow)
+                yield from _walk_components(item, f"{pointer}/{index}", flow)
     elif isinstance(value, dict):
         kind = value.get("component_type")
         if kind == "Flow":
@@ -252,10 +252,10 @@ def _components(value: JsonValue, pointer: str, flow: tuple[str, int]) -> Iterat
             yield Written(value=value, pointer=pointer, flow=flow[0], depth=max(flow[1], 0))
         for key, member in value.items():
             if isinstance(member, (dict, list)):
-                yield from _components(member, child(pointer, key), flow)
+                yield from _walk_components(member, child(pointer, key), flow)
 
 
-def _texts(value: JsonValue) -> tuple[Text, ...]:
+def _collect_texts(value: JsonValue) -> tuple[Text, ...]:
     found = [Text(value, "", ())] if isinstance(value, str) else []
     _add_texts(value, "", (), found)
     return tuple(found)

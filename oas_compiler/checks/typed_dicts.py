@@ -44,11 +44,11 @@ def typed_dicts(script: Script) -> Iterator[Declared]:
         if isinstance(node, ast.ClassDef):
             bases = tuple(_last_name(base) for base in node.bases)
             if bases and (_is_typed(bases) or node.name.endswith("State")):
-                yield _declared(script, node, bases)
+                yield _read_class_fields(script, node, bases)
         elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
             target = node.targets[0]
             if _last_name(node.value.func) == "TypedDict" and isinstance(target, ast.Name):
-                fields = _keys(node.value)
+                fields = _read_call_fields(node.value)
                 yield Declared(name=target.id, script=script, node=node, fields=fields, bases=())
 
 
@@ -69,7 +69,7 @@ def state_uses(script: Script) -> tuple[StateUse, ...]:
     return tuple(StateUse(name=name, routed_by=read) for name in names)
 
 
-def _declared(script: Script, node: ast.ClassDef, bases: tuple[str, ...]) -> Declared:
+def _read_class_fields(script: Script, node: ast.ClassDef, bases: tuple[str, ...]) -> Declared:
     fields = frozenset(
         item.target.id
         for item in node.body
@@ -83,7 +83,7 @@ def _is_typed(bases: tuple[str, ...]) -> bool:
     return "TypedDict" in bases
 
 
-def _keys(call: ast.Call) -> frozenset[str]:
+def _read_call_fields(call: ast.Call) -> frozenset[str]:
     found = {keyword.arg for keyword in call.keywords if keyword.arg}
     for given in call.args[1:2]:
         for key in given.keys if isinstance(given, ast.Dict) else ():

@@ -46,23 +46,23 @@ def what_is_used(run: Run, own: Own, manner: Manner) -> tuple[list[str], list[st
     tenant = f"of tenant {clean(run.tenant)}," if run.tenant else "of no tenant,"
     starter = [f"started by {clean(run.started_by)},"] if run.started_by else []
     whose = [f"run {clean(run.id)}:", *named, tenant, *starter, f"sha256 {run.digest[:12]}"]
-    return whose, _calls(run, own, manner), _reads(run, manner)
+    return whose, _describe_calls(run, own, manner), _describe_variables(run, manner)
 
 
-def _calls(run: Run, own: Own, manner: Manner) -> list[str]:
+def _describe_calls(run: Run, own: Own, manner: Manner) -> list[str]:
     verb = _CALLS[manner]
     if manner == "rejected":
         return [f"  {verb} nothing: the run is rejected"]
     platform = run.platform
     if platform.get("kind") != "local":
-        return _verbal(verb, addresses(platform, own, manner))
+        return _prefix_verb(verb, addresses(platform, own, manner))
     fills, beyond = "  fills context slots from this database", platform.get("beyond")
     if not isinstance(beyond, Mapping):
         return [fills]
-    return [f"{fills};", *(_verbal(verb, addresses(beyond, own, manner), indent=""))]
+    return [f"{fills};", *(_prefix_verb(verb, addresses(beyond, own, manner), indent=""))]
 
 
-def _verbal(verb: str, pieces: Sequence[str], indent: str = "  ") -> list[str]:
+def _prefix_verb(verb: str, pieces: Sequence[str], indent: str = "  ") -> list[str]:
     return [f"{indent}{verb} {pieces[0]}", *pieces[1:]]
 
 
@@ -77,30 +77,36 @@ def addresses(platform: Mapping[str, Any], own: Own, manner: Manner) -> list[str
         return [f"{here};", *addresses(beyond, own, manner)]
     if kind != "http":
         return ["nothing: its platform is simulated" if kind == "simulated" else "what its host made of it"]  # fmt: skip
-    others = _texts(platform.get("allow"))
+    others = _read_text_list(platform.get("allow"))
     if platform.get("base_url", "") is None:  # it calls listed addresses only
         others += [one for one in own.allow or () if one not in others]
-        return [*_listed(others), "without the platform's credentials"] if others else ["nothing"]
+        return (
+            [*_join_with_commas(others), "without the platform's credentials"]
+            if others
+            else ["nothing"]
+        )
     base_url = str(platform.get("base_url") or own.settings.get(BASE_URL, ""))
-    told = [base_url, *_proofs(platform, base_url, own, manner)]
+    told = [base_url, *_describe_credentials(platform, base_url, own, manner)]
     others += [one for one in own.allow or () if one not in (base_url, *others)]
     if others:
         told[-1] += ";"
-        told += _listed([f"also {others[0]}", *others[1:]])
+        told += _join_with_commas([f"also {others[0]}", *others[1:]])
     return [clean(piece) for piece in told]
 
 
-def _texts(listed: object) -> list[str]:
+def _read_text_list(listed: object) -> list[str]:
     """What a row lists; nothing where somebody wrote something else into it."""
     return [str(item) for item in listed] if isinstance(listed, list) else []
 
 
-def _listed(addresses: Sequence[str]) -> list[str]:
+def _join_with_commas(addresses: Sequence[str]) -> list[str]:
     """With a comma after each but the last."""
     return [*(clean(f"{one},") for one in addresses[:-1]), *map(clean, addresses[-1:])]
 
 
-def _proofs(platform: Mapping[str, Any], base_url: str, own: Own, manner: Manner) -> list[str]:
+def _describe_credentials(
+    platform: Mapping[str, Any], base_url: str, own: Own, manner: Manner
+) -> list[str]:
     """What proves there who is calling, by name."""
     from cinatra_sdk.platform.remaking import is_named, is_own
 
@@ -115,14 +121,14 @@ def _proofs(platform: Mapping[str, Any], base_url: str, own: Own, manner: Manner
     if not is_mine:
         return ["without credentials"] if named else ["without credentials,", strange]
     held = [RUN_TOKEN] if os.environ.get(RUN_TOKEN) else []
-    held += _texts(platform.get("needs"))
+    held += _read_text_list(platform.get("needs"))
     return [f"with {', '.join(held)}"] if held else ["without credentials"]
 
 
-def _reads(run: Run, manner: Manner) -> list[str]:
+def _describe_variables(run: Run, manner: Manner) -> list[str]:
     verb = _READS[manner]
     names = [] if manner == "rejected" else sorted(clean(name) for name in run.variables)
     if not names:
         return [f"  {verb} no variable"]
     listed = [f"{name}," for name in names[:-1]]
-    return [*_verbal(verb, [*listed, names[-1]]), "of this process"]
+    return [*_prefix_verb(verb, [*listed, names[-1]]), "of this process"]

@@ -136,32 +136,34 @@ def app_for(arguments: Sequence[str]) -> typer.Typer:
     words = [word for word in arguments if word != "--debug"]
     first = words[0] if words else ""
     known = first in _COMMANDS or first in _GROUPS
-    return _app([first] if known else [*_COMMANDS, *_GROUPS])
+    return _build_app([first] if known else [*_COMMANDS, *_GROUPS])
 
 
-def _app(names: Sequence[str]) -> typer.Typer:
-    made = _group("oasflow", "Run Open Agent Specification flows with their human gates.", _CODES)
+def _build_app(names: Sequence[str]) -> typer.Typer:
+    made = _make_group(
+        "oasflow", "Run Open Agent Specification flows with their human gates.", _CODES
+    )
     made.callback()(everywhere)
     for name in names:
         if name in _COMMANDS:
-            found = _command(_COMMANDS[name], name)
-            made.command(name, short_help=_sentence(found))(bounded(found))
+            found = _load_command(_COMMANDS[name], name)
+            made.command(name, short_help=_read_first_paragraph(found))(bounded(found))
             continue
         about, commands = _GROUPS[name]
-        group = _group(name, about)
+        group = _make_group(name, about)
         for command in commands:
-            found = _command(name, command)
-            group.command(command, short_help=_sentence(found))(bounded(found))
+            found = _load_command(name, command)
+            group.command(command, short_help=_read_first_paragraph(found))(bounded(found))
         made.add_typer(group, short_help=about)
     return made
 
 
-def _sentence(command: Callable[..., Exit]) -> str:
+def _read_first_paragraph(command: Callable[..., Exit]) -> str:
     """What a list of commands says of one: the whole sentence, which typer would cut at 80 columns."""
     return (command.__doc__ or "").strip().partition("\n\n")[0]
 
 
-def _group(name: str, about: str, epilog: str | None = None) -> typer.Typer:
+def _make_group(name: str, about: str, epilog: str | None = None) -> typer.Typer:
     return typer.Typer(
         name=name,
         cls=Commands,
@@ -175,7 +177,7 @@ def _group(name: str, about: str, epilog: str | None = None) -> typer.Typer:
     )
 
 
-def _command(module: str, name: str) -> Callable[..., Exit]:
+def _load_command(module: str, name: str) -> Callable[..., Exit]:
     found: Callable[..., Exit] = getattr(
         import_module(f"oas_compiler.cli.{module}"), name.replace("-", "_")
     )
@@ -184,5 +186,5 @@ def _command(module: str, name: str) -> Callable[..., Exit]:
 
 def __getattr__(name: str) -> Any:
     if name == "app":  # with all its commands
-        return _app([*_COMMANDS, *_GROUPS])
+        return _build_app([*_COMMANDS, *_GROUPS])
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -73,9 +73,9 @@ class Asker:
         checklist = checklist or self.checklist(gate)
         extent = Extent(way="v shows all")
         view = gate_view(gate, self.names, checklist=checklist, asking=True, extent=extent)
-        self.terminal.say("", view, Words(Text(_also(gate, extent), style="dim")))
+        self.terminal.say("", view, Words(Text(_format_other_ways(gate, extent), style="dim")))
         while True:
-            typed = self.keyboard.line(_choice(gate)).strip()
+            typed = self.keyboard.line(_format_question(gate)).strip()
             word, _, rest = typed.partition(" ")
             chosen, note = word.lower(), rest.strip()
             if chosen in {"q", "quit"}:
@@ -162,9 +162,11 @@ class Asker:
         # The author described the document inside the answer's string: that is what is asked.
         outer = {name: part for name, part in properties_of(schema).items() if name != form.output}
         around = (
-            _below("around", fields_of({**schema, "properties": outer}, present)) if outer else []
+            _nest_fields("around", fields_of({**schema, "properties": outer}, present))
+            if outer
+            else []
         )
-        inside = _below("inside", fields_of(form.inner, present, name="value"))
+        inside = _nest_fields("inside", fields_of(form.inner, present, name="value"))
         values = Form([*around, *inside], self.keyboard, typed=typed).filled()
         if values is None:
             return NOT_JSON
@@ -248,7 +250,7 @@ def _is_tick(chosen: str, note: str) -> bool:
     return chosen not in {"j", "json"}
 
 
-def _choice(gate: Gate) -> str:
+def _format_question(gate: Gate) -> str:
     if gate.form.selector is not None:
         what = "numbers tick, " if gate.form.selector.candidates else ""
         return f"{what}approve [a], paste JSON [j], reject [r], leave waiting [q]: "
@@ -257,7 +259,7 @@ def _choice(gate: Gate) -> str:
     return "approve [a], reject [r], leave waiting [q]: "
 
 
-def _also(gate: Gate, extent: Extent) -> str:
+def _format_other_ways(gate: Gate, extent: Extent) -> str:
     """What else can be typed, beside the ways that the question names."""
     ways = ["see all that is cut [v]" if extent.is_cut else "see it in a pager [v]"]
     ways += ["answer in words [w]"] if _is_offered(gate, "w") else []
@@ -291,6 +293,6 @@ def _to_edit(gate: Gate, in_words: bool) -> str:
     return json.dumps(example, indent=2, ensure_ascii=False)
 
 
-def _below(part: str, fields: list[Field]) -> list[Field]:
+def _nest_fields(part: str, fields: list[Field]) -> list[Field]:
     """The same fields, one object further down."""
     return [replace(field, path=(part, *field.path)) for field in fields]

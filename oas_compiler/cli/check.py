@@ -73,11 +73,11 @@ def check(  # noqa: PLR0917 - typer reads the options from the signature
     Exit code 0: no errors (there may be warnings); 1: errors; 2: a file could not be read, or
     there is no flow in a folder.
     """
-    chosen = _format(format.strip().lower(), as_json=as_json)
+    chosen = _choose_format(format.strip().lower(), as_json=as_json)
     terminal = Terminal.open(as_json=chosen is Format.json)
     try:
-        _refuse(paths, fix=fix, yes=yes)
-        wanted = _selection(select or (), ignore or ())
+        _refuse_bad_options(paths, fix=fix, yes=yes)
+        wanted = _parse_selection(select or (), ignore or ())
         run = _Run(terminal=terminal, format=chosen, selection=wanted, env=environment(env or []))
         return run.check(paths, fix=fix, yes=yes)
     except Halt as halt:
@@ -88,7 +88,7 @@ def check(  # noqa: PLR0917 - typer reads the options from the signature
         raise
 
 
-def _format(chosen: str, *, as_json: bool) -> Format:
+def _choose_format(chosen: str, *, as_json: bool) -> Format:
     if chosen and chosen not in set(Format):
         advice = did_you_mean(chosen[:80], Format) or f"there are {', '.join(Format)}"
         raise Halt(f'there is no format "{chosen[:80]}"; {advice}')
@@ -97,14 +97,14 @@ def _format(chosen: str, *, as_json: bool) -> Format:
     return Format.json if as_json else Format(chosen or Format.text)
 
 
-def _refuse(paths: Sequence[str], *, fix: bool, yes: bool) -> None:
+def _refuse_bad_options(paths: Sequence[str], *, fix: bool, yes: bool) -> None:
     if yes and not fix:
         raise Halt("--yes goes with --fix")
     if not all(paths):
         raise Halt("a PATH is empty")
 
 
-def _selection(select: Sequence[str], ignore: Sequence[str]) -> Selection:
+def _parse_selection(select: Sequence[str], ignore: Sequence[str]) -> Selection:
     try:
         return Selection.of(select, ignore)
     except UnknownRule as error:
@@ -143,14 +143,14 @@ class _Run:
             work = Mending(env=self.env, wanted=self.selection.wants)
             fixed = {"fix": mender.mend(work, found.files)}
             refused = fixed["fix"].get(NOT_WRITTEN)
-            left = frozenset(_same(one.finding) for one in work.left_out)
+            left = frozenset(_make_finding_key(one.finding) for one in work.left_out)
         checked = self._checked(found.files, left)
         for folder in found.unreadable:
             self.terminal.error(f"the folder {folder} cannot be read")
         for file in found.passed_over:
             why = "it cannot be read, or is a link that leads out of the folder, a pipe or a device"
             self.terminal.note(f"passed over: {clean(file)}: {why}")
-        unreadable = dict.fromkeys((*found.unreadable, *_unreadable(checked)))
+        unreadable = dict.fromkeys((*found.unreadable, *_list_unreadable_files(checked)))
         if refused:
             # The report comes all the same: what is wrong with the files is still wrong.
             fixed["error"] = {"code": NOT_WRITTEN, "message": refused, "exit": int(Exit.USAGE)}
@@ -166,7 +166,9 @@ class _Run:
             known = list(findings_of(file, env=self.env))
             wanted = [one for one in known if one not in seen and self.selection.wants(one)]
             seen.update(known)
-            wanted = [replace(one, fix=()) if _same(one) in left else one for one in wanted]
+            wanted = [
+                replace(one, fix=()) if _make_finding_key(one) in left else one for one in wanted
+            ]
             checked.append(_Checked(file, wanted, known))
         return checked
 
@@ -174,7 +176,7 @@ class _Run:
         every = [finding for one in checked for finding in one.findings]
         match self.format:
             case Format.json:
-                files = [_file(one) for one in checked]
+                files = [_make_file_record(one) for one in checked]
                 self.terminal.data({**counts(every), "files": files, **more})
             case Format.sarif:
                 Terminal(self.terminal.out, self.terminal.err, as_json=True).data(sarif(every))
@@ -186,15 +188,15 @@ class _Run:
                     view = view_of_findings(one.findings, known=one.known)
                     self.terminal.show(view if one.findings else f"{clean(one.file)}: ok")
         if self.format is not Format.json and (every or len(checked) > 1):
-            self.terminal.say(_summary(every, len(checked)))
+            self.terminal.say(_format_summary(every, len(checked)))
 
 
-def _same(finding: Finding) -> Same:
+def _make_finding_key(finding: Finding) -> Same:
     """What stays of a finding when the file around it changes."""
     return finding.file, finding.code, finding.message
 
 
-def _unreadable(checked: Sequence[_Checked]) -> list[str]:
+def _list_unreadable_files(checked: Sequence[_Checked]) -> list[str]:
     """The files that were named, or belong to one, and of which nothing could be read."""
     return [
         finding.file or one.file
@@ -204,7 +206,7 @@ def _unreadable(checked: Sequence[_Checked]) -> list[str]:
     ]
 
 
-def _file(one: _Checked) -> dict[str, Any]:
+def _make_file_record(one: _Checked) -> dict[str, Any]:
     numbers = counts(one.findings)
     return {
         "path": one.file,
@@ -214,17 +216,17 @@ def _file(one: _Checked) -> dict[str, Any]:
     }
 
 
-def _summary(every: list[Finding], files: int) -> str:
+def _format_summary(every: list[Finding], files: int) -> str:
     if not every:
-        return f"no findings in {_number(files, 'file')}"
+        return f"no findings in {_format_count(files, 'file')}"
     errors = sum(finding.severity == "error" for finding in every)
     said = (
-        f"{_number(errors, 'error')} and {_number(len(every) - errors, 'warning')} "
-        f"in {_number(files, 'file')}"
+        f"{_format_count(errors, 'error')} and {_format_count(len(every) - errors, 'warning')} "
+        f"in {_format_count(files, 'file')}"
     )
     fixable = sum(map(is_fixable, every))
     return f"{said}; {fixable} can be fixed with --fix" if fixable else said
 
 
-def _number(count: int, noun: str) -> str:
+def _format_count(count: int, noun: str) -> str:
     return f"{count} {noun}{'s' if count != 1 else ''}"

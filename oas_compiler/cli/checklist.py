@@ -183,8 +183,8 @@ def read_numbers(typed: str, most: int) -> frozenset[int]:
     numbers: set[int] = set()
     for part in typed.replace(",", " ").split():
         first, dash, last = part.partition("-")
-        low = _number(first, most)
-        high = _number(last, most) if dash else low
+        low = _parse_number(first, most)
+        high = _parse_number(last, most) if dash else low
         if high < low:
             raise CannotTick(f"{low}-{high} goes backwards: type {high}-{low}")
         numbers |= set(range(low, high + 1))
@@ -193,7 +193,7 @@ def read_numbers(typed: str, most: int) -> frozenset[int]:
     return frozenset(numbers)
 
 
-def _number(text: str, most: int) -> int:
+def _parse_number(text: str, most: int) -> int:
     if not (text.isascii() and text.isdecimal()):
         raise CannotTick(_WHAT_TO_TYPE)
     if most == 0:

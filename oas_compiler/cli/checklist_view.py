@@ -45,7 +45,7 @@ def checklist_view(
     extent = extent or Extent()
     if extent.whole:
         checklist = replace(checklist, page=0, words="")
-    parts: list[RenderableType] = [_heading(checklist, extent)]
+    parts: list[RenderableType] = [_format_heading(checklist, extent)]
     if checklist.selector.readable_only:
         words = "readable only: the slot wants artifacts that the model can read"
         parts.append(Text(words, style="cyan"))
@@ -57,7 +57,9 @@ def checklist_view(
         return Group(*parts, Text(words + without, style="italic"))
     numbers = checklist.shown() if extent.whole else checklist.on_page()
     return Group(
-        *parts, *_rows(checklist, numbers, extent), *_footer(checklist, numbers, asking, extent)
+        *parts,
+        *_format_rows(checklist, numbers, extent),
+        *_format_footer(checklist, numbers, asking, extent),
     )
 
 
@@ -81,7 +83,7 @@ def how_many(at_least: int, at_most: int | None) -> str:
     return f"choose up to {at_most}, at least {at_least}"
 
 
-def _heading(checklist: Checklist, extent: Extent) -> Text:
+def _format_heading(checklist: Checklist, extent: Extent) -> Text:
     rules = checklist.selector.rules
     slot = f'"{extent.cut(clean(rules.slot_id), MAX_CELL)}"'
     return Text.assemble(
@@ -92,7 +94,9 @@ def _heading(checklist: Checklist, extent: Extent) -> Text:
 # ------------------------------------------------------------------------------- rows
 
 
-def _rows(checklist: Checklist, numbers: Sequence[int], extent: Extent) -> Iterator[RenderableType]:
+def _format_rows(
+    checklist: Checklist, numbers: Sequence[int], extent: Extent
+) -> Iterator[RenderableType]:
     cells = {
         number: tuple(extent.cut(text, MAX_CELL) for text in checklist.cells(number))
         for number in numbers
@@ -106,11 +110,11 @@ def _rows(checklist: Checklist, numbers: Sequence[int], extent: Extent) -> Itera
         if scope != before:
             yield Text(extent.cut(clean(scope), MAX_CELL).capitalize(), style="bold")
         before = scope
-        mark, style = _mark(checklist, number)
+        mark, style = _choose_mark(checklist, number)
         yield _Row(f"  {mark} {number:>{digits}}  ", cells[number], widths, style)
 
 
-def _mark(checklist: Checklist, number: int) -> tuple[str, str]:
+def _choose_mark(checklist: Checklist, number: int) -> tuple[str, str]:
     if number in checklist.gone:
         return ("(!)" if checklist.replaces else "[!]"), "dim red"
     if number in checklist.ticked:
@@ -139,12 +143,14 @@ class _Row:
             return
         lead = self.lead
         for at in used:
-            for piece in _folded(self.cells[at], max(_NARROWEST, options.max_width - len(lead))):
+            for piece in _split_by_width(
+                self.cells[at], max(_NARROWEST, options.max_width - len(lead))
+            ):
                 yield Text(lead + piece, style=self.style)
                 lead = " " * len(lead)
 
 
-def _folded(text: str, width: int) -> Iterator[str]:
+def _split_by_width(text: str, width: int) -> Iterator[str]:
     while text:
         end = len(text)
         while cell_len(text[:end]) > width:
@@ -156,14 +162,14 @@ def _folded(text: str, width: int) -> Iterator[str]:
 # ----------------------------------------------------------------------------- footer
 
 
-def _footer(
+def _format_footer(
     checklist: Checklist, numbers: Sequence[int], asking: bool, extent: Extent
 ) -> Iterator[Text]:
     if checklist.gone:
         mark = "(!)" if checklist.replaces else "[!]"
         yield Text(f"{mark} can be chosen no more", style="dim red")
     if asking or checklist.ticked:
-        yield Text(_count(checklist, asking), style="dim")
+        yield Text(_format_chosen_count(checklist, asking), style="dim")
     hidden = sorted(checklist.ticked - set(numbers))
     if hidden:
         yield Text(f"also chosen: {listed(hidden)}", style="dim")
@@ -178,7 +184,7 @@ def _footer(
         yield extent.more(shown - PAGE, "more")
 
 
-def _count(checklist: Checklist, asking: bool) -> str:
+def _format_chosen_count(checklist: Checklist, asking: bool) -> str:
     cap, chosen = checklist.selector.rules.cap, len(checklist.ticked)
     told = f"{chosen} chosen" if cap is None else f"{chosen} of {cap} chosen"
     if not (asking and chosen and checklist.is_full):

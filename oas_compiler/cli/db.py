@@ -23,7 +23,7 @@ def start(as_json: options.Json = False) -> Exit:
     """Start the local server, or say that it runs."""
     terminal = Terminal.open(as_json=as_json)
     _say_which(terminal)
-    return _report(terminal, _local(lambda server: server.start()))
+    return _report_status(terminal, _call_local_server(lambda server: server.start()))
 
 
 def stop(as_json: options.Json = False) -> Exit:
@@ -35,8 +35,8 @@ def stop(as_json: options.Json = False) -> Exit:
         server.stop()
         return server.status(), ran
 
-    found, ran = _local(act)
-    _report(terminal, found, not_running="stopped" if ran else "not running")
+    found, ran = _call_local_server(act)
+    _report_status(terminal, found, not_running="stopped" if ran else "not running")
     return Exit.OK
 
 
@@ -44,9 +44,9 @@ def status(as_json: options.Json = False) -> Exit:
     """Say whether the local server runs: exit code 0 when it does, 7 when not."""
     terminal = Terminal.open(as_json=as_json)
     _say_which(terminal)
-    found = _local(lambda server: server.status())
+    found = _call_local_server(lambda server: server.status())
     address = os.environ.get("DATABASE_URL") or found.dsn
-    return _report(terminal, found, _tables(address) if address else None)
+    return _report_status(terminal, found, _inspect_tables(address) if address else None)
 
 
 def url(
@@ -60,7 +60,7 @@ def url(
 ) -> Exit:
     """Print the address of the running local server, with the password hidden."""
     terminal = Terminal.open(as_json=as_json)
-    found = _local(lambda server: server.status())
+    found = _call_local_server(lambda server: server.status())
     if not found.running:
         raise _not_running(found)
     address = _owner_of_the_local_one() if owner else found.dsn
@@ -98,7 +98,7 @@ def migrate(
         return _print_sql(terminal, app_role or APP)
     address = db or os.environ.get("DATABASE_URL", "")
     if not address:
-        _local(lambda server: server.start())
+        _call_local_server(lambda server: server.start())
         address, app_role = _owner_of_the_local_one(), app_role or APP
     done = migrating.migrate(address, app_role=app_role)
     terminal.data(
@@ -151,7 +151,7 @@ def _without_password(address: str) -> str:
     return f"{head.rpartition(':')[0]}:***@{rest}"
 
 
-def _tables(address: str) -> dict[str, Any]:
+def _inspect_tables(address: str) -> dict[str, Any]:
     """How the tables stand, and what the role of this address could do to them."""
     from cinatra_sdk.errors import StoreError
     from cinatra_sdk.postgres.connection import connect
@@ -172,7 +172,7 @@ def _tables(address: str) -> dict[str, Any]:
     }
 
 
-def _local(act: Callable[[LocalServer], T]) -> T:
+def _call_local_server(act: Callable[[LocalServer], T]) -> T:
     """Raises: `Halt` with what the server could not do."""
     from cinatra_sdk.postgres.server import LocalServer, LocalServerError
 
@@ -182,7 +182,7 @@ def _local(act: Callable[[LocalServer], T]) -> T:
         raise Halt(str(error), exit=Exit.UNREACHABLE, code="local_server") from None
 
 
-def _report(
+def _report_status(
     terminal: Terminal,
     found: LocalStatus,
     tables: dict[str, Any] | None = None,

@@ -58,10 +58,12 @@ def deps(  # noqa: PLR0917 - typer reads the options from the signature
     findings = list(resolution.findings)
     record: dict[str, Any] = {}
     if lock:
-        record, more = _lock(resolution, update=update)
+        record, more = _update_lock_file(resolution, update=update)
         findings += more
     for package in resolution.roots:
-        terminal.show(_tree(resolution, package) if tree else _list(resolution, package))
+        terminal.show(
+            _build_tree(resolution, package) if tree else _format_list(resolution, package)
+        )
     if findings:
         terminal.show(view_of_findings(findings))
     if record.get("note"):
@@ -75,7 +77,9 @@ def deps(  # noqa: PLR0917 - typer reads the options from the signature
 # ------------------------------------------------------------------------ lock file
 
 
-def _lock(resolution: Resolution, *, update: bool) -> tuple[dict[str, Any], list[Finding]]:
+def _update_lock_file(
+    resolution: Resolution, *, update: bool
+) -> tuple[dict[str, Any], list[Finding]]:
     """What became of the lock file, and what differs from it."""
     path = lock_path(resolution)
     record: dict[str, Any] = {"file": path.as_posix(), "written": False}
@@ -96,35 +100,37 @@ def _lock(resolution: Resolution, *, update: bool) -> tuple[dict[str, Any], list
 # ------------------------------------------------------------------------ what is shown
 
 
-def _list(resolution: Resolution, package: AgentPackage) -> Text:
+def _format_list(resolution: Resolution, package: AgentPackage) -> Text:
     """The package, and one line per child agent."""
     links = resolution.by_dependent.get(package, ())
-    view = _title(package)
+    view = _format_title(package)
     if not links:
         view.append("  no child agents", "dim")
         return view
-    name = max(len(_name(link)) for link in links)
-    asked = max(len(_range(link)) for link in links)
+    name = max(len(_format_name(link)) for link in links)
+    asked = max(len(_format_range(link)) for link in links)
     for link in links:
-        line = Text.assemble("\n  ", (_name(link).ljust(name), "bold"), "  ")
-        line.append(_range(link).ljust(asked), "cyan")
+        line = Text.assemble("\n  ", (_format_name(link).ljust(name), "bold"), "  ")
+        line.append(_format_range(link).ljust(asked), "cyan")
         line.append("  ")
-        line.append_text(_outcome(link))
+        line.append_text(_format_outcome(link))
         if link.chosen is not None:
-            line.append(f"  {clean(_where(link.chosen, package))}", "dim")
+            line.append(f"  {clean(_format_relative_folder(link.chosen, package))}", "dim")
         view.append_text(line)
     return view
 
 
-def _tree(resolution: Resolution, package: AgentPackage) -> Tree:
+def _build_tree(resolution: Resolution, package: AgentPackage) -> Tree:
     """The package with its child agents inside each other; what was shown is not shown again."""
     shown: set[AgentPackage] = {package}
-    top = Tree(_title(package), guide_style="dim")
+    top = Tree(_format_title(package), guide_style="dim")
 
     def grow(branch: Tree, of: AgentPackage, around: tuple[AgentPackage, ...]) -> None:
         for link in resolution.by_dependent.get(of, ()):
-            line = Text.assemble((_name(link), "bold"), " ", (_range(link), "cyan"), " ")
-            line.append_text(_outcome(link))
+            line = Text.assemble(
+                (_format_name(link), "bold"), " ", (_format_range(link), "cyan"), " "
+            )
+            line.append_text(_format_outcome(link))
             chosen = link.chosen
             if chosen is None:
                 branch.add(line)
@@ -141,20 +147,20 @@ def _tree(resolution: Resolution, package: AgentPackage) -> Tree:
     return top
 
 
-def _title(package: AgentPackage) -> Text:
+def _format_title(package: AgentPackage) -> Text:
     named = clean(package.name or str(package.folder))
     return Text.assemble((named, "bold"), f" {clean(package.version)}")
 
 
-def _name(link: Link) -> str:
+def _format_name(link: Link) -> str:
     return cut(clean(link.wanted.name), 80)
 
 
-def _range(link: Link) -> str:
+def _format_range(link: Link) -> str:
     return cut(clean(link.wanted.text), 40) or '""'
 
 
-def _outcome(link: Link) -> Text:
+def _format_outcome(link: Link) -> Text:
     if link.chosen is not None:
         return Text.assemble("→ ", (clean(link.chosen.version), _STYLES["ok"]))
     if link.wanted.optional and link.status == "missing":
@@ -164,7 +170,7 @@ def _outcome(link: Link) -> Text:
     return Text.assemble((words[link.status], _STYLES[link.status]), there)
 
 
-def _where(package: AgentPackage, seen_from: AgentPackage) -> str:
+def _format_relative_folder(package: AgentPackage, seen_from: AgentPackage) -> str:
     """The folder, shortest from the package that needs it."""
     try:
         relative = os.path.relpath(package.folder.resolve(), seen_from.folder.resolve())

@@ -54,22 +54,22 @@ def diff(
     terminal = Terminal.open(as_json=as_json or format is Format.json)
     flows, labels = [], Labels()
     for path in (first, second):
-        compiled = _compiled(path, terminal, labels)
+        compiled = _compile_flow(path, terminal, labels)
         if compiled is None:
             return Exit.USAGE
         flows.append(compiled)
-    found = _placed(differences(flows[0].ir, flows[1].ir), flows[1])
+    found = _locate_flow_changes(differences(flows[0].ir, flows[1].ir), flows[1])
     if format is Format.github:
-        terminal.annotate(_annotations(found, flows[0].file, flows[1].file))
+        terminal.annotate(_format_annotations(found, flows[0].file, flows[1].file))
     else:
-        terminal.show(_view(found))
+        terminal.show(_format_difference(found))
     terminal.data({"first": flows[0].file, "second": flows[1].file, **found.to_json()})
     if found.weakened:
         return WEAKER
     return Exit.OK if found.equal else Exit.FINDINGS
 
 
-def _compiled(path: str, terminal: Terminal, labels: Labels) -> Compiled | None:
+def _compile_flow(path: str, terminal: Terminal, labels: Labels) -> Compiled | None:
     """The flow at `path`; `None` after saying what is wrong with it."""
     try:
         return compile_ir(path, conceal=labels)
@@ -84,7 +84,7 @@ def _compiled(path: str, terminal: Terminal, labels: Labels) -> Compiled | None:
     return None
 
 
-def _placed(found: Difference, second: Compiled) -> Difference:
+def _locate_flow_changes(found: Difference, second: Compiled) -> Difference:
     """The changes of flows at the lines of the fields that changed."""
     if not any(change.code == "flow_changed" for change in found):
         return found
@@ -104,32 +104,32 @@ def _placed(found: Difference, second: Compiled) -> Difference:
 # ---------------------------------------------------------------------------- text
 
 
-def _view(found: Difference) -> Text:
+def _format_difference(found: Difference) -> Text:
     if found.equal:
         return Text("the two flows are equal")
-    lines = [_line(change, "") for change in found.weakened]
+    lines = [_format_change(change, "") for change in found.weakened]
     rest = [change for change in found if change.sign != "!"]
     for flow, changes in groupby(rest, key=lambda change: change.flow):
         where = f'subflow "{clean("/".join(flow))}"' if flow else "flow"
         lines.append(Text(where, style="bold"))
-        lines += [_line(change, "  ") for change in changes]
-    lines.append(Text(_sum(found)))
+        lines += [_format_change(change, "  ") for change in changes]
+    lines.append(Text(_format_summary(found)))
     return Text("\n").join(lines)
 
 
-def _line(change: Change, pad: str) -> Text:
+def _format_change(change: Change, pad: str) -> Text:
     return Text.assemble(
-        pad, (change.sign, _COLOURS[change.sign]), f" {clean(without_secrets(change.message))}{clean(_values(change))}"
+        pad, (change.sign, _COLOURS[change.sign]), f" {clean(without_secrets(change.message))}{clean(_format_values(change))}"
     )  # fmt: skip
 
 
-def _values(change: Change) -> str:
+def _format_values(change: Change) -> str:
     if not change.before and not change.after:
         return ""
     return f": {change.before or 'nothing'} -> {change.after or 'nothing'}"
 
 
-def _sum(found: Difference) -> str:
+def _format_summary(found: Difference) -> str:
     weaker = len(found.weakened)
     every = f"{len(found)} difference{'s' if len(found) != 1 else ''}"
     return f"{every}, {weaker} of them weaken{'s' if weaker == 1 else ''} what people decide"
@@ -138,7 +138,7 @@ def _sum(found: Difference) -> str:
 # ---------------------------------------------------------------------------- GitHub
 
 
-def _annotations(found: Difference, first: str, second: str) -> Iterator[str]:
+def _format_annotations(found: Difference, first: str, second: str) -> Iterator[str]:
     """Workflow commands; what is gone is shown at the top of the file as it is now."""
     from oas_compiler.report.file_names import path_from_here
 
@@ -146,13 +146,13 @@ def _annotations(found: Difference, first: str, second: str) -> Iterator[str]:
     for change in found:
         kind = "error" if change.sign == "!" else "notice"
         line = 1 if change.gone else max(1, change.place.line)
-        message = without_secrets(change.message) + _values(change)
-        yield f"::{kind} file={_property(file)},line={line},title={change.code}::{_data(message)}"
+        message = without_secrets(change.message) + _format_values(change)
+        yield f"::{kind} file={_escape_annotation_property(file)},line={line},title={change.code}::{_escape_annotation_text(message)}"
 
 
-def _data(text: str) -> str:
+def _escape_annotation_text(text: str) -> str:
     return clean(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
-def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")
+def _escape_annotation_property(text: str) -> str:
+    return _escape_annotation_text(text).replace(":", "%3A").replace(",", "%2C")

@@ -79,17 +79,17 @@ def draw(  # noqa: PLR0917 - typer passes them by name
 ) -> Exit:
     """Draw a flow: Mermaid text, SVG, a web page, or PNG (extra `draw`)."""
     terminal = Terminal.open(as_json=as_json)
-    chosen = _chosen(output, format)
+    chosen = _choose_format(output, format)
     if chosen is Format.png and not output and (as_json or is_terminal(sys.stdout)):
         raise Halt("a PNG is not text: add -o FILE.png")
     flow = compile_ir(path, env_names=tuple(environment(env or [])), conceal=Labels()).ir
-    picture = _picture(flow, chosen, _THEMES[theme])
+    picture = _draw_picture(flow, chosen, _THEMES[theme])
     if chosen is Format.mermaid and _too_much_for_mermaid(picture):
         terminal.note("Mermaid shows no text of this size by itself; svg and html have no limit")
     if Path(output).suffix.lower() == ".md":
         picture = f"```mermaid\n{picture!s}```\n"
     if output:
-        _write(Path(output), picture)
+        _write_picture(Path(output), picture)
         terminal.say(f"written: {clean(output)}")
         terminal.data({"flow": flow.name, "format": chosen.value, "file": output})
     elif isinstance(picture, bytes):
@@ -101,7 +101,7 @@ def draw(  # noqa: PLR0917 - typer passes them by name
     return Exit.OK
 
 
-def _chosen(output: str, wanted: Format | None) -> Format:
+def _choose_format(output: str, wanted: Format | None) -> Format:
     """What to write; a file must be what its name says.
 
     Raises: `Halt` where the ending says something else, or nothing that is known.
@@ -117,7 +117,7 @@ def _chosen(output: str, wanted: Format | None) -> Format:
     return wanted or said or Format.mermaid
 
 
-def _picture(flow: FlowIR, chosen: Format, theme: Theme) -> str | bytes:
+def _draw_picture(flow: FlowIR, chosen: Format, theme: Theme) -> str | bytes:
     """Raises: `Halt` for a PNG that cannot be made here."""
     match chosen:
         case Format.mermaid:
@@ -141,7 +141,7 @@ def _too_much_for_mermaid(picture: str | bytes) -> bool:
     return len(picture) > MOST_TEXT or arrows > MOST_EDGES
 
 
-def _write(path: Path, picture: str | bytes) -> None:
+def _write_picture(path: Path, picture: str | bytes) -> None:
     """All of it or nothing: an old picture stays until the new one is complete.
 
     Raises: `Halt` naming the file that was asked for, and not the one beside it.

@@ -39,7 +39,7 @@ def edited(text: str, suffix: str) -> str:
 
     Raises: `EditorFailed`; a file that is no text in UTF-8 stays where it is.
     """
-    command = next(_editors(), None)
+    command = next(_list_editors(), None)
     if command is None:
         raise NoEditor("there is no editor: set VISUAL or EDITOR")
     number, name = tempfile.mkstemp(prefix="oasflow-", suffix=suffix)  # read by its owner alone
@@ -47,7 +47,7 @@ def edited(text: str, suffix: str) -> str:
     try:
         with os.fdopen(number, "wb") as file:
             file.write(text.encode("utf-8", "backslashreplace"))
-        saved = _saved(command, path)
+        saved = _run_editor(command, path)
         return saved.decode("utf-8-sig").removesuffix("\n").removesuffix("\r")
     except OSError as error:
         raise EditorFailed(f"the editor {command[0]}: {error.strerror}") from None
@@ -59,7 +59,7 @@ def edited(text: str, suffix: str) -> str:
             path.unlink(missing_ok=True)
 
 
-def _saved(command: list[str], path: Path) -> bytes:
+def _run_editor(command: list[str], path: Path) -> bytes:
     screen = None if is_terminal(sys.stdout) else sys.stderr
     # The person's own setting, run for them alone.
     code = subprocess.call([*command, str(path)], stdout=screen)  # noqa: S603
@@ -68,7 +68,7 @@ def _saved(command: list[str], path: Path) -> bytes:
     return read_unlinked(path, MAX_EDITED)
 
 
-def _editors() -> Iterator[list[str]]:
+def _list_editors() -> Iterator[list[str]]:
     for chosen in (
         os.environ.get("VISUAL", ""),
         os.environ.get("EDITOR", ""),

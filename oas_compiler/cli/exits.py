@@ -113,7 +113,7 @@ def bounded(command: Callable[P, Exit]) -> Callable[P, None]:
         terminal = Terminal.open(as_json=bool(kwargs.get("as_json")))
         notes_of_the_log(terminal)
         try:
-            code = _outcome(terminal, lambda: command(*args, **kwargs))
+            code = _run_command(terminal, lambda: command(*args, **kwargs))
         except BrokenPipeError:
             code = Exit.PIPE
         raise typer.Exit(code)
@@ -131,27 +131,31 @@ def leave(app: Callable[[], Any]) -> None:
     except KeyboardInterrupt:
         code = Exit.INTERRUPTED
     except OSError as error:  # the text of --help or --version
-        code = _lost(error)
+        code = _report_lost_output(error)
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
         except OSError as error:
             if stream is sys.stdout and code != Exit.UNWRITTEN:
-                code = (code or Exit.PIPE) if isinstance(error, BrokenPipeError) else _lost(error)
+                code = (
+                    (code or Exit.PIPE)
+                    if isinstance(error, BrokenPipeError)
+                    else _report_lost_output(error)
+                )
             # The interpreter flushes once more at its end, and would complain about the pipe.
             with open(os.devnull, "wb") as nothing:  # noqa: PTH123 - a device, not a path of ours
                 os.dup2(nothing.fileno(), stream.fileno())
     raise SystemExit(code)
 
 
-def _lost(error: OSError) -> Exit:
+def _report_lost_output(error: OSError) -> Exit:
     if isinstance(error, BrokenPipeError):
         return Exit.PIPE
     Terminal.open().error(why_lost(error))
     return Exit.UNWRITTEN
 
 
-def _outcome(terminal: Terminal, work: Callable[[], Exit]) -> Exit:
+def _run_command(terminal: Terminal, work: Callable[[], Exit]) -> Exit:
     try:
         return work()
     except KeyboardInterrupt:
@@ -164,12 +168,12 @@ def _outcome(terminal: Terminal, work: Callable[[], Exit]) -> Exit:
         return Exit.UNWRITTEN
     except Exception as error:  # noqa: BLE001 - the edge of the process: reported, with its code
         try:
-            return _report(terminal, error)
+            return _report_error(terminal, error)
         except OutputLost:  # on stderr it was said
             return Exit.UNWRITTEN
 
 
-def _report(terminal: Terminal, error: Exception) -> Exit:
+def _report_error(terminal: Terminal, error: Exception) -> Exit:
     """Say what happened; the exit code comes back."""
     # Imported only when something went wrong: a command that does well does not pay for it.
     from cinatra_sdk.errors import FlowError
@@ -179,24 +183,26 @@ def _report(terminal: Terminal, error: Exception) -> Exit:
     if isinstance(error, CompileError):
         return _report_findings(terminal, error)
     if isinstance(error, Halt):
-        return _tell(terminal, error.exit, error.code, str(error), then=error.then, more=error.more)
+        return _print_error(
+            terminal, error.exit, error.code, str(error), then=error.then, more=error.more
+        )
     if isinstance(error, FlowError):
-        return _tell(terminal, _exit_of_flow_error(error), error.code, str(error))
+        return _print_error(terminal, _exit_of_flow_error(error), error.code, str(error))
     if isinstance(error, KindRefused):
-        return _tell(terminal, Exit.USAGE, "kind-refused", str(error))
+        return _print_error(terminal, Exit.USAGE, "kind-refused", str(error))
     if isinstance(error, OSError):
         what = f"{error.filename or 'the file'}: {error.strerror or type(error).__name__}"
-        return _tell(terminal, Exit.USAGE, "unreadable", what)
+        return _print_error(terminal, Exit.USAGE, "unreadable", what)
     platform = _platform_error(error)
     if platform is not None:
-        return _tell(terminal, platform, str(getattr(error, "code", "")), str(error))
+        return _print_error(terminal, platform, str(getattr(error, "code", "")), str(error))
     if os.environ.get(DEBUG_VARIABLE):
         terminal.say(clean("".join(traceback.format_exception(error)), lines=True))
     message = f"unexpected {type(error).__name__}; `oasflow --debug …` shows where"
-    return _tell(terminal, Exit.BUG, "bug", message)
+    return _print_error(terminal, Exit.BUG, "bug", message)
 
 
-def _tell(
+def _print_error(
     terminal: Terminal,
     exit_code: Exit,
     code: str,

@@ -40,7 +40,7 @@ def explain(
     explained = explanation_of(path, env=values)
     _say_errors(terminal, path, explained.file, values)
     if node:
-        chosen = _chosen(explained, node)
+        chosen = _select_nodes(explained, node)
         for one in chosen:
             terminal.show(node_view(explained, one))
         everything = explained.to_json()["nodes"]
@@ -64,7 +64,7 @@ def _say_errors(terminal: Terminal, path: str, file: str, env: Mapping[str, str]
         terminal.note(f"check finds {found} in this file (oasflow check {shlex.quote(path)})")
 
 
-def _chosen(explained: Explanation, name: str) -> tuple[NodeFacts, ...]:
+def _select_nodes(explained: Explanation, name: str) -> tuple[NodeFacts, ...]:
     """Raises: `Halt` when there is no such node."""
     chosen = explained.named(name)
     if not chosen:

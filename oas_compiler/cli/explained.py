@@ -47,16 +47,16 @@ _ROLES: Final = {
 
 def explanation_view(explained: Explanation) -> RenderableType:
     """All of it."""
-    parts: list[RenderableType] = [_heading(explained)]
+    parts: list[RenderableType] = [_format_heading(explained)]
     sections = (
-        ("inputs", _inputs(explained)),
+        ("inputs", _format_inputs(explained)),
         ("nodes", nodes_view(explained)),
         ("gates", gates_view(explained)),
         ("sends", sends_view(explained)),
-        ("calls", _calls(explained)),
-        ("results", _results(explained)),
-        ("environment", _environment(explained)),
-        ("what a host derives", _derived(explained)),
+        ("calls", _format_calls(explained)),
+        ("results", _format_results(explained)),
+        ("environment", _format_environment(explained)),
+        ("what a host derives", _format_derived(explained)),
     )
     for title, content in sections:
         if content is not None:
@@ -85,7 +85,7 @@ def node_view(explained: Explanation, node: NodeFacts) -> RenderableType:
 # ------------------------------------------------------------------------ the flow
 
 
-def _heading(explained: Explanation) -> RenderableType:
+def _format_heading(explained: Explanation) -> RenderableType:
     gates, sends = len(explained.gates), len(explained.sends)
     calls = sum(node.call is not None for node in explained.nodes)
     counts = [
@@ -104,7 +104,7 @@ def _heading(explained: Explanation) -> RenderableType:
     return Group(*lines)
 
 
-def _inputs(explained: Explanation) -> RenderableType | None:
+def _format_inputs(explained: Explanation) -> RenderableType | None:
     if not explained.inputs:
         return None
     table = grid(3)
@@ -119,7 +119,7 @@ def _inputs(explained: Explanation) -> RenderableType | None:
     return indented(table, 2)
 
 
-def _results(explained: Explanation) -> RenderableType | None:
+def _format_results(explained: Explanation) -> RenderableType | None:
     if not explained.outputs:
         return None
     table = grid(3)
@@ -130,7 +130,7 @@ def _results(explained: Explanation) -> RenderableType | None:
     return indented(table, 2)
 
 
-def _environment(explained: Explanation) -> RenderableType | None:
+def _format_environment(explained: Explanation) -> RenderableType | None:
     if not explained.environment:
         return None
     table = grid(2)
@@ -146,7 +146,7 @@ def _environment(explained: Explanation) -> RenderableType | None:
 # ------------------------------------------------------------------------ calls and the host
 
 
-def _calls(explained: Explanation) -> RenderableType | None:
+def _format_calls(explained: Explanation) -> RenderableType | None:
     found: dict[tuple[str, str], list[str]] = {}
     for node in explained.nodes:
         if node.call is not None:
@@ -161,7 +161,7 @@ def _calls(explained: Explanation) -> RenderableType | None:
     return indented(Group(*blocks), 2)
 
 
-def _derived(explained: Explanation) -> RenderableType:
+def _format_derived(explained: Explanation) -> RenderableType:
     derived = explained.derived
     table = grid(2)
     steps = derived.approval_policy.mapping()["steps"]
@@ -170,7 +170,7 @@ def _derived(explained: Explanation) -> RenderableType:
     table.add_row(word("inputSchema"), _schema_line(derived.input_schema))
     table.add_row(word("outputSchema"), _schema_line(derived.output_schema))
     table.add_row(word("triggerMode"), clean(derived.trigger_mode))
-    table.add_row(word("gatedSteps"), _gated(explained))
+    table.add_row(word("gatedSteps"), _format_gated_steps(explained))
     agents = derived.agent_dependencies.mapping()
     ranges = [
         f"{name} {wanted if isinstance(wanted, str) else '?'}" for name, wanted in agents.items()
@@ -188,11 +188,11 @@ def _derived(explained: Explanation) -> RenderableType:
     for step, node, mapping in derived.input_mapping:
         if node not in seen:
             seen.add(node)
-            parts.append(_mapping(step, node, mapping.mapping()))
+            parts.append(_format_input_mapping(step, node, mapping.mapping()))
     return indented(Group(*parts), 2)
 
 
-def _gated(explained: Explanation) -> Text:
+def _format_gated_steps(explained: Explanation) -> Text:
     """The steps that a trigger holds back: another thing than the gates, which hold back every run."""
     line = Text(", ".join(map(str, explained.derived.gated_steps)) or "none")
     if explained.gates and not explained.derived.gated_steps:
@@ -200,7 +200,7 @@ def _gated(explained: Explanation) -> Text:
     return line
 
 
-def _mapping(step: int, node: str, mapping: dict[str, JsonValue]) -> RenderableType:
+def _format_input_mapping(step: int, node: str, mapping: dict[str, JsonValue]) -> RenderableType:
     table = grid(2)
     for name, template in mapping.items():
         table.add_row(name_of(name), Text(clean(str(template)), NOTE))

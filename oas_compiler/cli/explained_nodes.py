@@ -73,10 +73,16 @@ def title_of(node: NodeFacts, *, full: bool = False) -> Text:
 
 
 def details_of(node: NodeFacts, *, full: bool = False) -> RenderableType:
-    return Group(*(table for table in (_facts(node, full), _ports(node, full)) if table.row_count))
+    return Group(
+        *(
+            table
+            for table in (_format_facts(node, full), _format_ports(node, full))
+            if table.row_count
+        )
+    )
 
 
-def _facts(node: NodeFacts, full: bool) -> Table:
+def _format_facts(node: NodeFacts, full: bool) -> Table:
     """What is said of the node as a whole: a word, and what it is."""
     table = grid(2)
     if full and node.gate is None and node.name not in {"", node.id}:
@@ -84,13 +90,13 @@ def _facts(node: NodeFacts, full: bool) -> Table:
     if node.package:
         table.add_row(word("child"), Text(clean(node.package)))
     if node.call is not None:
-        table.add_row(word("calls"), _called(node))
+        table.add_row(word("calls"), _format_call(node))
     if len(node.ways) == 1:
         table.add_row(word("then"), Text(clean(node.ways[0].to) or "nowhere"))
     return table
 
 
-def _ports(node: NodeFacts, full: bool) -> Table:
+def _format_ports(node: NodeFacts, full: bool) -> Table:
     """Its branches, inputs and outputs: a word, the name, and from or to where."""
     table = grid(3)
     for way in node.ways if len(node.ways) > 1 else ():
@@ -100,21 +106,21 @@ def _ports(node: NodeFacts, full: bool) -> Table:
         table.add_row(word("on"), Text(name_of(way.branch), style="magenta"), line)
     # what a subflow is given stands at its FlowNode already
     for read in node.reads if full or node.type != "StartNode" else ():
-        what = _read(read)
+        what = _format_read(read)
         if full and read.templates:
             what.append(f"  in {', '.join(map(clean, read.templates))}", NOTE)
         table.add_row(word("reads"), name_of(read.input), what)
     before: list[str] = []
     for write in node.writes if full or node.type != "EndNode" else ():
-        readers = _bare(write)
+        readers = _list_readers(write)
         same = len(readers) > 1 and readers == before
         before = readers
-        what = Text("the same", NOTE) if same else _written(write, full=full)
+        what = Text("the same", NOTE) if same else _format_readers(write, full=full)
         table.add_row(word("gives"), name_of(write.output), what)
     return table
 
 
-def _called(node: NodeFacts) -> Text:
+def _format_call(node: NodeFacts) -> Text:
     call = node.call
     assert call is not None
     if call.kind == "tool":
@@ -125,48 +131,48 @@ def _called(node: NodeFacts) -> Text:
     return line
 
 
-def _read(read: Read) -> Text:
+def _format_read(read: Read) -> Text:
     if read.origin == "run":
         return Text("the run's input", NOTE)
     if read.origin == "parent":
-        return Text(_source(read.feeds[0], read.input))
+        return Text(_format_source(read.feeds[0], read.input))
     if read.origin == "nothing":
         return Text("nothing", "red")
     if read.origin == "default":
         assert read.default is not None
         return Text(f"default {short(read.default)}", NOTE)
-    line = Text(_sources(read))
+    line = Text(_format_sources(read))
     if read.default_counts and read.default is not None:
         line.append(f", else default {short(read.default)}", NOTE)
     return line
 
 
-def _sources(read: Read) -> str:
+def _format_sources(read: Read) -> str:
     if len(read.feeds) == 1:
-        return _source(read.feeds[0], read.input)
-    names = [_source(feed, read.input) for feed in read.feeds]
+        return _format_source(read.feeds[0], read.input)
+    names = [_format_source(feed, read.input) for feed in read.feeds]
     # the StartNode is always the first to run: it counts until another one has
     if read.base is not None:
         base = names.pop(read.feeds.index(read.base))
-        return f"{_either(names)}, else {base}"
-    return _either(names)
+        return f"{_join_alternatives(names)}, else {base}"
+    return _join_alternatives(names)
 
 
-def _either(names: Sequence[str]) -> str:
+def _join_alternatives(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{' or '.join(names)}, the last to run"
 
 
-def _source(feed: Feed, name: str) -> str:
+def _format_source(feed: Feed, name: str) -> str:
     return clean(feed.node if feed.output == name else f"{feed.node}.{feed.output}")
 
 
-def _bare(write: Write) -> list[str]:
+def _list_readers(write: Write) -> list[str]:
     """Its readers; an input of the same name is not repeated."""
     return [clean(reader.removesuffix(f".{write.output}")) for reader in write.readers]
 
 
-def _written(write: Write, *, full: bool) -> Text:
-    readers = _bare(write)
+def _format_readers(write: Write, *, full: bool) -> Text:
+    readers = _list_readers(write)
     if write.leaves_as:
         readers.append("the run's result" if write.leaves_as == "result" else write.leaves_as)
     if not readers:
@@ -198,7 +204,9 @@ def gate_lines(gate: GateFacts) -> Table:
     table.add_row(word("screen"), clean(gate.renderer))
     if not gate.asks:
         table.add_row(word("asks"), Text("nobody: its step says requiresApproval false", "red"))
-    table.add_row(word("answer"), Text.assemble(clean(gate.answer), (_asked(gate), NOTE)))
+    table.add_row(
+        word("answer"), Text.assemble(clean(gate.answer), (_format_asked_fields(gate), NOTE))
+    )
     shown = [*gate.shows, *(f"what {node} gave" for node in gate.shows_after)]
     if shown:
         table.add_row(word("shows"), clean(", ".join(shown)))
@@ -214,7 +222,7 @@ def gate_lines(gate: GateFacts) -> Table:
     return table
 
 
-def _asked(gate: GateFacts) -> str:
+def _format_asked_fields(gate: GateFacts) -> str:
     """The fields that a person fills in, the required ones marked."""
     schema = gate.answer_schema.mapping() if gate.answer_schema is not None else {}
     properties, required = schema.get("properties"), schema.get("required")

@@ -67,10 +67,10 @@ def kind(schema: Schema) -> str:
     """What to type, in two or three words."""
     if choices(schema):
         return "choice"
-    items = _items(schema)
-    if _type(schema) == "array" and items in {"string", "integer", "number"}:
+    items = _read_item_type(schema)
+    if _read_type(schema) == "array" and items in {"string", "integer", "number"}:
         return f"list of {_NAMES[items]}s, by commas or as JSON"
-    return _NAMES.get(_type(schema), "text or JSON")
+    return _NAMES.get(_read_type(schema), "text or JSON")
 
 
 def words_of(name: str, schema: Schema) -> list[str]:
@@ -86,7 +86,7 @@ def read_field(schema: Schema, typed: str) -> Any:
     Raises: `NotFitting`.
     """
     options = choices(schema)
-    value = _choice(options, typed.strip()) if options else _value(schema, typed)
+    value = _parse_choice(options, typed.strip()) if options else _parse_value(schema, typed)
     problem = fits(schema, value)
     if problem:
         raise NotFitting(problem)
@@ -118,7 +118,7 @@ def same(one: Any, other: Any) -> bool:
 
 def takes_text(schema: Schema) -> bool:
     """Whether any text is a value of `schema`, as far as its type says."""
-    return _type(schema) == "string" and not choices(schema)
+    return _read_type(schema) == "string" and not choices(schema)
 
 
 def properties_of(schema: Schema) -> Mapping[str, Any]:
@@ -140,7 +140,7 @@ def fits(schema: Schema, value: Any) -> str:
     return first_problem(text, value)
 
 
-def _choice(options: list[Any], typed: str) -> Any:
+def _parse_choice(options: list[Any], typed: str) -> Any:
     for option in options:
         if typed == (option if isinstance(option, str) else json.dumps(option)):
             return option
@@ -160,8 +160,8 @@ def is_numbered(options: list[Any]) -> bool:
     )
 
 
-def _value(schema: Schema, typed: str) -> Any:
-    wanted = _type(schema)
+def _parse_value(schema: Schema, typed: str) -> Any:
+    wanted = _read_type(schema)
     if wanted == "string":
         return "" if typed.strip() == '""' else typed
     if wanted == "boolean":
@@ -173,8 +173,11 @@ def _value(schema: Schema, typed: str) -> Any:
         value is NOT_JSON or isinstance(value, bool) or not isinstance(value, (int, float))
     ):
         raise NotFitting(f"type a {_NAMES[wanted]}")
-    if wanted == "array" and not isinstance(value, list) and _items(schema) in _NAMES:
-        return [_value({"type": _items(schema)}, part.strip()) for part in typed.split(",")]
+    if wanted == "array" and not isinstance(value, list) and _read_item_type(schema) in _NAMES:
+        return [
+            _parse_value({"type": _read_item_type(schema)}, part.strip())
+            for part in typed.split(",")
+        ]
     if wanted in {"array", "object"} and value is NOT_JSON:
         raise NotFitting("type JSON")
     if value is NOT_JSON or (not wanted and fits(schema, value) and not fits(schema, typed)):
@@ -182,12 +185,12 @@ def _value(schema: Schema, typed: str) -> Any:
     return value
 
 
-def _type(schema: Schema) -> str:
+def _read_type(schema: Schema) -> str:
     """The one type of the field; empty where several or none are named."""
     named = schema.get("type")
     return named if isinstance(named, str) else ""
 
 
-def _items(schema: Schema) -> str:
+def _read_item_type(schema: Schema) -> str:
     items = schema.get("items")
-    return _type(items) if isinstance(items, Mapping) else ""
+    return _read_type(items) if isinstance(items, Mapping) else ""

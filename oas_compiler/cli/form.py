@@ -67,11 +67,11 @@ def fields_of(schema: Schema, proposed: Any = None, *, name: str = "") -> list[F
     proposed: a value of `schema`, or a part of one; what does not fit its field is no proposal.
     """
     if not properties_of(schema):
-        return [_field((), name, schema, True, _ABSENT if proposed is None else proposed)]
-    return list(_members(schema, proposed, ()))
+        return [_make_field((), name, schema, True, _ABSENT if proposed is None else proposed)]
+    return list(_walk_fields(schema, proposed, ()))
 
 
-def _members(schema: Schema, proposed: Any, path: Path) -> Iterator[Field]:
+def _walk_fields(schema: Schema, proposed: Any, path: Path) -> Iterator[Field]:
     listed = schema.get("required")
     required = listed if isinstance(listed, list) else []
     parts = properties_of(schema)
@@ -81,12 +81,12 @@ def _members(schema: Schema, proposed: Any, path: Path) -> Iterator[Field]:
         own, part = (*path, name), parts[name]
         value = values.get(name, part.get("default", _ABSENT))
         if name in first and properties_of(part) and len(own) < MAX_NESTING:
-            yield from _members(part, value, own)
+            yield from _walk_fields(part, value, own)
         else:
-            yield _field(own, ".".join(own), part, name in first, value)
+            yield _make_field(own, ".".join(own), part, name in first, value)
 
 
-def _field(path: Path, name: str, schema: Schema, required: bool, value: Any) -> Field:
+def _make_field(path: Path, name: str, schema: Schema, required: bool, value: Any) -> Field:
     # A default that is written in the form stands there even where it does not fit.
     usable = value is not _ABSENT and as_typed(schema, value) and not fits(schema, value)
     present = value if usable else _ABSENT
@@ -157,7 +157,7 @@ class Form:
         return [
             Member(
                 f"{number:>{digits}}  {cut(clean(field.name), 60):<{most}}",
-                _shown(field, values),
+                _format_value(field, values),
                 is_words=True,
             )
             for number, field in enumerate(self.fields, 1)
@@ -181,7 +181,7 @@ class Form:
     def _value(self, field: Field, present: Any) -> Any:
         """What was typed for a field; `SKIPPED`, or `_BACK`."""
         terminal = self.keyboard.terminal
-        _describe(field, self.keyboard)
+        _print_field_help(field, self.keyboard)
         stands = present is not _ABSENT and present is not SKIPPED
         empty = stands and present == ""  # nothing stands there that could be changed
         must = ", required" if field.required else ", optional, Enter skips"
@@ -207,7 +207,7 @@ class Form:
                 text = ""
 
 
-def _shown(field: Field, values: Mapping[Path, Any]) -> Text:
+def _format_value(field: Field, values: Mapping[Path, Any]) -> Text:
     value = values.get(field.path, _ABSENT)
     if value is _ABSENT:
         words = "missing" if field.required else "left out"
@@ -217,7 +217,7 @@ def _shown(field: Field, values: Mapping[Path, Any]) -> Text:
     return Text(cell(value) or '""')
 
 
-def _describe(field: Field, keyboard: Keyboard) -> None:
+def _print_field_help(field: Field, keyboard: Keyboard) -> None:
     for text in words_of(field.name, field.schema):
         keyboard.terminal.say(Words(Text(text, style="dim")))
     options = choices(field.schema)

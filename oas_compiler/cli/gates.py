@@ -215,20 +215,20 @@ def answer(
         return ask_person(target, about)
     if number != 1:
         raise Halt("give one of --select, --select-none, --value, --value-file and --text")
-    answered = None if ids is not None else _value(value, value_file, text)
+    answered = None if ids is not None else _read_answer_value(value, value_file, text)
 
     def decide(gate: Gate | None, who: str) -> Decision:
         if ids is not None and gate is None:
             return decide_nothing(gate, who)
         if gate is not None and ids is None:
             _refuse_stray_selection(gate, answered)
-        chosen = answered if gate is None or ids is None else _selected(gate, ids)
+        chosen = answered if gate is None or ids is None else _make_selection(gate, ids)
         return Decision.approve(by=who, reason=reason, value=chosen)
 
     return answer_gate("answer", target, decide, about)
 
 
-def _value(value: str | None, file: str | None, text: str | None) -> Any:
+def _read_answer_value(value: str | None, file: str | None, text: str | None) -> Any:
     if value is not None:
         return inputs.json_value(value, "--value")
     if file is not None:
@@ -236,7 +236,7 @@ def _value(value: str | None, file: str | None, text: str | None) -> Any:
     return text
 
 
-def _selected(gate: Gate, ids: list[str]) -> Any:
+def _make_selection(gate: Gate, ids: list[str]) -> Any:
     """The envelope of `--select`.
 
     Raises: `Halt` at a gate that selects nothing, and for an id that is no candidate's.

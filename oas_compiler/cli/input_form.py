@@ -40,8 +40,12 @@ def with_asked(terminal: Terminal, flow: Flow, params: dict[str, Any]) -> dict[s
     missing = [t for t in visible_required(start) if t not in params and t not in hidden]
     if not missing:
         return params
-    fields = [field for field in _fields(flow) if field.name not in hidden]
-    known = {field.path: _known(field, params) for field in fields if field.name not in missing}
+    fields = [field for field in _list_input_fields(flow) if field.name not in hidden]
+    known = {
+        field.path: _choose_known_value(field, params)
+        for field in fields
+        if field.name not in missing
+    }
     form = Form(fields, Keyboard(terminal), send="start the run")
     are = "is" if len(missing) == 1 else "are"
     heading = f"Inputs of {clean(flow.name)}: {len(missing)} of {len(fields)} {are} missing"
@@ -57,21 +61,21 @@ def with_asked(terminal: Terminal, flow: Flow, params: dict[str, Any]) -> dict[s
     return {**params, **asked}
 
 
-def _fields(flow: Flow) -> list[Field]:
+def _list_input_fields(flow: Flow) -> list[Field]:
     """One field for every input, also for one that is an object."""
     schema: Any = flow.input_schema
     return [
-        _field(title, part, title in schema.get("required", ()))
+        _make_field(title, part, title in schema.get("required", ()))
         for title, part in schema["properties"].items()
     ]
 
 
-def _field(title: str, schema: Any, required: bool) -> Field:
+def _make_field(title: str, schema: Any, required: bool) -> Field:
     field = Field(path=(title,), name=title, schema=schema, required=required)
     return replace(field, present=schema["default"]) if "default" in schema else field
 
 
-def _known(field: Field, params: dict[str, Any]) -> Any:
+def _choose_known_value(field: Field, params: dict[str, Any]) -> Any:
     if field.name in params:
         return params[field.name]
     return field.present if field.is_proposed else SKIPPED

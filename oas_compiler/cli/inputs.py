@@ -171,11 +171,11 @@ def params(schema: Mapping[str, Any], file: str, settings: Sequence[str]) -> dic
 
             nearest = did_you_mean(key, known) or f"it has {', '.join(known) or 'none'}"
             raise Halt(f"--set {key}: the flow has no such input; {nearest}")
-        given[key] = _fitting(known[key], text)
+        given[key] = _decode_fitting_value(known[key], text)
     return given
 
 
-def _fitting(schema: Mapping[str, Any], text: str) -> Any:
+def _decode_fitting_value(schema: Mapping[str, Any], text: str) -> Any:
     """The JSON value of `text` where it fits `schema`, else the text itself."""
     value = decoded(text)
     if value is NOT_JSON:

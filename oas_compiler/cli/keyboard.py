@@ -81,17 +81,17 @@ class Keyboard:
 
     def _last_line(self, prompt: str) -> Any:
         """The question's last line; those before it are printed, broken between their words."""
-        *above, last = _pieces(printed(prompt), self.terminal.err.width - _TYPED)
+        *above, last = _wrap_question(printed(prompt), self.terminal.err.width - _TYPED)
         self.terminal.say(*(Text(line, style="bold") for line in above))
         return [("bold" if self.terminal.err.color_system else "", last)]
 
     def _session(self, words: bool) -> PromptSession[str]:
         if words not in self._sessions:
-            self._sessions[words] = _session(self.terminal, words)
+            self._sessions[words] = _make_prompt_session(self.terminal, words)
         return self._sessions[words]
 
 
-def _pieces(question: str, room: int) -> list[str]:
+def _wrap_question(question: str, room: int) -> list[str]:
     """A question in lines, broken behind its commas."""
     lines = [""]
     for piece in re.split(r"(?<=, )", question):
@@ -106,13 +106,15 @@ def _is_dumb() -> bool:
     return os.environ.get("TERM") == "dumb"
 
 
-def _session(terminal: Terminal, words: bool) -> PromptSession[str]:
+def _make_prompt_session(terminal: Terminal, words: bool) -> PromptSession[str]:
     from prompt_toolkit import PromptSession
     from prompt_toolkit.input import create_input
     from prompt_toolkit.output.vt100 import Vt100_Output
 
     # It asks the terminal for nothing: what would be answered after a Ctrl-C lands in the shell.
-    output = Vt100_Output(sys.stderr, _size, term=os.environ.get("TERM"), enable_cpr=False)
+    output = Vt100_Output(
+        sys.stderr, _measure_terminal, term=os.environ.get("TERM"), enable_cpr=False
+    )
     return PromptSession(
         input=create_input(sys.stdin),
         output=output,
@@ -170,7 +172,7 @@ def _keys_of_a_text(terminal: Terminal) -> KeyBindings:
     return keys
 
 
-def _size() -> Size:
+def _measure_terminal() -> Size:
     from prompt_toolkit.data_structures import Size
 
     try:

@@ -66,12 +66,14 @@ def lacking(run: Run, given: Given) -> Lacking:
     missing = [name for name in asked_variables(run) if name not in lent]
     settings = dict(given.own.settings)
     asked = _asked_of_platform(run, settings)
-    lacks = [_variable(name) for name in missing]
+    lacks = [_make_variable_lack(name) for name in missing]
     lacks += [_of_platform(run, setting, value) for setting, value in asked]
     own = replace(given.own, env=(*given.own.env, *missing))
     opened = [value for setting, value in asked if setting == ALLOW]
     if opened:
-        own = replace(own, allow=_list(run, settings, (*(own.allow or ()), *opened)))
+        own = replace(
+            own, allow=_list_allowed_addresses(run, settings, (*(own.allow or ()), *opened))
+        )
     own = replace(own, base_url=dict(asked).get(BASE_URL, own.base_url))
     tenant = given.tenant
     if run.tenant and not tenant and os.environ.get(RUN_TOKEN):
@@ -135,7 +137,7 @@ def export_first(given: Given) -> list[RenderableType]:
     return [Words(Text(told, "dim"))]
 
 
-def _variable(name: str) -> Lack:
+def _make_variable_lack(name: str) -> Lack:
     if name in os.environ:
         return Lack(f"--env {clean(name)}", "a variable that it reads")
     return Lack(f"--env {clean(name)}", "a variable that it reads; not set here", name)
@@ -213,7 +215,9 @@ def _of_platform(run: Run, setting: str, value: str) -> Lack:
     return Lack("", "its platform was used with it", setting)
 
 
-def _list(run: Run, settings: Mapping[str, str], wanted: tuple[str, ...]) -> tuple[str, ...]:
+def _list_allowed_addresses(
+    run: Run, settings: Mapping[str, str], wanted: tuple[str, ...]
+) -> tuple[str, ...]:
     """The addresses for `--allow`, which takes the place of the whole list of this process."""
     from cinatra_sdk.platform.remaking import is_named
 

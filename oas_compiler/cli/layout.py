@@ -65,7 +65,7 @@ class Pieces:
         for piece in others:
             if line.cell_len + len(gap) + piece.cell_len > options.max_width:
                 yield unbroken(line)
-                *before, last = _lines(piece, options.max_width - self.indent)
+                *before, last = _wrap_words(piece, options.max_width - self.indent)
                 for part in before:
                     yield unbroken(Text.assemble(" " * self.indent, part))
                 line = Text.assemble(" " * self.indent, last)
@@ -80,7 +80,7 @@ class Pieces:
             yield piece.copy()
             return
         before = len(piece.plain) - len(piece.plain.lstrip(" "))
-        for line in _lines(piece[before:], width - max(before, self.indent)):
+        for line in _wrap_words(piece[before:], width - max(before, self.indent)):
             yield Text.assemble(" " * before, line)
             before = self.indent
 
@@ -93,7 +93,7 @@ class Words:
     indent: int = 2
 
     def __rich_console__(self, _console: Console, options: ConsoleOptions) -> Iterator[Text]:
-        for line in _lines(self.text, options.max_width - self.indent):
+        for line in _wrap_words(self.text, options.max_width - self.indent):
             yield unbroken(Text.assemble(" " * self.indent, line))
 
 
@@ -113,10 +113,10 @@ class Lines:
             if line.no_wrap:
                 yield line
             else:
-                yield from map(unbroken, _lines(line, options.max_width))
+                yield from map(unbroken, _wrap_words(line, options.max_width))
 
 
-def _lines(text: Text, room: int) -> Iterator[Text]:
+def _wrap_words(text: Text, room: int) -> Iterator[Text]:
     """Lines of whole words; a word that is wider than `room` has a line of its own.
 
     Lines of the text stay lines, and what is broken of one goes on below its first word.
@@ -233,6 +233,6 @@ class Member:
         if 2 * head.cell_len > options.max_width:
             yield unbroken(Text.assemble(head))
             head = Text(" " * (self.indent + 4))
-        for line in _lines(self.cell, options.max_width - head.cell_len):
+        for line in _wrap_words(self.cell, options.max_width - head.cell_len):
             yield unbroken(Text.assemble(head, line))
             head = Text(" " * head.cell_len)

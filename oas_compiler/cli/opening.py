@@ -184,10 +184,10 @@ def platform(made: Flow, options: PlatformOptions) -> Platform:
         _require_platform(calls, options)
         if not options.names_platform:
             return SimulatedPlatform()
-        named = _http(options, options.base_url) if options.base_url else None
+        named = _make_http_platform(options, options.base_url) if options.base_url else None
         if any(_calls_platform(node, options) for node in calls):
-            return named or _http(options, options.own_address)
-        return _http(options, "")
+            return named or _make_http_platform(options, options.own_address)
+        return _make_http_platform(options, "")
     except ValueError as error:
         raise Halt(str(error)) from None
 
@@ -264,7 +264,7 @@ def person(given: str) -> str:
     from cinatra_sdk.text.people import person_name
 
     try:
-        name = person_name(given or _account())
+        name = person_name(given or _read_account_name())
     except AnswerInvalid as refused:
         if not given:
             return f"uid {os.getuid()}"
@@ -274,7 +274,7 @@ def person(given: str) -> str:
     return name or f"uid {os.getuid()}"
 
 
-def _account() -> str:
+def _read_account_name() -> str:
     try:
         import pwd
 
@@ -295,7 +295,7 @@ def _refuse_mixed(options: PlatformOptions) -> None:
         raise Halt("--stubs and --record are for a simulation: add --simulate")
 
 
-def _http(options: PlatformOptions, base_url: str) -> Platform:
+def _make_http_platform(options: PlatformOptions, base_url: str) -> Platform:
     from cinatra_sdk.platform import HttpPlatform
     from cinatra_sdk.platform.opaque import listed_opaque
     from cinatra_sdk.platform.own_settings import OPAQUE

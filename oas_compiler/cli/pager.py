@@ -31,7 +31,7 @@ def paged(terminal: Terminal, thing: RenderableType) -> None:
     plain.print(thing, crop=False)
     lines = printed(stream.getvalue()).split("\n")
     text = "\n".join(line.rstrip() for line in lines)
-    chosen = _pager()
+    chosen = _find_pager()
     if not chosen:
         terminal.say(thing)
         return
@@ -44,7 +44,7 @@ def paged(terminal: Terminal, thing: RenderableType) -> None:
                 pager.wait()
 
 
-def _pager() -> list[str]:
+def _find_pager() -> list[str]:
     """The program and its arguments; empty where there is none."""
     for chosen in (os.environ.get("PAGER", ""), "less", "more"):
         try:

@@ -60,7 +60,7 @@ class Progress:
         self._clear()
         if event.next is not None and self._setups.get(path) == event.next:
             return  # it goes on as the gate that asks for inputs
-        state, ending = _state(event)
+        state, ending = _describe_finish(event)
         took = [f"{seconds:.1f} s"] if seconds >= 0.1 and not event.waits else []
         line = Text.assemble("  ", self._mark(state), f" {name}")
         endings = [Text(words, "dim") for words in (*ending, *took)]
@@ -82,7 +82,7 @@ class Progress:
         return (mark if utf else _PLAIN_MARKS[state]), colour
 
 
-def _state(event: Event) -> tuple[str, list[str]]:
+def _describe_finish(event: Event) -> tuple[str, list[str]]:
     """Under which mark a node has finished, and what is said of it."""
     decided = event.decision
     if event.error:

@@ -23,17 +23,21 @@ def proposed(gate: Gate) -> Any:
     if not parts:
         shown = gate.values.get(form.output)
         return shown if shown is not None and not fits(schema or {}, shown) else None
-    for source in (gate.values, *_objects(gate.values)):
-        if _fitting(parts, source) and (source is gate.values or _has_required(schema, source)):
-            return _fitting(parts, source)
+    for source in (gate.values, *_select_objects(gate.values)):
+        if _select_fitting_values(parts, source) and (
+            source is gate.values or _has_required(schema, source)
+        ):
+            return _select_fitting_values(parts, source)
     return None
 
 
-def _objects(values: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def _select_objects(values: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [value for value in values.values() if isinstance(value, Mapping)]
 
 
-def _fitting(parts: Mapping[str, Schema], source: Mapping[str, Any]) -> dict[str, Any]:
+def _select_fitting_values(
+    parts: Mapping[str, Schema], source: Mapping[str, Any]
+) -> dict[str, Any]:
     return {
         name: source[name]
         for name, part in parts.items()

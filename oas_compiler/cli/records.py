@@ -37,8 +37,8 @@ def run_record(run: Run) -> dict[str, Any]:
         "stopped": stop_record(run),
         "unreadable": list(run.unreadable),
         "attempts": run.attempts,
-        "created_at": _time(run.created_at),
-        "updated_at": _time(run.updated_at),
+        "created_at": _format_time(run.created_at),
+        "updated_at": _format_time(run.updated_at),
     }
 
 
@@ -52,8 +52,8 @@ def run_summary(run: Run) -> dict[str, Any]:
         "started_by": run.started_by,
         "waiting": [gate.id for gate in run.waiting],
         "unreadable": list(run.unreadable),
-        "created_at": _time(run.created_at),
-        "updated_at": _time(run.updated_at),
+        "created_at": _format_time(run.created_at),
+        "updated_at": _format_time(run.updated_at),
     }
 
 
@@ -63,7 +63,7 @@ def stop_record(run: Run) -> dict[str, Any] | None:
         return None
     return {
         "by": recorded_name(run.stopped_by),
-        "at": _time(run.updated_at),
+        "at": _format_time(run.updated_at),
         "reason": run.stop_reason,
     }
 
@@ -94,7 +94,7 @@ def waiting_record(run: Run, gate: Gate, now: datetime) -> dict[str, Any]:
         "flow": run.flow,
         "tenant": run.tenant,
         "started_by": run.started_by,
-        "waiting_since": _time(since),
+        "waiting_since": _format_time(since),
         "age_seconds": None if since is None else max(0, int((now - since).total_seconds())),
         **gate_record(gate),
     }
@@ -109,7 +109,7 @@ def decision_record(row: Mapping[str, Any]) -> dict[str, Any]:
         "step": row["step"],
         "decision": row["kind"],
         "by": recorded_name(row["decided_by"]),
-        "at": _time(row["decided_at"]),
+        "at": _format_time(row["decided_at"]),
         "reason": row["reason"],
         "answer": row["answer"],
         "payload_sha256": row["payload_sha256"],
@@ -129,11 +129,11 @@ def chosen_record(one: ChosenContext) -> dict[str, Any]:
         "scope": one.source_scope,
         "by": one.selected_by,
         "mode": one.selection_mode,
-        "at": _time(one.selected_at),
+        "at": _format_time(one.selected_at),
         "revision_id": one.revision_id,
         "assertion_id": one.assertion_id,
     }
 
 
-def _time(moment: datetime | None) -> str | None:
+def _format_time(moment: datetime | None) -> str | None:
     return None if moment is None else moment.isoformat(timespec="milliseconds")

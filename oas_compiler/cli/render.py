@@ -85,12 +85,12 @@ def gate_view(
         offered = checklist or Checklist.of(selector, names)
         parts.append(checklist_view(offered, asking=asking, extent=extent))
     # A setup gate shows what has been given; what it asks for stands in no value.
-    shown = [*parts, *_asked(gate)] if gate.step == 0 or not parts else parts
+    shown = [*parts, *_format_asked_fields(gate)] if gate.step == 0 or not parts else parts
     shown = shown or [Text("no data to show", style="dim italic")]
     return Group(heading, *(below_heading(part) for part in shown))
 
 
-def _asked(gate: Gate) -> list[RenderableType]:
+def _format_asked_fields(gate: Gate) -> list[RenderableType]:
     """What a gate asks for: each field, its kind, and the author's words on it.
 
     Empty for a gate that asks for a yes.
@@ -166,7 +166,7 @@ def outcome_view(
     names: artifact id → name, for gates that ask for a context selection.
     """
     extent = Extent(way=f"{given.command('show', run.id, '--full')} has all")
-    return Group(*_outcome(run, given, extent, names))
+    return Group(*_format_outcome(run, given, extent, names))
 
 
 def run_view(
@@ -185,20 +185,20 @@ def run_view(
     extent: how much of its values is shown.
     """
     extent = extent or Extent()
-    parts: list[RenderableType] = [Indented(_facts(run, now))]
+    parts: list[RenderableType] = [Indented(_format_run_facts(run, now))]
     if run.input:
-        parts += [_title("inputs"), Indented(values_view(run.input, extent))]
+        parts += [_format_title("inputs"), Indented(values_view(run.input, extent))]
     if decisions:
-        parts += [_title("decisions"), Indented(decisions_table(decisions, extent))]
+        parts += [_format_title("decisions"), Indented(decisions_table(decisions, extent))]
     if chosen:
         parts += [
-            _title("context"),
+            _format_title("context"),
             Indented(chosen_table(chosen, list_choosers(decisions), extent)),
         ]
-    first, *rest = _outcome(run, needed.whole, extent, names)
+    first, *rest = _format_outcome(run, needed.whole, extent, names)
     if needed.lacks and run.status in {"waiting", "failed", "running"}:
         rest += [
-            _title("to be given by whoever goes on with it"),
+            _format_title("to be given by whoever goes on with it"),
             Indented(Group(*reasons(needed.lacks))),
         ]
     if extent.is_cut:
@@ -206,7 +206,7 @@ def run_view(
     return Group(first, *parts, *rest)
 
 
-def _facts(run: Run, now: datetime) -> RenderableType:
+def _format_run_facts(run: Run, now: datetime) -> RenderableType:
     about = {
         "flow": run.flow,
         "file": run.file,
@@ -229,21 +229,21 @@ def _facts(run: Run, now: datetime) -> RenderableType:
     )
 
 
-def _outcome(
+def _format_outcome(
     run: Run, given: Given, extent: Extent, names: Mapping[str, str] | None
 ) -> Iterator[RenderableType]:
     branch = f"   by branch {run.branch}" if run.branch not in {None, "next"} else ""
     stands = Text.assemble("run ", clean(run.id), "  ", status_text(run.status), clean(branch))
     yield unbroken(stands)
     if run.messages:
-        yield _title("messages")
+        yield _format_title("messages")
         for message in run.messages:
             yield Indented(_message_view(message.get("content", ""), extent))
     if run.outputs:
-        yield _title("outputs")
+        yield _format_title("outputs")
         yield Indented(values_view(run.outputs, extent))
     if run.error is not None:
-        yield _title("error")
+        yield _format_title("error")
         yield Words(Text(clean(str(run.error.get("message", ""))), "red"))
     if run.status == "stopped" and run.stopped_by:
         reason = f": {clean(run.stop_reason)}" if run.stop_reason else ""
@@ -292,7 +292,7 @@ def _message_view(content: Any, extent: Extent) -> RenderableType:
     return Text(f'{number} {what} for the context slot "{clean(selector.slot_id)}"', style="dim")
 
 
-def _title(text: str) -> Text:
+def _format_title(text: str) -> Text:
     return Text(f"  {text}", style="bold")
 
 

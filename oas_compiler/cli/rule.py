@@ -33,21 +33,23 @@ def rule(
     """Explain a rule of `oasflow check`, with example and source; or list all rules."""
     terminal = Terminal.open(as_json=as_json)
     if not name.strip():
-        cards = [card for group in GROUPS for card in _of(group)]
+        cards = [card for group in GROUPS for card in _list_group_rules(group)]
         terminal.data({"rules": [card_record(card) for card in cards]})
-        terminal.show(Text("\n").join(_list()))
+        terminal.show(Text("\n").join(_format_rule_list()))
         return Exit.OK
     called = rules_called(name.strip())
     if not called:
-        raise Halt(f'no rule is called "{name}"; {_advice(name.strip())}', code="unknown_rule")
+        raise Halt(
+            f'no rule is called "{name}"; {_suggest_rule(name.strip())}', code="unknown_rule"
+        )
     terminal.data({**card_record(called[0]), "others": [card.code for card in called[1:]]})
-    terminal.show(Text("\n").join(_card(called[0])))
+    terminal.show(Text("\n").join(_format_rule_card(called[0])))
     for card in called[1:]:
         terminal.show(f"\n{card.code} {card.name} finds other cases of {name.strip()}")
     return Exit.OK
 
 
-def _advice(name: str) -> str:
+def _suggest_rule(name: str) -> str:
     codes = [card.code for card in begins_with(name)]
     if not codes:
         return nearest_rule(name) or "`oasflow rule` lists all"
@@ -55,14 +57,14 @@ def _advice(name: str) -> str:
     return f"it is the beginning of {shown}"
 
 
-def _of(group: str) -> list[Rule]:
+def _list_group_rules(group: str) -> list[Rule]:
     return [card for card in all_rules() if group_of(card) == group]
 
 
-def _list() -> Iterator[Text]:
+def _format_rule_list() -> Iterator[Text]:
     widest = max((len(card.name) for card in all_rules()), default=0)
     for group, title in GROUPS.items():
-        cards = _of(group)
+        cards = _list_group_rules(group)
         if cards:
             yield Text(title, "bold")
         for card in cards:
@@ -77,19 +79,19 @@ def _list() -> Iterator[Text]:
     yield Text("oasflow rule CODE explains one of them")
 
 
-def _card(card: Rule) -> Iterator[Text]:
+def _format_rule_card(card: Rule) -> Iterator[Text]:
     colour = f"bold {_COLOURS[card.severity]}"
     yield Text.assemble((f"{card.code} {card.name}", "bold"), "  ", (card.severity, colour))
     yield Text(card.summary)
     yield Text("")
-    yield _row("fix", card.fix)
+    yield _format_row("fix", card.fix)
     mends = "mends what is safe to mend" if card.fixable else "cannot mend it"
-    yield _row("--fix", mends)
-    yield _row("source", card.source)
+    yield _format_row("--fix", mends)
+    yield _format_row("source", card.source)
     if card.aliases:
-        yield _row("also called", ", ".join(card.aliases))
+        yield _format_row("also called", ", ".join(card.aliases))
     if card.also:
-        yield _row("also finds", f"cases of {', '.join(card.also)}")
+        yield _format_row("also finds", f"cases of {', '.join(card.also)}")
     for title, text in (("bad", card.bad), ("good", card.good)):
         if text:
             yield Text("")
@@ -97,5 +99,5 @@ def _card(card: Rule) -> Iterator[Text]:
             yield Text("\n").join(Text(f"    {clean(line)}") for line in text.split("\n"))
 
 
-def _row(title: str, text: str) -> Text:
+def _format_row(title: str, text: str) -> Text:
     return Text.assemble((f"{title:12}", "bold"), clean(text))

@@ -98,12 +98,12 @@ def run(
     params = inputs.params(flow.input_schema, input_file, settings or [])
     if simulate:
         params = _with_sampled(terminal, flow, params)
-    answers = _answers(terminal, yes, detach)
+    answers = _choose_answers(terminal, yes, detach)
     if answers == "ask":
         from oas_compiler.cli.input_form import with_asked
 
         params = with_asked(terminal, flow, params)
-    return _start(
+    return _start_run(
         terminal,
         flow,
         params,
@@ -143,7 +143,7 @@ def resume(
     given = options.given(env, base_url, allow, record, tenant=tenant, db=db)
     words = (*(("--flow", flow) if flow else ()), *(("--detach",) if detach else ()))
     with opening.store(terminal, db, given.own) as store:
-        found = store.find(_named(run), tenant=tenant or None, to_act=True)
+        found = store.find(_check_run_id(run), tenant=tenant or None, to_act=True)
         call = Call("resume", found, words)
         made = flow_to_go_on(store, store.get(found), terminal, given, call)
         if flow and opening.digest(flow) != made.digest:
@@ -154,7 +154,7 @@ def resume(
             run_id=found,
             terminal=terminal,
             by=who,
-            answers=_answers(terminal, False, detach),
+            answers=_choose_answers(terminal, False, detach),
             given=given,
         )
         return drive.go(
@@ -168,7 +168,7 @@ def resume(
         )
 
 
-def _start(
+def _start_run(
     terminal: Terminal,
     flow: Flow,
     params: dict[str, Any],
@@ -222,7 +222,7 @@ def _start(
         )
 
 
-def _answers(terminal: Terminal, yes: bool, detach: bool) -> Answers:
+def _choose_answers(terminal: Terminal, yes: bool, detach: bool) -> Answers:
     if yes:
         return "make up"
     return "ask" if terminal.asks and not detach else "leave"
@@ -237,7 +237,7 @@ def _with_sampled(terminal: Terminal, flow: Flow, params: dict[str, Any]) -> dic
     return {**made_up, **params}
 
 
-def _named(run: str) -> str:
+def _check_run_id(run: str) -> str:
     if not run:
         raise Halt("the run id is empty")
     return run

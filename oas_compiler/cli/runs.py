@@ -105,14 +105,14 @@ def show(
         terminal.data({**run_record(found), **records}, of_run=True)
         return Exit.OK
     given = Given(tenant=tenant, db=db)
-    needed = _needed(found, given)
+    needed = _find_lacking(found, given)
     extent = Extent(whole=full, way=f"{given.command('show', found.id, '--full')} has all")
     view = run_view(found, decisions, chosen, now, names=names, needed=needed, extent=extent)
     terminal.show(view)
     return Exit.OK
 
 
-def _needed(run: Run, given: Given) -> Lacking:
+def _find_lacking(run: Run, given: Given) -> Lacking:
     """What a command that goes on with the run has to be given, beside what this one was."""
     from oas_compiler.cli.lacking import Lacking, lacking
 

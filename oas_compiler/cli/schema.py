@@ -35,16 +35,16 @@ def input(  # noqa: A001 - the name of the command
 ) -> Exit:
     """Print the JSON Schema of a flow's inputs."""
     del as_json
-    return _print(path, env, "Inputs", input_schema)
+    return _print_schema(path, env, "Inputs", input_schema)
 
 
 def output(path: options.FlowPath, env: options.Env = None, as_json: options.Json = False) -> Exit:
     """Print the JSON Schema of a flow's results."""
     del as_json
-    return _print(path, env, "Outputs", output_schema)
+    return _print_schema(path, env, "Outputs", output_schema)
 
 
-def _print(
+def _print_schema(
     path: str,
     env: list[str] | None,
     what: str,

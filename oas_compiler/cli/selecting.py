@@ -100,13 +100,15 @@ def _by_id(selector: Selector, id_: str) -> Candidate:
     slot = f'the slot "{clean(selector.slot_id)}"'
     given = f'"{cut(clean(id_), MAX_CELL)}"'
     if not found:
-        there = f"there are {_told(offered)}" if offered else "there are none"
+        there = f"there are {_format_candidates(offered)}" if offered else "there are none"
         raise CannotTick(f"{given} is no candidate of {slot}; {there}")
     clear = "give the envelope with --value" if exact else "write more of the id"
-    raise CannotTick(f"{given} is {len(found)} candidates of {slot}, {_told(found)}: {clear}")
+    raise CannotTick(
+        f"{given} is {len(found)} candidates of {slot}, {_format_candidates(found)}: {clear}"
+    )
 
 
-def _told(candidates: Sequence[Candidate]) -> str:
+def _format_candidates(candidates: Sequence[Candidate]) -> str:
     told = [
         f"{cut(clean(one.triple.artifact_id), MAX_CELL)} ({cut(clean(one.extension), MAX_CELL)})"
         for one in candidates[:_TOLD]

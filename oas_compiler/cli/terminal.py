@@ -64,19 +64,19 @@ class Terminal:
     def show(self, *things: RenderableType | str) -> None:
         """The result for people; nothing with `--json`."""
         if not self.as_json:
-            with _output():
-                _print(self.out, things)
+            with _wrap_output_errors():
+                _print_things(self.out, things)
 
     def reveal(self, text: str) -> None:
         """The one result that holds a password, because it was asked for."""
         if not self.as_json:
-            with _output():
+            with _wrap_output_errors():
                 self.out.file.write(f"{text}\n")
                 self.out.file.flush()
 
     def annotate(self, lines: Iterable[str]) -> None:
         """Workflow commands of our own; the only lines that may be some."""
-        with _output():
+        with _wrap_output_errors():
             for line in lines:
                 self.out.file.write(annotation(line) + "\n")
             self.out.file.flush()
@@ -87,27 +87,27 @@ class Terminal:
         of_run: values of a run, which stay as they are; of files, credentials are starred.
         """
         if self.as_json:
-            shown = document if of_run else _covered(document)
+            shown = document if of_run else _mask_secrets(document)
             # ASCII only: safe in every locale, on every terminal, and with lone surrogates.
             text = json.dumps(shown, indent=2).replace("\x7f", "\\u007f")
             # The same value, in which no runner of a build finds `##[command]`.  A line of JSON
             # begins with a bracket, a quote, a letter or a digit, so never with `::`.
             text = _TWO_HASHES.sub(r"\\u0023", text)
-            with _output():
+            with _wrap_output_errors():
                 self.out.file.write(text + "\n")
                 self.out.file.flush()
 
     def say(self, *things: RenderableType | str) -> None:
         """Words for people.  They are dropped when nobody can read them: a run goes on without."""
         try:
-            _print(self.err, things)
+            _print_things(self.err, things)
         except OSError:
             self.err.quiet = True
 
     def say_part(self, thing: RenderableType) -> None:
         """A piece of a line that is not finished yet."""
         try:
-            self.err.print(_safe(self.err, thing), end="", crop=False, no_wrap=True)
+            self.err.print(_escape_controls(self.err, thing), end="", crop=False, no_wrap=True)
         except OSError:
             self.err.quiet = True
 
@@ -128,7 +128,7 @@ class Terminal:
 
 
 @contextlib.contextmanager
-def _output() -> Iterator[None]:
+def _wrap_output_errors() -> Iterator[None]:
     try:
         yield
     except BrokenPipeError:
@@ -159,19 +159,19 @@ def notes_of_the_log(terminal: Terminal) -> None:
     log.propagate = False
 
 
-def _print(console: Console, things: Sequence[RenderableType | str]) -> None:
+def _print_things(console: Console, things: Sequence[RenderableType | str]) -> None:
     for thing in things:
         soft_wrap = isinstance(thing, (str, Text))
         if console.is_terminal:
-            console.print(_safe(console, thing), crop=False, soft_wrap=soft_wrap)
+            console.print(_escape_controls(console, thing), crop=False, soft_wrap=soft_wrap)
             continue
         # Tables are padded to their width, which a file or a pipe has no use for.
-        lines = printed(_uncoloured(console, thing)).split("\n")
+        lines = printed(_render_plain_text(console, thing)).split("\n")
         console.file.write("\n".join(line.rstrip() for line in lines))
         console.file.flush()
 
 
-def _safe(console: Console, thing: RenderableType | str) -> RenderableType:
+def _escape_controls(console: Console, thing: RenderableType | str) -> RenderableType:
     """The same, without a letter that the terminal would obey; colours of our own stay."""
     if isinstance(thing, Control):
         return thing
@@ -187,17 +187,17 @@ def _safe(console: Console, thing: RenderableType | str) -> RenderableType:
     )
 
 
-def _covered(document: Any) -> Any:
+def _mask_secrets(document: Any) -> Any:
     if isinstance(document, str):
         return without_secrets(document)
     if isinstance(document, (list, tuple)):
-        return [_covered(item) for item in document]
+        return [_mask_secrets(item) for item in document]
     if isinstance(document, dict):
-        return {_covered(key): _covered(item) for key, item in document.items()}
+        return {_mask_secrets(key): _mask_secrets(item) for key, item in document.items()}
     return document
 
 
-def _uncoloured(console: Console, thing: RenderableType | str) -> str:
+def _render_plain_text(console: Console, thing: RenderableType | str) -> str:
     if isinstance(thing, Lines):
         thing = thing.plain
     if isinstance(thing, (str, Text)):

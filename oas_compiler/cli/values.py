@@ -84,7 +84,7 @@ def values_view(
         if short is not None:
             parts.append(Text.assemble(label, "  ", short))
             continue
-        parts.append(Text.assemble(label, "  ", (_size(value), NOTE)))
+        parts.append(Text.assemble(label, "  ", (_format_size(value), NOTE)))
         below = value_view(value, extent, depth=depth + 1)
         parts.append(Padding(below, (0, 0, 0, 2), expand=False))
     if len(values) > most:
@@ -105,16 +105,16 @@ def value_view(value: Any, extent: Extent | None = None, *, depth: int = 0) -> R
     if isinstance(value, Mapping):
         return values_view(value, extent, depth=depth)
     if all(isinstance(item, Mapping) and item for item in value):
-        return _rows(value, extent, depth)
-    return Group(*_items(value, extent, depth))
+        return _build_rows_view(value, extent, depth)
+    return Group(*_list_item_views(value, extent, depth))
 
 
 def cell(value: Any, extent: Extent | None = None) -> str:
     """A value in the cell of a table or behind its name: one short line."""
-    return (extent or Extent()).cut(_flat(value), MAX_CELL)
+    return (extent or Extent()).cut(_format_flat(value), MAX_CELL)
 
 
-def _flat(value: Any) -> str:
+def _format_flat(value: Any) -> str:
     """The whole value on one line."""
     return clean(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
 
@@ -130,12 +130,12 @@ def _one_line(value: Any) -> Text | None:
     if not value:
         return Text("(empty list)" if isinstance(value, list) else "(empty)", style=NOTE)
     if isinstance(value, list) and not any(isinstance(item, (dict, list)) for item in value):
-        joined = ", ".join(map(_flat, value))
+        joined = ", ".join(map(_format_flat, value))
         return Text(joined) if len(joined) <= MAX_CELL else None
     return None
 
 
-def _size(value: Any) -> str:
+def _format_size(value: Any) -> str:
     if isinstance(value, str):
         return f"{len(value):,} characters"
     if isinstance(value, list):
@@ -152,11 +152,13 @@ def _long_text(text: str, extent: Extent) -> RenderableType:
     return Group(shown, extent.more(missing, "more characters")) if missing else shown
 
 
-def _rows(items: Sequence[Mapping[str, Any]], extent: Extent, depth: int) -> RenderableType:
+def _build_rows_view(
+    items: Sequence[Mapping[str, Any]], extent: Extent, depth: int
+) -> RenderableType:
     shown = items[: extent.most(MAX_ROWS)]
     names = list(dict.fromkeys(name for item in shown for name in item))
     if extent.whole and not _fits_cells(shown, names):
-        return Group(*_items(items, extent, depth))
+        return Group(*_list_item_views(items, extent, depth))
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
     columns: list[Widths] = []
     for name in names[:MAX_COLUMNS]:
@@ -168,7 +170,7 @@ def _rows(items: Sequence[Mapping[str, Any]], extent: Extent, depth: int) -> Ren
         table.add_row(
             *(Text(cell(item[name]) if name in item else "") for name in names[:MAX_COLUMNS])
         )
-    lines = Group(*_items(shown, extent, depth))
+    lines = Group(*_list_item_views(shown, extent, depth))
     missing = len(names) - MAX_COLUMNS
     below = [extent.more(missing, "more columns")] if missing > 0 else []
     parts: list[RenderableType] = [Fitting(table, columns, lines, between=_BETWEEN, below=below)]
@@ -181,12 +183,12 @@ def _fits_cells(items: Sequence[Mapping[str, Any]], names: Sequence[str]) -> boo
     """Whether a table would show all of it, and nothing as one long line of JSON."""
     values = [value for item in items for value in item.values()]
     return len(names) <= MAX_COLUMNS and all(
-        not isinstance(value, (Mapping, list)) and len(_flat(value)) <= MAX_CELL
+        not isinstance(value, (Mapping, list)) and len(_format_flat(value)) <= MAX_CELL
         for value in (*values, *names)
     )
 
 
-def _items(items: Sequence[Any], extent: Extent, depth: int) -> Iterator[RenderableType]:
+def _list_item_views(items: Sequence[Any], extent: Extent, depth: int) -> Iterator[RenderableType]:
     most = extent.most(MAX_ROWS)
     for item in items[:most]:
         short = _one_line(item)

@@ -60,18 +60,18 @@ def wire_context(
         raise Halt("PATH is empty")
     if not is_range(range):
         raise Halt(f'"{range[:80]}" is no version range; "{RANGE}" is one')
-    source = _read(path)
+    source = _load_source(path)
     package = find_package(source.file, Findings())
     try:
-        wiring = plan(source, only=slot, package_name=_name(package))
+        wiring = plan(source, only=slot, package_name=_read_package_name(package))
     except CannotWire as reason:
         raise Halt(str(reason), exit=Exit.FINDINGS, code="cannot_wire") from None
-    changes = _changes(source, package, wiring, range)
+    changes = _make_changes(source, package, wiring, range)
     mender = Mender(terminal=terminal, yes=yes, diff_is_the_result=not as_json)
     return _Wiring(terminal, mender, source.file, wiring).go(changes)
 
 
-def _read(path: str) -> Source:
+def _load_source(path: str) -> Source:
     findings = Diagnostics()
     source = read_source(path, findings)
     if source is None:
@@ -81,12 +81,14 @@ def _read(path: str) -> Source:
     return source
 
 
-def _name(package: Package | None) -> str:
+def _read_package_name(package: Package | None) -> str:
     name = package.manifest.get("name") if package is not None else None
     return name if isinstance(name, str) else ""
 
 
-def _changes(source: Source, package: Package | None, wiring: Plan, wanted: str) -> list[Change]:
+def _make_changes(
+    source: Source, package: Package | None, wiring: Plan, wanted: str
+) -> list[Change]:
     """What becomes of the flow file and of package.json; files that stay are left out."""
     files: list[tuple[str, bytes, Sequence[Edit]]] = [(source.file, source.raw, wiring.edits)]
     if package is not None and package.source is not None:
@@ -146,7 +148,7 @@ class _Wiring:
 
     def _refuse_worse(self, before: Sequence[Finding], after: Sequence[Finding]) -> None:
         """Errors that the file has not now are a sign that the author has to look first."""
-        more = _errors(after) - _errors(before)
+        more = _count_errors(after) - _count_errors(before)
         codes = {code for _, code in more}
         worse = [one for one in after if one.code in codes]
         if worse:
@@ -190,6 +192,6 @@ class _Wiring:
         self.terminal.data(document)
 
 
-def _errors(findings: Sequence[Finding]) -> Counter[tuple[str, str]]:
+def _count_errors(findings: Sequence[Finding]) -> Counter[tuple[str, str]]:
     # Not by place: the wiring moves lines.
     return Counter((one.file, one.code) for one in findings if one.severity == "error")

@@ -26,7 +26,7 @@ _MOST_NAMED: Final = 5
 _BRACES = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 
 
-def _union(first: tuple[Port, ...], second: tuple[Port, ...]) -> tuple[Port, ...]:
+def _merge_ports(first: tuple[Port, ...], second: tuple[Port, ...]) -> tuple[Port, ...]:
     """Ports of both lists, `first` deciding about those in both."""
     titles = {port.title for port in first}
     return first + tuple(port for port in second if port.title not in titles)
@@ -38,7 +38,7 @@ def same_ports(site: Site) -> tuple[Port, ...] | None:
     if inputs is None or outputs is None:
         return inputs if inputs is not None else outputs
     if site.is_flawed("inputs") or site.is_flawed("outputs"):
-        return _union(inputs, outputs)
+        return _merge_ports(inputs, outputs)
     different = {port.title for port in inputs} ^ {port.title for port in outputs}
     if different:
         names = ", ".join(sorted(different))
@@ -48,17 +48,17 @@ def same_ports(site: Site) -> tuple[Port, ...] | None:
             "inputs",
             hint="declare one of the two lists",
         )
-    return _union(inputs, outputs)
+    return _merge_ports(inputs, outputs)
 
 
 def differ(site: Site) -> bool:
     """Whether `same_ports` has a finding."""
     both = [site.component.items(field) for field in ("inputs", "outputs")]
-    titles = [{_title(item) for item in items} for items in both if items is not None]
+    titles = [{_read_title(item) for item in items} for items in both if items is not None]
     return len(titles) == 2 and titles[0] != titles[1]
 
 
-def _title(item: JsonValue) -> str:
+def _read_title(item: JsonValue) -> str:
     title = item.get("title") if isinstance(item, dict) else None
     return title if isinstance(title, str) else ""
 
@@ -83,8 +83,8 @@ def checked_branches(site: Site, real: tuple[str, ...]) -> tuple[str, ...]:
     if declared is not None and sorted(map(str, declared)) != sorted(real):
         site.error(
             "OAS051",
-            f"the branches of {site.label} are {_listed(real)}, it declares "
-            f"{_listed(str(name) for name in declared)}",
+            f"the branches of {site.label} are {_join_names(real)}, it declares "
+            f"{_join_names(str(name) for name in declared)}",
             "branches",
             hint=_meant_branch(site, {str(name) for name in declared} - set(real))
             or "remove branches: they follow from the node",
@@ -101,7 +101,7 @@ def _meant_branch(site: Site, other: set[str]) -> str:
     return ""
 
 
-def _listed(names: Iterable[str]) -> str:
+def _join_names(names: Iterable[str]) -> str:
     return ", ".join(f'"{name}"' for name in names) or "none"
 
 
@@ -217,7 +217,7 @@ def _read_templates(site: Site, component: Component, fields: Iterable[str]) -> 
     for field in fields:
         value = component.fields.get(field)
         for text, pointer in strings(value, component.at(field)):
-            found = _placeholders(site, text, pointer)
+            found = _read_placeholders(site, text, pointer)
             valid = valid and found is not None
             for name in found or ():
                 if name not in names:
@@ -235,7 +235,7 @@ def _plain_names(component: Component, fields: Iterable[str]) -> set[str]:
     }
 
 
-def _placeholders(site: Site, text: str, pointer: str) -> tuple[str, ...] | None:
+def _read_placeholders(site: Site, text: str, pointer: str) -> tuple[str, ...] | None:
     """The names that a template looks up; `None` when it is not valid, which is reported."""
     try:
         return site.templates.names(text)

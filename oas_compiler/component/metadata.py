@@ -75,11 +75,11 @@ def cinatra_error(site: Site, key: str, wanted: str) -> None:
         "OAS038",
         f"metadata.cinatra.{key} of {site.label} must be {wanted}, not {describe(value)}",
         site.place(f"{site.component.pointer}/metadata/cinatra/{key}"),
-        hint=_cure(key, value, wanted),
+        hint=_format_hint(key, value, wanted),
     )
 
 
-def _cure(key: str, value: JsonValue, wanted: str) -> str:
+def _format_hint(key: str, value: JsonValue, wanted: str) -> str:
     """The value as it was surely meant, else an example of the form."""
     if wanted == "a list of strings" and isinstance(value, str):
         return f'write "{key}": ["{value[:80]}"]'

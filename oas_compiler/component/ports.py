@@ -48,9 +48,9 @@ class PortReader:
         there, and not again here.
         """
         ports: dict[str, Port] = {}
-        others = {_title(value): value for value in told if _title(value)}
+        others = {_read_title(value): value for value in told if _read_title(value)}
         for index, value in enumerate(properties):
-            other = others.get(_title(value), told[index] if index < len(told) else None)
+            other = others.get(_read_title(value), told[index] if index < len(told) else None)
             is_told = other is not None and other == value
             reader = self._silent if is_told and self._silent is not None else self
             port = reader._port(value, f"{pointer}/{index}")  # noqa: SLF001 - of the same kind
@@ -124,7 +124,7 @@ class PortReader:
             )
 
 
-def _title(value: JsonValue) -> str:
+def _read_title(value: JsonValue) -> str:
     title = value.get("title") if isinstance(value, dict) else None
     return title if isinstance(title, str) else ""
 

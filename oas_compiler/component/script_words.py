@@ -28,7 +28,7 @@ _WORDS: Final = (
 
 def cure(template: str) -> str:
     """The hint; empty where nothing of JavaScript stands between braces."""
-    for inside in _insides(template[:_LONGEST]):
+    for inside in _iterate_insides(template[:_LONGEST]):
         bare = _QUOTED.sub(lambda found: "_" * len(found[0]), inside)
         # the longer of two that begin alike decides: !== holds ==, ?? holds ?
         for word, hint in _WORDS:
@@ -37,13 +37,13 @@ def cure(template: str) -> str:
         question = bare.find("?")
         colon = bare.find(":", question)
         if 0 <= question < colon:
-            return f"write {_chosen(inside, question, colon)}"
+            return f"write {_format_conditional(inside, question, colon)}"
         if bare.lstrip().startswith("!"):
             return "write not instead of !"
     return ""
 
 
-def _chosen(inside: str, question: int, colon: int) -> str:
+def _format_conditional(inside: str, question: int, colon: int) -> str:
     """`a ? b : c` as Jinja writes it, with the author's own words where they are short."""
     test, yes, no = (
         part.strip()
@@ -54,7 +54,7 @@ def _chosen(inside: str, question: int, colon: int) -> str:
     return f"{{{{ {yes} if {test} else {no} }}}}"
 
 
-def _insides(template: str) -> Iterator[str]:
+def _iterate_insides(template: str) -> Iterator[str]:
     """What stands between `{{` and `}}`, and between `{%` and `%}`."""
     at = 0
     while True:

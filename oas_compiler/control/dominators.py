@@ -56,7 +56,7 @@ class Dominators(Generic[N]):
                 known = [source for source in graph.preceding(node) if source in nearest]
                 best = known[0]
                 for other in known[1:]:
-                    best = _meet(best, other, nearest, number)
+                    best = _find_common_dominator(best, other, nearest, number)
                 if nearest.get(node) != best:
                     nearest[node] = best
                     changed = True
@@ -81,7 +81,9 @@ class Dominators(Generic[N]):
         return {node: (entered[node], last[node]) for node in walked}
 
 
-def _meet(first: N, second: N, nearest: Mapping[N, N], number: Mapping[N, int]) -> N:
+def _find_common_dominator(
+    first: N, second: N, nearest: Mapping[N, N], number: Mapping[N, int]
+) -> N:
     """The nearest node that is above both."""
     while first != second:
         while number[first] > number[second]:

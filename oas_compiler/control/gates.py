@@ -77,7 +77,7 @@ def show_gates_in(node: FlowNode, around: Path) -> Iterator[GateSpec]:
         elif isinstance(inner, InputMessageNode):
             gate = show_gate(inner, path, 0)
             entry = own.get(inner.id)
-            yield gate if entry is None else _override(gate, node.gate_steps[entry])
+            yield gate if entry is None else _override_gate(gate, node.gate_steps[entry])
 
 
 def find_entries(node: FlowNode) -> dict[str, int]:
@@ -101,7 +101,7 @@ def entry_gates(node: FlowNode) -> list[InputMessageNode]:
     ]
 
 
-def _override(gate: GateSpec, entry: GateStep) -> GateSpec:
+def _override_gate(gate: GateSpec, entry: GateStep) -> GateSpec:
     """The parent's `gateSteps` entry wins over what the subflow's gate says of itself."""
     return replace(
         gate,

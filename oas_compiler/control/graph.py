@@ -48,7 +48,7 @@ class ControlGraph:
     @classmethod
     def of(cls, flow: FlowIR) -> ControlGraph:
         links: dict[Path, tuple[Path, ...]] = {}
-        for path, following in _open(flow, (), {}):
+        for path, following in _open_flow(flow, (), {}):
             # flows that run beside each other may have nodes of the same path
             links[path] = tuple(dict.fromkeys((*links.get(path, ()), *following)))
         containers = frozenset(path[1:] for path in links if path[0] == _DONE)
@@ -56,7 +56,7 @@ class ControlGraph:
 
     def done(self, path: Path) -> Path:
         """The point at which a node has acted: behind all that is inside it, else the node."""
-        return _done(path) if path in self.containers else path
+        return _make_done_path(path) if path in self.containers else path
 
     def reached(self, without: Collection[Path] = ()) -> Collection[Path]:
         """What control can come to when nothing gets past the nodes in `without`."""
@@ -88,11 +88,11 @@ _ANY = "\0"
 """Stands for every branch."""
 
 
-def _done(path: Path) -> Path:
+def _make_done_path(path: Path) -> Path:
     return (_DONE, *path)
 
 
-def _open(
+def _open_flow(
     flow: FlowIR, around: Path, leaving: Mapping[str, tuple[Path, ...]]
 ) -> Iterator[tuple[Path, tuple[Path, ...]]]:
     """Every node with those that can run next; `leaving`: where each branch of the flow leads."""
@@ -103,7 +103,7 @@ def _open(
             yield from _open_container(node, path, targets)
         elif isinstance(node, EndNode):
             following = leaving.get(node.branch_name, leaving.get(_ANY, ()))
-            yield path, (*following, _done(around)) if around else ()
+            yield path, (*following, _make_done_path(around)) if around else ()
         else:
             yield path, tuple(targets.values())
 
@@ -119,9 +119,9 @@ def _open_container(
     entries = tuple((*path, subflow.start) for subflow in node.subflows)
     leaving: dict[str, tuple[Path, ...]] = {branch: (to,) for branch, to in targets.items()}
     if not isinstance(node, FlowNode):
-        entries += (*targets.values(), _done(path))
+        entries += (*targets.values(), _make_done_path(path))
         leaving = {_ANY: tuple(targets.values())}
     yield path, entries
-    yield _done(path), ()
+    yield _make_done_path(path), ()
     for subflow in node.subflows:
-        yield from _open(subflow, path, leaving)
+        yield from _open_flow(subflow, path, leaving)

@@ -38,7 +38,7 @@ def open_nodes(root: Outline, waived: Waived, openings: Openings) -> Iterator[Op
     walked = {(root.pointer, waived)}
     for flow, waived_here, around in waiting:
         for pointer, trail in openings.of(flow, waived_here).trails.items():
-            node, way = flow.nodes[pointer], _way(around, trail)
+            node, way = flow.nodes[pointer], _join_way(around, trail)
             yield OpenNode(node=node, way=way, waived=waived_here)
             inside = waived_inside(waived_here, node)
             for inner in node.inner:
@@ -69,7 +69,7 @@ def _is_open(node: OutlineNode, calls: ContainerCalls, waived: Waived) -> bool:
     return not node.inner or calls.openings.passes(node, waived) or calls.acts_first(node, waived)
 
 
-def _way(around: tuple[str, ...], trail: tuple[str, ...]) -> tuple[str, ...]:
+def _join_way(around: tuple[str, ...], trail: tuple[str, ...]) -> tuple[str, ...]:
     """A way inside a container after the way to it; the inner StartNode says nothing new."""
     if not around:
         return trail

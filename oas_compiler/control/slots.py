@@ -87,7 +87,7 @@ class SlotFlow:
 
 def read_slots(flows: Iterable[FlowIR]) -> tuple[SlotFlow, ...]:
     flows = tuple(flows)
-    agreed = _agreed(flows)
+    agreed = _collect_agreed_slots(flows)
     made = (_slot_flow(flow, agreed.get(id(flow), frozenset())) for flow in flows)
     return tuple(found for found in made if found is not None)
 
@@ -152,7 +152,7 @@ def is_selection_agent(package: Package, own_name: JsonValue) -> bool:
 # ---------------------------------------------------------------------------- finding
 
 
-def _agreed(flows: Iterable[FlowIR]) -> dict[int, frozenset[str]]:
+def _collect_agreed_slots(flows: Iterable[FlowIR]) -> dict[int, frozenset[str]]:
     """Flow by its `id()` → slots that every FlowNode around it says its parent fills."""
     agreed: dict[int, frozenset[str]] = {}
     for flow in flows:
@@ -180,7 +180,7 @@ def _slot_flow(flow: FlowIR, agreed: frozenset[str]) -> SlotFlow | None:
         return None
     named = {node.id: node for node in flow.nodes if isinstance(node, FlowNode)}
     selecting = {node.id: node for node in named.values() if resolving(node.subflow)}
-    chosen = _chosen(flow, selecting, pointers)
+    chosen = _match_slot_nodes(flow, selecting, pointers)
     edges: dict[str, list[DataEdge]] = {}
     for edge in flow.data_edges:
         if edge.source in selecting:
@@ -193,8 +193,8 @@ def _slot_flow(flow: FlowIR, agreed: frozenset[str]) -> SlotFlow | None:
             id=slot_id,
             pointer=pointer,
             node=chosen.get(slot_id),
-            pretender=_pretender(slot_id, named, selecting),
-            bindings=_bindings(
+            pretender=_find_pretender(slot_id, named, selecting),
+            bindings=_select_binding_edges(
                 flow,
                 {slot_id, *(theirs for own, _, theirs in handed if own == slot_id)},
                 edges.get(chosen[slot_id].id, ()) if slot_id in chosen else (),
@@ -226,7 +226,7 @@ def modes_of(flow: FlowIR) -> dict[str, JsonValue]:
     }
 
 
-def _chosen(
+def _match_slot_nodes(
     flow: FlowIR, selecting: Mapping[str, FlowNode], slots: Collection[str]
 ) -> dict[str, FlowNode]:
     """Slot → the FlowNode that selects for it: by its marker, its id, its `slotId`.
@@ -236,7 +236,7 @@ def _chosen(
     found: dict[str, FlowNode] = {}
     free = dict(selecting)
     naming: set[str] = set()
-    for names in (marked_slot, _conventional, lambda node: _given_slot(flow, node)):
+    for names in (marked_slot, _read_slot_from_id, lambda node: _given_slot(flow, node)):
         for node in list(free.values()):
             slot_id = names(node)
             if slot_id:
@@ -249,7 +249,7 @@ def _chosen(
     return found
 
 
-def _conventional(node: FlowNode) -> str:
+def _read_slot_from_id(node: FlowNode) -> str:
     return node.id.removeprefix("context_") if node.id.startswith("context_") else ""
 
 
@@ -266,14 +266,14 @@ def _given_slot(flow: FlowIR, node: FlowNode) -> str:
     return ""
 
 
-def _pretender(
+def _find_pretender(
     slot_id: str, named: Mapping[str, FlowNode], selecting: Mapping[str, FlowNode]
 ) -> FlowNode | None:
     node = named.get(f"context_{slot_id}")
     return node if node is not None and node.id not in selecting else None
 
 
-def _bindings(
+def _select_binding_edges(
     flow: FlowIR, slot_ids: Collection[str], edges: Iterable[DataEdge]
 ) -> tuple[DataEdge, ...]:
     """The edges that carry a selection on, under the slot's id or under the one of a child."""

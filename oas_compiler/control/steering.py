@@ -39,22 +39,22 @@ from oas_compiler.ir import (
 def steering(flow: FlowIR) -> dict[str, JsonValue]:
     """Stubs by node path; only what the sampled answers would not do by themselves."""
     stubs: dict[str, JsonValue] = {}
-    for around, inner in _flows(flow, ()):
+    for around, inner in _iterate_flows(flow, ()):
         behind: _Behind | None = None
         for node in inner.nodes:
             if isinstance(node, BranchingNode):
                 behind = behind or _Behind(inner)
-                stubs |= _steer(inner, node, around, behind)
+                stubs |= _steer_branch(inner, node, around, behind)
     return stubs | autonomous_slots(flow)
 
 
 def autonomous_slots(flow: FlowIR) -> dict[str, JsonValue]:
     """Stubs by node path: what resolving each slot answers at whose gate nobody is asked."""
     paths: dict[int, list[Path]] = {}
-    for around, inner in _flows(flow, ()):
+    for around, inner in _iterate_flows(flow, ()):
         paths.setdefault(id(inner), []).append(around)
     stubs: dict[str, JsonValue] = {}
-    for found in read_slots([inner for _around, inner in _flows(flow, ())]):
+    for found in read_slots([inner for _around, inner in _iterate_flows(flow, ())]):
         declared = modes_of(found.flow)
         for slot in found.slots:
             if slot.node is None or not (slot.from_parent or declared.get(slot.id) == "autonomous"):
@@ -66,14 +66,14 @@ def autonomous_slots(flow: FlowIR) -> dict[str, JsonValue]:
     return stubs
 
 
-def _flows(flow: FlowIR, around: Path) -> Iterator[tuple[Path, FlowIR]]:
+def _iterate_flows(flow: FlowIR, around: Path) -> Iterator[tuple[Path, FlowIR]]:
     yield around, flow
     for path, node in walk(flow, around):
         for subflow in node.subflows:
             yield path, subflow
 
 
-def _steer(
+def _steer_branch(
     flow: FlowIR, node: BranchingNode, around: Path, behind: _Behind
 ) -> dict[str, JsonValue]:
     routes = flow.routes_of(node.id)
@@ -89,9 +89,9 @@ def _steer(
         if not isinstance(source, ApiNode):
             continue
         port = next(port for port in source.outputs if port.title == edge.output)
-        turns: list[JsonValue] = [{port.title: _value(node, best, port)}]
+        turns: list[JsonValue] = [{port.title: _choose_value(node, best, port)}]
         if behind.in_one_loop(node.id, routes[best]):
-            turns.append({port.title: _value(node, exit_branch, port)})
+            turns.append({port.title: _choose_value(node, exit_branch, port)})
         return {"/".join((*around, source.id)): turns}
     return {}
 
@@ -126,12 +126,12 @@ def _count_gates(node: Node) -> int:
     return sum(isinstance(one, InputMessageNode) for one in (node, *inside))
 
 
-def _value(node: BranchingNode, branch: str, port: Port) -> JsonValue:
+def _choose_value(node: BranchingNode, branch: str, port: Port) -> JsonValue:
     """A value of the port's type that the node maps to `branch`."""
     mapped = [key for key, to in node.mapping if to == branch]
     if mapped:
         text = mapped[0]
-        return text if port.type == ScalarType("string") else _decoded(text)
+        return text if port.type == ScalarType("string") else _decode_json(text)
     known = {key for key, _to in node.mapping}
     candidates: tuple[JsonValue, ...] = (f"simulated {port.title}", False, True, 0, 1, 2)
     if port.type in (ScalarType("string"), ScalarType("any")):
@@ -143,7 +143,7 @@ def _value(node: BranchingNode, branch: str, port: Port) -> JsonValue:
     return candidates[0]
 
 
-def _decoded(text: str) -> JsonValue:
+def _decode_json(text: str) -> JsonValue:
     try:
         value: JsonValue = json.loads(text)
     except ValueError:

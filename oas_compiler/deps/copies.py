@@ -26,18 +26,20 @@ def different_copies(
     package: AgentPackage, children: Iterable[AgentPackage], findings: Findings
 ) -> None:
     """Report each FlowNode whose subflow is no copy of the child agent that it names."""
-    subject = _subject(package)
+    subject = _load_subject(package)
     if subject is None:
         return
     by_name = {one.name: one for one in children}
     for node in subject.of_type("FlowNode"):
-        copy = _subflow(subject, node)
+        copy = _find_subflow(subject, node)
         named = node.cinatra.get("packageName") or (copy.cinatra.get("packageName") if copy else "")
         theirs = by_name.get(named) if isinstance(named, str) else None
-        original = _subject(theirs) if theirs is not None else None
+        original = _load_subject(theirs) if theirs is not None else None
         if copy is None or theirs is None or original is None or original.root is None:
             continue
-        difference = _difference(_parts(subject, copy), _parts(original, original.root))
+        difference = _describe_difference(
+            _count_parts(subject, copy), _count_parts(original, original.root)
+        )
         if difference:
             findings.findings.append(
                 Finding(
@@ -51,7 +53,7 @@ def different_copies(
             )
 
 
-def _subject(package: AgentPackage) -> Subject | None:
+def _load_subject(package: AgentPackage) -> Subject | None:
     if package.flow_file is None:
         return None
     source = read_source(package.flow_file, Findings())  # `check` says what is wrong with it
@@ -60,7 +62,7 @@ def _subject(package: AgentPackage) -> Subject | None:
     return Subject(document=Document(source, source.value, Findings()))
 
 
-def _subflow(subject: Subject, node: Written) -> Written | None:
+def _find_subflow(subject: Subject, node: Written) -> Written | None:
     value = node.value.get("subflow")
     name = value.get(REFERENCE) if isinstance(value, dict) else None
     wanted = (
@@ -69,16 +71,16 @@ def _subflow(subject: Subject, node: Written) -> Written | None:
     return next((one for one in subject.of_type("Flow") if one.pointer == wanted), None)
 
 
-def _parts(subject: Subject, flow: Written) -> Counter[str]:
+def _count_parts(subject: Subject, flow: Written) -> Counter[str]:
     """What stands directly in a flow, in words."""
     found = Counter(f'the output "{title[:80]}"' for title in flow.titles("outputs"))
     for node in subject.of_type("InputMessageNode", "ApiNode", "ToolNode"):
         if node.flow == flow.pointer:
-            found.update(_words(node))
+            found.update(_describe_node(node))
     return found
 
 
-def _words(node: Written) -> Iterator[str]:
+def _describe_node(node: Written) -> Iterator[str]:
     risk = node.cinatra.get("riskClass")
     of_class = f" ({risk[:80]})" if isinstance(risk, str) and risk else ""
     if node.type == "InputMessageNode":
@@ -91,22 +93,22 @@ def _words(node: Written) -> Iterator[str]:
         return
     data = node.value.get("data")
     tool = data.get("tool") if isinstance(data, dict) else None
-    called = tool if isinstance(tool, str) else _address(node.text("url")) or node.type
+    called = tool if isinstance(tool, str) else _strip_credentials(node.text("url")) or node.type
     yield f'a call of "{called[:120]}"{of_class}'
 
 
-def _address(url: str) -> str:
+def _strip_credentials(url: str) -> str:
     """Without user, password and query, which may be credentials."""
     return url.partition("?")[0].rpartition("@")[2]
 
 
-def _difference(copy: Counter[str], original: Counter[str]) -> str:
+def _describe_difference(copy: Counter[str], original: Counter[str]) -> str:
     lacks, has = list((original - copy).elements()), list((copy - original).elements())
-    said = [f"it lacks {_listed(lacks)}"] if lacks else []
-    said += [f"it has {_listed(has)}"] if has else []
+    said = [f"it lacks {_join_parts(lacks)}"] if lacks else []
+    said += [f"it has {_join_parts(has)}"] if has else []
     return ", and ".join(said)
 
 
-def _listed(parts: list[str]) -> str:
+def _join_parts(parts: list[str]) -> str:
     more = len(parts) - _MOST_NAMED
     return ", ".join(parts[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")

@@ -49,8 +49,8 @@ def flaws_of(package: AgentPackage, findings: Findings) -> None:
             findings.findings.append(
                 package.finding(
                     "DEP007",
-                    f'agentDependencies wants "{asked.name}" {_shown(asked.range)}, '
-                    f"dependencies wants {_shown(asked.other_range)}; the first counts",
+                    f'agentDependencies wants "{asked.name}" {_quote_text(asked.range)}, '
+                    f"dependencies wants {_quote_text(asked.other_range)}; the first counts",
                     asked.pointer,
                     hint="give both the same range",
                     severity="warning",
@@ -115,7 +115,7 @@ def cycles(
     findings: Findings,
 ) -> None:
     """Report packages that need each other in a circle, each circle once."""
-    for circle in islice(_circles(roots, following), MAX_CYCLES):
+    for circle in islice(_find_cycles(roots, following), MAX_CYCLES):
         way = " → ".join(package.label for package in (*circle, circle[0]))
         asked = next((one for one in circle[-1].wanted if one.name == circle[0].name), None)
         findings.findings.append(
@@ -127,7 +127,7 @@ def cycles(
         )
 
 
-def _circles(
+def _find_cycles(
     roots: Iterable[AgentPackage], following: Mapping[AgentPackage, Sequence[AgentPackage]]
 ) -> Iterator[list[AgentPackage]]:
     """One circle per edge that leads back, by a walk in depth without recursion."""
@@ -153,5 +153,5 @@ def _circles(
                 waiting.append(iter(following.get(package, ())))
 
 
-def _shown(value: object) -> str:
+def _quote_text(value: object) -> str:
     return f'"{value[:80]}"' if isinstance(value, str) else "something that is no text"

@@ -55,7 +55,7 @@ def lock_of(resolution: Resolution) -> dict[str, JsonValue]:
     for link in resolution.links:
         if link.chosen is not None:
             asked.setdefault(link.chosen, {})[link.dependent.label] = link.wanted.text
-    entries = [_entry(package, by, resolution.folder) for package, by in asked.items()]
+    entries = [_make_entry(package, by, resolution.folder) for package, by in asked.items()]
     entries.sort(key=lambda entry: (str(entry["name"]), str(entry["version"]), str(entry["path"])))
     packages: list[JsonValue] = [*entries]
     return {"lockfileVersion": VERSION, "packages": packages}
@@ -126,7 +126,7 @@ def changes(old: JsonValue, new: Mapping[str, JsonValue]) -> Iterator[Change]:
             )
         else:
             pointer, entry = before[key]
-            yield from _differences((pointer, _relabelled(entry, labels)), after[key][1])
+            yield from _compare_entries((pointer, _relabel_requirers(entry, labels)), after[key][1])
 
 
 def _other_versions(before: Collection[Key], after: Collection[Key]) -> dict[Key, Key]:
@@ -148,7 +148,7 @@ def _by_name(keys: Collection[Key], others: Collection[Key]) -> dict[str, list[s
     return found
 
 
-def _relabelled(
+def _relabel_requirers(
     entry: Mapping[str, JsonValue], labels: Mapping[str, str]
 ) -> Mapping[str, JsonValue]:
     """The entry with the present versions of those that ask: that they changed is told already."""
@@ -158,7 +158,7 @@ def _relabelled(
     return {**entry, "requiredBy": {labels.get(who, who): what for who, what in asked.items()}}
 
 
-def _differences(
+def _compare_entries(
     old: tuple[str, Mapping[str, JsonValue]], new: Mapping[str, JsonValue]
 ) -> Iterator[Change]:
     pointer, entry = old
@@ -166,15 +166,15 @@ def _differences(
     told = {
         "path": f"{name} is now in {new['path']}, it was in {entry.get('path')}",
         "sha256": f"the flow of {name} {new['version']} is not the one that was locked",
-        "requiredBy": f"{name} {new['version']} is now asked for {_asked(new.get('requiredBy'))}, "
-        f"it was {_asked(entry.get('requiredBy'))}",
+        "requiredBy": f"{name} {new['version']} is now asked for {_format_requirers(new.get('requiredBy'))}, "
+        f"it was {_format_requirers(entry.get('requiredBy'))}",
     }
     for key, what in told.items():
         if entry.get(key) != new.get(key):
             yield Change(package=name, what=what, pointer=f"{pointer}/{key}")
 
 
-def _asked(value: JsonValue) -> str:
+def _format_requirers(value: JsonValue) -> str:
     pairs = value.items() if isinstance(value, dict) else ()
     return ", ".join(f"as {wanted} by {who}" for who, wanted in pairs) or "by nobody"
 
@@ -195,7 +195,7 @@ def _by_key(
     return found
 
 
-def _entry(
+def _make_entry(
     package: AgentPackage, asked: Mapping[str, JsonValue], folder: Path
 ) -> dict[str, JsonValue]:
     relative = os.path.relpath(package.folder.resolve(), folder.resolve())

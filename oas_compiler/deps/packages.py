@@ -42,12 +42,12 @@ class AgentPackage:
     @cached_property
     def name(self) -> str:
         """Empty where package.json has none."""
-        return _text(self.package.manifest.get("name"))
+        return _read_text(self.package.manifest.get("name"))
 
     @cached_property
     def version(self) -> str:
         """As written; empty where package.json has none."""
-        return _text(self.package.manifest.get("version"))
+        return _read_text(self.package.manifest.get("version"))
 
     @property
     def label(self) -> str:
@@ -120,7 +120,7 @@ def stock(roots: Iterable[Path], findings: Findings) -> Shelf:
     """Every agent package in and below `roots`, each folder once."""
     seen: set[Path] = set()
     found: list[AgentPackage] = []
-    for folder in _folders(roots, findings):
+    for folder in _list_folders(roots, findings):
         if not has_manifest(folder) or (real := folder.resolve()) in seen:
             continue
         seen.add(real)
@@ -142,7 +142,7 @@ def open_package(folder: Path, findings: Findings) -> AgentPackage | None:
     return AgentPackage(package=Package(root=folder, source=source), folder=folder)
 
 
-def _folders(roots: Iterable[Path], findings: Findings) -> Iterator[Path]:
+def _list_folders(roots: Iterable[Path], findings: Findings) -> Iterator[Path]:
     entered = 0
     for root in roots:
         for folder, _names in walk(str(root), _is_entered, _pass_over):
@@ -166,5 +166,5 @@ def _pass_over(_error: OSError) -> None:
     """A folder that may not be listed holds no package that can be taken."""
 
 
-def _text(value: JsonValue) -> str:
+def _read_text(value: JsonValue) -> str:
     return value if isinstance(value, str) else ""

@@ -113,43 +113,43 @@ def resolve(
     findings = Findings()
     given = Path(path)
     try:
-        return _resolve(given, [Path(root) for root in roots], findings)
+        return _resolve_packages(given, [Path(root) for root in roots], findings)
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or "it is not a file name"
-        _unreadable(given, f"cannot read {given}: {why}", findings)
+        _report_unreadable(given, f"cannot read {given}: {why}", findings)
         return Resolution(folder=given, roots=(), links=(), findings=findings)
 
 
-def _resolve(given: Path, roots: Sequence[Path], findings: Findings) -> Resolution:
-    folder, package = _subject(given, findings)
+def _resolve_packages(given: Path, roots: Sequence[Path], findings: Findings) -> Resolution:
+    folder, package = _find_subject(given, findings)
     for root in roots:
         if not root.is_dir():
-            _unreadable(root, f"cannot read {root}: it is not a folder", findings)
+            _report_unreadable(root, f"cannot read {root}: it is not a folder", findings)
     if findings.errors or folder is None:
         return Resolution(folder=given, roots=(), links=(), findings=findings)
     around = Path(os.path.normpath(folder / "..")) if package else folder
     shelf = stock([*(roots or [around]), folder], findings)
     if package is None:
-        subjects = shelf.packages if not roots else _below(folder, shelf)
+        subjects = shelf.packages if not roots else _select_packages_below(folder, shelf)
     else:
         own = shelf.at(folder)
         subjects = (own,) if own is not None else ()
     if not subjects:
         hint = 'an agent package has a package.json with a "cinatra" object'
-        _unreadable(given, f"{given} holds no agent package", findings, hint)
-    return _closure(folder, subjects, shelf, findings)
+        _report_unreadable(given, f"{given} holds no agent package", findings, hint)
+    return _build_closure(folder, subjects, shelf, findings)
 
 
-def _unreadable(path: Path, message: str, findings: Findings, hint: str = "") -> None:
+def _report_unreadable(path: Path, message: str, findings: Findings, hint: str = "") -> None:
     own = Findings()
     own.error("OAS001", message, hint=hint)
     findings.findings += [finding.in_file(str(path)) for finding in own]
 
 
-def _subject(given: Path, findings: Findings) -> tuple[Path | None, AgentPackage | None]:
+def _find_subject(given: Path, findings: Findings) -> tuple[Path | None, AgentPackage | None]:
     """The package folder with its package; for a folder with many the folder alone."""
     if not given.exists():
-        _unreadable(given, f"cannot read {given}: No such file or directory", findings)
+        _report_unreadable(given, f"cannot read {given}: No such file or directory", findings)
         return None, None
     start = given if given.is_dir() else given.parent
     candidates = [start]
@@ -163,12 +163,12 @@ def _subject(given: Path, findings: Findings) -> tuple[Path | None, AgentPackage
     return start, None
 
 
-def _below(folder: Path, shelf: Shelf) -> tuple[AgentPackage, ...]:
+def _select_packages_below(folder: Path, shelf: Shelf) -> tuple[AgentPackage, ...]:
     real = folder.resolve()
     return tuple(one for one in shelf.packages if one.folder.resolve().is_relative_to(real))
 
 
-def _closure(
+def _build_closure(
     folder: Path, subjects: tuple[AgentPackage, ...], shelf: Shelf, findings: Findings
 ) -> Resolution:
     links: list[Link] = []
@@ -176,14 +176,14 @@ def _closure(
     seen = set(waiting)
     for package in waiting:  # grows while it is walked: breadth first
         for asked in package.wanted:
-            link = _link(package, asked, shelf, findings)
+            link = _resolve_link(package, asked, shelf, findings)
             links.append(link)
             if link.chosen is not None and link.chosen not in seen:
                 seen.add(link.chosen)
                 waiting.append(link.chosen)
     following = {
         package: [link.chosen for link in group if link.chosen is not None]
-        for package, group in _grouped(links)
+        for package, group in _group_links(links)
     }
     for package in waiting:
         flaws_of(package, findings)
@@ -194,14 +194,14 @@ def _closure(
     return Resolution(folder=folder, roots=subjects, links=tuple(links), findings=findings)
 
 
-def _grouped(links: Iterable[Link]) -> Iterator[tuple[AgentPackage, list[Link]]]:
+def _group_links(links: Iterable[Link]) -> Iterator[tuple[AgentPackage, list[Link]]]:
     found: dict[AgentPackage, list[Link]] = {}
     for link in links:
         found.setdefault(link.dependent, []).append(link)
     yield from found.items()
 
 
-def _link(package: AgentPackage, asked: Wanted, shelf: Shelf, findings: Findings) -> Link:
+def _resolve_link(package: AgentPackage, asked: Wanted, shelf: Shelf, findings: Findings) -> Link:
     present = shelf.by_name.get(asked.name, ())
     versions = in_order({one.version for one in present if one.version})
 
@@ -247,12 +247,12 @@ def _report_missing(package: AgentPackage, asked: Wanted, shelf: Shelf, findings
             "DEP001",
             f'the child agent "{asked.name}" ({asked.text}) is not in any folder looked at',
             asked.pointer,
-            hint=_nearest(asked.name, shelf) or "name the folder it is in with --root",
+            hint=_suggest_name(asked.name, shelf) or "name the folder it is in with --root",
         )
     )
 
 
-def _nearest(name: str, shelf: Shelf) -> str:
+def _suggest_name(name: str, shelf: Shelf) -> str:
     """Names of agents are much alike: only what is probably a slip is offered."""
     known = {known.rpartition("/")[2]: known for known in shelf.by_name if known}
     close = get_close_matches(name.rpartition("/")[2], sorted(known)[:2_000], n=1, cutoff=0.92)

@@ -40,15 +40,15 @@ def plain_changes(made: Matching) -> Iterator[Change]:
         for flow in (made.first, made.second)
     ]
     for level in sorted(made.flows, key=lambda level: (len(level.beside), level.beside)):
-        yield from _flow(level)
+        yield from _compare_flow(level)
         yield from _gone_and_new(level, gone, new)
         for node in level.second.nodes:
             path = (*level.beside, node.id)
             old = made.to_first.get(path)
             if old is not None:
-                yield from _identity(level, old, path, node)
-                yield from _node(made.nodes[0][old], node, path)
-                yield from _step(steps[0].get(old), steps[1].get(path), path, node)
+                yield from _compare_identity(level, old, path, node)
+                yield from _compare_node(made.nodes[0][old], node, path)
+                yield from _compare_step(steps[0].get(old), steps[1].get(path), path, node)
         yield from control_edges(made, level)
         yield from data_edges(made, level)
     yield from _moved_into_new_flows(made)
@@ -59,8 +59,8 @@ def _moved_into_new_flows(made: Matching) -> Iterator[Change]:
     for path, old in made.to_first.items():
         if path[:-1] not in known:
             node = made.nodes[1][path]
-            yield _moved(old, path, node)
-            yield from _node(made.nodes[0][old], node, path)
+            yield _make_move_change(old, path, node)
+            yield from _compare_node(made.nodes[0][old], node, path)
 
 
 def called(path: Path, node: Node) -> str:
@@ -72,7 +72,7 @@ def called(path: Path, node: Node) -> str:
 # ---------------------------------------------------------------------------- flows and nodes
 
 
-def _flow(level: Level) -> Iterator[Change]:
+def _compare_flow(level: Level) -> Iterator[Change]:
     before, after = flow_content(level.first), flow_content(level.second)
     differing = (
         (key, *leaf)
@@ -90,7 +90,9 @@ def _flow(level: Level) -> Iterator[Change]:
             after=after_text,
             place=_place_of(key, level.second.place),
         )
-    yield from _ports(level.first.outputs, level.second.outputs, "output", level.beside, None)
+    yield from _compare_ports(
+        level.first.outputs, level.second.outputs, "output", level.beside, None
+    )
 
 
 def _place_of(key: str, flow: Place) -> Place:
@@ -107,7 +109,7 @@ def _gone_and_new(level: Level, gone: set[Path], new: set[Path]) -> Iterator[Cha
             yield Change(
                 sign="-",
                 code="node_removed",
-                message=f"{type(node).__name__} {called(path, node)} is gone{_inside(node)}",
+                message=f"{type(node).__name__} {called(path, node)} is gone{_format_inner_count(node)}",
                 flow=level.beside,
                 node=path,
                 place=node.place,
@@ -119,24 +121,24 @@ def _gone_and_new(level: Level, gone: set[Path], new: set[Path]) -> Iterator[Cha
             yield Change(
                 sign="+",
                 code="node_added",
-                message=f"{type(node).__name__} {called(path, node)} is new{_inside(node)}",
+                message=f"{type(node).__name__} {called(path, node)} is new{_format_inner_count(node)}",
                 flow=level.beside,
                 node=path,
                 place=node.place,
             )
 
 
-def _inside(node: Node) -> str:
+def _format_inner_count(node: Node) -> str:
     if not node.subflows:
         return ""
     count = sum(len(flow.nodes) for flow in node.subflows)
     return f", with {count} node{'s' if count != 1 else ''} inside"
 
 
-def _identity(level: Level, old_path: Path, path: Path, new: Node) -> Iterator[Change]:
+def _compare_identity(level: Level, old_path: Path, path: Path, new: Node) -> Iterator[Change]:
     """Whether a matched node has another id, or stands in another flow."""
     if old_path[:-1] != level.around:
-        yield _moved(old_path, path, new)
+        yield _make_move_change(old_path, path, new)
     elif old_path[-1] != path[-1]:
         yield Change(
             sign="~",
@@ -150,7 +152,7 @@ def _identity(level: Level, old_path: Path, path: Path, new: Node) -> Iterator[C
         )
 
 
-def _moved(old_path: Path, path: Path, new: Node) -> Change:
+def _make_move_change(old_path: Path, path: Path, new: Node) -> Change:
     return Change(
         sign="~",
         code="node_moved",
@@ -163,7 +165,7 @@ def _moved(old_path: Path, path: Path, new: Node) -> Change:
     )
 
 
-def _node(old: Node, new: Node, path: Path) -> Iterator[Change]:
+def _compare_node(old: Node, new: Node, path: Path) -> Iterator[Change]:
     around, place = path[:-1], new.place
     if type(old) is not type(new):
         yield Change(
@@ -180,7 +182,7 @@ def _node(old: Node, new: Node, path: Path) -> Iterator[Change]:
         field = at.split("/")[0]
         hidden = field in _NEVER_SHOWN
         if field == "url":
-            one, other = _address(one), _address(other)  # noqa: PLW2901
+            one, other = _strip_query(one), _strip_query(other)  # noqa: PLW2901
         before, after = ("", "") if hidden else contrasted(one, other)
         yield Change(
             sign="~",
@@ -192,14 +194,14 @@ def _node(old: Node, new: Node, path: Path) -> Iterator[Change]:
             after=after,
             place=place,
         )
-    if isinstance(old, FlowNode) and isinstance(new, FlowNode) and _inherits(old, new):
+    if isinstance(old, FlowNode) and isinstance(new, FlowNode) and _has_subflow_ports(old, new):
         return
-    yield from _ports(old.inputs, new.inputs, "input", around, (path, new))
+    yield from _compare_ports(old.inputs, new.inputs, "input", around, (path, new))
     if not isinstance(new, StartNode):  # its outputs are its inputs
-        yield from _ports(old.outputs, new.outputs, "output", around, (path, new))
+        yield from _compare_ports(old.outputs, new.outputs, "output", around, (path, new))
 
 
-def _address(url: object) -> object:
+def _strip_query(url: object) -> object:
     """A URL without user, query and fragment; where there was a query, that is still to be seen."""
     if not isinstance(url, str):
         return url
@@ -207,7 +209,9 @@ def _address(url: object) -> object:
     return bare if "?" not in url else f"{bare}?…"
 
 
-def _step(before: int | None, after: int | None, path: Path, node: Node) -> Iterator[Change]:
+def _compare_step(
+    before: int | None, after: int | None, path: Path, node: Node
+) -> Iterator[Change]:
     """A policy names steps by number: where a gate's changes, its policies must, too."""
     if before is not None and after is not None and before != after:
         yield Change(
@@ -225,10 +229,10 @@ def _step(before: int | None, after: int | None, path: Path, node: Node) -> Iter
 # ---------------------------------------------------------------------------- ports
 
 
-def _inherits(*nodes: FlowNode) -> bool:
+def _has_subflow_ports(*nodes: FlowNode) -> bool:
     """Whether their ports are those of their subflows, where they are compared."""
     return all(
-        [_key(port) for port in ours] == [_key(port) for port in theirs]
+        [_make_port_key(port) for port in ours] == [_make_port_key(port) for port in theirs]
         for node in nodes
         for ours, theirs in (
             (node.inputs, node.subflow.inputs),
@@ -237,12 +241,12 @@ def _inherits(*nodes: FlowNode) -> bool:
     )
 
 
-def _key(port: Port) -> tuple[str, str, str]:
+def _make_port_key(port: Port) -> tuple[str, str, str]:
     default = port.default.text if port.default is not None else ""
     return port.title, port.schema.text, default
 
 
-def _ports(
+def _compare_ports(
     before: tuple[Port, ...],
     after: tuple[Port, ...],
     side: str,
@@ -255,11 +259,13 @@ def _ports(
     news = {port.title: port for port in after}
     for title, port in olds.items():
         if title not in news:
-            yield _port("port_removed", f'{side} "{title}" of {of} is gone', port, flow, path)
+            yield _make_port_change(
+                "port_removed", f'{side} "{title}" of {of} is gone', port, flow, path
+            )
     for title, port in news.items():
         if title not in olds:
             message = f'{side} "{title}" of {of} is new: {shown(port.type)}'
-            yield _port("port_added", message, port, flow, path)
+            yield _make_port_change("port_added", message, port, flow, path)
             continue
         one, other = port_content(olds[title]), port_content(port)
         for at, was, now in islice(leaves(one, other), MOST_LEAVES):
@@ -276,7 +282,7 @@ def _ports(
             )
 
 
-def _port(code: Code, message: str, port: Port, flow: Path, node: Path) -> Change:
+def _make_port_change(code: Code, message: str, port: Port, flow: Path, node: Path) -> Change:
     gone = code == "port_removed"
     return Change(
         sign="-" if gone else "+",

@@ -59,7 +59,7 @@ def content(node: Node) -> Mapping[str, JsonValue]:
     for field in fields(node):
         value = getattr(node, field.name)
         if field.name not in _ELSEWHERE and value != field.default:
-            found[_WIRE_NAMES.get(field.name, field.name)] = _plain(value)
+            found[_WIRE_NAMES.get(field.name, field.name)] = _encode_value(value)
     held = {_WIRE_NAMES.get(field.name, field.name) for field in fields(node)}
     for key, value in node.cinatra.mapping().items():
         if key == "inputRenderers" and isinstance(node, InputMessageNode):
@@ -110,7 +110,7 @@ def likeness(node: Node) -> str:
     return f"{type(node).__name__} {Json.of(found).text}"
 
 
-def _plain(value: object) -> JsonValue:
+def _encode_value(value: object) -> JsonValue:
     """A field's value as JSON."""
     if isinstance(value, Json):
         return value.value()
@@ -126,7 +126,7 @@ def _plain(value: object) -> JsonValue:
         }
         return {key: entry for key, entry in made.items() if entry not in {"", None}}
     if isinstance(value, tuple):
-        return [_plain(entry) for entry in value]
+        return [_encode_value(entry) for entry in value]
     assert value is None or isinstance(value, (str, int, float, bool))
     return value
 
@@ -144,42 +144,42 @@ def leaves(before: object, after: object, at: str = "") -> Iterator[tuple[str, o
         yield at, before, after
 
 
-def _covered(value: object) -> object:
+def _mask_secrets(value: object) -> object:
     """The same with every text starred that looks like a credential, known or random."""
     if isinstance(value, str):
         text = without_secrets(value)
         kind = credential(text)
         return f"({kind})" if kind else text
     if isinstance(value, list):
-        return [_covered(entry) for entry in value]
+        return [_mask_secrets(entry) for entry in value]
     if isinstance(value, dict):
-        return {without_secrets(key): _covered(entry) for key, entry in value.items()}
+        return {without_secrets(key): _mask_secrets(entry) for key, entry in value.items()}
     return value
 
 
 def brief(value: object) -> str:
     """A value on one line, shortened, without what looks like a credential."""
-    text = _text(value)
+    text = _format_value(value)
     return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
 
 
 def contrasted(before: object, after: object) -> tuple[str, str]:
     """Two values as `brief` shows one; of long ones the part around their first difference."""
-    one, other = _text(before), _text(after)
+    one, other = _format_value(before), _format_value(after)
     if not one or not other or max(len(one), len(other)) <= _SHOWN:
         return brief(before), brief(after)
     first = next(
         i for i, (a, b) in enumerate(zip(one + "\0", other + "\1", strict=False)) if a != b
     )
     start = max(0, first - _BEFORE)
-    return _cut(one, start), _cut(other, start)
+    return _cut_text(one, start), _cut_text(other, start)
 
 
-def _cut(text: str, start: int) -> str:
+def _cut_text(text: str, start: int) -> str:
     head = "…" if start else ""
     end = start + _SHOWN - len(head)
     return f"{head}{text[start:]}" if len(text) <= end else f"{head}{text[start : end - 1]}…"
 
 
-def _text(value: object) -> str:
-    return "" if value is MISSING else Json.of(_covered(value)).text
+def _format_value(value: object) -> str:
+    return "" if value is MISSING else Json.of(_mask_secrets(value)).text

@@ -92,11 +92,11 @@ class Difference:
         return {
             "equal": self.equal,
             "weakened": len(self.weakened),
-            "changes": [_record(change) for change in self.changes],
+            "changes": [_encode_change(change) for change in self.changes],
         }
 
 
-def _record(change: Change) -> dict[str, JsonValue]:
+def _encode_change(change: Change) -> dict[str, JsonValue]:
     return {
         "sign": change.sign,
         "code": change.code,

@@ -13,14 +13,17 @@ from oas_compiler.ir import FlowIR, Path, Place
 
 
 def control_edges(made: Matching, level: Level) -> Iterator[Change]:
-    before = _routes(level.first, level.around, made.to_second)
-    after = _routes(level.second, level.beside, None)
+    before = _map_routes(level.first, level.around, made.to_second)
+    after = _map_routes(level.second, level.beside, None)
     for (source, branch), (target, place) in before.items():
-        where = f"control edge {_named(source)}{_branch(branch)}"
+        where = f"control edge {_read_node_name(source)}{_format_branch(branch)}"
         now = after.get((source, branch))
         if now is None:
-            yield _edge(
-                "control_edge_removed", f"{where} -> {_named(target)} is gone", level, place
+            yield _make_edge_change(
+                "control_edge_removed",
+                f"{where} -> {_read_node_name(target)} is gone",
+                level,
+                place,
             )
         elif now[0] != target:
             yield Change(
@@ -29,17 +32,17 @@ def control_edges(made: Matching, level: Level) -> Iterator[Change]:
                 message=f"{where} leads to another node",
                 flow=level.beside,
                 node=source,
-                before=_named(target),
-                after=_named(now[0]),
+                before=_read_node_name(target),
+                after=_read_node_name(now[0]),
                 place=now[1],
             )
     for (source, branch), (target, place) in after.items():
         if (source, branch) not in before:
-            message = f"control edge {_named(source)}{_branch(branch)} -> {_named(target)} is new"
-            yield _edge("control_edge_added", message, level, place)
+            message = f"control edge {_read_node_name(source)}{_format_branch(branch)} -> {_read_node_name(target)} is new"
+            yield _make_edge_change("control_edge_added", message, level, place)
 
 
-def _routes(
+def _map_routes(
     flow: FlowIR, around: Path, names: Mapping[Path, Path] | None
 ) -> dict[tuple[Path, str], tuple[Path, Place]]:
     """(source, branch) → target and place, under the names of the second flow."""
@@ -58,20 +61,24 @@ def _called_now(path: Path, names: Mapping[Path, Path] | None) -> Path:
 
 
 def data_edges(made: Matching, level: Level) -> Iterator[Change]:
-    before = _links(level.first, level.around, made.to_second)
-    after = _links(level.second, level.beside, None)
+    before = _map_links(level.first, level.around, made.to_second)
+    after = _map_links(level.second, level.beside, None)
     for link, place in before.items():
         if link not in after:
-            yield _edge("data_edge_removed", f"data edge {_link(link)} is gone", level, place)
+            yield _make_edge_change(
+                "data_edge_removed", f"data edge {_format_link(link)} is gone", level, place
+            )
     for link, place in after.items():
         if link not in before:
-            yield _edge("data_edge_added", f"data edge {_link(link)} is new", level, place)
+            yield _make_edge_change(
+                "data_edge_added", f"data edge {_format_link(link)} is new", level, place
+            )
 
 
 _Link = tuple[Path, str, Path, str]
 
 
-def _links(flow: FlowIR, around: Path, names: Mapping[Path, Path] | None) -> dict[_Link, Place]:
+def _map_links(flow: FlowIR, around: Path, names: Mapping[Path, Path] | None) -> dict[_Link, Place]:
     return {
         (
             _called_now((*around, edge.source), names),
@@ -83,20 +90,20 @@ def _links(flow: FlowIR, around: Path, names: Mapping[Path, Path] | None) -> dic
     }
 
 
-def _link(link: _Link) -> str:
+def _format_link(link: _Link) -> str:
     source, output, target, into = link
-    return f"{_named(source)}.{output} -> {_named(target)}.{into}"
+    return f"{_read_node_name(source)}.{output} -> {_read_node_name(target)}.{into}"
 
 
-def _named(path: Path) -> str:
+def _read_node_name(path: Path) -> str:
     return path[-1] if path else ""
 
 
-def _branch(branch: str) -> str:
+def _format_branch(branch: str) -> str:
     return "" if branch == "next" else f' by "{branch}"'
 
 
-def _edge(code: Code, message: str, level: Level, place: Place) -> Change:
+def _make_edge_change(code: Code, message: str, level: Level, place: Place) -> Change:
     gone = code.endswith("_removed")
     return Change(
         sign="-" if gone else "+",

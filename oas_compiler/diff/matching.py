@@ -78,7 +78,7 @@ def _match_flows(made: Matching, root: Level) -> None:
         pairs = [pair for pair in pairs if _is_free(made, around, beside, pair)]
         for pair in pairs:
             made.pair((*around, pair[0]), (*beside, pair[1]))
-        renamed = _renamed(made, level)
+        renamed = _match_renamed(made, level)
         for a, b in (*pairs, *renamed):
             inner, outer = one.by_id[a], other.by_id[b]
             for old, new in zip(inner.subflows, outer.subflows, strict=False):
@@ -89,18 +89,23 @@ def _is_free(made: Matching, around: Path, beside: Path, pair: tuple[str, str]) 
     return (*around, pair[0]) not in made.to_second and (*beside, pair[1]) not in made.to_first
 
 
-def _renamed(made: Matching, level: Level) -> Iterator[tuple[str, str]]:
+def _match_renamed(made: Matching, level: Level) -> Iterator[tuple[str, str]]:
     """Pairs of ids of one flow that are one node under two ids; each is matched on the way."""
     around, one, beside, other = level
-    olds = _alike(node for node in one.nodes if (*around, node.id) not in made.to_second)
-    news = _alike(node for node in other.nodes if (*beside, node.id) not in made.to_first)
+    olds = _group_alike(node for node in one.nodes if (*around, node.id) not in made.to_second)
+    news = _group_alike(node for node in other.nodes if (*beside, node.id) not in made.to_first)
     for key, candidates in olds.items():
         others = news.get(key, [])
         if len(candidates) > _MOST_ALIKE or len(others) > _MOST_ALIKE:
             continue
         scored = sorted(
             (
-                (-_nearness(made, level, old.id, new.id) - 2 * (old.name == new.name), i, j)
+                (
+                    -_count_common_neighbours(made, level, old.id, new.id)
+                    - 2 * (old.name == new.name),
+                    i,
+                    j,
+                )
                 for i, old in enumerate(candidates)
                 for j, new in enumerate(others)
             )
@@ -112,14 +117,14 @@ def _renamed(made: Matching, level: Level) -> Iterator[tuple[str, str]]:
                 yield a, b
 
 
-def _alike(nodes: Iterable[Node]) -> dict[str, list[Node]]:
+def _group_alike(nodes: Iterable[Node]) -> dict[str, list[Node]]:
     found: dict[str, list[Node]] = defaultdict(list)
     for node in nodes:
         found[likeness(node)].append(node)
     return found
 
 
-def _nearness(made: Matching, level: Level, old: str, new: str) -> int:
+def _count_common_neighbours(made: Matching, level: Level, old: str, new: str) -> int:
     """How many neighbours along the control edges the two have in common."""
     around, one, beside, other = level
     before = [(*around, source) for source in one.sources_of(old)]
@@ -133,7 +138,7 @@ def _nearness(made: Matching, level: Level, old: str, new: str) -> int:
 
 def _match_moved(made: Matching) -> None:
     for by_id in (True, False):
-        olds, news = (_only(made.nodes[side], made.left()[side], by_id) for side in (0, 1))
+        olds, news = (_select_unique(made.nodes[side], made.left()[side], by_id) for side in (0, 1))
         for key, old in olds.items():
             new = news.get(key)
             if new is None or old in made.to_second or new in made.to_first:
@@ -144,7 +149,7 @@ def _match_moved(made: Matching) -> None:
                 _match_flows(made, Level(old, one, new, other))
 
 
-def _only(nodes: dict[Path, Node], left: list[Path], by_id: bool) -> dict[str, Path]:
+def _select_unique(nodes: dict[Path, Node], left: list[Path], by_id: bool) -> dict[str, Path]:
     """Key → the one left-over node with it; a key that several have is none."""
     found: dict[str, Path] = {}
     several: set[str] = set()

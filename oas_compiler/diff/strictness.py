@@ -49,12 +49,16 @@ _LEFT_OVER: Final = ("unevaluatedProperties", "unevaluatedItems")
 
 def as_strict(new: JsonValue, old: JsonValue) -> bool:
     """Whether `new` surely accepts nothing that `old` refuses; both are whole schemas."""
-    if isinstance(new, dict) and isinstance(old, dict) and (_refers(new) or _refers(old)):
-        return same(_rules(new), _rules(old))
+    if (
+        isinstance(new, dict)
+        and isinstance(old, dict)
+        and (_has_references(new) or _has_references(old))
+    ):
+        return same(_select_rules(new), _select_rules(old))
     return _as_strict(new, old)
 
 
-def _refers(value: JsonValue) -> bool:
+def _has_references(value: JsonValue) -> bool:
     waiting = [value]
     while waiting:
         one = waiting.pop()
@@ -73,8 +77,8 @@ def _as_strict(new: JsonValue, old: JsonValue) -> bool:
     if not isinstance(new, dict) or not isinstance(old, dict):
         return False
     if any(word in schema for word in _LEFT_OVER for schema in (new, old)):
-        return same(_rules(new), _rules(old))
-    return all(_keeps(word, new, old) for word in _rules(old)) and not any(
+        return same(_select_rules(new), _select_rules(old))
+    return all(_keeps_rule(word, new, old) for word in _select_rules(old)) and not any(
         _may_loosen(word, new, old) for word in new
     )
 
@@ -90,12 +94,12 @@ def same(one: JsonValue, other: JsonValue) -> bool:
     return one == other
 
 
-def _rules(schema: _Schema) -> dict[str, JsonValue]:
+def _select_rules(schema: _Schema) -> dict[str, JsonValue]:
     return {word: value for word, value in schema.items() if word not in _DESCRIBING}
 
 
 def _accepts_all(schema: JsonValue) -> bool:
-    return schema is True or (isinstance(schema, dict) and not _rules(schema))
+    return schema is True or (isinstance(schema, dict) and not _select_rules(schema))
 
 
 def _may_loosen(word: str, new: _Schema, old: _Schema) -> bool:
@@ -107,15 +111,15 @@ def _may_loosen(word: str, new: _Schema, old: _Schema) -> bool:
     return not note and not (word in old and same(new[word], old[word]))
 
 
-def _keeps(word: str, new: _Schema, old: _Schema) -> bool:
+def _keeps_rule(word: str, new: _Schema, old: _Schema) -> bool:
     """Whether `new` keeps the rule that `word` makes in `old`."""
     if word in _FLOORS or word in _CEILINGS:
         return _keeps_limit(word, new, old)
     judge = _JUDGES.get(word)
-    return judge(new, old) if judge is not None else _unchanged(word, new, old)
+    return judge(new, old) if judge is not None else _is_unchanged(word, new, old)
 
 
-def _unchanged(word: str, new: _Schema, old: _Schema) -> bool:
+def _is_unchanged(word: str, new: _Schema, old: _Schema) -> bool:
     """Both have it and it is equal, or neither has it."""
     if word in new and word in old:
         return same(new[word], old[word])
@@ -137,45 +141,45 @@ def _is_number(value: JsonValue) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-def _types(new: _Schema, old: _Schema) -> bool:
-    allowed = _listed(old["type"])
+def _keeps_types(new: _Schema, old: _Schema) -> bool:
+    allowed = _wrap_list(old["type"])
     if "number" in allowed:
         allowed = [*allowed, "integer"]
-    return "type" in new and all(_is_in(kind, allowed) for kind in _listed(new["type"]))
+    return "type" in new and all(_is_in(kind, allowed) for kind in _wrap_list(new["type"]))
 
 
-def _listed(value: JsonValue) -> list[JsonValue]:
+def _wrap_list(value: JsonValue) -> list[JsonValue]:
     return value if isinstance(value, list) else [value]
 
 
-def _enum(new: _Schema, old: _Schema) -> bool:
+def _keeps_enum(new: _Schema, old: _Schema) -> bool:
     allowed = old["enum"]
     return isinstance(allowed, list) and _is_one_of(new, allowed)
 
 
-def _const(new: _Schema, old: _Schema) -> bool:
+def _keeps_const(new: _Schema, old: _Schema) -> bool:
     return _is_one_of(new, [old["const"]])
 
 
 def _is_one_of(new: _Schema, allowed: list[JsonValue]) -> bool:
     """Whether every value that `new` lists is allowed."""
-    known = {_key(value) for value in allowed}
-    if "const" in new and _key(new["const"]) in known:
+    known = {_encode_canonical(value) for value in allowed}
+    if "const" in new and _encode_canonical(new["const"]) in known:
         return True
     given = new.get("enum")
-    return isinstance(given, list) and all(_key(value) in known for value in given)
+    return isinstance(given, list) and all(_encode_canonical(value) in known for value in given)
 
 
-def _key(value: JsonValue) -> str:
+def _encode_canonical(value: JsonValue) -> str:
     """Equal for two values that are the same."""
-    return json.dumps(_whole(value), sort_keys=True)
+    return json.dumps(_normalize_numbers(value), sort_keys=True)
 
 
-def _whole(value: JsonValue) -> JsonValue:
+def _normalize_numbers(value: JsonValue) -> JsonValue:
     if isinstance(value, list):
-        return [_whole(entry) for entry in value]
+        return [_normalize_numbers(entry) for entry in value]
     if isinstance(value, dict):
-        return {key: _whole(entry) for key, entry in value.items()}
+        return {key: _normalize_numbers(entry) for key, entry in value.items()}
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
@@ -183,13 +187,13 @@ def _is_in(value: JsonValue, allowed: list[JsonValue]) -> bool:
     return any(same(value, other) for other in allowed)
 
 
-def _required(new: _Schema, old: _Schema) -> bool:
+def _keeps_required(new: _Schema, old: _Schema) -> bool:
     return "required" in new and all(
-        _is_in(name, _listed(new["required"])) for name in _listed(old["required"])
+        _is_in(name, _wrap_list(new["required"])) for name in _wrap_list(old["required"])
     )
 
 
-def _properties(new: _Schema, old: _Schema) -> bool:
+def _keeps_properties(new: _Schema, old: _Schema) -> bool:
     given, known = new.get("properties", {}), old["properties"]
     if not isinstance(given, dict) or not isinstance(known, dict):
         return same(given, known)
@@ -199,13 +203,13 @@ def _properties(new: _Schema, old: _Schema) -> bool:
     return all(_as_strict(given.get(name, rest), schema) for name, schema in known.items())
 
 
-def _additional(new: _Schema, old: _Schema) -> bool:
+def _keeps_additional(new: _Schema, old: _Schema) -> bool:
     given, known = new.get("properties", {}), old.get("properties", {})
     allowed = old["additionalProperties"]
     if not isinstance(given, dict) or not isinstance(known, dict):
         return False
     # what a pattern matches, additionalProperties does not look at
-    if not _unchanged("patternProperties", new, old) and not _accepts_all(allowed):
+    if not _is_unchanged("patternProperties", new, old) and not _accepts_all(allowed):
         return False
     extra = [schema for name, schema in given.items() if name not in known]
     return all(
@@ -213,19 +217,19 @@ def _additional(new: _Schema, old: _Schema) -> bool:
     )
 
 
-def _items(new: _Schema, old: _Schema) -> bool:
+def _keeps_items(new: _Schema, old: _Schema) -> bool:
     # what stands at a position of its own, items does not look at
-    if not _unchanged("prefixItems", new, old) and not _accepts_all(old["items"]):
+    if not _is_unchanged("prefixItems", new, old) and not _accepts_all(old["items"]):
         return False
     return _as_strict(new.get("items", True), old["items"])
 
 
 def _additional_items(new: _Schema, old: _Schema) -> bool:
     """It looks at what is behind the positions of `items`."""
-    return _unchanged("items", new, old) and _unchanged("additionalItems", new, old)
+    return _is_unchanged("items", new, old) and _is_unchanged("additionalItems", new, old)
 
 
-def _contains(new: _Schema, old: _Schema) -> bool:
+def _keeps_contains(new: _Schema, old: _Schema) -> bool:
     one, other = new.get("minContains", 1), old.get("minContains", 1)
     if not same(one, other):
         if not _is_number(one) or not _is_number(other):
@@ -234,17 +238,17 @@ def _contains(new: _Schema, old: _Schema) -> bool:
         assert isinstance(other, (int, float))
         if one < other:
             return False
-    return _unchanged("contains", new, old)
+    return _is_unchanged("contains", new, old)
 
 
 _JUDGES: Final[Mapping[str, Callable[[_Schema, _Schema], bool]]] = {
-    "type": _types,
-    "enum": _enum,
-    "const": _const,
-    "required": _required,
-    "properties": _properties,
-    "additionalProperties": _additional,
-    "items": _items,
+    "type": _keeps_types,
+    "enum": _keeps_enum,
+    "const": _keeps_const,
+    "required": _keeps_required,
+    "properties": _keeps_properties,
+    "additionalProperties": _keeps_additional,
+    "items": _keeps_items,
     "additionalItems": _additional_items,
-    "contains": _contains,
+    "contains": _keeps_contains,
 }

@@ -41,18 +41,20 @@ def weakenings(made: Matching) -> Iterator[Change]:
     for path, gate in old.gates.items():
         now = made.to_second.get(path)
         if now is None or now not in new.gates:
-            yield _removed(path, old, guards.stood_before.get(path, []), retyped=now is not None)
+            yield _make_gate_removal(
+                path, old, guards.stood_before.get(path, []), retyped=now is not None
+            )
             continue
-        yield from _gate(gate, old, new.gates[now], new)
-        what = _bypassed(path, now, guards, old, new)
+        yield from _compare_gates(gate, old, new.gates[now], new)
+        what = _describe_bypass(path, now, guards, old, new)
         if what:
-            yield _weaker("gate_bypassed", what, now, new)
-    yield from _sends(made, old, new)
+            yield _make_weakening("gate_bypassed", what, now, new)
+    yield from _compare_sends(made, old, new)
     for path in guards.bare:
-        yield _weaker("node_unguarded", "can act without any gate before it", path, new)
+        yield _make_weakening("node_unguarded", "can act without any gate before it", path, new)
 
 
-def _weaker(
+def _make_weakening(
     code: Code, what: str, path: Path, new: ComparedFlow, values: tuple[str, str] = ("", "")
 ) -> Change:
     """values: before and after."""
@@ -73,8 +75,10 @@ def _weaker(
 # ---------------------------------------------------------------------------- gates
 
 
-def _removed(path: Path, old: ComparedFlow, before: list[Path], *, retyped: bool) -> Change:
-    guarded = f"; it stood before {_list(before)}" if before else ""
+def _make_gate_removal(
+    path: Path, old: ComparedFlow, before: list[Path], *, retyped: bool
+) -> Change:
+    guarded = f"; it stood before {_format_paths(before)}" if before else ""
     node = old.nodes[path]
     what = "is no gate any more" if retyped else "is gone"
     return Change(
@@ -88,15 +92,19 @@ def _removed(path: Path, old: ComparedFlow, before: list[Path], *, retyped: bool
     )
 
 
-def _bypassed(path: Path, now: Path, guards: _Guards, old: ComparedFlow, new: ComparedFlow) -> str:
+def _describe_bypass(
+    path: Path, now: Path, guards: _Guards, old: ComparedFlow, new: ComparedFlow
+) -> str:
     """What the message says of a gate that guards less; empty for one that does not."""
     lost = guards.lost.get(path, [])
     if path in old.asking and path in old.reached and now not in new.reached:
-        return "is on no way any more" + (f"; it stood before {_list(lost)}" if lost else "")
+        return "is on no way any more" + (
+            f"; it stood before {_format_paths(lost)}" if lost else ""
+        )
     if lost:
-        return f"is no longer on every way to {_list(lost)}"
+        return f"is no longer on every way to {_format_paths(lost)}"
     if path in guards.idle:
-        before = _list(guards.stood_before[path])
+        before = _format_paths(guards.stood_before[path])
         return f"is before nothing that acts any more; it stood before {before}"
     return ""
 
@@ -130,7 +138,7 @@ def _compare_guards(made: Matching, old: ComparedFlow, new: ComparedFlow) -> _Gu
     )
     lost, stood_before = _Named(), _Named()
     found = _Guards()
-    for path in _telling(old):
+    for path in _sort_acting_nodes(old):
         was = was_before(path)
         stood_before.add(was, path)
         now = made.to_second.get(path)
@@ -151,7 +159,7 @@ def _compare_guards(made: Matching, old: ComparedFlow, new: ComparedFlow) -> _Gu
     return found
 
 
-def _telling(guarding: ComparedFlow) -> list[Path]:
+def _sort_acting_nodes(guarding: ComparedFlow) -> list[Path]:
     """What acts, in the order in which a message names it: sends, then nodes inside others first."""
     return sorted(
         guarding.acting,
@@ -176,41 +184,43 @@ class _Named:
                 self._full |= 1 << number
 
 
-def _gate(was: GateSpec, old: ComparedFlow, now: GateSpec, new: ComparedFlow) -> Iterator[Change]:
+def _compare_gates(
+    was: GateSpec, old: ComparedFlow, now: GateSpec, new: ComparedFlow
+) -> Iterator[Change]:
     path = now.path
     one, other = old.nodes[was.path], new.nodes[path]
     assert isinstance(one, InputMessageNode)
     assert isinstance(other, InputMessageNode)
     if path in new.waived and was.path not in old.waived:
-        yield _weaker("gate_waived", 'says "requiresApproval": false now', path, new)
+        yield _make_weakening("gate_waived", 'says "requiresApproval": false now', path, new)
     if weight(now.risk_class) < weight(was.risk_class):
         values = was.risk_class, now.risk_class
-        yield _weaker("gate_risk_lowered", "has a lower risk class", path, new, values)
-    for what, before, after in _answers(one, other):
+        yield _make_weakening("gate_risk_lowered", "has a lower risk class", path, new, values)
+    for what, before, after in _pair_answer_schemas(one, other):
         if not as_strict(after, before):
             gone = after is True
             words = f"has no {what} any more" if gone else f"may accept more: {what} changed"
             values = (brief(before), "") if gone else contrasted(before, after)
-            yield _weaker("gate_answer_widened", words, path, new, values)
-    if _visits(other) > _visits(one):
-        values = str(_visits(one)), str(_visits(other))
-        yield _weaker("gate_visits_raised", "may be visited more often", path, new, values)
+            yield _make_weakening("gate_answer_widened", words, path, new, values)
+    if _read_max_visits(other) > _read_max_visits(one):
+        values = str(_read_max_visits(one)), str(_read_max_visits(other))
+        yield _make_weakening("gate_visits_raised", "may be visited more often", path, new, values)
 
 
-def _visits(node: InputMessageNode) -> int:
+def _read_max_visits(node: InputMessageNode) -> int:
     return min(node.max_visits or _VISITS, _VISITS)
 
 
-def _answers(
+def _pair_answer_schemas(
     one: InputMessageNode, other: InputMessageNode
 ) -> Iterator[tuple[str, JsonValue, JsonValue]]:
     """(name, before, after) of each schema that an answer must fit; `True` where there is none."""
-    forms = [_forms(node) for node in (one, other)]
+    forms = [_collect_answer_schemas(node) for node in (one, other)]
     for what in forms[0]:
         yield what, forms[0][what], forms[1].get(what, True)
 
 
-def _forms(node: InputMessageNode) -> dict[str, JsonValue]:
+def _collect_answer_schemas(node: InputMessageNode) -> dict[str, JsonValue]:
     found: dict[str, JsonValue] = {}
     if node.answer_schema is not None:
         schema = node.answer_schema.value()
@@ -230,23 +240,27 @@ def _forms(node: InputMessageNode) -> dict[str, JsonValue]:
 # ---------------------------------------------------------------------------- sends
 
 
-def _sends(made: Matching, old: ComparedFlow, new: ComparedFlow) -> Iterator[Change]:
+def _compare_sends(made: Matching, old: ComparedFlow, new: ComparedFlow) -> Iterator[Change]:
     once = {made.to_second[path] for path in old.sends if path in made.to_second}
     for path in sorted(once - new.sends):
         values = old.nodes[made.to_first[path]].risk_class, new.nodes[path].risk_class
-        yield _weaker("send_hidden", "counts as a send no more", path, new, values)
+        yield _make_weakening("send_hidden", "counts as a send no more", path, new, values)
     for number, path in enumerate(sorted(once | new.sends)):
         was = made.to_first.get(path)
         before = was if was in old.sends else None
         if new.is_open(path):
             if before is None or not old.is_open(before):
-                yield _weaker("send_unguarded", "can act without any gate before it", path, new)
+                yield _make_weakening(
+                    "send_unguarded", "can act without any gate before it", path, new
+                )
             continue
         repeated = before is not None and old.repeats(before)
         if number < _MOST_LOOPS and new.repeats(path) and not repeated:
-            yield _weaker("send_repeats", "can act again in a loop without a gate", path, new)
+            yield _make_weakening(
+                "send_repeats", "can act again in a loop without a gate", path, new
+            )
 
 
-def _list(paths: Iterable[Path]) -> str:
+def _format_paths(paths: Iterable[Path]) -> str:
     names = [f'"{"/".join(path)}"' for path in paths]
     return ", ".join(names[:_NAMED]) + (" and more" if len(names) > _NAMED else "")

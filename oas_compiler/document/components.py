@@ -52,7 +52,7 @@ class ComponentReader:
         fields: dict[str, JsonValue] = {}
         places: dict[str, str] = {}
         unread: set[str] = set()
-        missing = _missing(value, table or {})
+        missing = _list_missing_fields(value, table or {})
         for name, member in value.items():
             pointer = child(located.pointer, name)
             if table is not None and name not in table:
@@ -69,11 +69,11 @@ class ComponentReader:
             elif member is not None:
                 unread.add(name)
         for name in missing:
-            self._missing(located, name, _key(located))
+            self._missing(located, name, _read_definition_name(located))
         return Component(
             type=located.component_type,
-            id=_text(fields.get("id")),
-            name=_text(fields.get("name")) or _text(fields.get("id")),
+            id=_read_text(fields.get("id")),
+            name=_read_text(fields.get("name")) or _read_text(fields.get("id")),
             pointer=located.pointer,
             fields=fields,
             places=places,
@@ -146,7 +146,7 @@ class ComponentReader:
         return nearest(name, fields_of(located.component_type) or {}, self._findings)
 
 
-def _missing(value: Mapping[str, JsonValue], table: Mapping[str, Field]) -> list[str]:
+def _list_missing_fields(value: Mapping[str, JsonValue], table: Mapping[str, Field]) -> list[str]:
     """The required fields that are not there; null counts as absent."""
     # an empty text is a text, but no node can be addressed by an empty id
     return [
@@ -156,7 +156,7 @@ def _missing(value: Mapping[str, JsonValue], table: Mapping[str, Field]) -> list
     ]
 
 
-def _key(located: Located) -> str:
+def _read_definition_name(located: Located) -> str:
     """The name under which a component is defined; empty for one in a list."""
     name = located.pointer.rpartition("/")[2]
     return "" if name.isdigit() else name.replace("~1", "/").replace("~0", "~")
@@ -178,5 +178,5 @@ def reference_hint(name: str, scope: Scope) -> str:
     return 'write {"$component_ref": "…"} with the name of a component'
 
 
-def _text(value: JsonValue) -> str:
+def _read_text(value: JsonValue) -> str:
     return value if isinstance(value, str) else ""

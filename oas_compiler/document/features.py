@@ -132,7 +132,7 @@ def missing_features(component: Mapping[str, JsonValue], version: Version) -> It
             continue
         seen.add(field.name)
         if field.since > version and field.counts(component[field.name]):
-            yield Missing(f"{field.name} of {_article(kind)}", field.name, field.since)
+            yield Missing(f"{field.name} of {_add_article(kind)}", field.name, field.since)
 
 
 def published(version: Version) -> str:
@@ -140,5 +140,5 @@ def published(version: Version) -> str:
     return "26.1.0" if version == DRAFT else ".".join(map(str, version))
 
 
-def _article(kind: str) -> str:
+def _add_article(kind: str) -> str:
     return f"{'an' if kind[0] in 'AEIOU' else 'a'} {kind[:80]}" if kind else "a component"

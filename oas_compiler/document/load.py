@@ -48,10 +48,10 @@ def load(document: Document) -> Flow | None:
     if root.component_type != "Flow":
         return None  # one finding of supported_kinds.py (or survey.py) says what it is instead
     flow = _Loader(document).flow(root, ())
-    return flow if flow is not None and _fits(flow, document) else None
+    return flow if flow is not None and _fits_node_limit(flow, document) else None
 
 
-def _fits(flow: Flow, document: Document) -> bool:
+def _fits_node_limit(flow: Flow, document: Document) -> bool:
     """Whether the flow with all its subflows expanded stays within bounds."""
     sizes: dict[int, int] = {}
 
@@ -238,7 +238,12 @@ class _Loader:
                 )
             else:
                 gaps.append(
-                    Gap(kind="route", source=_id(source), branch=branch, target=_id(target))
+                    Gap(
+                        kind="route",
+                        source=_read_id(source),
+                        branch=branch,
+                        target=_read_id(target),
+                    )
                 )
 
     def _data(
@@ -269,7 +274,7 @@ class _Loader:
                     )
                 )
             else:
-                gaps.append(Gap(kind="data", target=_id(target), input=into))
+                gaps.append(Gap(kind="data", target=_read_id(target), input=into))
         return tuple(links)
 
     def _edges(
@@ -339,12 +344,12 @@ class _Loader:
             "OAS014",
             f"{what} must be {wanted}, not {with_article(kind) if kind else 'a plain object'}",
             self._document.source.place(pointer),
-            hint=_meant(found, edge),
+            hint=_format_correction(found, edge),
             fix=(Edit(pointer=child(found.pointer, slip), key=REFERENCE),) if slip else (),
         )
 
 
-def _meant(found: Located, edge: str) -> str:
+def _format_correction(found: Located, edge: str) -> str:
     """How a component of the wrong kind, or none, is written rightly."""
     value = found.value if isinstance(found.value, dict) else {}
     if edge:
@@ -373,7 +378,7 @@ def _misspelt_reference(found: Located) -> str:
     return key if is_slip else ""
 
 
-def _id(node: Component | None) -> str:
+def _read_id(node: Component | None) -> str:
     return node.id if node is not None else ""
 
 

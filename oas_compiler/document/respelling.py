@@ -86,16 +86,18 @@ class _Walk:
         waiting: list[_Place] = [(holder, 0, "")]
         while waiting:
             around, key, pointer = waiting.pop()
-            value = _get(around, key)
+            value = _read_member(around, key)
             below: list[_Place]
             if isinstance(value, dict):
                 members = self._respelt(value, pointer)
-                below = [(members, name, child(pointer, name)) for name in _parts(members)]
-                _put(around, key, members)
+                below = [
+                    (members, name, child(pointer, name)) for name in _list_component_keys(members)
+                ]
+                _set_member(around, key, members)
             elif isinstance(value, list):
                 items = list(value)
                 below = [(items, index, f"{pointer}/{index}") for index in range(len(items))]
-                _put(around, key, items)
+                _set_member(around, key, items)
             else:
                 continue
             waiting.extend(reversed(below))
@@ -157,18 +159,18 @@ class _Walk:
         )
 
 
-def _parts(value: Mapping[str, JsonValue]) -> Iterator[str]:
+def _list_component_keys(value: Mapping[str, JsonValue]) -> Iterator[str]:
     """Members that are or hold components; what else is there is the author's own."""
     for name, member in value.items():
         if name not in _NOT_WALKED and isinstance(member, (dict, list)):
             yield name
 
 
-def _get(around: _Container, key: str | int) -> JsonValue:
+def _read_member(around: _Container, key: str | int) -> JsonValue:
     return around[str(key)] if isinstance(around, dict) else around[int(key)]
 
 
-def _put(around: _Container, key: str | int, value: JsonValue) -> None:
+def _set_member(around: _Container, key: str | int, value: JsonValue) -> None:
     if isinstance(around, dict):
         around[str(key)] = value
     else:
@@ -208,7 +210,7 @@ def _slips_of_fields(
             and _has_shape(value[one], table[name])
             and (one not in _OTHER_WORDS.get(name, ()) or shows(name, value[one], value))
         ]
-        near = _nearest(name, free)
+        near = _find_nearest_name(name, free)
         if near:
             found[near] = name
     return found
@@ -246,7 +248,7 @@ def _named_branches(value: Mapping[str, JsonValue]) -> frozenset[str]:
     return frozenset(name for name in named if isinstance(name, str))
 
 
-def _nearest(name: str, written: list[str]) -> str:
+def _find_nearest_name(name: str, written: list[str]) -> str:
     for one in written:
         if plain(one) == plain(name) or one in _OTHER_WORDS.get(name, ()):
             return one

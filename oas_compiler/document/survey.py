@@ -31,7 +31,7 @@ _VERSION = re.compile(r"(\d{1,4})\.(\d{1,4})(?:\.(\d{1,4}))?")
 def survey(document: Document) -> None:
     """Report what is wrong with components as such, wherever they stand."""
     version = _document_version(document)
-    numbers = _numbers(version)
+    numbers = _parse_version(version)
     waiting = [document.top]
     blocks: dict[str, str] = {}
     ids: dict[str, Located] = {}
@@ -39,7 +39,7 @@ def survey(document: Document) -> None:
         found = document.enter(waiting.pop())
         value = found.value
         if isinstance(value, list):
-            waiting.extend(reversed(list(_elements(found))))
+            waiting.extend(reversed(list(_iterate_elements(found))))
             continue
         if not isinstance(value, dict):
             continue
@@ -53,19 +53,19 @@ def survey(document: Document) -> None:
                 _check_ids(document, found, ids)
         if "agentspec_version" in value and found.pointer:
             _check_nested_version(document, found, version)
-        waiting.extend(reversed(list(_members(found))))
+        waiting.extend(reversed(list(_iterate_members(found))))
         if not document.is_cinatra:
             _check_names(document, found, blocks)
 
 
-def _elements(found: Located) -> Iterator[Located]:
+def _iterate_elements(found: Located) -> Iterator[Located]:
     assert isinstance(found.value, list)
     for index, element in enumerate(found.value):
         if isinstance(element, (dict, list)):
             yield Located(element, f"{found.pointer}/{index}", found.scope)
 
 
-def _members(found: Located) -> Iterator[Located]:
+def _iterate_members(found: Located) -> Iterator[Located]:
     """Fields that may be or hold components, and the definitions of a block.
 
     `metadata` and plain objects (request bodies, defaults, schemas) are the author's own:
@@ -129,7 +129,7 @@ def _check_ids(document: Document, found: Located, ids: dict[str, Located]) -> N
         return
     first = ids.setdefault(name, found)
     # two definitions under one name are OAS012's
-    if first.value != found.value and _entry(first) != _entry(found):
+    if first.value != found.value and _read_entry_name(first) != _read_entry_name(found):
         line = document.source.place(first.pointer).line
         document.findings.error(
             "OAS017",
@@ -140,7 +140,7 @@ def _check_ids(document: Document, found: Located, ids: dict[str, Located]) -> N
         )
 
 
-def _entry(found: Located) -> str:
+def _read_entry_name(found: Located) -> str:
     """The name under which something is defined in a block; its pointer when it is not."""
     above, _, name = found.pointer.rpartition("/")
     return name if above.endswith(f"/{DEFINITIONS}") else found.pointer
@@ -159,7 +159,7 @@ def _check_features(document: Document, found: Located, version: Version) -> Non
         )
 
 
-def _numbers(version: str | None) -> Version | None:
+def _parse_version(version: str | None) -> Version | None:
     match = _VERSION.fullmatch(version) if version is not None else None
     if match is None:
         return None

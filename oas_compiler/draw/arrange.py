@@ -78,7 +78,7 @@ class _Lines:
     def line(self, way: Way) -> Line:
         source = way.cells[0]
         port = self._wiring.port(source, way.cells[1])
-        points = [self._at(source.row, source.x + port, _bottom(source, port))]
+        points = [self._at(source.row, source.x + port, _measure_bottom(source, port))]
         for upper, lower in steps(way):
             points.extend(self._between(upper, lower))
         target = way.cells[-1]
@@ -90,7 +90,7 @@ class _Lines:
         at = None
         if label is not None:
             at = self._at(label.row, label.x - label.width / 2, label.y)
-        return Line(tuple(_bends(points)), way.kind == "up", at)
+        return Line(tuple(_select_bends(points)), way.kind == "up", at)
 
     def _between(self, upper: Cell, lower: Cell) -> Iterator[Point]:
         joint = self._folded.joints.get(lower.row)
@@ -116,7 +116,7 @@ class _Lines:
             y = self._track(row, piece)
             yield self._at(row, piece.start, y)
             yield self._at(row, piece.end, y)
-        y = target.y + _rise(target, entry(target))
+        y = target.y + _measure_rise(target, entry(target))
         yield self._at(target.row, entering.end, y)
 
     def _track(self, row: int, piece: Piece) -> float:
@@ -126,28 +126,28 @@ class _Lines:
         return x + self._folded.shifts[row], y
 
 
-def _bottom(cell: Cell, port: float) -> float:
-    return cell.y + cell.height - _rise(cell, port)
+def _measure_bottom(cell: Cell, port: float) -> float:
+    return cell.y + cell.height - _measure_rise(cell, port)
 
 
-def _rise(cell: Cell, aside: float) -> float:
+def _measure_rise(cell: Cell, aside: float) -> float:
     """How far the edge of a diamond is from its tip, `aside` from its middle; 0 of other boxes."""
     return cell.height * abs(aside) / cell.width if cell.pointed else 0.0
 
 
-def _bends(points: list[Point]) -> Iterator[Point]:
+def _select_bends(points: list[Point]) -> Iterator[Point]:
     """The points without repeats and without those in the middle of a straight piece."""
     kept: list[Point] = []
     for point in points:
         if kept and abs(kept[-1][0] - point[0]) < SAME and abs(kept[-1][1] - point[1]) < SAME:
             continue
-        while len(kept) > 1 and _straight(kept[-2], kept[-1], point):
+        while len(kept) > 1 and _is_straight(kept[-2], kept[-1], point):
             kept.pop()
         kept.append(point)
     yield from kept
 
 
-def _straight(one: Point, other: Point, third: Point) -> bool:
+def _is_straight(one: Point, other: Point, third: Point) -> bool:
     return any(
         abs(one[axis] - other[axis]) < SAME and abs(other[axis] - third[axis]) < SAME
         for axis in (0, 1)

@@ -78,9 +78,9 @@ class Boxes:
         narrow = _MOST_BRANCH_NAME if kind == "branch" else _MOST_NAME
         name = self.name(node, path)
         lines = wrap(name, NAME_SIZE, most=narrow, bold=True) or ("?",)
-        caption = " ".join(wrap(_caption(node), SMALL_SIZE, most=_MOST_CAPTION, lines=1))
+        caption = " ".join(wrap(_choose_caption(node), SMALL_SIZE, most=_MOST_CAPTION, lines=1))
         marks = tuple(self._marks(node, path))
-        wide, high = _size(kind, lines, caption, marks)
+        wide, high = _measure_box(kind, lines, caption, marks)
         return Box(
             path=path,
             kind=kind,
@@ -140,7 +140,7 @@ class Boxes:
         return "\n".join(f"{key}: {text}" if key else text for key, text in facts.items() if text)
 
 
-def _caption(node: Node) -> str:
+def _choose_caption(node: Node) -> str:
     """What kind of node it is; empty where its shape says enough."""
     caption = kind_of(node).caption
     if caption is None:
@@ -148,7 +148,7 @@ def _caption(node: Node) -> str:
     return caption if isinstance(caption, str) else caption(node)
 
 
-def _size(
+def _measure_box(
     kind: Shape, lines: tuple[str, ...], caption: str, marks: tuple[Mark, ...]
 ) -> tuple[float, float]:
     name = max(width(line, NAME_SIZE, bold=True) for line in lines)

@@ -82,11 +82,11 @@ def style_sheet(theme: Theme, *, fonts: str = FONTS) -> str:
     """CSS for a picture; `fonts` is a CSS font-family."""
     shapes = _SHAPES.replace("FONTS", fonts)
     if theme == "auto":
-        return f"{shapes}{_rules(_LIGHT)}@media (prefers-color-scheme:dark){{\n{_rules(_DARK)}}}\n"
-    return shapes + _rules(_DARK if theme == "dark" else _LIGHT)
+        return f"{shapes}{_format_rules(_LIGHT)}@media (prefers-color-scheme:dark){{\n{_format_rules(_DARK)}}}\n"
+    return shapes + _format_rules(_DARK if theme == "dark" else _LIGHT)
 
 
-def _rules(colours: Mapping[str, tuple[str, str, str]]) -> str:
+def _format_rules(colours: Mapping[str, tuple[str, str, str]]) -> str:
     lines = []
     for name, (fill, line, text) in colours.items():
         if fill or line:

@@ -37,16 +37,19 @@ class _Block:
 
 def place_columns(rows: Rows) -> float:
     """Give every cell its `x`; the width of all comes back."""
-    blocks, block_of = _blocks(rows)
-    _neighbours(rows, block_of)
+    blocks, block_of = _build_blocks(rows)
+    _link_neighbours(rows, block_of)
     order = _left_to_right(blocks)
     for block in order:
-        block.x = max((other.x + far for other, far in block.left.values()), default=_half(block))
+        block.x = max(
+            (other.x + far for other, far in block.left.values()),
+            default=_measure_half_width(block),
+        )
     for _ in range(_SWEEPS):
         for block in order:
-            _move(block)
+            _move_block(block)
         for block in reversed(order):
-            _move(block)
+            _move_block(block)
     for block in blocks:
         for cell in block.cells:
             cell.x = block.x
@@ -56,11 +59,11 @@ def place_columns(rows: Rows) -> float:
     return max(cell.x + cell.width / 2 for cell in rows.cells)
 
 
-def _half(block: _Block) -> float:
+def _measure_half_width(block: _Block) -> float:
     return max(cell.width for cell in block.cells) / 2
 
 
-def _blocks(rows: Rows) -> tuple[list[_Block], dict[int, _Block]]:
+def _build_blocks(rows: Rows) -> tuple[list[_Block], dict[int, _Block]]:
     down = _line_lengths(rows, downwards=True)
     up = _line_lengths(rows, downwards=False)
     follows: dict[int, Cell] = {}
@@ -76,7 +79,11 @@ def _blocks(rows: Rows) -> tuple[list[_Block], dict[int, _Block]]:
         )
         taken: list[tuple[int, int]] = []
         for upper, lower in segments:
-            if id(upper) in follows or id(lower) in led or not _fits(taken, upper.at, lower.at):
+            if (
+                id(upper) in follows
+                or id(lower) in led
+                or not _fits_segment(taken, upper.at, lower.at)
+            ):
                 continue
             follows[id(upper)] = lower
             led.add(id(lower))
@@ -96,7 +103,7 @@ def _blocks(rows: Rows) -> tuple[list[_Block], dict[int, _Block]]:
     return blocks, block_of
 
 
-def _fits(taken: list[tuple[int, int]], upper: int, lower: int) -> bool:
+def _fits_segment(taken: list[tuple[int, int]], upper: int, lower: int) -> bool:
     """Whether the segment crosses none of those taken, which stay sorted; takes it if so."""
     at = bisect_left(taken, (upper, lower))
     if at and taken[at - 1][1] >= lower:
@@ -118,7 +125,7 @@ def _line_lengths(rows: Rows, *, downwards: bool) -> dict[int, int]:
     return found
 
 
-def _neighbours(rows: Rows, block_of: dict[int, _Block]) -> None:
+def _link_neighbours(rows: Rows, block_of: dict[int, _Block]) -> None:
     for row in rows.rows:
         for one, other in pairwise(row):
             gap = _LANE_GAP if one.lane or other.lane else GAP
@@ -151,12 +158,12 @@ def _left_to_right(blocks: list[_Block]) -> list[_Block]:
     return order
 
 
-def _move(block: _Block) -> None:
+def _move_block(block: _Block) -> None:
     if not block.near:
         return
     wanted = median(other.x for other in block.near)
-    lowest = max(_edges(block.left, 1), default=None)
-    highest = min(_edges(block.right, -1), default=None)
+    lowest = max(_list_limits(block.left, 1), default=None)
+    highest = min(_list_limits(block.right, -1), default=None)
     if highest is not None:
         wanted = min(wanted, highest)
     if lowest is not None:
@@ -164,5 +171,5 @@ def _move(block: _Block) -> None:
     block.x = wanted
 
 
-def _edges(sides: dict[int, tuple[_Block, float]], sign: int) -> Iterator[float]:
+def _list_limits(sides: dict[int, tuple[_Block, float]], sign: int) -> Iterator[float]:
     return (other.x + sign * far for other, far in sides.values())

@@ -52,24 +52,24 @@ class Folded:
 def fold(wiring: Wiring, *, aspect: float, tallest: float) -> Folded:
     """Stack the rows; what is taller than `tallest` is folded to about `aspect` (width : height)."""
     heights = [max(cell.height for cell in row) for row in wiring.rows.rows]
-    tops, gaps = _stack(heights, wiring.tracks)
-    extents = _extents(wiring)
+    tops, gaps = _stack_rows(heights, wiring.tracks)
+    extents = _measure_extents(wiring)
     end = [top + height for top, height in zip(tops, heights, strict=False)]
-    best = _measured([(0, len(heights) - 1)], tops, end, extents)
+    best = _make_columns([(0, len(heights) - 1)], tops, end, extents)
     best[0].bottom = tops[-1]
     if tops[-1] > tallest:
-        cuts = _cuts(wiring)
+        cuts = _find_cuts(wiring)
         limits = [tops[-1] / parts * room for parts in range(2, _MOST_COLUMNS) for room in (1, 1.1)]
         for limit in limits:
-            spans = _split(cuts, tops, end, limit)
-            tried = _measured(spans, tops, end, extents)
+            spans = _split_rows(cuts, tops, end, limit)
+            tried = _make_columns(spans, tops, end, extents)
             lower = max(column.bottom for column in tried) < tops[-1] * _GAIN
-            if lower and _score(tried, aspect) < _score(best, aspect) - 0.02:
+            if lower and _score_columns(tried, aspect) < _score_columns(best, aspect) - 0.02:
                 best = tried
-    return _placed(best, tops, gaps, extents)
+    return _place_rows(best, tops, gaps, extents)
 
 
-def _stack(heights: list[float], tracks: list[int]) -> tuple[list[float], list[float]]:
+def _stack_rows(heights: list[float], tracks: list[int]) -> tuple[list[float], list[float]]:
     y, tops, gaps = 0.0, [], []
     for row, count in enumerate(tracks):
         gaps.append(y)
@@ -80,7 +80,7 @@ def _stack(heights: list[float], tracks: list[int]) -> tuple[list[float], list[f
     return tops, gaps
 
 
-def _extents(wiring: Wiring) -> list[tuple[float, float]]:
+def _measure_extents(wiring: Wiring) -> list[tuple[float, float]]:
     """How far left and right each row reaches, with the tracks beside it."""
     left = [min(cell.x - cell.width / 2 for cell in row) for row in wiring.rows.rows]
     right = [max(cell.x + cell.width / 2 for cell in row) for row in wiring.rows.rows]
@@ -91,7 +91,7 @@ def _extents(wiring: Wiring) -> list[tuple[float, float]]:
     return list(zip(left, right, strict=True))
 
 
-def _cuts(wiring: Wiring) -> list[int]:
+def _find_cuts(wiring: Wiring) -> list[int]:
     """Rows above which exactly one line passes, and none beside them."""
     count = len(wiring.rows.rows)
     passing: list[set[tuple[int, int]]] = [set() for _ in range(count)]
@@ -111,7 +111,7 @@ def _cuts(wiring: Wiring) -> list[int]:
     return found
 
 
-def _split(
+def _split_rows(
     cuts: list[int], tops: list[float], end: list[float], limit: float
 ) -> list[tuple[int, int]]:
     """Spans of rows no taller than `limit`, as far as the cuts allow."""
@@ -125,7 +125,7 @@ def _split(
     return [*spans, (first, len(end) - 1)]
 
 
-def _measured(
+def _make_columns(
     spans: list[tuple[int, int]],
     tops: list[float],
     end: list[float],
@@ -137,25 +137,25 @@ def _measured(
         wide = max(right for _, right in rows) - min(left for left, _ in rows)
         column = Column(first, last, left=x, right=x + wide)
         column.bottom = end[last] - tops[first]
-        column.bottom += _head(first, tops) + GAP if len(spans) > 1 else 0.0
+        column.bottom += _measure_headroom(first, tops) + GAP if len(spans) > 1 else 0.0
         columns.append(column)
         x = column.right + _COLUMN_GAP
     return columns
 
 
-def _head(first: int, tops: list[float]) -> float:
+def _measure_headroom(first: int, tops: list[float]) -> float:
     """Room above a column; above the first row of all there may be lines back to it as well."""
     return _HEAD if first else max(_HEAD, tops[0])
 
 
-def _score(columns: list[Column], aspect: float) -> float:
+def _score_columns(columns: list[Column], aspect: float) -> float:
     """How far the whole is from the wanted aspect; each column is one more jump for the eye."""
     wide, high = columns[-1].right, max(column.bottom for column in columns)
     short = len(columns) > 1 and columns[-1].bottom < high / 3
     return abs(math.log(max(wide, 1) / max(high, 1) / aspect)) + 0.03 * len(columns) + 0.1 * short
 
 
-def _placed(
+def _place_rows(
     columns: list[Column],
     tops: list[float],
     gaps: list[float],
@@ -164,7 +164,7 @@ def _placed(
     alone = len(columns) == 1
     shifts = [0.0] * len(tops)
     for column in columns:
-        down = 0.0 if alone else _head(column.first, tops) - tops[column.first]
+        down = 0.0 if alone else _measure_headroom(column.first, tops) - tops[column.first]
         left = min(low for low, _ in extents[column.first : column.last + 1])
         last = len(tops) if column is columns[-1] else column.last + 1
         for row in range(column.first, last):

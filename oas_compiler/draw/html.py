@@ -47,9 +47,10 @@ def html_page(flow: FlowIR, *, theme: Theme = "auto") -> str:
     """The whole page."""
     boxes = Boxes(flow)
     svg = svg_text(lay_out(flow), theme=theme)
-    page = _style(theme)
+    page = _format_style_sheet(theme)
     hashes = " ".join(
-        f"'{_hash(sheet)}'" for sheet in (page, *re.findall("<style>(.*?)</style>", svg, re.DOTALL))
+        f"'{_hash_sheet(sheet)}'"
+        for sheet in (page, *re.findall("<style>(.*?)</style>", svg, re.DOTALL))
     )
     policy = f"default-src 'none'; style-src {hashes}; base-uri 'none'; form-action 'none'"
     title = escape(safe(flow.name or flow.id))
@@ -69,29 +70,29 @@ def html_page(flow: FlowIR, *, theme: Theme = "auto") -> str:
         '<input type="radio" name="size" id="fit" checked><label for="fit">fit the window</label>',
         '<input type="radio" name="size" id="full"><label for="full">full size</label>',
         f"<figure>\n{svg}</figure>",
-        *_gates(boxes.approval),
-        *_sends(boxes),
+        *_format_gates(boxes.approval),
+        *_format_sends(boxes),
         "</body>",
         "</html>",
     ]
     return "\n".join(line for line in lines if line) + "\n"
 
 
-def _hash(sheet: str) -> str:
+def _hash_sheet(sheet: str) -> str:
     digest = hashlib.sha256(sheet.encode()).digest()
     return f"sha256-{base64.b64encode(digest).decode()}"
 
 
-def _style(theme: Theme) -> str:
+def _format_style_sheet(theme: Theme) -> str:
     scheme = {"auto": "light dark", "light": "light", "dark": "dark"}[theme]
     rules = _PAGE.replace("SCHEME", scheme).replace("FONTS", FONTS)
-    rules += _colours(_DARK if theme == "dark" else _LIGHT)
+    rules += _format_colours(_DARK if theme == "dark" else _LIGHT)
     if theme == "auto":
-        rules += f"@media (prefers-color-scheme:dark){{{_colours(_DARK)}}}"
+        rules += f"@media (prefers-color-scheme:dark){{{_format_colours(_DARK)}}}"
     return rules
 
 
-def _colours(colours: tuple[str, str, str, str]) -> str:
+def _format_colours(colours: tuple[str, str, str, str]) -> str:
     ground, words, small, line = colours
     return (
         f"body{{background:{ground};color:{words}}}"
@@ -99,19 +100,19 @@ def _colours(colours: tuple[str, str, str, str]) -> str:
     )
 
 
-def _gates(approval: Approval) -> Iterator[str]:
+def _format_gates(approval: Approval) -> Iterator[str]:
     yield "<h2>Gates</h2>"
     if not approval.gates:
         yield "<p>No person is asked anywhere in this flow.</p>"
         return
     guarded = {step: send for step, _, send in approval.guards}
-    yield from _table(
+    yield from _format_table(
         ("step", "gate", "node", "risk class", "screen", "stands before"),
         [
             (
                 str(gate.step),
                 gate.name,
-                _code(gate.path),
+                _format_path(gate.path),
                 gate.risk_class,
                 gate.renderer or "the field fallback",
                 guarded.get(gate.step, "nothing that sends" * is_send_class(gate.risk_class)),
@@ -121,19 +122,19 @@ def _gates(approval: Approval) -> Iterator[str]:
     )
 
 
-def _sends(boxes: Boxes) -> Iterator[str]:
+def _format_sends(boxes: Boxes) -> Iterator[str]:
     yield "<h2>Nodes that act on the world outside</h2>"
     if not boxes.sends:
         yield "<p>None has a risk class that sends, publishes, posts or deletes.</p>"
         return
-    yield from _table(("node",), [(_code(path),) for path in sorted(boxes.sends)])
+    yield from _format_table(("node",), [(_format_path(path),) for path in sorted(boxes.sends)])
 
 
-def _code(path: Path) -> str:
+def _format_path(path: Path) -> str:
     return "/".join(path)
 
 
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+def _format_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
     yield '<div class="tables"><table>'
     yield f"<tr>{''.join(f'<th>{escape(cell)}</th>' for cell in head)}</tr>"
     for row in rows:

@@ -102,14 +102,14 @@ class _Level:
 def lay_out(flow: FlowIR) -> Picture:
     """Place everything of `flow`."""
     boxes = Boxes(flow)
-    level = _level(flow, (), boxes)
+    level = _lay_out_level(flow, (), boxes)
     picture = Picture(
         title=flow.name or flow.id,
-        subtitle=_subtitle(flow, boxes),
+        subtitle=_format_subtitle(flow, boxes),
         width=level.width,
         height=level.height,
     )
-    for part in _placed(level, 0.0, 0.0):
+    for part in _place_parts(level, 0.0, 0.0):
         if isinstance(part, Wire):
             picture.wires.append(part)
         else:
@@ -119,25 +119,25 @@ def lay_out(flow: FlowIR) -> Picture:
     return picture
 
 
-def _subtitle(flow: FlowIR, boxes: Boxes) -> str:
+def _format_subtitle(flow: FlowIR, boxes: Boxes) -> str:
     gates, acting = len(boxes.approval.gates), len(boxes.sends)
-    parts = [flow.package_name, _number(gates, "gate"), _number(acting, "sending node")]
+    parts = [flow.package_name, _format_count(gates, "gate"), _format_count(acting, "sending node")]
     return " · ".join(part for part in parts if part)
 
 
-def _number(count: int, noun: str) -> str:
+def _format_count(count: int, noun: str) -> str:
     return f"{count or 'no'} {noun}{'s' if count != 1 else ''}"
 
 
-def _level(flow: FlowIR, around: Path, boxes: Boxes) -> _Level:
+def _lay_out_level(flow: FlowIR, around: Path, boxes: Boxes) -> _Level:
     made: list[Box] = []
     inside: list[_Level | None] = []
     nodes = list(flow.in_order())
     for node in nodes:
         path = (*around, node.id)
         box = boxes.box(node, path)
-        inner = _level(node.subflow, path, boxes) if isinstance(node, FlowNode) else None
-        made.append(_frame(box, inner) if inner is not None else box)
+        inner = _lay_out_level(node.subflow, path, boxes) if isinstance(node, FlowNode) else None
+        made.append(_make_frame(box, inner) if inner is not None else box)
         inside.append(inner)
     index = {node.id: number for number, node in reversed(list(enumerate(nodes)))}
     routes = tuple(
@@ -145,7 +145,7 @@ def _level(flow: FlowIR, around: Path, boxes: Boxes) -> _Level:
             route for route in flow.routes if {route.source, route.target} <= index.keys()
         )
     )
-    labels = tuple(_label(flow, route) for route in routes)
+    labels = tuple(_format_label(flow, route) for route in routes)
     links = [
         Link(
             index[route.source],
@@ -164,7 +164,7 @@ def _level(flow: FlowIR, around: Path, boxes: Boxes) -> _Level:
     return _Level(flow, around, arrangement, tuple(made), tuple(inside), routes, labels)
 
 
-def _label(flow: FlowIR, route: Route) -> str:
+def _format_label(flow: FlowIR, route: Route) -> str:
     """The branch, unless the node has only one way out and no name for it."""
     source = flow.by_id[route.source]
     if route.branch == "next" and len(source.branches) < 2:
@@ -172,21 +172,21 @@ def _label(flow: FlowIR, route: Route) -> str:
     return " ".join(wrap(route.branch, SMALL_SIZE, most=_MOST_LABEL, bold=True, lines=1))
 
 
-def _head(box: Box) -> float:
+def _measure_head(box: Box) -> float:
     marks = (MARK_HEIGHT + 6) * box.sends
     return NAME_LINE * len(box.lines) + SMALL_LINE * bool(box.caption) + marks + 10
 
 
-def _frame(box: Box, inner: _Level) -> Box:
+def _make_frame(box: Box, inner: _Level) -> Box:
     """The head's box, grown to go around what is inside."""
     return replace(
         box,
         width=max(box.width, inner.width + 2 * FRAME_PADDING),
-        height=_head(box) + inner.height + 2 * FRAME_PADDING,
+        height=_measure_head(box) + inner.height + 2 * FRAME_PADDING,
     )
 
 
-def _placed(level: _Level, x: float, y: float) -> Iterator[Placed | Wire]:
+def _place_parts(level: _Level, x: float, y: float) -> Iterator[Placed | Wire]:
     for box, inner, (left, top) in zip(
         level.boxes, level.inside, level.arrangement.places, strict=True
     ):
@@ -200,7 +200,9 @@ def _placed(level: _Level, x: float, y: float) -> Iterator[Placed | Wire]:
         )
         if inner is not None:
             aside = (box.width - inner.width) / 2
-            yield from _placed(inner, x + left + aside, y + top + _head(box) + FRAME_PADDING)
+            yield from _place_parts(
+                inner, x + left + aside, y + top + _measure_head(box) + FRAME_PADDING
+            )
     for route, label, line in zip(level.routes, level.labels, level.arrangement.lines, strict=True):
         at = line.label
         yield Wire(

@@ -72,14 +72,14 @@ def legend(made: list[list[Entry]]) -> Iterator[str]:
     for index, row in enumerate(made):
         x, y = 0.0, index * ROW
         for entry in row:
-            yield _sample(entry, x, y)
+            yield _draw_sample(entry, x, y)
             yield text(
                 x + _SAMPLE[0] + 8, y + _SAMPLE[1] / 2 + 3.8, entry.words, "oas-left oas-small"
             )
             x += entry.width
 
 
-def _sample(entry: Entry, x: float, y: float) -> str:
+def _draw_sample(entry: Entry, x: float, y: float) -> str:
     wide, high = _SAMPLE
     if entry.kind is None:
         middle = number(y + high / 2)

@@ -68,21 +68,24 @@ class _Drawing:
         for node in flow.in_order():
             path = (*around, node.id)
             if isinstance(node, FlowNode):
-                yield f'{pad}subgraph {_key(path)}["{self._label(node, path)}"]'
+                yield f'{pad}subgraph {_make_node_id(path)}["{self._label(node, path)}"]'
                 yield f"{pad}  direction TB"
                 yield from self.body(node.subflow, path, pad + "  ")
                 yield f"{pad}end"
                 if path in self._sends:
                     self.used.add("send")
-                    yield f"{pad}class {_key(path)} send"
+                    yield f"{pad}class {_make_node_id(path)} send"
                 continue
             left, right = _SHAPES.get(kind_of(node).shape, ("[", "]"))
-            yield f'{pad}{_key(path)}{left}"{self._label(node, path)}"{right}{self._class(path, node)}'
+            yield f'{pad}{_make_node_id(path)}{left}"{self._label(node, path)}"{right}{self._class(path, node)}'
         back = _back_routes(flow)
         for route in flow.routes:
-            shown = f'|"{_text(route.branch)}"|' if _is_named(flow, route) else ""
+            shown = f'|"{_escape_label(route.branch)}"|' if _is_named(flow, route) else ""
             arrow = "-.->" if route in back else "-->"
-            source, target = _key((*around, route.source)), _key((*around, route.target))
+            source, target = (
+                _make_node_id((*around, route.source)),
+                _make_node_id((*around, route.target)),
+            )
             yield f"{pad}{source} {arrow}{shown} {target}"
 
     def _label(self, node: Node, path: Path) -> str:
@@ -93,9 +96,9 @@ class _Drawing:
             facts += [f"step {gate.step}", risk]
         if path in self._sends:
             facts.append(f"sends: {risk}")
-        about = f"<br>{_text(' · '.join(facts))}" if facts else ""
+        about = f"<br>{_escape_label(' · '.join(facts))}" if facts else ""
         name = gate.name if gate is not None else node.name
-        return _text(name or node.id) + about
+        return _escape_label(name or node.id) + about
 
     def _class(self, path: Path, node: Node) -> str:
         name = ""
@@ -122,7 +125,7 @@ def _back_routes(flow: FlowIR) -> frozenset[Route]:
     return frozenset(route for route in flow.routes if (route.source, route.target) in back)
 
 
-def _key(path: Path) -> str:
+def _make_node_id(path: Path) -> str:
     """A Mermaid id that no keyword and no other path can equal."""
     return "n_" + "__".join(
         "".join(c if c.isascii() and c.isalnum() else f"_{ord(c):x}_" for c in part)
@@ -130,7 +133,7 @@ def _key(path: Path) -> str:
     )
 
 
-def _text(name: str) -> str:
+def _escape_label(name: str) -> str:
     """A label: what means something to Mermaid is an entity, so that no name can end its quotes,
     begin a directive (`%%{…}%%`, which is looked for in the whole text) or a statement.
     """

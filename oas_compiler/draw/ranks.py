@@ -99,13 +99,13 @@ def arrange_rows(items: Sequence[Item], links: Sequence[Link], start: int) -> Ro
         Cell(item.width, item.height, row=row_of[index], item=index, pointed=item.pointed)
         for index, item in enumerate(items)
     ]
-    ways = list(_ways(cells, links, backward))
+    ways = list(_build_ways(cells, links, backward))
     depth = 1 + max(cell.row for cell in cells)
     rows: list[list[Cell]] = [[] for _ in range(depth)]
     for cell in _depth_first(cells, start):
         cell.at = len(rows[cell.row])
         rows[cell.row].append(cell)
-    _order(rows)
+    _reduce_crossings(rows)
     return Rows(cells, rows, ways)
 
 
@@ -176,7 +176,7 @@ class _Lanes:
         return [self._lanes[key] for key in keys]
 
 
-def _ways(cells: list[Cell], links: Sequence[Link], backward: set[int]) -> Iterator[Way]:
+def _build_ways(cells: list[Cell], links: Sequence[Link], backward: set[int]) -> Iterator[Way]:
     """Link by link; labels and lanes join `cells`."""
     lanes = _Lanes(cells)
     # Those that go back last: their labels then stand on the side where they go up.
@@ -216,11 +216,11 @@ def _depth_first(cells: list[Cell], start: int) -> Iterator[Cell]:
             stack.extend(reversed(cell.below))
 
 
-def _order(rows: list[list[Cell]]) -> None:
+def _reduce_crossings(rows: list[list[Cell]]) -> None:
     """Sort each row by the middle of its neighbours, down and up, and keep the best order seen."""
     segments = sum(len(cell.below) for row in rows for cell in row)
     exact = segments <= _EXACT
-    best = _crossings(rows) if exact else 1
+    best = _count_crossings(rows) if exact else 1
     kept = [list(row) for row in rows]
     for sweep in range(_SWEEPS):
         if not best:
@@ -229,7 +229,7 @@ def _order(rows: list[list[Cell]]) -> None:
         for row in rows if downwards else reversed(rows):
             _sort_row(row, downwards=downwards)
         if exact:
-            crossings = _crossings(rows)
+            crossings = _count_crossings(rows)
             if crossings < best:
                 best, kept = crossings, [list(row) for row in rows]
     if exact:
@@ -251,7 +251,7 @@ def _set_row(row: list[Cell], order: list[Cell]) -> None:
         cell.at = at
 
 
-def _crossings(rows: list[list[Cell]]) -> int:
+def _count_crossings(rows: list[list[Cell]]) -> int:
     """How many pairs of segments cross."""
     total = 0
     for row in rows:

@@ -60,37 +60,37 @@ def shape(kind: Shape, classes: str, x: float, y: float, size: Point) -> str:
             return rectangle(classes, x, y, size, min(high / 2, 20))
         case "gate":
             tip = min(POINT, wide / 4)
-            return _polygon(
+            return _draw_polygon(
                 classes,
                 (x, middle), (x + tip, y), (right - tip, y),
                 (right, middle), (right - tip, low), (x + tip, low),
             )  # fmt: skip
         case "branch":
             centre = x + wide / 2
-            return _polygon(classes, (x, middle), (centre, y), (right, middle), (centre, low))
+            return _draw_polygon(classes, (x, middle), (centre, y), (right, middle), (centre, low))
         case "message":
             fold = min(_FOLD, wide / 4)
             corner = (right - fold, y), (right, y + fold)
-            outline = _points((x, y), *corner, (right, low), (x, low))
-            crease = _points(corner[0], (right - fold, y + fold), corner[1])
+            outline = _format_points((x, y), *corner, (right, low), (x, low))
+            crease = _format_points(corner[0], (right - fold, y + fold), corner[1])
             return f'<path class="{classes}" d="M{outline}ZM{crease}"/>'
         case "call":
             side = min(_SIDE, wide / 6)
             bars = "".join(
                 f"M{number(at)},{number(y)}V{number(low)}" for at in (x + side, right - side)
             )
-            outline = _points((x, y), (right, y), (right, low), (x, low))
+            outline = _format_points((x, y), (right, y), (right, low), (x, low))
             return f'<path class="{classes}" d="M{outline}Z{bars}"/>'
         case _:
             return rectangle(classes, x, y, size, 5)
 
 
-def _points(*points: Point) -> str:
+def _format_points(*points: Point) -> str:
     return " ".join(f"{number(x)},{number(y)}" for x, y in points)
 
 
-def _polygon(classes: str, *points: Point) -> str:
-    return f'<polygon class="{classes}" points="{_points(*points)}"/>'
+def _draw_polygon(classes: str, *points: Point) -> str:
+    return f'<polygon class="{classes}" points="{_format_points(*points)}"/>'
 
 
 # ---------------------------------------------------------------------------- nodes
@@ -100,7 +100,7 @@ def node(placed: Placed) -> Iterator[str]:
     """A box with all that is written in it."""
     box = placed.box
     style = "send" if box.sends else box.kind
-    yield _group(box, "oas-node")
+    yield _open_group(box, "oas-node")
     yield shape(box.kind, f"oas-{style}", placed.x, placed.y, (placed.width, placed.height))
     written = (
         NAME_LINE * len(box.lines)
@@ -108,26 +108,28 @@ def node(placed: Placed) -> Iterator[str]:
         + (MARK_HEIGHT + 6) * bool(box.marks)
     )
     middle, y = placed.x + placed.width / 2, placed.y + (placed.height - written) / 2
-    yield from _head(box, middle, y, style)
+    yield from _draw_head(box, middle, y, style)
     if box.marks:
-        yield from _marks(box.marks, middle, y + written - MARK_HEIGHT)
+        yield from _draw_marks(box.marks, middle, y + written - MARK_HEIGHT)
     yield "</g>"
 
 
 def frame(placed: Placed) -> Iterator[str]:
     """The frame of a subflow with its head; what is inside is drawn over it."""
     style = "frame-send" if placed.box.sends else "frame-odd" if placed.depth % 2 else "frame"
-    yield _group(placed.box, "oas-subflow")
+    yield _open_group(placed.box, "oas-subflow")
     yield rectangle(f"oas-{style}", placed.x, placed.y, (placed.width, placed.height), 10)
     box, middle, y = placed.box, placed.x + placed.width / 2, placed.y + 8
-    yield from _head(box, middle, y, style)
+    yield from _draw_head(box, middle, y, style)
     if box.sends:
         below = y + NAME_LINE * len(box.lines) + SMALL_LINE * bool(box.caption) + 6
-        yield from _marks(tuple(mark for mark in box.marks if mark.kind == "send"), middle, below)
+        yield from _draw_marks(
+            tuple(mark for mark in box.marks if mark.kind == "send"), middle, below
+        )
     yield "</g>"
 
 
-def _group(box: Box, classes: str) -> str:
+def _open_group(box: Box, classes: str) -> str:
     path = escape(safe("/".join(box.path)))
     sends = ' data-sends="yes"' if box.sends else ""
     return (
@@ -136,7 +138,7 @@ def _group(box: Box, classes: str) -> str:
     )
 
 
-def _head(box: Box, x: float, y: float, style: str) -> Iterator[str]:
+def _draw_head(box: Box, x: float, y: float, style: str) -> Iterator[str]:
     if box.caption:
         yield text(x, y + 10.5, box.caption, f"oas-caption oas-{style}-text")
         y += SMALL_LINE
@@ -145,7 +147,7 @@ def _head(box: Box, x: float, y: float, style: str) -> Iterator[str]:
         y += NAME_LINE
 
 
-def _marks(marks: tuple[Mark, ...], middle: float, y: float) -> Iterator[str]:
+def _draw_marks(marks: tuple[Mark, ...], middle: float, y: float) -> Iterator[str]:
     x = middle - (sum(mark.width for mark in marks) + 6 * (len(marks) - 1)) / 2
     for mark in marks:
         yield from pill(mark.text, f"mark-{mark.kind}", (x, y), mark.width, MARK_HEIGHT)
@@ -178,7 +180,7 @@ def wire(made: Wire) -> Iterator[str]:
     sign = 1.0 if y >= b else -1.0
     tip = "loop-tip" if made.loop else "tip"
     back = y - sign * _TIP
-    yield _polygon(f"oas-{tip}", (x, y), (x - _TIP / 2, back), (x + _TIP / 2, back))
+    yield _draw_polygon(f"oas-{tip}", (x, y), (x - _TIP / 2, back), (x + _TIP / 2, back))
     assert abs(a - x) < 1, "lines enter boxes from above"
 
 
@@ -193,15 +195,15 @@ def rounded(points: tuple[Point, ...]) -> str:
     """A path through `points` with round corners, ending where the arrow head begins."""
     last = (points[-1][0], points[-1][1] - _TIP + 1)
     line = (*points[:-1], last)
-    parts = [f"M{_points(line[0])}"]
+    parts = [f"M{_format_points(line[0])}"]
     for before, corner, after in zip(line, line[1:], line[2:], strict=False):
-        enter, leave = _towards(corner, before), _towards(corner, after)
-        parts.append(f"L{_points(enter)}Q{_points(corner, leave)}")
-    parts.append(f"L{_points(last)}")
+        enter, leave = _locate_curve_start(corner, before), _locate_curve_start(corner, after)
+        parts.append(f"L{_format_points(enter)}Q{_format_points(corner, leave)}")
+    parts.append(f"L{_format_points(last)}")
     return "".join(parts)
 
 
-def _towards(corner: Point, other: Point) -> Point:
+def _locate_curve_start(corner: Point, other: Point) -> Point:
     """The point on the way from `corner` to `other` where the corner's curve begins."""
     (x, y), (a, b) = corner, other
     far = abs(a - x) + abs(b - y)

@@ -42,9 +42,9 @@ def svg_text(picture: Picture, *, theme: Theme = "auto", fonts: str = FONTS) -> 
         f"<title>{escape(safe(picture.title))}</title>",
         f"<style>\n{style_sheet(theme, fonts=fonts)}</style>",
         f'<rect class="oas-page" {size}/>',
-        *_titles(titles, picture.subtitle),
+        *_draw_titles(titles, picture.subtitle),
         f'<g transform="translate({number(left)} {number(top)})">',
-        *_body(picture),
+        *_draw_parts(picture),
         "</g>",
         f'<g class="oas-legend" transform="translate({number(MARGIN)} {number(bottom)})">',
         *legend(explained),
@@ -54,7 +54,7 @@ def svg_text(picture: Picture, *, theme: Theme = "auto", fonts: str = FONTS) -> 
     return "\n".join(lines) + "\n"
 
 
-def _titles(titles: tuple[str, ...], subtitle: str) -> Iterator[str]:
+def _draw_titles(titles: tuple[str, ...], subtitle: str) -> Iterator[str]:
     y = MARGIN + 16
     for title in titles:
         yield text(MARGIN, y, title, "oas-title")
@@ -62,7 +62,7 @@ def _titles(titles: tuple[str, ...], subtitle: str) -> Iterator[str]:
     yield text(MARGIN, y - 4, safe(subtitle), "oas-left oas-small")
 
 
-def _body(picture: Picture) -> Iterator[str]:
+def _draw_parts(picture: Picture) -> Iterator[str]:
     for placed in picture.frames:
         yield from frame(placed)
     for made in picture.wires:

@@ -147,7 +147,7 @@ def _assign_tracks(pieces: list[Piece]) -> int:
     groups: dict[int, list[Piece]] = defaultdict(list)
     for piece in pieces:
         groups[piece.group].append(piece)
-    order = sorted(groups.values(), key=_wish)
+    order = sorted(groups.values(), key=_make_sort_key)
     few = len(order) <= _FEW
     if few:
         order = _above_what_they_meet(order)
@@ -177,7 +177,7 @@ def _first_free(
     return track
 
 
-def _wish(group: list[Piece]) -> tuple[bool, float]:
+def _make_sort_key(group: list[Piece]) -> tuple[bool, float]:
     """Of lines that go right the one that starts rightmost is upmost; they cross less so."""
     first = max(group, key=lambda piece: abs(piece.end - piece.start))
     rightwards = first.end > first.start

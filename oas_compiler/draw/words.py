@@ -35,11 +35,11 @@ _BOLD = bytes.fromhex(
 
 def width(text: str, size: float, *, bold: bool = False) -> float:
     """Pixels that `text` takes at most."""
-    return sum(_advance(character, bold) for character in text) * size / 100
+    return sum(_measure_character(character, bold) for character in text) * size / 100
 
 
 @lru_cache(maxsize=4096)
-def _advance(character: str, bold: bool) -> int:
+def _measure_character(character: str, bold: bool) -> int:
     code = ord(character)
     if 0x20 <= code < 0x7F:
         return (_BOLD if bold else _PLAIN)[code - 0x20]
@@ -57,7 +57,7 @@ def wrap(
     rest = " ".join(safe(text[:_MOST_READ]).split())
     found: list[str] = []
     while rest and len(found) < lines:
-        cut = _fitting(rest, size, most, bold)
+        cut = _count_fitting(rest, size, most, bold)
         if cut < len(rest):
             cut = _at_a_break(rest, cut)
         found.append(rest[:cut].rstrip())
@@ -70,11 +70,11 @@ def wrap(
     return tuple(found)
 
 
-def _fitting(text: str, size: float, most: float, bold: bool) -> int:
+def _count_fitting(text: str, size: float, most: float, bold: bool) -> int:
     """How many characters fit, at least one."""
     left = most * 100 / size
     for index, character in enumerate(text):
-        left -= _advance(character, bold)
+        left -= _measure_character(character, bold)
         if left < 0:
             return max(1, index)
     return len(text)

@@ -20,8 +20,8 @@ def unified(change: Change, before: Iterable[Finding], after: Iterable[Finding])
     """The lines of the diff; the findings of both states say which values must not be shown."""
     return list(
         difflib.unified_diff(
-            _lines(change.before, change.file, before),
-            _lines(change.after, change.file, after),
+            _split_safe_lines(change.before, change.file, before),
+            _split_safe_lines(change.after, change.file, after),
             change.file,
             change.file,
             lineterm="",
@@ -29,7 +29,7 @@ def unified(change: Change, before: Iterable[Finding], after: Iterable[Finding])
     )
 
 
-def _lines(raw: bytes, file: str, findings: Iterable[Finding]) -> list[str]:
+def _split_safe_lines(raw: bytes, file: str, findings: Iterable[Finding]) -> list[str]:
     text = raw.decode("utf-8-sig", errors="replace")
     safe = masked(text, [finding for finding in findings if finding.file == file])
     return [without_secrets(line.removesuffix("\r")) for line in safe.split("\n")]

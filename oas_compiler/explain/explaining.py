@@ -70,8 +70,8 @@ def explain(
         id=placed.flow.id,
         name=placed.flow.name,
         description=placed.flow.description,
-        package=placed.flow.package_name or _text(package, "name"),
-        version=_text(package, "version"),
+        package=placed.flow.package_name or _read_manifest_text(package, "name"),
+        version=_read_manifest_text(package, "version"),
         type=kind if isinstance(kind := about.get("type"), str) else "",
         file=compiled.file,
         digest=compiled.digest,
@@ -80,8 +80,8 @@ def explain(
         nodes=tuple(placed.nodes()),
         gates=tuple(placed.gates.values()),
         sends=send_records(placed.sends),
-        environment=tuple(_environment(written, env or {})),
-        context_slots=tuple(_slots(placed.flow)),
+        environment=tuple(_list_placeholders(written, env or {})),
+        context_slots=tuple(_list_slot_ids(placed.flow)),
         derived=derive(
             placed.flow,
             placed.approval,
@@ -164,7 +164,7 @@ def _run_inputs(flow: FlowIR) -> Iterator[RunInput]:
         yield RunInput(
             title=port.title,
             type=shown(port.type),
-            role=_role(port.title, start),
+            role=_classify_input(port.title, start),
             hidden=port.title in start.hidden,
             default=port.default,
             renderer=renderers.get(port.title, ""),
@@ -172,7 +172,7 @@ def _run_inputs(flow: FlowIR) -> Iterator[RunInput]:
         )
 
 
-def _role(title: str, start: StartNode) -> Role:
+def _classify_input(title: str, start: StartNode) -> Role:
     if title in RUN_ID_INPUTS:
         return "host"
     if title in visible_required(start):
@@ -181,7 +181,7 @@ def _role(title: str, start: StartNode) -> Role:
     return "caller" if title in start.required and not has_default else "optional"
 
 
-def _environment(source: Source | None, env: Mapping[str, str]) -> Iterator[Placeholder]:
+def _list_placeholders(source: Source | None, env: Mapping[str, str]) -> Iterator[Placeholder]:
     """Every `{{NAME}}` of the file as written, by name."""
     found: dict[str, list[str]] = {}
     for text, pointer in strings(source.value, "") if source is not None else ():
@@ -193,7 +193,7 @@ def _environment(source: Source | None, env: Mapping[str, str]) -> Iterator[Plac
         yield Placeholder(name=name, count=len(pointers), line=line, given=name in env)
 
 
-def _slots(flow: FlowIR) -> Iterator[str]:
+def _list_slot_ids(flow: FlowIR) -> Iterator[str]:
     slots = flow.cinatra.mapping().get("contextSlots")
     for slot in slots if isinstance(slots, list) else ():
         name = slot.get("slotId") if isinstance(slot, dict) else None
@@ -201,6 +201,6 @@ def _slots(flow: FlowIR) -> Iterator[str]:
             yield name
 
 
-def _text(package: Package | None, key: str) -> str:
+def _read_manifest_text(package: Package | None, key: str) -> str:
     value = package.manifest.get(key) if package is not None else None
     return value if isinstance(value, str) else ""

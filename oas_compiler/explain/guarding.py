@@ -63,8 +63,8 @@ def send_records(found: Sequence[_Guarded]) -> tuple[Send, ...]:
             path="/".join(one.path),
             risk_class=one.risk_class,
             guarded=one.guarded,
-            always=_names(one.always),
-            sometimes=_names(one.sometimes),
+            always=_join_paths(one.always),
+            sometimes=_join_paths(one.sometimes),
         )
         for one in found
     )
@@ -83,16 +83,16 @@ def gate_records(
             before.setdefault(gate, []).append(one.path)
     facts = {}
     for spec in guarding.gates.values():
-        made = _gate(spec, wirings[spec.path[:-1]], asks=spec.path in guarding.asking)
+        made = _build_gate_facts(spec, wirings[spec.path[:-1]], asks=spec.path in guarding.asking)
         facts[spec.path] = replace(
             made,
-            guards=_names(guards.get(spec.path, ())),
-            also_before=_names(before.get(spec.path, ())),
+            guards=_join_paths(guards.get(spec.path, ())),
+            also_before=_join_paths(before.get(spec.path, ())),
         )
     return facts
 
 
-def _gate(spec: GateSpec, wiring: Wiring, *, asks: bool) -> GateFacts:
+def _build_gate_facts(spec: GateSpec, wiring: Wiring, *, asks: bool) -> GateFacts:
     node = wiring.flow.by_id[spec.node]
     assert isinstance(node, InputMessageNode)
     return GateFacts(
@@ -120,5 +120,5 @@ def wirings_of(
             yield from wirings_of(subflow, graph, (*around, node.id))
 
 
-def _names(paths: Sequence[Path]) -> tuple[str, ...]:
+def _join_paths(paths: Sequence[Path]) -> tuple[str, ...]:
     return tuple("/".join(path) for path in paths)

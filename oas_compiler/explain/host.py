@@ -46,7 +46,7 @@ def derive(
         one.name: one.range for one in wanted(package.cinatra if package is not None else {})
     }
     results = end_schema(flow)
-    settings = _settings(package, file, findings)
+    settings = _read_host_settings(package, file, findings)
     return Derived(
         approval_policy=Json.of(approval.policy()),
         input_schema=Json.of(input_schema(flow)),
@@ -103,7 +103,7 @@ def _object_types(document: Document | None) -> tuple[str, ...] | None:
     return tuple(dict.fromkeys(found)) or None
 
 
-def _settings(
+def _read_host_settings(
     package: Package | None, file: str, findings: Findings
 ) -> dict[str, JsonValue] | None:
     """The parts of cinatra.json that a host reads; it lies beside package.json or the flow."""

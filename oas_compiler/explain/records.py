@@ -264,26 +264,26 @@ class Explanation:
 
         What looks like a credential is starred.
         """
-        described = _json(self)
+        described = _encode_json(self)
         assert isinstance(described, dict)
         described.pop("findings")
-        described = _masked(described)
+        described = _mask_secrets(described)
         assert isinstance(described, dict)
         described["warnings"] = len(self.findings)
         return described
 
 
-def _masked(value: JsonValue) -> JsonValue:
+def _mask_secrets(value: JsonValue) -> JsonValue:
     if isinstance(value, str):
         return without_secrets(value)
     if isinstance(value, list):
-        return [_masked(entry) for entry in value]
+        return [_mask_secrets(entry) for entry in value]
     if isinstance(value, dict):
-        return {without_secrets(key): _masked(entry) for key, entry in value.items()}
+        return {without_secrets(key): _mask_secrets(entry) for key, entry in value.items()}
     return value
 
 
-def _json(value: object) -> JsonValue:
+def _encode_json(value: object) -> JsonValue:
     if isinstance(value, Json):
         return value.value()
     if isinstance(value, Derived):
@@ -292,7 +292,7 @@ def _json(value: object) -> JsonValue:
         members = {one.name: getattr(value, one.name) for one in fields(value)}
         if members.get("default", value) is None:
             del members["default"]  # null would be a default
-        return {name: _json(member) for name, member in members.items()}
+        return {name: _encode_json(member) for name, member in members.items()}
     if isinstance(value, tuple):
-        return [_json(item) for item in value]
+        return [_encode_json(item) for item in value]
     return cast("JsonValue", value)

@@ -48,7 +48,7 @@ class Wiring:
     # ------------------------------------------------------------------ inputs
 
     def reads(self, node: Node) -> tuple[Read, ...]:
-        used = _used(node)
+        used = _map_inputs_to_fields(node)
         return tuple(self._read(node, port, used.get(port.title, ())) for port in node.inputs)
 
     def _read(self, node: Node, port: Port, templates: tuple[str, ...]) -> Read:
@@ -167,10 +167,10 @@ def without_query(url: str) -> str:
     return scheme + mark + host.rpartition("@")[2] + slash + path
 
 
-def _used(node: Node) -> Mapping[str, tuple[str, ...]]:
+def _map_inputs_to_fields(node: Node) -> Mapping[str, tuple[str, ...]]:
     """Input → the fields of the node whose templates use it."""
     found: dict[str, dict[str, None]] = {}
-    for value, field in _templates(node):
+    for value, field in _list_templates(node):
         for text, pointer in strings(value, field):
             try:
                 names = placeholders(text)
@@ -181,7 +181,7 @@ def _used(node: Node) -> Mapping[str, tuple[str, ...]]:
     return {name: tuple(places) for name, places in found.items()}
 
 
-def _templates(node: Node) -> Iterator[tuple[JsonValue, str]]:
+def _list_templates(node: Node) -> Iterator[tuple[JsonValue, str]]:
     if isinstance(node, ir.ApiNode):
         pieces: tuple[tuple[Json | None, str], ...] = (
             (node.data, "data"), (node.headers, "headers"), (node.query, "query_params"),

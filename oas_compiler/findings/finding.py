@@ -129,7 +129,9 @@ class Findings:
             return
         texts = (finding.message, finding.hint)
         if any(len(text) > _USUAL_LENGTH or "\n" in text or "\r" in text for text in texts):
-            finding = replace(finding, message=_line(texts[0]), hint=_line(texts[1]))
+            finding = replace(
+                finding, message=_shorten_to_line(texts[0]), hint=_shorten_to_line(texts[1])
+            )
         self.findings.append(finding)
 
 
@@ -140,7 +142,7 @@ _LONGEST = 1_000
 _LONG_NAME = re.compile(r'"([^"]{100})[^"]*"')
 
 
-def _line(text: str) -> str:
+def _shorten_to_line(text: str) -> str:
     """One line in which a name takes 100 characters at most, and all of it 1,000."""
     text = _LONG_NAME.sub(r'"\1…"', " ".join(text.splitlines()))
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"

@@ -29,41 +29,41 @@ from oas_compiler.ir import (
 
 def ir_to_json(flow: FlowIR) -> JsonValue:
     """The flow with everything that the IR says of it, places in the file too."""
-    return _record(flow)
+    return _encode_record(flow)
 
 
-def _record(record: object) -> dict[str, JsonValue]:
+def _encode_record(record: object) -> dict[str, JsonValue]:
     told: dict[str, JsonValue] = {"kind": type(record).__name__} if isinstance(record, Node) else {}
     for field in fields(record):  # type: ignore[arg-type] # every caller has a dataclass
         value = getattr(record, field.name)
         if value is not None:
-            told[field.name] = _value(value)
+            told[field.name] = _encode_value(value)
     return told
 
 
-def _value(value: object) -> JsonValue:
+def _encode_value(value: object) -> JsonValue:
     if isinstance(value, Json):
         return value.value()
     if isinstance(value, (ScalarType, ArrayType, ObjectType, UnionType)):
-        return _type(value)
+        return _encode_type(value)
     if isinstance(value, tuple):
-        return [_value(item) for item in value]
+        return [_encode_value(item) for item in value]
     if is_dataclass(value):
-        return _record(value)
+        return _encode_record(value)
     assert value is None or isinstance(value, (str, int, float)), value
     return value
 
 
-def _type(declared: Type) -> JsonValue:
+def _encode_type(declared: Type) -> JsonValue:
     """`"string"`, `{"items": …}`, `{"properties": …}` or `{"options": […]}`."""
     if isinstance(declared, ScalarType):
         return declared.kind
     if isinstance(declared, ArrayType):
-        return {"items": _type(declared.items)}
+        return {"items": _encode_type(declared.items)}
     if isinstance(declared, UnionType):
-        return {"options": [_type(option) for option in declared.options]}
+        return {"options": [_encode_type(option) for option in declared.options]}
     return {
-        "properties": {name: _type(member) for name, member in declared.properties},
-        "additional": None if declared.additional is None else _type(declared.additional),
+        "properties": {name: _encode_type(member) for name, member in declared.properties},
+        "additional": None if declared.additional is None else _encode_type(declared.additional),
         "required": list(declared.required),
     }

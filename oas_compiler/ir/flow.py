@@ -102,22 +102,22 @@ class FlowIR:
     @cached_property
     def sources_by_target(self) -> Mapping[str, tuple[str, ...]]:
         """Node id → ids of the nodes that control can come from."""
-        return _grouped((route.target, route.source) for route in self.routes)
+        return _group_by_key((route.target, route.source) for route in self.routes)
 
     @cached_property
     def data_edges_by_target(self) -> Mapping[str, tuple[DataEdge, ...]]:
         """Node id → the data edges into it, in order."""
-        return _grouped((edge.target, edge) for edge in self.data_edges)
+        return _group_by_key((edge.target, edge) for edge in self.data_edges)
 
     @cached_property
     def feeds(self) -> Mapping[tuple[str, str], tuple[DataEdge, ...]]:
         """(node id, input) → the data edges into it, in order."""
-        return _grouped(((edge.target, edge.input), edge) for edge in self.data_edges)
+        return _group_by_key(((edge.target, edge.input), edge) for edge in self.data_edges)
 
     @cached_property
     def readers(self) -> Mapping[tuple[str, str], tuple[DataEdge, ...]]:
         """(node id, output) → the data edges that take it, in order."""
-        return _grouped(((edge.source, edge.output), edge) for edge in self.data_edges)
+        return _group_by_key(((edge.source, edge.output), edge) for edge in self.data_edges)
 
     @property
     def lacks_nodes(self) -> bool:
@@ -181,7 +181,7 @@ class FlowIR:
 
         Source of the rule: Cinatra's compile order, on which step numbers depend.
         """
-        following = _grouped((route.source, route.target) for route in self.routes)
+        following = _group_by_key((route.source, route.target) for route in self.routes)
         queue = deque([self.start])
         seen = {self.start}
         while queue:
@@ -197,7 +197,7 @@ class FlowIR:
                 yield node
 
 
-def _grouped(pairs: Iterable[tuple[K, T]]) -> Mapping[K, tuple[T, ...]]:
+def _group_by_key(pairs: Iterable[tuple[K, T]]) -> Mapping[K, tuple[T, ...]]:
     """Each key with its different values, in the order of their first appearance."""
     found: dict[K, dict[T, None]] = {}
     for key, value in pairs:

@@ -31,29 +31,29 @@ _SHOWN_ELSEWHERE = frozenset(
 )  # fmt: skip
 _INDENT = "  "
 _SAID_BY_TYPE = frozenset({"type", "description"})
-_HOLDS_SCHEMAS = frozenset({"items", "anyOf", "oneOf"})
-_MAY_BE_LEFT_OUT = frozenset({"properties", "additionalProperties", *_HOLDS_SCHEMAS})
+_HOLDS_SCHEMAS = frozenset({"items", "anyOf", "oneOf", "additionalProperties"})
+_MAY_BE_LEFT_OUT = frozenset({"properties", *_HOLDS_SCHEMAS})
 
 
 def print_ir(flow: FlowIR) -> str:
     """The flow as text, ending with a line break."""
-    return "".join(f"{line}\n" for line in _flow(flow))
+    return "".join(f"{line}\n" for line in _print_flow(flow))
 
 
-def _flow(flow: FlowIR) -> Iterator[str]:
+def _print_flow(flow: FlowIR) -> Iterator[str]:
     package = f" package={flow.package_name}" if flow.package_name else ""
-    yield f"flow {flow.id} {_quoted(flow.name)}{package}"
-    for line in _ports(flow.inputs, flow.outputs):
+    yield f"flow {flow.id} {_quote_text(flow.name)}{package}"
+    for line in _print_ports(flow.inputs, flow.outputs):
         yield _INDENT + line
     for node in flow.nodes:
-        for line in _node(node, flow):
+        for line in _print_node(node, flow):
             yield _INDENT + line
 
 
-def _node(node: Node, flow: FlowIR) -> Iterator[str]:
+def _print_node(node: Node, flow: FlowIR) -> Iterator[str]:
     start = " (start)" if node.id == flow.start else ""
-    yield f"{node.id} {type(node).__name__} {_quoted(node.name)}{start}"
-    for line in (*_ports(node.inputs, node.outputs), *_settings(node)):
+    yield f"{node.id} {type(node).__name__} {_quote_text(node.name)}{start}"
+    for line in (*_print_ports(node.inputs, node.outputs), *_print_settings(node)):
         yield _INDENT + line
     routes = flow.routes_of(node.id)
     for branch in node.branches:
@@ -62,85 +62,85 @@ def _node(node: Node, flow: FlowIR) -> Iterator[str]:
         if edge.source == node.id:
             yield f"{_INDENT}.{edge.output} -> {edge.target}.{edge.input}"
     for subflow in node.subflows:
-        for line in _flow(subflow):
+        for line in _print_flow(subflow):
             yield _INDENT + line
 
 
-def _ports(inputs: tuple[Port, ...], outputs: tuple[Port, ...]) -> Iterator[str]:
+def _print_ports(inputs: tuple[Port, ...], outputs: tuple[Port, ...]) -> Iterator[str]:
     for word, ports in (("in ", inputs), ("out", outputs)):
         for port in ports:
             default = f" = {port.default.text}" if port.default is not None else ""
-            yield f"{word} {port.title}: {shown(port.type)}{default}{_rules(port)}"
+            yield f"{word} {port.title}: {shown(port.type)}{default}{_format_schema_rules(port)}"
 
 
-def _rules(port: Port) -> str:
+def _format_schema_rules(port: Port) -> str:
     """What the schema says beyond the type."""
-    rules = _rules_below(port.schema.value())
+    rules = _strip_schema(port.schema.value())
     return f" {Json.of(rules).text}" if rules else ""
 
 
-def _rules_below(schema: JsonValue) -> JsonValue:
+def _strip_schema(schema: JsonValue) -> JsonValue:
     """A schema without what the printed type says already; empty where nothing is left.
 
     Members and options keep their place, so that a rule shows which member it is about.
     """
     if isinstance(schema, list):
-        options = [_rules_below(option) for option in schema]
+        options = [_strip_schema(option) for option in schema]
         return options if any(options) else []
     if not isinstance(schema, dict):
         return schema
-    rules: dict[str, JsonValue] = {}
-    for key, value in schema.items():
-        if key == "properties" and isinstance(value, dict):
-            members = {name: _rules_below(member) for name, member in value.items()}
-            value = {name: rule for name, rule in members.items() if rule not in ({}, [])}
-        elif key in _HOLDS_SCHEMAS:
-            value = _rules_below(value)
-        elif key in _SAID_BY_TYPE:
-            continue
-        elif key == "additionalProperties":
-            # `false` is a rule, and `{}` is none.
-            value = _rules_below(value) if isinstance(value, dict) else value
-        if value not in ({}, []) or key not in _MAY_BE_LEFT_OUT:
-            rules[key] = value
-    return rules
+    left = {key: _strip_member(key, value) for key, value in schema.items()}
+    return {
+        key: rule
+        for key, rule in left.items()
+        if key not in _SAID_BY_TYPE and (rule not in ({}, []) or key not in _MAY_BE_LEFT_OUT)
+    }
 
 
-def _settings(node: Node) -> Iterator[str]:
+def _strip_member(key: str, value: JsonValue) -> JsonValue:
+    """One member of a schema without what the printed type says already."""
+    if key == "properties" and isinstance(value, dict):
+        members = {name: _strip_schema(member) for name, member in value.items()}
+        return {name: rule for name, rule in members.items() if rule not in ({}, [])}
+    # `additionalProperties: false` is a rule, and `{}` is none.
+    return _strip_schema(value) if key in _HOLDS_SCHEMAS else value
+
+
+def _print_settings(node: Node) -> Iterator[str]:
     """The fields of this kind of node that are not at their default, in declared order."""
     for field in fields(node):
         value = getattr(node, field.name)
         if field.name in _SHOWN_ELSEWHERE or value == field.default:
             continue
-        yield f"{field.name}: {_value(value)}"
+        yield f"{field.name}: {_format_value(value)}"
 
 
-def _value(value: object) -> str:
+def _format_value(value: object) -> str:
     if isinstance(value, Json):
         return value.text
     if isinstance(value, str):
-        return _quoted(value)
+        return _quote_text(value)
     if isinstance(value, GateStep):
         parts = (
-            f"{field.name}={_value(getattr(value, field.name))}"
+            f"{field.name}={_format_value(getattr(value, field.name))}"
             for field in fields(value)
             if getattr(value, field.name) != field.default
         )
         return f"({' '.join(parts)})"
     if isinstance(value, tuple):
-        return _listed(value)
+        return _format_list(value)
     return str(value)
 
 
-def _listed(values: Iterable[object]) -> str:
+def _format_list(values: Iterable[object]) -> str:
     """Pairs as `a -> b`, anything else one after the other."""
     return ", ".join(
-        f"{_value(value[0])} -> {_value(value[1])}"
+        f"{_format_value(value[0])} -> {_format_value(value[1])}"
         if isinstance(value, tuple) and len(value) == 2
-        else _value(value)
+        else _format_value(value)
         for value in values
     )
 
 
-def _quoted(text: str) -> str:
+def _quote_text(text: str) -> str:
     return Json.of(text).text

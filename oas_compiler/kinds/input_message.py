@@ -49,7 +49,7 @@ def build_input_message(site: Site) -> ir.Node:
         branches=next_only(site),
         message=message if isinstance(message, str) else None,
         answer_schema=_answer_schema(outputs, form),
-        renderer=_renderer(site, outputs, form),
+        renderer=_choose_renderer(site, outputs, form),
         max_visits=_max_visits(site),
     )
 
@@ -75,7 +75,9 @@ def _answer_schema(outputs: tuple[Port, ...], form: dict[str, JsonValue] | None)
     return None if rules in ({}, {"type": "string"}) else outputs[0].schema
 
 
-def _renderer(site: Site, outputs: tuple[Port, ...], form: dict[str, JsonValue] | None) -> str:
+def _choose_renderer(
+    site: Site, outputs: tuple[Port, ...], form: dict[str, JsonValue] | None
+) -> str:
     of_output = cinatra_text_map(site, "inputRenderers").get(outputs[0].title if outputs else "")
     of_form = (form or {}).get("x-renderer")
     return (

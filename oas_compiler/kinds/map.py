@@ -40,19 +40,21 @@ def build_map(site: Site) -> ir.Node:
         )
         for port in subflow.inputs
     )
-    reducers = _reducers(site, subflow.outputs)
+    reducers = _read_reducers(site, subflow.outputs)
     kind = ir.ParallelMapNode if site.component.type == "ParallelMapNode" else ir.MapNode
     return kind(
         **common(site),
         inputs=specialised(site, "inputs", inputs, "subflow"),
-        outputs=specialised(site, "outputs", _collected(subflow.outputs, reducers), "subflow"),
+        outputs=specialised(
+            site, "outputs", _list_collected_ports(subflow.outputs, reducers), "subflow"
+        ),
         branches=next_only(site),
         subflow=subflow,
         reducers=tuple(reducers.items()),
     )
 
 
-def _reducers(site: Site, outputs: tuple[Port, ...]) -> dict[str, str]:
+def _read_reducers(site: Site, outputs: tuple[Port, ...]) -> dict[str, str]:
     """How each output of the subflow is collected, or each that has a reducer where any is given.
 
     A way that does not exist is reported, and "" here.
@@ -65,35 +67,37 @@ def _reducers(site: Site, outputs: tuple[Port, ...]) -> dict[str, str]:
         port = known.get(title)
         if port is None:
             message = f'{site.label} reduces "{title}", which is no output of its subflow'
-            _refuse(site, title, message, nearest(title, known, site.findings))
+            _report_bad_reducer(site, title, message, nearest(title, known, site.findings))
         elif not isinstance(method, str) or method not in _REDUCERS:
             what = f'"{method[:80]}"' if isinstance(method, str) else "this"
             hint = nearest(method, _REDUCERS, site.findings) if isinstance(method, str) else ""
             hint = hint or f"one of {', '.join(_REDUCERS)}"
-            _refuse(site, title, f'{what} is not a way to reduce "{title}"', hint)
+            _report_bad_reducer(site, title, f'{what} is not a way to reduce "{title}"', hint)
             reducers[title] = ""
         else:
             if method != _APPEND and not castable(port.type, ScalarType("number")):
                 message = f'"{method}" reduces numbers, "{title}" is {brief(port.type)}'
-                _refuse(site, title, message, 'use "append", which makes a list')
+                _report_bad_reducer(site, title, message, 'use "append", which makes a list')
             reducers[title] = method
     return reducers
 
 
-def _collected(outputs: tuple[Port, ...], reducers: Mapping[str, str]) -> tuple[Port, ...]:
+def _list_collected_ports(
+    outputs: tuple[Port, ...], reducers: Mapping[str, str]
+) -> tuple[Port, ...]:
     """The outputs of the node: what is collected of the subflow's, in the order of `reducers`."""
     known = {port.title: port for port in outputs}
-    return tuple(_reduced(known[title], method) for title, method in reducers.items())
+    return tuple(_make_reduced_port(known[title], method) for title, method in reducers.items())
 
 
-def _reduced(port: Port, method: str) -> Port:
+def _make_reduced_port(port: Port, method: str) -> Port:
     kinds: dict[str, ir.Type] = {"": ir.ANY, _APPEND: ArrayType(port.type)}
     kind = kinds.get(method, port.type)
     title = f"collected_{port.title}"
     return replace(port, title=title, type=kind, schema=ir.NOTHING, default=None)
 
 
-def _refuse(site: Site, title: str, message: str, hint: str) -> None:
+def _report_bad_reducer(site: Site, title: str, message: str, hint: str) -> None:
     place = site.place(child(site.component.at("reducers"), title))
     site.findings.error("OAS075", message, place, hint=hint)
 

@@ -29,10 +29,10 @@ def build_start(site: Site) -> ir.Node:
     titles = _of_inputs(site, "inputTitles", ports, lacking)
     ports = tuple(_start_port(port, defaults, titles) for port in ports)
     if "cinatra" in site.component.mapping("metadata"):
-        required = _known(site, "required", ports, lacking)
+        required = _read_input_names(site, "required", ports, lacking)
     else:
         required = tuple(port.title for port in ports if port.default is None)
-    hidden = _known(site, "hidden", ports, lacking)
+    hidden = _read_input_names(site, "hidden", ports, lacking)
     marked = tuple(port.title for port in ports if port.schema.mapping().get("x-hidden") is True)
     renderers = {
         port.title: renderer
@@ -81,7 +81,7 @@ def _compare_with_flow(
     return frozenset(port.title for port in flow if port.title in different)
 
 
-def _known(
+def _read_input_names(
     site: Site, key: str, ports: tuple[Port, ...], lacking: Collection[str]
 ) -> tuple[str, ...]:
     """Names of inputs under `metadata.cinatra`; a name that is no input is dropped."""

@@ -46,13 +46,13 @@ def cast(value: Any, target: Type) -> Any:
     if isinstance(target, ScalarType):
         return _SCALARS[target.kind](value)
     try:
-        return _cast(value, target, Work(_MAX_STEPS))
+        return _cast_value(value, target, Work(_MAX_STEPS))
     except TooMuchWork as stopped:
-        problem = f"a {_kind(value)} cannot become the type of the input: {stopped}"
+        problem = f"a {_name_json_type(value)} cannot become the type of the input: {stopped}"
     raise CastError(problem)
 
 
-def _cast(value: Any, target: Type, work: Work) -> Any:
+def _cast_value(value: Any, target: Type, work: Work) -> Any:
     if isinstance(target, ScalarType):
         return _SCALARS[target.kind](value)
     if value is None:
@@ -61,62 +61,64 @@ def _cast(value: Any, target: Type, work: Work) -> Any:
         # A text is read as JSON for each of the types that it is tried as.
         work.spend(1 + len(value) // _LETTERS)
     if isinstance(target, ArrayType):
-        return _array(value, target, work)
+        return _cast_array(value, target, work)
     if isinstance(target, ObjectType):
-        return _object(value, target, work)
-    return _union(value, target, work)
+        return _cast_object(value, target, work)
+    return _cast_union(value, target, work)
 
 
-def _array(value: Any, target: ArrayType, work: Work) -> Any:
-    value = _parsed(value)
+def _cast_array(value: Any, target: ArrayType, work: Work) -> Any:
+    value = _parse_json_text(value)
     if not isinstance(value, list):
-        raise _cannot(value, "an array")
-    return value if target.items == ANY else [_cast(item, target.items, work) for item in value]
+        raise _make_cast_error(value, "an array")
+    return (
+        value if target.items == ANY else [_cast_value(item, target.items, work) for item in value]
+    )
 
 
-def _object(value: Any, target: ObjectType, work: Work) -> Any:
-    value = _parsed(value)
+def _cast_object(value: Any, target: ObjectType, work: Work) -> Any:
+    value = _parse_json_text(value)
     if not isinstance(value, dict):
-        raise _cannot(value, "an object")
+        raise _make_cast_error(value, "an object")
     if not target.properties and target.additional in (None, ANY):
         return value
     known = dict(target.properties)
     extra = target.additional
     return {
-        key: _cast(item, known[key], work)
+        key: _cast_value(item, known[key], work)
         if key in known
         else item
         if extra is None
-        else _cast(item, extra, work)
+        else _cast_value(item, extra, work)
         for key, item in value.items()
     }
 
 
-def _union(value: Any, target: UnionType, work: Work) -> Any:
+def _cast_union(value: Any, target: UnionType, work: Work) -> Any:
     work.spend(len(target.options))
     for option in target.options:
-        if _is(value, option):
-            return _cast(value, option, work)
+        if _is_of_type(value, option):
+            return _cast_value(value, option, work)
     for option in target.options:
         try:
-            return _cast(value, option, work)
+            return _cast_value(value, option, work)
         except CastError:
             continue
-    raise _cannot(value, "any type of the union")
+    raise _make_cast_error(value, "any type of the union")
 
 
-def _is(value: Any, option: Type) -> bool:
+def _is_of_type(value: Any, option: Type) -> bool:
     """Whether `value` is of the option's kind already, without conversion."""
     if isinstance(option, ArrayType):
         return isinstance(value, list)
     if isinstance(option, ObjectType):
         return isinstance(value, dict)
     if isinstance(option, UnionType):
-        return any(_is(value, inner) for inner in option.options)
-    return option.kind == "any" or option.kind == _kind(value)
+        return any(_is_of_type(value, inner) for inner in option.options)
+    return option.kind == "any" or option.kind == _name_json_type(value)
 
 
-def _kind(value: Any) -> str:
+def _name_json_type(value: Any) -> str:
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -130,7 +132,7 @@ def _kind(value: Any) -> str:
     return "array" if isinstance(value, list) else "object"
 
 
-def _string(value: Any) -> Any:
+def _cast_string(value: Any) -> Any:
     if isinstance(value, str):
         return value
     try:
@@ -139,8 +141,8 @@ def _string(value: Any) -> Any:
         raise CastError(f"a {type(value).__name__} cannot become a string: not JSON") from None
 
 
-def _integer(value: Any) -> Any:
-    number = _number(value)
+def _cast_integer(value: Any) -> Any:
+    number = _cast_number(value)
     if not isinstance(number, float):
         return number
     if int(number) not in _INTEGERS:
@@ -148,17 +150,17 @@ def _integer(value: Any) -> Any:
     return int(number)
 
 
-def _number(value: Any) -> Any:
-    value = _parsed(value)
-    return value if value is None else _amount(value, "a number")
+def _cast_number(value: Any) -> Any:
+    value = _parse_json_text(value)
+    return value if value is None else _check_number(value, "a number")
 
 
-def _boolean(value: Any) -> Any:
-    value = _parsed(value)
-    return value if value is None else _amount(value, "a boolean") != 0
+def _cast_boolean(value: Any) -> Any:
+    value = _parse_json_text(value)
+    return value if value is None else _check_number(value, "a boolean") != 0
 
 
-def _amount(value: Any, wanted: str) -> int | float:
+def _check_number(value: Any, wanted: str) -> int | float:
     """`value` as a number that JSON has and a database keeps."""
     if isinstance(value, float) and not math.isfinite(value):
         raise CastError(f"a number that is not finite cannot become {wanted}")
@@ -166,16 +168,16 @@ def _amount(value: Any, wanted: str) -> int | float:
         raise CastError(f"an integer of more than 64 bit cannot become {wanted}")
     if isinstance(value, (int, float)):
         return int(value) if isinstance(value, bool) else value
-    raise _cannot(value, wanted)
+    raise _make_cast_error(value, wanted)
 
 
-def _null(value: Any) -> Any:
+def _cast_null(value: Any) -> Any:
     if value is None:
         return None
-    raise _cannot(value, "null")
+    raise _make_cast_error(value, "null")
 
 
-def _parsed(value: Any) -> Any:
+def _parse_json_text(value: Any) -> Any:
     """A string as the JSON value it spells, where it spells one; anything else as it is."""
     if not isinstance(value, str):
         return value
@@ -185,15 +187,15 @@ def _parsed(value: Any) -> Any:
         return value
 
 
-def _cannot(value: Any, wanted: str) -> CastError:
-    return CastError(f"a {_kind(value)} cannot become {wanted}")
+def _make_cast_error(value: Any, wanted: str) -> CastError:
+    return CastError(f"a {_name_json_type(value)} cannot become {wanted}")
 
 
 _SCALARS: Final[dict[str, Callable[[Any], Any]]] = {
     "any": lambda value: value,
-    "string": _string,
-    "integer": _integer,
-    "number": _number,
-    "boolean": _boolean,
-    "null": _null,
+    "string": _cast_string,
+    "integer": _cast_integer,
+    "number": _cast_number,
+    "boolean": _cast_boolean,
+    "null": _cast_null,
 }

@@ -248,8 +248,8 @@ def frame_of(
         node=node,
         path=(*around, node.id),
         channel=channel_of(node.id),
-        inputs=tuple(_plan(flow, node, port) for port in node.inputs),
-        before=_before(flow, node),
+        inputs=tuple(_plan_input(flow, node, port) for port in node.inputs),
+        before=_list_turn_channels(flow, node),
         routes=flow.routes_of(node.id),
         max_steps=max_steps,
         pin=pin_of(digest, around),
@@ -259,7 +259,7 @@ def frame_of(
     )
 
 
-def _before(flow: FlowIR, node: Node) -> tuple[str, ...]:
+def _list_turn_channels(flow: FlowIR, node: Node) -> tuple[str, ...]:
     """A StartNode also passes the turn to itself, to ask for the next missing input; a finalize
     whose choice can be recorded no more passes it back to the node that resolved its slot.
     """
@@ -267,7 +267,7 @@ def _before(flow: FlowIR, node: Node) -> tuple[str, ...]:
     return tuple(channel_of(source) for source in (*own, *flow.sources_of(node.id)))
 
 
-def _plan(flow: FlowIR, node: Node, port: Port) -> InputPlan:
+def _plan_input(flow: FlowIR, node: Node, port: Port) -> InputPlan:
     sources = []
     for edge in flow.feeds.get((node.id, port.title), ()):
         output = next(p for p in flow.by_id[edge.source].outputs if p.title == edge.output)

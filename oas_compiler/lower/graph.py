@@ -68,12 +68,16 @@ def lower_flow(
     """The graph of `flow`; a checked flow always lowers."""
     load_schemas()
     record = Annotated[dict[str, Any], Record]
-    keys = {**_FIXED, **_inputs(depth), **{channel_of(node.id): record for node in flow.nodes}}
+    keys = {
+        **_FIXED,
+        **_make_inputs_key(depth),
+        **{channel_of(node.id): record for node in flow.nodes},
+    }
     graph = StateGraph(
-        _schema("State", keys),
+        _make_typed_dict("State", keys),
         context_schema=HostContext,
-        input_schema=_schema("Input", _input_keys(depth)),
-        output_schema=_schema("Output", {key: _FIXED[key] for key in _OUTPUT_KEYS}),
+        input_schema=_make_typed_dict("Input", _input_keys(depth)),
+        output_schema=_make_typed_dict("Output", {key: _FIXED[key] for key in _OUTPUT_KEYS}),
     )
     for node in flow.nodes:
         frame = frame_of(
@@ -91,12 +95,12 @@ def lower_flow(
             wiring=wiring,
             depth=depth,
         )
-        _add(graph, site, lower_node(site), keys)
+        _add_graph_node(graph, site, lower_node(site), keys)
     graph.add_edge(START, node_name(flow.start))
     return graph
 
 
-def _inputs(depth: int) -> dict[str, Any]:
+def _make_inputs_key(depth: int) -> dict[str, Any]:
     """A caller's inputs are read once and checked; a subflow's come from its parent, sealed."""
     inputs = dict[str, Any]
     return {INPUTS: inputs if depth == 0 else Annotated[inputs, HostOnly]}
@@ -104,10 +108,12 @@ def _inputs(depth: int) -> dict[str, Any]:
 
 def _input_keys(depth: int) -> dict[str, Any]:
     """A caller sets `inputs` only; a subgraph also takes what its parent sealed for it."""
-    return _inputs(depth) if depth == 0 else {**_inputs(depth), **_GOVERNED}
+    return _make_inputs_key(depth) if depth == 0 else {**_make_inputs_key(depth), **_GOVERNED}
 
 
-def _add(graph: StateGraph[Any, Any, Any, Any], site: Site, lowered: Lowered, keys: Any) -> None:
+def _add_graph_node(
+    graph: StateGraph[Any, Any, Any, Any], site: Site, lowered: Lowered, keys: Any
+) -> None:
     node = site.node
     name = node_name(node.id)
     # A node that acts looks whether somebody ended the run meanwhile.
@@ -115,10 +121,12 @@ def _add(graph: StateGraph[Any, Any, Any, Any], site: Site, lowered: Lowered, ke
     reads = dict.fromkeys((CURSOR, *site.frame.channels(), *endings, *lowered.reads))
     graph.add_node(
         name,
-        _runnable(site, lowered),
-        input_schema=_schema(f"Reads_{len(graph.nodes)}", {key: keys[key] for key in reads}),
-        metadata=_metadata(site),
-        destinations=_destinations(site) if lowered.chooses else None,
+        _make_runnable(site, lowered),
+        input_schema=_make_typed_dict(
+            f"Reads_{len(graph.nodes)}", {key: keys[key] for key in reads}
+        ),
+        metadata=_describe_node(site),
+        destinations=_list_destinations(site) if lowered.chooses else None,
     )
     if isinstance(node, EndNode):
         graph.add_edge(name, END)
@@ -126,7 +134,7 @@ def _add(graph: StateGraph[Any, Any, Any, Any], site: Site, lowered: Lowered, ke
         graph.add_edge(name, node_name(site.frame.routes["next"]))
 
 
-def _runnable(site: Site, lowered: Lowered) -> Runnable[Any, Any]:
+def _make_runnable(site: Site, lowered: Lowered) -> Runnable[Any, Any]:
     name = node_name(site.node.id)
     if lowered.bare:
         made = node_runnable(name, lowered.run, lowered.arun)
@@ -136,7 +144,7 @@ def _runnable(site: Site, lowered: Lowered) -> Runnable[Any, Any]:
     return made if lowered.acts else does_not_act(made)
 
 
-def _metadata(site: Site) -> dict[str, Any]:
+def _describe_node(site: Site) -> dict[str, Any]:
     """What Studio shows of a node: its OAS name, and the id that the author gave it."""
     node: Node = site.node
     return {
@@ -146,7 +154,7 @@ def _metadata(site: Site) -> dict[str, Any]:
     }
 
 
-def _destinations(site: Site) -> dict[str, str] | tuple[str, ...]:
+def _list_destinations(site: Site) -> dict[str, str] | tuple[str, ...]:
     """Where a node that chooses can go, with the branch's name: Studio draws these."""
     if set(site.frame.routes) <= {"next"}:
         return tuple(node_name(target) for target in site.frame.routes.values())
@@ -158,5 +166,5 @@ def _destinations(site: Site) -> dict[str, str] | tuple[str, ...]:
     return targets
 
 
-def _schema(name: str, keys: dict[str, Any]) -> Any:
+def _make_typed_dict(name: str, keys: dict[str, Any]) -> Any:
     return TypedDict(name, keys, total=False)  # type: ignore[operator]

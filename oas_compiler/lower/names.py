@@ -36,10 +36,12 @@ def channel_of(node_id: str) -> str:
 
 def in_a_picture(text: str) -> str:
     """`text` with everything escaped that is no letter for a picture's language."""
-    return "".join(c if c.isprintable() and c not in _RESERVED else _escaped(c) for c in text)
+    return "".join(
+        c if c.isprintable() and c not in _RESERVED else _percent_encode(c) for c in text
+    )
 
 
-def _escaped(letter: str) -> str:
+def _percent_encode(letter: str) -> str:
     return "".join(f"%{byte:02X}" for byte in letter.encode("utf-8", "surrogatepass"))
 
 

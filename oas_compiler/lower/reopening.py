@@ -35,7 +35,7 @@ class WayBack:
 
 def way_back(flow: FlowIR, node: ApiNode) -> WayBack | None:
     """None for a node that finalizes nothing, and where no node, or several, resolved its slot."""
-    if not _calls(node, FINALIZE):
+    if not _is_call_to(node, FINALIZE):
         return None
     resolves: set[str] = set()
     gates: set[str] = set()
@@ -46,7 +46,7 @@ def way_back(flow: FlowIR, node: ApiNode) -> WayBack | None:
             if source in seen:
                 continue
             seen.add(source)
-            if _calls(flow.by_id[source], RESOLVE):
+            if _is_call_to(flow.by_id[source], RESOLVE):
                 resolves.add(source)
                 continue
             if isinstance(flow.by_id[source], InputMessageNode):
@@ -69,11 +69,11 @@ def leading_back_to(flow: FlowIR, gate: str) -> tuple[str, ...]:
 
 def returning_to(flow: FlowIR, node: Node) -> tuple[str, ...]:
     """The finalizes that pass the turn back to this node, which resolved their slot."""
-    if not _calls(node, RESOLVE):
+    if not _is_call_to(node, RESOLVE):
         return ()
     ways = ((one.id, way_back(flow, one)) for one in flow.nodes if isinstance(one, ApiNode))
     return tuple(name for name, way in ways if way is not None and way.resolve == node.id)
 
 
-def _calls(node: Node, path: str) -> bool:
+def _is_call_to(node: Node, path: str) -> bool:
     return isinstance(node, ApiNode) and node.url.rstrip("/").endswith(path)

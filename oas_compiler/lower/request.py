@@ -96,18 +96,22 @@ class Request:
         body = None if self.body is None else self.body.render(values)
         if not self.env:
             return Rendered(
-                url=url, headers=_texts(headers), query=_texts(query), body=body, written=None
+                url=url,
+                headers=_encode_texts(headers),
+                query=_encode_texts(query),
+                body=body,
+                written=None,
             )
         return Rendered(
             url=str(self._sent(url)),
-            headers=_texts(self._sent(headers)),
-            query=_texts(self._sent(query)),
+            headers=_encode_texts(self._sent(headers)),
+            query=_encode_texts(self._sent(query)),
             body=self._sent(body),
-            written=Written(url=str(_named(url)), body=_named(body)),
+            written=Written(url=str(_restore_placeholders(url)), body=_restore_placeholders(body)),
         )
 
     def _sent(self, tree: JsonValue) -> JsonValue:
-        return _marked(tree, self.env)
+        return _replace_marks(tree, self.env)
 
 
 def names_platform(url: str) -> bool:
@@ -120,11 +124,11 @@ def spells_platform(url: str) -> bool:
     return _SPELLS_PLATFORM.match(url) is not None
 
 
-def _named(tree: JsonValue) -> JsonValue:
-    return _marked(tree, None)
+def _restore_placeholders(tree: JsonValue) -> JsonValue:
+    return _replace_marks(tree, None)
 
 
-def _marked(tree: JsonValue, env: Mapping[str, str] | None) -> JsonValue:
+def _replace_marks(tree: JsonValue, env: Mapping[str, str] | None) -> JsonValue:
     """`tree` with values for its marks, or with the names of the placeholders."""
     if isinstance(tree, str):
         if _NONCE not in tree:
@@ -133,11 +137,11 @@ def _marked(tree: JsonValue, env: Mapping[str, str] | None) -> JsonValue:
             lambda found: "{{" + found[1] + "}}" if env is None else env[found[1]], tree
         )
     if isinstance(tree, list):
-        return [_marked(item, env) for item in tree]
+        return [_replace_marks(item, env) for item in tree]
     if isinstance(tree, dict):
-        return {key: _marked(item, env) for key, item in tree.items()}
+        return {key: _replace_marks(item, env) for key, item in tree.items()}
     return tree
 
 
-def _texts(rendered: Any) -> dict[str, str]:
+def _encode_texts(rendered: Any) -> dict[str, str]:
     return {k: v if isinstance(v, str) else json_text(v) for k, v in rendered.items()}

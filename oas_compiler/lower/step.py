@@ -44,7 +44,7 @@ class Surroundings:
 def step(about: Surroundings, lowered: Lowered) -> NodeFunction:
     """The node's function, only in its turn, raising only clean errors."""
     frame, run, acts = about.frame, lowered.run, lowered.acts
-    may_run = _permission(frame, lowered)
+    may_run = _make_turn_check(frame, lowered)
 
     def visit(state: Mapping[str, Any], runtime: Runtime[HostContext]) -> Any:
         try:
@@ -59,9 +59,9 @@ def step(about: Surroundings, lowered: Lowered) -> NodeFunction:
                     since=frame.seen_before(state),
                 )
                 state = with_seen(state, seen)
-            return _kept(run(state, runtime), acts, runtime)
+            return _remove_host_tokens(run(state, runtime), acts, runtime)
         except BaseException as error:  # noqa: BLE001 - the border between a node and the engine
-            raised = _clean(about, error, runtime)
+            raised = _redact_error(about, error, runtime)
         # Raised out here: in the handler it would drag the original along, secrets and all.
         raise raised
 
@@ -73,7 +73,7 @@ def async_step(about: Surroundings, lowered: Lowered) -> AsyncNodeFunction | Non
     frame, arun, acts = about.frame, lowered.arun, lowered.acts
     if arun is None:
         return None
-    may_run = _permission(frame, lowered)
+    may_run = _make_turn_check(frame, lowered)
 
     async def visit(state: Mapping[str, Any], runtime: Runtime[HostContext]) -> Any:
         try:
@@ -88,17 +88,17 @@ def async_step(about: Surroundings, lowered: Lowered) -> AsyncNodeFunction | Non
                     since=frame.seen_before(state),
                 )
                 state = with_seen(state, seen)
-            return _kept(await arun(state, runtime), acts, runtime)
+            return _remove_host_tokens(await arun(state, runtime), acts, runtime)
         except CancelledError:
             raise
         except BaseException as error:  # noqa: BLE001 - the border between a node and the engine
-            raised = _clean(about, error, runtime)
+            raised = _redact_error(about, error, runtime)
         raise raised
 
     return visit
 
 
-def _permission(frame: Frame, lowered: Lowered) -> Callable[[Mapping[str, Any]], bool]:
+def _make_turn_check(frame: Frame, lowered: Lowered) -> Callable[[Mapping[str, Any]], bool]:
     if lowered.acts:
         return lambda state: not was_sent() and not has_ended(state) and frame.has_turn(state)
     if lowered.takes_turns:
@@ -106,7 +106,7 @@ def _permission(frame: Frame, lowered: Lowered) -> Callable[[Mapping[str, Any]],
     return lambda _state: not was_sent()
 
 
-def _kept(update: Any, acts: bool, runtime: Runtime[HostContext]) -> Any:
+def _remove_host_tokens(update: Any, acts: bool, runtime: Runtime[HostContext]) -> Any:
     """What came from outside, without the host's tokens in it.
 
     Not without the values of placeholders: they may be any word, also one of a node or a channel.
@@ -121,7 +121,7 @@ def _kept(update: Any, acts: bool, runtime: Runtime[HostContext]) -> Any:
     return cut_out(update, tokens)
 
 
-def _clean(
+def _redact_error(
     about: Surroundings, error: BaseException, runtime: Runtime[HostContext]
 ) -> BaseException:
     """`error` as it may be shown and stored."""
@@ -132,11 +132,11 @@ def _clean(
     secrets = about.secrets(runtime)
     if isinstance(error, (FlowError, PlatformError)) and clean_error(error, secrets):
         return error
-    said = redact(f"{type(error).__name__}: {_text(error)}", secrets)
+    said = redact(f"{type(error).__name__}: {_format_error(error)}", secrets)
     return about.frame.failed(said[:500])
 
 
-def _text(error: BaseException) -> str:
+def _format_error(error: BaseException) -> str:
     try:
         return str(error)
     except Exception:  # noqa: BLE001 - a stranger's __str__ may do anything

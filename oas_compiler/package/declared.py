@@ -47,21 +47,21 @@ class Wanted:
 
 def wanted(cinatra: Mapping[str, JsonValue]) -> tuple[Wanted, ...]:
     """Every child agent of the `cinatra` object of a package.json, sorted by name."""
-    found = {one.name: one for one in reversed(list(_listed(cinatra.get("dependencies"))))}
-    for one in _mapped(cinatra.get("agentDependencies")):
+    found = {one.name: one for one in reversed(list(_read_agent_list(cinatra.get("dependencies"))))}
+    for one in _read_agent_map(cinatra.get("agentDependencies")):
         listed = found.get(one.name)
         differs = listed is not None and listed.range != one.range
         found[one.name] = replace(one, other_range=listed.range) if listed and differs else one
     return tuple(sorted(found.values(), key=lambda one: one.name))
 
 
-def _mapped(value: JsonValue) -> Iterator[Wanted]:
+def _read_agent_map(value: JsonValue) -> Iterator[Wanted]:
     if isinstance(value, dict):
         for name, asked in value.items():
             yield Wanted(name=name, range=asked, pointer=child(MAP, name))
 
 
-def _listed(value: JsonValue) -> Iterator[Wanted]:
+def _read_agent_list(value: JsonValue) -> Iterator[Wanted]:
     for index, entry in enumerate(value if isinstance(value, list) else ()):
         if not isinstance(entry, dict) or entry.get("kind") != "agent":
             continue

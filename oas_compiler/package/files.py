@@ -63,20 +63,20 @@ def list_folder(root: Path, max_files: int, max_folders: int) -> Listing:
     closed: list[str] = []
 
     def failed(error: OSError) -> None:
-        closed.append(_relative(Path(os.fsdecode(error.filename or root)), root))
+        closed.append(_format_relative_path(Path(os.fsdecode(error.filename or root)), root))
 
     for folders, (folder, names) in enumerate(walk(str(root), _is_entered, failed), start=1):
         for name in names:
             path = Path(folder, name)
             if name.startswith(".") and not _keeps_secrets(name):
                 continue
-            kind = _kind(path, root)
+            kind = _find_file_kind(path, root)
             if kind == "file":
                 kind = "secret" if name.startswith(".") else kind
                 if len(found[kind]) < max_files:
-                    found[kind].append(_relative(path, root))
+                    found[kind].append(_format_relative_path(path, root))
             elif kind == "refused" and len(found[kind]) < max_files:
-                found[kind].append(_relative(path, root))
+                found[kind].append(_format_relative_path(path, root))
         if folders >= max_folders or len(found["file"]) >= max_files:
             break
     return Listing(
@@ -96,7 +96,7 @@ def plan_scan(root: Path, files: Iterable[str]) -> ScanPlan:
     left = MAX_SCAN_BYTES
     parts: list[tuple[str, int]] = []
     left_out: list[str] = []
-    for size, file in sorted(_sizes(root, files)):
+    for size, file in sorted(_measure_files(root, files)):
         if size < 0 or size > left:
             left_out.append(file)
         if size > 0 and left > 0:
@@ -115,7 +115,7 @@ def read_part(root: Path, file: str, size: int) -> str:
     return raw.decode("utf-16" if is_utf_16 else "utf-8-sig", errors="replace")
 
 
-def _sizes(root: Path, files: Iterable[str]) -> Iterator[tuple[int, str]]:
+def _measure_files(root: Path, files: Iterable[str]) -> Iterator[tuple[int, str]]:
     """Bytes of each file that may hold text; -1 where it may not be read."""
     folder = folder_at(root)
     for file in files:
@@ -131,16 +131,16 @@ def _keeps_secrets(name: str) -> bool:
     return name in _SECRET_FILES or name == ".env" or name.startswith(".env.")
 
 
-def _kind(path: Path, root: Path) -> str:
+def _find_file_kind(path: Path, root: Path) -> str:
     """What a name that was listed is; only of a link the way has to be looked at."""
     try:
         mode = path.lstat().st_mode
     except (OSError, ValueError):
         return ""
     if stat.S_ISLNK(mode):
-        return folder_at(root).kind(_relative(path, root))
+        return folder_at(root).kind(_format_relative_path(path, root))
     return "file" if stat.S_ISREG(mode) else "refused"
 
 
-def _relative(path: Path, root: Path) -> str:
+def _format_relative_path(path: Path, root: Path) -> str:
     return path.relative_to(root).as_posix() if path.is_relative_to(root) else path.as_posix()

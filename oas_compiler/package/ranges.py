@@ -41,19 +41,21 @@ _BUILD: Final = re.compile(r"(?<=[0-9xX*])\+[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*")
 
 def is_range(text: object) -> bool:
     """Whether this is a version range of npm; tags (`latest`) and places (`file:…`) are none."""
-    return isinstance(text, str) and (bool(_USUAL.fullmatch(text)) or _range(text) is not None)
+    return isinstance(text, str) and (
+        bool(_USUAL.fullmatch(text)) or _parse_range(text) is not None
+    )
 
 
 def is_version(text: object) -> bool:
     """Whether this is one exact version, `1.2.3`, `1.2.3-rc.1` or `1.2.3+build`."""
     return isinstance(text, str) and (
-        bool(_THREE_NUMBERS.fullmatch(text)) or _version(text) is not None
+        bool(_THREE_NUMBERS.fullmatch(text)) or _parse_version(text) is not None
     )
 
 
 def satisfies(version: str, text: str) -> bool:
     """Whether the range admits the version; False where one of the two cannot be read."""
-    found, wanted = _version(version), _range(text)
+    found, wanted = _parse_version(version), _parse_range(text)
     return found is not None and wanted is not None and bool(wanted.test(found))
 
 
@@ -67,7 +69,7 @@ def in_order(versions: Iterable[str]) -> list[str]:
     """From the lowest to the highest; what is no version stands before all others."""
 
     def compare(one: str, other: str) -> int:
-        first, second = _version(one), _version(other)
+        first, second = _parse_version(one), _parse_version(other)
         if first is None or second is None:
             return (first is not None) - (second is not None) or (one > other) - (one < other)
         return int(first.compare(second)) or (one > other) - (one < other)
@@ -95,7 +97,7 @@ def refusal(text: object) -> str:
 
 
 @lru_cache(maxsize=4096)
-def _range(text: str) -> Any:
+def _parse_range(text: str) -> Any:
     """node-semver's own object; `None` when npm would refuse the text."""
     if not _is_plain(text):
         return None
@@ -122,7 +124,7 @@ def _widest_alone(made: Any, anything: object) -> None:
 
 
 @lru_cache(maxsize=4096)
-def _version(text: str) -> Any:
+def _parse_version(text: str) -> Any:
     if not _is_plain(text):
         return None
     import nodesemver

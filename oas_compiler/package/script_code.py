@@ -36,12 +36,12 @@ _SHELL: Final = re.compile(r"(?:(?<=[\s;&|(])|^)#[^\n]*|\\[\s\S]|'[^']*'?", re.M
 
 def python_code(text: str) -> str:
     """Python: comments and strings; the code in an f-string is blank too."""
-    return _PYTHON.sub(lambda found: _emptied(found[0]), text)
+    return _PYTHON.sub(lambda found: _blank_string_or_comment(found[0]), text)
 
 
 def shell_code(text: str) -> str:
     """Shell: comments and single quotes; in double quotes a shell still runs `$(…)`."""
-    return _SHELL.sub(lambda found: _emptied(found[0]), text)
+    return _SHELL.sub(lambda found: _blank_string_or_comment(found[0]), text)
 
 
 def javascript_code(text: str) -> str:
@@ -49,17 +49,17 @@ def javascript_code(text: str) -> str:
     return _JavaScript(text).read()
 
 
-def _blank(text: str) -> str:
+def _blank_text(text: str) -> str:
     return re.sub(r"[^\n]", " ", text)
 
 
-def _emptied(piece: str) -> str:
+def _blank_string_or_comment(piece: str) -> str:
     """Quotes of a string stay, what is between them goes; of a comment nothing stays."""
     quote = piece[0]
     if quote not in {'"', "'"}:
-        return _blank(piece)
+        return _blank_text(piece)
     closed = len(piece) > 1 and piece[-1] == quote
-    return quote + _blank(piece[1:-1] if closed else piece[1:]) + (quote if closed else "")
+    return quote + _blank_text(piece[1:-1] if closed else piece[1:]) + (quote if closed else "")
 
 
 class _JavaScript:
@@ -90,9 +90,9 @@ class _JavaScript:
 
     def _take(self, piece: str) -> None:
         if piece.startswith(("//", "/*")):
-            self._put(_blank(piece), len(piece), "")
+            self._put(_blank_text(piece), len(piece), "")
         elif piece[0] in {'"', "'"}:
-            self._put(_emptied(piece), len(piece), '"')
+            self._put(_blank_string_or_comment(piece), len(piece), '"')
         elif piece == "`":
             self._put(piece, 1, piece)
             self._template()
@@ -118,20 +118,20 @@ class _JavaScript:
         start = self._position
         for match in _TEMPLATE.finditer(self._text, start):
             if match[0] in {"`", "${"}:
-                self._out.append(_blank(self._text[start : match.start()]))
+                self._out.append(_blank_text(self._text[start : match.start()]))
                 self._position = match.start()
                 if match[0] == "${":
                     self._braces.append("${")
                 self._put(match[0], len(match[0]), match[0])
                 return
-        self._put(_blank(self._text[start:]), len(self._text) - start, "")
+        self._put(_blank_text(self._text[start:]), len(self._text) - start, "")
 
     def _slash(self) -> None:
         if self._position >= self._divides_until and _BEFORE_PATTERN.search(self._before):
             found = _PATTERN.match(self._text, self._position)
             assert found is not None
             if len(found[0]) > 1 and found[0].endswith("/"):
-                self._put("/" + _blank(found[0][1:-1]) + "/", len(found[0]), ")")
+                self._put("/" + _blank_text(found[0][1:-1]) + "/", len(found[0]), ")")
                 return
             # nothing closes it on this line: look no further there
             self._divides_until = found.end()

@@ -106,7 +106,9 @@ class Skill:
         """Relative links, and files of `scripts/`, `references/` and `assets/`; each target once."""
         found: dict[str, Reference] = {}
         for index in range(self.body, len(self.lines)):
-            for target, column, is_link in _targets(self.lines[index], index in self.code_lines):
+            for target, column, is_link in _find_targets(
+                self.lines[index], index in self.code_lines
+            ):
                 place = Place("", index + 1, column + 1)
                 found.setdefault(target, Reference(target=target, place=place, is_link=is_link))
         return tuple(found.values())
@@ -117,7 +119,7 @@ def read_skill(file: str, text: str) -> Skill:
     lines = text.split("\n")
     body = _end_of_frontmatter(lines)
     # the line of dashes stays a line, so that places are those of the file
-    front, flaw = _members("\n" + "\n".join(lines[1 : body - 1])) if body else ({}, None)
+    front, flaw = _read_frontmatter("\n" + "\n".join(lines[1 : body - 1])) if body else ({}, None)
     return Skill(file=file, text=text, front=MappingProxyType(front), body=body, flaw=flaw)
 
 
@@ -148,7 +150,7 @@ def common_members(text: str) -> dict[str, JsonValue] | None:
     return members
 
 
-def _members(text: str) -> tuple[dict[str, JsonValue], tuple[str, Place] | None]:
+def _read_frontmatter(text: str) -> tuple[dict[str, JsonValue], tuple[str, Place] | None]:
     """The frontmatter as the one reader of YAML has it."""
     if len(text) > MAX_FRONTMATTER:
         return {}, (f"it is longer than {MAX_FRONTMATTER:,} characters", Place("", 1, 1))
@@ -183,7 +185,7 @@ def _code_lines(lines: tuple[str, ...], first: int) -> Iterator[int]:
             fence = match[1]
 
 
-def _targets(line: str, is_code: bool) -> Iterator[tuple[str, int, bool]]:
+def _find_targets(line: str, is_code: bool) -> Iterator[tuple[str, int, bool]]:
     """(target, column from 0, whether it is a link) of everything a line refers to."""
     if not is_code:
         prose = _INLINE_CODE.sub(lambda code: " " * len(code[0]), line)

@@ -18,10 +18,10 @@ from oas_compiler.text.secrets import without_secrets
 
 def github(findings: Iterable[Finding]) -> str:
     """One line for each finding; empty without findings."""
-    return "".join(f"{_command(finding)}\n" for finding in findings)
+    return "".join(f"{_format_command(finding)}\n" for finding in findings)
 
 
-def _command(finding: Finding) -> str:
+def _format_command(finding: Finding) -> str:
     card = find(finding.code)
     properties = {
         "file": path_from_here(finding.file) if finding.file else "",
@@ -29,12 +29,14 @@ def _command(finding: Finding) -> str:
         "col": str(finding.column or ""),
         "title": f"{finding.code} {card.name}" if card is not None else finding.code,
     }
-    listed = ",".join(f"{name}={_property(text)}" for name, text in properties.items() if text)
+    listed = ",".join(
+        f"{name}={_escape_property(text)}" for name, text in properties.items() if text
+    )
     hint = f"\nhint: {finding.hint}" if finding.hint else ""
-    return f"::{finding.severity} {listed}::{_data(without_secrets(finding.message + hint))}"
+    return f"::{finding.severity} {listed}::{_escape_data(without_secrets(finding.message + hint))}"
 
 
-def _data(text: str) -> str:
+def _escape_data(text: str) -> str:
     text = text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
     # A log is read at terminals, too: nothing in it may command one.
     return "".join(
@@ -43,5 +45,5 @@ def _data(text: str) -> str:
     )
 
 
-def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")
+def _escape_property(text: str) -> str:
+    return _escape_data(text).replace(":", "%3A").replace(",", "%2C")

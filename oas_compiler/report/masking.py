@@ -49,19 +49,21 @@ def masked(text: str, findings: Iterable[Finding]) -> str:
         text = _without_likely_secrets(text)
     if not secrets:
         return text
-    root, lines = _json(text), _Lines(text)
-    places = [_range(finding, root, lines) for finding in secrets]
-    return _starred(text, [*places, *_elsewhere(text, places)])
+    root, lines = _find_json_spans(text), _Lines(text)
+    places = [_find_secret_range(finding, root, lines) for finding in secrets]
+    return _star_ranges(text, [*places, *_find_repeated_values(text, places)])
 
 
-def _elsewhere(text: str, places: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+def _find_repeated_values(
+    text: str, places: Sequence[tuple[int, int]]
+) -> Iterator[tuple[int, int]]:
     """Where else the same values stand: what is a credential in one place is one everywhere."""
     values = dict.fromkeys(text[start:end].strip().strip("\"'") for start, end in places)
     for value in islice((one for one in values if len(one) >= _SHORTEST_AGAIN), _MOST_AGAIN):
         yield from (found.span() for found in re.finditer(re.escape(value), text))
 
 
-def _range(finding: Finding, root: Span | None, lines: _Lines) -> tuple[int, int]:
+def _find_secret_range(finding: Finding, root: Span | None, lines: _Lines) -> tuple[int, int]:
     # Without a pointer it is a place in a text, not in a document.
     if not finding.pointer:
         return lines.below(finding)
@@ -91,7 +93,7 @@ def _without_likely_secrets(text: str) -> str:
             continue
         value = _VALUE.match(text, found.end())
         if value is not None:
-            parts += [text[at : value.start()], _stars(value[0])]
+            parts += [text[at : value.start()], _star_value(value[0])]
             at = value.end()
     return _RUN.sub(_without_random, "".join([*parts, text[at:]]))
 
@@ -101,10 +103,10 @@ def _without_random(found: re.Match[str]) -> str:
 
     word = found[0]
     looks_hex = any(not (one.isdigit() or one.isalpha()) for one in _HEX.findall(word))
-    return _stars(word) if looks_hex or credential(word) else word
+    return _star_value(word) if looks_hex or credential(word) else word
 
 
-def _json(text: str) -> Span | None:
+def _find_json_spans(text: str) -> Span | None:
     try:
         return spans(text) if text.lstrip().startswith(("{", "[")) else None
     except (ValueError, IndexError):
@@ -152,18 +154,18 @@ class _Lines:
         return not line.strip() or len(line) - len(line.lstrip(" ")) > depth
 
 
-def _starred(text: str, places: Iterable[tuple[int, int]]) -> str:
+def _star_ranges(text: str, places: Iterable[tuple[int, int]]) -> str:
     parts, at = [], 0
     for start, end in sorted(places):
         if end <= at:
             continue
         first = max(start, at)
-        parts += [text[at:first], _stars(text[first:end])]
+        parts += [text[at:first], _star_value(text[first:end])]
         at = end
     return "".join([*parts, text[at:]])
 
 
-def _stars(value: str) -> str:
+def _star_value(value: str) -> str:
     """Stars for everything but blanks, the quotes around it and the kind of the credential."""
     shown = kind_of_secret(value)
     quoted = value[:1] in {'"', "'"} and value[-1:] == value[:1]

@@ -34,7 +34,7 @@ _FIRST_AFTER_READING: Final = "OAS010"
 
 def group_of(card: Rule) -> str:
     """One of `GROUPS`."""
-    rule = _rules().get(card.code)
+    rule = _map_rules_by_code().get(card.code)
     if rule is not None:
         return rule.look.__module__.split(".")[-2]
     if card in DEPENDENCIES:
@@ -61,5 +61,5 @@ def card_record(card: Rule) -> dict[str, JsonValue]:
 
 
 @cache
-def _rules() -> dict[str, CheckRule]:
+def _map_rules_by_code() -> dict[str, CheckRule]:
     return {rule.card.code: rule for rule in RULES}

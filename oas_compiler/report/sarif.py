@@ -39,10 +39,10 @@ Node = dict[str, JsonValue]
 def sarif(findings: Sequence[Finding]) -> Node:
     """The log of one run; reads the files that the findings name, for the ends of regions."""
     codes = sorted({finding.code: finding.severity for finding in findings}.items())
-    rules: list[JsonValue] = [_rule(code, severity) for code, severity in codes]
+    rules: list[JsonValue] = [_describe_rule(code, severity) for code, severity in codes]
     results = _Results(findings, {code: index for index, (code, _) in enumerate(codes)})
     driver: Node = {"name": "oasflow", "rules": rules}
-    number = _version()
+    number = _find_tool_version()
     if number:
         driver["version"] = number
     run: Node = {
@@ -57,20 +57,20 @@ _ESCAPED: Final = str.maketrans({"\\": r"\\", "[": r"\[", "]": r"\]", "{": "{{",
 """Else `[text](address)` is a link, and `{0}` is replaced (SARIF 3.11.5 and 3.11.6)."""
 
 
-def _message(text: str) -> str:
+def _escape_message(text: str) -> str:
     """A plain text message that says exactly `text`."""
     return plain(without_secrets(text)).translate(_ESCAPED)
 
 
 @cache
-def _version() -> str:
+def _find_tool_version() -> str:
     try:
         return version("oasflow")
     except PackageNotFoundError:  # used from a folder that is not installed
         return ""
 
 
-def _rule(code: str, severity: Severity) -> Node:
+def _describe_rule(code: str, severity: Severity) -> Node:
     card = find(code)
     if card is None:
         return {"id": code, "defaultConfiguration": {"level": severity}}
@@ -79,13 +79,13 @@ def _rule(code: str, severity: Severity) -> Node:
         "name": card.name,
         "shortDescription": {"text": card.summary},
         "fullDescription": {"text": f"{card.summary} {card.fix}"},
-        "help": {"text": _help(card), "markdown": _help_in_markdown(card)},
+        "help": {"text": _format_help(card), "markdown": _help_in_markdown(card)},
         "defaultConfiguration": {"level": severity},
         "properties": {"aliases": list(card.aliases), "source": card.source},
     }
 
 
-def _help(card: Rule) -> str:
+def _format_help(card: Rule) -> str:
     parts = [card.fix, f"Source: {card.source}."]
     parts += [
         f"{title}:\n{text}" for title, text in (("Bad", card.bad), ("Good", card.good)) if text
@@ -119,7 +119,7 @@ class _Results:
             "ruleId": finding.code,
             "ruleIndex": self._rules[finding.code],
             "level": finding.severity,
-            "message": {"text": _message(finding.message + hint)},
+            "message": {"text": _escape_message(finding.message + hint)},
             "locations": [self._location(finding)],
             "partialFingerprints": {FINGERPRINT: self._fingerprint(finding)},
         }
@@ -169,12 +169,16 @@ class _Results:
             return None  # the file became another one in between
         there = rewriting.root.find(finding.pointer)
         place = (finding.line, finding.column)
-        if finding.line and there is not None and _at(there.member, starts) != place:
+        if (
+            finding.line
+            and there is not None
+            and _find_line_and_column(there.member, starts) != place
+        ):
             return None  # so it did here
         replacements = chosen.replacements()
         if any(without_secrets(one.text) != one.text for one in replacements):
             return None
-        changed: list[JsonValue] = [_replacement(one, starts) for one in replacements]
+        changed: list[JsonValue] = [_describe_replacement(one, starts) for one in replacements]
         location: Node = {"uri": uri(finding.file)}
         return {
             "description": {"text": f"Mend {finding.code}"},
@@ -190,8 +194,8 @@ class _Results:
         return self._rewritings[file]
 
 
-def _replacement(one: Replacement, starts: list[int]) -> Node:
-    first, last = _at(one.start, starts), _at(one.end, starts)
+def _describe_replacement(one: Replacement, starts: list[int]) -> Node:
+    first, last = _find_line_and_column(one.start, starts), _find_line_and_column(one.end, starts)
     return {
         "deletedRegion": {
             "startLine": first[0],
@@ -211,6 +215,6 @@ def _line_starts(text: str) -> list[int]:
     return starts
 
 
-def _at(offset: int, starts: list[int]) -> tuple[int, int]:
+def _find_line_and_column(offset: int, starts: list[int]) -> tuple[int, int]:
     line = bisect_right(starts, offset)
     return line, offset - starts[line - 1] + 1

@@ -47,14 +47,14 @@ class Selection:
             UnknownRule: with the nearest spelling.
 
         """
-        selected, ignored = _words(select), _words(ignore)
+        selected, ignored = _split_words(select), _split_words(ignore)
         for word in ignored:
             card = find(word)
             if card is not None and card not in DEPENDENCIES and card.code < FIRST_IGNORABLE:
                 raise UnknownRule(f"{card.code} cannot be ignored: the file could not be read")
         return cls(
-            selected=_codes(selected) if selected else None,
-            ignored=_codes(ignored, all_cases=False),
+            selected=_select_codes(selected) if selected else None,
+            ignored=_select_codes(ignored, all_cases=False),
         )
 
     def wants(self, finding: Finding) -> bool:
@@ -87,11 +87,11 @@ def nearest_rule(word: str) -> str:
     )
 
 
-def _words(given: Iterable[str]) -> list[str]:
+def _split_words(given: Iterable[str]) -> list[str]:
     return [word for text in given for part in text.split(",") if (word := part.strip())]
 
 
-def _codes(words: Iterable[str], *, all_cases: bool = True) -> frozenset[str]:
+def _select_codes(words: Iterable[str], *, all_cases: bool = True) -> frozenset[str]:
     """`all_cases`: also the rules that find only some cases of a name."""
     found: set[str] = set()
     for word in words:
@@ -99,12 +99,12 @@ def _codes(words: Iterable[str], *, all_cases: bool = True) -> frozenset[str]:
         if not all_cases and find(word) is not None:
             cards = cards[:1]
         if not cards:
-            raise UnknownRule(f'no rule is called "{word}"; {_advice(word)}')
+            raise UnknownRule(f'no rule is called "{word}"; {_format_rule_advice(word)}')
         if any(card in DEPENDENCIES for card in cards):
             raise UnknownRule(f'"{word}" is a rule of `oasflow deps`, which `check` does not apply')
         found |= {card.code for card in cards}
     return frozenset(found)
 
 
-def _advice(word: str) -> str:
+def _format_rule_advice(word: str) -> str:
     return nearest_rule(word) or "`oasflow rule` lists all"

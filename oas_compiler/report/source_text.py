@@ -36,7 +36,7 @@ class SourceTexts:
     def text(self, file: str) -> str:
         """The whole text as it is; empty where there is none."""
         if file not in self._texts:
-            self._texts[file] = _text(file)
+            self._texts[file] = _read_file_text(file)
         return self._texts[file]
 
     def line(self, finding: Finding) -> str | None:
@@ -60,7 +60,7 @@ def width(line: str, column: int) -> int:
     return found.end() - found.start() if found else 1
 
 
-def _text(file: str) -> str:
+def _read_file_text(file: str) -> str:
     if not file:
         return ""
     try:

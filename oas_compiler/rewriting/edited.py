@@ -20,7 +20,7 @@ _Keys = tuple[str, ...]
 
 def reads_back(before: JsonValue, after: JsonValue, edits: Iterable[Edit]) -> bool:
     """Whether a document became what its edits say, and nothing else of it changed."""
-    return _text(edited(before, edits)) == _text(after)
+    return _encode_for_comparison(edited(before, edits)) == _encode_for_comparison(after)
 
 
 def edited(value: JsonValue, edits: Iterable[Edit]) -> JsonValue:
@@ -38,15 +38,19 @@ def edited(value: JsonValue, edits: Iterable[Edit]) -> JsonValue:
             return old
         here = below.get(at, {})
         if isinstance(old, dict):
-            return _object({key: made(member, (*at, key)) for key, member in old.items()}, here)
+            return _edit_object(
+                {key: made(member, (*at, key)) for key, member in old.items()}, here
+            )
         if isinstance(old, list):
-            return _array([made(item, (*at, str(n))) for n, item in enumerate(old)], here)
+            return _edit_array([made(item, (*at, str(n))) for n, item in enumerate(old)], here)
         return old
 
     return made(value, ())
 
 
-def _object(members: dict[str, JsonValue], edits: dict[str, list[Edit]]) -> dict[str, JsonValue]:
+def _edit_object(
+    members: dict[str, JsonValue], edits: dict[str, list[Edit]]
+) -> dict[str, JsonValue]:
     found: dict[str, JsonValue] = {}
     for key, member in members.items():
         edit = edits[key][0] if key in edits else None
@@ -62,7 +66,7 @@ def _object(members: dict[str, JsonValue], edits: dict[str, list[Edit]]) -> dict
     return found
 
 
-def _array(items: list[JsonValue], edits: dict[str, list[Edit]]) -> list[JsonValue]:
+def _edit_array(items: list[JsonValue], edits: dict[str, list[Edit]]) -> list[JsonValue]:
     found: list[JsonValue] = []
     for index, item in enumerate(items):
         edit = edits[str(index)][0] if str(index) in edits else None
@@ -80,6 +84,6 @@ def _array(items: list[JsonValue], edits: dict[str, list[Edit]]) -> list[JsonVal
     return found + [value.value() for value in dict.fromkeys(added)]
 
 
-def _text(value: JsonValue) -> str:
+def _encode_for_comparison(value: JsonValue) -> str:
     """By text, because to Python `True` is 1 and 1 is 1.0."""
     return json.dumps(value, sort_keys=True)

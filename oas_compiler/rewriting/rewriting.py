@@ -253,7 +253,7 @@ class Style:
         return cls(
             text=text,
             newline="\r\n" if "\r\n" in text else "\n",
-            unit=_unit(text, root),
+            unit=_find_indent_unit(text, root),
             colon=":" if tight else ": ",
             comma="," if tight else ", ",
             escapes=text.isascii() and "\\u" in text,
@@ -292,7 +292,7 @@ class Style:
         return self.text.rfind("\n", 0, offset) + 1
 
 
-def _unit(text: str, root: Span) -> str:
+def _find_indent_unit(text: str, root: Span) -> str:
     """What the first member of the document is indented by."""
     first = next(iter(root.children.values()), None)
     found = _INDENT.search(text, root.start, first.member) if first is not None else None
@@ -306,7 +306,7 @@ def changed(container: Span, change: Changes, style: Style) -> list[Replacement]
     kept = [index for index, name in enumerate(names) if name not in change.removed]
     layout = _Layout.of(container, style)
     if not kept:
-        inside = layout.only([_keyed(container, pair) for pair in change.added])
+        inside = layout.only([_pair_key_and_value(container, pair) for pair in change.added])
         return [Replacement(container.start + 1, container.end - 1, inside)]
     last = kept[-1]
     found = [
@@ -316,7 +316,8 @@ def changed(container: Span, change: Changes, style: Style) -> list[Replacement]
         if names[index] in change.removed
     ]
     added = "".join(
-        f",{layout.gap}{layout.child(*_keyed(container, pair))}" for pair in change.added
+        f",{layout.gap}{layout.child(*_pair_key_and_value(container, pair))}"
+        for pair in change.added
     )
     end = children[-1].end if last + 1 < len(children) else children[last].end
     if added or end > children[last].end:
@@ -324,7 +325,7 @@ def changed(container: Span, change: Changes, style: Style) -> list[Replacement]
     return found
 
 
-def _keyed(container: Span, pair: tuple[str, Json]) -> tuple[str | None, Json]:
+def _pair_key_and_value(container: Span, pair: tuple[str, Json]) -> tuple[str | None, Json]:
     """An added child: its key in an object, `None` in a list, and its value."""
     return (pair[0] if container.opens == "{" else None), pair[1]
 

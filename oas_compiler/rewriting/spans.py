@@ -51,7 +51,7 @@ def spans(text: str) -> Span:
     root: Span | None = None
     containers: list[Span] = []
     key: tuple[str, int, int] | None = None
-    for start, end, piece in _pieces(text):
+    for start, end, piece in _iterate_tokens(text):
         if piece in "}]":
             containers.pop().end = end
             continue
@@ -74,7 +74,7 @@ def spans(text: str) -> Span:
     return root
 
 
-def _pieces(text: str) -> Iterator[tuple[int, int, str]]:
+def _iterate_tokens(text: str) -> Iterator[tuple[int, int, str]]:
     """Brackets, keys and scalars; commas and colons say nothing more."""
     for match in _TOKEN.finditer(text):
         piece = match.group()

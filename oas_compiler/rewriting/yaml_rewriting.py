@@ -160,7 +160,7 @@ class YamlRewriting:
         """
         return any(
             "+" in found["says"] or _INDENTED_COMMENT.match(self.text, end)
-            for span in _scalars(self.root)
+            for span in _collect_scalars(self.root)
             if span.end <= start and not self.text[span.end : start].strip()
             if (found := self._block_text(span))
         )
@@ -168,7 +168,7 @@ class YamlRewriting:
     def _keep_comments(self, one: Replacement) -> None:
         """Raises: `CannotEdit` where a comment would go."""
         bare = list(self.text[one.start : one.end])
-        for span in _scalars(self.root):
+        for span in _collect_scalars(self.root):
             if one.start <= span.start and span.end <= one.end:
                 bare[span.start - one.start : span.end - one.start] = "x" * (span.end - span.start)
         if any(_COMMENT.search(line) for line in "".join(bare).splitlines()):
@@ -181,7 +181,7 @@ def _last_scalar(span: Span) -> Span:
     return span
 
 
-def _scalars(span: Span) -> list[Span]:
+def _collect_scalars(span: Span) -> list[Span]:
     found, waiting = [], [span]
     while waiting:
         one = waiting.pop()
@@ -214,7 +214,7 @@ class _Reader:
             self._close(event)
         elif isinstance(event, yaml.NodeEvent):
             top = self._open[-1] if self._open else None
-            start, end = _offsets(event)
+            start, end = _find_event_offsets(event)
             if top is not None and top.span.opens == "{" and top.key is None:
                 top.key = (str(getattr(event, "value", "")), start, end)
                 return
@@ -247,10 +247,10 @@ class _Reader:
             # the parser lets a block go on until the next thing begins, over comments
             span.end = max(child.end for child in span.children.values())
         else:
-            span.end = _offsets(event)[1]
+            span.end = _find_event_offsets(event)[1]
 
 
-def _offsets(event: yaml.Event) -> tuple[int, int]:
+def _find_event_offsets(event: yaml.Event) -> tuple[int, int]:
     assert event.start_mark is not None
     assert event.end_mark is not None
     return event.start_mark.index, event.end_mark.index

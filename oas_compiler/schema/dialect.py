@@ -48,14 +48,14 @@ _KINDS: Final[Mapping[str, str]] = {
 def dialect_schema() -> Schema:
     """The schema, fresh."""
     definitions: Schema = {
-        "component": _component(),
-        "reference": _reference(),
+        "component": _make_component_schema(),
+        "reference": _make_reference_schema(),
         "componentOrReference": _component_or_reference(),
-        "property": _property(),
+        "property": _make_property_schema(),
         "jsonSchema": _json_schema(),
         "contextSlot": context_slot(),
         "gateStep": gate_step(),
-        **{name: _type(name, fields) for name, fields in all_fields().items()},
+        **{name: _make_type_schema(name, fields) for name, fields in all_fields().items()},
     }
     schema: Schema = {
         "$schema": DRAFT,
@@ -73,7 +73,7 @@ def dialect_schema() -> Schema:
 # ------------------------------------------------------------------------ components
 
 
-def _component() -> Schema:
+def _make_component_schema() -> Schema:
     known: list[JsonValue] = [*sorted(known_types())]
     return {
         "title": "Component",
@@ -93,11 +93,13 @@ def _component() -> Schema:
                 "component_type": {"anyOf": [{"enum": known}, {"pattern": _FOREIGN}]},
             }
         },
-        "allOf": [{"if": _is_type([name]), "then": _to(name)} for name in all_fields()],
+        "allOf": [
+            {"if": _is_type([name]), "then": _make_schema_ref(name)} for name in all_fields()
+        ],
     }
 
 
-def _reference() -> Schema:
+def _make_reference_schema() -> Schema:
     return {
         "title": "Reference",
         "type": "object",
@@ -114,13 +116,15 @@ def _reference() -> Schema:
 def _component_or_reference() -> Schema:
     return {
         "if": {"required": ["$component_ref"]},
-        "then": _to("reference"),
-        "else": _to("component"),
+        "then": _make_schema_ref("reference"),
+        "else": _make_schema_ref("component"),
     }
 
 
-def _type(name: str, fields: Mapping[str, Field]) -> Schema:
-    properties: Schema = {field: _field(name, field, about) for field, about in fields.items()}
+def _make_type_schema(name: str, fields: Mapping[str, Field]) -> Schema:
+    properties: Schema = {
+        field: _make_field_schema(name, field, about) for field, about in fields.items()
+    }
     needed: list[JsonValue] = [field for field, about in fields.items() if about.required]
     return {
         "title": name,
@@ -131,8 +135,8 @@ def _type(name: str, fields: Mapping[str, Field]) -> Schema:
     }
 
 
-def _field(of: str, name: str, about: Field) -> Schema:
-    special = _special(of, name)
+def _make_field_schema(of: str, name: str, about: Field) -> Schema:
+    special = _find_special_schema(of, name)
     if name == "component_type":
         return {"const": of, "description": about.words}
     if special is not None:
@@ -142,7 +146,7 @@ def _field(of: str, name: str, about: Field) -> Schema:
         if name == "id" and about.required:
             schema["minLength"] = 1
     elif about.kind == "component":
-        schema = _to("componentOrReference")
+        schema = _make_schema_ref("componentOrReference")
     else:
         schema = {}
     # null counts as absent
@@ -153,16 +157,16 @@ def _field(of: str, name: str, about: Field) -> Schema:
     return {"description": about.words, "anyOf": [schema, {"type": "null"}]}
 
 
-def _special(of: str, name: str) -> Schema | None:
+def _find_special_schema(of: str, name: str) -> Schema | None:
     """What is known of a field beyond its kind."""
     if name in {"inputs", "outputs"}:
-        return {"type": "array", "items": _to("property")}
+        return {"type": "array", "items": _make_schema_ref("property")}
     if name == "branches":
         return {"type": "array", "items": {"type": "string"}}
     if name == "$referenced_components":
-        return {"type": "object", "additionalProperties": _to("componentOrReference")}
+        return {"type": "object", "additionalProperties": _make_schema_ref("componentOrReference")}
     if name == "agentspec_version":
-        return _version()
+        return _make_version_schema()
     if name == "metadata":
         return metadata_schema(of)
     if name == "mapping":
@@ -173,7 +177,7 @@ def _special(of: str, name: str) -> Schema | None:
         wanted = _WANTED[name]
     else:
         return None
-    inner = _inline(wanted)
+    inner = _make_inline_schema(wanted)
     return {"type": "array", "items": inner} if name in _LISTS else inner
 
 
@@ -195,12 +199,12 @@ _WANTED: Final[Mapping[str, tuple[str, ...]]] = {
 """The component types that may stand in a field, where they are not references."""
 
 
-def _inline(types: tuple[str, ...]) -> Schema:
+def _make_inline_schema(types: tuple[str, ...]) -> Schema:
     """A reference, or one of these types, or one of a plugin."""
     plugins: list[JsonValue] = [] if len(types) == 1 else [{"pattern": _FOREIGN}]
     names: list[JsonValue] = [*types]
     return {
-        "allOf": [_to("componentOrReference")],
+        "allOf": [_make_schema_ref("componentOrReference")],
         "if": {
             "required": ["component_type"],
             "not": {
@@ -216,11 +220,11 @@ def _is_type(types: Iterable[str]) -> Schema:
     return {"properties": {"component_type": {"enum": names}}, "required": ["component_type"]}
 
 
-def _to(name: str) -> Schema:
+def _make_schema_ref(name: str) -> Schema:
     return {"$ref": f"#/$defs/{name}"}
 
 
-def _version() -> Schema:
+def _make_version_schema() -> Schema:
     years: list[str] = [str(year) for year in range(OLDEST[0], NEWEST[0])]
     return {
         "anyOf": [
@@ -237,11 +241,11 @@ def _version() -> Schema:
 # ------------------------------------------------------------------------ properties
 
 
-def _property() -> Schema:
+def _make_property_schema() -> Schema:
     return {
         "title": "Property",
         "description": "An input or output: a JSON Schema with a title that names it.",
-        "allOf": [_to("jsonSchema")],
+        "allOf": [_make_schema_ref("jsonSchema")],
         "type": "object",
         "properties": {
             "title": {
@@ -255,7 +259,7 @@ def _property() -> Schema:
             "json_schema": {
                 "description": "Cinatra's wrapper for the rest of the schema; what stands beside "
                 "it wins.",
-                "allOf": [_to("jsonSchema")],
+                "allOf": [_make_schema_ref("jsonSchema")],
             },
             "x-renderer": {"type": "string", "description": CINATRA["renderer"]},
             "cinatra": object_annotation(),
@@ -271,8 +275,8 @@ def _property() -> Schema:
 def _json_schema() -> Schema:
     names: list[JsonValue] = [*_JSON_TYPES]
     one: Schema = {"enum": names}
-    many: Schema = {"type": "array", "items": _to("jsonSchema")}
-    named: Schema = {"type": "object", "additionalProperties": _to("jsonSchema")}
+    many: Schema = {"type": "array", "items": _make_schema_ref("jsonSchema")}
+    named: Schema = {"type": "object", "additionalProperties": _make_schema_ref("jsonSchema")}
     return {
         "title": "JSON Schema",
         "type": ["object", "boolean"],
@@ -284,9 +288,9 @@ def _json_schema() -> Schema:
             "description": {"type": "string"},
             "format": {"type": "string", "description": "An annotation; it is not enforced."},
             "enum": {"type": "array"},
-            "items": _to("jsonSchema"),
+            "items": _make_schema_ref("jsonSchema"),
             "properties": named,
-            "additionalProperties": _to("jsonSchema"),
+            "additionalProperties": _make_schema_ref("jsonSchema"),
             "required": {"type": "array", "items": {"type": "string"}},
             "anyOf": many,
             "oneOf": many,

@@ -22,7 +22,7 @@ def input_schema(flow: FlowIR) -> dict[str, JsonValue]:
     sources = start.cinatra.mapping().get("inputDataSources")
     properties: dict[str, JsonValue] = {}
     for port in start.inputs:
-        schema = _described(port)
+        schema = _describe_port(port)
         if port.title in renderers:
             schema["x-renderer"] = renderers[port.title]
         if isinstance(sources, dict) and port.title in sources:
@@ -35,7 +35,7 @@ def input_schema(flow: FlowIR) -> dict[str, JsonValue]:
 
 def output_schema(flow: FlowIR) -> dict[str, JsonValue]:
     """Properties from the flow's declared outputs; every one is there when a run completes."""
-    properties: dict[str, JsonValue] = {port.title: _described(port) for port in flow.outputs}
+    properties: dict[str, JsonValue] = {port.title: _describe_port(port) for port in flow.outputs}
     return {
         "type": "object",
         "properties": properties,
@@ -52,7 +52,10 @@ def end_schema(flow: FlowIR) -> dict[str, JsonValue] | None:
     end = next((node for node in flow.in_order() if isinstance(node, EndNode)), None)
     if end is None or not end.outputs:
         return None
-    return {"type": "object", "properties": {port.title: _described(port) for port in end.outputs}}
+    return {
+        "type": "object",
+        "properties": {port.title: _describe_port(port) for port in end.outputs},
+    }
 
 
 def schema_document(schema: dict[str, JsonValue], *, title: str) -> dict[str, JsonValue]:
@@ -60,7 +63,7 @@ def schema_document(schema: dict[str, JsonValue], *, title: str) -> dict[str, Js
     return {"$schema": DRAFT, "title": title, **schema}
 
 
-def _described(port: Port) -> dict[str, JsonValue]:
+def _describe_port(port: Port) -> dict[str, JsonValue]:
     schema = port.schema.mapping()
     schema.setdefault("title", port.title)
     if port.default is not None:

@@ -73,7 +73,7 @@ def common(template: str) -> Common | None:
     """What is known of `template` without Jinja; `None` when it takes Jinja to know."""
     names: set[str] = set()
     try:
-        size = _collect(template, names)
+        size = _collect_names(template, names)
     except _Unusual:
         return None
     if size > _MAX_SIZE:
@@ -81,7 +81,7 @@ def common(template: str) -> Common | None:
     return Common(names=frozenset(names), size=size)
 
 
-def _collect(template: str, names: set[str]) -> int:
+def _collect_names(template: str, names: set[str]) -> int:
     """The size; the names are put into `names`."""
     at, size = 0, 1  # the text behind the last tag
     blocks: list[bool] = []  # whether each open `if` has had its `else`
@@ -101,18 +101,18 @@ def _collect(template: str, names: set[str]) -> int:
             continue
         if template.startswith("-", at):
             at += 1
-        tokens, at = _tokens(template, at, "}}" if kind == "{" else "%}")
+        tokens, at = _read_tag_tokens(template, at, "}}" if kind == "{" else "%}")
         size += len(tokens)
         if kind == "{":
             _Expression(tokens, names).read()
         else:
-            _statement(tokens, names, blocks)
+            _read_statement(tokens, names, blocks)
     if blocks:
         raise _Unusual
     return size
 
 
-def _tokens(template: str, at: int, end: str) -> tuple[list[tuple[str, str]], int]:
+def _read_tag_tokens(template: str, at: int, end: str) -> tuple[list[tuple[str, str]], int]:
     """Kind and text of everything up to the end of the tag, and where that is."""
     tokens: list[tuple[str, str]] = []
     while len(tokens) < _MAX_TOKENS:
@@ -129,7 +129,7 @@ def _tokens(template: str, at: int, end: str) -> tuple[list[tuple[str, str]], in
     raise _Unusual
 
 
-def _statement(tokens: list[tuple[str, str]], names: set[str], blocks: list[bool]) -> None:
+def _read_statement(tokens: list[tuple[str, str]], names: set[str], blocks: list[bool]) -> None:
     word = tokens[0][1] if tokens else ""
     if word == "if" and len(blocks) < _MAX_BLOCKS:
         blocks.append(False)

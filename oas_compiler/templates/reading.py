@@ -91,15 +91,15 @@ class TemplateReader:
         Raises: `TemplateError`, also where the document holds too much template language.
         """
         if len(template) <= MAX_TEMPLATE:
-            simple = _simple(template)
+            simple = _find_simple_names(template)
             if simple:
-                return _inputs(simple)
+                return _select_input_names(simple)
             self._count(template)
         return placeholders(template)
 
     def _count(self, template: str) -> None:
         if self._left >= 0:  # what is left out is not even counted
-            self._left -= _EACH + _size(template)
+            self._left -= _EACH + _measure_template(template)
         if self._left < 0:
             raise TemplateError(
                 f"the document has more than {MAX_TEMPLATES:,} words and signs of template "
@@ -108,8 +108,8 @@ class TemplateReader:
             )
 
 
-def _size(template: str) -> int:
-    known = _common(template)
+def _measure_template(template: str) -> int:
+    known = _read_common_template(template)
     if known is not None:
         return known.size
     from cinatra_sdk.templates.reading import measured
@@ -117,7 +117,7 @@ def _size(template: str) -> int:
     return measured(template).count
 
 
-def _simple(template: str) -> frozenset[str]:
+def _find_simple_names(template: str) -> frozenset[str]:
     """The names, where a template has nothing but paths to values; empty for any other one.
 
     Such a template is put together without a compiler, however long it is.
@@ -128,7 +128,7 @@ def _simple(template: str) -> frozenset[str]:
 
 
 @lru_cache(maxsize=1024)
-def _common(template: str) -> Common | None:
+def _read_common_template(template: str) -> Common | None:
     return common(template)
 
 
@@ -142,14 +142,14 @@ def placeholders(template: str) -> tuple[str, ...]:
     """
     if len(template) > MAX_TEMPLATE:
         raise TemplateError(f"more than {MAX_TEMPLATE:,} characters", hint=_TOO_LARGE)
-    names = _simple(template)
+    names = _find_simple_names(template)
     if not names:
-        known = _common(template)
+        known = _read_common_template(template)
         names = _names_by_jinja(template) if known is None else known.names
-    return _inputs(names)
+    return _select_input_names(names)
 
 
-def _inputs(names: frozenset[str]) -> tuple[str, ...]:
+def _select_input_names(names: frozenset[str]) -> tuple[str, ...]:
     return tuple(sorted(name for name in names if not is_environment_name(name)))
 
 

@@ -57,7 +57,9 @@ def flaw_at(text: str, offset: int) -> JsonFlaw:
         return _in_a_text(text, offset, here)
     if not char.isprintable():
         return JsonFlaw(here, "a control sign stands between the values", "remove it")
-    return _foreign(text, here, char, state) or _misplaced(text, here, char, state)
+    return _find_foreign_syntax(text, here, char, state) or _describe_misplaced_token(
+        text, here, char, state
+    )
 
 
 @dataclass(slots=True)
@@ -135,7 +137,7 @@ def _at_the_end(here: int, state: _State) -> JsonFlaw:
     return JsonFlaw(here, f"the file ends and {what} still open", f"close with {closing}")
 
 
-def _foreign(text: str, here: int, char: str, state: _State) -> JsonFlaw | None:
+def _find_foreign_syntax(text: str, here: int, char: str, state: _State) -> JsonFlaw | None:
     """What another language allows there."""
     if char == "'":
         return JsonFlaw(here, "a text stands in single quotes", "write it in double quotes")
@@ -159,7 +161,7 @@ def _foreign(text: str, here: int, char: str, state: _State) -> JsonFlaw | None:
     return JsonFlaw(here, "a word stands without quotes", "write it in double quotes")
 
 
-def _misplaced(text: str, here: int, char: str, state: _State) -> JsonFlaw:
+def _describe_misplaced_token(text: str, here: int, char: str, state: _State) -> JsonFlaw:
     if state.wants == "end":
         return JsonFlaw(here, "more text stands after the end of the document", "remove it")
     if state.wants == "colon":

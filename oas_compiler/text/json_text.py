@@ -38,18 +38,18 @@ def read_json(text: str, findings: Findings) -> tuple[JsonValue, Marks] | None:
         findings.error("OAS006", f"the document nests deeper than {MAX_DEPTH} levels", place)
         return None
     try:
-        value: JsonValue = json.loads(text, parse_int=_integer)
+        value: JsonValue = json.loads(text, parse_int=_parse_integer)
     except json.JSONDecodeError as error:
         flaw = flaw_at(text, error.pos)
         findings.error("OAS004", f"not JSON: {flaw.says}", Marks(text).at(flaw.at), hint=flaw.hint)
         return None
     marks = Marks(text, root=len(text) - len(text.lstrip(" \t\r\n")))
-    if not _mark(text, marks, findings):
+    if not _fill_marks(text, marks, findings):
         return None
     return value, marks
 
 
-def _integer(digits: str) -> int:
+def _parse_integer(digits: str) -> int:
     return int(digits) if len(digits) <= _LONGEST_INTEGER else _TOO_LARGE
 
 
@@ -67,7 +67,7 @@ def _first_too_deep(text: str) -> int | None:
     return None
 
 
-def _mark(text: str, marks: Marks, findings: Findings) -> bool:  # noqa: C901, PLR0912 - one loop
+def _fill_marks(text: str, marks: Marks, findings: Findings) -> bool:  # noqa: C901, PLR0912 - one loop
     """Fill `marks` from text that is known to be JSON; False when keys repeat or values abound."""
     outer: list[tuple[int, int]] = []
     container, index = ROOT, -1  # index: position in an array, -1 inside an object
@@ -90,7 +90,7 @@ def _mark(text: str, marks: Marks, findings: Findings) -> bool:  # noqa: C901, P
         elif key_next:
             key = token[1:-1] if "\\" not in token else str(json.loads(token))
             if marks.has(container, key):
-                _duplicate(key, marks, match.start(), findings)
+                _report_duplicate_key(key, marks, match.start(), findings)
                 if len(findings) >= MAX_FINDINGS:
                     return False
             value = marks.add(container, key, match.start())
@@ -109,7 +109,7 @@ def _mark(text: str, marks: Marks, findings: Findings) -> bool:  # noqa: C901, P
     return not findings.errors
 
 
-def _duplicate(key: str, marks: Marks, offset: int, findings: Findings) -> None:
+def _report_duplicate_key(key: str, marks: Marks, offset: int, findings: Findings) -> None:
     findings.error(
         "OAS005",
         f'the key "{key[:80]}" stands twice in one object',

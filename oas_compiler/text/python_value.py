@@ -72,7 +72,7 @@ class _Copier:
             if not isinstance(key, str):
                 self._stop(
                     "OAS009",
-                    f"the key {type(key).__name__} {_shown(key)} is not a string",
+                    f"the key {type(key).__name__} {_format_key(key)} is not a string",
                     pointer,
                     hint="JSON object keys are strings",
                 )
@@ -102,6 +102,6 @@ class _Items:
             yield key, self._mapping[key]
 
 
-def _shown(key: object) -> str:
+def _format_key(key: object) -> str:
     """A number or None as written; nothing of an object whose `repr` is the caller's code."""
     return repr(key) if type(key) in {int, float, bool, type(None)} else ""

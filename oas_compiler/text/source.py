@@ -102,7 +102,7 @@ def _read_path(source: str | os.PathLike[str], findings: Findings) -> Source | N
         else:
             raw = read_flow(path, MAX_JSON_BYTES + 1)
     except OSError as error:
-        findings.findings.append(_unreadable(name, error))
+        findings.findings.append(_make_unreadable_finding(name, error))
         return None
     except ValueError:
         # a path with NUL in it is not a path
@@ -117,7 +117,7 @@ def read_below(folder: Path, name: str, findings: Findings) -> Source | None:
     try:
         raw = folder_at(folder).read(name, MAX_JSON_BYTES + 1)
     except OSError as error:
-        findings.findings.append(_unreadable(file, error))
+        findings.findings.append(_make_unreadable_finding(file, error))
         return None
     return read_raw(raw, file, findings)
 
@@ -132,7 +132,7 @@ def _without_flow(folder: str) -> Finding:
     )
 
 
-def _unreadable(file: str, error: OSError) -> Finding:
+def _make_unreadable_finding(file: str, error: OSError) -> Finding:
     message = f"cannot read {shown_name(file)}: {error.strerror or type(error).__name__}"
     hint = _what_exists(file) if isinstance(error, FileNotFoundError) else ""
     return Finding(code="OAS001", severity="error", message=message, file=file, hint=hint)
@@ -186,20 +186,20 @@ def _read_text(raw: bytes, file: str, is_json: bool, findings: Findings) -> Sour
     if not text.strip():
         findings.error("OAS004", "the document is empty")
         return None
-    decoded = _json(text, findings) if is_json else _yaml(text, findings)
+    decoded = _parse_json(text, findings) if is_json else _parse_yaml(text, findings)
     return (
         None if decoded is None else Source(value=decoded[0], raw=raw, file=file, marks=decoded[1])
     )
 
 
-def _json(text: str, findings: Findings) -> tuple[JsonValue, Marks] | None:
+def _parse_json(text: str, findings: Findings) -> tuple[JsonValue, Marks] | None:
     decoded = read_json(text, findings)
     if decoded is not None:
         vet(*decoded, findings)
     return None if findings.errors else decoded
 
 
-def _yaml(text: str, findings: Findings) -> tuple[JsonValue, Marks] | None:
+def _parse_yaml(text: str, findings: Findings) -> tuple[JsonValue, Marks] | None:
     # imported late: most flows are JSON, and PyYAML costs more to import than they cost to read
     from oas_compiler.text.yaml_text import read_yaml, tell_other_readings
 

@@ -56,8 +56,8 @@ def flows_of(paths: Iterable[str]) -> Found:
     files: dict[str, str] = {}
     left = _Left()
     for path in paths:
-        for file in _flows(path, left):
-            files.setdefault(_identity(file), file)
+        for file in _find_flows(path, left):
+            files.setdefault(_resolve_file_identity(file), file)
     return Found(
         files=tuple(files.values()),
         unreadable=tuple(dict.fromkeys(left.unreadable)),
@@ -73,7 +73,7 @@ class _Left:
     passed_over: list[str] = field(default_factory=list)
 
 
-def _flows(path: str, left: _Left) -> Iterator[str]:
+def _find_flows(path: str, left: _Left) -> Iterator[str]:
     try:
         folder = Path(path)
         if not folder.is_dir():
@@ -83,11 +83,11 @@ def _flows(path: str, left: _Left) -> Iterator[str]:
     except (OSError, ValueError):  # a name with NUL in it, or too long a one
         yield path
         return
-    found = [own] if own is not None else list(_below(folder, left))
+    found = [own] if own is not None else list(_find_flows_below(folder, left))
     yield from found or [path]
 
 
-def _identity(file: str) -> str:
+def _resolve_file_identity(file: str) -> str:
     """The same for two names of one file.
 
     The file itself may be a symbolic link: the package around it is then another one.
@@ -105,7 +105,7 @@ def _flow_of(folder: Path) -> str | None:
     return None if found is None else str(folder / found)
 
 
-def _below(root: Path, left: _Left) -> Iterator[str]:
+def _find_flows_below(root: Path, left: _Left) -> Iterator[str]:
     def failed(error: OSError) -> None:
         left.unreadable.append(os.fsdecode(error.filename or root))
 
@@ -120,7 +120,7 @@ def _below(root: Path, left: _Left) -> Iterator[str]:
             file = str(folder / one)
             if file == own or one[0] == "." or not one.lower().endswith(_SUFFIXES):
                 continue
-            if folder_at(root).kind(_inside(file, root)) == "refused":
+            if folder_at(root).kind(_format_path_inside(file, root)) == "refused":
                 left.passed_over.append(file)
             elif is_agent_spec(file, root):
                 yield file
@@ -136,40 +136,40 @@ def is_agent_spec(file: str, root: Path | None = None) -> bool:
     A file below `root` is meant, else one whose name is no link out of its folder.
     """
     try:
-        text = _text(file, root or Path(file).parent)
+        text = _read_text_below(file, root or Path(file).parent)
     except OSError:
         return False
     if not any(mark in text for mark in _MARKS):
         return False
     if text.lstrip().startswith("{"):
-        return any(key in _MARKS for key in _keys(text))
+        return any(key in _MARKS for key in _iterate_top_level_keys(text))
     return _YAML_MARK.search(text) is not None
 
 
 def _is_something_else(file: str, root: Path) -> bool:
     """Whether a file called `oas.json` describes an HTTP interface: OpenAPI uses that name too."""
     try:
-        text = _text(file, root)
+        text = _read_text_below(file, root)
     except OSError:
         return False
-    keys = set(_keys(text)) if text.lstrip().startswith("{") else set()
+    keys = set(_iterate_top_level_keys(text)) if text.lstrip().startswith("{") else set()
     return bool(keys & {"openapi", "swagger"}) and not keys & set(_MARKS)
 
 
-def _text(file: str, root: Path) -> str:
+def _read_text_below(file: str, root: Path) -> str:
     """The text of a file below `root`; empty where it is larger than any flow.
 
     Raises: `OSError`.
     """
-    raw = folder_at(root).read(_inside(file, root), MAX_JSON_BYTES + 1)
+    raw = folder_at(root).read(_format_path_inside(file, root), MAX_JSON_BYTES + 1)
     return "" if len(raw) > MAX_JSON_BYTES else raw.decode("utf-8-sig", errors="replace")
 
 
-def _inside(file: str, root: Path) -> str:
+def _format_path_inside(file: str, root: Path) -> str:
     return Path(file).relative_to(root).as_posix()
 
 
-def _keys(text: str) -> Iterator[str]:
+def _iterate_top_level_keys(text: str) -> Iterator[str]:
     """Keys directly inside the outermost bracket; the text may be broken further on."""
     depth = 0
     for match in _TOKEN.finditer(text):

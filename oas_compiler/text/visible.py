@@ -28,10 +28,10 @@ def visible(text: str) -> str:
     """`text` with a picture for every letter that is not one; tabs and line breaks stay."""
     if text.isascii() and text.isprintable():
         return text
-    return _HIDDEN.sub(_picture, text)
+    return _HIDDEN.sub(_make_character_visible, text)
 
 
-def _picture(found: re.Match[str]) -> str:
+def _make_character_visible(found: re.Match[str]) -> str:
     character = found[0]
     if character < " ":
         return chr(_PICTURES + ord(character))

@@ -55,14 +55,14 @@ def read_yaml(text: str, findings: Findings) -> YamlDocument | None:
     found = YamlDocument(None, marks)
 
     def compare(scalar: str, value: JsonValue, offset: int) -> None:
-        if len(found.others) < MAX_FINDINGS and (there := _elsewhere(scalar, value)):
+        if len(found.others) < MAX_FINDINGS and (there := _find_pyyaml_reading(scalar, value)):
             place = marks.at(offset)
             other = OtherReading(
                 text=scalar,
-                here=_said(value),
+                here=_name_scalar(value),
                 there=there,
                 place=place,
-                plain=_plain(scalar, value),
+                plain=_format_plain_number(scalar, value),
             )
             found.others.append(other)
 
@@ -70,12 +70,12 @@ def read_yaml(text: str, findings: Findings) -> YamlDocument | None:
         text, add=marks.add, plain=compare, max_depth=MAX_DEPTH, max_values=MAX_VALUES
     )
     for flaw in reading.flaws:
-        _tell(flaw, marks.at(flaw.offset), findings)
+        _report_flaw(flaw, marks.at(flaw.offset), findings)
     found.value = reading.value
     return None if reading.flaws else found
 
 
-def _tell(flaw: yaml_text.Flaw, place: Place, findings: Findings) -> None:
+def _report_flaw(flaw: yaml_text.Flaw, place: Place, findings: Findings) -> None:
     message = flaw.message.replace("{name}", flaw.name)
     match flaw.kind:
         case "empty":
@@ -101,11 +101,11 @@ def tell_other_readings(found: YamlDocument, findings: Findings) -> None:
             "OAS018",
             f"without quotes, {what} is {other.here} in YAML 1.2 and {there} in YAML 1.1",
             other.place,
-            hint=_cure(other),
+            hint=_suggest_spelling(other),
         )
 
 
-def _cure(other: OtherReading) -> str:
+def _suggest_spelling(other: OtherReading) -> str:
     """The spelling that all readers agree on."""
     if other.text == "<<":
         return "write the keys out"
@@ -127,7 +127,7 @@ _WORDS: Final = {
 }
 
 
-def _elsewhere(text: str, value: JsonValue) -> str:
+def _find_pyyaml_reading(text: str, value: JsonValue) -> str:
     """What PyYAML, which Agent Spec's own tools use, makes of a scalar; empty where it agrees."""
     if not text or len(text) > _LONGEST:
         return ""
@@ -144,16 +144,16 @@ def _elsewhere(text: str, value: JsonValue) -> str:
         except ValueError:
             return "no value at all"
     same = type(other) is type(value) and (other == value or other != other)  # noqa: PLR0124 - NaN
-    return "" if same else _said(other)
+    return "" if same else _name_scalar(other)
 
 
-def _plain(text: str, value: JsonValue) -> str:
+def _format_plain_number(text: str, value: JsonValue) -> str:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return ""
     return repr(value) if len(text) <= _SHORT_NUMBER and len(repr(value)) <= _SHORT_NUMBER else ""
 
 
-def _said(value: object) -> str:
+def _name_scalar(value: object) -> str:
     match value:
         case str():
             return "a string"

@@ -48,28 +48,28 @@ def castable(source: Type, target: Type, pairs: Pairs | None = None) -> bool:
 
     `pairs` is a budget that several questions share; where it is used up, the run finds out.
     """
-    return _castable(source, target, pairs or Pairs(_MOST_PAIRS))
+    return _is_castable(source, target, pairs or Pairs(_MOST_PAIRS))
 
 
-def _castable(source: Type, target: Type, pairs: Pairs) -> bool:
+def _is_castable(source: Type, target: Type, pairs: Pairs) -> bool:
     pairs.left -= 1
     if pairs.left < 0:
         return True
     if target in (source, ANY) or UNREADABLE in (source, target):
         return True
     if isinstance(source, UnionType):
-        return all(_castable(option, target, pairs) for option in source.options)
+        return all(_is_castable(option, target, pairs) for option in source.options)
     if isinstance(target, UnionType):
-        return any(_castable(source, option, pairs) for option in target.options)
+        return any(_is_castable(source, option, pairs) for option in target.options)
     if source == ANY:
         return target == STRING
     if isinstance(target, ScalarType):
         return _to_scalar(source, target)
     if isinstance(source, ArrayType) and isinstance(target, ArrayType):
         # like an open object: what it says nothing about is looked at when the value is there
-        return source.items == ANY or _castable(source.items, target.items, pairs)
+        return source.items == ANY or _is_castable(source.items, target.items, pairs)
     if isinstance(source, ObjectType) and isinstance(target, ObjectType):
-        return _object(source, target, pairs)
+        return _is_object_castable(source, target, pairs)
     return False
 
 
@@ -79,7 +79,7 @@ def _to_scalar(source: Type, target: ScalarType) -> bool:
     return isinstance(source, ScalarType) and {source.kind, target.kind} <= _NUMERIC
 
 
-def _object(source: ObjectType, target: ObjectType, pairs: Pairs) -> bool:
+def _is_object_castable(source: ObjectType, target: ObjectType, pairs: Pairs) -> bool:
     has, wants = dict(source.properties), dict(target.properties)
     for name, wanted in wants.items():
         found = has.get(name, source.additional)
@@ -87,7 +87,7 @@ def _object(source: ObjectType, target: ObjectType, pairs: Pairs) -> bool:
         if found is None:
             return False
         # what an open object says nothing about is looked at when the value is there
-        if not (name not in has and found == ANY) and not _castable(found, wanted, pairs):
+        if not (name not in has and found == ANY) and not _is_castable(found, wanted, pairs):
             return False
     if target.additional is None:
         return source.additional is None
@@ -96,7 +96,7 @@ def _object(source: ObjectType, target: ObjectType, pairs: Pairs) -> bool:
     extra = [kind for name, kind in has.items() if name not in wants]
     if source.additional is not None:
         extra.append(source.additional)
-    return all(_castable(kind, target.additional, pairs) for kind in extra)
+    return all(_is_castable(kind, target.additional, pairs) for kind in extra)
 
 
 def fits(value: JsonValue, kind: Type) -> bool:

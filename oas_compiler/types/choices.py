@@ -35,10 +35,10 @@ def choices_of(schema: Json) -> Choices:
     current, levels = root, []
     # a list of itself goes on for ever
     for _ in range(_MOST_LISTS):
-        current = _referred(current, root)
+        current = _resolve_reference(current, root)
         if not isinstance(current, dict):
             break
-        levels.append(_named(current))
+        levels.append(_read_enum_spellings(current))
         current = current.get("items")
     return tuple(levels)
 
@@ -51,7 +51,7 @@ def choices_meet(source: Choices, target: Choices) -> bool:
     )
 
 
-def _referred(schema: JsonValue, root: JsonValue) -> JsonValue:
+def _resolve_reference(schema: JsonValue, root: JsonValue) -> JsonValue:
     """The definition that a schema stands for; a chain that is too long stands for anything."""
     for _ in range(_MOST_REFERENCES):
         reference = schema.get("$ref") if isinstance(schema, dict) else None
@@ -61,16 +61,16 @@ def _referred(schema: JsonValue, root: JsonValue) -> JsonValue:
     return None
 
 
-def _named(schema: dict[str, JsonValue]) -> frozenset[str] | None:
+def _read_enum_spellings(schema: dict[str, JsonValue]) -> frozenset[str] | None:
     named: list[JsonValue] = []
     if "const" in schema:
         named = [schema["const"]]
     elif isinstance(given := schema.get("enum"), list):
         named = given
-    return frozenset(spelling for value in named for spelling in _spellings(value)) or None
+    return frozenset(spelling for value in named for spelling in _list_spellings(value)) or None
 
 
-def _spellings(value: JsonValue) -> tuple[str, ...]:
+def _list_spellings(value: JsonValue) -> tuple[str, ...]:
     """The texts that a value has when it is cast: `true` is 1 and "true", 2.0 is 2."""
     if isinstance(value, str):
         return (value,)

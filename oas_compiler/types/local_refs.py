@@ -21,7 +21,7 @@ def definition(root: JsonValue, reference: str) -> JsonValue:
     """What a local reference leads to; `None` where it leads to nothing."""
     fragment = unquote(reference.removeprefix("#"))
     if fragment and not fragment.startswith("/"):
-        return _anchored(root, fragment)
+        return _find_anchored_schema(root, fragment)
     current = root
     for part in fragment.split("/")[1:]:
         key = part.replace("~1", "/").replace("~0", "~")
@@ -49,7 +49,7 @@ def definition_names(root: JsonValue) -> list[str]:
     ]
 
 
-def _anchored(root: JsonValue, anchor: str) -> JsonValue:
+def _find_anchored_schema(root: JsonValue, anchor: str) -> JsonValue:
     """The definition that is marked `"$anchor": …`."""
     block = root.get("$defs") if isinstance(root, dict) else None
     for value in block.values() if isinstance(block, dict) else ():

@@ -103,7 +103,7 @@ class TypeReader:
         if at.references:
             self._left -= 1
             if self._left <= 0 or at.depth > _MOST_DEPTH:
-                return _outline(schema)
+                return _outline_type(schema)
         kind = self._combined(schema, at)
         if kind == ANY:
             kind = self._implied(schema, at)
@@ -255,7 +255,7 @@ class TypeReader:
                 place,
                 hint='put the definition into "$defs" of the property and refer to "#/$defs/…"',
             )
-        found, pointer = _definition(reference, at)
+        found, pointer = _resolve_definition(reference, at)
         if found is None:
             known = [name for root, _ in at.roots for name in definition_names(root)]
             return self._nowhere(
@@ -265,7 +265,7 @@ class TypeReader:
             )
         often = at.references.count(reference) >= _MOST_TURNS
         if often or len(at.references) >= _MOST_REFERENCES:
-            return _outline(found)
+            return _outline_type(found)
         inside = (*at.references, reference)
         return self.read(
             found, At(pointer=pointer, roots=at.roots, references=inside, depth=at.depth + 1)
@@ -276,7 +276,7 @@ class TypeReader:
         return UNREADABLE
 
 
-def _definition(reference: str, at: At) -> tuple[JsonValue, str]:
+def _resolve_definition(reference: str, at: At) -> tuple[JsonValue, str]:
     """What a local reference leads to, and its pointer in the document."""
     for root, pointer in at.roots:
         found = definition(root, reference)
@@ -285,7 +285,7 @@ def _definition(reference: str, at: At) -> tuple[JsonValue, str]:
     return None, ""
 
 
-def _outline(schema: JsonValue) -> Type:
+def _outline_type(schema: JsonValue) -> Type:
     """A type without its parts: where a schema contains itself, and where it goes on too long."""
     if not isinstance(schema, dict):
         return ANY

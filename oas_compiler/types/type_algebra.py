@@ -45,14 +45,14 @@ def meet_all(parts: Iterable[Type], pairs: Pairs | None = None) -> Type | None:
         return UNREADABLE
     objects = [part for part in said if isinstance(part, ObjectType)]
     if objects and len(objects) == len(said):
-        return _merged(objects, pairs)
+        return _merge_objects(objects, pairs)
     met: Type | None = ANY
     for part in said[:_MOST_PARTS]:
-        met = _meet(met, part, pairs) if met is not None else None
+        met = _meet_types(met, part, pairs) if met is not None else None
     return met
 
 
-def _meet(one: Type, other: Type, pairs: Pairs) -> Type | None:
+def _meet_types(one: Type, other: Type, pairs: Pairs) -> Type | None:
     pairs.left -= 1
     if pairs.left < 0:
         return one
@@ -63,10 +63,10 @@ def _meet(one: Type, other: Type, pairs: Pairs) -> Type | None:
     if isinstance(one, UnionType) or isinstance(other, UnionType):
         return _meet_unions(one, other, pairs)
     if isinstance(one, ArrayType) and isinstance(other, ArrayType):
-        items = _meet(one.items, other.items, pairs)
+        items = _meet_types(one.items, other.items, pairs)
         return None if items is None else ArrayType(items)
     if isinstance(one, ObjectType) and isinstance(other, ObjectType):
-        return _merged([one, other], pairs)
+        return _merge_objects([one, other], pairs)
     if {one, other} == {ScalarType("integer"), ScalarType("number")}:
         return ScalarType("integer")
     return None
@@ -77,22 +77,24 @@ def _meet_unions(one: Type, other: Type, pairs: Pairs) -> Type | None:
     right = other.options if isinstance(other, UnionType) else (other,)
     if len(left) * len(right) > _MOST_PAIRS:
         return one
-    met = [both for a in left for b in right if (both := _meet(a, b, pairs)) is not None]
+    met = [both for a in left for b in right if (both := _meet_types(a, b, pairs)) is not None]
     return union(met) if met else None
 
 
-def _merged(objects: list[ObjectType], pairs: Pairs) -> ObjectType | None:
+def _merge_objects(objects: list[ObjectType], pairs: Pairs) -> ObjectType | None:
     """One object with the members of all; `None` where a member has two types that exclude each other."""
     members: dict[str, Type] = {}
     additional: Type | None = ANY
     for kind in objects:
         for name, wanted in kind.properties:
-            both = _meet(members.get(name, ANY), wanted, pairs)
+            both = _meet_types(members.get(name, ANY), wanted, pairs)
             if both is None:
                 return None
             members[name] = both
         closed = kind.additional is None or additional is None
-        additional = None if closed else _meet(additional or ANY, kind.additional or ANY, pairs)
+        additional = (
+            None if closed else _meet_types(additional or ANY, kind.additional or ANY, pairs)
+        )
     return ObjectType(
         properties=tuple(members.items()),
         additional=additional,

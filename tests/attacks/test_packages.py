@@ -22,7 +22,7 @@ from cinatra_sdk.platform.stubs import StubError, read_stubs
 from cinatra_sdk.text import files
 from graphs.from_oas import flow_path
 from oas_compiler import CompileError, check, compile_ir
-from oas_compiler.cli.draw import _write as write_picture
+from oas_compiler.cli.draw import _write_picture as write_picture
 from oas_compiler.cli.exits import Halt
 from oas_compiler.cli.findings import view_of_findings
 from oas_compiler.cli.inputs import text_of

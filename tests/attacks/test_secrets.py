@@ -491,7 +491,7 @@ CONTROLS = {
     ),
     "only the secret itself is looked for": Control(
         open=_without(
-            ("cinatra_sdk.governed.secret_forms._encoded", lambda _secret: ()),
+            ("cinatra_sdk.governed.secret_forms._list_encoded_forms", lambda _secret: ()),
             ("cinatra_sdk.governed.secrets.forms_of", forms_of.__wrapped__),
         ),
         row="spelling_of_a_placeholder-base64",
@@ -531,7 +531,7 @@ CONTROLS = {
         row="DSN-slash_in_the_password",
     ),
     "a flow is shown as written": Control(
-        open=_without(("oas_compiler.checks.concealed._credentials", lambda _subject: ())),
+        open=_without(("oas_compiler.checks.concealed._find_credentials", lambda _subject: ())),
         row="literal_credential,_schema-by_name",
     ),
     "opaque answers are kept": Control(

@@ -418,7 +418,8 @@ def _any_address_is_named(place: Place) -> Iterator[None]:
 def _paths_are_the_same(place: Place) -> Iterator[None]:
     with place.monkeypatch.context() as patch:
         patch.setattr(
-            "cinatra_sdk.platform.remaking._address", lambda text: AllowEntry.parse(text).origin
+            "cinatra_sdk.platform.remaking._parse_address",
+            lambda text: AllowEntry.parse(text).origin,
         )
         yield
 

@@ -211,7 +211,7 @@ def another_reader(place: Place) -> Iterator[None]:
         return yaml.safe_load(text), ""
 
     with place.monkeypatch.context() as patch:
-        patch.setattr(documents, "_yaml", load)
+        patch.setattr(documents, "_parse_yaml", load)
         yield
 
 

@@ -45,7 +45,7 @@ def test_what_cannot_be_counted_is_asked_of_the_package(
         file.parent.mkdir(parents=True)
         file.write_text(source)
     monkeypatch.setattr(sys, "path", [str(tmp_path)])
-    assert checkpoint_steps._counted() is None
+    assert checkpoint_steps._count_steps_in_source() is None
     assert checkpoint_steps.latest_step() == LATEST
 
 
@@ -56,4 +56,4 @@ def test_the_first_package_on_the_path_counts(
     file.parent.mkdir(parents=True)
     file.write_text("MIGRATIONS = ['a', 'b', 'c']")
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
-    assert checkpoint_steps._counted() == 2
+    assert checkpoint_steps._count_steps_in_source() == 2

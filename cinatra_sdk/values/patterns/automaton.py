@@ -216,7 +216,7 @@ class _Search:
         places: frozenset[int] = frozenset()
         for at, letter in enumerate(text):
             near = everywhere or at == 0 or at >= last
-            key = places, _around(text, at) if near else _INSIDE
+            key = places, _classify_surroundings(text, at) if near else _INSIDE
             found = closures.get(key)
             reading, ended = self._closure(key) if found is None else found
             if ended:
@@ -224,7 +224,7 @@ class _Search:
             way = reading, letter
             led = steps.get(way)
             places = self._step(way) if led is None else led
-        return self._closure((places, _around(text, len(text))))[1]
+        return self._closure((places, _classify_surroundings(text, len(text))))[1]
 
     def _closure(self, key: tuple[frozenset[int], _Around]) -> tuple[frozenset[int], bool]:
         found = self._automaton.closure(*key)
@@ -239,15 +239,15 @@ class _Search:
         return led
 
 
-def _around(text: str, at: int) -> _Around:
-    before = _kind(text[at - 1]) if at else ""
+def _classify_surroundings(text: str, at: int) -> _Around:
+    before = _classify_letter(text[at - 1]) if at else ""
     if at == len(text):
         return before, "", False
     letter = text[at]
-    return before, _kind(letter), letter == "\n" and at == len(text) - 1
+    return before, _classify_letter(letter), letter == "\n" and at == len(text) - 1
 
 
-def _kind(letter: str) -> str:
+def _classify_letter(letter: str) -> str:
     return "w" if letter.isalnum() or letter == "_" else "o"
 
 

@@ -77,7 +77,7 @@ def read(pattern: str) -> Tree:
             parts=parts,
             flags=parts.state.flags,
             groups=parts.state.groups,
-            compile_steps=_checked(parts, parts.state.flags),
+            compile_steps=_count_compile_steps(parts, parts.state.flags),
         )
     except PatternFlawed:
         raise
@@ -110,7 +110,7 @@ REPEATS: Final = (OPS.MAX_REPEAT, OPS.MIN_REPEAT, OPS.POSSESSIVE_REPEAT)
 LOOKS: Final = (OPS.ASSERT, OPS.ASSERT_NOT)
 
 
-def _checked(parts: Any, flags: int) -> int:
+def _count_compile_steps(parts: Any, flags: int) -> int:
     """Steps to compile `parts`; raises `PatternFlawed` for what only compiling would refuse."""
     steps = 0
     waiting = [(parts, flags, 0)]

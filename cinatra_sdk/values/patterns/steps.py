@@ -28,7 +28,7 @@ Cost: TypeAlias = "tuple[float, float]"
 def most_steps(tree: Tree, length: int) -> float:
     """Steps of a search in a text of `length` characters; infinite where no bound is found."""
     try:
-        _, steps = _row(tree.parts, length, tree.groups)
+        _, steps = _measure_sequence(tree.parts, length, tree.groups)
     except (OverflowError, RecursionError):
         return math.inf
     if _is_anchored(tree):
@@ -41,40 +41,42 @@ def _is_anchored(tree: Tree) -> bool:
     return first[0] is OPS.AT and first[1] in _AT_THE_START and not (tree.flags & _MULTILINE)
 
 
-def _row(parts: Any, length: int, groups: int) -> Cost:
+def _measure_sequence(parts: Any, length: int, groups: int) -> Cost:
     ways, steps = 1.0, 1.0
     for op, argument in parts:
-        more_ways, more_steps = _part(op, argument, length, groups)
+        more_ways, more_steps = _measure_part(op, argument, length, groups)
         steps += ways * more_steps
         ways *= more_ways
     return ways, steps
 
 
-def _part(op: Any, argument: Any, length: int, groups: int) -> Cost:
+def _measure_part(op: Any, argument: Any, length: int, groups: int) -> Cost:
     if op in REPEATS:
-        return _repetition(op, argument, length, groups)
+        return _measure_repetition(op, argument, length, groups)
     if op is OPS.SUBPATTERN:
-        return _row(argument[3], length, groups)
+        return _measure_sequence(argument[3], length, groups)
     if op is OPS.BRANCH:
-        return _sum([_row(part, length, groups) for part in argument[1]])
+        return _add_costs([_measure_sequence(part, length, groups) for part in argument[1]])
     if op is OPS.GROUPREF_EXISTS:
-        return _sum([_row(part, length, groups) for part in argument[1:] if part is not None])
+        return _add_costs(
+            [_measure_sequence(part, length, groups) for part in argument[1:] if part is not None]
+        )
     if op in LOOKS or op is OPS.ATOMIC_GROUP:
         # The first way counts, and none is tried again from outside.
-        _, steps = _row(argument[1] if op in LOOKS else argument, length, groups)
+        _, steps = _measure_sequence(argument[1] if op in LOOKS else argument, length, groups)
         return 1.0, steps + 1
     if op is OPS.GROUPREF:
         return 1.0, length + 1.0
     return 1.0, 1.0 + (len(argument) if op is OPS.IN else 0)
 
 
-def _sum(costs: list[Cost]) -> Cost:
+def _add_costs(costs: list[Cost]) -> Cost:
     return sum(ways for ways, _ in costs) + 1, sum(steps + 1 for _, steps in costs) + 1
 
 
-def _repetition(op: Any, argument: Any, length: int, groups: int) -> Cost:
+def _measure_repetition(op: Any, argument: Any, length: int, groups: int) -> Cost:
     least, most, inside = int(argument[0]), int(argument[1]), argument[2]
-    body_ways, body_steps = _row(inside, length, groups)
+    body_ways, body_steps = _measure_sequence(inside, length, groups)
     width = inside.getwidth()[0]
     turns = min(most, length // width + 1 if width else max(least, length + 1))
     # One character at a time is counted on the spot; anything else keeps all groups on a stack.

@@ -20,7 +20,7 @@ _REPEATS: Final = "*+?{"
 
 def said(pattern: str, at: int | None = None) -> str:
     """One part of a sentence; positions count from 1."""
-    opened = _brackets(pattern)
+    opened = _describe_bracket_flaw(pattern)
     if opened:
         return opened
     named = _NAMED.findall(pattern)
@@ -44,7 +44,7 @@ def said(pattern: str, at: int | None = None) -> str:
     return f"it cannot be read {where}"
 
 
-def _brackets(pattern: str) -> str:
+def _describe_bracket_flaw(pattern: str) -> str:
     """A bracket without its partner; a backslash at the end."""
     open_groups, at = 0, 0
     while at < len(pattern):

@@ -272,7 +272,7 @@ def checker_of(schema_text: str, *, formats: bool = False) -> Checker:
 
     Raises: `SchemaBroken` when the schema breaks the JSON Schema metaschema, or is too large.
     """
-    made = _made(schema_text, formats=formats)
+    made = _make_checker(schema_text, formats=formats)
     if isinstance(made, str):
         raise SchemaBroken(made)
     return made
@@ -295,7 +295,7 @@ def text_of(schema: object) -> str:
 
 
 @functools.lru_cache(maxsize=1024)
-def _made(schema_text: str, *, formats: bool) -> Checker | str:
+def _make_checker(schema_text: str, *, formats: bool) -> Checker | str:
     """The checker, or why there is none: both are worked out once."""
     try:
         schema = json.loads(schema_text, parse_int=_whole_number)

@@ -17,15 +17,15 @@ _Own: TypeAlias = "Callable[[Check, Any, Schema], Iterator[Any]]"
 
 def evaluated_properties(check: Check, value: dict[str, Any], schema: Any) -> set[str]:
     """Names of the members that are evaluated."""
-    return _evaluated(check, value, schema, _own_properties)
+    return _collect_evaluated(check, value, schema, _own_properties)
 
 
 def evaluated_items(check: Check, value: list[Any], schema: Any) -> set[int]:
     """Indexes of the elements that are evaluated."""
-    return _evaluated(check, value, schema, _own_items)
+    return _collect_evaluated(check, value, schema, _own_items)
 
 
-def _evaluated(check: Check, value: Any, schema: Any, own: _Own) -> set[Any]:
+def _collect_evaluated(check: Check, value: Any, schema: Any, own: _Own) -> set[Any]:
     check.work.spend(1)
     if isinstance(schema, bool):
         return set()
@@ -35,10 +35,10 @@ def _evaluated(check: Check, value: Any, schema: Any, own: _Own) -> set[Any]:
         seen = set(own(check, value, schema))
         for reference in ("$ref", "$dynamicRef"):
             if reference in schema:
-                seen |= _evaluated(check, value, check.follow(schema[reference]), own)
+                seen |= _collect_evaluated(check, value, check.follow(schema[reference]), own)
                 check.resolver = before
-        for part in _fitting(check, value, schema):
-            seen |= _evaluated(check, value, part, own)
+        for part in _iterate_fitting_schemas(check, value, schema):
+            seen |= _collect_evaluated(check, value, part, own)
     finally:
         check.left += 1
         check.resolver = before
@@ -46,7 +46,7 @@ def _evaluated(check: Check, value: Any, schema: Any, own: _Own) -> set[Any]:
     return seen
 
 
-def _fitting(check: Check, value: Any, schema: Schema) -> Iterator[Any]:
+def _iterate_fitting_schemas(check: Check, value: Any, schema: Schema) -> Iterator[Any]:
     """The schemas inside `schema` that look at the same value and that it fits."""
     for name in ("allOf", "oneOf", "anyOf"):
         for part in schema.get(name, ()):

@@ -25,7 +25,7 @@ _BITS: Final = 1_000
 """Bits of a whole number that are worked with in one step."""
 
 
-def _broken(
+def _make_break(
     rule: str, wanted: Any, value: Any, schema: Schema, *, path: list[str | int] | None = None
 ) -> Break:
     return Break(rule=rule, wanted=wanted, value=value, schema=schema, path=path or [])
@@ -49,75 +49,77 @@ _TYPES: Final[Mapping[str, Callable[[Any], bool]]] = {
 }
 
 
-def _type(_check: Check, wanted: Any, value: Any, schema: Schema) -> Break | None:
+def _check_type(_check: Check, wanted: Any, value: Any, schema: Schema) -> Break | None:
     names = [wanted] if isinstance(wanted, str) else wanted
     if any(_TYPES[name](value) for name in names):
         return None
-    return _broken("type", wanted, value, schema)
+    return _make_break("type", wanted, value, schema)
 
 
-def _enum(check: Check, wanted: Any, value: Any, schema: Schema) -> Break | None:
+def _check_enum(check: Check, wanted: Any, value: Any, schema: Schema) -> Break | None:
     if key(value, check.work) in check.checker.one_of(wanted, check.work):
         return None
-    return _broken("enum", wanted, value, schema)
+    return _make_break("enum", wanted, value, schema)
 
 
-def _const(check: Check, wanted: Any, value: Any, schema: Schema) -> Break | None:
+def _check_const(check: Check, wanted: Any, value: Any, schema: Schema) -> Break | None:
     if key(value, check.work) == key(wanted, check.work):
         return None
-    return _broken("const", wanted, value, schema)
+    return _make_break("const", wanted, value, schema)
 
 
 def _multiple_of(check: Check, wanted: Any, value: Any, schema: Schema) -> Break | None:
     if not _is_number(value) or _is_multiple(check, value, wanted):
         return None
-    return _broken("multipleOf", wanted, value, schema)
+    return _make_break("multipleOf", wanted, value, schema)
 
 
 def _is_multiple(check: Check, value: Any, wanted: Any) -> bool:
     if isinstance(value, float) and not math.isfinite(value):
         return False
     check.work.spend(int(value).bit_length() // _BITS)
-    above, below = _ratio(value)
-    other_above, other_below = _ratio(wanted)
+    above, below = _convert_to_fraction(value)
+    other_above, other_below = _convert_to_fraction(wanted)
     return above * other_below % (below * other_above) == 0
 
 
-def _ratio(number: Any) -> tuple[int, int]:
+def _convert_to_fraction(number: Any) -> tuple[int, int]:
     """A number as the fraction that its digits say: 0.1 is 1/10."""
     if isinstance(number, int):
         return number, 1
     return Decimal(repr(number)).as_integer_ratio()
 
 
-def _limit(name: str, is_of: Callable[[Any], bool], breaks: Callable[[Any, Any], bool]) -> Keyword:
+def _make_limit_check(
+    name: str, is_of: Callable[[Any], bool], breaks: Callable[[Any, Any], bool]
+) -> Keyword:
     """A keyword that compares a value, or its length, with a number."""
 
     def look(_check: Check, wanted: Any, value: Any, schema: Schema) -> Break | None:
         if is_of(value) and breaks(value, wanted):
-            return _broken(name, wanted, value, schema)
+            return _make_break(name, wanted, value, schema)
         return None
 
     return look
 
 
-def _pattern(check: Check, wanted: Any, value: Any, schema: Schema) -> Break | None:
+def _check_pattern(check: Check, wanted: Any, value: Any, schema: Schema) -> Break | None:
     if not isinstance(value, str) or check.matches(wanted, value):
         return None
-    return _broken("pattern", wanted, value, schema)
+    return _make_break("pattern", wanted, value, schema)
 
 
-def _format(check: Check, wanted: Any, value: Any, schema: Schema) -> Break | None:
+def _check_format(check: Check, wanted: Any, value: Any, schema: Schema) -> Break | None:
     formats = check.checker.formats
     if formats is None or formats(wanted, value):
         return None
-    return _broken("format", wanted, value, schema)
+    return _make_break("format", wanted, value, schema)
 
 
 # ----------------------------------------------------------------------------- objects
 
 
-def _properties(check: Check, wanted: Any, value: Any, _schema: Schema) -> Break | None:
+def _check_properties(check: Check, wanted: Any, value: Any, _schema: Schema) -> Break | None:
     if not isinstance(value, dict):
         return None
     check.work.spend(len(wanted) // 10)
@@ -150,7 +152,7 @@ def _additional_properties(check: Check, wanted: Any, value: Any, schema: Schema
         if name in known or any(check.matches(pattern, name) for pattern in patterns):
             continue
         if wanted is False:
-            return _broken("additionalProperties", wanted, value, schema)
+            return _make_break("additionalProperties", wanted, value, schema)
         found = check.at(name, wanted, member)
         if found is not None:
             return found
@@ -167,11 +169,11 @@ def _property_names(check: Check, wanted: Any, value: Any, _schema: Schema) -> B
     return None
 
 
-def _required(check: Check, wanted: Any, value: Any, schema: Schema) -> Break | None:
+def _check_required(check: Check, wanted: Any, value: Any, schema: Schema) -> Break | None:
     check.work.spend(len(wanted) // 10)
     if not isinstance(value, dict) or all(name in value for name in wanted):
         return None
-    return _broken("required", wanted, value, schema)
+    return _make_break("required", wanted, value, schema)
 
 
 def _dependent_required(check: Check, wanted: Any, value: Any, schema: Schema) -> Break | None:
@@ -180,7 +182,7 @@ def _dependent_required(check: Check, wanted: Any, value: Any, schema: Schema) -
     for name, others in wanted.items():
         check.work.spend(1 + len(others) // 10)
         if name in value and not all(other in value for other in others):
-            return _broken("dependentRequired", wanted, value, schema)
+            return _make_break("dependentRequired", wanted, value, schema)
     return None
 
 
@@ -201,19 +203,19 @@ def _unevaluated_properties(check: Check, wanted: Any, value: Any, schema: Schem
     seen = evaluated_properties(check, value, schema)
     for name, member in value.items():
         if name not in seen and not check.fits(wanted, member):
-            return _broken("unevaluatedProperties", wanted, value, schema)
+            return _make_break("unevaluatedProperties", wanted, value, schema)
     return None
 
 
 # ----------------------------------------------------------------------------- arrays
 
 
-def _items(check: Check, wanted: Any, value: Any, schema: Schema) -> Break | None:
+def _check_items(check: Check, wanted: Any, value: Any, schema: Schema) -> Break | None:
     if not isinstance(value, list):
         return None
     first = len(schema.get("prefixItems", ()))
     if wanted is False:
-        return _broken("items", wanted, value, schema) if len(value) > first else None
+        return _make_break("items", wanted, value, schema) if len(value) > first else None
     for index in range(first, len(value)):
         found = check.at(index, wanted, value[index])
         if found is not None:
@@ -231,7 +233,7 @@ def _prefix_items(check: Check, wanted: Any, value: Any, _schema: Schema) -> Bre
     return None
 
 
-def _contains(check: Check, wanted: Any, value: Any, schema: Schema) -> Break | None:
+def _check_contains(check: Check, wanted: Any, value: Any, schema: Schema) -> Break | None:
     if not isinstance(value, list):
         return None
     least, most = schema.get("minContains", 1), schema.get("maxContains", len(value))
@@ -239,10 +241,10 @@ def _contains(check: Check, wanted: Any, value: Any, schema: Schema) -> Break | 
     for item in value:
         matches += check.fits(wanted, item)
         if matches > most:
-            return _broken("maxContains", most, value, schema)
+            return _make_break("maxContains", most, value, schema)
     if matches >= least:
         return None
-    return _broken(
+    return _make_break(
         "minContains" if matches else "contains", least if matches else wanted, value, schema
     )
 
@@ -251,7 +253,7 @@ def _unique_items(check: Check, wanted: Any, value: Any, schema: Schema) -> Brea
     if not wanted or not isinstance(value, list):
         return None
     keys = {key(item, check.work) for item in value}
-    return None if len(keys) == len(value) else _broken("uniqueItems", wanted, value, schema)
+    return None if len(keys) == len(value) else _make_break("uniqueItems", wanted, value, schema)
 
 
 def _unevaluated_items(check: Check, wanted: Any, value: Any, schema: Schema) -> Break | None:
@@ -260,13 +262,13 @@ def _unevaluated_items(check: Check, wanted: Any, value: Any, schema: Schema) ->
     seen = evaluated_items(check, value, schema)
     if all(index in seen for index in range(len(value))):
         return None
-    return _broken("unevaluatedItems", wanted, value, schema)
+    return _make_break("unevaluatedItems", wanted, value, schema)
 
 
 # ----------------------------------------------------------------------------- combining
 
 
-def _ref(check: Check, wanted: Any, value: Any, _schema: Schema) -> Break | None:
+def _check_ref(check: Check, wanted: Any, value: Any, _schema: Schema) -> Break | None:
     return check.referred(wanted, value)
 
 
@@ -282,59 +284,59 @@ def _any_of(check: Check, wanted: Any, value: Any, schema: Schema) -> Break | No
     for part in wanted:
         if check.first(part, value) is None:
             return None
-    return _broken("anyOf", wanted, value, schema)
+    return _make_break("anyOf", wanted, value, schema)
 
 
 def _one_of(check: Check, wanted: Any, value: Any, schema: Schema) -> Break | None:
     fitting = 0
     for part in wanted:
         fitting += check.first(part, value) is None
-    return None if fitting == 1 else _broken("oneOf", wanted, value, schema)
+    return None if fitting == 1 else _make_break("oneOf", wanted, value, schema)
 
 
-def _not(check: Check, wanted: Any, value: Any, schema: Schema) -> Break | None:
-    return _broken("not", wanted, value, schema) if check.fits(wanted, value) else None
+def _check_not(check: Check, wanted: Any, value: Any, schema: Schema) -> Break | None:
+    return _make_break("not", wanted, value, schema) if check.fits(wanted, value) else None
 
 
-def _if(check: Check, wanted: Any, value: Any, schema: Schema) -> Break | None:
+def _check_if(check: Check, wanted: Any, value: Any, schema: Schema) -> Break | None:
     way = "then" if check.fits(wanted, value) else "else"
     return check.first(schema[way], value) if way in schema else None
 
 
 KEYWORDS: Final[Mapping[str, Keyword]] = {
-    "$ref": _ref,
-    "$dynamicRef": _ref,
+    "$ref": _check_ref,
+    "$dynamicRef": _check_ref,
     "additionalProperties": _additional_properties,
     "allOf": _all_of,
     "anyOf": _any_of,
-    "const": _const,
-    "contains": _contains,
+    "const": _check_const,
+    "contains": _check_contains,
     "dependentRequired": _dependent_required,
     "dependentSchemas": _dependent_schemas,
-    "enum": _enum,
-    "exclusiveMaximum": _limit("exclusiveMaximum", _is_number, lambda value, most: value >= most),
-    "exclusiveMinimum": _limit("exclusiveMinimum", _is_number, lambda value, least: value <= least),
-    "format": _format,
-    "if": _if,
-    "items": _items,
-    "maxItems": _limit("maxItems", _TYPES["array"], lambda value, most: len(value) > most),
-    "maxLength": _limit("maxLength", _TYPES["string"], lambda value, most: len(value) > most),
-    "maxProperties": _limit("maxProperties", _TYPES["object"], lambda value, most: len(value) > most),
-    "maximum": _limit("maximum", _is_number, lambda value, most: value > most),
-    "minItems": _limit("minItems", _TYPES["array"], lambda value, least: len(value) < least),
-    "minLength": _limit("minLength", _TYPES["string"], lambda value, least: len(value) < least),
-    "minProperties": _limit("minProperties", _TYPES["object"], lambda value, least: len(value) < least),
-    "minimum": _limit("minimum", _is_number, lambda value, least: value < least),
+    "enum": _check_enum,
+    "exclusiveMaximum": _make_limit_check("exclusiveMaximum", _is_number, lambda value, most: value >= most),
+    "exclusiveMinimum": _make_limit_check("exclusiveMinimum", _is_number, lambda value, least: value <= least),
+    "format": _check_format,
+    "if": _check_if,
+    "items": _check_items,
+    "maxItems": _make_limit_check("maxItems", _TYPES["array"], lambda value, most: len(value) > most),
+    "maxLength": _make_limit_check("maxLength", _TYPES["string"], lambda value, most: len(value) > most),
+    "maxProperties": _make_limit_check("maxProperties", _TYPES["object"], lambda value, most: len(value) > most),
+    "maximum": _make_limit_check("maximum", _is_number, lambda value, most: value > most),
+    "minItems": _make_limit_check("minItems", _TYPES["array"], lambda value, least: len(value) < least),
+    "minLength": _make_limit_check("minLength", _TYPES["string"], lambda value, least: len(value) < least),
+    "minProperties": _make_limit_check("minProperties", _TYPES["object"], lambda value, least: len(value) < least),
+    "minimum": _make_limit_check("minimum", _is_number, lambda value, least: value < least),
     "multipleOf": _multiple_of,
-    "not": _not,
+    "not": _check_not,
     "oneOf": _one_of,
-    "pattern": _pattern,
+    "pattern": _check_pattern,
     "patternProperties": _pattern_properties,
     "prefixItems": _prefix_items,
-    "properties": _properties,
+    "properties": _check_properties,
     "propertyNames": _property_names,
-    "required": _required,
-    "type": _type,
+    "required": _check_required,
+    "type": _check_type,
     "unevaluatedItems": _unevaluated_items,
     "unevaluatedProperties": _unevaluated_properties,
     "uniqueItems": _unique_items,

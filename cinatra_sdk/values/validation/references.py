@@ -60,7 +60,7 @@ def resolver_of(schema: Any) -> Any:
     from jsonschema_specifications import REGISTRY
     from referencing.jsonschema import DRAFT202012
 
-    return _asked(lambda: REGISTRY.resolver_with_root(DRAFT202012.create_resource(schema)))
+    return _ask_library(lambda: REGISTRY.resolver_with_root(DRAFT202012.create_resource(schema)))
 
 
 def inside(resolver: Any, schema: Any) -> Any:
@@ -70,7 +70,7 @@ def inside(resolver: Any, schema: Any) -> Any:
     """
     from referencing.jsonschema import DRAFT202012
 
-    return _asked(lambda: resolver.in_subresource(DRAFT202012.create_resource(schema)))
+    return _ask_library(lambda: resolver.in_subresource(DRAFT202012.create_resource(schema)))
 
 
 def lookup(resolver: Any, reference: str) -> tuple[Any, Any]:
@@ -78,11 +78,11 @@ def lookup(resolver: Any, reference: str) -> tuple[Any, Any]:
 
     Raises: `LookupError` where it leads nowhere.
     """
-    found = _asked(lambda: resolver.lookup(reference))
+    found = _ask_library(lambda: resolver.lookup(reference))
     return found.contents, found.resolver
 
 
-def _asked(question: Callable[[], Any]) -> Any:
+def _ask_library(question: Callable[[], Any]) -> Any:
     """The library's answer.  It raises what it meets, in addresses and in parts that are no schemas.
 
     Raises: `LookupError`.

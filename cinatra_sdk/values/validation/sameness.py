@@ -32,13 +32,13 @@ def key(value: Any, work: Work) -> Hashable:
         return "boolean", value
     if isinstance(value, (dict, list)):
         # A text is hashed with a key that nobody knows; numbers and tuples are not.
-        text = json.dumps(_plain(value, work), sort_keys=True)
+        text = json.dumps(_normalize_numbers(value, work), sort_keys=True)
         work.spend(len(text) // _LETTERS)
         return "whole", text
     return "number", value
 
 
-def _plain(value: Any, work: Work) -> Any:
+def _normalize_numbers(value: Any, work: Work) -> Any:
     """`value` with every whole number written in one way."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
@@ -48,8 +48,8 @@ def _plain(value: Any, work: Work) -> Any:
         return f"\0{value:x}"
     if isinstance(value, list):
         work.spend(len(value))
-        return [_plain(item, work) for item in value]
+        return [_normalize_numbers(item, work) for item in value]
     if isinstance(value, dict):
         work.spend(len(value))
-        return {name: _plain(member, work) for name, member in value.items()}
+        return {name: _normalize_numbers(member, work) for name, member in value.items()}
     return value

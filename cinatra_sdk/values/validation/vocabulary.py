@@ -100,7 +100,7 @@ def first_flaw(schema: Any, work: Work, *, known: dict[int, Any] | None = None) 
             continue
         seen[id(found)] = found
         for keyword, value in found.items():
-            work.spend(_steps(keyword, value))
+            work.spend(_count_steps(keyword, value))
             try:
                 below = taken(keyword, value, (*path, keyword))
             except Wrong as wrong:
@@ -110,7 +110,7 @@ def first_flaw(schema: Any, work: Work, *, known: dict[int, Any] | None = None) 
     return None
 
 
-def _steps(keyword: str, value: Any) -> int:
+def _count_steps(keyword: str, value: Any) -> int:
     """What looking at a keyword costs; a pattern is read."""
     if keyword == "pattern" and isinstance(value, str):
         return 1 + len(value)
@@ -122,7 +122,7 @@ def _steps(keyword: str, value: Any) -> int:
 # --- what a keyword takes -------------------------------------------------------------------
 
 
-def _type(value: Any) -> str:
+def _find_type_flaw(value: Any) -> str:
     names = value if isinstance(value, list) else [value]
     for name in names:
         if not isinstance(name, str):
@@ -134,34 +134,34 @@ def _type(value: Any) -> str:
     return "" if len(set(names)) == len(names) else "a list of types names each once"
 
 
-def _text(value: Any) -> str:
+def _find_string_flaw(value: Any) -> str:
     return "" if isinstance(value, str) else "it is no string"
 
 
-def _id(value: Any) -> str:
-    problem = _text(value)
+def _find_id_flaw(value: Any) -> str:
+    problem = _find_string_flaw(value)
     return problem or ("" if "#" not in value.removesuffix("#") else "it has a fragment")
 
 
 _ANCHOR: Final = re.compile(r"[A-Za-z_][-A-Za-z0-9._]*")
 
 
-def _anchor(value: Any) -> str:
-    problem = _text(value)
+def _find_anchor_flaw(value: Any) -> str:
+    problem = _find_string_flaw(value)
     return problem or ("" if _ANCHOR.fullmatch(value) else "it is no name of an anchor")
 
 
-def _flag(value: Any) -> str:
+def _find_boolean_flaw(value: Any) -> str:
     return "" if isinstance(value, bool) else "it is neither true nor false"
 
 
-def _flags(value: Any) -> str:
+def _find_vocabulary_flaw(value: Any) -> str:
     if not isinstance(value, dict):
         return "it is no object"
-    return next((problem for problem in map(_flag, value.values()) if problem), "")
+    return next((problem for problem in map(_find_boolean_flaw, value.values()) if problem), "")
 
 
-def _list(value: Any) -> str:
+def _find_list_flaw(value: Any) -> str:
     return "" if isinstance(value, list) else "it is no list"
 
 
@@ -171,11 +171,11 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int) or math.isfinite(value)
 
 
-def _number(value: Any) -> str:
+def _find_number_flaw(value: Any) -> str:
     return "" if _is_number(value) else "it is no number"
 
 
-def _count(value: Any) -> str:
+def _find_count_flaw(value: Any) -> str:
     is_whole = _is_number(value) and value == math.floor(value)
     return "" if is_whole and value >= 0 else "it is no whole number from 0 on"
 
@@ -184,7 +184,7 @@ def _above_zero(value: Any) -> str:
     return "" if _is_number(value) and value > 0 else "it is no number above 0"
 
 
-def _names(value: Any) -> str:
+def _find_name_list_flaw(value: Any) -> str:
     if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
         return "it is no list of strings"
     return "" if len(set(value)) == len(value) else "it names something twice"
@@ -193,10 +193,10 @@ def _names(value: Any) -> str:
 def _tables_of_names(value: Any) -> str:
     if not isinstance(value, dict):
         return "it is no object"
-    return next((problem for problem in map(_names, value.values()) if problem), "")
+    return next((problem for problem in map(_find_name_list_flaw, value.values()) if problem), "")
 
 
-def _pattern(value: Any) -> str:
+def _find_pattern_flaw(value: Any) -> str:
     if not isinstance(value, str):
         return "it is no string"
     from cinatra_sdk.values.patterns.reading import flaw
@@ -209,32 +209,32 @@ def _pattern(value: Any) -> str:
 
 
 _SHAPES: Final[Mapping[str, Callable[[Any], str]]] = {
-    "type": _type,
-    "enum": _list,
-    "required": _names,
+    "type": _find_type_flaw,
+    "enum": _find_list_flaw,
+    "required": _find_name_list_flaw,
     "dependentRequired": _tables_of_names,
-    "pattern": _pattern,
+    "pattern": _find_pattern_flaw,
     "multipleOf": _above_zero,
-    "$id": _id,
-    "$vocabulary": _flags,
-    **dict.fromkeys(("$anchor", "$dynamicAnchor", "$recursiveAnchor"), _anchor),
-    **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"), _number),
+    "$id": _find_id_flaw,
+    "$vocabulary": _find_vocabulary_flaw,
+    **dict.fromkeys(("$anchor", "$dynamicAnchor", "$recursiveAnchor"), _find_anchor_flaw),
+    **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"), _find_number_flaw),
     **dict.fromkeys(
         (
             "minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties",
             "minContains", "maxContains",
         ),
-        _count,
+        _find_count_flaw,
     ),
-    **dict.fromkeys(("uniqueItems", "readOnly", "writeOnly", "deprecated"), _flag),
+    **dict.fromkeys(("uniqueItems", "readOnly", "writeOnly", "deprecated"), _find_boolean_flaw),
     **dict.fromkeys(
         (
             "$comment", "$schema", "$ref", "$dynamicRef", "$recursiveRef", "title", "description",
             "format", "contentEncoding", "contentMediaType",
         ),
-        _text,
+        _find_string_flaw,
     ),
-    "examples": _list,
+    "examples": _find_list_flaw,
 }  # fmt: skip
 
 
@@ -243,42 +243,42 @@ _SHAPES: Final[Mapping[str, Callable[[Any], str]]] = {
 _Schemas: TypeAlias = "Iterator[tuple[Schema, Path]]"
 
 
-def _one(value: Any, path: Path) -> _Schemas:
+def _iterate_one_schema(value: Any, path: Path) -> _Schemas:
     if not isinstance(value, (dict, bool)):
         raise Wrong(path, "it is no schema: neither an object nor a boolean")
     yield value, path
 
 
-def _items(value: Any, path: Path) -> _Schemas:
+def _iterate_items_schema(value: Any, path: Path) -> _Schemas:
     if isinstance(value, list):
         raise Wrong(
             path,
             "Draft 2020-12 is read, in which a list of schemas stands under prefixItems",
             "rename items to prefixItems, and additionalItems to items",
         )
-    yield from _one(value, path)
+    yield from _iterate_one_schema(value, path)
 
 
-def _several(value: Any, path: Path) -> _Schemas:
+def _iterate_schema_list(value: Any, path: Path) -> _Schemas:
     if not isinstance(value, list) or not value:
         raise Wrong(path, "it is no list of schemas" if value != [] else "it is empty")
     for index, item in enumerate(value):
-        yield from _one(item, (*path, index))
+        yield from _iterate_one_schema(item, (*path, index))
 
 
-def _table(value: Any, path: Path) -> _Schemas:
+def _iterate_schema_table(value: Any, path: Path) -> _Schemas:
     if not isinstance(value, dict):
         raise Wrong(path, "it is no object of schemas")
     for name, member in value.items():
-        yield from _one(member, (*path, name))
+        yield from _iterate_one_schema(member, (*path, name))
 
 
 def _table_by_pattern(value: Any, path: Path) -> _Schemas:
     for name in value if isinstance(value, dict) else ():
-        problem = _pattern(name)
+        problem = _find_pattern_flaw(name)
         if problem:
             raise Wrong((*path, name), problem)
-    yield from _table(value, path)
+    yield from _iterate_schema_table(value, path)
 
 
 def _table_or_names(value: Any, path: Path) -> _Schemas:
@@ -287,25 +287,25 @@ def _table_or_names(value: Any, path: Path) -> _Schemas:
         raise Wrong(path, "it is no object")
     for name, member in value.items():
         if isinstance(member, list):
-            problem = _names(member)
+            problem = _find_name_list_flaw(member)
             if problem:
                 raise Wrong((*path, name), problem)
         else:
-            yield from _one(member, (*path, name))
+            yield from _iterate_one_schema(member, (*path, name))
 
 
 _SUBSCHEMAS: Final[Mapping[str, Callable[[Any, Path], _Schemas]]] = {
-    **dict.fromkeys(("allOf", "anyOf", "oneOf", "prefixItems"), _several),
+    **dict.fromkeys(("allOf", "anyOf", "oneOf", "prefixItems"), _iterate_schema_list),
     **dict.fromkeys(
         (
             "not", "if", "then", "else", "contains", "additionalProperties", "propertyNames",
             "contentSchema", "unevaluatedItems", "unevaluatedProperties",
         ),
-        _one,
+        _iterate_one_schema,
     ),
-    **dict.fromkeys(("properties", "dependentSchemas", "$defs", "definitions"), _table),
+    **dict.fromkeys(("properties", "dependentSchemas", "$defs", "definitions"), _iterate_schema_table),
     "dependencies": _table_or_names,
-    "items": _items,
+    "items": _iterate_items_schema,
     "patternProperties": _table_by_pattern,
 }  # fmt: skip
 """How subschemas stand below a keyword."""

@@ -50,11 +50,11 @@ def bare_inputs(subject: Subject, report: Report) -> None:
         texts = list(templates(node))
         unseen = _never_seen(node, texts)
         if unseen:
-            told = _told(subject) if told is None else told
-            unseen -= _explained(node, texts, told, (report, reader))
-        _unseen(node, texts, unseen, (subject, report))
+            told = _map_template_findings(subject) if told is None else told
+            unseen -= _collect_explained_inputs(node, texts, told, (report, reader))
+        _report_unseen_inputs(node, texts, unseen, (subject, report))
         if len(node.titles("inputs")) == len(node.items("inputs")):
-            _undeclared(
+            _report_undeclared_names(
                 node, texts, (subject, report), reader
             )  # else the name may be the missing title
 
@@ -64,13 +64,13 @@ def _never_seen(node: Written, texts: Texts) -> set[str]:
     return set(node.titles("inputs")) - {name for text, _ in texts for name in bare_names(text)}
 
 
-def _told(subject: Subject) -> dict[str, str]:
+def _map_template_findings(subject: Subject) -> dict[str, str]:
     """Pointer of a template → the finding about it."""
     codes = {"OAS080", "OAS081"}
     return {f.pointer: f.code for f in subject.document.findings if f.code in codes}
 
 
-def _explained(
+def _collect_explained_inputs(
     node: Written, texts: Texts, told: dict[str, str], run: tuple[Report, TemplateReader]
 ) -> set[str]:
     """Inputs that stand in a broken template, or that an undeclared name is probably meant for."""
@@ -88,7 +88,9 @@ def _explained(
     return found
 
 
-def _unseen(node: Written, texts: Texts, unseen: set[str], run: tuple[Subject, Report]) -> None:
+def _report_unseen_inputs(
+    node: Written, texts: Texts, unseen: set[str], run: tuple[Subject, Report]
+) -> None:
     subject, report = run
     if not unseen:
         return
@@ -117,7 +119,7 @@ def _unseen(node: Written, texts: Texts, unseen: set[str], run: tuple[Subject, R
         )
 
 
-def _undeclared(
+def _report_undeclared_names(
     node: Written, texts: Texts, run: tuple[Subject, Report], reader: TemplateReader
 ) -> None:
     """Names that the pattern finds where the template looks up nothing."""

@@ -36,10 +36,10 @@ def end_output_source(subject: Subject, report: Report) -> None:
         start = flow.by_id.get(flow.start)
         given = {port.title for port in start.outputs} if isinstance(start, StartNode) else set()
         given &= listed.get(flow.place.pointer, given)
-        _check(flow, given, report)
+        _check_end_outputs(flow, given, report)
 
 
-def _check(flow: FlowIR, given: set[str], report: Report) -> None:
+def _check_end_outputs(flow: FlowIR, given: set[str], report: Report) -> None:
     # the edges that building a flow adds stand at the EndNode; the host knows those by `given`
     places = {node.place.pointer for node in flow.nodes}
     fed = {

@@ -44,16 +44,16 @@ def flow_descriptors(subject: Subject, report: Report) -> None:
             )
         for index, item in enumerate(root.items(field)):
             if isinstance(item, dict):
-                for key, problem, hint in _problems(item):
-                    if _below(root, field, index, key) in told:
+                for key, problem, hint in _find_descriptor_problems(item):
+                    if _join_pointer(root, field, index, key) in told:
                         continue
                     title = item.get("title")
                     name = f'"{title[:80]}"' if isinstance(title, str) else f"entry {index}"
-                    place = subject.place(_below(root, field, index, key))
+                    place = subject.place(_join_pointer(root, field, index, key))
                     report(f"{name} of the flow's {field}: {problem}", place, hint=hint)
 
 
-def _problems(item: dict[str, JsonValue]) -> list[tuple[str, str, str]]:
+def _find_descriptor_problems(item: dict[str, JsonValue]) -> list[tuple[str, str, str]]:
     """What is wrong with one descriptor: the keys to it, the sentence, a hint."""
     found: list[tuple[str, str, str]] = []
     kind = item.get("type")
@@ -80,5 +80,5 @@ def _problems(item: dict[str, JsonValue]) -> list[tuple[str, str, str]]:
     return found
 
 
-def _below(root: Written, field: str, index: int, keys: str) -> str:
+def _join_pointer(root: Written, field: str, index: int, keys: str) -> str:
     return "/".join((root.at(field, index), *keys.split("/"))) if keys else root.at(field, index)

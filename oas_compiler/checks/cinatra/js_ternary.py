@@ -30,7 +30,7 @@ def js_ternary(subject: Subject, report: Report) -> None:
     for text in subject.texts:
         if "?" not in text.value or "{{" not in text.value:
             continue
-        if not any(_is_ternary(inner) for inner in _expressions(text.value)):
+        if not any(_is_ternary(inner) for inner in _iterate_expressions(text.value)):
             continue
         if reported is None:
             reported = {f.pointer for f in subject.document.findings if f.code == "OAS080"}
@@ -42,7 +42,7 @@ def js_ternary(subject: Subject, report: Report) -> None:
             )
 
 
-def _expressions(text: str) -> Iterator[str]:
+def _iterate_expressions(text: str) -> Iterator[str]:
     """What stands between `{{` and the next `}}`; each character is looked at once."""
     at = text.find("{{")
     while at >= 0:

@@ -51,14 +51,16 @@ def legacy_keys(subject: Subject, report: Report) -> None:
     if root is None:
         return
     if OLD_TYPE in root.value:
-        _tell(OLD_TYPE, root.at(OLD_TYPE), None, (subject, report))
+        _report_legacy_key(OLD_TYPE, root.at(OLD_TYPE), None, (subject, report))
     for key in LEGACY:
         if key in root.cinatra:
             pointer = root.at("metadata", "cinatra", key)
-            _tell(key, pointer, root.cinatra[key], (subject, report))
+            _report_legacy_key(key, pointer, root.cinatra[key], (subject, report))
 
 
-def _tell(key: str, pointer: str, value: JsonValue, run: tuple[Subject, Report]) -> None:
+def _report_legacy_key(
+    key: str, pointer: str, value: JsonValue, run: tuple[Subject, Report]
+) -> None:
     subject, report = run
     advice = LEGACY.get(key, REMOVE)
     is_safe = advice == REMOVE or not value

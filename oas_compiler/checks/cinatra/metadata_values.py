@@ -59,7 +59,7 @@ _MOST: Final = 200
 )
 def metadata_values(subject: Subject, report: Report) -> None:
     for component in subject.components:
-        for flaw in _flaws(subject, component):
+        for flaw in _find_component_flaws(subject, component):
             if _is_told(subject, flaw.pointer):
                 continue
             within = f" in metadata.cinatra of {component.label}"
@@ -83,7 +83,7 @@ def has_block(component: Written) -> bool:
     return block is None or isinstance(block, dict)
 
 
-def _flaws(subject: Subject, component: Written) -> Iterator[Flaw]:
+def _find_component_flaws(subject: Subject, component: Written) -> Iterator[Flaw]:
     if not has_block(component):
         metadata = component.value.get("metadata")
         is_root = subject.root is not None and component.pointer == subject.root.pointer
@@ -107,16 +107,20 @@ def _flaws(subject: Subject, component: Written) -> Iterator[Flaw]:
             or key not in known_keys(component.type)
         ):
             continue
-        yield from _of(key, value, schema, child(at, key))
+        yield from _find_value_flaws(key, value, schema, child(at, key))
 
 
-def _of(name: str, value: JsonValue, schema: Mapping[str, JsonValue], at: str) -> Iterator[Flaw]:
+def _find_value_flaws(
+    name: str, value: JsonValue, schema: Mapping[str, JsonValue], at: str
+) -> Iterator[Flaw]:
     """What is wrong with one value, and with what is in it."""
     if value is None:
         return
     kind = schema.get("type")
     if isinstance(kind, str) and not _is_of(value, kind):
-        yield Flaw(f"{name} must be {_KINDS[kind][1]}, not {describe(value)},", at, _cure(value))
+        yield Flaw(
+            f"{name} must be {_KINDS[kind][1]}, not {describe(value)},", at, _format_hint(value)
+        )
         return
     known = schema.get("enum")
     if isinstance(known, list) and value not in known:
@@ -131,7 +135,7 @@ def _of(name: str, value: JsonValue, schema: Mapping[str, JsonValue], at: str) -
     items, members = schema.get("items"), schema.get("properties")
     if isinstance(value, list) and isinstance(items, dict):
         for index, entry in enumerate(value[:_MOST]):
-            yield from _of(f"an entry of {name}", entry, items, f"{at}/{index}")
+            yield from _find_value_flaws(f"an entry of {name}", entry, items, f"{at}/{index}")
     if isinstance(value, dict) and isinstance(members, dict):
         yield from _in_object(name, value, members, at)
 
@@ -143,7 +147,7 @@ def _in_object(
         yield misspelt(f'"{key[:80]}" of {name} is read by nobody', child(at, key), meant)
     for key, schema in members.items():
         if isinstance(schema, dict) and key not in _TOLD_IN_STEPS:
-            yield from _of(f"{key} of {name}", value.get(key), schema, child(at, key))
+            yield from _find_value_flaws(f"{key} of {name}", value.get(key), schema, child(at, key))
 
 
 def _is_of(value: JsonValue, kind: str) -> bool:
@@ -152,7 +156,7 @@ def _is_of(value: JsonValue, kind: str) -> bool:
     return isinstance(value, _KINDS[kind][0])
 
 
-def _cure(value: JsonValue) -> str:
+def _format_hint(value: JsonValue) -> str:
     word = value.strip().casefold() if isinstance(value, str) else ""
     meant = {"true": "true", "yes": "true", "false": "false", "no": "false"}.get(word, "")
     if meant or word.isdecimal():

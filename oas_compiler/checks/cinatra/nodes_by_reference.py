@@ -40,10 +40,10 @@ def nodes_by_reference(subject: Subject, report: Report) -> None:
         if root.at(*keys) in told:
             continue
         report(
-            f"{_what(root, keys)} must be a {REFERENCE} to an entry of $referenced_components",
+            f"{_describe_entry(root, keys)} must be a {REFERENCE} to an entry of $referenced_components",
             subject.place(root.at(*keys)),
         )
 
 
-def _what(root: Written, keys: tuple[str | int, ...]) -> str:
+def _describe_entry(root: Written, keys: tuple[str | int, ...]) -> str:
     return "start_node" if len(keys) == 1 else f"entry {keys[1]} of the nodes of {root.label}"

@@ -29,7 +29,7 @@ from oas_compiler.text.marks import child
 def one_end(subject: Subject, report: Report) -> None:
     if subject.root is None:
         return
-    ends = _ends(subject.root)
+    ends = _find_end_nodes(subject.root)
     for pointer, name in list(ends.items())[1:]:
         report(
             f'"{name}" is one of {len(ends)} EndNodes of the root flow, the host takes one',
@@ -38,7 +38,7 @@ def one_end(subject: Subject, report: Report) -> None:
         )
 
 
-def _ends(root: Written) -> dict[str, str]:
+def _find_end_nodes(root: Written) -> dict[str, str]:
     """Pointer and name of the EndNodes among `nodes`, each once."""
     block = root.value.get(DEFINITIONS)
     components: dict[str, JsonValue] = block if isinstance(block, dict) else {}

@@ -27,7 +27,7 @@ from oas_compiler.ir import JsonValue
 def package_names(subject: Subject, report: Report) -> None:
     for found in subject.components:
         name = found.cinatra.get("packageName")
-        problem = _problem(name)
+        problem = _find_name_problem(name)
         if problem:
             report(
                 f"the packageName of {found.label} {problem}",
@@ -35,7 +35,7 @@ def package_names(subject: Subject, report: Report) -> None:
                 hint="a package is named @scope/name",
             )
     if subject.package is not None:
-        problem = _problem(subject.package.manifest.get("name"))
+        problem = _find_name_problem(subject.package.manifest.get("name"))
         if problem:
             report(
                 f"the name of the package {problem}",
@@ -45,7 +45,7 @@ def package_names(subject: Subject, report: Report) -> None:
             )
 
 
-def _problem(name: JsonValue) -> str:
+def _find_name_problem(name: JsonValue) -> str:
     if not isinstance(name, str):
         return ""
     if ".." in name:

@@ -34,12 +34,12 @@ def parallel_flows(subject: Subject, report: Report) -> None:
         if finding.code in {"OAS022", "OAS023"}
     }
     for node in subject.of_type("ParallelFlowNode"):
-        for pointer, problem, code in _problems(node):
+        for pointer, problem, code in _find_node_problems(node):
             if (code, pointer) not in told:
                 report(f"{node.label} {problem}", subject.place(pointer))
 
 
-def _problems(node: Written) -> Iterator[tuple[str, str, str]]:
+def _find_node_problems(node: Written) -> Iterator[tuple[str, str, str]]:
     """Pointer, sentence, and the code under which a node that is read has it already."""
     name, subflows = node.value.get("name"), node.value.get("subflows")
     if name is None:

@@ -60,7 +60,7 @@ def run_id_source(subject: Subject, report: Report) -> None:
                 continue  # it may be the StartNode, or its input: another finding says what is wrong
             if callers[target.place.pointer] and _from_start(edge, flow):
                 continue
-            problem = _problem(edge, flow, inputs)
+            problem = _find_source_problem(edge, flow, inputs)
             if problem:
                 report(
                     f'{RUN_ID} of "{target.id}" {problem}',
@@ -82,7 +82,7 @@ def _from_start(edge: DataEdge, flow: FlowIR) -> bool:
     return isinstance(flow.by_id.get(edge.source), StartNode)
 
 
-def _problem(edge: DataEdge, flow: FlowIR, inputs: Collection[str] | None) -> str:
+def _find_source_problem(edge: DataEdge, flow: FlowIR, inputs: Collection[str] | None) -> str:
     """What is wrong with the source of one edge; empty when it is the host's run id.
 
     `inputs`: what the flow lists; `None` when it leaves that to its StartNode.

@@ -56,9 +56,11 @@ def start_input_roles(subject: Subject, report: Report) -> None:
             continue
         if any(not isinstance(start.cinatra.get(key) or [], list) for key in LISTS):
             continue  # OAS038 says so
-        unknown = _named(start) - set(start.titles(field))
+        unknown = _collect_listed_names(start) - set(start.titles(field))
         left -= len(unknown) * len(without)
-        meant = _meant(unknown, without.values()) if unknown and left >= 0 else frozenset()
+        meant = (
+            _find_meant_inputs(unknown, without.values()) if unknown and left >= 0 else frozenset()
+        )
         for index, title in without.items():
             if title not in meant:
                 report(
@@ -70,7 +72,7 @@ def start_input_roles(subject: Subject, report: Report) -> None:
 
 def _without_a_role(start: Written, field: str) -> dict[int, str]:
     """Index and title of the inputs that neither list names and that an author may name."""
-    named = _named(start)
+    named = _collect_listed_names(start)
     titles = {
         index: item.get("title")
         for index, item in enumerate(start.items(field))
@@ -83,7 +85,7 @@ def _without_a_role(start: Written, field: str) -> dict[int, str]:
     }
 
 
-def _named(start: Written) -> set[str]:
+def _collect_listed_names(start: Written) -> set[str]:
     lists = [start.cinatra.get(key) for key in LISTS]
     return {
         name
@@ -93,7 +95,7 @@ def _named(start: Written) -> set[str]:
     }
 
 
-def _meant(unknown: Collection[str], titles: Collection[str]) -> frozenset[str]:
+def _find_meant_inputs(unknown: Collection[str], titles: Collection[str]) -> frozenset[str]:
     """The inputs that misspelt names of the lists are nearest to."""
     # a handful of wrong names is worth a comparison, hundreds are not
     if len(unknown) * len(titles) > _MOST_PAIRS:

@@ -39,10 +39,10 @@ def context_marker_unknown(subject: Subject, report: Report) -> None:
                     f'the purpose of "{node.id[:90]}" names the context slot "{slot_id[:80]}", '
                     "which this flow does not declare",
                     subject.place(f"{node.place.pointer}/metadata/cinatra/purpose"),
-                    hint=report.nearest(slot_id, declared) or _declared(found),
+                    hint=report.nearest(slot_id, declared) or _list_declared_slots(found),
                 )
 
 
-def _declared(found: SlotFlow) -> str:
+def _list_declared_slots(found: SlotFlow) -> str:
     names = ", ".join(f'"{slot.id[:80]}"' for slot in found.slots[:_MOST_NAMED])
     return f"declared here: {names}{', …' if len(found.slots) > _MOST_NAMED else ''}"

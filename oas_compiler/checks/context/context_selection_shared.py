@@ -47,7 +47,7 @@ def context_selection_shared(subject: Subject, report: Report) -> None:
         handed = handed_on(found.flow)
         for slot in found.slots:
             agreed = {package for own, package, _ in handed if own == slot.id}
-            children = _children(found, slot, agreed)
+            children = _list_child_agents(found, slot, agreed)
             first, *others = children or [("", None)]
             for package, edge in others:
                 if edge is not None and slot.node is not None:
@@ -59,7 +59,9 @@ def context_selection_shared(subject: Subject, report: Report) -> None:
                     )
 
 
-def _children(found: SlotFlow, slot: Slot, agreed: set[str]) -> list[tuple[str, DataEdge | None]]:
+def _list_child_agents(
+    found: SlotFlow, slot: Slot, agreed: set[str]
+) -> list[tuple[str, DataEdge | None]]:
     """The child agents that the selection is handed to, each with the first edge."""
     children: dict[str, tuple[str, DataEdge | None]] = {}
     for edge in slot.bindings:

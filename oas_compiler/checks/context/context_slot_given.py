@@ -47,11 +47,11 @@ def wrong_defaults(subject: Subject) -> Iterator[tuple[Slot, str, str, Port]]:
         packages = names if found.flow is subject.flow else frozenset({found.flow.package_name})
         for slot in found.slots:
             if slot.node is not None and not slot.from_parent:
-                for given in _given(found.flow, slot.node, slot, packages):
+                for given in _find_wrong_start_defaults(found.flow, slot.node, slot, packages):
                     yield slot, *given
 
 
-def _given(
+def _find_wrong_start_defaults(
     flow: FlowIR, node: FlowNode, slot: Slot, packages: frozenset[str]
 ) -> Iterator[tuple[str, str, Port]]:
     """The last three of `wrong_defaults`."""

@@ -30,7 +30,7 @@ def context_slot_order(subject: Subject, report: Report) -> None:
         for route in found.flow.routes:
             following.setdefault(route.source, []).append(route.target)
         for slot in found.slots:
-            early = _early(found.flow, slot, following)
+            early = _find_early_consumer(found.flow, slot, following)
             if early and slot.node is not None:
                 report(
                     f'"{early[:80]}" uses the context slot "{slot.id[:80]}" and can run before '
@@ -40,7 +40,7 @@ def context_slot_order(subject: Subject, report: Report) -> None:
                 )
 
 
-def _early(flow: FlowIR, slot: Slot, following: dict[str, list[str]]) -> str:
+def _find_early_consumer(flow: FlowIR, slot: Slot, following: dict[str, list[str]]) -> str:
     """A consumer that a run can come to with the slot's FlowNode taken away; empty for none."""
     if slot.node is None or not slot.bindings:
         return ""

@@ -94,7 +94,7 @@ class _Look:
         meant: set[str] = set()
         for key in slot:
             if key not in _KEYS:
-                near = _nearest(key, lacking) if len(slot) <= _MOST_KEYS else ""
+                near = _find_nearest_key(key, lacking) if len(slot) <= _MOST_KEYS else ""
                 hint = (
                     f'did you mean "{near}"?'
                     if near
@@ -143,7 +143,7 @@ class _Look:
         self._report(f"{self._name} {problem}", self._subject.place(pointer), hint=hint)
 
 
-def _nearest(key: str, known: list[str]) -> str:
+def _find_nearest_key(key: str, known: list[str]) -> str:
     close = get_close_matches(key.strip().casefold()[:80], [name.casefold() for name in known], n=1)
     return next((name for name in known if name.casefold() in close), "")
 

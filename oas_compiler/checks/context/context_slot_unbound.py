@@ -43,7 +43,7 @@ def context_slot_unbound(subject: Subject, report: Report) -> None:
         if not found.is_whole:
             continue
         named = prompt_references(subject, found)
-        hungry = _hungry(found)
+        hungry = _find_unfed_inputs(found)
         for slot in found.slots:
             if slot.node is None or slot.bindings or slot.node.id in named:
                 continue
@@ -58,7 +58,7 @@ def context_slot_unbound(subject: Subject, report: Report) -> None:
             )
 
 
-def _hungry(found: SlotFlow) -> frozenset[str]:
+def _find_unfed_inputs(found: SlotFlow) -> frozenset[str]:
     """Inputs for a selection that have neither an edge nor a default: where a missing edge ends."""
     flow = found.flow
     names = {name for slot in found.slots for name in slot.binding_names}

@@ -44,7 +44,7 @@ def agent_dependencies_form(subject: Subject, report: Report) -> None:
     declared = package.cinatra.get("agentDependencies")
     if declared is not None and not isinstance(declared, dict):
         report(
-            f"agentDependencies is {_kind(declared)}, not an object of names and version ranges",
+            f"agentDependencies is {_describe_kind(declared)}, not an object of names and version ranges",
             package.place(MAP),
             hint=_as_object(declared),
             file=package.manifest_file,
@@ -52,7 +52,7 @@ def agent_dependencies_form(subject: Subject, report: Report) -> None:
     listed = package.cinatra.get("dependencies")
     if listed is not None and not isinstance(listed, list):
         report(
-            f"cinatra.dependencies is {_kind(listed)}, not a list of dependencies",
+            f"cinatra.dependencies is {_describe_kind(listed)}, not a list of dependencies",
             package.place(LIST),
             hint="a map of names and ranges belongs under agentDependencies",
             file=package.manifest_file,
@@ -62,7 +62,7 @@ def agent_dependencies_form(subject: Subject, report: Report) -> None:
             report(
                 f'agentDependencies: "{name[:120]}" is no package name',
                 package.place(child(MAP, name)),
-                hint=_split(name),
+                hint=_format_version_hint(name),
                 file=package.manifest_file,
             )
     _look_at_ranges(package, report)
@@ -81,7 +81,7 @@ def _look_at_ranges(package: Package, report: Report) -> None:
             )
 
 
-def _kind(value: JsonValue) -> str:
+def _describe_kind(value: JsonValue) -> str:
     kinds = {dict: "an object", list: "a list", str: "a text", bool: "a boolean"}
     return kinds.get(type(value), "a number")
 
@@ -95,7 +95,7 @@ def _as_object(value: JsonValue) -> str:
     return f'write {{"{bare[:80]}": "{version[:40]}"}}'
 
 
-def _split(name: str) -> str:
+def _format_version_hint(name: str) -> str:
     at = name.rfind("@")
     return (
         f'write the version as the value: "{name[:at][:80]}": "{name[at + 1 :][:40]}"'

@@ -32,7 +32,7 @@ from oas_compiler.package.scripts import Script
 def authoritative_before_spread(subject: Subject, report: Report) -> None:
     package = subject.agent
     for script in package.scripts if package is not None else ():
-        for key, place in _found(script):
+        for key, place in _find_overridable_keys(script):
             report(
                 f"{key} stands before the inputs that are spread after it, so a user's {key} wins",
                 place,
@@ -41,7 +41,7 @@ def authoritative_before_spread(subject: Subject, report: Report) -> None:
             )
 
 
-def _found(script: Script) -> Iterator[tuple[str, Place]]:
+def _find_overridable_keys(script: Script) -> Iterator[tuple[str, Place]]:
     if script.language == "javascript":
         for name, offset in overridable(script):
             yield name, script.at(offset)
@@ -52,12 +52,12 @@ def _found(script: Script) -> Iterator[tuple[str, Place]]:
 def _in_python(script: Script) -> Iterator[ast.Constant]:
     for node in script.nodes:
         if isinstance(node, ast.Dict):
-            yield from _before(node, _last_spread(node))
+            yield from _list_keys_before(node, _last_spread(node))
         elif isinstance(node, ast.BinOp):
             # {…} | input_params: the right side wins
             left, is_merged = node.left, isinstance(node.op, ast.BitOr)
             if is_merged and isinstance(left, ast.Dict) and _is_users(node.right):
-                yield from _before(left, len(left.keys))
+                yield from _list_keys_before(left, len(left.keys))
 
 
 def _last_spread(literal: ast.Dict) -> int:
@@ -66,7 +66,7 @@ def _last_spread(literal: ast.Dict) -> int:
     return max((i for i, (key, value) in pairs if key is None and _is_users(value)), default=0)
 
 
-def _before(literal: ast.Dict, spread: int) -> list[ast.Constant]:
+def _list_keys_before(literal: ast.Dict, spread: int) -> list[ast.Constant]:
     """Authoritative keys before `spread` that do not stand once more behind it."""
     keys = [key for key in literal.keys if isinstance(key, ast.Constant)]
     behind = {key.value for key in literal.keys[spread:] if isinstance(key, ast.Constant)}

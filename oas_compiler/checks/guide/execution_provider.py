@@ -26,7 +26,7 @@ _ONLY = "wayflow"
 )
 def execution_provider(subject: Subject, report: Report) -> None:
     for text in filter(_is_other, subject.texts):
-        report(_message(text.value), subject.place(text.pointer), hint=_HINT)
+        report(_format_message(text.value), subject.place(text.pointer), hint=_HINT)
     for component in subject.components:
         for value, keys in (
             (component.value.get("executionProvider"), ("executionProvider",)),
@@ -41,13 +41,13 @@ def execution_provider(subject: Subject, report: Report) -> None:
     for text in filter(_is_other, subject.manifest_texts if package is not None else ()):
         if package is not None:
             place = package.place(text.pointer)
-            report(_message(text.value), place, hint=_HINT, file=package.manifest_file)
+            report(_format_message(text.value), place, hint=_HINT, file=package.manifest_file)
 
 
 _HINT = 'leave it out, or write "wayflow": a host refuses everything else'
 
 
-def _message(value: str) -> str:
+def _format_message(value: str) -> str:
     return f'the executionProvider is "{value[:80]}", and only "{_ONLY}" exists'
 
 

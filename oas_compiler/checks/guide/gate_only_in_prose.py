@@ -57,11 +57,11 @@ def gate_only_in_prose(subject: Subject, report: Report) -> None:
     # a host adds a gate of its own for a context slot
     if slots or next(gates(subject), None) is not None:
         return
-    for what, text, place, file in _prose(subject):
-        promise = _promise(text)
+    for what, text, place, file in _iterate_prose(subject):
+        promise = _find_promise(text)
         if promise is not None:
             offset, words = promise
-            at = place if place.pointer else _moved(text, offset, place)
+            at = place if place.pointer else _move_place(text, offset, place)
             report(
                 f'{what} promises "{words}", and the flow has no gate',
                 at,
@@ -70,7 +70,7 @@ def gate_only_in_prose(subject: Subject, report: Report) -> None:
             )
 
 
-def _prose(subject: Subject) -> Iterator[tuple[str, str, Place, str]]:
+def _iterate_prose(subject: Subject) -> Iterator[tuple[str, str, Place, str]]:
     """(what it is, text, place, file) of everything that says what the agent does."""
     for text in subject.texts:
         if text.keys == ("description",) or text.keys[-1:] == ("taskSpec",):
@@ -88,7 +88,7 @@ def _prose(subject: Subject) -> Iterator[tuple[str, str, Place, str]]:
         yield "SKILL.md", body, Place("", skill.body + 1, 1), package.name_of(skill.file)
 
 
-def _promise(text: str) -> tuple[int, str] | None:
+def _find_promise(text: str) -> tuple[int, str] | None:
     """The first sentence that promises an approval: where, and its words."""
     for sentence in _SENTENCE.finditer(text):
         found = _PROMISE.search(sentence[0])
@@ -97,7 +97,7 @@ def _promise(text: str) -> tuple[int, str] | None:
     return None
 
 
-def _moved(text: str, offset: int, start: Place) -> Place:
+def _move_place(text: str, offset: int, start: Place) -> Place:
     before = text[:offset]
     column = offset - (before.rfind("\n") + 1) + 1
     return Place("", start.line + before.count("\n"), column)

@@ -38,24 +38,24 @@ def gate_without_risk_class(subject: Subject, report: Report) -> None:
     without = [
         gate
         for gate in subject.of_type("InputMessageNode")
-        if not _says(gate.cinatra.get(_KEY)) and has_block(gate)
+        if not _is_filled_text(gate.cinatra.get(_KEY)) and has_block(gate)
     ]
     slips = meant_keys(subject) if without else frozenset()
     for number, gate in enumerate(one for one in without if (one.pointer, _KEY) not in slips):
         at = gate.at("metadata", "cinatra", _KEY) if _KEY in gate.cinatra else gate.pointer
-        guarded = _guarded(subject, gate) if number < MAX_WALKS else None
+        guarded = _find_guarded_node(subject, gate) if number < MAX_WALKS else None
         report(
             f"{gate.label} has no riskClass for its step of the approval policy",
             subject.place(at),
-            hint=_hint(guarded),
+            hint=_format_hint(guarded),
         )
 
 
-def _says(risk: object) -> bool:
+def _is_filled_text(risk: object) -> bool:
     return isinstance(risk, str) and bool(risk.strip())
 
 
-def _hint(guarded: Node | None) -> str:
+def _format_hint(guarded: Node | None) -> str:
     if guarded is None:
         return "write the class of what the gate guards"
     if weight(guarded.risk_class) == READ:
@@ -64,17 +64,17 @@ def _hint(guarded: Node | None) -> str:
     return f'write "riskClass": "{risk}", the class of "{name}" that it guards'
 
 
-def _guarded(subject: Subject, gate: Written) -> Node | None:
+def _find_guarded_node(subject: Subject, gate: Written) -> Node | None:
     """The node of the strongest class that can come after the gate and before the next one."""
     flow = next((one for one in subject.flows if one.place.pointer == gate.flow), None)
     own = next((n for n in flow.nodes if n.place.pointer == gate.pointer), None) if flow else None
     if flow is None or own is None:
         return None
-    after = list(_after(flow, own))
+    after = list(_iterate_nodes_after(flow, own))
     return max(after, key=lambda node: weight(node.risk_class), default=None)
 
 
-def _after(flow: FlowIR, gate: Node) -> Iterator[Node]:
+def _iterate_nodes_after(flow: FlowIR, gate: Node) -> Iterator[Node]:
     """The nodes behind the gate, those of subflows without a gate of their own included."""
     seen = {gate.id}
     waiting = [gate.id]
@@ -85,14 +85,14 @@ def _after(flow: FlowIR, gate: Node) -> Iterator[Node]:
                 continue
             yield node
             for subflow in node.subflows:
-                yield from _inside(subflow)
+                yield from _list_nodes_inside(subflow)
         for target in flow.routes_of(current).values():
             if target not in seen:
                 seen.add(target)
                 waiting.append(target)
 
 
-def _inside(flow: FlowIR) -> list[Node]:
+def _list_nodes_inside(flow: FlowIR) -> list[Node]:
     """The nodes of a flow and of those in it, each once; none where a gate is among them."""
     flows, nodes, seen = [flow], list[Node](), {id(flow)}
     for current in flows:

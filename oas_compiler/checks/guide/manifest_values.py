@@ -50,7 +50,10 @@ def manifest_values(subject: Subject, report: Report) -> None:
     package = subject.agent
     if package is None or package.source is None:
         return
-    flaws = [*_flaws(package, subject.document.source.file), *_gates(package, subject)]
+    flaws = [
+        *_find_manifest_flaws(package, subject.document.source.file),
+        *_find_gate_contradiction(package, subject),
+    ]
     for message, pointer, hint in flaws:
         report(message, package.place(pointer), hint=hint, file=package.manifest_file)
 
@@ -67,7 +70,7 @@ def has_renderers(package: Package) -> bool:
     )
 
 
-def _flaws(package: Package, flow: str) -> Iterator[_Found]:
+def _find_manifest_flaws(package: Package, flow: str) -> Iterator[_Found]:
     """(message, pointer, hint) of everything that is wrong."""
     whole = package.source.value if package.source is not None else None
     if not isinstance(whole, dict):
@@ -91,12 +94,12 @@ def _flaws(package: Package, flow: str) -> Iterator[_Found]:
             "/cinatra/apiVersion",
             f'write "{_API}"',
         )
-    yield from _words(package)
-    yield from _unpublished(package, flow)
-    yield from _screens(package.cinatra.get("fieldRenderers"))
+    yield from _find_wrong_values(package)
+    yield from _find_unpublished_flow(package, flow)
+    yield from _find_renderer_flaws(package.cinatra.get("fieldRenderers"))
 
 
-def _gates(package: Package, subject: Subject) -> Iterator[_Found]:
+def _find_gate_contradiction(package: Package, subject: Subject) -> Iterator[_Found]:
     if package.cinatra.get("hasApprovalGates") is False and any(
         gate.cinatra.get("requiresApproval") is True for gate in subject.of_type("InputMessageNode")
     ):
@@ -107,7 +110,7 @@ def _gates(package: Package, subject: Subject) -> Iterator[_Found]:
         )
 
 
-def _words(package: Package) -> Iterator[_Found]:
+def _find_wrong_values(package: Package) -> Iterator[_Found]:
     """Values of another kind, and words that are almost those that a host knows."""
     own = package.cinatra
     for key, known in (("packageType", _KINDS), ("riskLevel", _RISKS)):
@@ -137,7 +140,7 @@ def _words(package: Package) -> Iterator[_Found]:
         yield f"files must be a list, not {describe(files)}", "/files", 'write ["cinatra"]'
 
 
-def _unpublished(package: Package, flow: str) -> Iterator[_Found]:
+def _find_unpublished_flow(package: Package, flow: str) -> Iterator[_Found]:
     """A list of files that leaves the flow out of what is published."""
     files = package.manifest.get("files")
     if not isinstance(files, list) or not all(isinstance(name, str) for name in files):
@@ -159,7 +162,7 @@ def _unpublished(package: Package, flow: str) -> Iterator[_Found]:
         )
 
 
-def _screens(value: JsonValue) -> Iterator[_Found]:
+def _find_renderer_flaws(value: JsonValue) -> Iterator[_Found]:
     seen: set[str] = set()
     for index, entry in enumerate(value if isinstance(value, list) else ()):
         at = f"/cinatra/fieldRenderers/{index}"

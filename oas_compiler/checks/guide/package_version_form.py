@@ -42,9 +42,9 @@ def package_version_form(subject: Subject, report: Report) -> None:
     # a package with context slots needs a version at all: OAS163
     if _is_wrong(version) and (isinstance(version, str) or not lacks_slot_version(subject)):
         report(
-            f"the version in package.json is {_shown(version)}, which is no version",
+            f"the version in package.json is {_format_version(version)}, which is no version",
             package.place("/version"),
-            hint=_hint(version),
+            hint=_format_hint(version),
             file=package.manifest_file,
         )
     claimed = root.cinatra.get("packageVersion") if root is not None else None
@@ -52,9 +52,9 @@ def package_version_form(subject: Subject, report: Report) -> None:
     decided = isinstance(claimed, str) and version is not None
     if root is not None and not decided and _is_wrong(claimed):
         report(
-            f"the packageVersion of {root.label} is {_shown(claimed)}, which is no version",
+            f"the packageVersion of {root.label} is {_format_version(claimed)}, which is no version",
             subject.place(root.at("metadata", "cinatra", "packageVersion")),
-            hint=_hint(version if is_version(version) else claimed),
+            hint=_format_hint(version if is_version(version) else claimed),
         )
 
 
@@ -65,11 +65,11 @@ def _is_wrong(version: JsonValue) -> bool:
     return not is_version(version)
 
 
-def _shown(version: JsonValue) -> str:
+def _format_version(version: JsonValue) -> str:
     return f'"{version[:80]}"' if isinstance(version, str) else describe(version)
 
 
-def _hint(version: JsonValue) -> str:
+def _format_hint(version: JsonValue) -> str:
     """The same numbers, filled up to three."""
     if is_version(version):
         return f'write "{version}"'

@@ -27,13 +27,15 @@ from oas_compiler.ir import JsonValue
 def renderer_id_form(subject: Subject, report: Report) -> None:
     for one in named_renderers(subject):
         if not is_renderer_id(one.value):
-            _tell(report, one.value, f"the renderer of {one.by}", subject, one.pointer)
+            _report_renderer_id(
+                report, one.value, f"the renderer of {one.by}", subject, one.pointer
+            )
     root = subject.root
     screens = root.cinatra.get("hitlScreens") if root is not None else None
     for index, screen in enumerate(screens if isinstance(screens, list) else ()):
         if root is not None and isinstance(screen, str) and not is_renderer_id(screen):
             pointer = root.at("metadata", "cinatra", "hitlScreens", index)
-            _tell(report, screen, "the entry of hitlScreens", subject, pointer)
+            _report_renderer_id(report, screen, "the entry of hitlScreens", subject, pointer)
     _look_at_manifest(subject, report)
 
 
@@ -44,19 +46,21 @@ def _look_at_manifest(subject: Subject, report: Report) -> None:
         name = item.get("id") if isinstance(item, dict) else None
         if package is not None and name is not None and not is_renderer_id(name):
             report(
-                f"the id {_shown(name)} in fieldRenderers is not @scope/package:name",
+                f"the id {_format_id(name)} in fieldRenderers is not @scope/package:name",
                 package.place(f"/cinatra/fieldRenderers/{index}/id"),
                 file=package.manifest_file,
             )
 
 
-def _tell(report: Report, value: JsonValue, what: str, subject: Subject, pointer: str) -> None:
+def _report_renderer_id(
+    report: Report, value: JsonValue, what: str, subject: Subject, pointer: str
+) -> None:
     report(
-        f"{what}, {_shown(value)}, is not @scope/package:name",
+        f"{what}, {_format_id(value)}, is not @scope/package:name",
         subject.place(pointer),
         hint="one @, one slash, one colon; letters, digits, _ and - between them",
     )
 
 
-def _shown(value: JsonValue) -> str:
+def _format_id(value: JsonValue) -> str:
     return f'"{value[:120]}"' if isinstance(value, str) else "which is no text"

@@ -44,7 +44,7 @@ def renderer_not_registered(subject: Subject, report: Report) -> None:
     ):
         return  # OAS248 and OAS197 say so
     registered = registered_screens(subject)
-    screens = _listed(root.cinatra.get("hitlScreens"))
+    screens = _list_texts(root.cinatra.get("hitlScreens"))
     emitted = [one for one in named_renderers(subject) if one.emitted]
     values = {one.value for one in emitted if isinstance(one.value, str)}
     told: set[str] = set()
@@ -69,5 +69,5 @@ def renderer_not_registered(subject: Subject, report: Report) -> None:
         )
 
 
-def _listed(value: object) -> list[str]:
+def _list_texts(value: object) -> list[str]:
     return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []

@@ -31,7 +31,7 @@ _SENTINEL = re.compile(r"__setup_nonce|__step_\w+_done|__agent_run_name")
 def retired_setup_keys(subject: Subject, report: Report) -> None:
     for component in subject.components:
         pointer = component.at("metadata", "cinatra")
-        for found in _carriers(component.cinatra, pointer):
+        for found in _find_key_carriers(component.cinatra, pointer):
             report(
                 f"{component.label} carries {_KEY}, which no host reads",
                 subject.place(child(found, _KEY)),
@@ -40,7 +40,7 @@ def retired_setup_keys(subject: Subject, report: Report) -> None:
         if component.type == "StartNode":
             _look_at_inputs(subject, report, component.pointer, component.items("inputs"))
     package = subject.agent
-    for found in _carriers(package.cinatra, "/cinatra") if package is not None else ():
+    for found in _find_key_carriers(package.cinatra, "/cinatra") if package is not None else ():
         if package is not None:
             report(
                 f"package.json carries {_KEY}, which no host reads",
@@ -49,7 +49,7 @@ def retired_setup_keys(subject: Subject, report: Report) -> None:
             )
 
 
-def _carriers(about: object, pointer: str) -> list[str]:
+def _find_key_carriers(about: object, pointer: str) -> list[str]:
     """Pointers of the objects that have the key: the block itself, or a schema in it."""
     if not isinstance(about, dict):
         return []

@@ -35,13 +35,15 @@ def schema_as_text(subject: Subject, report: Report) -> None:
     legacy = root.at("metadata", "cinatra") if root is not None else None
     for text in filter(_is_schema, subject.texts):
         if text.pointer.rpartition("/")[0] != legacy:
-            report(_message(text.keys[-1], text.value), subject.place(text.pointer), hint=_HINT)
+            report(
+                _format_message(text.keys[-1], text.value), subject.place(text.pointer), hint=_HINT
+            )
     for component in subject.components:
         if root is not None and component.pointer == root.pointer:
             continue
         for key, value in _no_objects(component.cinatra):
             place = subject.place(component.at("metadata", "cinatra", key))
-            report(_message(key, value), place, hint=_HINT)
+            report(_format_message(key, value), place, hint=_HINT)
     _look_at_manifest(subject, report)
 
 
@@ -54,7 +56,7 @@ def _look_at_manifest(subject: Subject, report: Report) -> None:
     found += [(key, value, f"/cinatra/{key}") for key, value in _no_objects(package.cinatra)]
     for key, value, pointer in found:
         place = package.place(pointer)
-        report(_message(key, value), place, hint=_HINT, file=package.manifest_file)
+        report(_format_message(key, value), place, hint=_HINT, file=package.manifest_file)
 
 
 _HINT = "a host refuses it: write the JSON object itself"
@@ -74,7 +76,7 @@ def _no_objects(about: object) -> Iterator[tuple[str, JsonValue]]:
                 yield key, value
 
 
-def _message(key: str, value: JsonValue) -> str:
+def _format_message(key: str, value: JsonValue) -> str:
     if isinstance(value, str):
         return f"{key} is a text, not a JSON object"
     kind = (

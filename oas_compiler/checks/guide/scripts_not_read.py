@@ -27,7 +27,7 @@ def scripts_not_read(subject: Subject, report: Report) -> None:
     if package is None:
         return
     for file in package.unread_scripts:
-        _tell(
+        _report_file(
             report,
             f"{file} was not looked at: it is no UTF-8 text, or too large",
             package.name_of(file),
@@ -36,11 +36,11 @@ def scripts_not_read(subject: Subject, report: Report) -> None:
         if script.language == "python" and not script.nodes and script.text.strip():
             why = "does not parse" if script.may_parse else "is too large to parse"
             message = f"{script.file} {why} as Python: only its imports were looked at"
-            _tell(report, message, package.name_of(script.file))
+            _report_file(report, message, package.name_of(script.file))
     if package.is_cut:
         message = f"only {len(package.files)} files of the package were looked at"
-        _tell(report, message, package.manifest_file)
+        _report_file(report, message, package.manifest_file)
 
 
-def _tell(report: Report, message: str, file: str) -> None:
+def _report_file(report: Report, message: str, file: str) -> None:
     report(message, Place("", 1, 1), file=file)

@@ -32,12 +32,12 @@ def skill_missing(subject: Subject, report: Report) -> None:
     report(
         "the package has no SKILL.md that says what the agent does",
         Place("", 1, 1),
-        hint=_hint(package),
+        hint=_format_hint(package),
         file=package.manifest_file,
     )
 
 
-def _hint(package: Package) -> str:
+def _format_hint(package: Package) -> str:
     """The file that looks as if it were meant."""
     own = package.own_names
     for file in package.files:

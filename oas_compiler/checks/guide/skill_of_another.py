@@ -52,7 +52,7 @@ def skill_of_another(subject: Subject, report: Report) -> None:
     ids = {node.id for flow in subject.flows for node in flow.nodes}
     words = {word for text in subject.texts for word in (text.value, *text.keys)}
     told: set[str] = set()
-    for line, column, word in _quoted(skill):
+    for line, column, word in _find_quoted_words(skill):
         if word in ids or word in words or word in told or "_" not in word:
             continue
         near = get_close_matches(word, sorted(ids), n=1, cutoff=0.85)
@@ -76,7 +76,7 @@ def _line_of(skill: Skill, name: str) -> int:
     return next((number for number, line in lines if name in line), 1)
 
 
-def _quoted(skill: Skill) -> list[tuple[int, int, str]]:
+def _find_quoted_words(skill: Skill) -> list[tuple[int, int, str]]:
     found = [
         (number + 1, match.start(1) + 1, match[1])
         for number in range(skill.body, len(skill.lines))

@@ -43,12 +43,14 @@ def skill_reference_missing(subject: Subject, report: Report) -> None:
                 f"{skill.file} refers to {reference.target[:120]}, which "
                 + ("lies outside of the package" if outside else "the package does not hold"),
                 reference.place,
-                hint="" if outside else _hint(package, reference.target, folder, report),
+                hint=""
+                if outside
+                else _format_nearest_hint(package, reference.target, folder, report),
                 file=package.name_of(skill.file),
             )
 
 
-def _hint(package: Package, target: str, folder: str, report: Report) -> str:
+def _format_nearest_hint(package: Package, target: str, folder: str, report: Report) -> str:
     """The nearest file, written as the skill would write it."""
     inside = f"{folder}/" if folder else ""
     known = {file.removeprefix(inside) for file in package.files}

@@ -38,7 +38,7 @@ def skill_retrieval_section(subject: Subject, report: Report) -> None:
     skill = package.own_skill if package is not None else None
     if package is None or skill is None or retrieval_heading(skill) is not None:
         return
-    meant = _meant(skill)
+    meant = _find_similar_heading(skill)
     if meant is None:
         place, hint = Place("", 1, 1), f'add "## {TITLE}" with the MCP tools, or "Nothing."'
     else:
@@ -52,7 +52,7 @@ def skill_retrieval_section(subject: Subject, report: Report) -> None:
     )
 
 
-def _meant(skill: Skill) -> Heading | None:
+def _find_similar_heading(skill: Skill) -> Heading | None:
     """The heading that looks most like it, whatever its case and level."""
     titles = {h.title.casefold()[:100]: h for h in reversed(skill.headings[:200])}
     near = get_close_matches(TITLE.casefold(), titles, n=1, cutoff=0.6)

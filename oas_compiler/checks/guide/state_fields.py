@@ -38,7 +38,7 @@ def state_fields(subject: Subject, report: Report) -> None:
     if package is None or not used:
         return
     declared = {found.name: found for script in scripts for found in typed_dicts(script)}
-    for state in _states(declared, used):
+    for state in _select_states(declared, used):
         fields = _all_fields(state, declared)
         if fields is None:
             continue
@@ -56,7 +56,7 @@ def state_fields(subject: Subject, report: Report) -> None:
             )
 
 
-def _states(declared: dict[str, Declared], used: Iterable[StateUse]) -> Iterator[Declared]:
+def _select_states(declared: dict[str, Declared], used: Iterable[StateUse]) -> Iterator[Declared]:
     """The TypedDicts that graphs are built over; all named …State where that cannot be seen."""
     names = {use.name for use in used}
     if names <= declared.keys():

@@ -36,7 +36,7 @@ _Place = ast.expr | ast.keyword
 def token_in_interrupt(subject: Subject, report: Report) -> None:
     package = subject.agent
     for script in package.scripts if package is not None else ():
-        for name, node in _tokens(interrupts(script)):
+        for name, node in _find_shown_tokens(interrupts(script)):
             report(
                 f"{name} is in the payload of an interrupt, which goes to a browser",
                 script.at_node(node),
@@ -64,23 +64,29 @@ def _shown_by_gates(script: Script) -> Iterator[tuple[str, _Place]]:
         values = [keyword.value for keyword in gate.call.keywords if keyword.arg == "values"]
         given = [functions.get(v.id, v) if isinstance(v, ast.Name) else v for v in values]
         found = next(
-            (key for value in given for node in ast.walk(value) for key in _key(node)), None
+            (
+                key
+                for value in given
+                for node in ast.walk(value)
+                for key in _find_governed_keys(node)
+            ),
+            None,
         )
         if found is not None and id(found[1]) not in told:
             told.add(id(found[1]))
             yield found
 
 
-def _key(node: ast.AST) -> Iterator[tuple[str, _Place]]:
+def _find_governed_keys(node: ast.AST) -> Iterator[tuple[str, _Place]]:
     """A governed key by its name; also a text in a list of names."""
     if isinstance(node, (ast.Tuple, ast.List, ast.Set)):
         for item in node.elts:
-            yield from _constant(item, _GOVERNED)
+            yield from _match_constant(item, _GOVERNED)
     else:
-        yield from _token(node, _GOVERNED)
+        yield from _find_token_names(node, _GOVERNED)
 
 
-def _tokens(pauses: Iterable[Pause]) -> Iterator[tuple[str, _Place]]:
+def _find_shown_tokens(pauses: Iterable[Pause]) -> Iterator[tuple[str, _Place]]:
     """The first token in what each call is given, also through a variable of its function."""
     told: set[int] = set()
     assigned: dict[int, dict[str, list[ast.AST]]] = {}
@@ -89,26 +95,32 @@ def _tokens(pauses: Iterable[Pause]) -> Iterator[tuple[str, _Place]]:
         if pause.function is not None:
             key = id(pause.function)
             if key not in assigned:
-                assigned[key] = _assigned(pause.function)
+                assigned[key] = _collect_assignments(pause.function)
             # each variable is looked through once, however often it is shown
-            for name in _variables(pause.call):
+            for name in _iterate_variables(pause.call):
                 given += assigned[key].pop(name, [])
         found = next(
-            (token for value in given for node in ast.walk(value) for token in _token(node)), None
+            (
+                token
+                for value in given
+                for node in ast.walk(value)
+                for token in _find_token_names(node)
+            ),
+            None,
         )
         if found is not None and id(found[1]) not in told:
             told.add(id(found[1]))
             yield found
 
 
-def _variables(call: ast.Call) -> Iterator[str]:
+def _iterate_variables(call: ast.Call) -> Iterator[str]:
     for value in (*call.args, *(keyword.value for keyword in call.keywords)):
         for node in ast.walk(value):
             if isinstance(node, ast.Name):
                 yield node.id
 
 
-def _assigned(function: ast.AST) -> dict[str, list[ast.AST]]:
+def _collect_assignments(function: ast.AST) -> dict[str, list[ast.AST]]:
     """What each variable of a function is made of: its values, and what is put into it."""
     found: dict[str, list[ast.AST]] = {}
     for node in ast.walk(function):
@@ -132,16 +144,18 @@ def _name_of(target: ast.expr) -> str:
     return target.id if isinstance(target, ast.Name) else ""
 
 
-def _token(node: ast.AST, names: frozenset[str] = _TOKENS) -> Iterator[tuple[str, _Place]]:
+def _find_token_names(
+    node: ast.AST, names: frozenset[str] = _TOKENS
+) -> Iterator[tuple[str, _Place]]:
     """A key of a dict, a value read by its name, or a variable; not a comparison with the name."""
     if isinstance(node, ast.Dict):
         for key in node.keys:
-            yield from _constant(key, names)
+            yield from _match_constant(key, names)
     elif isinstance(node, ast.Subscript):
-        yield from _constant(node.slice, names)
+        yield from _match_constant(node.slice, names)
     elif isinstance(node, ast.Call):
         if isinstance(node.func, ast.Attribute) and node.func.attr in {"get", "pop"} and node.args:
-            yield from _constant(node.args[0], names)
+            yield from _match_constant(node.args[0], names)
         for keyword in node.keywords:
             if keyword.arg in names:
                 yield str(keyword.arg), keyword
@@ -151,7 +165,7 @@ def _token(node: ast.AST, names: frozenset[str] = _TOKENS) -> Iterator[tuple[str
         yield node.attr, node
 
 
-def _constant(
+def _match_constant(
     node: ast.AST | None, names: frozenset[str] = _TOKENS
 ) -> Iterator[tuple[str, _Place]]:
     if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in names:

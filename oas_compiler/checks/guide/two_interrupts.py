@@ -36,7 +36,7 @@ def two_interrupts(subject: Subject, report: Report) -> None:
             if pause.function is not None:
                 seen.setdefault(id(pause.function), []).append((what, pause))
         for found in seen.values():
-            second = _second(found)
+            second = _find_second_pause(found)
             if package is not None and second is not None:
                 pause, message = second
                 report(
@@ -47,7 +47,7 @@ def two_interrupts(subject: Subject, report: Report) -> None:
                 )
 
 
-def _second(found: list[tuple[str, Pause]]) -> tuple[Pause, str] | None:
+def _find_second_pause(found: list[tuple[str, Pause]]) -> tuple[Pause, str] | None:
     """The call by which a function pauses again, and what to say of it."""
     if len(found) > 1:
         what, pause = found[1]

@@ -29,7 +29,7 @@ def undeclared_child_agent(subject: Subject, report: Report) -> None:
     package = subject.agent
     if package is None or package.source is None:
         return
-    declared = _declared(package)
+    declared = _collect_declared_agents(package)
     known = {*declared, *own_names(subject)}
     for called in called_agents(subject):
         if called.package and called.package not in known:
@@ -37,11 +37,11 @@ def undeclared_child_agent(subject: Subject, report: Report) -> None:
             report(
                 f'{called.node.label} calls "{called.package[:120]}", which package.json does not declare',
                 subject.place(called.pointer),
-                hint=_hint(package, called.package, declared, report),
+                hint=_format_hint(package, called.package, declared, report),
             )
 
 
-def _declared(package: Package) -> set[str]:
+def _collect_declared_agents(package: Package) -> set[str]:
     """Both maps and lists count, also lists of bare names: their form is another rule's."""
     names = {one.name for one in wanted(package.cinatra)}
     listed = package.cinatra.get("agentDependencies")
@@ -57,7 +57,7 @@ def _declared(package: Package) -> set[str]:
     return names
 
 
-def _hint(package: Package, name: str, declared: set[str], report: Report) -> str:
+def _format_hint(package: Package, name: str, declared: set[str], report: Report) -> str:
     outer = package.manifest.get("agentDependencies")
     if isinstance(outer, (dict, list)) and name in outer:
         return 'package.json has it outside of "cinatra", where no host looks: move agentDependencies into it'

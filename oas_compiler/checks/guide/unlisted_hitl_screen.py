@@ -40,7 +40,7 @@ _OF_THE_HOST = ("@cinatra-ai/agent-builder:", "@cinatra/agent-builder:")
 )
 def unlisted_hitl_screen(subject: Subject, report: Report) -> None:
     root = subject.root
-    if root is None or not isinstance(_metadata(root).get("cinatra"), dict):
+    if root is None or not isinstance(_read_metadata(root).get("cinatra"), dict):
         return  # OAS102 says so
     screens = root.cinatra.get("hitlScreens", [])
     if not isinstance(screens, list):
@@ -68,7 +68,9 @@ def unlisted_hitl_screen(subject: Subject, report: Report) -> None:
             else f'package.json registers "{slip[:120]}": is that the one?'
             if slip
             else "add it to metadata.cinatra.hitlScreens of the root flow",
-            fix=() if meant or slip else _added(root, value, listing, is_first=index == 0),
+            fix=()
+            if meant or slip
+            else _make_append_edits(root, value, listing, is_first=index == 0),
         )
 
 
@@ -76,7 +78,9 @@ def _must_be_listed(value: str, listed: list[str]) -> bool:
     return value not in listed and not value.startswith(_OF_THE_HOST) and "{{" not in value
 
 
-def _added(root: Written, value: str, listing: Json, *, is_first: bool) -> tuple[Edit, ...]:
+def _make_append_edits(
+    root: Written, value: str, listing: Json, *, is_first: bool
+) -> tuple[Edit, ...]:
     """Append to the list; where there is none, the first finding writes the whole of it."""
     at = root.at("metadata", "cinatra", "hitlScreens")
     if "hitlScreens" in root.cinatra:
@@ -84,6 +88,6 @@ def _added(root: Written, value: str, listing: Json, *, is_first: bool) -> tuple
     return (Edit(pointer=at, value=listing),) if is_first else ()
 
 
-def _metadata(root: Written) -> dict[str, object]:
+def _read_metadata(root: Written) -> dict[str, object]:
     found = root.value.get("metadata")
     return dict(found) if isinstance(found, dict) else {}

@@ -38,7 +38,7 @@ def unlisted_mcp_tool(subject: Subject, report: Report) -> None:
     named = set(_WORD.findall(skill.section(heading)))
     told: set[str] = set()
     for node in subject.of_type("ApiNode"):
-        for tool, pointer in _tools(node):
+        for tool, pointer in _iterate_tools(node):
             if tool not in named and tool not in told and "{{" not in tool:
                 told.add(tool)
                 report(
@@ -49,7 +49,7 @@ def unlisted_mcp_tool(subject: Subject, report: Report) -> None:
                 )
 
 
-def _tools(node: Written) -> Iterator[tuple[str, str]]:
+def _iterate_tools(node: Written) -> Iterator[tuple[str, str]]:
     """Names of tools with their pointers: of the call itself, and of `metadata.cinatra.tools`."""
     data = node.value.get("data")
     tool = data.get("tool") if isinstance(data, dict) else None

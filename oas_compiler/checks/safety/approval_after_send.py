@@ -40,7 +40,7 @@ def approval_after_send(subject: Subject, report: Report) -> None:
     flow, outline = subject.flow, subject.outline
     if flow is None or outline is None or not isinstance(flow.by_id.get(flow.start), StartNode):
         return
-    late = list(_late(flow, *_sends(flow, outline)))
+    late = list(_find_late_gates(flow, *_find_gated_sends(flow, outline)))
     nodes = dict(walk(flow)) if late else {}
     for gate, send, comes_first in late:
         node = nodes[gate.path]
@@ -54,12 +54,12 @@ def approval_after_send(subject: Subject, report: Report) -> None:
         )
 
 
-def _sends(flow: FlowIR, outline: Outline) -> tuple[frozenset[Path], frozenset[Path]]:
+def _find_gated_sends(flow: FlowIR, outline: Outline) -> tuple[frozenset[Path], frozenset[Path]]:
     """The sends behind some gate, and those of them that no gate which approves comes before."""
     waived = waived_gates(flow)
     ungated = {found.node.pointer for found in find_open_sends(outline, waived, asks_a_person)}
     unapproved = {
-        found.node.pointer for found in find_open_sends(outline, waived, _approves)
+        found.node.pointer for found in find_open_sends(outline, waived, _is_approval_gate)
     } - ungated
     gated = {
         path: node.place.pointer
@@ -69,7 +69,7 @@ def _sends(flow: FlowIR, outline: Outline) -> tuple[frozenset[Path], frozenset[P
     return frozenset(gated), frozenset(p for p, at in gated.items() if at in unapproved)
 
 
-def _approves(node: OutlineNode) -> bool:
+def _is_approval_gate(node: OutlineNode) -> bool:
     return node.is_gate and _is_approval(str(node.cinatra.get("riskClass", "")))
 
 
@@ -77,7 +77,7 @@ def _is_approval(risk_class: str) -> bool:
     return weight(risk_class) >= APPROVAL or means_send(risk_class)
 
 
-def _late(
+def _find_late_gates(
     flow: FlowIR, sends: frozenset[Path], unapproved: frozenset[Path]
 ) -> Iterator[tuple[GateSpec, Path, bool]]:
     """Gates that guard no send, each with a send that it should guard, and whether that runs first."""

@@ -46,7 +46,7 @@ _NO_VALUES: Final = frozenset(
 )
 def credential_by_name(subject: Subject, report: Report) -> None:
     for text in subject.texts:
-        where = _where(text)
+        where = _describe_credential(text)
         if where and not _is_known(text):
             report(
                 f"{where} is written out",
@@ -57,10 +57,10 @@ def credential_by_name(subject: Subject, report: Report) -> None:
 
 def names_credential(text: Text) -> bool:
     """Whether the name that a text stands under, or its place, makes it a credential."""
-    return bool(_where(text))
+    return bool(_describe_credential(text))
 
 
-def _where(text: Text) -> str:
+def _describe_credential(text: Text) -> str:
     """What holds a credential, as a message begins; empty for nothing."""
     name = text.keys[-1] if text.keys else ""
     if is_credential_name(name):

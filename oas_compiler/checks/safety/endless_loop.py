@@ -48,7 +48,7 @@ def endless_loop(subject: Subject, report: Report) -> None:
             if loop.can_end and loop.back not in reported:
                 reported.add(loop.back)
                 report(
-                    f"{described(loop)} goes round without a gate{_sending(loop)}",
+                    f"{described(loop)} goes round without a gate{_describe_send(loop)}",
                     subject.place(loop.back),
                     hint="lead it through an InputMessageNode with maxGateVisits",
                 )
@@ -64,7 +64,7 @@ def described(loop: Loop) -> str:
     return f"the loop {' → '.join((*loop.way, loop.way[0]))}"
 
 
-def _sending(loop: Loop) -> str:
+def _describe_send(loop: Loop) -> str:
     for node in loop.members:
         if node.sends and not node.confirmed:
             return f', and "{node.id[:80]}" ({node.risk_class[:80]}) is in it'

@@ -30,10 +30,10 @@ def gate_steps_count(subject: Subject, report: Report) -> None:
     for flow in subject.flows:
         for node in flow.nodes:
             if isinstance(node, FlowNode) and node.gate_steps:
-                _compare(node, subject, report)
+                _compare_gate_steps(node, subject, report)
 
 
-def _compare(node: FlowNode, subject: Subject, report: Report) -> None:
+def _compare_gate_steps(node: FlowNode, subject: Subject, report: Report) -> None:
     gates = entry_gates(node)
     slots = [
         entry for entry in node.gate_steps for _ in range(min(entry.gate_count, len(gates) + 1))

@@ -37,11 +37,11 @@ def gate_waiver_type(subject: Subject, report: Report) -> None:
                     f"{_KEY} in gateSteps of {component.label} must be a boolean, true or false, "
                     f"not {describe(flag)}: the gate still asks",
                     subject.place(component.at("metadata", "cinatra", "gateSteps", index, _KEY)),
-                    hint=_hint(flag),
+                    hint=_format_hint(flag),
                 )
 
 
-def _hint(flag: JsonValue) -> str:
+def _format_hint(flag: JsonValue) -> str:
     word = str(flag).strip().casefold() if isinstance(flag, (str, int, float)) else ""
     meant = {
         "false": "false",

@@ -37,7 +37,7 @@ def gate_without_limit(subject: Subject, report: Report) -> None:
     slips: frozenset[tuple[str, str]] | None = None
     for flow, _ in walk_flows(subject.outline):
         for loop in find_loops(flow, openings):
-            gate = next(_gates(loop.members), None)
+            gate = next(_iterate_unlimited_gates(loop.members), None)
             if gate is not None and gate.pointer not in reported:
                 reported.add(gate.pointer)
                 slips = meant_keys(subject) if slips is None else slips
@@ -51,7 +51,7 @@ def gate_without_limit(subject: Subject, report: Report) -> None:
                 )
 
 
-def _gates(nodes: tuple[OutlineNode, ...]) -> Iterator[OutlineNode]:
+def _iterate_unlimited_gates(nodes: tuple[OutlineNode, ...]) -> Iterator[OutlineNode]:
     """The gates without a limit among the nodes and in the flows that they run, outermost first."""
     waiting = list(nodes)
     seen: set[str] = set()

@@ -45,22 +45,28 @@ def package_not_fully_read(subject: Subject, report: Report) -> None:
 def _left_out(package: Package, *, is_agent: bool) -> Iterator[tuple[str, str]]:
     """The first file of each kind and what is said of it."""
     if package.refused_files:
-        what = _counted(package.refused_files, "file")
+        what = _describe_skipped(package.refused_files, "file")
         rule = "a link that leads out of the package, a pipe and a device are not read"
         yield package.refused_files[0], f"{what} not looked at: {rule}"
     files, folders, skills = package.scan.left_out, package.closed_folders, package.unread_skills
     if files:
-        what = _counted(files, "file")
+        what = _describe_skipped(files, "file")
         yield files[0], f"{what} not, or only in part, looked through for credentials"
     if folders:
-        yield "package.json", f"{_counted(folders, 'folder')} not listed: reading is not allowed"
+        yield (
+            "package.json",
+            f"{_describe_skipped(folders, 'folder')} not listed: reading is not allowed",
+        )
     if skills and is_agent:
-        yield skills[0], f"{_counted(skills, 'skill')} not looked at: no UTF-8 text, or too much"
+        yield (
+            skills[0],
+            f"{_describe_skipped(skills, 'skill')} not looked at: no UTF-8 text, or too much",
+        )
     if package.is_cut and not is_agent:  # of an agent OAS187 says it
         yield "package.json", f"only {len(package.files)} files of the package were looked at"
 
 
-def _counted(names: tuple[str, ...], kind: str) -> str:
+def _describe_skipped(names: tuple[str, ...], kind: str) -> str:
     if len(names) == 1:
         return f'the {kind} "{shown(names[0])}" was'
     listed = ", ".join(f'"{shown(name)}"' for name in names[:_MOST_NAMED])

@@ -43,7 +43,7 @@ def packaged_credential(subject: Subject, report: Report) -> None:
             what = "package.json" if file == MANIFEST else file
             report(
                 f"{shown(what)} holds {kind}, written out",
-                _place(text, start),
+                _locate_offset(text, start),
                 hint="remove it and make it invalid; the platform authenticates the calls of an agent",
                 file=package.name_of(file),
             )
@@ -54,6 +54,6 @@ def shown(file: str) -> str:
     return shown_name(file[:200].encode("utf-8", "replace").decode("utf-8"))
 
 
-def _place(text: str, start: int) -> Place:
+def _locate_offset(text: str, start: int) -> Place:
     line_start = text.rfind("\n", 0, start) + 1
     return Place("", text.count("\n", 0, start) + 1, start - line_start + 1)

@@ -31,16 +31,16 @@ _KEY = "riskClass"
 )
 def risk_class_type(subject: Subject, report: Report) -> None:
     for component in subject.components:
-        for value, pointer in _classes(component):
+        for value, pointer in _list_risk_classes(component):
             if value is not None and not isinstance(value, str):
                 report(
                     f"the riskClass of {component.label} must be a string, not {describe(value)}",
                     subject.place(pointer),
-                    hint=_hint(value),
+                    hint=_format_hint(value),
                 )
 
 
-def _classes(component: Written) -> Iterator[tuple[JsonValue, str]]:
+def _list_risk_classes(component: Written) -> Iterator[tuple[JsonValue, str]]:
     """What a component and its `gateSteps` give as risk class."""
     about = component.cinatra
     if not about:
@@ -52,7 +52,7 @@ def _classes(component: Written) -> Iterator[tuple[JsonValue, str]]:
             yield step[_KEY], component.at("metadata", "cinatra", "gateSteps", index, _KEY)
 
 
-def _hint(value: JsonValue) -> str:
+def _format_hint(value: JsonValue) -> str:
     first = value[0] if isinstance(value, list) and len(value) == 1 else None
     word = first if isinstance(first, str) and first.strip() else "email_send"
     return f'write it as one word: "{_KEY}": "{word[:80]}"'

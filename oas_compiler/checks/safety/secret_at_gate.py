@@ -43,7 +43,7 @@ def secret_at_gate(subject: Subject, report: Report) -> None:
         # by id: nodes that share one (OAS027) have the same edges, and are looked at once
         for node in flow.by_id.values():
             if isinstance(node, (InputMessageNode, OutputMessageNode)):
-                for name, place in _shown(flow, node, subject):
+                for name, place in _find_shown_secrets(flow, node, subject):
                     report(
                         f'"{name[:80]}" is a credential and "{node.id[:80]}" shows it to a person',
                         place,
@@ -55,7 +55,7 @@ def is_secret_name(name: str) -> bool:
     return name.replace("_", "").replace("-", "").lower() in SECRET_NAMES
 
 
-def _shown(
+def _find_shown_secrets(
     flow: FlowIR, node: InputMessageNode | OutputMessageNode, subject: Subject
 ) -> Iterator[tuple[str, Place]]:
     """Names of credentials that reach the person, with where each comes in."""
@@ -66,7 +66,7 @@ def _shown(
     for edge in flow.data_edges_into(node.id):
         if is_secret_name(edge.output) and edge.input not in titles:
             yield edge.output, edge.place
-    for word in sorted(_words(node.message or "") - titles):
+    for word in sorted(_collect_placeholder_words(node.message or "") - titles):
         if is_secret_name(word):
             yield word, _message_place(node, subject)
 
@@ -75,7 +75,7 @@ def _message_place(node: Node, subject: Subject) -> Place:
     return subject.place(f"{node.place.pointer}/message")
 
 
-def _words(template: str) -> set[str]:
+def _collect_placeholder_words(template: str) -> set[str]:
     """Every word inside the placeholders of a template: also `key` of `{{ account.key }}`."""
     words: set[str] = set()
     at = 0

@@ -65,12 +65,14 @@ def send_under_lesser_class(subject: Subject, report: Report) -> None:
     }
     for node in subject.of_type("ApiNode", "ToolNode"):
         tool = _tool_of(node, tools) if node.type == "ToolNode" else None
-        if (node.pointer, "riskClass") in slips or not _beside(node).isdisjoint(_LOST):
+        if (node.pointer, "riskClass") in slips or not _collect_outside_keys(node).isdisjoint(
+            _LOST
+        ):
             continue  # OAS133, OAS213, OAS250: it has a class, and nobody reads it
         risks = [node.cinatra.get("riskClass"), tool.cinatra.get("riskClass") if tool else None]
         if not all(map(_is_lesser, risks)):
             continue
-        found = next(filter(None, map(_sending, _named(node, tool))), None)
+        found = next(filter(None, map(_find_sending_name, _list_called_names(node, tool))), None)
         if found is not None:
             what, pointer, wanted = found
             own = risks[0] or risks[1]
@@ -82,7 +84,7 @@ def send_under_lesser_class(subject: Subject, report: Report) -> None:
             )
 
 
-def _beside(node: Written) -> set[str]:
+def _collect_outside_keys(node: Written) -> set[str]:
     """Keys that stand at the node and in its metadata, where no host reads a class."""
     metadata = node.value.get("metadata")
     inner = list(metadata) if isinstance(metadata, dict) else []
@@ -109,7 +111,7 @@ def _tool_of(node: Written, tools: dict[str, Written]) -> Written | None:
     return tools.get(node.at("tool"))
 
 
-def _named(node: Written, tool: Written | None) -> Iterator[tuple[str, str, str]]:
+def _list_called_names(node: Written, tool: Written | None) -> Iterator[tuple[str, str, str]]:
     """(what the node does in words, the name to judge, where it stands)."""
     if tool is not None:
         yield f'runs the tool "{tool.text("name")[:80]}"', tool.text("name"), tool.at("name")
@@ -137,7 +139,7 @@ def _last_part(url: str) -> str:
     return next((part for part in reversed(parts) if part), "")
 
 
-def _sending(named: tuple[str, str, str]) -> tuple[str, str, str] | None:
+def _find_sending_name(named: tuple[str, str, str]) -> tuple[str, str, str] | None:
     """(words, pointer, class to write) where the name says a send."""
     what, name, pointer = named
     if "{{" in name or len(name) > _LONGEST:

@@ -43,7 +43,7 @@ def stray_credential(subject: Subject, report: Report) -> None:
                 subject.place(text.pointer),
                 hint="remove it and make it invalid; refer to it by a $component_ref or let the host supply it",
             )
-    for kind, pointer in _named(subject.document.source.value):
+    for kind, pointer in _find_credential_keys(subject.document.source.value):
         report(
             f"the name of a member is {kind}, written out",
             subject.place(pointer),
@@ -51,7 +51,7 @@ def stray_credential(subject: Subject, report: Report) -> None:
         )
 
 
-def _named(value: JsonValue) -> Iterator[tuple[str, str]]:
+def _find_credential_keys(value: JsonValue) -> Iterator[tuple[str, str]]:
     """Kind of each credential that is a name, and the pointer of the object that has it.
 
     The pointer of the member itself would repeat the credential.

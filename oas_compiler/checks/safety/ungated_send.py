@@ -37,10 +37,10 @@ def ungated_send(subject: Subject, report: Report) -> None:
     if subject.outline is None or subject.flow is None:
         return
     for found in find_open_sends(subject.outline, waived_gates(subject.flow), asks_a_person):
-        _report(subject, report, found)
+        _report_ungated_send(subject, report, found)
 
 
-def _report(subject: Subject, report: Report, found: OpenNode) -> None:
+def _report_ungated_send(subject: Subject, report: Report, found: OpenNode) -> None:
     hint = "put an InputMessageNode before it on every path"
     if found.waived:
         hint += "; a gate whose gateSteps entry says requiresApproval false asks nobody"

@@ -32,22 +32,22 @@ _BESIDE = (_KEY, "risk_class", "riskclass", "risk-class")
 )
 def unknown_risk_class(subject: Subject, report: Report) -> None:
     for component in subject.components:
-        if (key := _misplaced(component)) and subject.is_cinatra:
+        if (key := _find_misplaced_key(component)) and subject.is_cinatra:
             report(
                 f'"{key}" of {component.label} stands beside metadata.cinatra, where no host reads it',
                 subject.place(component.at("metadata", key)),
                 hint=f'move it: "metadata": {{"cinatra": {{"{_KEY}": …}}}}',
             )
-        for risk_class, pointer in _classes(component):
+        for risk_class, pointer in _list_risk_classes(component):
             if not is_known(risk_class):
                 report(
-                    _message(component, risk_class),
+                    _format_message(component, risk_class),
                     subject.place(pointer),
-                    hint=_hint(risk_class, report),
+                    hint=_format_hint(risk_class, report),
                 )
 
 
-def _misplaced(component: Written) -> str:
+def _find_misplaced_key(component: Written) -> str:
     """The key of a risk class in `metadata` itself; empty where there is none, or one in its place."""
     metadata = component.value.get("metadata")
     if not isinstance(metadata, dict) or _KEY in component.cinatra:
@@ -55,7 +55,7 @@ def _misplaced(component: Written) -> str:
     return next((key for key in _BESIDE if key in metadata), "")
 
 
-def _classes(component: Written) -> Iterator[tuple[str, str]]:
+def _list_risk_classes(component: Written) -> Iterator[tuple[str, str]]:
     """Risk classes that a component gives: its own, and those of its `gateSteps`."""
     about = component.cinatra
     own, steps = about.get(_KEY), about.get("gateSteps")
@@ -67,14 +67,14 @@ def _classes(component: Written) -> Iterator[tuple[str, str]]:
             yield given, component.at("metadata", "cinatra", "gateSteps", index, _KEY)
 
 
-def _message(component: Written, risk_class: str) -> str:
+def _format_message(component: Written, risk_class: str) -> str:
     what = f'{component.label} has the unknown riskClass "{risk_class[:80]}"'
     if means_send(risk_class):
         return f"{what}: it may mean a send, and no host takes it for one"
     return f"{what}: no host asks a person because of it"
 
 
-def _hint(risk_class: str, report: Report) -> str:
+def _format_hint(risk_class: str, report: Report) -> str:
     word = meant(risk_class)
     if word:
         return f'did you mean "{word}"?'

@@ -42,7 +42,7 @@ def call_address(subject: Subject, report: Report) -> None:
     for component, field, address in addresses(subject, *CALLERS):
         written = component.text(field)[:_LONGEST]
         found = uncallable(written)
-        if not found and address.is_loopback and (route := _route(written)):
+        if not found and address.is_loopback and (route := _find_platform_route(written)):
             found = (
                 f'calls "{address.host}" at a route of the platform',
                 f'write "{{{{CINATRA_BASE_URL}}}}{route}": each host fills it in',
@@ -56,10 +56,10 @@ def call_address(subject: Subject, report: Report) -> None:
 def uncallable(url: str) -> tuple[str, str] | None:
     """What is wrong with the form of an address, and what to write; `None` for one that may do."""
     plain = _PLACEHOLDER.sub("x", url)
-    return _sign(url, plain) or _beginning(url, plain)
+    return _find_url_flaw(url, plain) or _find_origin_flaw(url, plain)
 
 
-def _sign(url: str, plain: str) -> tuple[str, str] | None:
+def _find_url_flaw(url: str, plain: str) -> tuple[str, str] | None:
     """Signs that no address has."""
     if not plain.strip():
         return "has an empty url", 'write "https://…", or "{{CINATRA_BASE_URL}}/…"'
@@ -74,7 +74,7 @@ def _sign(url: str, plain: str) -> tuple[str, str] | None:
     return None
 
 
-def _beginning(url: str, plain: str) -> tuple[str, str] | None:
+def _find_origin_flaw(url: str, plain: str) -> tuple[str, str] | None:
     """What stands where scheme and host belong."""
     if _BASE_BEHIND.match(url):
         hint = "write {{CINATRA_BASE_URL}} once, at the beginning: it has its scheme with it"
@@ -83,7 +83,7 @@ def _beginning(url: str, plain: str) -> tuple[str, str] | None:
         return None
     scheme = _SCHEME.match(plain)
     if scheme is None:
-        if url.startswith("api/") and (route := _route(f"/{url}")):
+        if url.startswith("api/") and (route := _find_platform_route(f"/{url}")):
             return "has a url without a host", f'write "{{{{CINATRA_BASE_URL}}}}{route}"'
         if _HOST.match(plain):
             return "has a url without a scheme", f'write "https://{url[:80]}"'
@@ -95,7 +95,7 @@ def _beginning(url: str, plain: str) -> tuple[str, str] | None:
     return None
 
 
-def _route(url: str) -> str:
+def _find_platform_route(url: str) -> str:
     return next(
         (f"/api/{route}" for route in ROUTES if url.rstrip("/").endswith(f"/api/{route}")), ""
     )

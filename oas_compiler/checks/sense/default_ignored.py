@@ -29,7 +29,7 @@ from oas_compiler.text.marks import child
     good='flow: {"title": "tone", "default": "warm"}   StartNode: {"title": "tone", "default": "warm"}',
 )
 def default_ignored(subject: Subject, report: Report) -> None:
-    differing = list(_differing(subject))
+    differing = list(_find_differing_defaults(subject))
     if not differing:
         return
     told = {child(port.place.pointer, "default") for *_, port in wrong_defaults(subject)}  # OAS243
@@ -43,7 +43,7 @@ def default_ignored(subject: Subject, report: Report) -> None:
             )
 
 
-def _differing(subject: Subject) -> Iterator[tuple[Written, str, str]]:
+def _find_differing_defaults(subject: Subject) -> Iterator[tuple[Written, str, str]]:
     """Flow, title and the pointer of the StartNode's default, of every input with two defaults."""
     for start in subject.of_type("StartNode"):
         flow = subject.written_at(start.flow)

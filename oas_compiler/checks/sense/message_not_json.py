@@ -53,7 +53,7 @@ def message_not_json(subject: Subject, report: Report) -> None:
     for flow in subject.flows:
         for node in flow.nodes:
             if isinstance(node, (OutputMessageNode, InputMessageNode)) and node.message:
-                problem = _problem(node.message, node)
+                problem = _find_json_problem(node.message, node)
                 if problem is not None:
                     says, hint = problem
                     report(
@@ -63,7 +63,7 @@ def message_not_json(subject: Subject, report: Report) -> None:
                     )
 
 
-def _problem(message: str, node: Node) -> tuple[str, str] | None:
+def _find_json_problem(message: str, node: Node) -> tuple[str, str] | None:
     """What is wrong, and the cure; `None` for a message that is JSON, or was not meant as such."""
     text = _COMMENT.sub("", message)
     if len(text) > _LONGEST or "{%" in text or _LOOKS_LIKE_JSON.match(text) is None:
@@ -80,12 +80,12 @@ def _problem(message: str, node: Node) -> tuple[str, str] | None:
     for found in _PLACEHOLDER.finditer(text):
         between = text[end : found.start()]
         inside = _is_inside(between, inside)
-        problem = _misquoted(found[1], found[2], types, inside=inside)
+        problem = _find_misquoted_placeholder(found[1], found[2], types, inside=inside)
         if problem is not None:
             return problem
         made += [between, "x" if inside else "null"]
         end = found.end()
-    return _flaw("".join((*made, text[end:])))
+    return _find_syntax_error("".join((*made, text[end:])))
 
 
 def _is_inside(text: str, inside: bool) -> bool:
@@ -96,7 +96,7 @@ def _is_inside(text: str, inside: bool) -> bool:
     return inside
 
 
-def _misquoted(
+def _find_misquoted_placeholder(
     name: str, rest: str, types: Mapping[str, Type], *, inside: bool
 ) -> tuple[str, str] | None:
     kind, as_json = types.get(name), "tojson" in rest
@@ -116,7 +116,7 @@ def _misquoted(
     return None
 
 
-def _flaw(text: str) -> tuple[str, str] | None:
+def _find_syntax_error(text: str) -> tuple[str, str] | None:
     try:
         json.loads(text)
     except json.JSONDecodeError as error:

@@ -47,7 +47,10 @@ def metadata_names(subject: Subject, report: Report) -> None:
                 subject.place(flow.at("metadata", "cinatra", "reentrantGate")),
                 hint=report.nearest(named, gates) or "name the gate that the loop comes back to",
             )
-    for component, says, at, hint in (*_artifacts(subject), *_packages(subject)):
+    for component, says, at, hint in (
+        *_check_artifact_names(subject),
+        *_check_package_names(subject),
+    ):
         report(f"{says} of {component.label}", subject.place(at), hint=hint)
     for component in subject.components:
         if subject.root is not None and component.pointer == subject.root.pointer:
@@ -65,7 +68,7 @@ def metadata_names(subject: Subject, report: Report) -> None:
 _Named: TypeAlias = "tuple[Written, str, str, str]"
 
 
-def _artifacts(subject: Subject) -> Iterator[_Named]:
+def _check_artifact_names(subject: Subject) -> Iterator[_Named]:
     """What an output says that its artifact is made from is an output of the same node."""
     for end in subject.of_type("EndNode", "Flow"):
         titles = end.titles("outputs")
@@ -86,7 +89,7 @@ def _artifacts(subject: Subject) -> Iterator[_Named]:
                 yield end, says, child(at, key), f'did you mean "{meant}"?'
 
 
-def _packages(subject: Subject) -> Iterator[_Named]:
+def _check_package_names(subject: Subject) -> Iterator[_Named]:
     """A node that says whose it is does not almost name its own package."""
     own = subject.root.cinatra.get("packageName") if subject.root is not None else None
     if not isinstance(own, str):

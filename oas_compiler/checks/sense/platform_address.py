@@ -62,7 +62,7 @@ def platform_address(subject: Subject, report: Report) -> None:
         url = node.text(key)
         if not url or len(url) > LONGEST or meant_placeholder(url):
             continue
-        found = _misspelt(url)
+        found = _find_misspelt_address(url)
         # a selection that asks the wrong route is OAS154's finding
         if found and not (found[1].endswith(RESOLVE) and node.flow in pretenders):
             wrong, meant = found
@@ -73,7 +73,7 @@ def platform_address(subject: Subject, report: Report) -> None:
             )
 
 
-def _misspelt(url: str) -> tuple[str, str] | None:
+def _find_misspelt_address(url: str) -> tuple[str, str] | None:
     form = _BASE_FORM.match(url)
     if form is not None:
         rest = url[form.end() :].lstrip("/")
@@ -107,8 +107,8 @@ def _is_slip(written: str, route: str) -> bool:
     meant = re.sub(r"[^a-z]", "", route)
     if plain == meant:
         return True
-    return abs(len(plain) - len(meant)) <= 2 and bool(_close(plain, meant))
+    return abs(len(plain) - len(meant)) <= 2 and bool(_is_similar_text(plain, meant))
 
 
-def _close(one: str, other: str) -> bool:
+def _is_similar_text(one: str, other: str) -> bool:
     return SequenceMatcher(None, one, other).ratio() >= 0.88

@@ -65,8 +65,10 @@ def platform_body(subject: Subject, report: Report) -> None:
         data = node.value.get("data")
         if not route or not isinstance(data, dict):
             continue
-        takes = (*_TAKES[route], *_unasked(subject)) if route == BRIDGE else _TAKES[route]
-        slips = _slips(data, takes)
+        takes = (
+            (*_TAKES[route], *_list_undeclared_keys(subject)) if route == BRIDGE else _TAKES[route]
+        )
+        slips = _find_misspelt_keys(data, takes)
         for key, meant in slips.items():
             says = f'"{key[:80]}" in data of {node.label} is read by nobody'
             tell(report, misspelt(says, node.at("data", key), meant), subject.place)
@@ -75,11 +77,11 @@ def platform_body(subject: Subject, report: Report) -> None:
                 report(
                     f'{node.label} calls {route} without "{name}"',
                     subject.place(node.at("data")),
-                    hint=_what(name),
+                    hint=_describe_missing_key(name),
                 )
 
 
-def _unasked(subject: Subject) -> Iterator[str]:
+def _list_undeclared_keys(subject: Subject) -> Iterator[str]:
     """Keys that the root flow does not ask for: where it does, OAS122 and OAS123 speak of them."""
     block = subject.root.cinatra if subject.root is not None else {}
     for key, asked_by in (("cinatra_llm", "llm"), ("toolbox_ids", "toolboxes")):
@@ -92,7 +94,7 @@ def _is_there(name: str, data: Mapping[str, object]) -> bool:
     return name in data or (name == RUN_ID and any(other in data for other in RUN_NAMES))
 
 
-def _slips(data: Mapping[str, object], takes: tuple[str, ...]) -> dict[str, str]:
+def _find_misspelt_keys(data: Mapping[str, object], takes: tuple[str, ...]) -> dict[str, str]:
     """Misspelt key → the one that was meant, which is not there."""
     absent = [name for name in takes if name not in data]
     found: dict[str, str] = {}
@@ -106,7 +108,7 @@ def _slips(data: Mapping[str, object], takes: tuple[str, ...]) -> dict[str, str]
     return found
 
 
-def _what(name: str) -> str:
+def _describe_missing_key(name: str) -> str:
     if name == "agent_run_id":
         return 'add "agent_run_id": "{{ agent_run_id }}", and lead the StartNode\'s cinatra_run_id to it'
     return f'add "{name}": ' + (

@@ -54,11 +54,11 @@ def platform_values(subject: Subject, report: Report) -> None:
                 subject.place(node.at("http_method")),
                 hint='write "POST": the route takes nothing else',
             )
-        for flaw in _flaws(node, url):
+        for flaw in _find_value_flaws(node, url):
             tell(report, flaw, subject.place, within=f" in data of {node.label}")
 
 
-def _flaws(node: Written, url: str) -> Iterator[Flaw]:
+def _find_value_flaws(node: Written, url: str) -> Iterator[Flaw]:
     data = node.value.get("data")
     if not isinstance(data, dict) or not url.endswith(BRIDGE):
         return
@@ -72,7 +72,7 @@ def _is_template(value: JsonValue) -> bool:
     return isinstance(value, str) and ("{{" in value or "{%" in value)
 
 
-def _steps(value: JsonValue, at: str) -> Iterator[Flaw]:
+def _check_max_steps(value: JsonValue, at: str) -> Iterator[Flaw]:
     is_whole = isinstance(value, int) and not isinstance(value, bool)
     if not is_whole or not 1 <= int(str(value)) <= _MOST_STEPS:
         shown = str(value) if is_whole else describe(value)
@@ -80,7 +80,7 @@ def _steps(value: JsonValue, at: str) -> Iterator[Flaw]:
         yield Flaw(f"max_steps is {shown[:20]}, which the bridge does not take,", at, hint)
 
 
-def _toolboxes(value: JsonValue, at: str) -> Iterator[Flaw]:
+def _check_toolbox_ids(value: JsonValue, at: str) -> Iterator[Flaw]:
     if not isinstance(value, list):
         hint = f'write ["{value[:80]}"]' if isinstance(value, str) else 'write ["cinatra-mcp"]'
         yield Flaw(f"toolbox_ids must be a list, not {describe(value)},", at, hint)
@@ -94,7 +94,7 @@ def _toolboxes(value: JsonValue, at: str) -> Iterator[Flaw]:
             yield Flaw(f'"{name[:80]}" is no toolbox that a host knows', f"{at}/{index}", meant)
 
 
-def _llm(value: JsonValue, at: str) -> Iterator[Flaw]:
+def _check_llm_options(value: JsonValue, at: str) -> Iterator[Flaw]:
     if not isinstance(value, dict):
         hint = 'write {"preferredProvider": "openai"}'
         yield Flaw(f"cinatra_llm must be an object, not {describe(value)},", at, hint)
@@ -114,13 +114,13 @@ def _llm(value: JsonValue, at: str) -> Iterator[Flaw]:
             yield Flaw(f'"{word[:80]}" is no {key} of the host', child(at, key), hint)
 
 
-def _schema(value: JsonValue, at: str) -> Iterator[Flaw]:
+def _check_output_schema(value: JsonValue, at: str) -> Iterator[Flaw]:
     if not isinstance(value, dict):
         hint = 'write it as an object: {"type": "object", …}'
         yield Flaw(f"output_schema must be an object, not {describe(value)},", at, hint)
 
 
-def _media(value: JsonValue, at: str) -> Iterator[Flaw]:
+def _check_media_kind(value: JsonValue, at: str) -> Iterator[Flaw]:
     kind = value.get("kind") if isinstance(value, dict) else None
     if isinstance(kind, str) and kind not in {"", *_MEDIA} and not _is_template(kind):
         hint = did_you_mean(kind, _MEDIA) or f"it is one of {', '.join(_MEDIA)}"
@@ -128,9 +128,9 @@ def _media(value: JsonValue, at: str) -> Iterator[Flaw]:
 
 
 _LOOKS: Final[Mapping[str, Callable[[JsonValue, str], Iterator[Flaw]]]] = {
-    "max_steps": _steps,
-    "toolbox_ids": _toolboxes,
-    "cinatra_llm": _llm,
-    "output_schema": _schema,
-    "media": _media,
+    "max_steps": _check_max_steps,
+    "toolbox_ids": _check_toolbox_ids,
+    "cinatra_llm": _check_llm_options,
+    "output_schema": _check_output_schema,
+    "media": _check_media_kind,
 }

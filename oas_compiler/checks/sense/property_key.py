@@ -44,13 +44,13 @@ def property_key(subject: Subject, report: Report) -> None:
     for component in subject.components:
         for field in ("inputs", "outputs"):
             for index, item in enumerate(component.items(field)):
-                for key, meant in _slips(item):
+                for key, meant in _find_misspelt_keys(item):
                     says = f'"{key[:80]}" of an entry of {field} of {component.label} is read by nobody'
                     at = child(component.at(field, index), key)
                     tell(report, misspelt(says, at, meant), subject.place)
 
 
-def _slips(item: JsonValue) -> list[tuple[str, str]]:
+def _find_misspelt_keys(item: JsonValue) -> list[tuple[str, str]]:
     """(key, the one that was meant) of a property."""
     if not isinstance(item, dict) or "title" not in item:
         return []  # OAS029 says so

@@ -41,7 +41,7 @@ _OF_A_TRIGGER: Final = ("runId", "run_id", "targetRunId")
 )
 def run_id_unbound(subject: Subject, report: Report) -> None:
     for call in subject.of_type("ApiNode"):
-        for key, value, pointer in _literal(call):
+        for key, value, pointer in _find_literal_ids(call):
             said = f'"{value[:60]}", written out' if value else "an empty text"
             report(
                 f"{key} of {call.label} is {said}: it names no run",
@@ -68,7 +68,7 @@ def _look_at_inputs(flow: FlowIR, node: Node, gaps: Gaps, report: Report) -> Non
                 f'nothing leads the id of the run to "{port.title}" of "{node.id[:80]}": '
                 f"{what} gets its default",
                 port.place if port.place.pointer.startswith(node.place.pointer) else node.place,
-                hint=f'add a data edge from "{_given(flow)}" of the StartNode to "{port.title}"',
+                hint=f'add a data edge from "{_choose_run_id_title(flow)}" of the StartNode to "{port.title}"',
             )
         for edge in edges:
             # of an ApiNode's agent_run_id OAS120 says more
@@ -84,7 +84,7 @@ def _look_at_source(flow: FlowIR, edge: DataEdge, gaps: Gaps, report: Report) ->
         f'"{edge.input}" of "{edge.target[:80]}" comes from "{edge.source[:80]}", '
         "which does not know the id of the run",
         edge.place,
-        hint=f'lead "{_given(flow)}" of the StartNode to it',
+        hint=f'lead "{_choose_run_id_title(flow)}" of the StartNode to it',
     )
 
 
@@ -98,27 +98,27 @@ def _names_run(node: Node) -> bool:
     return any(edge.source == inner.start and edge.output in NAMES for edge in inner.data_edges)
 
 
-def _given(flow: FlowIR) -> str:
+def _choose_run_id_title(flow: FlowIR) -> str:
     """What the flow's StartNode calls the id of the run."""
     start = flow.by_id.get(flow.start)
     titles = [port.title for port in start.inputs] if start is not None else []
     return next((name for name in NAMES if name in titles), GIVEN[0])
 
 
-def _literal(node: Written) -> Iterator[tuple[str, str, str]]:
+def _find_literal_ids(node: Written) -> Iterator[tuple[str, str, str]]:
     """(key, value, pointer) of ids that are no placeholder, at any depth of the body."""
     data = node.value.get("data")
     is_trigger = isinstance(data, dict) and data.get("tool") == TRIGGER_TOOL
     names = (*NAMES, *_OF_A_TRIGGER) if is_trigger else NAMES
-    yield from _members(data, node.at("data"), names)
+    yield from _walk_literal_ids(data, node.at("data"), names)
 
 
-def _members(
+def _walk_literal_ids(
     value: JsonValue, pointer: str, names: tuple[str, ...]
 ) -> Iterator[tuple[str, str, str]]:
     if isinstance(value, list):
         for index, item in enumerate(value):
-            yield from _members(item, f"{pointer}/{index}", names)
+            yield from _walk_literal_ids(item, f"{pointer}/{index}", names)
     elif isinstance(value, dict):
         for key, member in value.items():
             below = child(pointer, key)
@@ -126,4 +126,4 @@ def _members(
                 if key in names and "{{" not in member and not bare_names(member):
                     yield key, member, below
             else:
-                yield from _members(member, below, names)
+                yield from _walk_literal_ids(member, below, names)

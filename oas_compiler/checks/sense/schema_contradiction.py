@@ -74,17 +74,17 @@ def schema_contradiction(subject: Subject, report: Report) -> None:
             if not is_port and (flaw := _bare_properties(schema, pointer)):
                 tell(report, flaw, subject.place)
                 continue
-            for flaw in _flaws(schema, pointer, is_port=is_port):
+            for flaw in _find_schema_flaws(schema, pointer, is_port=is_port):
                 tell(report, flaw, subject.place)
 
 
-def _flaws(schema: JsonValue, pointer: str, *, is_port: bool) -> Iterator[Flaw]:
+def _find_schema_flaws(schema: JsonValue, pointer: str, *, is_port: bool) -> Iterator[Flaw]:
     """What is wrong with a schema and with those in it; a document's depth is bounded."""
     if not isinstance(schema, dict):
         return
     yield from contradictions(schema, pointer, is_port=is_port)
     if not is_port:  # of an input or output OAS245 says so
-        yield from _keywords(schema, pointer)
+        yield from _find_misspelt_keywords(schema, pointer)
     inner = schema.get("json_schema")
     if is_port and isinstance(inner, dict) and _other_type(schema, inner):
         yield Flaw(
@@ -92,8 +92,8 @@ def _flaws(schema: JsonValue, pointer: str, *, is_port: bool) -> Iterator[Flaw]:
             f"{pointer}/json_schema/type",
             f'write "{schema["type"]}", or leave the inner type out',
         )
-    for member, at in _below(schema, pointer):
-        yield from _flaws(member, at, is_port=False)
+    for member, at in _list_subschemas(schema, pointer):
+        yield from _find_schema_flaws(member, at, is_port=False)
 
 
 def _bare_properties(schema: JsonValue, pointer: str) -> Flaw | None:
@@ -112,7 +112,7 @@ def _bare_properties(schema: JsonValue, pointer: str) -> Flaw | None:
     return None
 
 
-def _below(schema: dict[str, JsonValue], pointer: str) -> Iterator[tuple[JsonValue, str]]:
+def _list_subschemas(schema: dict[str, JsonValue], pointer: str) -> Iterator[tuple[JsonValue, str]]:
     for keyword in _ALONE:
         yield schema.get(keyword), f"{pointer}/{keyword}"
     for keyword in _IN_LISTS:
@@ -125,7 +125,7 @@ def _below(schema: dict[str, JsonValue], pointer: str) -> Iterator[tuple[JsonVal
             yield part, child(f"{pointer}/{keyword}", name)
 
 
-def _keywords(schema: dict[str, JsonValue], pointer: str) -> Iterator[Flaw]:
+def _find_misspelt_keywords(schema: dict[str, JsonValue], pointer: str) -> Iterator[Flaw]:
     absent = sorted(_KEYWORDS - schema.keys() - {"json_schema", "if", "not", "then", "else"})
     for key in list(schema)[:_MOST]:
         if key in _KEYWORDS or key.startswith(("$", "x-")) or not 3 <= len(key) <= LONGEST_COMPARED:

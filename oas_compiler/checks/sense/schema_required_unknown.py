@@ -37,7 +37,7 @@ _MOST: Final = 200
 def schema_required_unknown(subject: Subject, report: Report) -> None:
     for component in subject.components:
         for schema, pointer in schemas_of(component):
-            for name, at, meant in _unknown(schema, pointer):
+            for name, at, meant in _find_unknown_required(schema, pointer):
                 report(
                     f'the schema requires "{name[:80]}", which is none of its properties',
                     subject.place(at),
@@ -54,11 +54,11 @@ def schemas_of(component: Written) -> Iterator[tuple[JsonValue, str]]:
             yield item, component.at(key, index)
 
 
-def _unknown(value: JsonValue, pointer: str) -> Iterator[tuple[str, str, str]]:
+def _find_unknown_required(value: JsonValue, pointer: str) -> Iterator[tuple[str, str, str]]:
     """(name, pointer of its entry, hint) at any depth; a document's depth is bounded."""
     if isinstance(value, list):
         for index, item in enumerate(value):
-            yield from _unknown(item, f"{pointer}/{index}")
+            yield from _find_unknown_required(item, f"{pointer}/{index}")
         return
     if not isinstance(value, dict):
         return
@@ -73,4 +73,4 @@ def _unknown(value: JsonValue, pointer: str) -> Iterator[tuple[str, str, str]]:
                     yield name, f"{pointer}/required/{index}", meant
     for key, member in value.items():
         if key not in {"default", "enum", "const", "examples"}:
-            yield from _unknown(member, child(pointer, key))
+            yield from _find_unknown_required(member, child(pointer, key))

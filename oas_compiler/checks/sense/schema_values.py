@@ -56,16 +56,16 @@ def contradictions(
     schema: Mapping[str, JsonValue], pointer: str, *, is_port: bool
 ) -> Iterator[Flaw]:
     """Everything that is wrong with a schema alone; `is_port`: it is an input or an output."""
-    yield from _bounds(schema, pointer)
-    yield from _choices(schema, pointer, is_port=is_port)
-    yield from _types(schema.get("type"), f"{pointer}/type")
-    yield from _pattern(schema.get("pattern"), f"{pointer}/pattern")
-    yield from _format(schema.get("format"), f"{pointer}/format")
-    yield from _members(schema, pointer)
+    yield from _check_bounds(schema, pointer)
+    yield from _check_enum(schema, pointer, is_port=is_port)
+    yield from _check_type_list(schema.get("type"), f"{pointer}/type")
+    yield from _check_pattern(schema.get("pattern"), f"{pointer}/pattern")
+    yield from _check_format_name(schema.get("format"), f"{pointer}/format")
+    yield from _check_properties(schema, pointer)
     if is_port:
-        yield from _required(schema.get("required"), f"{pointer}/required")
+        yield from _check_required_flag(schema.get("required"), f"{pointer}/required")
     elif "enum" not in schema:  # a value of a port is cast
-        yield from _default(schema, f"{pointer}/default")
+        yield from _check_default(schema, f"{pointer}/default")
 
 
 def kinds(kind: JsonValue) -> tuple[type, ...]:
@@ -76,7 +76,7 @@ def kinds(kind: JsonValue) -> tuple[type, ...]:
     return tuple(one for name in names for one in _KINDS[str(name)])
 
 
-def _bounds(schema: Mapping[str, JsonValue], pointer: str) -> Iterator[Flaw]:
+def _check_bounds(schema: Mapping[str, JsonValue], pointer: str) -> Iterator[Flaw]:
     for low, high in PAIRS:
         least, most = schema.get(low), schema.get(high)
         if _is_number(least) and _is_number(most) and least > most:  # type: ignore[operator]
@@ -95,7 +95,7 @@ def _bounds(schema: Mapping[str, JsonValue], pointer: str) -> Iterator[Flaw]:
             )
 
 
-def _choices(schema: Mapping[str, JsonValue], pointer: str, *, is_port: bool) -> Iterator[Flaw]:
+def _check_enum(schema: Mapping[str, JsonValue], pointer: str, *, is_port: bool) -> Iterator[Flaw]:
     known = schema.get("enum")
     if known is None:
         return
@@ -113,27 +113,27 @@ def _choices(schema: Mapping[str, JsonValue], pointer: str, *, is_port: bool) ->
     allowed = kinds(schema.get("type"))
     if allowed and not any(_is_of(value, allowed) for value in known[:_MOST]):
         yield Flaw(
-            f"none of the values of enum is of the type {_shown(schema['type'])}",
+            f"none of the values of enum is of the type {_format_json(schema['type'])}",
             f"{pointer}/enum",
             "make the type and the values agree",
         )
         return
-    yield from _repeated(known, f"{pointer}/enum")
-    yield from _unlisted(schema, known, pointer)
+    yield from _find_repeated_values(known, f"{pointer}/enum")
+    yield from _find_unlisted_values(schema, known, pointer)
 
 
-def _repeated(known: list[JsonValue], at: str) -> Iterator[Flaw]:
+def _find_repeated_values(known: list[JsonValue], at: str) -> Iterator[Flaw]:
     seen: set[str] = set()
     for index, value in enumerate(known[:_MOST]):
         if isinstance(value, str) and value in seen:
             yield Flaw(
-                f"enum lists {_shown(value)} twice", f"{at}/{index}", "remove one of the two"
+                f"enum lists {_format_json(value)} twice", f"{at}/{index}", "remove one of the two"
             )
         elif isinstance(value, str):
             seen.add(value)
 
 
-def _unlisted(
+def _find_unlisted_values(
     schema: Mapping[str, JsonValue], known: list[JsonValue], pointer: str
 ) -> Iterator[Flaw]:
     """A const and a default that enum does not list."""
@@ -153,18 +153,18 @@ def _unlisted(
         )
 
 
-def _types(kind: JsonValue, at: str) -> Iterator[Flaw]:
+def _check_type_list(kind: JsonValue, at: str) -> Iterator[Flaw]:
     """A list of types has some, and each once (JSON Schema validation, 6.1.1)."""
     if kind == []:
         yield Flaw("type is an empty list", at, 'write a type, as in ["string", "null"]')
     names = kind[:_MOST] if isinstance(kind, list) else []
     for index, name in enumerate(names):
         if isinstance(name, str) and name in names[:index]:
-            says = f"type lists {_shown(name)} twice"
+            says = f"type lists {_format_json(name)} twice"
             yield Flaw(says, f"{at}/{index}", "remove one of the two")
 
 
-def _pattern(pattern: JsonValue, at: str) -> Iterator[Flaw]:
+def _check_pattern(pattern: JsonValue, at: str) -> Iterator[Flaw]:
     found = between_slashes(pattern) if isinstance(pattern, str) else None
     if found:
         says = "the pattern stands between slashes, and wants them in the value"
@@ -172,7 +172,7 @@ def _pattern(pattern: JsonValue, at: str) -> Iterator[Flaw]:
         yield Flaw(says, at, f'write "{found[0]}"{flags}')
 
 
-def _format(name: JsonValue, at: str) -> Iterator[Flaw]:
+def _check_format_name(name: JsonValue, at: str) -> Iterator[Flaw]:
     if not isinstance(name, str) or name in _FORMATS or len(name) > LONGEST_COMPARED:
         return
     near = [known for known in _FORMATS if plain(known) == plain(name)]
@@ -181,33 +181,33 @@ def _format(name: JsonValue, at: str) -> Iterator[Flaw]:
         yield Flaw(f'"{name}" is no format of JSON Schema', at, f'did you mean "{near[0]}"?')
 
 
-def _members(schema: Mapping[str, JsonValue], pointer: str) -> Iterator[Flaw]:
+def _check_properties(schema: Mapping[str, JsonValue], pointer: str) -> Iterator[Flaw]:
     """Properties of what is no object."""
     allowed = kinds(schema.get("type"))
     if schema.get("properties") and allowed and dict not in allowed:
         yield Flaw(
-            f"properties are written, and the type is {_shown(schema['type'])}, which has none",
+            f"properties are written, and the type is {_format_json(schema['type'])}, which has none",
             f"{pointer}/properties",
             'write "type": "object", or put the properties into "items" of an array',
         )
 
 
-def _required(required: JsonValue, at: str) -> Iterator[Flaw]:
+def _check_required_flag(required: JsonValue, at: str) -> Iterator[Flaw]:
     if isinstance(required, bool):
         says = f"required is {describe(required)}, and nobody reads it there"
         yield Flaw(says, at, "name the input in metadata.cinatra.required of the StartNode")
 
 
-def _default(schema: Mapping[str, JsonValue], at: str) -> Iterator[Flaw]:
+def _check_default(schema: Mapping[str, JsonValue], at: str) -> Iterator[Flaw]:
     default = schema.get("default")
     allowed = kinds(schema.get("type"))
     if default is None or default == "" or not allowed or _is_of(default, allowed):
         return
-    says = f"the default is {describe(default)}, and the type is {_shown(schema['type'])}"
+    says = f"the default is {describe(default)}, and the type is {_format_json(schema['type'])}"
     yield Flaw(says, at, "make the type and the default agree")
 
 
-def _shown(value: JsonValue) -> str:
+def _format_json(value: JsonValue) -> str:
     """A value of the schema as it stands there."""
     return json.dumps(value, ensure_ascii=False)
 

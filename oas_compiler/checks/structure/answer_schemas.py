@@ -43,8 +43,8 @@ def answer_schemas(subject: Subject, report: Report) -> None:
         for node in flow.nodes:
             if not isinstance(node, InputMessageNode):
                 continue
-            for given in _schemas(node):
-                flaw = _flaw(given.schema)
+            for given in _list_answer_schemas(node):
+                flaw = _find_schema_flaw(given.schema)
                 if flaw is None:
                     continue
                 where = "".join(child("", str(key)) for key in flaw.path)
@@ -54,7 +54,7 @@ def answer_schemas(subject: Subject, report: Report) -> None:
                     subject.place(
                         f"{given.pointer}{where}" if given.pointer else node.place.pointer
                     ),
-                    hint=_meant(given.schema, flaw.path, report)
+                    hint=_suggest_type(given.schema, flaw.path, report)
                     or flaw.hint
                     or "correct it, or leave it out: the gate then asks for approval or text",
                 )
@@ -68,7 +68,7 @@ class _Given:
     """Where it is written; empty where it is put together from several places."""
 
 
-def _schemas(node: InputMessageNode) -> Iterator[_Given]:
+def _list_answer_schemas(node: InputMessageNode) -> Iterator[_Given]:
     about = node.cinatra.mapping()
     written = f"{node.place.pointer}/metadata/cinatra"
     if isinstance(about.get("inputMessageSchema"), dict):
@@ -98,7 +98,7 @@ def _is_readable(kind: Type) -> bool:
     return True
 
 
-def _flaw(schema: JsonValue) -> Flaw | None:
+def _find_schema_flaw(schema: JsonValue) -> Flaw | None:
     # Imported by a flow that has such a schema: the table of keywords is the SDK's.
     from oas_compiler.checks.schema_flaws import Unusual, first_flaw
 
@@ -110,7 +110,7 @@ def _flaw(schema: JsonValue) -> Flaw | None:
         return flaw_by_library(schema) if isinstance(schema, (dict, bool)) else None
 
 
-def _meant(schema: JsonValue, path: Path, report: Report) -> str:
+def _suggest_type(schema: JsonValue, path: Path, report: Report) -> str:
     """The type that was probably meant by a misspelt one."""
     for key in path:
         if isinstance(schema, dict):

@@ -52,7 +52,7 @@ def castable_edges(subject: Subject, report: Report) -> None:
             if not castable(output.type, into.type, pairs):
                 types = contrast(output.type, into.type)
                 message = f"{names[0]} is {types[0]}, {names[1]} takes {types[1]}"
-                hint = _hint(output, into, names)
+                hint = _format_hint(output, into, names)
             elif not choices_meet(known.choices(output), known.choices(into)):
                 message = f"{names[0]} and {names[1]} have no allowed value in common"
                 hint = f"give the enum of {names[1]} a value that {names[0]} may have"
@@ -61,7 +61,7 @@ def castable_edges(subject: Subject, report: Report) -> None:
             report(message, input_of(subject, flow, edge), hint=hint)
 
 
-def _hint(output: Port, into: Port, names: tuple[str, str]) -> str:
+def _format_hint(output: Port, into: Port, names: tuple[str, str]) -> str:
     if output.type == ANY and into.type != ANY:
         return f'declare the type of the output "{output.title}": {brief(into.type)}'
     if isinstance(output.type, ArrayType) and not isinstance(into.type, (ArrayType, UnionType)):

@@ -43,7 +43,7 @@ def every_branch_leads_on(subject: Subject, report: Report) -> None:
         for node in flow.nodes:
             if is_vague(node):
                 continue
-            branches = _loose(node, leaving.get(node.id, Counter()))
+            branches = _find_loose_branches(node, leaving.get(node.id, Counter()))
             branches = [branch for branch in branches if not gaps.may_leave(node.id, branch)]
             if branches and _stands_alone(node, flow, gaps):
                 report(
@@ -68,7 +68,7 @@ def _stands_alone(node: Node, flow: FlowIR, gaps: Gaps) -> bool:
     return not connected and gaps.route_targets.isdisjoint({node.id, ""})
 
 
-def _loose(node: Node, leaving: Counter[str]) -> list[str]:
+def _find_loose_branches(node: Node, leaving: Counter[str]) -> list[str]:
     """Branches without an edge, but not those that an edge with a wrong branch means."""
     loose = [branch for branch in node.branches if branch not in leaving]
     if not loose:

@@ -37,14 +37,14 @@ _RUN: Final = frozenset({"subflow", "subflows", "tool", "agent"})
 def inputs_are_fed(subject: Subject, report: Report) -> None:
     for flow in subject.flows:
         gaps = Gaps(flow)
-        fed = _fed(flow)
+        fed = _map_fed_inputs(flow)
         fallback = {port.title for port in flow.outputs if port.default is not None}
         turned: frozenset[tuple[str, str]] | None = None
         for node in flow.nodes:
             if isinstance(node, StartNode) or is_vague(node):
                 continue
-            for port in _hungry(node, fed.get(node.id, set()), fallback):
-                turned = _turned(flow) if turned is None else turned
+            for port in _find_unfed_ports(node, fed.get(node.id, set()), fallback):
+                turned = _collect_reversed_inputs(flow) if turned is None else turned
                 if (node.id, port.title) not in turned and not gaps.may_feed(node.id, port.title):
                     report(
                         f'the input "{port.title}" of "{node.id}" has no data edge and no default',
@@ -53,7 +53,7 @@ def inputs_are_fed(subject: Subject, report: Report) -> None:
                     )
 
 
-def _fed(flow: FlowIR) -> Mapping[str, set[str]]:
+def _map_fed_inputs(flow: FlowIR) -> Mapping[str, set[str]]:
     """Node id -> names of the inputs that data edges lead to, existing or not."""
     found: dict[str, set[str]] = {}
     for edge in flow.data_edges:
@@ -61,7 +61,7 @@ def _fed(flow: FlowIR) -> Mapping[str, set[str]]:
     return found
 
 
-def _turned(flow: FlowIR) -> frozenset[tuple[str, str]]:
+def _collect_reversed_inputs(flow: FlowIR) -> frozenset[tuple[str, str]]:
     """Inputs that data edges would feed the other way round (OAS061, OAS062)."""
     return frozenset(
         (edge.source, title)
@@ -70,7 +70,7 @@ def _turned(flow: FlowIR) -> frozenset[tuple[str, str]]:
     )
 
 
-def _hungry(node: Node, fed: set[str], fallback: set[str]) -> list[Port]:
+def _find_unfed_ports(node: Node, fed: set[str], fallback: set[str]) -> list[Port]:
     """Ports that nothing feeds, but not those that a misspelt edge means."""
     unfed = [
         port

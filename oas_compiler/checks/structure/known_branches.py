@@ -43,10 +43,10 @@ def known_branches(subject: Subject, report: Report) -> None:
             if route.branch not in known[node.id] and not _is_declared(subject, node, route.branch):
                 place = part_of(subject, route.place, "from_branch")
                 report(
-                    f'"{node.id}" has no branch "{route.branch}", it has {_listed(node.branches)}',
+                    f'"{node.id}" has no branch "{route.branch}", it has {_format_branches(node.branches)}',
                     route.place if route.branch == "next" else place,
-                    hint=_meant(route.branch, known[node.id], report)
-                    or _named(node, flow, route.branch),
+                    hint=_suggest_branch(route.branch, known[node.id], report)
+                    or _format_branch_hint(node, flow, route.branch),
                 )
 
 
@@ -56,12 +56,12 @@ def _is_declared(subject: Subject, node: Node, branch: str) -> bool:
     return written is not None and branch in written.items("branches")
 
 
-def _listed(branches: tuple[str, ...]) -> str:
+def _format_branches(branches: tuple[str, ...]) -> str:
     shown = ", ".join(f'"{branch}"' for branch in branches[:_MOST_SHOWN])
     return f"{shown}, …" if len(branches) > _MOST_SHOWN else shown or "none"
 
 
-def _named(node: Node, flow: FlowIR, branch: str) -> str:
+def _format_branch_hint(node: Node, flow: FlowIR, branch: str) -> str:
     """What to write where an edge names no branch, or one that is like none."""
     if not node.branches:
         return ""
@@ -74,7 +74,7 @@ def _named(node: Node, flow: FlowIR, branch: str) -> str:
     return "leave from_branch out" if node.branches == ("next",) else ""
 
 
-def _meant(branch: str, known: Mapping[str, str], report: Report) -> str:
+def _suggest_branch(branch: str, known: Mapping[str, str], report: Report) -> str:
     """The branch that differs in case only, else the nearest spelling."""
     folded = branch.casefold()
     if len(known) <= _MOST_COMPARED and folded in known.values():

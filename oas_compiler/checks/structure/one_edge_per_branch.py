@@ -34,7 +34,7 @@ def one_edge_per_branch(subject: Subject, report: Report) -> None:
             if route.source in flow.doubled:
                 continue  # OAS027 says so
             if known and (route.source, route.branch) in taken:  # other branches are OAS043's
-                turned = _turned(flow, route)
+                turned = _find_reversed_edge(flow, route)
                 if turned is not None and isinstance(flow.by_id.get(turned.target), StartNode):
                     continue  # OAS046 says so
                 report(
@@ -48,7 +48,7 @@ def one_edge_per_branch(subject: Subject, report: Report) -> None:
             taken.add((route.source, route.branch))
 
 
-def _turned(flow: FlowIR, route: Route) -> Route | None:
+def _find_reversed_edge(flow: FlowIR, route: Route) -> Route | None:
     """The edge of the same branch that stands the wrong way round."""
     same = (route.source, route.branch)
     return next((one for one in turned_routes(flow) if (one.source, one.branch) == same), None)

@@ -34,14 +34,14 @@ def sendable_headers(subject: Subject, report: Report) -> None:
     for flow in subject.flows:
         for node in flow.nodes:
             if isinstance(node, ApiNode):
-                for name, problem in _problems(node):
+                for name, problem in _find_header_problems(node):
                     report(
                         f'the headers of "{node.id}": {problem}',
                         subject.place(child(f"{node.place.pointer}/headers", name)),
                     )
 
 
-def _problems(node: ApiNode) -> Iterator[tuple[str, str]]:
+def _find_header_problems(node: ApiNode) -> Iterator[tuple[str, str]]:
     """Name and problem of each; what is a template is known when the node runs."""
     to_platform = read_address(node.url).platform
     seen: set[str] = set()

@@ -31,11 +31,11 @@ def start_node_is_listed(subject: Subject, report: Report) -> None:
         report(
             f'start_node of the flow "{flow.id}" is "{flow.start}", which is {what}',
             subject.place(f"{flow.place.pointer}/start_node"),
-            hint=_cure(flow),
+            hint=_format_hint(flow),
         )
 
 
-def _cure(flow: FlowIR) -> str:
+def _format_hint(flow: FlowIR) -> str:
     if flow.start not in flow.by_id:
         return "add it to nodes"
     starts = [node.id for node in flow.nodes if isinstance(node, StartNode)]

@@ -63,7 +63,7 @@ def _list_labels(found: Located, *, is_root: bool) -> Iterator[str]:
     """What of a component does not run; nothing of most."""
     kind, value = found.component_type, found.value
     assert isinstance(value, dict)
-    name = _text(value.get("id")) or _text(value.get("name"))
+    name = _read_text(value.get("id")) or _read_text(value.get("name"))
     label = f'{kind} "{name}"' if name else kind
     node_kind = find_kind(kind)
     foreign = not is_known(kind) and (is_plugin_type(kind) or "component_plugin_name" in value)
@@ -76,5 +76,5 @@ def _list_labels(found: Located, *, is_root: bool) -> Iterator[str]:
             yield f"{label} with {field}"
 
 
-def _text(value: JsonValue) -> str:
+def _read_text(value: JsonValue) -> str:
     return value if isinstance(value, str) else ""

@@ -43,12 +43,12 @@ def turned_links(flow: FlowIR, titles: Titles) -> frozenset[DataEdge]:
             return False
         if edge.output in titles.outputs(source) and edge.input in titles.inputs(target):
             return False
-        return _leads(edge.output, edge.input, titles, target, source) or _leads(
+        return _has_both_ports(edge.output, edge.input, titles, target, source) or _has_both_ports(
             edge.input, edge.output, titles, target, source
         )
 
     return frozenset(filter(is_turned, flow.data_edges))
 
 
-def _leads(output: str, into: str, titles: Titles, source: Node, target: Node) -> bool:
+def _has_both_ports(output: str, into: str, titles: Titles, source: Node, target: Node) -> bool:
     return output in titles.outputs(source) and into in titles.inputs(target)

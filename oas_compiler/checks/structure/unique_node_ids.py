@@ -31,8 +31,12 @@ def unique_node_ids(subject: Subject, report: Report) -> None:
             if not node.id or first is node:
                 continue
             # the one that is defined under another name is mostly the one that is wrong
-            wrong = first if _key(first) not in {"", node.id} and _key(node) == node.id else node
-            key = _key(wrong)
+            wrong = (
+                first
+                if _read_node_key(first) not in {"", node.id} and _read_node_key(node) == node.id
+                else node
+            )
+            key = _read_node_key(wrong)
             report(
                 f'the flow "{flow.id}" has two nodes with the id "{node.id}"',
                 subject.place(f"{wrong.place.pointer}/id"),
@@ -42,7 +46,7 @@ def unique_node_ids(subject: Subject, report: Report) -> None:
             )
 
 
-def _key(node: Node) -> str:
+def _read_node_key(node: Node) -> str:
     """The name under which a node is defined; empty for one in a list."""
     key = node.place.pointer.rpartition("/")[2]
     return "" if key.isdigit() else key.replace("~1", "/").replace("~0", "~")

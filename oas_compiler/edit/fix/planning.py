@@ -85,7 +85,7 @@ class Mending:
                 del self._after[file]
                 self._leave(fixes, file, why)
         tried = [finding for finding in fixes if finding.file in self._after]
-        self._tried |= {_key(one) for one in tried}
+        self._tried |= {_make_finding_key(one) for one in tried}
         if tried:
             self._mend(flow, tried)
 
@@ -106,7 +106,7 @@ class Mending:
         except (OSError, ValueError):
             return False
         try:
-            rewriting_of(_decoded(raw))
+            rewriting_of(_decode_text(raw))
         except (ValueError, IndexError):
             return False
         self._found[file] = self._after[file] = raw
@@ -121,7 +121,9 @@ class Mending:
         why = f"it is the same file as {first}; check it alone"
         known = [replace(one, file=first) for one in findings]
         left = [
-            one for one, same in zip(findings, known, strict=True) if _key(same) not in self._tried
+            one
+            for one, same in zip(findings, known, strict=True)
+            if _make_finding_key(same) not in self._tried
         ]
         self.left_out += [LeftOut(one, why) for one in left]
 
@@ -144,7 +146,7 @@ class _Trial:
     def __init__(self, work: Mending, flow: str, before: list[Finding]) -> None:
         self._work = work
         self._flow = flow
-        self._before = _counts(before)
+        self._before = _count_findings(before)
         self._start = dict(work._after)  # noqa: SLF001 - one piece of work in two classes
         self._rewritings: dict[str, AnyRewriting] = {}
         self._values: dict[str, JsonValue] = {}
@@ -192,7 +194,7 @@ class _Trial:
 
     def _rewriting(self, file: str) -> AnyRewriting:
         if file not in self._rewritings:
-            self._rewritings[file] = rewriting_of(_decoded(self._start[file]))
+            self._rewritings[file] = rewriting_of(_decode_text(self._start[file]))
         return self._rewritings[file]
 
     def _rewritten(self, fixes: list[Finding]) -> dict[str, bytes]:
@@ -213,9 +215,9 @@ class _Trial:
         for file in dict.fromkeys(finding.file for finding in fixes):
             edits = [edit for one in fixes if one.file == file for edit in one.fix]
             if file not in self._values:
-                self._values[file] = value_of(_decoded(self._start[file]))
+                self._values[file] = value_of(_decode_text(self._start[file]))
             try:
-                after = value_of(_decoded(texts[file]))
+                after = value_of(_decode_text(texts[file]))
             except ValueError:
                 return False
             if not reads_back(self._values[file], after, edits):
@@ -223,19 +225,19 @@ class _Trial:
         return True
 
     def _helps(self, texts: dict[str, bytes], fixes: list[Finding]) -> bool:
-        after = _counts(list(check(self._flow, env=self._work.env, unsaved=texts)))
-        left = self._before - _counts(fixes)
+        after = _count_findings(list(check(self._flow, env=self._work.env, unsaved=texts)))
+        left = self._before - _count_findings(fixes)
         return not after - left
 
 
-def _decoded(raw: bytes) -> str:
+def _decode_text(raw: bytes) -> str:
     return raw.removeprefix(BYTE_ORDER_MARK).decode("utf-8")
 
 
-def _key(finding: Finding) -> tuple[str, str, str]:
+def _make_finding_key(finding: Finding) -> tuple[str, str, str]:
     return finding.file, finding.code, finding.pointer
 
 
-def _counts(findings: Sequence[Finding]) -> Counter[tuple[str, str]]:
+def _count_findings(findings: Sequence[Finding]) -> Counter[tuple[str, str]]:
     # Not by place or message: both may name a line or an index that the change moves.
     return Counter((finding.file, finding.code) for finding in findings)

@@ -37,17 +37,17 @@ def write(changes: Iterable[Change]) -> None:
         OSError: when the disk refuses; files before this one are written then, complete.
 
     """
-    files = [(_target(change), change) for change in changes]
+    files = [(_resolve_target(change), change) for change in changes]
     for path, change in files:
         _refuse_if_changed(path, change)
         why = refusal(change.file)
         if why:
             raise CannotWrite(why)
     for path, change in files:
-        _write(path, change)
+        _write_file(path, change)
 
 
-def _target(change: Change) -> Path:
+def _resolve_target(change: Change) -> Path:
     """Where the text of a change goes to; no part of the path is a link then."""
     try:
         return real_file(change.file)
@@ -64,9 +64,9 @@ def _refuse_if_changed(path: Path, change: Change) -> None:
         raise CannotWrite(f"{change.file} has changed since it was checked")
 
 
-def _write(path: Path, change: Change) -> None:
+def _write_file(path: Path, change: Change) -> None:
     about = path.stat()
-    written = _beside(path, change.after)
+    written = _write_temp_file(path, change.after)
     try:
         if about.st_nlink == 1 and _looks_like(written, path, about):
             # Once more, as late as can be: nothing but the rename comes after.
@@ -79,7 +79,7 @@ def _write(path: Path, change: Change) -> None:
     _write_in_place(path, change, about)
 
 
-def _beside(path: Path, text: bytes) -> Path:
+def _write_temp_file(path: Path, text: bytes) -> Path:
     """A new file in the same folder, on disk; only its owner may read it."""
     descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=".oasflow-")
     try:
@@ -111,11 +111,11 @@ def _looks_like(written: Path, path: Path, about: os.stat_result) -> bool:
 def _write_in_place(path: Path, change: Change, about: os.stat_result) -> None:
     """The same file with new text; what it held comes back if the disk refuses."""
     _refuse_if_changed(path, change)
-    kept = _beside(path, change.before)
+    kept = _write_temp_file(path, change.before)
     try:
-        _overwrite(path, change.after)
+        _overwrite_file(path, change.after)
     except BaseException:
-        _overwrite(path, change.before)  # where this fails, too, the copy stays
+        _overwrite_file(path, change.before)  # where this fails, too, the copy stays
         kept.unlink()
         raise
     kept.unlink()
@@ -124,7 +124,7 @@ def _write_in_place(path: Path, change: Change, about: os.stat_result) -> None:
             path.chmod(stat.S_IMODE(about.st_mode))
 
 
-def _overwrite(path: Path, text: bytes) -> None:
+def _overwrite_file(path: Path, text: bytes) -> None:
     with open(path, "r+b", opener=without_link) as file:
         file.write(text)
         file.truncate()

@@ -36,14 +36,14 @@ def manifest_edits(
     after = copy.deepcopy(value)
     package = Package(root=Path(), source=manifest)
     if selects and not is_selection_agent(package, None):
-        _depend(after, package, wanted)
+        _add_dependency(after, package, wanted)
     cinatra = after.setdefault("cinatra", {}) if asks else None
     if isinstance(cinatra, dict):
         cinatra["hasApprovalGates"] = True
     return edits_between(value, after)
 
 
-def _depend(after: dict[str, JsonValue], package: Package, wanted: str) -> None:
+def _add_dependency(after: dict[str, JsonValue], package: Package, wanted: str) -> None:
     listed = list(dependency_pointers(package))
     cinatra = after.setdefault("cinatra", {})
     if not isinstance(cinatra, dict):

@@ -19,22 +19,22 @@ from oas_compiler.text.marks import child
 
 def edits_between(before: JsonValue, after: JsonValue) -> tuple[Edit, ...]:
     """The edits of `before` after which it equals `after`; keys keep their order."""
-    return tuple(_edits(before, after, ""))
+    return tuple(_list_edits(before, after, ""))
 
 
-def _edits(before: JsonValue, after: JsonValue, pointer: str) -> Iterator[Edit]:
+def _list_edits(before: JsonValue, after: JsonValue, pointer: str) -> Iterator[Edit]:
     if isinstance(before, dict) and isinstance(after, dict):
         for key in before:
             if key not in after:
                 yield Edit(pointer=child(pointer, key), value=None)
         for key, value in after.items():
             if key in before:
-                yield from _edits(before[key], value, child(pointer, key))
+                yield from _list_edits(before[key], value, child(pointer, key))
             else:
                 yield Edit(pointer=child(pointer, key), value=Json.of(value))
     elif isinstance(before, list) and isinstance(after, list) and len(before) <= len(after):
         for index, value in enumerate(before):
-            yield from _edits(value, after[index], f"{pointer}/{index}")
+            yield from _list_edits(value, after[index], f"{pointer}/{index}")
         for value in after[len(before) :]:
             yield Edit(pointer=f"{pointer}/-", value=Json.of(value))
     elif Json.of(before) != Json.of(after):  # not `!=`: 1 and true are equal in Python

@@ -69,8 +69,8 @@ class _Placing:
 
     def __init__(self, document: JsonValue, flow: FlowIR) -> None:
         self._flow = flow
-        self._value = _at(document, flow.place.pointer)
-        self._start = _at(document, flow.by_id[flow.start].place.pointer)
+        self._value = _locate_object(document, flow.place.pointer)
+        self._start = _locate_object(document, flow.by_id[flow.start].place.pointer)
         self._document = document
 
     @property
@@ -82,7 +82,7 @@ class _Placing:
     def wire(self, ready: Ready) -> None:
         self.add_input(self.run_input, "")
         self.add_input(_PROJECT, "")
-        definitions = _object(self._value, DEFINITIONS)
+        definitions = _ensure_object(self._value, DEFINITIONS)
         for slot_id, _ in ready.slots:
             self.add_input(f"{slot_id}ParentPackageName", ready.package)
             self.add_input(f"{slot_id}SlotId", slot_id)
@@ -98,12 +98,12 @@ class _Placing:
         start, flow = self._start, self._value
         lists = [(start, "inputs"), (start, "outputs"), (flow, "inputs")]
         present = [(owner, key) for owner, key in lists if key in owner]
-        is_new = all(title not in _titles(owner, key) for owner, key in present)
+        is_new = all(title not in _collect_titles(owner, key) for owner, key in present)
         for owner, key in present or [(flow, "inputs"), (start, "inputs")]:
-            if title not in _titles(owner, key):
-                _list(owner, key).append(text_input(title, default))
+            if title not in _collect_titles(owner, key):
+                _ensure_list(owner, key).append(text_input(title, default))
         if is_new:
-            hidden = _list(self._about_start(), "hidden")
+            hidden = _ensure_list(self._about_start(), "hidden")
             hidden += [title] if title not in hidden else []
 
     def _about_start(self) -> _Component:
@@ -111,9 +111,9 @@ class _Placing:
 
         Without it every input that has no default is required; with it those that it lists are.
         """
-        metadata = _object(self._start, "metadata")
+        metadata = _ensure_object(self._start, "metadata")
         is_said = "cinatra" in metadata
-        about = _object(metadata, "cinatra")
+        about = _ensure_object(metadata, "cinatra")
         node = self._flow.by_id[self._flow.start]
         if not is_said and isinstance(node, StartNode) and node.required:
             about["required"] = list(node.required)
@@ -127,7 +127,7 @@ class _Placing:
 
     def _list_nodes(self, ready: Ready) -> None:
         """In `nodes`, the new ones stand before every consumer: the host's test reads the order."""
-        nodes = _list(self._value, "nodes")
+        nodes = _ensure_list(self._value, "nodes")
         order = [node.id for node in self._flow.nodes]
         users = [order.index(node) for _, consumers in ready.slots for node, _ in consumers]
         at = min([order.index(self._flow.start) + 1, *users])
@@ -135,11 +135,11 @@ class _Placing:
 
     def _lead_through(self, chain: Sequence[str]) -> None:
         """StartNode → chain → what followed the StartNode."""
-        edges = _list(self._value, "control_flow_connections")
+        edges = _ensure_list(self._value, "control_flow_connections")
         start, last = self._flow.start, chain[-1]
         for route in self._flow.routes:
             if route.source == start:
-                edge = _at(self._document, route.place.pointer)
+                edge = _locate_object(self._document, route.place.pointer)
                 edge["from_node"] = reference(last)
                 if edge.get("name") == f"{start}_to_{route.target}":
                     edge["name"] = f"{last}_to_{route.target}"
@@ -158,12 +158,12 @@ class _Placing:
             self._data().append(data_edge(name, node, BINDINGS, consumer, title))
 
     def _data(self) -> list[JsonValue]:
-        return _list(self._value, "data_flow_connections")
+        return _ensure_list(self._value, "data_flow_connections")
 
 
 def _list_screen(document: JsonValue) -> None:
     """The root's hitlScreens names every renderer that a run can pause with (OAS177)."""
-    about = _object(_object(_at(document, ""), "metadata"), "cinatra")
+    about = _ensure_object(_ensure_object(_locate_object(document, ""), "metadata"), "cinatra")
     screens = about.setdefault("hitlScreens", [])
     if isinstance(screens, list) and SELECTOR not in screens:
         screens.append(SELECTOR)
@@ -183,9 +183,9 @@ def _hand_down(document: JsonValue, flow: FlowIR, flows: Sequence[FlowIR]) -> No
                 if title in known or title in fed or _is_carried(document, outer, node, title):
                     continue
                 around.add_input(above, "")
-                written = _at(document, node.place.pointer)
-                if "inputs" in written and title not in _titles(written, "inputs"):
-                    _list(written, "inputs").append(text_input(title, ""))
+                written = _locate_object(document, node.place.pointer)
+                if "inputs" in written and title not in _collect_titles(written, "inputs"):
+                    _ensure_list(written, "inputs").append(text_input(title, ""))
                 around.carry(above, node.id, title)
             if outer is not flows[0]:
                 _hand_down(document, outer, flows)
@@ -193,7 +193,7 @@ def _hand_down(document: JsonValue, flow: FlowIR, flows: Sequence[FlowIR]) -> No
 
 def _is_carried(document: JsonValue, outer: FlowIR, node: FlowNode, title: str) -> bool:
     """Whether an edge was added before: a flow may hold several flows with slots."""
-    edges = _list(_at(document, outer.place.pointer), "data_flow_connections")
+    edges = _ensure_list(_locate_object(document, outer.place.pointer), "data_flow_connections")
     return any(
         isinstance(edge, dict)
         and edge.get("destination_node") == reference(node.id)
@@ -205,7 +205,7 @@ def _is_carried(document: JsonValue, outer: FlowIR, node: FlowNode, title: str) 
 # ---------------------------------------------------------------------------- plain JSON
 
 
-def _at(document: JsonValue, pointer: str) -> _Component:
+def _locate_object(document: JsonValue, pointer: str) -> _Component:
     """The object at a pointer; building the flow has found one there."""
     found = document
     for key in keys_of(pointer):
@@ -214,7 +214,7 @@ def _at(document: JsonValue, pointer: str) -> _Component:
     return found
 
 
-def _object(owner: _Component, key: str) -> _Component:
+def _ensure_object(owner: _Component, key: str) -> _Component:
     """The object under a key; none, or null, becomes an empty one."""
     if owner.get(key) is None:
         owner[key] = {}
@@ -224,7 +224,7 @@ def _object(owner: _Component, key: str) -> _Component:
     return found
 
 
-def _list(owner: _Component, key: str) -> list[JsonValue]:
+def _ensure_list(owner: _Component, key: str) -> list[JsonValue]:
     """The list under a key; none, or null, becomes an empty one."""
     if owner.get(key) is None:
         owner[key] = []
@@ -234,5 +234,5 @@ def _list(owner: _Component, key: str) -> list[JsonValue]:
     return found
 
 
-def _titles(owner: _Component, key: str) -> set[JsonValue]:
-    return {one.get("title") for one in _list(owner, key) if isinstance(one, dict)}
+def _collect_titles(owner: _Component, key: str) -> set[JsonValue]:
+    return {one.get("title") for one in _ensure_list(owner, key) if isinstance(one, dict)}

@@ -85,13 +85,16 @@ def plan(source: Source, *, only: str = "", package_name: str = "") -> Plan:
     subject = subject_of(source, Findings(), None, None)
     if subject.flow is None or subject.document.source.renamed:
         raise CannotWire([Obstacle(message="the flow cannot be built", advice=_CHECK)])
-    wanting = _wanting(subject, only)
-    obstacles = list(_shared(wanting))
+    wanting = _list_unwired_slots(subject, only)
+    obstacles = list(_find_shared_slots(wanting))
     ready: list[Ready] = []
     for found, slots in wanting:
         package = found.flow.package_name or subject.flow.package_name or package_name
         looks = [_Look(subject, found, slot) for slot in slots]
-        whole = [*_around(found, slots, package), *(one for look in looks for one in look.flaws())]
+        whole = [
+            *_find_flow_obstacles(found, slots, package),
+            *(one for look in looks for one in look.flaws()),
+        ]
         obstacles += whole
         if not whole:
             consumers = tuple((look.slot.id, look.consumers) for look in looks)
@@ -114,11 +117,11 @@ def plan(source: Source, *, only: str = "", package_name: str = "") -> Plan:
         ),
         edits=edits_between(source.value, after),
         root_has_slots=any(found.flow is subject.flow for found in subject.slot_flows),
-        asks=any(_asks(found, wanting) for found in subject.slot_flows),
+        asks=any(_has_interactive_slot(found, wanting) for found in subject.slot_flows),
     )
 
 
-def _asks(found: SlotFlow, wanting: _Wanting) -> bool:
+def _has_interactive_slot(found: SlotFlow, wanting: _Wanting) -> bool:
     modes = modes_of(found.flow)
     now = {slot.id for flow, slots in wanting if flow is found for slot in slots}
     return any(
@@ -133,7 +136,7 @@ _CHECK = "mend first what oasflow check says about it"
 _Wanting = list[tuple[SlotFlow, list[Slot]]]
 
 
-def _wanting(subject: Subject, only: str) -> _Wanting:
+def _list_unwired_slots(subject: Subject, only: str) -> _Wanting:
     """The flows with slots that nothing selects for, and those slots."""
     known = {slot.id for found in subject.slot_flows for slot in found.slots}
     if only and only not in known:
@@ -152,7 +155,7 @@ def _lacks_node(slot: Slot) -> bool:
     return slot.node is None and not slot.from_parent
 
 
-def _shared(wanting: _Wanting) -> Iterator[Obstacle]:
+def _find_shared_slots(wanting: _Wanting) -> Iterator[Obstacle]:
     """Slots that several flows of the file declare: whose FlowNode would it be?"""
     owners: dict[str, list[str]] = {}
     for found, slots in wanting:
@@ -167,7 +170,9 @@ def _shared(wanting: _Wanting) -> Iterator[Obstacle]:
             )
 
 
-def _around(found: SlotFlow, slots: Sequence[Slot], package: str) -> Iterator[Obstacle]:
+def _find_flow_obstacles(
+    found: SlotFlow, slots: Sequence[Slot], package: str
+) -> Iterator[Obstacle]:
     """What keeps a whole flow from being wired."""
     flow = found.flow
     if not found.is_whole:
@@ -270,8 +275,8 @@ class _Look:
         own = own_name(self.slot.id)
         if not self.consumers:
             yield self._unused()
-        for node in _users(self._flow):
-            if {BINDINGS, own} <= set(_titles(node)):
+        for node in _list_users(self._flow):
+            if {BINDINGS, own} <= set(_list_input_titles(node)):
                 stays = BINDINGS if len(self._found.slots) == 1 else own
                 yield self._obstacle(
                     f'goes into "{node.id[:80]}" by two inputs, {BINDINGS} and {own}',
@@ -292,10 +297,10 @@ class _Look:
             (flow, node)
             for flow in self._subject.flows
             if flow is not self._flow
-            for node in _users(flow)
-            if {BINDINGS, own} & set(_titles(node))
+            for node in _list_users(flow)
+            if {BINDINGS, own} & set(_list_input_titles(node))
         ]
-        plain = [node for node in _users(self._flow) if BINDINGS in _titles(node)]
+        plain = [node for node in _list_users(self._flow) if BINDINGS in _list_input_titles(node)]
         if plain:  # the flow has several slots
             return self._obstacle(
                 f'is used by no node: "{plain[0].id}" takes {BINDINGS}, the name of an only slot',
@@ -317,10 +322,10 @@ class _Look:
         return next((edge for edge in edges if edge.input == title), None)
 
 
-def _users(flow: FlowIR) -> tuple[Node, ...]:
+def _list_users(flow: FlowIR) -> tuple[Node, ...]:
     """Nodes that may use a selection; Start and End only pass values."""
     return tuple(node for node in flow.nodes if not isinstance(node, (StartNode, EndNode)))
 
 
-def _titles(node: Node) -> tuple[str, ...]:
+def _list_input_titles(node: Node) -> tuple[str, ...]:
     return tuple(port.title for port in node.inputs)

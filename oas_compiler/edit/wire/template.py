@@ -77,14 +77,16 @@ def flow_node(slot_id: str) -> _Component:
 
 def subflow(slot_id: str) -> _Component:
     prefix = f"ctx-{slot_id}-"
-    components: dict[str, JsonValue] = {prefix + name: _node(prefix, name) for name in _LOCAL}
+    components: dict[str, JsonValue] = {
+        prefix + name: _make_component(prefix, name) for name in _LOCAL
+    }
     return {
         "agentspec_version": _VERSION,
         "component_type": "Flow",
         "id": subflow_id(slot_id),
         "name": f"Context Agent ({slot_id})",
-        "inputs": _identity(),
-        "outputs": [_array(BINDINGS)],
+        "inputs": _list_identity_inputs(),
+        "outputs": [_make_array_property(BINDINGS)],
         "start_node": reference(f"{prefix}start"),
         "nodes": [reference(prefix + name) for name in _LOCAL],
         "control_flow_connections": [
@@ -93,7 +95,7 @@ def subflow(slot_id: str) -> _Component:
         ],
         "data_flow_connections": [
             data_edge(prefix + name, prefix + source, output, prefix + target, output)
-            for name, source, output, target in _carried()
+            for name, source, output, target in _list_data_edges()
         ],
         "$referenced_components": components,
     }
@@ -131,7 +133,7 @@ def text_input(title: str, default: str) -> _Component:
 # ---------------------------------------------------------------------------- the subflow's parts
 
 
-def _carried() -> list[tuple[str, str, str, str]]:
+def _list_data_edges() -> list[tuple[str, str, str, str]]:
     """(name, source, what is carried, target) of every data edge."""
     found: list[tuple[str, str, str, str]] = []
     found += [(f"start_{one}_to_resolve", "start", one, "resolve_context") for one in SELECTION_INPUTS]  # fmt: skip
@@ -165,41 +167,47 @@ def _into_finalize(target: str, resolved: Sequence[str]) -> list[tuple[str, str,
     return given + found
 
 
-def _node(prefix: str, name: str) -> _Component:
+def _make_component(prefix: str, name: str) -> _Component:
     return {**_PARTS[name](), "id": prefix + name}
 
 
-def _named(kind: str, label: str, fields: _Component) -> _Component:
-    """A component in the order of keys that Cinatra writes; its id is filled in by `_node`."""
+def _label_component(kind: str, label: str, fields: _Component) -> _Component:
+    """A component in the order of keys that Cinatra writes; its id is filled in by `_make_component`."""
     return {"component_type": kind, "id": "", "name": label, **fields}
 
 
-def _start() -> _Component:
+def _make_start_node() -> _Component:
     about: dict[str, JsonValue] = {
         "required": list(SELECTION_INPUTS[:-1]),
         "hidden": list(SELECTION_INPUTS),
     }
-    return _named("StartNode", "Inputs", {"metadata": {"cinatra": about}, "inputs": _identity()})
+    return _label_component(
+        "StartNode", "Inputs", {"metadata": {"cinatra": about}, "inputs": _list_identity_inputs()}
+    )
 
 
-def _resolve() -> _Component:
+def _make_resolve_node() -> _Component:
     outputs: list[JsonValue] = [
-        _array("candidates"),
+        _make_array_property("candidates"),
         {"title": "slotMeta", "type": "object"},
-        _array("selectedRefs"),
-        _text("selectionMode"),
-        _text("resolutionMode"),
+        _make_array_property("selectedRefs"),
+        _make_text_property("selectionMode"),
+        _make_text_property("resolutionMode"),
     ]
-    return _named("ApiNode", "Resolve context candidates", _call(RESOLVE, {}, _identity(), outputs))
+    return _label_component(
+        "ApiNode",
+        "Resolve context candidates",
+        _describe_api_call(RESOLVE, {}, _list_identity_inputs(), outputs),
+    )
 
 
-def _select() -> _Component:
-    return _named(
+def _make_branching_node() -> _Component:
+    return _label_component(
         "BranchingNode",
         "Branch on selection mode",
         {
             "metadata": {"cinatra": {"purpose": "route-autonomous-slots-around-the-HITL-gate"}},
-            "inputs": [_text("selectionMode")],
+            "inputs": [_make_text_property("selectionMode")],
             "outputs": [],
             "branches": ["default", "autonomous"],
             "mapping": {"autonomous": "autonomous"},
@@ -207,78 +215,84 @@ def _select() -> _Component:
     )
 
 
-def _emit() -> _Component:
+def _make_emit_node() -> _Component:
     inputs: list[JsonValue] = [
-        _array("candidates"),
+        _make_array_property("candidates"),
         {"title": "slotMeta", "type": "object"},
-        _array("selectedRefs"),
+        _make_array_property("selectedRefs"),
     ]
-    return _named(
+    return _label_component(
         "OutputMessageNode",
         "Emit resolved context as agent message",
-        {"inputs": inputs, "message": _document(_EMITTED)},
+        {"inputs": inputs, "message": _format_json_template(_EMITTED)},
     )
 
 
-def _gate() -> _Component:
+def _make_gate_node() -> _Component:
     about: dict[str, JsonValue] = {
         "riskClass": "read_only",
         "requiresApproval": True,
         "renderer": SELECTOR,
         "a2uiSurfaceId": "context-selection:select",
     }
-    return _named(
+    return _label_component(
         "InputMessageNode",
         "Select context",
-        {"metadata": {"cinatra": about}, "outputs": [_text("userResponse")]},
+        {"metadata": {"cinatra": about}, "outputs": [_make_text_property("userResponse")]},
     )
 
 
 def _finalize_interactive() -> _Component:
     sent = {"selectionMode": "{{ selectionMode }}", "userResponse": "{{ userResponse }}"}
-    inputs = [*_identity(), _text("selectionMode"), _text("userResponse")]
-    return _named(
+    inputs = [
+        *_list_identity_inputs(),
+        _make_text_property("selectionMode"),
+        _make_text_property("userResponse"),
+    ]
+    return _label_component(
         "ApiNode",
         "Finalize selected context (interactive)",
-        _call(FINALIZE, sent, inputs, [_array(BINDINGS)]),
+        _describe_api_call(FINALIZE, sent, inputs, [_make_array_property(BINDINGS)]),
     )
 
 
 def _finalize_autonomous() -> _Component:
-    envelope = _document(("slotId", "resolutionMode", "selectedRefs"))
+    envelope = _format_json_template(("slotId", "resolutionMode", "selectedRefs"))
     sent = {"selectionMode": "{{ selectionMode }}", "userResponse": envelope}
     inputs = [
-        *_identity(),
-        _text("selectionMode"),
-        _text("resolutionMode"),
-        _array("selectedRefs"),
+        *_list_identity_inputs(),
+        _make_text_property("selectionMode"),
+        _make_text_property("resolutionMode"),
+        _make_array_property("selectedRefs"),
     ]
-    return _named(
+    return _label_component(
         "ApiNode",
         "Finalize selected context (autonomous)",
-        _call(FINALIZE, sent, inputs, [_array(BINDINGS)]),
+        _describe_api_call(FINALIZE, sent, inputs, [_make_array_property(BINDINGS)]),
     )
 
 
-def _end() -> _Component:
-    return _named(
-        "EndNode", "Outputs", {"outputs": [_array(BINDINGS)], "inputs": [_array(BINDINGS)]}
+def _make_end_node() -> _Component:
+    return _label_component(
+        "EndNode",
+        "Outputs",
+        {"outputs": [_make_array_property(BINDINGS)], "inputs": [_make_array_property(BINDINGS)]},
     )
 
 
 _PARTS: Final = {
-    "start": _start,
-    "resolve_context": _resolve,
-    "select_mode": _select,
-    "emit_context_payload": _emit,
-    "context_select_gate": _gate,
+    "start": _make_start_node,
+    "resolve_context": _make_resolve_node,
+    "select_mode": _make_branching_node,
+    "emit_context_payload": _make_emit_node,
+    "context_select_gate": _make_gate_node,
     "finalize_interactive": _finalize_interactive,
     "finalize_autonomous": _finalize_autonomous,
-    "end": _end,
+    "end": _make_end_node,
 }
 
 
-def _call(
+def _describe_api_call(
     path: str, sent: dict[str, str], inputs: list[JsonValue], outputs: list[JsonValue]
 ) -> _Component:
     data: dict[str, JsonValue] = {name: f"{{{{ {name} }}}}" for name in SELECTION_INPUTS}
@@ -291,7 +305,7 @@ def _call(
     }
 
 
-def _document(names: Sequence[str]) -> str:
+def _format_json_template(names: Sequence[str]) -> str:
     """A template that renders a JSON object of these inputs.
 
     The comment in front is for upstream, which sees only bare placeholders; it renders to nothing.
@@ -301,15 +315,20 @@ def _document(names: Sequence[str]) -> str:
     return f"{{# pyagentspec-input-hint (do not remove): {hint} #}}{{{members}}}"
 
 
-def _identity() -> list[JsonValue]:
+def _list_identity_inputs() -> list[JsonValue]:
     """For whom is selected; without a project everything outside of projects counts."""
     run, package, slot, project = SELECTION_INPUTS
-    return [_text(run), _text(package), _text(slot), text_input(project, "")]
+    return [
+        _make_text_property(run),
+        _make_text_property(package),
+        _make_text_property(slot),
+        text_input(project, ""),
+    ]
 
 
-def _text(title: str) -> _Component:
+def _make_text_property(title: str) -> _Component:
     return {"title": title, "type": "string"}
 
 
-def _array(title: str) -> _Component:
+def _make_array_property(title: str) -> _Component:
     return {"title": title, "type": "array", "json_schema": {"items": {"type": "object"}}}

@@ -38,7 +38,7 @@ from oas_compiler.lower.request import Request, spells_platform
 def lower_api(site: Site) -> Lowered:
     node, frame, platform = site.node, site.frame, site.wiring.platform
     assert isinstance(node, ApiNode)
-    prepare = _preparation(node, frame, site.wiring.env)
+    prepare = _make_prepare_call(node, frame, site.wiring.env)
     defaults = {port.title: port.default for port in node.outputs if port.default is not None}
 
     back = way_back(site.flow, node)
@@ -56,7 +56,7 @@ def lower_api(site: Site) -> Lowered:
         try:
             body = platform.call(call)
         except PlatformError as error:
-            return _refused(frame, back, state, call, error)
+            return _return_to_resolve(frame, back, state, call, error)
         return finish(state, call, body)
 
     async def arun(state: Mapping[str, Any], runtime: Runtime[HostContext]) -> Any:
@@ -64,13 +64,13 @@ def lower_api(site: Site) -> Lowered:
         try:
             body = await platform.acall(call)
         except PlatformError as error:
-            return _refused(frame, back, state, call, error)
+            return _return_to_resolve(frame, back, state, call, error)
         return finish(state, call, body)
 
     return Lowered(run=run, arun=arun, reads=("run",), acts=True, chooses=back is not None)
 
 
-def _refused(
+def _return_to_resolve(
     frame: Frame,
     back: WayBack | None,
     state: Mapping[str, Any],
@@ -86,11 +86,11 @@ def _refused(
     return frame.leave(update, back.resolve)
 
 
-def _preparation(node: ApiNode, frame: Frame, env: Mapping[str, str]) -> Any:
+def _make_prepare_call(node: ApiNode, frame: Frame, env: Mapping[str, str]) -> Any:
     """The function from state and context to the rendered request."""
     request = Request.of(node, env)
     placeholders = tuple(env.values())
-    outputs = tuple(_declared(port) for port in node.outputs)
+    outputs = tuple(_declare_output(port) for port in node.outputs)
 
     def prepare(state: Mapping[str, Any], context: object) -> PlatformCall:
         values = frame.gather(state)
@@ -102,7 +102,7 @@ def _preparation(node: ApiNode, frame: Frame, env: Mapping[str, str]) -> Any:
         except TemplateError as error:
             raise frame.failed(f"request: {error}") from None
         if not request.platform and spells_platform(asked.url):
-            raise _misnamed(node)
+            raise _make_url_refusal(node)
         return PlatformCall(
             node=node.id,
             path=frame.where,
@@ -127,7 +127,7 @@ def _preparation(node: ApiNode, frame: Frame, env: Mapping[str, str]) -> Any:
     return prepare
 
 
-def _misnamed(node: ApiNode) -> PlatformRefused:
+def _make_url_refusal(node: ApiNode) -> PlatformRefused:
     """A value of the run stands where only the author may name the platform."""
     return PlatformRefused(
         f'node "{node.id}": the url was not called: a value spells {BASE_URL_PLACEHOLDER}, which '
@@ -136,7 +136,7 @@ def _misnamed(node: ApiNode) -> PlatformRefused:
     )
 
 
-def _declared(port: Port) -> DeclaredOutput:
+def _declare_output(port: Port) -> DeclaredOutput:
     return DeclaredOutput(
         title=port.title, schema=port.schema.mapping(), has_default=port.default is not None
     )

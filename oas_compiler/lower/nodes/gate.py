@@ -171,12 +171,12 @@ class _Shown:
         start = flow.start_node()
         self._start = channel_of(start.id)
         self._message = None if node.message is None else Renderer(node.message)
-        self._authored = _authored(node.message)
+        self._authored = _find_quoted_texts(node.message)
         """Names that the author wrote into the message itself."""
         self._hidden = frozenset(start.hidden)
         self._finalizes = tuple(channel_of(id_) for id_ in leading_back_to(flow, node.id))
         self._previous = {
-            channel_of(source): _authored(_message_of(flow.by_id[source]))
+            channel_of(source): _find_quoted_texts(_message_of(flow.by_id[source]))
             for source in shown_at(flow, node.id)
         }
         """Channels of the nodes before, each with the names in the text of its message."""
@@ -198,7 +198,7 @@ class _Shown:
             own.update(self._said(self._message, found))
         elif last is not None and "message" in last:
             own.update(_message_values(last["message"], self._previous[before]))
-        own.update(_nulled(found))
+        own.update(_replace_missing(found))
         return {**without_secrets(extra), **own, **self._refused(state)}
 
     def _said(self, message: Renderer, found: Mapping[str, Any]) -> dict[str, JsonValue]:
@@ -207,7 +207,7 @@ class _Shown:
         In a loop a later node may feed it: the gate shows null for it, and asks all the same.
         """
         try:
-            return _message_values(message.text(_nulled(found)), self._authored)
+            return _message_values(message.text(_replace_missing(found)), self._authored)
         except TemplateError as error:
             if MISSING in found.values():
                 return {}
@@ -226,7 +226,7 @@ class _Shown:
         return max(records, key=lambda one: one[1]["seq"]) if records else ("", None)
 
 
-def _nulled(found: Mapping[str, Any]) -> dict[str, Any]:
+def _replace_missing(found: Mapping[str, Any]) -> dict[str, Any]:
     return {title: None if value is MISSING else value for title, value in found.items()}
 
 
@@ -246,7 +246,7 @@ def _message_of(node: Node) -> str | None:
     return node.message if isinstance(node, OutputMessageNode) else None
 
 
-def _authored(message: str | None) -> frozenset[str]:
+def _find_quoted_texts(message: str | None) -> frozenset[str]:
     """The quoted texts that stand in a message outside of its template language."""
     found = set()
     for quoted in _QUOTED.findall(_without_language(message or "")):

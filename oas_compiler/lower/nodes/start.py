@@ -36,10 +36,10 @@ GROUPED_RENDERER = "@cinatra-ai/agent-builder:grouped-setup-form"
 
 
 def lower_start(site: Site) -> Lowered:
-    return _outermost(site) if site.depth == 0 else _inner(site)
+    return _lower_outermost_start(site) if site.depth == 0 else _lower_inner_start(site)
 
 
-def _inner(site: Site) -> Lowered:
+def _lower_inner_start(site: Site) -> Lowered:
     node, frame = site.node, site.frame
     assert isinstance(node, StartNode)
 
@@ -48,14 +48,14 @@ def _inner(site: Site) -> Lowered:
         frame.require_own_run(state)
         if state.get(CURSOR) is not None:
             return _go_on(state)
-        begun = _begin(frame, state)
+        begun = _begin_cursor(frame, state)
         out = _with_defaults(frame, node, state.get(INPUTS) or {})
         return frame.leave(frame.finish(begun, out), frame.routes["next"])
 
     return Lowered(run=run, reads=(INPUTS, CURSOR, "run"), takes_turns=False, chooses=True)
 
 
-def _outermost(site: Site) -> Lowered:
+def _lower_outermost_start(site: Site) -> Lowered:
     node, frame, wiring = site.node, site.frame, site.wiring
     assert isinstance(node, StartNode)
     setup = _setup_gate(node, frame)
@@ -90,7 +90,7 @@ def _outermost(site: Site) -> Lowered:
             "run": seal(identity),
             "status": "running",
         }
-        return _take_in(node, frame, _begin(frame, state), given, sealed)
+        return _take_in(node, frame, _begin_cursor(frame, state), given, sealed)
 
     def run(state: Mapping[str, Any], runtime: Runtime[HostContext]) -> Any:
         cursor = state.get(CURSOR)
@@ -105,7 +105,7 @@ def _outermost(site: Site) -> Lowered:
     return Lowered(run=run, reads=reads, takes_turns=False, chooses=True)
 
 
-def _begin(frame: Frame, state: Mapping[str, Any]) -> dict[str, Any]:
+def _begin_cursor(frame: Frame, state: Mapping[str, Any]) -> dict[str, Any]:
     return {**state, CURSOR: {"seq": 0, "next": frame.node.id}}
 
 
@@ -157,7 +157,7 @@ def _setup_gate(node: StartNode, frame: Frame) -> Any:
     def ask(state: Mapping[str, Any]) -> Question:
         given = state[frame.channel]["out"]
         visit = frame.visit(state) - 1
-        fields = _asked(node, renderers, given)
+        fields = _choose_asked_fields(node, renderers, given)
         schema = _form_schema(fields, pending(node, given), ports)
         single = fields[0] if len(fields) == 1 else ""
         return Question(
@@ -176,7 +176,7 @@ def _setup_gate(node: StartNode, frame: Frame) -> Any:
         if not outcome.approved:
             return rejection(frame, state, outcome, decided)
         given = dict(state[frame.channel]["out"])
-        fields = _asked(node, renderers, given)
+        fields = _choose_asked_fields(node, renderers, given)
         filled = {fields[0]: outcome.value} if len(fields) == 1 else outcome.value
         assert isinstance(filled, dict)
         accepted = accepted_inputs(tuple(ports[title] for title in fields), filled)
@@ -194,7 +194,9 @@ def _setup_gate(node: StartNode, frame: Frame) -> Any:
     return setup
 
 
-def _asked(node: StartNode, renderers: Mapping[str, str], given: Mapping[str, Any]) -> list[str]:
+def _choose_asked_fields(
+    node: StartNode, renderers: Mapping[str, str], given: Mapping[str, Any]
+) -> list[str]:
     """The fields of the next pause: one, or the whole form where a pending field asks for it."""
     missing = pending(node, given)
     if len(missing) < 2 or all(renderers.get(title) != GROUPED_RENDERER for title in missing):

@@ -43,7 +43,7 @@ def lower_tool(site: Site) -> Lowered:
             raise
         except Exception as error:  # noqa: BLE001 - the border to the host's own code
             raise raised(error) from None
-        return frame.finish(state, _without(lent, _outputs(frame, node, result)))
+        return frame.finish(state, _remove_lent_values(lent, _read_outputs(frame, node, result)))
 
     async def arun(state: Mapping[str, Any], _runtime: object) -> dict[str, Any]:
         values = copy.deepcopy(frame.gather(state))
@@ -56,7 +56,7 @@ def lower_tool(site: Site) -> Lowered:
             raise
         except Exception as error:  # noqa: BLE001 - the border to the host's own code
             raise raised(error) from None
-        return frame.finish(state, _without(lent, _outputs(frame, node, result)))
+        return frame.finish(state, _remove_lent_values(lent, _read_outputs(frame, node, result)))
 
     def raised(error: Exception) -> NodeFailed:
         name = type(error).__name__
@@ -81,12 +81,12 @@ def _waited_for(pending: Awaitable[Any]) -> Any:
         return other.submit(contextvars.copy_context().run, asyncio.run, wait()).result()
 
 
-def _without(lent: tuple[str, ...], outputs: dict[str, Any]) -> dict[str, Any]:
+def _remove_lent_values(lent: tuple[str, ...], outputs: dict[str, Any]) -> dict[str, Any]:
     """The outputs without values of placeholders: a tool of the host may know them, too."""
     return {title: cut_out(value, lent) for title, value in outputs.items()}
 
 
-def _outputs(frame: Frame, node: ToolNode, result: Any) -> dict[str, Any]:
+def _read_outputs(frame: Frame, node: ToolNode, result: Any) -> dict[str, Any]:
     """The tool's result as the node's outputs (Agent Spec: several outputs come as a dict).
 
     A tuple or list gives several outputs in their order; for a single output, a dict that has
@@ -110,10 +110,10 @@ def _outputs(frame: Frame, node: ToolNode, result: Any) -> dict[str, Any]:
             f"it declares {len(ports)} outputs",
             hint="return a dict keyed by output title",
         )
-    return {port.title: _value(frame, node, port, given) for port in ports}
+    return {port.title: _read_output_value(frame, node, port, given) for port in ports}
 
 
-def _value(frame: Frame, node: ToolNode, port: Port, given: Mapping[str, Any]) -> Any:
+def _read_output_value(frame: Frame, node: ToolNode, port: Port, given: Mapping[str, Any]) -> Any:
     if port.title not in given:
         if port.default is not None:
             return port.default.value()

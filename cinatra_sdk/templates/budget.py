@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import operator
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from jinja2 import Undefined, nodes, pass_context
 from jinja2.runtime import Context
@@ -37,14 +37,32 @@ class TemplateError(ValueError):
     """A template cannot be compiled or rendered; names the placeholder or the rule, never a value."""
 
 
+PutIn: TypeAlias = Callable[[str], str]
+"""The text of one value, as it stands in the rendered text."""
+
+
+class StandIn(str):
+    """A placeholder that stays as it is written; no value."""
+
+    __slots__ = ()
+
+
 class Budget:
     """What is left of one rendering."""
 
-    __slots__ = ("turns", "work")
+    __slots__ = ("put", "turns", "work")
 
-    def __init__(self) -> None:
+    def __init__(self, put: PutIn | None = None) -> None:
         self.turns = MAX_TURNS
         self.work = MAX_WORK
+        self.put = put
+        """What becomes of each value's text where it is put in; None leaves it."""
+
+    def put_in(self, text: str) -> str:
+        """What stands in the rendered text for the text of one value."""
+        if self.put is None or isinstance(text, StandIn):
+            return text
+        return self.put(text)
 
     def take(self, work: int) -> None:
         """Raises: `TemplateError`."""
@@ -100,6 +118,13 @@ def counted_text(context: Context, value: object) -> str:
     if not isinstance(value, str):
         budget_of(context).take_all(value)
     return embedded(value)
+
+
+@pass_context
+def put_in_text(context: Context, value: object) -> str:
+    """The text of an expression of the template, as it stands in the rendered text."""
+    text: str = counted_text(context, value)
+    return budget_of(context).put_in(text)
 
 
 # ----------------------------------------------------------------------- counting filters

@@ -30,7 +30,7 @@ import jinja2
 from jinja2 import Undefined, nodes
 from pydantic import JsonValue
 
-from cinatra_sdk.templates.budget import BUDGET, Budget, count_work
+from cinatra_sdk.templates.budget import BUDGET, Budget, PutIn, StandIn, count_work
 from cinatra_sdk.templates.language import (
     ENVIRONMENT,
     MAX_OUTPUT,
@@ -106,8 +106,10 @@ class Template:
             return self.constant
         budget = budget or Budget()
         if self.path:
-            return _join_bounded([_embed_value(self.value(values), budget)])
-        stand_ins = {name: "{{" + name + "}}" for name in self.env_names}
+            text = _embed_value(self.value(values), budget)
+            stays = self.path[0] in self.env_names and self.path[0] not in values
+            return _join_bounded([text if stays else budget.put_in(text)])
+        stand_ins = {name: StandIn("{{" + name + "}}") for name in self.env_names}
         everything = {**stand_ins, **values, BUDGET: budget}
         try:
             if self.code is None:
@@ -146,9 +148,10 @@ def _put_in(
                 found = ENVIRONMENT.getitem(found, step)
         if part.as_json:
             budget.take_all(found)
-            yield json_text(found)
+            text = json_text(found)
         else:
-            yield _embed_value(found, budget)
+            text = _embed_value(found, budget)
+        yield budget.put_in(text)
 
 
 def _join_bounded(pieces: Iterator[str] | list[str]) -> str:
@@ -256,13 +259,14 @@ class Renderer:
         """
         return _render_node(self._tree, values, _Room())
 
-    def text(self, values: Mapping[str, Any]) -> str:
+    def text(self, values: Mapping[str, Any], put: PutIn | None = None) -> str:
         """The tree as text: a lone placeholder too is put in as text.
 
+        put: makes of each value's text what stands in the whole; only where the tree is a string.
         Raises: `TemplateError`.
         """
         if isinstance(self._tree, Template):
-            return self._tree.text(values)
+            return self._tree.text(values, Budget(put))
         return embedded(self.render(values))
 
 

@@ -10,6 +10,8 @@ In: the templates of one node, and the host's placeholders (`env=`).  Out: `Requ
 A placeholder's value is a secret of the run, so it is put in here and nowhere else, last of all:
 while values are rendered, a mark that nobody else can know stands in its place.
 
+A value in the path of the url is one segment of it (`cinatra_sdk/templates/urls.py`).
+
 Only the author's own words name the platform: `{{CINATRA_BASE_URL}}` at the beginning of the url
 as the file has it, or the whole origin, written out.  A value that spells either does not.
 """
@@ -27,6 +29,7 @@ from pydantic import JsonValue
 from cinatra_sdk.platform.protocol import BASE_URL_PLACEHOLDER, Written
 from cinatra_sdk.templates.language import json_text
 from cinatra_sdk.templates.rendering import Renderer
+from cinatra_sdk.templates.urls import render_url
 from oas_compiler.ir import ApiNode
 from oas_compiler.templates.reading import fill_environment
 
@@ -91,7 +94,7 @@ class Request:
     def rendered(self, values: Mapping[str, Any]) -> Rendered:
         """Raises: `TemplateError`."""
         begin = BASE_URL_PLACEHOLDER if self.platform else ""
-        url = begin + self.url.text(values)
+        url = begin + render_url(self.url, values)
         headers, query = self.headers.render(values), self.query.render(values)
         body = None if self.body is None else self.body.render(values)
         if not self.env:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from cinatra_sdk.engine.runtime_context import host_context
 from cinatra_sdk.errors import InputInvalid, LimitExceeded, NodeFailed
 from cinatra_sdk.gates.decisions import Decision
 from cinatra_sdk.platform import PlatformOutputError
@@ -226,6 +227,26 @@ def test_messages_come_back_in_order_also_from_a_subflow() -> None:
         edges=[("start", "n", "sub", "n")],
     )  # fmt: skip
     assert run(flow, {"n": "x"}).messages == ("one", "two x", "three")
+
+
+def test_what_a_gate_says_stands_in_the_conversation_once_it_is_answered() -> None:
+    asks = node(
+        "InputMessageNode", "ask", message="Send {{ n }}?", inputs=[port("n")],
+        outputs=[port("userResponse")], cinatra={"riskClass": "read_only"},
+    )  # fmt: skip
+    inner = flow_of(start(port("n")), asks, gate("quiet"), end(), id_="inner",
+                    edges=[("start", "n", "ask", "n")])  # fmt: skip
+    flow = flow_of(
+        start(port("n")), message("before", "one"), flow_node("sub", inner), message("after", "three"),
+        end(), edges=[("start", "n", "sub", "n")],
+    )  # fmt: skip
+    answered = run(flow, {"n": "x"}, answers=["yes", "no words of its own"])
+    assert answered.messages == ("one", "Send x?", "three")
+    assert answered.gates[0].values["output"] == "Send x?"
+    assert run(flow, {"n": "x"}, answers=[False]).messages == ("one",)
+    nobody = {"steps": [{"stepNumber": step, "requiresApproval": False} for step in (1, 2)]}
+    skipped = run(flow, {"n": "x"}, context=host_context(run_id="r", approval_policy=nobody))
+    assert (skipped.status, skipped.messages) == ("completed", ("one", "three"))
 
 
 def test_regex_and_template_nodes_compute_in_place() -> None:

@@ -33,7 +33,7 @@ from oas_compiler.ir import (
 )
 from oas_compiler.lower.casting import CastError, cast
 from oas_compiler.lower.frame import MISSING, Frame
-from oas_compiler.lower.names import DECISIONS, channel_of
+from oas_compiler.lower.names import DECISIONS, MESSAGES, channel_of
 from oas_compiler.lower.registry import Lowered, Site
 from oas_compiler.lower.reopening import REFUSED, leading_back_to
 
@@ -82,8 +82,10 @@ def lower_gate(site: Site) -> Lowered:
             out = {output.title: cast(value, output.type)}
         except CastError as error:
             raise frame.failed(f"the answer: {error}") from None
-        update = frame.finish(state, out, more={DECISIONS: seal([decided])})
-        return frame.leave(update, frame.routes.get("next"))
+        more = {DECISIONS: seal([decided])}
+        if not outcome.skipped:
+            more[MESSAGES] = seal(shown.messages(state))
+        return frame.leave(frame.finish(state, out, more=more), frame.routes.get("next"))
 
     gate = build_hitl_gate(
         step_number=spec.step,
@@ -193,24 +195,36 @@ class _Shown:
         if last is not None:
             extra.update(last["out"])
         own: dict[str, JsonValue] = {}
-        found = {plan.title: self._frame.look_up(plan, state) for plan in self._frame.inputs}
+        found = self._find_inputs(state)
         if self._message is not None:
-            own.update(self._said(self._message, found))
+            text = self._render(self._message, found)
+            own.update({} if text is None else _message_values(text, self._authored))
         elif last is not None and "message" in last:
             own.update(_message_values(last["message"], self._previous[before]))
         own.update(_replace_missing(found))
         return {**without_secrets(extra), **own, **self._refused(state)}
 
-    def _said(self, message: Renderer, found: Mapping[str, Any]) -> dict[str, JsonValue]:
-        """What the gate's own message shows; nothing where it needs an input that is not there yet.
+    def messages(self, state: Mapping[str, Any]) -> list[dict[str, JsonValue]]:
+        """The gate's own message, as the conversation keeps it; the answer is in the decisions."""
+        if self._message is None:
+            return []
+        text = self._render(self._message, self._find_inputs(state))
+        said = {"role": "assistant", "content": text, "node": self._frame.node.id}
+        return [] if text is None else [said]
+
+    def _find_inputs(self, state: Mapping[str, Any]) -> dict[str, Any]:
+        return {plan.title: self._frame.look_up(plan, state) for plan in self._frame.inputs}
+
+    def _render(self, message: Renderer, found: Mapping[str, Any]) -> str | None:
+        """The gate's own message; `None` where it needs an input that is not there yet.
 
         In a loop a later node may feed it: the gate shows null for it, and asks all the same.
         """
         try:
-            return _message_values(message.text(_replace_missing(found)), self._authored)
+            return message.text(_replace_missing(found))
         except TemplateError as error:
             if MISSING in found.values():
-                return {}
+                return None
             raise self._frame.failed(f"message: {error}") from None
 
     def _refused(self, state: Mapping[str, Any]) -> dict[str, JsonValue]:

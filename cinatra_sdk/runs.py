@@ -101,13 +101,13 @@ class Run:
         if self.status == "completed":
             return self.outputs or {}
         raise RunNotCompleted(
-            f"run '{self.id}' {self._standing()}",
+            f"run '{self.id}' {self._describe_status()}",
             status=self.status,
             code=str((self.error or {}).get("code", "")),
             node=str((self.error or {}).get("node", "")),
         )
 
-    def _standing(self) -> str:
+    def _describe_status(self) -> str:
         if self.error is not None:
             return f"failed at '{self.error.get('node', '')}': {self.error.get('message', '')}"
         if self.status == "waiting":

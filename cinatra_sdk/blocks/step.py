@@ -175,14 +175,14 @@ class PlatformStep:
                 state, runtime, node=step.node, effects=step.effects, since=since
             )
             visit = visit_of(step.node)
-            call = self._call(state, visit)
+            call = self._build_call(state, visit)
             try:
                 with _clean_errors(call):
                     answer = platform.call(call)
             except PlatformError as error:
-                finished = self._instead(state, call, error)
+                finished = self._build_refused_update(state, call, error)
             else:
-                finished = self._finished(call, answer)
+                finished = self._build_update(call, answer)
             return {**finished, **seen_update(seen), **visited(step.node, visit)}
 
         async def arun(state: State) -> dict[str, Any]:
@@ -193,19 +193,19 @@ class PlatformStep:
                 state, runtime, node=step.node, effects=step.effects, since=since
             )
             visit = visit_of(step.node)
-            call = self._call(state, visit)
+            call = self._build_call(state, visit)
             try:
                 with _clean_errors(call):
                     answer = await platform.acall(call)
             except PlatformError as error:
-                finished = self._instead(state, call, error)
+                finished = self._build_refused_update(state, call, error)
             else:
-                finished = self._finished(call, answer)
+                finished = self._build_update(call, answer)
             return {**finished, **seen_update(seen), **visited(step.node, visit)}
 
         return node_of(step.node, run, arun)
 
-    def _call(self, state: State, visit: int | None) -> PlatformCall:
+    def _build_call(self, state: State, visit: int | None) -> PlatformCall:
         runtime = get_runtime(HostContext)
         host = context_of(runtime.context)
         identity: Mapping[str, str] = state.get("run") or {}
@@ -239,13 +239,15 @@ class PlatformStep:
         info = get_runtime(HostContext).execution_info
         return f"{self.step.node}\n{info.task_id if info is not None else ''}"
 
-    def _instead(self, state: State, call: PlatformCall, error: PlatformError) -> dict[str, Any]:
+    def _build_refused_update(
+        self, state: State, call: PlatformCall, error: PlatformError
+    ) -> dict[str, Any]:
         update = None if self.refused is None else self.refused(state, call, error)
         if update is None:
             raise error
         return dict(update)
 
-    def _finished(self, call: PlatformCall, answer: JsonValue) -> dict[str, Any]:
+    def _build_update(self, call: PlatformCall, answer: JsonValue) -> dict[str, Any]:
         out = declared_outputs(call, cut_out(answer, call.secrets))
         for title, schema in self.outputs.items():
             if title not in out:

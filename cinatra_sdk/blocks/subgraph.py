@@ -238,7 +238,7 @@ class _Border:
         if not self._own_policy and "approval_policy" in state:
             governed["approval_policy"] = seal(state["approval_policy"])
         values = template_values(state, after=self._after)
-        return {**self._rendered(self._inputs, values, "its inputs"), **governed}
+        return {**self._render_template(self._inputs, values, "its inputs"), **governed}
 
     def leave(self, result: Mapping[str, Any] | None, scope: str) -> dict[str, Any]:
         result = result or {}
@@ -250,9 +250,11 @@ class _Border:
                 hint="it ends with terminal_node(requires=…); otherwise somebody wrote into its "
                 "state from outside, and a new run is needed",
             )
-        return self.step.update(self._rendered(self._outputs, result, "its outputs"))
+        return self.step.update(self._render_template(self._outputs, result, "its outputs"))
 
-    def _rendered(self, template: Renderer, values: Mapping[str, Any], what: str) -> dict[str, Any]:
+    def _render_template(
+        self, template: Renderer, values: Mapping[str, Any], what: str
+    ) -> dict[str, Any]:
         try:
             rendered: Any = template.render(values)
         except TemplateError as error:

@@ -46,7 +46,7 @@ class AgentContextSlot(BaseModel):
     """Shown as a badge; the candidates are not filtered by it (deferred in the seed)."""
 
     @model_validator(mode="after")
-    def _ordered(self) -> AgentContextSlot:
+    def _check_item_bounds(self) -> AgentContextSlot:
         if self.max_items is not None and self.min_items > self.max_items:
             raise ValueError(f"minItems {self.min_items} is more than maxItems {self.max_items}")
         return self

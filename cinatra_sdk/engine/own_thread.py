@@ -67,16 +67,16 @@ class _OnOwnThreads(CompiledStateGraph[Any, Any, Any, Any]):
         return await super().abulk_update_state(config, supersteps)
 
     def _require_own(self, config: RunnableConfig | None) -> None:
-        saver, thread = self._thread(config)
+        saver, thread = self._find_saver_and_thread(config)
         if saver is not None and thread is not None:
-            self._require(saver.get_tuple(thread))
+            self._refuse_other_graph(saver.get_tuple(thread))
 
     async def _arequire_own(self, config: RunnableConfig | None) -> None:
-        saver, thread = self._thread(config)
+        saver, thread = self._find_saver_and_thread(config)
         if saver is not None and thread is not None:
-            self._require(await saver.aget_tuple(thread))
+            self._refuse_other_graph(await saver.aget_tuple(thread))
 
-    def _thread(
+    def _find_saver_and_thread(
         self, config: RunnableConfig | None
     ) -> tuple[BaseCheckpointSaver[Any] | None, RunnableConfig | None]:
         """The saver, and the newest checkpoint of the thread, whatever older one a client names."""
@@ -88,7 +88,7 @@ class _OnOwnThreads(CompiledStateGraph[Any, Any, Any, Any]):
             return None, None
         return saver, {"configurable": {"thread_id": str(thread), "checkpoint_ns": ""}}
 
-    def _require(self, newest: CheckpointTuple | None) -> None:
+    def _refuse_other_graph(self, newest: CheckpointTuple | None) -> None:
         held = newest.checkpoint["channel_values"].get("run", MISSING) if newest else MISSING
         identity = MISSING if held is MISSING else unseal(held)
         if not isinstance(identity, dict):

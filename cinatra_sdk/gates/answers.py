@@ -151,27 +151,31 @@ class AnswerForm:
                 hint="send the userResponse envelope; oasflow answer takes --select ID",
             )
         if self.schema is None:
-            return self._output(given) if not bare else (note or APPROVED_TEXT)
+            return self._convert_output(given) if not bare else (note or APPROVED_TEXT)
         if bare and "value" not in message:
             return self._without_value(note)
-        return self._checked(given)
+        return self._check_answer(given)
 
     def _without_value(self, note: str) -> JsonValue:
         """Approval with nothing filled in: fine where the schema demands nothing."""
         if self.titled and not _find_schema_problem(self.schema, {}):
-            return (note or APPROVED_TEXT) if self.text_output else self._output(None)
-        return self._checked({})
+            return (note or APPROVED_TEXT) if self.text_output else self._convert_output(None)
+        return self._check_answer({})
 
-    def _checked(self, given: JsonValue) -> JsonValue:
+    def _check_answer(self, given: JsonValue) -> JsonValue:
         first = _find_schema_problem(self.schema, given)
         if not first:
-            return self._output(given)
+            return self._convert_output(given)
         decoded: Any = _UNDECODED
         if isinstance(given, str):
             decoded = _governed_out(_decode_json(given), self.output)
             if decoded is not _UNDECODED and not _find_schema_problem(self.schema, decoded):
                 # The person's own text goes on byte for byte, not our rendering of it.
-                return self._inside(given) if not self.titled else self._output(decoded)
+                return (
+                    self._check_inner_document(given)
+                    if not self.titled
+                    else self._convert_output(decoded)
+                )
         if self.titled and (self.bare or not isinstance(given, Mapping)):
             # The value alone, without its title around it; an object also as its text.
             as_text = self.bare and isinstance(decoded, Mapping)
@@ -179,13 +183,13 @@ class AnswerForm:
                 titled = {self.output: alone}
                 problem = _find_schema_problem(self.schema, titled)
                 if not problem:
-                    return self._output(titled)
+                    return self._convert_output(titled)
             # Of an object that bears the title it is told what is wrong under the title.
             if not isinstance(given, Mapping) or self.output not in given:
                 first = problem
         raise AnswerInvalid(f"the answer does not fit: {first}", hint=self._asks())
 
-    def _output(self, value: JsonValue) -> JsonValue:
+    def _convert_output(self, value: JsonValue) -> JsonValue:
         if self.titled and isinstance(value, Mapping):
             value = value.get(self.output)
         if not self.text_output:
@@ -199,10 +203,12 @@ class AnswerForm:
                 _check_selection(self.selector, json.dumps(value))
             return value
         if isinstance(value, str):
-            return self._inside(value)
-        return self._inside(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+            return self._check_inner_document(value)
+        return self._check_inner_document(
+            json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+        )
 
-    def _inside(self, text: str) -> str:
+    def _check_inner_document(self, text: str) -> str:
         if self.inner is not None:
             decoded = _decode_json(text)
             problem = (

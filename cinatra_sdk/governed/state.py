@@ -115,7 +115,7 @@ class _Kept(BaseChannel[Any, Any, Any]):
     def is_available(self) -> bool:
         return self.value is not MISSING
 
-    def _keep(self, value: Any) -> bool:
+    def _set_value(self, value: Any) -> bool:
         if value is MISSING or (self.value is not MISSING and value == self.value):
             return False
         self.value = value
@@ -211,7 +211,7 @@ class FirstText(_Kept):
         if self.value is not MISSING:
             return False
         texts = [value for value in values if isinstance(value, str) and value]
-        return self._keep(min(texts)) if texts else False
+        return self._set_value(min(texts)) if texts else False
 
 
 class TerminalWins(_Kept):
@@ -226,7 +226,7 @@ class TerminalWins(_Kept):
         best = max(known, key=_RANK.__getitem__)
         if self.value in TERMINAL and _RANK[best] <= _RANK[self.value]:
             return False
-        return self._keep(best)
+        return self._set_value(best)
 
 
 _RANK: Final = {
@@ -303,7 +303,7 @@ class Record(_Sealed):
     def from_checkpoint(self, checkpoint: Any) -> Self:
         channel = type(self)(self.typ, self.key)
         if _is_sealed(checkpoint):
-            channel._take(checkpoint)  # noqa: SLF001 - its own kind
+            channel._set_sealed(checkpoint)  # noqa: SLF001 - its own kind
         return channel
 
     def update(self, values: Sequence[Any]) -> bool:
@@ -312,11 +312,11 @@ class Record(_Sealed):
             if not _is_sealed(value):
                 log.warning("R01_IGNORED: a write to %r that no node made", self.key)
             elif self.value is MISSING or value["seq"] > self.value["seq"]:
-                self._take(value)
+                self._set_sealed(value)
                 changed = True
         return changed
 
-    def _take(self, sealed: dict[str, Any]) -> None:
+    def _set_sealed(self, sealed: dict[str, Any]) -> None:
         self.stored = sealed
         self.value = {key: item for key, item in sealed.items() if key != _SEAL_KEY}
 
@@ -348,7 +348,7 @@ class Appended(_Kept):
         lists = [items for items in map(unseal, values) if isinstance(items, list)]
         more = [item for items in lists for item in items]
         return (
-            self._keep([*(self.value if self.value is not MISSING else []), *more])
+            self._set_value([*(self.value if self.value is not MISSING else []), *more])
             if more
             else False
         )

@@ -117,7 +117,7 @@ class LocalPlatform:
 
     def call(self, call: PlatformCall) -> JsonValue:
         if not answers(call.url):
-            return self._other(call).call(call)
+            return self._require_beyond(call).call(call)
         prepared = prepare(self._rules, call, now=self._clock())
         # An error names the url as the flow's author wrote it: there is no other address.
         prepared = replace(prepared, shown_url=call.shown_url.partition("?")[0])
@@ -129,7 +129,7 @@ class LocalPlatform:
 
     async def acall(self, call: PlatformCall) -> JsonValue:
         if not answers(call.url):
-            return await self._other(call).acall(call)
+            return await self._require_beyond(call).acall(call)
         return await asyncio.to_thread(self.call, call)
 
     def withdrawn(self, run_id: str, triples: Sequence[PinnedTriple]) -> tuple[str, ...]:
@@ -142,14 +142,14 @@ class LocalPlatform:
             return ()
         return self._artifacts.withdrawn(scope.actor, run_id, triples)
 
-    def _other(self, call: PlatformCall) -> Platform:
+    def _require_beyond(self, call: PlatformCall) -> Platform:
         url = call.shown_url.partition("?")[0]
         if self._beyond is None:
             problem, fix = "the local platform has no such route", "give it a platform `beyond`"
         elif _finds_local(call.url):
             problem = "it is another spelling of a route that the local platform answers itself"
             fix = "write {{CINATRA_BASE_URL}}/api/context-resolve or …/context-finalize"
-        elif not self._hands(call):
+        elif not self._may_hand_on(call):
             problem, fix = "the host's list of what is handed on does not have it", "add it there"
         else:
             return self._beyond
@@ -159,7 +159,7 @@ class LocalPlatform:
             url=url,
         )
 
-    def _hands(self, call: PlatformCall) -> bool:
+    def _may_hand_on(self, call: PlatformCall) -> bool:
         """Whether the host lets this call go beyond."""
         if self._hands_on is None:
             return True

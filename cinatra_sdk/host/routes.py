@@ -92,8 +92,8 @@ class ContextRoutes:
         """Raises: `ContextError`, `StoreError`."""
         caller = check_caller(headers, self.bridge_token, self.verify_bearer)
         body = read_body(ResolveBody, content)
-        asked = self._asked(headers, body, caller, finalizes=False, now=now)
-        offered = self._offered(asked)
+        asked = self._authorize_request(headers, body, caller, finalizes=False, now=now)
+        offered = self._resolve_slot(asked)
         by_person = asked.slot.selection_mode == "interactive"
         planned = offered.candidates if by_person else offered.selected
         return {
@@ -108,10 +108,10 @@ class ContextRoutes:
         """Raises: `ContextError`, `StoreError`; nothing was written then."""
         caller = check_caller(headers, self.bridge_token, self.verify_bearer)
         body = read_body(FinalizeBody, content)
-        asked = self._asked(headers, body, caller, finalizes=True, now=now)
+        asked = self._authorize_request(headers, body, caller, finalizes=True, now=now)
         selection = ContextSelection.parse(body.user_response)
         plan = self._plan_of(asked, (body.allocation_token or "").strip())
-        refs, wrote = self._settle(asked, plan, body.selection_mode, selection)
+        refs, wrote = self._record_selection(asked, plan, body.selection_mode, selection)
         return {
             "contextSlotBindings": [
                 {"slotId": asked.slot.slot_id, "refs": [dict(ref.pinned()) for ref in refs]}
@@ -119,7 +119,7 @@ class ContextRoutes:
             "wrote": wrote,
         }
 
-    def _asked(
+    def _authorize_request(
         self,
         headers: Mapping[str, str],
         body: ResolveBody,
@@ -154,7 +154,7 @@ class ContextRoutes:
 
     # ------------------------------------------------------------------- what there is
 
-    def _offered(self, asked: _Asked) -> ContextResolution:
+    def _resolve_slot(self, asked: _Asked) -> ContextResolution:
         """What the slot may take now."""
         if asked.parent is not None:
             refs = self._parents_choice(asked, asked.parent)
@@ -212,31 +212,35 @@ class ContextRoutes:
 
     # --------------------------------------------------------------------- the record
 
-    def _settle(
+    def _record_selection(
         self, asked: _Asked, plan: ContextPlan | None, mode: str, selection: ContextSelection
     ) -> tuple[tuple[ResolvedContextRef, ...], bool]:
         """The refs of the selection, and whether this call wrote them."""
         try:
-            chosen = self._chosen(asked, plan, mode, selection)
+            chosen = self._accept_selection(asked, plan, mode, selection)
             wrote = self.artifacts.record(_build_choice(asked, chosen))
         except ContextError as error:
-            pinned = self._pinned(asked, mode, selection) if error.code in _OUTDATED else None
+            pinned = (
+                self._find_recorded_refs(asked, mode, selection)
+                if error.code in _OUTDATED
+                else None
+            )
             if pinned is None:
                 raise
             self.artifacts.again(_build_choice(asked, pinned))
             return pinned, False
         if not wrote:
-            chosen = self._pinned(asked, mode, selection) or chosen
+            chosen = self._find_recorded_refs(asked, mode, selection) or chosen
         return chosen, wrote
 
-    def _chosen(
+    def _accept_selection(
         self, asked: _Asked, plan: ContextPlan | None, mode: str, selection: ContextSelection
     ) -> tuple[ResolvedContextRef, ...]:
         """The trusted refs of a selection that follows the rules."""
         if asked.parent is None:
-            offered = self._still_offered(asked, plan) if plan else self._offered(asked)
+            offered = self._still_offered(asked, plan) if plan else self._resolve_slot(asked)
             return accepted(offered, mode, selection)
-        offered = self._offered(asked)
+        offered = self._resolve_slot(asked)
         right = {ref.triple for ref in offered.selected}
         if _fits_slot(asked.slot, mode, selection) and set(selection.triples) != right:
             raise ContextError(
@@ -246,7 +250,7 @@ class ContextRoutes:
             )
         return accepted(offered, mode, selection)
 
-    def _pinned(
+    def _find_recorded_refs(
         self, asked: _Asked, mode: str, selection: ContextSelection
     ) -> tuple[ResolvedContextRef, ...] | None:
         """The selection as it is recorded; `None` where exactly it is not there."""

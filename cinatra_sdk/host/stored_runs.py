@@ -92,10 +92,10 @@ class StoredRuns:
             tenant=row["tenant"],
             has_ended=row["status"] in ENDED,
             settings=_find_settings(row["platform"]),
-            declared=self._declared(row["digest"]),
+            declared=self._load_declared_slots(row["digest"]),
         )
 
-    def _declared(self, digest: str) -> DeclaredSlots | ContextError:
+    def _load_declared_slots(self, digest: str) -> DeclaredSlots | ContextError:
         """Of the flow with this digest; read once, as the bytes behind a digest never change."""
         with self._lock:
             known = self._flows.get(digest)

@@ -157,39 +157,47 @@ class HttpPlatform:
     # ------------------------------------------------------------------------ calls
 
     def call(self, call: PlatformCall) -> JsonValue:
-        prepared = self._prepared(call)
+        prepared = self._prepare_request(call)
         attempt = 0
         while True:
-            verdict = self._judge(prepared, self._send(prepared, attempt), attempt)
+            verdict = self._judge_outcome(prepared, self._send_request(prepared, attempt), attempt)
             if isinstance(verdict, Decoded):
                 return verdict.value
-            self._outside.sleep(self._seconds(verdict))
+            self._outside.sleep(self._compute_delay(verdict))
             attempt += 1
 
     async def acall(self, call: PlatformCall) -> JsonValue:
         # The host's function for its headers may have to fetch them.
         asks = bool(self._headers_for)
-        prepared = await asyncio.to_thread(self._prepared, call) if asks else self._prepared(call)
+        prepared = (
+            await asyncio.to_thread(self._prepare_request, call)
+            if asks
+            else self._prepare_request(call)
+        )
         attempt = 0
         while True:
-            verdict = self._judge(prepared, await self._asend(prepared, attempt), attempt)
+            verdict = self._judge_outcome(
+                prepared, await self._asend_request(prepared, attempt), attempt
+            )
             if isinstance(verdict, Decoded):
                 return verdict.value
-            await self._outside.asleep(self._seconds(verdict))
+            await self._outside.asleep(self._compute_delay(verdict))
             attempt += 1
 
-    def _prepared(self, call: PlatformCall) -> Prepared:
+    def _prepare_request(self, call: PlatformCall) -> Prepared:
         return prepare(self._rules, call, now=self._clock())
 
-    def _judge(self, prepared: Prepared, outcome: Answer | Failure, attempt: int) -> Decoded | Wait:
+    def _judge_outcome(
+        self, prepared: Prepared, outcome: Answer | Failure, attempt: int
+    ) -> Decoded | Wait:
         return judge(prepared, outcome, attempt=attempt, retries=self._retries, now=self._clock())
 
-    def _seconds(self, wait: Wait) -> float:
+    def _compute_delay(self, wait: Wait) -> float:
         return wait.seconds if wait.exact else self._outside.jitter(wait.seconds)
 
-    def _send(self, prepared: Prepared, attempt: int) -> Answer | Failure:
-        client = self._client(prepared)
-        addresses = self._resolved(prepared)
+    def _send_request(self, prepared: Prepared, attempt: int) -> Answer | Failure:
+        client = self._ensure_client(prepared)
+        addresses = self._resolve_addresses(prepared)
         if isinstance(addresses, Failure):
             return addresses
         request = build_request(prepared, checked(prepared, addresses), attempt)
@@ -201,9 +209,11 @@ class HttpPlatform:
             return failure_of(error)
         return reading.outcome()
 
-    async def _asend(self, prepared: Prepared, attempt: int) -> Answer | Failure:
+    async def _asend_request(self, prepared: Prepared, attempt: int) -> Answer | Failure:
         client = self._async_client(prepared)
-        addresses = await asyncio.to_thread(self._resolved, prepared) if prepared.guard else ()
+        addresses = (
+            await asyncio.to_thread(self._resolve_addresses, prepared) if prepared.guard else ()
+        )
         if isinstance(addresses, Failure):
             return addresses
         request = build_request(prepared, checked(prepared, addresses), attempt)
@@ -218,7 +228,7 @@ class HttpPlatform:
             return failure_of(error)
         return reading.outcome()
 
-    def _resolved(self, prepared: Prepared) -> Sequence[Address] | Failure:
+    def _resolve_addresses(self, prepared: Prepared) -> Sequence[Address] | Failure:
         """Addresses of a host outside the platform's origin; empty where none are checked."""
         if prepared.guard is None:
             return ()
@@ -234,7 +244,7 @@ class HttpPlatform:
 
     # ---------------------------------------------------------------------- clients
 
-    def _client(self, prepared: Prepared) -> httpx2.Client:
+    def _ensure_client(self, prepared: Prepared) -> httpx2.Client:
         with self._lock:
             client = self._injected or self._own
             if client is None and not self._closed:

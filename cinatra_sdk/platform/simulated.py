@@ -124,20 +124,20 @@ class SimulatedPlatform:
             if stub is None:
                 stub = self._fallback.answer(call)
             if isinstance(stub, StubbedError):
-                self._keep(call, recorded_call(call, error=asdict(stub)))
+                self._record_call(call, recorded_call(call, error=asdict(stub)))
                 raise _build_stubbed_error(call, stub)
             where = f'the stub for node "{call.node}"'
             answer: JsonValue = without_governed(
                 _build_sample_answer(call, stub or {}), where=where
             )
             # The record keeps a copy of its own: whoever gets the answer may change it.
-            self._keep(call, recorded_call(call, answer=_copy_json(answer)))
+            self._record_call(call, recorded_call(call, answer=_copy_json(answer)))
             return answer
 
     async def acall(self, call: PlatformCall) -> JsonValue:
         return self.call(call)
 
-    def _keep(self, call: PlatformCall, recorded: RecordedCall) -> None:
+    def _record_call(self, call: PlatformCall, recorded: RecordedCall) -> None:
         self._calls.append(recorded)
         if self._record is None:
             return

@@ -18,8 +18,8 @@ class StrangersPlatform(HttpPlatform):
 
     takes_credentials = False
 
-    def _prepared(self, call: PlatformCall) -> Prepared:
+    def _prepare_request(self, call: PlatformCall) -> Prepared:
         # The run's own id stands in for a conversation: it is the starter's already.
         bare = replace(call, credentials=Credentials(), context_id=call.run_id)
-        prepared = super()._prepared(bare)
+        prepared = super()._prepare_request(bare)
         return replace(prepared, guard=prepared.guard or self._rules.base)

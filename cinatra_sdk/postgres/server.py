@@ -106,17 +106,19 @@ class LocalServer:
         if status.running and not self._unfinished.exists():
             return status
         if UNSAFE_IN_PATHS & set(str(self.folder)):
-            self._fail('its path holds one of " $ ` \\ or a line break', fix="Choose another.")
+            self._raise_server_error(
+                'its path holds one of " $ ` \\ or a line break', fix="Choose another."
+            )
         with self._system_errors():
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             private_folder(self._control, uid=os.geteuid(), gid=os.getegid(), folder=self.folder)
             with self._only_one():
-                status, alive = self._wait(
+                status, alive = self._wait_for_result(
                     self._running_or_free, "a server has its data and is not ready"
                 )
                 if alive is not None:
                     try:
-                        self._launch(alive)
+                        self._launch_server(alive)
                     finally:
                         os.close(alive)
                 if self._unfinished.exists():
@@ -131,7 +133,7 @@ class LocalServer:
         with self._system_errors():
             if self._control.is_dir():
                 with self._only_one():
-                    self._stop()
+                    self._stop_server()
 
     def status(self) -> LocalStatus:
         """Raises: LocalServerError when it runs and its password is gone."""
@@ -141,7 +143,7 @@ class LocalServer:
         except FileNotFoundError:
             version, postmaster = "", None
         except OSError as error:
-            self._fail(_describe_os_error(error))
+            self._raise_server_error(_describe_os_error(error))
         running = postmaster is not None and postmaster.accepts()
         where = postmaster.sockets if running and postmaster else ""
         return LocalStatus(
@@ -150,7 +152,7 @@ class LocalServer:
             version=version,
             pid=postmaster.pid if where and postmaster else None,
             url=_format_dsn(where, "***") if where else "",
-            dsn=_format_dsn(where, self._password()) if where else "",
+            dsn=_format_dsn(where, self._read_password()) if where else "",
         )
 
     def dsn(self) -> str:
@@ -160,7 +162,7 @@ class LocalServer:
         """
         status = self.status()
         if not status.running:
-            self._fail("it is not running", fix="Run `oasflow db start`.")
+            self._raise_server_error("it is not running", fix="Run `oasflow db start`.")
         return status.dsn
 
     def owner_dsn(self) -> str:
@@ -182,14 +184,14 @@ class LocalServer:
         postmaster = Postmaster.of(self._data)
         path = self._control / secret
         if postmaster is None or not path.exists():
-            self._fail(
+            self._raise_server_error(
                 "it was started by a version without this role",
                 fix="Run `oasflow db stop`, then `oasflow db start`.",
             )
         try:
             return _format_dsn(postmaster.sockets, read_text(path), role=role)
         except OSError as error:
-            self._fail(_describe_os_error(error))
+            self._raise_server_error(_describe_os_error(error))
 
     @property
     def _data(self) -> Path:
@@ -200,7 +202,7 @@ class LocalServer:
         """There from before the data are made, or brought to other roles, until the tables are there."""
         return self._control / "unfinished"
 
-    def _launch(self, alive: int) -> None:
+    def _launch_server(self, alive: int) -> None:
         """First start or a later one; `alive` is the open lock that the server will keep."""
         area = base_of(self.folder) / "server"
         owner = (area.stat().st_uid, area.stat().st_gid) if area.is_dir() else None
@@ -214,31 +216,31 @@ class LocalServer:
             find_binaries(self._binaries, folder=self.folder), account, base, folder=self.folder
         )
         cluster = Cluster(folder=self.folder, area=area, account=account, binaries=binaries)
-        superuser = self._secret("superuser-password")
-        owner_secret = self._secret("owner-password")
+        superuser = self._ensure_password("superuser-password")
+        owner_secret = self._ensure_password("owner-password")
         if not cluster.data.is_dir():
             self._unfinished.touch(mode=0o600)
             self._write_new("password")
             create(cluster, superuser, alive=alive)
         self._check_version(cluster, version)
-        app = self._password()
+        app = self._read_password()
         settle(cluster, app=app, owner=owner_secret, superuser=superuser, alive=alive)
         launch(cluster, socket_folder(area, account, folder=self.folder), alive=alive)
 
-    def _stop(self) -> None:
+    def _stop_server(self) -> None:
         postmaster = Postmaster.of(self._data)
         if postmaster is None or not postmaster.exists():
             if postmaster is not None and postmaster.accepts():
-                self._fail("it runs in another container; stop it there")
+                self._raise_server_error("it runs in another container; stop it there")
             return
         with contextlib.suppress(ProcessLookupError):
             os.kill(postmaster.pid, signal.SIGINT)  # PostgreSQL calls this a fast shutdown
-        os.close(self._wait(self._free, "it does not stop"))
+        os.close(self._wait_for_result(self._try_alive_lock, "it does not stop"))
 
     def _check_version(self, cluster: Cluster, version: str) -> None:
         of_data = read_text(cluster.data / "PG_VERSION").strip()
         if version.split(".", maxsplit=1)[0] != of_data:
-            self._fail(
+            self._raise_server_error(
                 f"its data are of PostgreSQL {of_data}, the programs in {cluster.binaries} "
                 f"are of {version}",
                 fix=f"Set {BINARIES_VARIABLE} to the bin folder of a PostgreSQL {of_data}; "
@@ -246,19 +248,19 @@ class LocalServer:
                 "and load them with psql.",
             )
 
-    def _password(self) -> str:
+    def _read_password(self) -> str:
         try:
             kept = read_text(self._control / "password")
         except FileNotFoundError:
             kept = ""
         except OSError as error:
-            self._fail(_describe_os_error(error))
+            self._raise_server_error(_describe_os_error(error))
         if not kept:
             fix = f"Bring it back from a backup, or move {self._data} away to begin again."
-            self._fail("there are data, but control/password is gone", fix=fix)
+            self._raise_server_error("there are data, but control/password is gone", fix=fix)
         return kept
 
-    def _secret(self, name: str) -> str:
+    def _ensure_password(self, name: str) -> str:
         """The password in a file; a new one where there is none, as before the first start."""
         path = self._control / name
         kept = read_text(path) if path.exists() else ""
@@ -292,13 +294,13 @@ class LocalServer:
         except StoreError as error:
             problem = str(error)
         if problem:
-            self._fail(problem)
+            self._raise_server_error(problem)
         self._unfinished.unlink(missing_ok=True)
 
     @contextlib.contextmanager
     def _only_one(self) -> Iterator[None]:
         """One process at a time starts or stops the server."""
-        lock = self._wait(
+        lock = self._wait_for_result(
             lambda: _try_lock(self._control / "lock"), "another process keeps it busy"
         )
         try:
@@ -310,10 +312,10 @@ class LocalServer:
         status = self.status()
         if status.running:
             return status, None
-        alive = self._free()
+        alive = self._try_alive_lock()
         return None if alive is None else (status, alive)
 
-    def _free(self) -> int | None:
+    def _try_alive_lock(self) -> int | None:
         """The server's own lock, held by us from now on, when no server has it."""
         alive = _try_lock(self._control / "alive")
         if alive is None:
@@ -324,11 +326,11 @@ class LocalServer:
             return None
         return alive
 
-    def _wait(self, attempt: Callable[[], T | None], failure: str) -> T:
+    def _wait_for_result(self, attempt: Callable[[], T | None], failure: str) -> T:
         deadline = time.monotonic() + PATIENCE
         while (result := attempt()) is None:
             if time.monotonic() > deadline:
-                self._fail(f"{failure}, for {PATIENCE:.0f} seconds")
+                self._raise_server_error(f"{failure}, for {PATIENCE:.0f} seconds")
             time.sleep(0.02)
         return result
 
@@ -342,7 +344,7 @@ class LocalServer:
             what = f"{Path(str(error.cmd[0])).name} took longer than {error.timeout:.0f} seconds"
             raise LocalServerError(what, folder=self.folder) from error
 
-    def _fail(self, what: str, *, fix: str = "") -> NoReturn:
+    def _raise_server_error(self, what: str, *, fix: str = "") -> NoReturn:
         raise LocalServerError(what, folder=self.folder, fix=fix)
 
 

@@ -120,14 +120,14 @@ class _Activation:
             return
         graph = self.flow.graph(PostgresSaver(self.connection, serde=STRICT))
         config = self.flow.config(run_id=self.run_id)
-        failed = self._advance(graph, row, config, host)
+        failed = self._advance_graph(graph, row, config, host)
         snapshot = graph.get_state(config, subgraphs=True)
-        ending = self._ending(snapshot, failed, host)
+        ending = self._build_ending(snapshot, failed, host)
         keep_skips(self.connection, row, decisions_in(snapshot), host, self.flow)
         where = {"run_id": self.run_id, "fence": begun["fence"]}
         execute(self.connection, "end_activation", {**where, **ending})
 
-    def _advance(
+    def _advance_graph(
         self, graph: Graph, row: Row, config: RunnableConfig, host: HostContext
     ) -> Exception | None:
         """What made the graph fail on its way to the next stop; None where nothing did."""
@@ -144,7 +144,7 @@ class _Activation:
             return error
         return None
 
-    def _ending(
+    def _build_ending(
         self, snapshot: StateSnapshot, failed: Exception | None, host: HostContext
     ) -> dict[str, Any]:
         """What the run's row says after the activation."""

@@ -224,7 +224,7 @@ class RunStore:
             log.warning(
                 "flow '%s' was compiled without a platform: its calls are simulated", flow.name
             )
-        host, name = self._starting(context, run_id, tenant)
+        host, name = self._bind_context(context, run_id, tenant)
         refuse_strangers(flow, host)
         refuse_credentials_in_inputs(given, host)
         refuse_credentials_in_names(host, run_id=name, tenant=host.tenant, by=by)
@@ -258,7 +258,7 @@ class RunStore:
         self._flows.remember(name, flow)
         return activate(self._database, name, flow, host, on_event=on_event, wait=WAIT_SECONDS)
 
-    def _starting(
+    def _bind_context(
         self, context: HostContext | None, run_id: str | None, tenant: str
     ) -> tuple[HostContext, str]:
         """The context of a run that begins, and the run's id; raises `ContextMismatch`."""

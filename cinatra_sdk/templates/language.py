@@ -163,13 +163,13 @@ class _Environment(ImmutableSandboxedEnvironment):
     def getattr(self, obj: Any, attribute: str) -> Any:
         if isinstance(obj, LoopContext) and attribute in _LOOP_MEMBERS:
             return getattr(obj, attribute)
-        return self._member(obj, attribute, attribute[:100])
+        return self._look_up_member(obj, attribute, attribute[:100])
 
     def getitem(self, obj: Any, argument: Any) -> Any:
         # The key may be computed from a value, so an error does not name it.
-        return self._member(obj, argument, "[…]")
+        return self._look_up_member(obj, argument, "[…]")
 
-    def _member(self, obj: Any, key: Any, name: str) -> Any:
+    def _look_up_member(self, obj: Any, key: Any, name: str) -> Any:
         if isinstance(obj, Undefined):
             str(obj)
         try:

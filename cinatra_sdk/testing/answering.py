@@ -29,27 +29,27 @@ class Answering:
     def __call__(self, gate: Gate) -> Mapping[str, JsonValue] | None:
         if not self.asked or self.asked[-1].id != gate.id:
             self.asked.append(gate)
-        found, answer = self._find(gate)
+        found, answer = self._find_answer(gate)
         if not found:
             return None
         decision = Decision.of(answer, by="drive")
         gate.check(decision)
         return decision.wire()
 
-    def _find(self, gate: Gate) -> tuple[bool, Any]:
+    def _find_answer(self, gate: Gate) -> tuple[bool, Any]:
         answers = self._answers
         if answers is None:
             return False, None
         if callable(answers):
             return True, answers(gate)
         if not isinstance(answers, Mapping):
-            return self._next("", answers)
+            return self._take_next_answer("", answers)
         if gate.node not in answers:
             return False, None
         mine = answers[gate.node]
-        return self._next(gate.node, mine) if isinstance(mine, list) else (True, mine)
+        return self._take_next_answer(gate.node, mine) if isinstance(mine, list) else (True, mine)
 
-    def _next(self, key: str, answers: Sequence[Any]) -> tuple[bool, Any]:
+    def _take_next_answer(self, key: str, answers: Sequence[Any]) -> tuple[bool, Any]:
         position = self._used.get(key, 0)
         if position >= len(answers):
             return False, None

@@ -150,7 +150,7 @@ class _Drive:
         except AnswerInvalid:
             raise  # the mistake of a test, and no failure of the run
         except (FlowError, PlatformError) as error:
-            return self._failed(graph.get_state(config, subgraphs=True), error)
+            return self._build_failed_result(graph.get_state(config, subgraphs=True), error)
         return Result(
             status=stop.status,
             outputs=stop.outputs,
@@ -161,7 +161,7 @@ class _Drive:
             decisions=stop.decisions,
         )
 
-    def _failed(self, snapshot: StateSnapshot, error: Exception) -> Result:
+    def _build_failed_result(self, snapshot: StateSnapshot, error: Exception) -> Result:
         """What the run had done until it failed."""
         return Result(
             status="failed",
@@ -193,10 +193,10 @@ class _OnLoop:
     loop: asyncio.AbstractEventLoop
 
     def get_state(self, config: RunnableConfig, **options: Any) -> Any:
-        return self._wait(self.graph.aget_state(config, **options))
+        return self._run_on_loop(self.graph.aget_state(config, **options))
 
     def invoke(self, *args: Any, **options: Any) -> Any:
-        return self._wait(self.graph.ainvoke(*args, **options))
+        return self._run_on_loop(self.graph.ainvoke(*args, **options))
 
     def stream(self, *args: Any, **options: Any) -> Iterator[Any]:
         chunks: queue.SimpleQueue[Any] = queue.SimpleQueue()
@@ -211,5 +211,5 @@ class _OnLoop:
         yield from iter(chunks.get, end)
         fed.result()
 
-    def _wait(self, work: Coroutine[Any, Any, Any]) -> Any:
+    def _run_on_loop(self, work: Coroutine[Any, Any, Any]) -> Any:
         return asyncio.run_coroutine_threadsafe(work, self.loop).result()

@@ -60,7 +60,7 @@ class Recorder:
             @functools.wraps(tool)
             async def arecorded(**values: Any) -> Any:
                 call = _tool_call(name, values)
-                return await self._ended(call, tool(**values))
+                return await self._record_awaited(call, tool(**values))
 
             return arecorded
 
@@ -70,25 +70,25 @@ class Recorder:
             try:
                 result = tool(**values)
             except Exception as error:
-                self._keep(call, raised=error)
+                self._record_call(call, raised=error)
                 raise
             if inspect.isawaitable(result):
-                return self._ended(call, result)
-            self._keep(call, result)
+                return self._record_awaited(call, result)
+            self._record_call(call, result)
             return result
 
         return recorded
 
-    async def _ended(self, call: RecordedCall, pending: Awaitable[Any]) -> Any:
+    async def _record_awaited(self, call: RecordedCall, pending: Awaitable[Any]) -> Any:
         try:
             result = await pending
         except Exception as error:
-            self._keep(call, raised=error)
+            self._record_call(call, raised=error)
             raise
-        self._keep(call, result)
+        self._record_call(call, result)
         return result
 
-    def _keep(
+    def _record_call(
         self, call: RecordedCall, result: Any = None, *, raised: Exception | None = None
     ) -> None:
         told: dict[str, JsonValue] | None = None

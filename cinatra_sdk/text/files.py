@@ -61,7 +61,7 @@ class Folder:
 
         Raises: `OSError`.
         """
-        with self._walk(name) as way:
+        with self._start_walk(name) as way:
             descriptor = way.open_file(way.go())
         return _read_bytes(descriptor, most)
 
@@ -70,7 +70,7 @@ class Folder:
 
         Raises: `OSError`.
         """
-        with self._walk(name) as way:
+        with self._start_walk(name) as way:
             descriptor = way.open_file(way.go())
         try:
             return os.fstat(descriptor).st_size
@@ -80,7 +80,7 @@ class Folder:
     def kind(self, name: str) -> Kind:
         """What a name stands for; never raises."""
         try:
-            with self._walk(name) as way:
+            with self._start_walk(name) as way:
                 mode = way.about(way.go()).st_mode
         except OSError as error:
             return "" if error.errno in _NOTHING_THERE else "refused"
@@ -93,14 +93,14 @@ class Folder:
 
         Raises: `OSError`.
         """
-        with self._walk(name) as way:
+        with self._start_walk(name) as way:
             last = way.go()
             mode = way.about(last).st_mode
             if not stat.S_ISDIR(mode):
                 _refuse_unless_ordinary(mode)
             return Path(os.path.realpath(self.path), *way.names, last)
 
-    def _walk(self, name: str) -> _Walk:
+    def _start_walk(self, name: str) -> _Walk:
         return _Walk(self.path, name, self._called)
 
 
@@ -226,17 +226,17 @@ class _Walk:
         while self._left:
             part = self._left.popleft()
             if self._outside is not None:
-                self._pass(part)
+                self._add_outside_name(part)
             elif part == "..":
-                self._up()
+                self._leave_folder()
             elif part not in {"", "."}:
                 mode = self.about(part).st_mode
                 if stat.S_ISLNK(mode):
-                    self._follow(part)
+                    self._follow_link(part)
                 elif not self._left:
                     return part
                 else:
-                    self._enter(part)
+                    self._enter_folder(part)
         if self._outside is not None:
             _refuse_file(errno.EXDEV, f"a symbolic link leads out of the {self._called}")
         return "."
@@ -255,7 +255,7 @@ class _Walk:
         """What a call with `_base` reaches `name` by."""
         return name if _HAS_DIR_FD else os.path.join(self._root, *self.names, name)  # noqa: PTH118
 
-    def _enter(self, name: str) -> None:
+    def _enter_folder(self, name: str) -> None:
         self._steps += 1
         if self._steps > MAX_STEPS:
             _refuse_file(errno.ELOOP, "symbolic links lead through too many folders")
@@ -264,22 +264,22 @@ class _Walk:
         self._descriptor = descriptor
         self.names.append(name)
 
-    def _up(self) -> None:
+    def _leave_folder(self) -> None:
         if not self.names:
             self._outside = _split_path(os.path.realpath(self._root))[:-1]
             self._came_back()
             return
-        self._restart(self.names[:-1])
+        self._restart_from_root(self.names[:-1])
 
-    def _restart(self, names: list[str]) -> None:
+    def _restart_from_root(self, names: list[str]) -> None:
         descriptor = _open_folder(self._root, None, follow=True)
         os.close(self._descriptor)
         self._descriptor = descriptor
         self.names = []
         for name in names:
-            self._enter(name)
+            self._enter_folder(name)
 
-    def _follow(self, name: str) -> None:
+    def _follow_link(self, name: str) -> None:
         self._links += 1
         if self._links > MAX_LINKS:
             _refuse_file(errno.ELOOP, "symbolic links lead in a circle")
@@ -289,7 +289,7 @@ class _Walk:
             self._outside = []
             self._came_back()
 
-    def _pass(self, name: str) -> None:
+    def _add_outside_name(self, name: str) -> None:
         """One name outside: it is only written down, until the names are the folder's own."""
         assert self._outside is not None
         if name == "..":
@@ -302,7 +302,7 @@ class _Walk:
         own = (_split_path(os.path.realpath(self._root)), _split_path(os.path.abspath(self._root)))  # noqa: PTH100
         if self._outside in own:
             self._outside = None
-            self._restart([])
+            self._restart_from_root([])
 
 
 def _split_path(path: str) -> list[str]:

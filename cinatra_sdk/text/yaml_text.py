@@ -181,27 +181,27 @@ class _Reader:
         found = None if text.isascii() else _FORMER_BREAK.search(text)
         if found is not None:
             code = f"U+{ord(found[0]):04X}"
-            self._stop(
+            self._stop_at_flaw(
                 "beyond JSON",
                 f"the line break {code} is refused: YAML 1.1 and 1.2 read it differently",
                 found.start(),
                 hint=f'write it as "\\u{ord(found[0]):04x}" in double quotes',
             )
         if text.startswith("\ufeff"):
-            self._stop("syntax", "a second byte order mark", 0)
+            self._stop_at_flaw("syntax", "a second byte order mark", 0)
 
     def take(self, event: yaml.Event) -> None:
         if isinstance(event, yaml.DocumentStartEvent):
             self._document(event)
         elif isinstance(event, yaml.AliasEvent):
-            self._stop(
+            self._stop_at_flaw(
                 "alias",
                 "YAML aliases are refused",
                 _offset(event),
                 hint="write the value out, or use $component_ref",
             )
         elif isinstance(event, yaml.NodeEvent):
-            self._node(event)
+            self._read_node(event)
         elif isinstance(event, yaml.CollectionEndEvent):
             self._open.pop()
 
@@ -209,49 +209,49 @@ class _Reader:
         self.documents += 1
         if self.documents > 1:
             message = "a file holds one YAML document, this one has more"
-            self._stop("beyond JSON", message, _offset(event))
+            self._stop_at_flaw("beyond JSON", message, _offset(event))
         if event.version not in {None, (1, 2)}:
             message = "the directive names another version: YAML is read as 1.2"
-            self._stop("beyond JSON", message, _offset(event), hint="remove the directive")
+            self._stop_at_flaw("beyond JSON", message, _offset(event), hint="remove the directive")
 
-    def _node(self, event: yaml.NodeEvent) -> None:
+    def _read_node(self, event: yaml.NodeEvent) -> None:
         if event.anchor is not None:
             message = "the YAML anchor {name} is refused"
-            self._stop("anchor", message, _offset(event), name=f"&{event.anchor}")
+            self._stop_at_flaw("anchor", message, _offset(event), name=f"&{event.anchor}")
         tag = getattr(event, "tag", None)
         is_text = tag == _STRING_TAG and isinstance(event, yaml.ScalarEvent)
         if tag not in {None, "!"} and not is_text:
             message = "the YAML tag {name} is refused"
-            self._stop("tag", message, _offset(event), name=str(tag), hint="remove the tag")
+            self._stop_at_flaw("tag", message, _offset(event), name=str(tag), hint="remove the tag")
         top = self._open[-1] if self._open else None
         if top is not None and isinstance(top.value, dict) and top.key is None:
             self._key(top, event)
             return
-        number = self._number(top, event)
+        number = self._assign_number(top, event)
         self._count += 1
         if self._count > self._max_values:
             message = f"the document holds more than {self._max_values:,} values"
-            self._stop("bounds", message, _offset(event))
+            self._stop_at_flaw("bounds", message, _offset(event))
         if isinstance(event, yaml.ScalarEvent):
-            self._put(top, self._scalar(event))
+            self._store_value(top, self._read_scalar(event))
             return
         if len(self._open) >= self._max_depth:
             message = f"the document nests deeper than {self._max_depth} levels"
-            self._stop("bounds", message, _offset(event))
+            self._stop_at_flaw("bounds", message, _offset(event))
         value: dict[str, JsonValue] | list[JsonValue] = (
             {} if isinstance(event, yaml.MappingStartEvent) else []
         )
-        self._put(top, value)
+        self._store_value(top, value)
         self._open.append(_Open(value, number))
 
-    def _number(self, top: _Open | None, event: yaml.NodeEvent) -> int:
+    def _assign_number(self, top: _Open | None, event: yaml.NodeEvent) -> int:
         if top is None:
             return ROOT
         if isinstance(top.value, list):
             return self._add(top.number, len(top.value), _offset(event))
         return top.key_number
 
-    def _put(self, top: _Open | None, value: JsonValue) -> None:
+    def _store_value(self, top: _Open | None, value: JsonValue) -> None:
         if top is None:
             self._reading.value = value
         elif isinstance(top.value, list):
@@ -266,11 +266,11 @@ class _Reader:
             message = "a key must be a string, not a list or mapping"
             in_braces = isinstance(event, yaml.MappingStartEvent) and event.flow_style
             hint = "put a text that begins with {{ in quotes" if in_braces else ""
-            self._stop("beyond JSON", message, _offset(event), hint=hint)
-        key = _key_text(event, self._scalar(event))
+            self._stop_at_flaw("beyond JSON", message, _offset(event), hint=hint)
+        key = _key_text(event, self._read_scalar(event))
         if key is None:
             message = "a key must be a string, not null"
-            self._stop("beyond JSON", message, _offset(event), hint='write it as ""')
+            self._stop_at_flaw("beyond JSON", message, _offset(event), hint='write it as ""')
         if key in top.keys:
             flaw = Flaw(
                 kind="twice",
@@ -286,7 +286,7 @@ class _Reader:
         top.key = key
         top.key_number = self._add(top.number, key, _offset(event))
 
-    def _scalar(self, event: yaml.ScalarEvent) -> JsonValue:
+    def _read_scalar(self, event: yaml.ScalarEvent) -> JsonValue:
         text = str(event.value)
         if not _is_plain(event):
             return text
@@ -295,7 +295,7 @@ class _Reader:
             self._plain(text, value, _offset(event))
         return value
 
-    def _stop(
+    def _stop_at_flaw(
         self, kind: Kind, message: str, offset: int, *, name: str = "", hint: str = ""
     ) -> NoReturn:
         flaw = Flaw(kind=kind, message=message, offset=offset, name=name, hint=hint)

@@ -60,40 +60,40 @@ class _Reader:
         self._at = 0
         self._grow = grow
 
-    def _next(self) -> str:
+    def _take_letter(self) -> str:
         letter = self._pattern[self._at : self._at + 1]
         self._at += 1
         return letter
 
-    def _sees(self, text: str) -> bool:
+    def _is_next(self, text: str) -> bool:
         return self._pattern.startswith(text, self._at)
 
     def alternatives(self) -> str:
         """The first alternative; the others are read over."""
-        first = self._sequence()
-        while self._sees("|"):
+        first = self._sample_sequence()
+        while self._is_next("|"):
             self._at += 1
-            self._sequence()
+            self._sample_sequence()
         return first
 
-    def _sequence(self) -> str:
+    def _sample_sequence(self) -> str:
         text = ""
-        while self._at < len(self._pattern) and not self._sees("|") and not self._sees(")"):
-            atom = self._atom()
-            least, most = self._repetition()
+        while self._at < len(self._pattern) and not self._is_next("|") and not self._is_next(")"):
+            atom = self._sample_atom()
+            least, most = self._read_repetition()
             turns = min(least + (self._grow if most is None else 0), 1000)
             # Repetitions of repetitions multiply: what is too long to be made up is cut.
             text += (atom * min(turns, _LONGEST // max(len(atom), 1) + 1))[: _LONGEST - len(text)]
         return text
 
-    def _atom(self) -> str:
-        if self._sees("("):
+    def _sample_atom(self) -> str:
+        if self._is_next("("):
             return self._group()
-        letter = self._next()
+        letter = self._take_letter()
         if letter == "[":
-            return self._set()
+            return self._sample_set()
         if letter == "\\":
-            return self._escape()
+            return self._sample_escape()
         if letter in "^$":
             return ""
         return "a" if letter == "." else letter
@@ -106,8 +106,8 @@ class _Reader:
         self._at += 1
         return "" if skipped else inner
 
-    def _escape(self) -> str:
-        letter = self._next()
+    def _sample_escape(self) -> str:
+        letter = self._take_letter()
         if letter == "u":
             digits = self._pattern[self._at : self._at + 4]
             self._at += 4
@@ -116,18 +116,18 @@ class _Reader:
             return ""
         return _CLASSES.get(letter) or _CONTROLS.get(letter) or letter
 
-    def _set(self) -> str:
+    def _sample_set(self) -> str:
         """One member of a character class."""
         begin = self._at
-        negated = self._sees("^")
+        negated = self._is_next("^")
         if negated:
             self._at += 1
         first = ""
         while self._at < len(self._pattern) and (
-            self._at == begin + negated or not self._sees("]")
+            self._at == begin + negated or not self._is_next("]")
         ):
-            letter = self._next()
-            member = self._escape() if letter == "\\" else letter
+            letter = self._take_letter()
+            member = self._sample_escape() if letter == "\\" else letter
             first = first or member
         body = self._pattern[begin : self._at]
         self._at += 1
@@ -135,7 +135,7 @@ class _Reader:
             return first
         return _first_in(f"[{body}]")
 
-    def _repetition(self) -> tuple[int, int | None]:
+    def _read_repetition(self) -> tuple[int, int | None]:
         """Least and most repetitions of what was just read; most is `None` when open."""
         least, most = 1, 1
         counted = _COUNT.match(self._pattern, self._at)
@@ -154,6 +154,6 @@ class _Reader:
             least, most = 0, 1
         else:
             return 1, 1
-        if self._sees("?") or self._sees("+"):
+        if self._is_next("?") or self._is_next("+"):
             self._at += 1
         return least, None if open_ended else most

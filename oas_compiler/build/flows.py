@@ -46,7 +46,7 @@ class _Builder:
     def _flow(self, flow: Flow) -> FlowIR:
         gaps = list(flow.gaps)
         unread: set[str] = set()
-        nodes = tuple(self._node(flow, index, unread) for index in range(len(flow.nodes)))
+        nodes = tuple(self._build_node(flow, index, unread) for index in range(len(flow.nodes)))
         component = flow.component
         start = flow.start.id if flow.start is not None else ""
         start_node = next((node for node in nodes if node.id == start), None)
@@ -84,7 +84,7 @@ class _Builder:
     def _is_flawed(self, component: Component, field: str) -> bool:
         return field in component.unread or component.at(field) in self._reader.flawed
 
-    def _node(self, flow: Flow, index: int, unread: set[str]) -> Node:
+    def _build_node(self, flow: Flow, index: int, unread: set[str]) -> Node:
         component = flow.nodes[index]
         kind = find_kind(component.type) or UNKNOWN
         return kind.build(
@@ -150,7 +150,7 @@ class _Builder:
             # its finding says so; the edges that it would imply are not missing
             ends = [node for node in nodes if isinstance(node, ir.EndNode)]
             gaps += [Gap(kind="data", target=end.id) for end in ends]
-        return (*edges, *self._implicit(nodes, start, edges))
+        return (*edges, *self._list_implicit_edges(nodes, start, edges))
 
     def _by_name(
         self, flow: Flow, nodes: tuple[Node, ...], gaps: list[Gap]
@@ -189,7 +189,7 @@ class _Builder:
             for taker in takers.get(port.title, ())
         )
 
-    def _implicit(
+    def _list_implicit_edges(
         self, nodes: tuple[Node, ...], start: Node | None, edges: list[DataEdge]
     ) -> list[DataEdge]:
         """Edges from the StartNode to EndNode outputs that nothing else feeds (Cinatra's rule).

@@ -49,16 +49,17 @@ class Labels:
         if not own:
             return value
         parts = [one for one in own if len(one) >= _SHORTEST_PART][:_MOST_PARTS]
-        return self._covered(value, sorted(parts, key=len, reverse=True))
+        return self._conceal_value(value, sorted(parts, key=len, reverse=True))
 
-    def _covered(self, value: JsonValue, parts: list[str]) -> JsonValue:
+    def _conceal_value(self, value: JsonValue, parts: list[str]) -> JsonValue:
         if isinstance(value, str):
             return self._text(value, parts)
         if isinstance(value, list):
-            return [self._covered(item, parts) for item in value]
+            return [self._conceal_value(item, parts) for item in value]
         if isinstance(value, dict):
             return {
-                self._text(key, parts): self._covered(item, parts) for key, item in value.items()
+                self._text(key, parts): self._conceal_value(item, parts)
+                for key, item in value.items()
             }
         return value
 

@@ -44,18 +44,18 @@ class _Reader:
         for entry in _list_entries(located, "nodes"):
             node = self._document.locate(entry)
             if node is not None and node.component_type and node.pointer not in nodes:
-                nodes[node.pointer] = self._node(node, (*around, located.pointer))
+                nodes[node.pointer] = self._read_node(node, (*around, located.pointer))
                 by_id.setdefault(nodes[node.pointer].id, node.pointer)
         flow = Outline(
             pointer=located.pointer,
             start=self._end(located, "start_node", by_id),
             nodes=nodes,
-            edges=self._edges(located, nodes, by_id),
+            edges=self._read_edges(located, nodes, by_id),
         )
         self._flows[located.pointer] = flow
         return flow
 
-    def _edges(
+    def _read_edges(
         self, located: Located, nodes: Mapping[str, OutlineNode], by_id: Mapping[str, str]
     ) -> dict[str, tuple[OutlineEdge, ...]]:
         """Pointer of a node → the edges out of it; those that could not be read are left out."""
@@ -73,10 +73,10 @@ class _Reader:
                 edges.setdefault(source, []).append(made)
         return {source: tuple(found) for source, found in edges.items()}
 
-    def _node(self, node: Located, around: tuple[str, ...]) -> OutlineNode:
+    def _read_node(self, node: Located, around: tuple[str, ...]) -> OutlineNode:
         node = self._document.enter(node)
         own = _read_cinatra_block(node)
-        behind = self._behind(node)
+        behind = self._find_tool_or_agent(node)
         risk = _choose_risk_class(
             own.get("riskClass"), _read_cinatra_block(behind).get("riskClass")
         )
@@ -122,7 +122,7 @@ class _Reader:
             if found.pointer not in around and len(around) <= MAX_DEPTH:
                 yield self.flow(found, around)
 
-    def _behind(self, node: Located) -> Located | None:
+    def _find_tool_or_agent(self, node: Located) -> Located | None:
         """The tool or agent that the node runs."""
         member = _find_member(node, "tool") or _find_member(node, "agent")
         return self._document.locate(member) if member is not None else None

@@ -70,19 +70,19 @@ class _Walk:
             if id(schema) in self._seen or isinstance(schema, bool):
                 continue
             self._seen[id(schema)] = schema, path
-            flaw = self._of(schema, path)
+            flaw = self._find_own_flaw(schema, path)
             if flaw is not None:
                 return flaw
-        return self._endless()
+        return self._find_endless_flaw()
 
-    def _of(self, schema: dict[str, JsonValue], path: Path) -> Flaw | None:
+    def _find_own_flaw(self, schema: dict[str, JsonValue], path: Path) -> Flaw | None:
         """The flaw of one subschema's own keywords; what is below it is put in line."""
         same = self._in_place.setdefault(id(schema), [])
         for keyword, value in schema.items():
             if keyword in UNUSUAL:
                 raise Unusual(keyword)
             if keyword == "$ref":
-                target = self._target(value)
+                target = self._resolve_reference(value)
                 if isinstance(target, str):
                     return Flaw((*path, keyword), target)
                 self._waiting.append(target)
@@ -96,7 +96,7 @@ class _Walk:
             same += [id(found) for found, _ in below.schemas if below.in_place]
         return None
 
-    def _target(self, reference: JsonValue) -> tuple[Schema, Path] | str:
+    def _resolve_reference(self, reference: JsonValue) -> tuple[Schema, Path] | str:
         """What a reference leads to and where that stands, or what is wrong with it."""
         if not isinstance(reference, str):
             return "the reference is no string"
@@ -121,7 +121,7 @@ class _Walk:
             return found, tuple(path)
         return "the reference leads to no schema"
 
-    def _endless(self) -> Flaw | None:
+    def _find_endless_flaw(self) -> Flaw | None:
         found = endless(self._in_place)
         if found is None:
             return None

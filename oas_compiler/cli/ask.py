@@ -84,37 +84,39 @@ class Asker:
                 reason = note or self.keyboard.line("reason (optional): ").strip()
                 return Decision.reject(by=self.by, reason=reason)
             if chosen in {"v", "view"}:
-                paged(self.terminal, self._whole(gate, checklist))
+                paged(self.terminal, self._format_whole_gate(gate, checklist))
                 continue
             if checklist is not None and _is_tick(chosen, note):
-                checklist = self._ticked(checklist, typed, chosen, note)
+                checklist = self._tick_checklist(checklist, typed, chosen, note)
                 continue
             if chosen not in _LETTERS or not _is_offered(gate, _LETTERS[chosen]):
                 self.terminal.say("Type one of the letters and press Enter.")
                 continue
-            decision = self._chosen(gate, checklist, _LETTERS[chosen], note)
+            decision = self._approve_by_letter(gate, checklist, _LETTERS[chosen], note)
             if decision is not None:
                 return decision
 
-    def _whole(self, gate: Gate, checklist: Checklist | None) -> RenderableType:
+    def _format_whole_gate(self, gate: Gate, checklist: Checklist | None) -> RenderableType:
         extent = Extent(whole=True)
         return gate_view(gate, self.names, checklist=checklist, extent=extent)
 
-    def _chosen(
+    def _approve_by_letter(
         self, gate: Gate, checklist: Checklist | None, letter: str, note: str
     ) -> Decision | None:
         """The approval in one of its ways; None where it comes to nothing and is asked again."""
         if letter == "a":
             value = self._filled_in(gate, checklist)
         elif letter == "j":
-            value = self._pasted()
+            value = self._read_pasted_json()
         elif letter == "w":
-            value, note = self._words(gate, note), ""
+            value, note = self._ask_text(gate, note), ""
         else:
-            value = self._edited(gate)
-        return None if value is NOT_JSON else self._approval(gate, note, value)
+            value = self._edit_value(gate)
+        return None if value is NOT_JSON else self._make_approval(gate, note, value)
 
-    def _ticked(self, checklist: Checklist, typed: str, chosen: str, note: str) -> Checklist:
+    def _tick_checklist(
+        self, checklist: Checklist, typed: str, chosen: str, note: str
+    ) -> Checklist:
         """The checklist after a line, shown; the same one where the line does not fit."""
         if chosen in {"a", "approve"}:
             self.terminal.error(f"type {note} alone to tick, then a to approve")
@@ -135,9 +137,9 @@ class Asker:
                 self.terminal.error(refused)
                 return NOT_JSON
             return answer_value(gate.form, checklist.envelope())
-        return self._filled(gate) if has_form(gate) else approval_value(gate)
+        return self._fill_form(gate) if has_form(gate) else approval_value(gate)
 
-    def _approval(self, gate: Gate, note: str, value: Any) -> Decision | None:
+    def _make_approval(self, gate: Gate, note: str, value: Any) -> Decision | None:
         """The approval with what was filled in; None when it does not fit and is asked again."""
         try:
             decision = Decision.approve(by=self.by, reason=note, value=value)
@@ -149,7 +151,7 @@ class Asker:
 
     # ------------------------------------------------------------------ ways to answer
 
-    def _filled(self, gate: Gate) -> Any:
+    def _fill_form(self, gate: Gate) -> Any:
         """The value of the gate's form, field by field; `NOT_JSON` when the person went back."""
         form = gate.form
         schema = form.schema if form.schema is not None else form.inner or {}
@@ -174,7 +176,7 @@ class Asker:
         text = json.dumps(whole.get("inside", {}), ensure_ascii=False)
         return {**whole.get("around", {}), form.output: text}
 
-    def _words(self, gate: Gate, words: str) -> Any:
+    def _ask_text(self, gate: Gate, words: str) -> Any:
         """A text as it was typed; `NOT_JSON` where none was."""
         if not words:
             self.terminal.say(Words(Text(HOW_TO_TYPE, style="dim")))
@@ -184,7 +186,7 @@ class Asker:
         name = _text_asked(gate)
         return {name: words} if name else words
 
-    def _edited(self, gate: Gate) -> Any:
+    def _edit_value(self, gate: Gate) -> Any:
         """The value as somebody leaves it in an editor, looked over; `NOT_JSON` to ask again."""
         in_words = _text_asked(gate) is not None
         text = self.drafts.get(gate.id) or _to_edit(gate, in_words)
@@ -210,7 +212,7 @@ class Asker:
             # An "a" here was meant for the edited answer: the gate's own would approve without it.
             self.terminal.error("press Enter to approve with this, or type < to go back")
 
-    def _pasted(self) -> Any:
+    def _read_pasted_json(self) -> Any:
         """JSON over any number of lines; `NOT_JSON` after an empty line that does not end any."""
         self.terminal.say("Paste the JSON value; an empty line ends it.")
         text = ""

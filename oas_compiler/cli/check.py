@@ -144,7 +144,7 @@ class _Run:
             fixed = {"fix": mender.mend(work, found.files)}
             refused = fixed["fix"].get(NOT_WRITTEN)
             left = frozenset(_make_finding_key(one.finding) for one in work.left_out)
-        checked = self._checked(found.files, left)
+        checked = self._check_files(found.files, left)
         for folder in found.unreadable:
             self.terminal.error(f"the folder {folder} cannot be read")
         for file in found.passed_over:
@@ -158,7 +158,7 @@ class _Run:
         codes = [exit_of_findings(one.findings) for one in checked]
         return Exit.USAGE if found.unreadable or refused else Exit(max(codes, default=0))
 
-    def _checked(self, files: Sequence[str], left: frozenset[Same]) -> list[_Checked]:
+    def _check_files(self, files: Sequence[str], left: frozenset[Same]) -> list[_Checked]:
         """`left`: findings whose fix was tried and did not help; it is not offered again."""
         checked, seen = [], set[Finding]()
         for file in files:

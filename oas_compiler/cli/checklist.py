@@ -123,10 +123,10 @@ class Checklist:
         if typed.startswith("/"):
             return self._found(typed[1:].strip())
         if typed.lower() in {"n", "p"}:
-            return self._turned(1 if typed.lower() == "n" else -1)
-        return self._toggled(read_numbers(typed, len(self.order)))
+            return self._turn_page(1 if typed.lower() == "n" else -1)
+        return self._toggle_numbers(read_numbers(typed, len(self.order)))
 
-    def _toggled(self, numbers: frozenset[int]) -> Checklist:
+    def _toggle_numbers(self, numbers: frozenset[int]) -> Checklist:
         gone = sorted(numbers & self.gone)
         if gone:
             raise CannotTick(f"{listed(gone)} can be chosen no more")
@@ -148,7 +148,7 @@ class Checklist:
             raise CannotTick(f'nothing here has "{words}" in it')
         return found
 
-    def _turned(self, step: int) -> Checklist:
+    def _turn_page(self, step: int) -> Checklist:
         page = self.page + step
         if not 0 <= page < self.pages():
             raise CannotTick(f"there is no {'next' if step > 0 else 'previous'} page")

@@ -57,7 +57,7 @@ class Drive:
 
     def go(self, begin: Begin) -> Exit:
         """Begin, then answer gate after gate."""
-        return self._ended(lambda: self._to_a_stop(self._activation(begin)))
+        return self._run_to_exit(lambda: self._to_a_stop(self._run_activation(begin)))
 
     def ask(self, run: Run, gate: Gate) -> Exit:
         """Ask the person here about one gate, then drive the run to its next stop.
@@ -66,18 +66,18 @@ class Drive:
         """
 
         def asked() -> Run:
-            after = self._asked(run, gate)
+            after = self._answer_by_asking(run, gate)
             return self.store.get(run.id) if after is None else self._to_a_stop(after)
 
-        return self._ended(asked)
+        return self._run_to_exit(asked)
 
-    def _ended(self, work: Callable[[], Run]) -> Exit:
+    def _run_to_exit(self, work: Callable[[], Run]) -> Exit:
         try:
             run = work()
         except (KeyboardInterrupt, EOFError):
             self.terminal.say("")
             self.terminal.note(self._kept())
-            self.terminal.data(self._interrupted())
+            self.terminal.data(self._describe_interruption())
             return Exit.INTERRUPTED
         self._mention_unused_stubs(run)
         self.terminal.show(outcome_view(run, self.given, artifact_names(self.store, run)))
@@ -89,9 +89,9 @@ class Drive:
             gate = run.waiting[0]
             try:
                 after = (
-                    self._asked(run, gate)
+                    self._answer_by_asking(run, gate)
                     if self.answers == "ask"
-                    else self._once(self._decision(gate), gate)
+                    else self._answer_gate(self._choose_decision(gate), gate)
                 )
             except AnswerInvalid as error:
                 # An answer that was made up; what fits the gate may be refused by its platform.
@@ -107,36 +107,44 @@ class Drive:
             run = after
         return run
 
-    def _asked(self, run: Run, gate: Gate) -> Run | None:
+    def _answer_by_asking(self, run: Run, gate: Gate) -> Run | None:
         """The run after a decision of the person here, who is asked again until it is taken.
 
         What fits the gate may be refused still: an artifact was deleted while the list stood here.
         Then the other ticks are kept.
         """
-        asker, checklist = self._asker(run), None
+        asker, checklist = self._make_asker(run), None
         while True:
             decision = asker.decide(gate, checklist)
             try:
-                return self._once(decision, gate)
+                return self._answer_gate(decision, gate)
             except AnswerInvalid as error:
                 self.terminal.error(str(error))
                 checklist = checklist or asker.checklist(gate)
                 if checklist is not None and isinstance(error, ChoiceGone):
                     checklist = checklist.refused(error)
 
-    def _once(self, decision: Decision | None, gate: Gate) -> Run | None:
+    def _answer_gate(self, decision: Decision | None, gate: Gate) -> Run | None:
         """The run after a decision; None where there is none."""
-        return None if decision is None else self._activation(self._answering(gate, decision))
+        return (
+            None
+            if decision is None
+            else self._run_activation(self._make_answer_call(gate, decision))
+        )
 
-    def _activation(self, begin: Begin) -> Run:
+    def _run_activation(self, begin: Begin) -> Run:
         """One stretch of work, from here to the next stop."""
         words = printed(f"\nnote: {self._kept()}\n")
-        data = json.dumps(self._interrupted(), indent=2) + "\n" if self.terminal.as_json else ""
+        data = (
+            json.dumps(self._describe_interruption(), indent=2) + "\n"
+            if self.terminal.as_json
+            else ""
+        )
         with ending_at_once(words, data):
             progress = Progress(self.flow.ir, self.terminal)
             return begin(progress, host(self.given.tenant, lends=self.lends))
 
-    def _answering(self, gate: Gate, decision: Decision) -> Begin:
+    def _make_answer_call(self, gate: Gate, decision: Decision) -> Begin:
         def answer(on_event: OnEvent, context: HostContext) -> Run:
             return self.store.answer(
                 self.run_id,
@@ -153,15 +161,15 @@ class Drive:
     def _kept(self) -> str:
         return f"interrupted; the run is kept: {self.given.command('resume', self.run_id)}"
 
-    def _interrupted(self) -> dict[str, Any]:
+    def _describe_interruption(self) -> dict[str, Any]:
         code = int(Exit.INTERRUPTED)
         return {"error": {"code": "interrupted", "message": self._kept(), "exit": code}}
 
-    def _decision(self, gate: Gate) -> Decision | None:
+    def _choose_decision(self, gate: Gate) -> Decision | None:
         """Of nobody here: made up, or none."""
         return self._made_up(gate) if self.answers == "make up" else None
 
-    def _asker(self, run: Run) -> Asker:
+    def _make_asker(self, run: Run) -> Asker:
         names = artifact_names(self.store, run)
         return Asker(self.terminal, self.by, names)
 

@@ -54,7 +54,7 @@ class Keyboard:
         """
         if _is_dumb():
             return self._plain_line(prompt, present)
-        return self._session(words).prompt(self._last_line(prompt), default=present)
+        return self._ensure_session(words).prompt(self._last_line(prompt), default=present)
 
     def in_editor(self, prompt: str, present: str, suffix: str) -> str:
         """`present` as somebody leaves it in $VISUAL or $EDITOR; without an editor, typed here.
@@ -85,7 +85,7 @@ class Keyboard:
         self.terminal.say(*(Text(line, style="bold") for line in above))
         return [("bold" if self.terminal.err.color_system else "", last)]
 
-    def _session(self, words: bool) -> PromptSession[str]:
+    def _ensure_session(self, words: bool) -> PromptSession[str]:
         if words not in self._sessions:
             self._sessions[words] = _make_prompt_session(self.terminal, words)
         return self._sessions[words]

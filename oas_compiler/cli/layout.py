@@ -59,7 +59,7 @@ class Pieces:
 
     def __rich_console__(self, _console: Console, options: ConsoleOptions) -> Iterator[Text]:
         first, *others = self.pieces
-        *before, line = self._first(first, options.max_width)
+        *before, line = self._wrap_first_piece(first, options.max_width)
         yield from map(unbroken, before)
         gap = self.after_first or self.between
         for piece in others:
@@ -74,7 +74,7 @@ class Pieces:
             gap = self.between
         yield unbroken(line)
 
-    def _first(self, piece: Text, width: int) -> Iterator[Text]:
+    def _wrap_first_piece(self, piece: Text, width: int) -> Iterator[Text]:
         """The first piece, broken between its words where it is wider than the terminal."""
         if piece.cell_len <= width:
             yield piece.copy()
@@ -196,9 +196,11 @@ class Listing:
             table.add_column(name.upper(), overflow="fold")
         for row in self.rows:
             table.add_row(*row)
-        yield Fitting(table, [self._widths(at) for at in range(len(self.columns))], self._blocks())
+        yield Fitting(
+            table, [self._measure_column(at) for at in range(len(self.columns))], self._blocks()
+        )
 
-    def _widths(self, at: int) -> Widths:
+    def _measure_column(self, at: int) -> Widths:
         name = self.columns[at]
         return Widths.of((name, *(row[at].plain for row in self.rows)), words=name in self.words)
 

@@ -36,7 +36,11 @@ class Given:
         """`oasflow NAME TARGET …` for a shell; `more` are options of the command's own."""
         # A run may be called like an option.
         end = ["--", target] if target.startswith("-") else []
-        options = self._where() if name in {"reject", "stop", "show"} else self._options()
+        options = (
+            self._list_location_options()
+            if name in {"reject", "stop", "show"}
+            else self._list_options()
+        )
         words = ["oasflow", name, *([] if end else [target]), *more, *options, *end]
         return " ".join(shlex.quote(clean(word)) for word in words)
 
@@ -44,13 +48,13 @@ class Given:
         """Variables to be set first, so that a command with these options does the same."""
         return self.own.differing + ((DATABASE,) if self._hides_db() else ())
 
-    def _where(self) -> list[str]:
+    def _list_location_options(self) -> list[str]:
         """Whose the run is, and in which database: all that ending it, or looking at it, needs."""
         words = [] if self.tenant == os.environ.get(TENANT, "") else ["--tenant", self.tenant]
         return [*words, "--db", self.db] if self._names_db() and not self._hides_db() else words
 
-    def _options(self) -> list[str]:
-        words = self._where()
+    def _list_options(self) -> list[str]:
+        words = self._list_location_options()
         if self.own.base_url:
             words += ["--base-url", self.own.base_url]
         for address in self.own.allow or ():

@@ -54,29 +54,29 @@ class Progress:
         name = clean(self._names.get(path, "/".join(path)))
         if event.kind == "started":
             self._begun[path] = time.monotonic()
-            self._running(name)
+            self._print_running(name)
             return
         seconds = time.monotonic() - self._begun.pop(path, time.monotonic())
-        self._clear()
+        self._clear_line()
         if event.next is not None and self._setups.get(path) == event.next:
             return  # it goes on as the gate that asks for inputs
         state, ending = _describe_finish(event)
         took = [f"{seconds:.1f} s"] if seconds >= 0.1 and not event.waits else []
-        line = Text.assemble("  ", self._mark(state), f" {name}")
+        line = Text.assemble("  ", self._choose_mark(state), f" {name}")
         endings = [Text(words, "dim") for words in (*ending, *took)]
         self._terminal.say(Pieces([line, *endings], between="  "))
 
-    def _running(self, name: str) -> None:
+    def _print_running(self, name: str) -> None:
         if self._live:
             most = max(10, self._terminal.err.width - 6)
             self._terminal.say_part(Text(f"  … {cut(name, most)}", style="dim"))
 
-    def _clear(self) -> None:
+    def _clear_line(self) -> None:
         if self._live:
             back = Control(ControlType.CARRIAGE_RETURN, (ControlType.ERASE_IN_LINE, 2))
             self._terminal.say_part(back)
 
-    def _mark(self, state: str) -> tuple[str, str]:
+    def _choose_mark(self, state: str) -> tuple[str, str]:
         mark, colour = _MARKS[state]
         utf = self._terminal.err.encoding.lower().startswith("utf")
         return (mark if utf else _PLAIN_MARKS[state]), colour

@@ -53,7 +53,7 @@ class PortReader:
             other = others.get(_read_title(value), told[index] if index < len(told) else None)
             is_told = other is not None and other == value
             reader = self._silent if is_told and self._silent is not None else self
-            port = reader._port(value, f"{pointer}/{index}")  # noqa: SLF001 - of the same kind
+            port = reader._read_port(value, f"{pointer}/{index}")  # noqa: SLF001 - of the same kind
             if port is None:
                 self.flawed.add(pointer)
                 continue
@@ -68,7 +68,7 @@ class PortReader:
             ports[port.title] = port
         return tuple(ports.values())
 
-    def _port(self, value: JsonValue, pointer: str) -> Port | None:
+    def _read_port(self, value: JsonValue, pointer: str) -> Port | None:
         place = self._source.place(pointer)
         if not isinstance(value, dict):
             self._findings.error(

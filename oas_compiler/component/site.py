@@ -60,7 +60,7 @@ class Site:
         """The ports listed under `field`; `None` when the file leaves them to inference."""
         component = of or self.component
         if self.is_flawed(field, component):
-            self._miss(component)
+            self._mark_unread(component)
         items = component.items(field)
         if items is None:
             return None
@@ -68,7 +68,7 @@ class Site:
         told = self.flow.items(same) or () if same else ()
         ports = self.reader.ports(items, component.at(field), told=told)
         if self.is_flawed(field, component):
-            self._miss(component)
+            self._mark_unread(component)
         return ports
 
     def is_flawed(self, field: str, of: Component | None = None) -> bool:
@@ -79,7 +79,7 @@ class Site:
         component = of or self.component
         return field in component.unread or component.at(field) in self.reader.flawed
 
-    def _miss(self, component: Component) -> None:
+    def _mark_unread(self, component: Component) -> None:
         """The ports that this node has are not known."""
         self.unread.add("" if component is self.flow else self.component.id)
 

@@ -56,12 +56,12 @@ class ContainerCalls:
 
     def acts_first(self, node: OutlineNode, waived: Waived) -> bool:
         """Whether what the container is marked with may be done before a gate inside it asked."""
-        calls = self._in(node.inner, waived_inside(waived, node), is_open=True)
+        calls = self._collect_calls(node.inner, waived_inside(waived, node), is_open=True)
         if calls.sends:
             return False
         return calls.doubtful or (calls.before and not calls.after)
 
-    def _in(self, flows: Iterable[Outline], waived: Waived, *, is_open: bool) -> _Calls:
+    def _collect_calls(self, flows: Iterable[Outline], waived: Waived, *, is_open: bool) -> _Calls:
         found = _Calls()
         for flow in flows:
             key = (flow.pointer, waived, is_open)
@@ -80,7 +80,7 @@ class ContainerCalls:
             if node.sends:
                 found |= _Calls(sends=True)
             elif node.inner:
-                found |= self._in(node.inner, waived_inside(waived, node), is_open=first)
+                found |= self._collect_calls(node.inner, waived_inside(waived, node), is_open=first)
             elif node.type not in _SILENT and not node.is_gap and not node.confirmed:
                 doubtful = first and node.risk_class not in _HARMLESS
                 found |= _Calls(doubtful=doubtful, before=first, after=not first)

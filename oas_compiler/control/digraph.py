@@ -86,14 +86,14 @@ class Digraph(Generic[N]):
 
     def find_order(self, start: N) -> list[N]:
         """Every node that can be reached, in reverse postorder: outside of loops, sources first."""
-        left, _back = self._descend([start])
+        left, _back = self._search_depth_first([start])
         return left[::-1]
 
     def find_back_links(self, starts: Iterable[N]) -> set[tuple[N, N]]:
         """The links (source, target) that lead back to a node on the way to their source."""
-        return self._descend(starts)[1]
+        return self._search_depth_first(starts)[1]
 
-    def _descend(self, starts: Iterable[N]) -> tuple[list[N], set[tuple[N, N]]]:
+    def _search_depth_first(self, starts: Iterable[N]) -> tuple[list[N], set[tuple[N, N]]]:
         """Depth first: the nodes in the order in which they are left, and the links back."""
         left: dict[N, None] = {}
         back: set[tuple[N, N]] = set()

@@ -61,10 +61,10 @@ class Openings:
     def of(self, flow: Outline, waived: Waived = NONE_WAIVED) -> Opening:
         key = (flow.pointer, waived)
         if key not in self._known:
-            self._known[key] = self._walk(flow, waived)
+            self._known[key] = self._walk_flow(flow, waived)
         return self._known[key]
 
-    def _walk(self, flow: Outline, waived: Waived) -> Opening:
+    def _walk_flow(self, flow: Outline, waived: Waived) -> Opening:
         def following(pointer: str) -> Iterator[str]:
             return (edge.target for edge in self.edges(flow, flow.nodes[pointer], waived))
 
@@ -81,7 +81,7 @@ class Openings:
             return
         if self.stops(node) and (node.id,) not in waived:
             return
-        shut = self._shut(node, waived_inside(waived, node))
+        shut = self._find_shut_branches(node, waived_inside(waived, node))
         # by a branch that a subflow does not have nothing is left: OAS043
         real = node.inner[0].branches if node.type == "FlowNode" and node.inner else None
         for edge in flow.edges_of(node.pointer):
@@ -94,7 +94,7 @@ class Openings:
             self.of(flow, waived_inside(waived, node)).exits for flow in node.inner
         )
 
-    def _shut(self, node: OutlineNode, waived: Waived) -> frozenset[str] | None:
+    def _find_shut_branches(self, node: OutlineNode, waived: Waived) -> frozenset[str] | None:
         """Branches of a container that lead out past a stop only; `None`: none of them."""
         if not node.inner:
             return None

@@ -69,7 +69,7 @@ class ComponentReader:
             elif member is not None:
                 unread.add(name)
         for name in missing:
-            self._missing(located, name, _read_definition_name(located))
+            self._report_missing_field(located, name, _read_definition_name(located))
         return Component(
             type=located.component_type,
             id=_read_text(fields.get("id")),
@@ -94,11 +94,11 @@ class ComponentReader:
             f'"{name}" of {with_article(located.component_type)} must be {wanted}, '
             f"not {describe(member)}",
             self._document.source.place(child(located.pointer, name)),
-            hint=self._cure(located, kind, member),
+            hint=self._format_value_hint(located, kind, member),
         )
         return False
 
-    def _cure(self, located: Located, kind: Kind, member: JsonValue) -> str:
+    def _format_value_hint(self, located: Located, kind: Kind, member: JsonValue) -> str:
         """How a value of the wrong kind is written rightly, where that is known."""
         if kind == "component" and isinstance(member, str):
             return reference_hint(member, located.scope)
@@ -110,7 +110,7 @@ class ComponentReader:
             return "put it between [ and ]"
         return ""
 
-    def _missing(self, located: Located, name: str, key: str) -> None:
+    def _report_missing_field(self, located: Located, name: str, key: str) -> None:
         assert isinstance(located.value, dict)
         label = located.value.get("id") or located.value.get("name")
         of = (
@@ -137,10 +137,10 @@ class ComponentReader:
             "OAS024",
             f'{with_article(located.component_type)} has no field "{name[:80]}"; it is ignored',
             self._document.source.place(child(located.pointer, name)),
-            hint=self._instead(located, name[:80]),
+            hint=self._format_field_hint(located, name[:80]),
         )
 
-    def _instead(self, located: Located, name: str) -> str:
+    def _format_field_hint(self, located: Located, name: str) -> str:
         if located.component_type == "Flow" and name in LEGACY_FIELDS:
             return "a legacy key of older agent formats: what it said now follows from the nodes; remove it"
         return nearest(name, fields_of(located.component_type) or {}, self._findings)

@@ -91,14 +91,14 @@ class _Loader:
         located = self._document.enter(located)
         component = self._components.read(located)
         gaps: list[Gap] = []
-        nodes = self._nodes(component, located, gaps)
+        nodes = self._load_nodes(component, located, gaps)
         if len(nodes) > MAX_NODES:
             _report_size(self._document, component.pointer, len(nodes))
             return None
-        start = self._child(component, "start_node", located)
+        start = self._find_node(component, "start_node", located)
         inside = (*around, located.pointer)
         control = tuple(self._control(component, located, gaps))
-        data = self._data(component, located, gaps)
+        data = self._load_data_edges(component, located, gaps)
         flow = Flow(
             component=component,
             start=start,
@@ -106,28 +106,32 @@ class _Loader:
             control=control,
             data=data,
             subflows={
-                node.id: flows for node, at in nodes if (flows := self._subflows(node, at, inside))
+                node.id: flows
+                for node, at in nodes
+                if (flows := self._load_subflows(node, at, inside))
             },
             behind={
                 node.id: found
                 for node, at in nodes
-                if (found := self._behind(node, at)) is not None
+                if (found := self._load_tool_or_agent(node, at)) is not None
             },
             gaps=tuple(gaps),
         )
         self._flows[located.pointer] = flow
         return flow
 
-    def _behind(self, node: Component, at: Located) -> Component | None:
+    def _load_tool_or_agent(self, node: Component, at: Located) -> Component | None:
         """The tool or agent that a node runs."""
         kind = find_kind(node.type)
         if kind is None or not kind.behind:
             return None
-        return self._tool(node, at) if kind.behind == "tool" else self._agent(node, at)
+        return self._load_tool(node, at) if kind.behind == "tool" else self._load_agent(node, at)
 
-    def _subflows(self, node: Component, at: Located, around: tuple[str, ...]) -> tuple[Flow, ...]:
+    def _load_subflows(
+        self, node: Component, at: Located, around: tuple[str, ...]
+    ) -> tuple[Flow, ...]:
         """The flows that a node runs; empty where there are none or one cannot be loaded."""
-        flows = [self._subflow(node, field, around) for field in self._flow_fields(node, at)]
+        flows = [self._load_subflow(node, field, around) for field in self._flow_fields(node, at)]
         return tuple(flow for flow in flows if flow is not None) if None not in flows else ()
 
     def _flow_fields(self, node: Component, at: Located) -> Iterator[Located | None]:
@@ -137,7 +141,7 @@ class _Loader:
             return
         for name in kind.flows:
             if kind.fields[name].kind == "list":
-                yield from self._list(node, name, at)
+                yield from self._iterate_entries(node, name, at)
             elif node.has(name):
                 field = Located(at.value[name], f"{node.pointer}/{name}", at.scope)
                 if kind.behind != name or self._is_flow(field):
@@ -147,7 +151,7 @@ class _Loader:
         target = self._document.locate(field)
         return target is not None and target.component_type == "Flow"
 
-    def _subflow(
+    def _load_subflow(
         self, node: Component, field: Located | None, around: tuple[str, ...]
     ) -> Flow | None:
         target = self._document.locate(field) if field is not None else None
@@ -168,8 +172,8 @@ class _Loader:
             return self.flow(target, around)
         return None
 
-    def _agent(self, node: Component, at: Located) -> Component | None:
-        target = self._target(node, "agent", at)
+    def _load_agent(self, node: Component, at: Located) -> Component | None:
+        target = self._locate_target(node, "agent", at)
         if target is None or target.component_type == "Flow":
             return None
         kind = target.component_type
@@ -177,8 +181,8 @@ class _Loader:
             self._wrong_type(f"{node.pointer}/agent", "an agent", "an Agent or a Flow", target)
         return self._components.read(target) if kind == "Agent" else None
 
-    def _tool(self, node: Component, at: Located) -> Component | None:
-        target = self._target(node, "tool", at)
+    def _load_tool(self, node: Component, at: Located) -> Component | None:
+        target = self._locate_target(node, "tool", at)
         if target is None:
             return None
         kind = target.component_type
@@ -190,12 +194,12 @@ class _Loader:
             self._wrong_type(f"{node.pointer}/tool", "a tool", "a ServerTool", target)
         return None
 
-    def _nodes(
+    def _load_nodes(
         self, flow: Component, located: Located, gaps: list[Gap]
     ) -> list[tuple[Component, Located]]:
         nodes: list[tuple[Component, Located]] = []
         seen: set[str] = set()
-        for item in self._list(flow, "nodes", located):
+        for item in self._iterate_entries(flow, "nodes", located):
             target = self._document.locate(item) if item is not None else None
             if item is None or target is None:
                 gaps.append(Gap(kind="node"))
@@ -223,13 +227,15 @@ class _Loader:
     # ------------------------------------------------------------------ edges
 
     def _control(self, flow: Component, located: Located, gaps: list[Gap]) -> Iterator[ControlEdge]:
-        for found in self._edges(flow, "control_flow_connections", "ControlFlowEdge", located):
+        for found in self._iterate_edges(
+            flow, "control_flow_connections", "ControlFlowEdge", located
+        ):
             if found is None:
                 gaps.append(Gap(kind="route"))
                 continue
             edge, at = found
-            source = self._child(edge, "from_node", at)
-            target = self._child(edge, "to_node", at)
+            source = self._find_node(edge, "from_node", at)
+            target = self._find_node(edge, "to_node", at)
             readable = _is_read(edge, "from_branch", at)
             branch = edge.text("from_branch", "next") if readable else ""
             if source is not None and target is not None and readable:
@@ -246,7 +252,7 @@ class _Loader:
                     )
                 )
 
-    def _data(
+    def _load_data_edges(
         self, flow: Component, located: Located, gaps: list[Gap]
     ) -> tuple[DataLink, ...] | None:
         if not flow.has("data_flow_connections"):
@@ -254,13 +260,13 @@ class _Loader:
                 gaps.append(Gap(kind="data"))
             return None
         links: list[DataLink] = []
-        for found in self._edges(flow, "data_flow_connections", "DataFlowEdge", located):
+        for found in self._iterate_edges(flow, "data_flow_connections", "DataFlowEdge", located):
             if found is None:
                 gaps.append(Gap(kind="data"))
                 continue
             edge, at = found
-            source = self._child(edge, "source_node", at)
-            target = self._child(edge, "destination_node", at)
+            source = self._find_node(edge, "source_node", at)
+            target = self._find_node(edge, "destination_node", at)
             named = edge.has("source_output") and edge.has("destination_input")
             into = edge.text("destination_input")
             if source is not None and target is not None and named:
@@ -277,11 +283,11 @@ class _Loader:
                 gaps.append(Gap(kind="data", target=_read_id(target), input=into))
         return tuple(links)
 
-    def _edges(
+    def _iterate_edges(
         self, flow: Component, field: str, kind: str, located: Located
     ) -> Iterator[tuple[Component, Located] | None]:
         """The edges of a list; `None` for each that cannot be read, which was reported."""
-        for item in self._list(flow, field, located):
+        for item in self._iterate_entries(flow, field, located):
             target = self._document.locate(item) if item is not None else None
             if item is None or target is None:
                 yield None
@@ -294,16 +300,16 @@ class _Loader:
 
     # ------------------------------------------------------------------ members
 
-    def _target(self, component: Component, name: str, at: Located) -> Located | None:
+    def _locate_target(self, component: Component, name: str, at: Located) -> Located | None:
         """What the component field `name` leads to; `None` when that was reported."""
         value = at.value.get(name) if isinstance(at.value, dict) else None
         if not component.has(name):
             return None
         return self._document.locate(Located(value, f"{component.pointer}/{name}", at.scope))
 
-    def _child(self, component: Component, name: str, at: Located) -> Component | None:
+    def _find_node(self, component: Component, name: str, at: Located) -> Component | None:
         """The node that a field leads to."""
-        target = self._target(component, name, at)
+        target = self._locate_target(component, name, at)
         if target is None:
             return None
         if not _is_node(target):
@@ -313,7 +319,9 @@ class _Loader:
         opened = self._components.read(target)
         return opened if opened.id else None
 
-    def _list(self, component: Component, name: str, at: Located) -> Iterator[Located | None]:
+    def _iterate_entries(
+        self, component: Component, name: str, at: Located
+    ) -> Iterator[Located | None]:
         """Entries of a list field; `None` for one that is no object, or for a missing list."""
         pointer = component.at(name)
         entries = component.items(name)

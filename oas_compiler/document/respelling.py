@@ -89,7 +89,7 @@ class _Walk:
             value = _read_member(around, key)
             below: list[_Place]
             if isinstance(value, dict):
-                members = self._respelt(value, pointer)
+                members = self._respell_component(value, pointer)
                 below = [
                     (members, name, child(pointer, name)) for name in _list_component_keys(members)
                 ]
@@ -103,8 +103,8 @@ class _Walk:
             waiting.extend(reversed(below))
         return holder[0]
 
-    def _respelt(self, value: dict[str, JsonValue], pointer: str) -> dict[str, JsonValue]:
-        slips = self._slips(value, pointer)
+    def _respell_component(self, value: dict[str, JsonValue], pointer: str) -> dict[str, JsonValue]:
+        slips = self._find_slips(value, pointer)
         meant = set(slips.values())  # where one stands with null, it is as good as absent
         return {
             slips.get(name, name): member for name, member in value.items() if name not in meant
@@ -117,7 +117,7 @@ class _Walk:
             name: found - {"next"} for name, found in _branches_by_id(self.source.value).items()
         }
 
-    def _shows(self, name: str, value: JsonValue, around: Mapping[str, JsonValue]) -> bool:
+    def _is_field_meant(self, name: str, value: JsonValue, around: Mapping[str, JsonValue]) -> bool:
         """Whether the value of an optional field's other word says that the field is meant."""
         if name == "metadata":
             return isinstance(value, dict) and "cinatra" in value
@@ -127,7 +127,7 @@ class _Walk:
             return isinstance(node, str) and value in self._branches.get(node, ())
         return True
 
-    def _slips(self, value: dict[str, JsonValue], pointer: str) -> dict[str, str]:
+    def _find_slips(self, value: dict[str, JsonValue], pointer: str) -> dict[str, str]:
         """Field as written → field that is meant, of one component."""
         if is_reference(value) or len(self._renamed) >= _MOST_SLIPS:
             return {}
@@ -138,12 +138,12 @@ class _Walk:
             kind = next((value[name] for name in slips), None)
         table = fields_of(kind) if isinstance(kind, str) else None
         if table is not None:
-            slips |= _slips_of_fields(value, table, self._shows)
+            slips |= _slips_of_fields(value, table, self._is_field_meant)
         for name, meant in slips.items():
-            self._tell(value, str(kind), pointer, name=name, meant=meant)
+            self._report_slip(value, str(kind), pointer, name=name, meant=meant)
         return slips
 
-    def _tell(
+    def _report_slip(
         self, value: Mapping[str, JsonValue], kind: str, pointer: str, *, name: str, meant: str
     ) -> None:
         at = child(pointer, meant)

@@ -122,12 +122,12 @@ class Document:
                 current = self._targets[current.pointer]
                 break
             path[current.pointer] = None
-            current = self._next(current, path)
+            current = self._follow_reference(current, path)
         # every reference on the way means the same, so that a long chain is walked once
         self._targets.update(dict.fromkeys(path, current))
         return current
 
-    def _next(self, current: Located, path: Mapping[str, None]) -> Located | None:
+    def _follow_reference(self, current: Located, path: Mapping[str, None]) -> Located | None:
         """The definition that one reference names."""
         assert isinstance(current.value, dict)
         name = current.value[REFERENCE]
@@ -137,7 +137,7 @@ class Document:
             return None
         target = current.scope.find(name)
         if target is None:
-            self._unknown(name, current)
+            self._report_unknown_name(name, current)
         elif target.pointer in path and is_reference(target.value):
             self.findings.error(
                 "OAS011",
@@ -152,7 +152,7 @@ class Document:
         """Whether a reference with this name was looked up in a block in vain, which was reported."""
         return isinstance(name, str) and (name, block) in self._undefined
 
-    def _unknown(self, name: str, at: Located) -> None:
+    def _report_unknown_name(self, name: str, at: Located) -> None:
         """One finding for a name that a scope lacks, however many references have it."""
         number, count = self._undefined.get((name, at.scope.pointer), (-1, 0))
         self._undefined[name, at.scope.pointer] = number, count + 1

@@ -80,19 +80,19 @@ class _Lines:
         port = self._wiring.port(source, way.cells[1])
         points = [self._at(source.row, source.x + port, _measure_bottom(source, port))]
         for upper, lower in steps(way):
-            points.extend(self._between(upper, lower))
+            points.extend(self._iterate_step_points(upper, lower))
         target = way.cells[-1]
         if way.kind == "down":
             points.append(self._at(target.row, target.x, target.y))
         else:
-            points.extend(self._beside(way))
+            points.extend(self._iterate_beside_points(way))
         label = way.label
         at = None
         if label is not None:
             at = self._at(label.row, label.x - label.width / 2, label.y)
         return Line(tuple(_select_bends(points)), way.kind == "up", at)
 
-    def _between(self, upper: Cell, lower: Cell) -> Iterator[Point]:
+    def _iterate_step_points(self, upper: Cell, lower: Cell) -> Iterator[Point]:
         joint = self._folded.joints.get(lower.row)
         if joint is not None:
             one, other = joint
@@ -104,22 +104,22 @@ class _Lines:
             return
         piece = self._wiring.piece(upper, lower)
         if piece is not None:
-            y = self._track(lower.row, piece)
+            y = self._measure_track_y(lower.row, piece)
             yield self._at(lower.row, piece.start, y)
             yield self._at(lower.row, piece.end, y)
 
-    def _beside(self, way: Way) -> Iterator[Point]:
+    def _iterate_beside_points(self, way: Way) -> Iterator[Point]:
         last, target = way.cells[-2], way.cells[-1]
         leaving = self._wiring.pieces[last.row + 1][id(way), 0]
         entering = self._wiring.pieces[target.row][id(way), 1]
         for row, piece in ((last.row + 1, leaving), (target.row, entering)):
-            y = self._track(row, piece)
+            y = self._measure_track_y(row, piece)
             yield self._at(row, piece.start, y)
             yield self._at(row, piece.end, y)
         y = target.y + _measure_rise(target, entry(target))
         yield self._at(target.row, entering.end, y)
 
-    def _track(self, row: int, piece: Piece) -> float:
+    def _measure_track_y(self, row: int, piece: Piece) -> float:
         return self._folded.gaps[row] + GAP / 2 + piece.track * TRACK
 
     def _at(self, row: int, x: float, y: float) -> Point:

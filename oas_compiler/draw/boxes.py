@@ -79,7 +79,7 @@ class Boxes:
         name = self.name(node, path)
         lines = wrap(name, NAME_SIZE, most=narrow, bold=True) or ("?",)
         caption = " ".join(wrap(_choose_caption(node), SMALL_SIZE, most=_MOST_CAPTION, lines=1))
-        marks = tuple(self._marks(node, path))
+        marks = tuple(self._list_marks(node, path))
         wide, high = _measure_box(kind, lines, caption, marks)
         return Box(
             path=path,
@@ -89,7 +89,7 @@ class Boxes:
             lines=lines,
             caption=caption,
             marks=marks,
-            about=self._about(node, path),
+            about=self._describe_node(node, path),
             width=wide,
             height=high,
         )
@@ -104,7 +104,7 @@ class Boxes:
         gate = self._gates.get(path)
         return gate.risk_class if gate is not None else node.risk_class
 
-    def _marks(self, node: Node, path: Path) -> list[Mark]:
+    def _list_marks(self, node: Node, path: Path) -> list[Mark]:
         gate = self._gates.get(path)
         risk = " ".join(
             wrap(self.risk(node, path), SMALL_SIZE, most=_MOST_MARK, bold=True, lines=1)
@@ -120,7 +120,7 @@ class Boxes:
             marks.append(Mark(text=f"at most {node.max_visits} visits", kind="plain"))
         return marks
 
-    def _about(self, node: Node, path: Path) -> str:
+    def _describe_node(self, node: Node, path: Path) -> str:
         facts = {
             "": safe(self.name(node, path)),
             "node": safe("/".join(path)),

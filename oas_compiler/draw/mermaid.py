@@ -68,7 +68,7 @@ class _Drawing:
         for node in flow.in_order():
             path = (*around, node.id)
             if isinstance(node, FlowNode):
-                yield f'{pad}subgraph {_make_node_id(path)}["{self._label(node, path)}"]'
+                yield f'{pad}subgraph {_make_node_id(path)}["{self._format_label(node, path)}"]'
                 yield f"{pad}  direction TB"
                 yield from self.body(node.subflow, path, pad + "  ")
                 yield f"{pad}end"
@@ -77,7 +77,7 @@ class _Drawing:
                     yield f"{pad}class {_make_node_id(path)} send"
                 continue
             left, right = _SHAPES.get(kind_of(node).shape, ("[", "]"))
-            yield f'{pad}{_make_node_id(path)}{left}"{self._label(node, path)}"{right}{self._class(path, node)}'
+            yield f'{pad}{_make_node_id(path)}{left}"{self._format_label(node, path)}"{right}{self._format_class(path, node)}'
         back = _back_routes(flow)
         for route in flow.routes:
             shown = f'|"{_escape_label(route.branch)}"|' if _is_named(flow, route) else ""
@@ -88,7 +88,7 @@ class _Drawing:
             )
             yield f"{pad}{source} {arrow}{shown} {target}"
 
-    def _label(self, node: Node, path: Path) -> str:
+    def _format_label(self, node: Node, path: Path) -> str:
         gate = self._gates.get(path)
         risk = gate.risk_class if gate is not None else node.risk_class
         facts = []
@@ -100,7 +100,7 @@ class _Drawing:
         name = gate.name if gate is not None else node.name
         return _escape_label(name or node.id) + about
 
-    def _class(self, path: Path, node: Node) -> str:
+    def _format_class(self, path: Path, node: Node) -> str:
         name = ""
         if path in self._sends:
             name = "send"

@@ -117,10 +117,10 @@ class _Explaining:
     def nodes(self) -> Iterator[NodeFacts]:
         reached = self.guarding.reached
         for path, node in walk(self.flow):
-            facts = self._node(path, node)
+            facts = self._build_node_facts(path, node)
             yield facts if path in reached else replace(facts, reached=False)
 
-    def _node(self, path: Path, node: Node) -> NodeFacts:
+    def _build_node_facts(self, path: Path, node: Node) -> NodeFacts:
         wiring = self.wirings[path[:-1]]
         return NodeFacts(
             path="/".join(path),

@@ -49,14 +49,14 @@ class Wiring:
 
     def reads(self, node: Node) -> tuple[Read, ...]:
         used = _map_inputs_to_fields(node)
-        return tuple(self._read(node, port, used.get(port.title, ())) for port in node.inputs)
+        return tuple(self._build_read(node, port, used.get(port.title, ())) for port in node.inputs)
 
-    def _read(self, node: Node, port: Port, templates: tuple[str, ...]) -> Read:
+    def _build_read(self, node: Node, port: Port, templates: tuple[str, ...]) -> Read:
         if isinstance(node, ir.StartNode):
-            return self._parameter(port)
+            return self._build_parameter_read(port)
         given = self.flow.feeds.get((node.id, port.title), ())
         edges = sorted(given, key=lambda edge: self._position.get(edge.source, 0))
-        feeds = tuple(dict.fromkeys(self._feed(edge, node) for edge in edges))
+        feeds = tuple(dict.fromkeys(self._build_feed(edge, node) for edge in edges))
         certain = any(feed.always for feed in feeds)
         origin: Origin = "edge" if feeds else "default" if port.default is not None else "nothing"
         return Read(
@@ -69,7 +69,7 @@ class Wiring:
             templates=templates,
         )
 
-    def _feed(self, edge: DataEdge, reader: Node) -> Feed:
+    def _build_feed(self, edge: DataEdge, reader: Node) -> Feed:
         source = self.flow.by_id[edge.source]
         has_run = self.graph.dominators.is_above(self.path(source.id), self.path(reader.id))
         return Feed(
@@ -91,7 +91,7 @@ class Wiring:
             if port.default is None and port.title not in start.required
         )
 
-    def _parameter(self, port: Port) -> Read:
+    def _build_parameter_read(self, port: Port) -> Read:
         """An input of a StartNode: the run's own, or the one of the FlowNode around."""
         if not self.around:
             return Read(input=port.title, type=shown(port.type), origin="run", default=port.default)
@@ -101,9 +101,9 @@ class Wiring:
     # ------------------------------------------------------------------ outputs
 
     def writes(self, node: Node) -> tuple[Write, ...]:
-        return tuple(self._write(node, port) for port in node.outputs)
+        return tuple(self._build_write(node, port) for port in node.outputs)
 
-    def _write(self, node: Node, port: Port) -> Write:
+    def _build_write(self, node: Node, port: Port) -> Write:
         readers = tuple(
             f"{edge.target}.{edge.input}"
             for edge in self.flow.readers.get((node.id, port.title), ())

@@ -153,11 +153,11 @@ class Flow:
         """
         require_known(effects)
         saver = None if checkpointer is None else with_strict_serializer(checkpointer)
-        graph = self._compiled(effects).copy({"checkpointer": saver})
+        graph = self._compile_graph(effects).copy({"checkpointer": saver})
         # Our own bound on steps speaks first and names the node; the engine's default would not.
         return graph.with_config(recursion_limit=10 * self.max_steps)
 
-    def _compiled(self, effects: Effects) -> CompiledStateGraph[Any, HostContext, Any, Any]:
+    def _compile_graph(self, effects: Effects) -> CompiledStateGraph[Any, HostContext, Any, Any]:
         """Compiled once: a store makes a graph for each activation, on a checkpointer of its own."""
         known = self._graphs.get(effects)
         if known is not None:

@@ -117,7 +117,7 @@ class Frame:
         cursor = state.get(CURSOR)
         if cursor is None or cursor["next"] != self.node.id:
             return False
-        if self._passed(state) is None:
+        if self._find_passing_record(state) is None:
             return False
         self.require_own_run(state)
         if cursor["seq"] >= self.max_steps:
@@ -129,7 +129,7 @@ class Frame:
             )
         return True
 
-    def _passed(self, state: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    def _find_passing_record(self, state: Mapping[str, Any]) -> Mapping[str, Any] | None:
         """The record of the step that passed the turn here; None where none has, or it was taken.
 
         A checkpoint holds the cursor as plain text, which another graph on the thread may have
@@ -146,7 +146,7 @@ class Frame:
 
     def seen_before(self, state: Mapping[str, Any]) -> str:
         """Up to which checkpoint a node that acted before has looked for forks; empty: none has."""
-        passed = self._passed(state)
+        passed = self._find_passing_record(state)
         return "" if passed is None else str(passed.get(SEEN, ""))
 
     def require_own_run(self, state: Mapping[str, Any]) -> None:

@@ -106,14 +106,14 @@ class Request:
                 written=None,
             )
         return Rendered(
-            url=str(self._sent(url)),
-            headers=_encode_texts(self._sent(headers)),
-            query=_encode_texts(self._sent(query)),
-            body=self._sent(body),
+            url=str(self._fill_env_marks(url)),
+            headers=_encode_texts(self._fill_env_marks(headers)),
+            query=_encode_texts(self._fill_env_marks(query)),
+            body=self._fill_env_marks(body),
             written=Written(url=str(_restore_placeholders(url)), body=_restore_placeholders(body)),
         )
 
-    def _sent(self, tree: JsonValue) -> JsonValue:
+    def _fill_env_marks(self, tree: JsonValue) -> JsonValue:
         return _replace_marks(tree, self.env)
 
 

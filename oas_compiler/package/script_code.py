@@ -78,7 +78,7 @@ class _JavaScript:
     def read(self) -> str:
         while match := _JAVASCRIPT.search(self._text, self._position):
             self._code_to(match.start())
-            self._take(match[0])
+            self._read_piece(match[0])
         self._code_to(len(self._text))
         return "".join(self._out)
 
@@ -88,32 +88,32 @@ class _JavaScript:
         self._position = end
         self._before = code.rstrip()[-12:] or self._before
 
-    def _take(self, piece: str) -> None:
+    def _read_piece(self, piece: str) -> None:
         if piece.startswith(("//", "/*")):
-            self._put(_blank_text(piece), len(piece), "")
+            self._append_code(_blank_text(piece), len(piece), "")
         elif piece[0] in {'"', "'"}:
-            self._put(_blank_string_or_comment(piece), len(piece), '"')
+            self._append_code(_blank_string_or_comment(piece), len(piece), '"')
         elif piece == "`":
-            self._put(piece, 1, piece)
-            self._template()
+            self._append_code(piece, 1, piece)
+            self._read_template()
         elif piece == "/":
-            self._slash()
+            self._read_slash()
         elif piece == "{":
             self._braces.append("{")
-            self._put(piece, 1, piece)
+            self._append_code(piece, 1, piece)
         else:
             opened = self._braces.pop() if self._braces else "{"
             # behind the brace of a block a slash may begin a pattern, behind an object it cannot
-            self._put(piece, 1, ")")
+            self._append_code(piece, 1, ")")
             if opened == "${":
-                self._template()
+                self._read_template()
 
-    def _put(self, code: str, length: int, before: str) -> None:
+    def _append_code(self, code: str, length: int, before: str) -> None:
         self._out.append(code)
         self._position += length
         self._before = before or self._before
 
-    def _template(self) -> None:
+    def _read_template(self) -> None:
         """Inside of a template, up to its end or its next `${`."""
         start = self._position
         for match in _TEMPLATE.finditer(self._text, start):
@@ -122,17 +122,17 @@ class _JavaScript:
                 self._position = match.start()
                 if match[0] == "${":
                     self._braces.append("${")
-                self._put(match[0], len(match[0]), match[0])
+                self._append_code(match[0], len(match[0]), match[0])
                 return
-        self._put(_blank_text(self._text[start:]), len(self._text) - start, "")
+        self._append_code(_blank_text(self._text[start:]), len(self._text) - start, "")
 
-    def _slash(self) -> None:
+    def _read_slash(self) -> None:
         if self._position >= self._divides_until and _BEFORE_PATTERN.search(self._before):
             found = _PATTERN.match(self._text, self._position)
             assert found is not None
             if len(found[0]) > 1 and found[0].endswith("/"):
-                self._put("/" + _blank_text(found[0][1:-1]) + "/", len(found[0]), ")")
+                self._append_code("/" + _blank_text(found[0][1:-1]) + "/", len(found[0]), ")")
                 return
             # nothing closes it on this line: look no further there
             self._divides_until = found.end()
-        self._put("/", 1, "/")
+        self._append_code("/", 1, "/")

@@ -120,25 +120,25 @@ class _Results:
             "ruleIndex": self._rules[finding.code],
             "level": finding.severity,
             "message": {"text": _escape_message(finding.message + hint)},
-            "locations": [self._location(finding)],
-            "partialFingerprints": {FINGERPRINT: self._fingerprint(finding)},
+            "locations": [self._build_location(finding)],
+            "partialFingerprints": {FINGERPRINT: self._make_fingerprint(finding)},
         }
-        fix = self._fix(finding)
+        fix = self._build_fix(finding)
         if fix is not None:
             found["fixes"] = [fix]
         return found
 
-    def _location(self, finding: Finding) -> Node:
+    def _build_location(self, finding: Finding) -> Node:
         name = pointer_without_secrets(finding.pointer)
         location: Node = {"logicalLocations": [{"fullyQualifiedName": name, "kind": "value"}]}
         if finding.file:
             physical: Node = {"artifactLocation": {"uri": uri(finding.file)}}
             if finding.line:
-                physical["region"] = self._region(finding)
+                physical["region"] = self._build_region(finding)
             location["physicalLocation"] = physical
         return location
 
-    def _region(self, finding: Finding) -> Node:
+    def _build_region(self, finding: Finding) -> Node:
         region: Node = {"startLine": finding.line}
         if finding.column:
             region["startColumn"] = finding.column
@@ -147,7 +147,7 @@ class _Results:
                 region["endColumn"] = finding.column + width(line, finding.column)
         return region
 
-    def _fingerprint(self, finding: Finding) -> str:
+    def _make_fingerprint(self, finding: Finding) -> str:
         parts = (finding.code, finding.pointer, uri(finding.file) if finding.file else "")
         key = "\0".join(parts)
         self._seen[key] += 1
@@ -155,7 +155,7 @@ class _Results:
         text = f"{key}\0{self._seen[key]}"
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
-    def _fix(self, finding: Finding) -> Node | None:
+    def _build_fix(self, finding: Finding) -> Node | None:
         rewriting = self._rewriting(finding.file) if is_fixable(finding) else None
         if rewriting is None:
             return None

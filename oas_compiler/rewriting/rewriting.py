@@ -114,8 +114,8 @@ class Chosen:
         wanted = [(keys_of(edit.pointer), edit) for edit in edits]
         trial = Chosen(self._rewriting)
         for keys, edit in wanted:
-            self._fits(keys, edit)
-            trial._fits(keys, edit)
+            self._check_edit(keys, edit)
+            trial._check_edit(keys, edit)
             trial._add(keys, edit)
         trial.replacements()  # whether the text has room for them
         for keys, edit in wanted:
@@ -126,7 +126,7 @@ class Chosen:
         changes: dict[Keys, Changes] = {}
         found: list[Replacement] = []
         for keys, value in self._values.items():
-            span = self._span(keys)
+            span = self._find_span(keys)
             if span is None and value is not None:
                 changes.setdefault(keys[:-1], Changes()).added.append((keys[-1], value))
             elif span is not None and value is None:
@@ -134,25 +134,25 @@ class Chosen:
             elif span is not None and value is not None:
                 found.append(self._rewriting.replaced(span, value))
         for keys, name in self._renamed.items():
-            span = self._span(keys)
+            span = self._find_span(keys)
             assert span is not None
             found.append(self._rewriting.renamed(span, name))
         for keys, values in self._appended.items():
             change = changes.setdefault(keys, Changes())
             change.added += [(_APPEND, value) for value in values]
         for keys, change in changes.items():
-            container = self._span(keys)
+            container = self._find_span(keys)
             assert container is not None
             found += self._rewriting.changed(container, change)
         return sorted(found, key=lambda one: (one.start, one.end))
 
-    def _span(self, keys: Keys) -> Span | None:
+    def _find_span(self, keys: Keys) -> Span | None:
         span: Span | None = self._rewriting.root
         for key in keys:
             span = span.children.get(key) if span is not None else None
         return span
 
-    def _fits(self, keys: Keys, edit: Edit) -> None:
+    def _check_edit(self, keys: Keys, edit: Edit) -> None:
         above = next((keys[:n] for n in range(len(keys)) if keys[:n] in self._values), None)
         if above is not None:
             raise CannotEdit("another fix changes what stands around it")
@@ -166,7 +166,7 @@ class Chosen:
             if edit.value is None:
                 raise CannotEdit("a document cannot be removed")
             return
-        around = self._span(keys[:-1])
+        around = self._find_span(keys[:-1])
         if around is None or not around.opens:
             raise CannotEdit(f"there is nothing at {edit.pointer.rpartition('/')[0]}")
         if edit.key:
@@ -187,7 +187,7 @@ class Chosen:
         if edit.key:
             self._renamed[keys] = edit.key
             return
-        around = self._span(keys[:-1]) if keys else None
+        around = self._find_span(keys[:-1]) if keys else None
         is_append = around is not None and around.opens == "[" and _is_next(keys[-1], around)
         if not is_append:
             self._values[keys] = edit.value
@@ -264,7 +264,7 @@ class Style:
         several = "\n" in self.text[span.start : span.end]
         if not span.opens:
             # A scalar says nothing about it; the line that it stands on does.
-            several = self.text[self._line(span.member) : span.member].strip() == ""
+            several = self.text[self._find_line_start(span.member) : span.member].strip() == ""
             several = several and "\n" in self.text
         return self.written(value, self.indent_at(span.start) if several else None)
 
@@ -285,10 +285,10 @@ class Style:
 
     def indent_at(self, offset: int) -> str:
         """The blanks that the line of `offset` begins with."""
-        line = self.text[self._line(offset) : offset]
+        line = self.text[self._find_line_start(offset) : offset]
         return line[: len(line) - len(line.lstrip(" \t"))]
 
-    def _line(self, offset: int) -> int:
+    def _find_line_start(self, offset: int) -> int:
         return self.text.rfind("\n", 0, offset) + 1
 
 

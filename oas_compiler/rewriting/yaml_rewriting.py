@@ -94,15 +94,15 @@ class YamlRewriting:
             return found
         if change.removed and len(change.removed) == len(container.children):
             raise CannotEdit(_NO_PLACE)
-        found = [self._removed(container.children[name]) for name in change.removed]
+        found = [self._remove_member(container.children[name]) for name in change.removed]
         if change.added:
-            found.append(self._added(container, change.added))
+            found.append(self._add_children(container, change.added))
         return found
 
     def _written(self, value: Json) -> str:
         return json.dumps(value.value(), ensure_ascii=self.style.escapes)
 
-    def _removed(self, span: Span) -> Replacement:
+    def _remove_member(self, span: Span) -> Replacement:
         """The lines of one member or element, with nothing else on them."""
         start = self.text.rfind("\n", 0, span.member) + 1
         before = self.text[start : span.member]
@@ -119,7 +119,7 @@ class YamlRewriting:
         self._keep_comments(one)
         return one
 
-    def _added(self, container: Span, added: list[tuple[str, Json]]) -> Replacement:
+    def _add_children(self, container: Span, added: list[tuple[str, Json]]) -> Replacement:
         """Lines behind the last child, indented as the first one."""
         children = list(container.children.values())
         first, last = children[0], children[-1]
@@ -211,7 +211,7 @@ class _Reader:
 
     def take(self, event: yaml.Event) -> None:
         if isinstance(event, yaml.CollectionEndEvent):
-            self._close(event)
+            self._close_collection(event)
         elif isinstance(event, yaml.NodeEvent):
             top = self._open[-1] if self._open else None
             start, end = _find_event_offsets(event)
@@ -241,7 +241,7 @@ class _Reader:
                 self._found[id(span)] = span
             self._open.append(_Open(span))
 
-    def _close(self, event: yaml.CollectionEndEvent) -> None:
+    def _close_collection(self, event: yaml.CollectionEndEvent) -> None:
         span = self._open.pop().span
         if id(span) in self._found and span.children:
             # the parser lets a block go on until the next thing begins, over comments

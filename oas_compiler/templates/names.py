@@ -153,54 +153,54 @@ class _Expression:
         self._at = 0
 
     def read(self) -> None:
-        self._condition()
-        if self._next()[0] != "end":
+        self._read_condition()
+        if self._take_token()[0] != "end":
             raise _Unusual
 
-    def _next(self) -> tuple[str, str]:
+    def _take_token(self) -> tuple[str, str]:
         self._at += 1
         return self._tokens[self._at - 1]
 
-    def _peek(self) -> str:
+    def _peek_token(self) -> str:
         return self._tokens[self._at][1]
 
-    def _condition(self) -> None:
-        self._comparison()
-        while self._peek() in _JOINS:
-            self._next()
-            self._comparison()
+    def _read_condition(self) -> None:
+        self._read_comparison()
+        while self._peek_token() in _JOINS:
+            self._take_token()
+            self._read_comparison()
 
-    def _comparison(self) -> None:
-        while self._peek() == "not":
-            self._next()
-        self._operand()
-        while self._peek() in _COMPARES:
-            self._next()
-            self._operand()
+    def _read_comparison(self) -> None:
+        while self._peek_token() == "not":
+            self._take_token()
+        self._read_operand()
+        while self._peek_token() in _COMPARES:
+            self._take_token()
+            self._read_operand()
 
-    def _operand(self) -> None:
-        kind, text = self._next()
+    def _read_operand(self) -> None:
+        kind, text = self._take_token()
         if kind == "name" and text not in _NOT_PLAIN:
             self._names.add(text)
-            self._path()
+            self._read_path()
         elif kind == "mark" and text == "(":
-            self._condition()
-            if self._next()[1] != ")":
+            self._read_condition()
+            if self._take_token()[1] != ")":
                 raise _Unusual
         elif kind != "constant":
             raise _Unusual
-        while self._peek() == "|":
-            self._next()
-            if self._next() not in _FILTER_TOKENS:
+        while self._peek_token() == "|":
+            self._take_token()
+            if self._take_token() not in _FILTER_TOKENS:
                 raise _Unusual
 
-    def _path(self) -> None:
-        while self._peek() in {".", "["}:
-            _, mark = self._next()
-            kind, _ = self._next()
+    def _read_path(self) -> None:
+        while self._peek_token() in {".", "["}:
+            _, mark = self._take_token()
+            kind, _ = self._take_token()
             if kind != ("name" if mark == "." else "constant"):
                 raise _Unusual
-            if mark == "[" and self._next() != ("mark", "]"):
+            if mark == "[" and self._take_token() != ("mark", "]"):
                 raise _Unusual
 
 

@@ -81,10 +81,10 @@ class _State:
             if sign[0] == '"' and (len(sign) == 1 or sign[-1] != '"' or match.end() > offset):
                 state.in_text = match.start()
                 return state
-            state._take(sign)
+            state._read_sign(sign)
         return state
 
-    def _take(self, sign: str) -> None:
+    def _read_sign(self, sign: str) -> None:
         if sign in "{[":
             self.open.append("}" if sign == "{" else "]")
             self.wants = "name" if sign == "{" else "value"

@@ -40,7 +40,9 @@ class _Copier:
         """Recursive, but never deeper than `MAX_DEPTH` calls."""
         self._count += 1
         if self._count > MAX_VALUES:
-            self._stop("OAS006", f"the document holds more than {MAX_VALUES:,} values", pointer)
+            self._refuse_value(
+                "OAS006", f"the document holds more than {MAX_VALUES:,} values", pointer
+            )
         if value is None or isinstance(value, bool):
             return value
         # subclasses (enumerations, annotated strings) become the plain value they carry
@@ -51,7 +53,7 @@ class _Copier:
         if isinstance(value, float):
             return float.__float__(value)
         if depth > MAX_DEPTH:
-            self._stop(
+            self._refuse_value(
                 "OAS006",
                 f"the document nests deeper than {MAX_DEPTH} levels, or contains itself",
                 pointer,
@@ -61,16 +63,18 @@ class _Copier:
         if isinstance(value, (list, tuple)):
             return [
                 self.copy(item, f"{pointer}/{index}", depth + 1)
-                for index, item in enumerate(self._read(value, pointer))
+                for index, item in enumerate(self._list_items(value, pointer))
             ]
-        return self._stop("OAS009", f"a Python {type(value).__name__} is not a JSON value", pointer)
+        return self._refuse_value(
+            "OAS009", f"a Python {type(value).__name__} is not a JSON value", pointer
+        )
 
     def _mapping(self, value: Mapping[object, object], pointer: str, depth: int) -> JsonValue:
         copied: dict[str, JsonValue] = {}
-        for pair in self._read(_Items(value), pointer):
+        for pair in self._list_items(_Items(value), pointer):
             key, member = pair
             if not isinstance(key, str):
-                self._stop(
+                self._refuse_value(
                     "OAS009",
                     f"the key {type(key).__name__} {_format_key(key)} is not a string",
                     pointer,
@@ -80,13 +84,15 @@ class _Copier:
             copied[name] = self.copy(member, child(pointer, name), depth + 1)
         return copied
 
-    def _read(self, source: Iterable[T], pointer: str) -> list[T]:
+    def _list_items(self, source: Iterable[T], pointer: str) -> list[T]:
         try:
             return list(source)
         except Exception as error:  # noqa: BLE001 - the caller's class runs its own code here
-            self._stop("OAS009", f"reading this value raised {type(error).__name__}", pointer)
+            self._refuse_value(
+                "OAS009", f"reading this value raised {type(error).__name__}", pointer
+            )
 
-    def _stop(self, code: str, message: str, pointer: str, *, hint: str = "") -> NoReturn:
+    def _refuse_value(self, code: str, message: str, pointer: str, *, hint: str = "") -> NoReturn:
         self._findings.error(code, message, Place(pointer), hint=hint)
         raise _Refused
 

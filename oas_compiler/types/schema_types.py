@@ -104,9 +104,9 @@ class TypeReader:
             self._left -= 1
             if self._left <= 0 or at.depth > _MOST_DEPTH:
                 return _outline_type(schema)
-        kind = self._combined(schema, at)
+        kind = self._combine_types(schema, at)
         if kind == ANY:
-            kind = self._implied(schema, at)
+            kind = self._infer_type(schema, at)
         if schema.get("nullable") is True and kind != ANY:
             kind = union([kind, _NULL])
         return kind
@@ -120,9 +120,9 @@ class TypeReader:
         )
         return UNREADABLE
 
-    def _combined(self, schema: dict[str, JsonValue], at: At) -> Type:
+    def _combine_types(self, schema: dict[str, JsonValue], at: At) -> Type:
         """What the keywords that name or combine types say together."""
-        named = self._named(schema, at) if "type" in schema else ANY
+        named = self._read_named_types(schema, at) if "type" in schema else ANY
         if _COMBINING.isdisjoint(schema):
             return named
         options = [
@@ -141,13 +141,13 @@ class TypeReader:
             parts += [self.read(part, at.below("allOf", i)) for i, part in enumerate(every)]
         together = meet_all(parts, self._pairs)
         if together is None:
-            return self._contradiction(parts, at, "allOf" if every else "$ref")
+            return self._report_contradiction(parts, at, "allOf" if every else "$ref")
         return together
 
     def _any_of(self, parts: list[JsonValue], keyword: str, at: At) -> Type:
         return union(self.read(part, at.below(keyword, i)) for i, part in enumerate(parts))
 
-    def _contradiction(self, parts: list[Type], at: At, keyword: str) -> Type:
+    def _report_contradiction(self, parts: list[Type], at: At, keyword: str) -> Type:
         different = dict.fromkeys(shown(part)[:80] for part in parts if part != ANY)
         self._findings.error(
             "OAS074",
@@ -157,7 +157,7 @@ class TypeReader:
         )
         return UNREADABLE
 
-    def _implied(self, schema: dict[str, JsonValue], at: At) -> Type:
+    def _infer_type(self, schema: dict[str, JsonValue], at: At) -> Type:
         """The type of a schema that names none: by its values, or by what it says of members."""
         if "const" in schema:
             return type_of(schema["const"])
@@ -165,30 +165,30 @@ class TypeReader:
         if isinstance(values, list) and values:
             return union(type_of(value) for value in values)
         if any(isinstance(schema.get(key), (dict, list)) for key in _OF_OBJECTS):
-            return self._object(schema, at)
+            return self._read_object(schema, at)
         if any(isinstance(schema.get(key), (dict, list)) for key in _OF_ARRAYS):
-            return self._array(schema, at)
+            return self._read_array(schema, at)
         return ANY
 
     # ------------------------------------------------------------------ named types
 
-    def _named(self, schema: dict[str, JsonValue], at: At) -> Type:
+    def _read_named_types(self, schema: dict[str, JsonValue], at: At) -> Type:
         names = schema["type"]
         if isinstance(names, str) and names in _SCALARS:
             return _SCALARS[names]
         types: list[Type] = []
         for name in names if isinstance(names, list) else [names]:
             if name == "array":
-                types.append(self._array(schema, at))
+                types.append(self._read_array(schema, at))
             elif name == "object":
-                types.append(self._object(schema, at))
+                types.append(self._read_object(schema, at))
             elif isinstance(name, str) and name in _SCALARS:
                 types.append(_SCALARS[name])
             else:
-                types.append(self._unknown(name, at))
+                types.append(self._report_unknown_type(name, at))
         return union(types)
 
-    def _unknown(self, name: JsonValue, at: At) -> Type:
+    def _report_unknown_type(self, name: JsonValue, at: At) -> Type:
         word = name[:80] if isinstance(name, str) else ""
         what = f'"{word}"' if isinstance(name, str) else "this"
         self._findings.error(
@@ -201,7 +201,7 @@ class TypeReader:
         )
         return UNREADABLE
 
-    def _array(self, schema: dict[str, JsonValue], at: At) -> ArrayType:
+    def _read_array(self, schema: dict[str, JsonValue], at: At) -> ArrayType:
         first = schema.get("prefixItems")
         rest = schema.get("items")
         if isinstance(rest, list):  # as drafts before 2020-12 wrote prefixItems
@@ -214,7 +214,7 @@ class TypeReader:
             kinds.append(self.read(rest, at.below("items")))
         return ArrayType(union(kinds))
 
-    def _object(self, schema: dict[str, JsonValue], at: At) -> ObjectType:
+    def _read_object(self, schema: dict[str, JsonValue], at: At) -> ObjectType:
         properties = schema.get("properties")
         if properties is not None and not isinstance(properties, dict):
             self._findings.error(
@@ -233,13 +233,13 @@ class TypeReader:
                 (name, self.read(part, members.below(name)))
                 for name, part in (properties if isinstance(properties, dict) else {}).items()
             ),
-            additional=self._additional(more, at),
+            additional=self._read_additional(more, at),
             required=tuple(name for name in required if isinstance(name, str))
             if isinstance(required, list)
             else (),
         )
 
-    def _additional(self, schema: JsonValue, at: At) -> Type | None:
+    def _read_additional(self, schema: JsonValue, at: At) -> Type | None:
         """The type of members that are not named; `None` where there can be none."""
         if schema is not None and not isinstance(schema, bool):
             return self.read(schema, at.below("additionalProperties"))
@@ -250,7 +250,7 @@ class TypeReader:
     def _referred(self, reference: str, at: At) -> Type:
         place = at.below("$ref")
         if not is_local(reference):
-            return self._nowhere(
+            return self._report_bad_reference(
                 f'the reference "{reference[:80]}" leads out of the property',
                 place,
                 hint='put the definition into "$defs" of the property and refer to "#/$defs/…"',
@@ -258,7 +258,7 @@ class TypeReader:
         found, pointer = _resolve_definition(reference, at)
         if found is None:
             known = [name for root, _ in at.roots for name in definition_names(root)]
-            return self._nowhere(
+            return self._report_bad_reference(
                 f'the reference "{reference[:80]}" leads nowhere',
                 place,
                 hint=nearest(reference[:80], known, self._findings),
@@ -271,7 +271,7 @@ class TypeReader:
             found, At(pointer=pointer, roots=at.roots, references=inside, depth=at.depth + 1)
         )
 
-    def _nowhere(self, message: str, at: At, *, hint: str) -> Type:
+    def _report_bad_reference(self, message: str, at: At, *, hint: str) -> Type:
         self._findings.error("OAS071", message, self._source.place(at.pointer), hint=hint)
         return UNREADABLE
 

@@ -445,7 +445,7 @@ def _every_engine_steps(place: Place) -> Iterator[None]:
         return [text]
 
     with place.monkeypatch.context() as patch:
-        patch.setattr(searching.Matcher, "_matches", here)
+        patch.setattr(searching.Matcher, "_find_matches", here)
         yield
 
 

@@ -200,7 +200,7 @@ def any_run(place: Place) -> Iterator[None]:
 def any_turn(place: Place) -> Iterator[None]:
     """Nodes that believe the cursor alone, whatever the records say."""
     with place.monkeypatch.context() as patch:
-        patch.setattr(Frame, "_passed", lambda _self, _state: {})
+        patch.setattr(Frame, "_find_passing_record", lambda _self, _state: {})
         yield
 
 

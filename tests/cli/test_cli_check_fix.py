@@ -117,7 +117,7 @@ def test_a_fix_that_did_not_help_is_not_offered_again(
     assert "1 can be fixed" in offline("check", str(old), *ONLY).stderr
     from oas_compiler.edit.fix import planning
 
-    monkeypatch.setattr(planning._Trial, "_helps", lambda *_: False)
+    monkeypatch.setattr(planning._Trial, "_is_improvement", lambda *_: False)
     result = offline("check", str(old), "--fix", "--yes", *ONLY)
     assert "not mended" in result.stderr
     assert "1 error and 0 warnings" in result.stderr

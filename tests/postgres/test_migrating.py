@@ -405,7 +405,7 @@ def test_a_cluster_whose_only_role_was_a_superuser_comes_out_with_three(
         before.setattr(local, "settle", lambda *_, **__: None)
         before.setattr(local.LocalServer, "_set_up", lambda _: None)
         # What a version before wrote first is the password of its only role.
-        before.setattr(local.LocalServer, "_secret", lambda self, name: "pw")
+        before.setattr(local.LocalServer, "_ensure_password", lambda self, name: "pw")
         before.setattr(local.LocalServer, "_write_new", _writes_pw)
         server.start()
         assert execute(server.dsn(), "select rolsuper from pg_roles where rolname = 'oasflow'") == (
@@ -444,7 +444,7 @@ def test_a_server_of_before_that_still_runs_is_told_to_be_stopped(
         before.setattr(local_cluster, "SUPERUSER", "oasflow")
         before.setattr(local, "settle", lambda *_, **__: None)
         before.setattr(local.LocalServer, "_set_up", lambda _: None)
-        before.setattr(local.LocalServer, "_secret", lambda self, name: "pw")
+        before.setattr(local.LocalServer, "_ensure_password", lambda self, name: "pw")
         before.setattr(local.LocalServer, "_write_new", _writes_pw)
         server.start()
     (server.folder / "control" / "unfinished").unlink(missing_ok=True)

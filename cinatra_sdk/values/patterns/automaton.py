@@ -68,7 +68,7 @@ class Automaton:
         self._tests: dict[int, Accepts] = {}
         """By class of the tree: its test, which all its repetitions share."""
         self._end = self._place()
-        self._start = self._row(tree.parts, self._end)
+        self._start = self._build_sequence(tree.parts, self._end)
 
     # ------------------------------------------------------------------ construction
 
@@ -79,46 +79,46 @@ class Automaton:
         self._accepts.append(accepts)
         return len(self._on) - 1
 
-    def _row(self, parts: Any, after: int) -> int:
+    def _build_sequence(self, parts: Any, after: int) -> int:
         """The place before `parts`, which lead to `after`."""
         for op, argument in reversed(list(parts)):
-            after = self._part(op, argument, after)
+            after = self._build_part(op, argument, after)
         return after
 
-    def _part(self, op: Any, argument: Any, after: int) -> int:
+    def _build_part(self, op: Any, argument: Any, after: int) -> int:
         self._count(1)
         if op in REPEATS and op is not OPS.POSSESSIVE_REPEAT:
-            return self._repetition(argument, after)
+            return self._build_repetition(argument, after)
         if op is OPS.SUBPATTERN:
             if argument[1] or argument[2]:
                 raise _CannotSay
-            return self._row(argument[3], after)
+            return self._build_sequence(argument[3], after)
         if op is OPS.BRANCH:
-            return self._place(*[self._row(part, after) for part in argument[1]])
+            return self._place(*[self._build_sequence(part, after) for part in argument[1]])
         if op is OPS.AT:
             if argument not in _ASKED:
                 raise _CannotSay
             place = self._place(after)
             self._asks[place] = _ASKED[argument]
             return place
-        return self._place(after, accepts=self._letter(op, argument))
+        return self._place(after, accepts=self._build_letter_test(op, argument))
 
-    def _repetition(self, argument: Any, after: int) -> int:
+    def _build_repetition(self, argument: Any, after: int) -> int:
         least, most, inside = argument
         endless = most == OPS.MAXREPEAT
         if least > _MOST or (not endless and most > _MOST):
             raise _CannotSay
         if endless:
             loop = self._place(after)
-            self._on[loop].insert(0, self._row(inside, loop))
+            self._on[loop].insert(0, self._build_sequence(inside, loop))
             after = loop
         else:
             last = after
             for _ in range(int(most) - least):
-                after = self._place(self._row(inside, after), last)
+                after = self._place(self._build_sequence(inside, after), last)
         for _ in range(least):
             self._count(1)  # an empty part makes no place
-            after = self._row(inside, after)
+            after = self._build_sequence(inside, after)
         return after
 
     def _count(self, steps: int) -> None:
@@ -127,7 +127,7 @@ class Automaton:
         if self._built > MAX_BUILT:
             raise _CannotSay
 
-    def _letter(self, op: Any, argument: Any) -> Accepts:
+    def _build_letter_test(self, op: Any, argument: Any) -> Accepts:
         if op is OPS.LITERAL:
             return chr(argument).__eq__
         if op is OPS.NOT_LITERAL:
@@ -218,21 +218,21 @@ class _Search:
             near = everywhere or at == 0 or at >= last
             key = places, _classify_surroundings(text, at) if near else _INSIDE
             found = closures.get(key)
-            reading, ended = self._closure(key) if found is None else found
+            reading, ended = self._compute_closure(key) if found is None else found
             if ended:
                 return True
             way = reading, letter
             led = steps.get(way)
-            places = self._step(way) if led is None else led
-        return self._closure((places, _classify_surroundings(text, len(text))))[1]
+            places = self._compute_step(way) if led is None else led
+        return self._compute_closure((places, _classify_surroundings(text, len(text))))[1]
 
-    def _closure(self, key: tuple[frozenset[int], _Around]) -> tuple[frozenset[int], bool]:
+    def _compute_closure(self, key: tuple[frozenset[int], _Around]) -> tuple[frozenset[int], bool]:
         found = self._automaton.closure(*key)
         self._automaton.keep(self._closures, key, found, len(key[0]) + len(found[0]))
         self._work.spend(1 + len(key[0]) + len(found[0]))
         return found
 
-    def _step(self, way: tuple[frozenset[int], str]) -> frozenset[int]:
+    def _compute_step(self, way: tuple[frozenset[int], str]) -> frozenset[int]:
         led = self._automaton.step(*way)
         self._automaton.keep(self._steps, way, led, len(way[0]) + len(led))
         self._work.spend(1 + len(way[0]))

@@ -70,14 +70,14 @@ class Matcher:
 
         Raises: `SearchStopped`.
         """
-        return self._matches(text, first=False)
+        return self._find_matches(text, first=False)
 
     def first(self, text: str) -> str:
         """The first match, or an empty string.
 
         Raises: `SearchStopped`.
         """
-        return (self._matches(text, first=True) or [""])[0]
+        return (self._find_matches(text, first=True) or [""])[0]
 
     def found(self, text: str, work: Work) -> bool:
         """Whether the pattern is found in `text`.
@@ -114,7 +114,7 @@ class Matcher:
             bound = self._bounds[rounded] = most_steps(self._tree, rounded)
         return bound
 
-    def _matches(self, text: str, *, first: bool) -> list[str]:
+    def _find_matches(self, text: str, *, first: bool) -> list[str]:
         if not self.runs_here(text):
             return search_apart(self._pattern, text, first=first, seconds=SECONDS)[0]
         if not first:

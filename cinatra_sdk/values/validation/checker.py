@@ -91,7 +91,7 @@ class Check:
         self.deeper()
         try:
             if "$id" in schema:
-                self._enter(schema)
+                self._enter_schema(schema)
             for name, wanted in schema.items():
                 look = keywords.get(name)
                 if look is None:
@@ -117,7 +117,7 @@ class Check:
             )
         self.left -= 1
 
-    def _enter(self, schema: Mapping[str, Any]) -> None:
+    def _enter_schema(self, schema: Mapping[str, Any]) -> None:
         """What stands below an `$id` refers to things from there."""
         try:
             self.resolver = inside(self._known(), schema)

@@ -80,10 +80,10 @@ class _Look:
             hint = "write a name that no other slot of the flow has"
             self._found("needs a slotId that is not empty", "slotId", hint=hint)
         if "acceptedArtifactExtensions" in slot:
-            self._extensions(slot["acceptedArtifactExtensions"])
+            self._check_extensions(slot["acceptedArtifactExtensions"])
         for key, modes in _MODES.items():
             if key in slot and slot[key] not in modes:
-                self._mode(key, slot[key], modes)
+                self._report_wrong_mode(key, slot[key], modes)
         self._bounds(slot)
         if not isinstance(slot.get("readableOnly", False), bool):
             hint = "write true or false without quotes"
@@ -107,7 +107,7 @@ class _Look:
             if key not in slot and key not in meant:
                 self._found(f"has no {key}", hint=f'add "{key}": {_EXAMPLES[key]}')
 
-    def _extensions(self, value: JsonValue) -> None:
+    def _check_extensions(self, value: JsonValue) -> None:
         key = "acceptedArtifactExtensions"
         if not isinstance(value, list) or not value:
             hint = f"write {_EXAMPLES[key]}"
@@ -118,7 +118,7 @@ class _Look:
                 hint = "write the name of an artifact package, or remove the entry"
                 self._found(f"needs package names in {key}", key, index, hint=hint)
 
-    def _mode(self, key: str, value: JsonValue, modes: Collection[str]) -> None:
+    def _report_wrong_mode(self, key: str, value: JsonValue, modes: Collection[str]) -> None:
         hint = self._report.nearest(value, modes) if isinstance(value, str) else ""
         choice = " or ".join(f'"{mode}"' for mode in modes)
         self._found(f"needs {choice} for {key}", key, hint=hint or f"write {choice}")

@@ -79,15 +79,15 @@ class Mending:
             first = self._first_name(file)
             if first != file:
                 self._leave_to(first, [one for one in fixes if one.file == file])
-            elif not self._read(file):
-                self._leave(fixes, file, NOT_READ)
+            elif not self._remember_file(file):
+                self._leave_out_findings(fixes, file, NOT_READ)
             elif why := refusal(file):
                 del self._after[file]
-                self._leave(fixes, file, why)
+                self._leave_out_findings(fixes, file, why)
         tried = [finding for finding in fixes if finding.file in self._after]
         self._tried |= {_make_finding_key(one) for one in tried}
         if tried:
-            self._mend(flow, tried)
+            self._mend_flow(flow, tried)
 
     def changes(self) -> list[Change]:
         """The files that become others, in the order in which they were met."""
@@ -97,7 +97,7 @@ class Mending:
             if after != self._found[file]
         ]
 
-    def _read(self, file: str) -> bool:
+    def _remember_file(self, file: str) -> bool:
         """Remember what is in the file now; False when it is no text that can be changed."""
         if file in self._after:
             return True
@@ -127,10 +127,10 @@ class Mending:
         ]
         self.left_out += [LeftOut(one, why) for one in left]
 
-    def _leave(self, findings: Sequence[Finding], file: str, why: str) -> None:
+    def _leave_out_findings(self, findings: Sequence[Finding], file: str, why: str) -> None:
         self.left_out += [LeftOut(one, why) for one in findings if one.file == file]
 
-    def _mend(self, flow: str, tried: list[Finding]) -> None:
+    def _mend_flow(self, flow: str, tried: list[Finding]) -> None:
         # The text that was read just now may not be the one that the findings are about.
         before = self.check(flow)
         trial = _Trial(self, flow, before)
@@ -157,13 +157,13 @@ class _Trial:
 
     def add(self, fixes: list[Finding]) -> None:
         """Add all of `fixes` when that helps, else the halves of them that do."""
-        fitting = self._fitting(fixes)
+        fitting = self._select_fitting(fixes)
         if not fitting:
             return
         fixes = [*self.taken, *fitting]
-        texts = self._rewritten(fixes)
+        texts = self._rewrite_texts(fixes)
         why = "" if self._reads_back(texts, fixes) else NOT_READ_BACK
-        if not why and not self._helps(texts, fixes):
+        if not why and not self._is_improvement(texts, fixes):
             why = "the file would not be better for it"
         if not why:
             self.taken += fitting
@@ -175,7 +175,7 @@ class _Trial:
             self.add(fitting[:middle])
             self.add(fitting[middle:])
 
-    def _fitting(self, fixes: list[Finding]) -> list[Finding]:
+    def _select_fitting(self, fixes: list[Finding]) -> list[Finding]:
         """Those of `fixes` whose edits fit the text, each other, and what was taken."""
         chosen = {file: rewriting.chosen() for file, rewriting in self._rewritings.items()}
         for finding in self.taken:
@@ -197,7 +197,7 @@ class _Trial:
             self._rewritings[file] = rewriting_of(_decode_text(self._start[file]))
         return self._rewritings[file]
 
-    def _rewritten(self, fixes: list[Finding]) -> dict[str, bytes]:
+    def _rewrite_texts(self, fixes: list[Finding]) -> dict[str, bytes]:
         texts = dict(self._start)
         for file in dict.fromkeys(finding.file for finding in fixes):
             rewriting = self._rewriting(file)
@@ -224,7 +224,7 @@ class _Trial:
                 return False
         return True
 
-    def _helps(self, texts: dict[str, bytes], fixes: list[Finding]) -> bool:
+    def _is_improvement(self, texts: dict[str, bytes], fixes: list[Finding]) -> bool:
         after = _count_findings(list(check(self._flow, env=self._work.env, unsaved=texts)))
         left = self._before - _count_findings(fixes)
         return not after - left

@@ -91,7 +91,7 @@ class _Placing:
         self._list_nodes(ready)
         self._lead_through([node_id(slot_id) for slot_id, _ in ready.slots])
         for slot_id, consumers in ready.slots:
-            self._feed(slot_id, consumers)
+            self._add_slot_edges(slot_id, consumers)
 
     def add_input(self, title: str, default: str) -> None:
         """A hidden input of the flow and its StartNode; one that is there stays as it is."""
@@ -123,7 +123,7 @@ class _Placing:
         """A data edge from the StartNode."""
         start = self._flow.start
         name = f"{start}_{title}_to_{node}_{input_}"
-        self._data().append(data_edge(name, start, title, node, input_))
+        self._ensure_data_edges().append(data_edge(name, start, title, node, input_))
 
     def _list_nodes(self, ready: Ready) -> None:
         """In `nodes`, the new ones stand before every consumer: the host's test reads the order."""
@@ -146,7 +146,7 @@ class _Placing:
         for source, target in zip([start, *chain], chain, strict=False):
             edges.append(control_edge(f"{source}_to_{target}", source, target))
 
-    def _feed(self, slot_id: str, consumers: Sequence[tuple[str, str]]) -> None:
+    def _add_slot_edges(self, slot_id: str, consumers: Sequence[tuple[str, str]]) -> None:
         node = node_id(slot_id)
         run, package, slot, project = SELECTION_INPUTS
         self.carry(self.run_input, node, run)
@@ -155,9 +155,9 @@ class _Placing:
         self.carry(_PROJECT, node, project)
         for consumer, title in consumers:
             name = f"{node}_{BINDINGS}_to_{consumer}_{title}"
-            self._data().append(data_edge(name, node, BINDINGS, consumer, title))
+            self._ensure_data_edges().append(data_edge(name, node, BINDINGS, consumer, title))
 
-    def _data(self) -> list[JsonValue]:
+    def _ensure_data_edges(self) -> list[JsonValue]:
         return _ensure_list(self._value, "data_flow_connections")
 
 

@@ -218,25 +218,27 @@ class _Look:
 
     def flaws(self) -> Iterator[Obstacle]:
         if not f"_{self.slot.id}".isidentifier():
-            yield self._obstacle("cannot stand in the name of a node", "use letters, digits and _")
+            yield self._make_obstacle(
+                "cannot stand in the name of a node", "use letters, digits and _"
+            )
             return
-        yield from self._nodes()
+        yield from self._find_node_obstacles()
         yield from self._inputs()
-        yield from self._use()
+        yield from self._find_use_obstacles()
 
-    def _obstacle(self, message: str, advice: str) -> Obstacle:
+    def _make_obstacle(self, message: str, advice: str) -> Obstacle:
         about = f'the context slot "{self.slot.id[:80]}" {message}'
         return Obstacle(message=about, advice=advice, place=self._place)
 
-    def _nodes(self) -> Iterator[Obstacle]:
+    def _find_node_obstacles(self) -> Iterator[Obstacle]:
         slot = self.slot
         if slot.pretender is not None:
-            yield self._obstacle(
+            yield self._make_obstacle(
                 f'has a FlowNode "{slot.pretender.id}" whose subflow does not call {RESOLVE}',
                 "rename that node, or remove it",
             )
         elif slot.astray is not None:
-            yield self._obstacle(
+            yield self._make_obstacle(
                 f'has no FlowNode, and "{slot.astray.id}" selects for a slot that nobody declares',
                 f'name "{slot.id}" in its purpose, id and slotId, or declare the slot it names',
             )
@@ -244,7 +246,7 @@ class _Look:
             taken = {node.id for node in self._flow.nodes} | self._components()
             for id_ in (node_id(slot.id), subflow_id(slot.id)):
                 if id_ in taken:
-                    yield self._obstacle(
+                    yield self._make_obstacle(
                         f'needs a component "{id_}", and the flow has another one of this id',
                         "rename the one that is there",
                     )
@@ -260,38 +262,38 @@ class _Look:
         defaults = {port.title: port.default for port in self._flow.inputs}
         slot_input, package_input = f"{self.slot.id}SlotId", f"{self.slot.id}ParentPackageName"
         if slot_input in defaults and defaults[slot_input] != Json.of(self.slot.id):
-            yield self._obstacle(
+            yield self._make_obstacle(
                 f'needs the input "{slot_input}", and the flow has one with another default',
                 f'give it the default "{self.slot.id}", or rename it',
             )
         package = defaults.get(package_input, _ABSENT)
         if package is not _ABSENT and package in {None, Json.of("")}:
-            yield self._obstacle(
+            yield self._make_obstacle(
                 f'needs the input "{package_input}", and the flow has one without a default',
                 "give it the name of the package as default, or rename it",
             )
 
-    def _use(self) -> Iterator[Obstacle]:
+    def _find_use_obstacles(self) -> Iterator[Obstacle]:
         own = own_name(self.slot.id)
         if not self.consumers:
-            yield self._unused()
+            yield self._make_unused_obstacle()
         for node in _list_users(self._flow):
             if {BINDINGS, own} <= set(_list_input_titles(node)):
                 stays = BINDINGS if len(self._found.slots) == 1 else own
-                yield self._obstacle(
+                yield self._make_obstacle(
                     f'goes into "{node.id[:80]}" by two inputs, {BINDINGS} and {own}',
                     f"keep {stays} only",
                 )
         for node_, title in self.consumers:
-            edge = self._feeding(node_, title)
+            edge = self._find_feeding_edge(node_, title)
             if edge is not None:
-                yield self._obstacle(
+                yield self._make_obstacle(
                     f'is to feed {node_}.{title}, which "{edge.source}" feeds already '
                     f"(data edge from {edge.source}.{edge.output})",
                     "remove that data edge",
                 )
 
-    def _unused(self) -> Obstacle:
+    def _make_unused_obstacle(self) -> Obstacle:
         own = own_name(self.slot.id)
         within = [
             (flow, node)
@@ -302,22 +304,22 @@ class _Look:
         ]
         plain = [node for node in _list_users(self._flow) if BINDINGS in _list_input_titles(node)]
         if plain:  # the flow has several slots
-            return self._obstacle(
+            return self._make_obstacle(
                 f'is used by no node: "{plain[0].id}" takes {BINDINGS}, the name of an only slot',
                 f"give the node that uses this one an input {own}",
             )
         if within:
             flow, node = within[0]
-            return self._obstacle(
+            return self._make_obstacle(
                 f'is used by no node of "{self._flow.id}"; "{node.id}" of "{flow.id}" could',
                 f"declare the slot in that flow, or give that flow an input {self._names[0]}",
             )
-        return self._obstacle(
+        return self._make_obstacle(
             "is used by no node",
             f"give the node that uses what is selected an input {self._names[0]} (type array)",
         )
 
-    def _feeding(self, node: str, title: str) -> DataEdge | None:
+    def _find_feeding_edge(self, node: str, title: str) -> DataEdge | None:
         edges = self._flow.data_edges_into(node)
         return next((edge for edge in edges if edge.input == title), None)
 

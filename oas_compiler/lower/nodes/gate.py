@@ -191,7 +191,7 @@ class _Shown:
         started = state.get(self._start)
         if started is not None:
             extra.update({k: v for k, v in started["out"].items() if k not in self._hidden})
-        before, last = self._last(state)
+        before, last = self._find_last_record(state)
         if last is not None:
             extra.update(last["out"])
         own: dict[str, JsonValue] = {}
@@ -202,15 +202,16 @@ class _Shown:
         elif last is not None and "message" in last:
             own.update(_message_values(last["message"], self._previous[before]))
         own.update(_replace_missing(found))
-        return {**without_secrets(extra), **own, **self._refused(state)}
+        return {**without_secrets(extra), **own, **self._read_refusal(state)}
 
     def messages(self, state: Mapping[str, Any]) -> list[dict[str, JsonValue]]:
         """The gate's own message, as the conversation keeps it; the answer is in the decisions."""
         if self._message is None:
             return []
         text = self._render(self._message, self._find_inputs(state))
-        said = {"role": "assistant", "content": text, "node": self._frame.node.id}
-        return [] if text is None else [said]
+        if text is None:
+            return []
+        return [{"role": "assistant", "content": text, "node": self._frame.node.id}]
 
     def _find_inputs(self, state: Mapping[str, Any]) -> dict[str, Any]:
         return {plan.title: self._frame.look_up(plan, state) for plan in self._frame.inputs}
@@ -227,7 +228,7 @@ class _Shown:
                 return None
             raise self._frame.failed(f"message: {error}") from None
 
-    def _refused(self, state: Mapping[str, Any]) -> dict[str, JsonValue]:
+    def _read_refusal(self, state: Mapping[str, Any]) -> dict[str, JsonValue]:
         """Why a person is asked again, at the gate of a context selection."""
         for channel in self._finalizes:
             refused = (state.get(channel) or {}).get(REFUSED)
@@ -235,7 +236,7 @@ class _Shown:
                 return {REFUSED_KEY: {k: v for k, v in refused.items() if k != "times"}}
         return {}
 
-    def _last(self, state: Mapping[str, Any]) -> tuple[str, Mapping[str, Any] | None]:
+    def _find_last_record(self, state: Mapping[str, Any]) -> tuple[str, Mapping[str, Any] | None]:
         records = [(c, state[c]) for c in self._previous if state.get(c) is not None]
         return max(records, key=lambda one: one[1]["seq"]) if records else ("", None)
 

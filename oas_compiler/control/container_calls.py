@@ -16,11 +16,8 @@ from typing import Final
 
 from oas_compiler.control.openings import Openings, Waived, waived_inside
 from oas_compiler.control.outline import Outline, OutlineNode
+from oas_compiler.kinds.registry import find_kind
 
-_SILENT: Final = frozenset(
-    {"StartNode", "EndNode", "BranchingNode", "InputMessageNode", "OutputMessageNode", "LlmNode"}
-)
-"""Nodes that do nothing to the world outside; those of plugins may."""
 _HARMLESS: Final = frozenset({"read_only", "read", "draft_create", "draft_update", "write_safe"})
 
 
@@ -81,7 +78,13 @@ class ContainerCalls:
                 found |= _Calls(sends=True)
             elif node.inner:
                 found |= self._collect_calls(node.inner, waived_inside(waived, node), is_open=first)
-            elif node.type not in _SILENT and not node.is_gap and not node.confirmed:
+            elif _may_act(node.type) and not node.is_gap and not node.confirmed:
                 doubtful = first and node.risk_class not in _HARMLESS
                 found |= _Calls(doubtful=doubtful, before=first, after=not first)
         return found
+
+
+def _may_act(component_type: str) -> bool:
+    """Whether a node of this type can change something outside; of an unknown type it may."""
+    kind = find_kind(component_type)
+    return kind is None or kind.acts or bool(kind.flows)

@@ -401,7 +401,7 @@ def _the_row_chooses(place: Place) -> Iterator[None]:
     """As it was: the run's own address is a platform like any other."""
     with place.monkeypatch.context() as patch:
         patch.setattr(StrangersPlatform, "takes_credentials", True)
-        patch.setattr(StrangersPlatform, "_prepare_request", HttpPlatform._prepared)
+        patch.setattr(StrangersPlatform, "_prepare_request", HttpPlatform._prepare_request)
         yield
 
 
@@ -410,7 +410,7 @@ def _any_address_is_named(place: Place) -> Iterator[None]:
     with place.monkeypatch.context() as patch:
         patch.setattr("cinatra_sdk.platform.remaking._refuse_stranger", lambda *_: None)
         patch.setattr(StrangersPlatform, "takes_credentials", True)
-        patch.setattr(StrangersPlatform, "_prepare_request", HttpPlatform._prepared)
+        patch.setattr(StrangersPlatform, "_prepare_request", HttpPlatform._prepare_request)
         yield
 
 

@@ -1,7 +1,8 @@
 """A loaded flow in, `FlowIR` out: every inference and implicit edge made explicit.
 
     data_flow_connections: null     ->  a DataEdge for every output and equally named input
-    an EndNode output without edge  ->  a DataEdge from the StartNode's input of that name
+    an EndNode output without edge  ->  a DataEdge from the StartNode's input of that name, in a
+                                        file of Cinatra
 
 Findings are recorded on the way; the result is complete enough to be checked in any case.
 """
@@ -192,11 +193,11 @@ class _Builder:
     def _list_implicit_edges(
         self, nodes: tuple[Node, ...], start: Node | None, edges: list[DataEdge]
     ) -> list[DataEdge]:
-        """Edges from the StartNode to EndNode outputs that nothing else feeds (Cinatra's rule).
+        """In a file of Cinatra: edges from the StartNode to EndNode outputs that nothing else feeds.
 
-        In plain Agent Spec an unfed output with a default takes the default instead.
+        Plain Agent Spec connects nothing that its edges do not name.
         """
-        if not isinstance(start, ir.StartNode):
+        if not isinstance(start, ir.StartNode) or not self._document.is_cinatra:
             return []
         fed = {(edge.target, edge.input) for edge in edges}
         given = {port.title for port in start.outputs}
@@ -207,7 +208,5 @@ class _Builder:
             for end in nodes
             if isinstance(end, ir.EndNode)
             for port in end.inputs
-            if (end.id, port.title) not in fed
-            and port.title in given
-            and (self._document.is_cinatra or port.default is None)
+            if (end.id, port.title) not in fed and port.title in given
         ]

@@ -10,7 +10,7 @@ from cinatra_sdk.governed.placeholders import refuse_runtime_names
 from cinatra_sdk.platform import Platform, SimulatedPlatform
 from oas_compiler.checks import RUNNING
 from oas_compiler.control.steering import autonomous_slots
-from oas_compiler.lower.flow import Flow
+from oas_compiler.lower.flow import MAX_STEPS, Flow
 from oas_compiler.pipeline import compile_ir
 
 
@@ -21,6 +21,7 @@ def compile_flow(
     platform: Platform | None = None,
     model: object | None = None,
     env: Mapping[str, str] | None = None,
+    max_steps: int = MAX_STEPS,
 ) -> Flow:
     """Compile an OAS flow.
 
@@ -32,15 +33,19 @@ def compile_flow(
     env:      values for the `{{UPPER_CASE}}` placeholders in the requests of its ApiNodes (url,
               headers, query, body); treated as secrets, and put in nowhere else.  None of them is a
               variable that the runtime reads itself (`CINATRA_…`, `OASFLOW_…`, `DATABASE_URL`, `PG…`).
+    max_steps: nodes that one run may visit on one level of subflows, from 1 on; a run that takes
+              more fails with `LimitExceeded`.  It ends loops that never leave by themselves.
 
     Raises: `CompileError` with every finding, whatever `source` is, also where a context slot cannot
     be read or nothing selects for it (OAS150, OAS151, OAS154); `TypeError` for a model, and for a
-    tool that cannot be called; `PlaceholderRefused`.
+    tool that cannot be called; `ValueError` for `max_steps` below 1; `PlaceholderRefused`.
     """
     if model is not None:
         raise TypeError(
             "model is not used yet: flows reach a model through the platform's llm-bridge"
         )
+    if type(max_steps) is not int or max_steps < 1:
+        raise ValueError(f"max_steps is a whole number from 1 on, and not {max_steps!r:.100}")
     refuse_runtime_names(env or {})
     registered = dict(tools or {})
     for name, tool in registered.items():
@@ -56,6 +61,7 @@ def compile_flow(
         platform=calls,
         tools=registered,
         env=dict(env or {}),
+        max_steps=max_steps,
         platform_given=platform is not None,
     )
 

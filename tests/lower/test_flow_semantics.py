@@ -445,12 +445,22 @@ def test_a_loop_without_a_gate_ends_at_the_bound_on_steps() -> None:
         routes=[("start", None, "work"), ("work", None, "done"), ("done", "out", "end"), ("done", "default", "work")],
         edges=[("work", "state", "done", "state")],
     )  # fmt: skip
-    from dataclasses import replace
-
-    compiled = replace(compile_flow(flow), max_steps=50)
+    compiled = compile_flow(flow, max_steps=50)
     result = drive(compiled, stubs={"work": {"state": "going on"}})
     assert isinstance(result.error, LimitExceeded)
     assert "50 steps" in str(result.error)
+
+
+@pytest.mark.parametrize("bound", [0, -1, True, 2.5, "50", None])
+def test_a_bound_that_is_no_number_of_steps_is_refused(bound: Any) -> None:
+    with pytest.raises(ValueError, match="max_steps is a whole number from 1 on"):
+        compile_flow(flow_of(start(), end()), max_steps=bound)
+
+
+def test_a_run_may_take_exactly_as_many_steps_as_the_host_allows() -> None:
+    flow = flow_of(start(), message("one", "1"), message("two", "2"), end())
+    assert drive(compile_flow(flow, max_steps=4)).status == "completed"
+    assert isinstance(drive(compile_flow(flow, max_steps=3)).error, LimitExceeded)
 
 
 # ------------------------------------------------------------------------ setup

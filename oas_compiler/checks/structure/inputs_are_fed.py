@@ -3,7 +3,8 @@
 an ApiNode input "topic" without default and edge   ->   OAS063
 
 A StartNode is fed by whoever starts the flow.  An EndNode's value may also come from the
-default of the flow's output of that name.
+default of the flow's output of that name, and in a file of Cinatra from the StartNode's input of
+that name (build/flows.py makes that edge).
 """
 
 from __future__ import annotations

@@ -2,9 +2,11 @@ from __future__ import annotations
 
 import pytest
 
+from cinatra_sdk.testing import drive
+from oas_compiler import compile_flow
 from tests.checks.rule_case import findings, found
 from tests.checks.structure.structure_samples import BLOCK, add, control, data, draft_flow
-from tests.flows import flow_node, port
+from tests.flows import end, flow_node, flow_of, plain, port, start
 
 
 def flow(*extra: dict[str, object]) -> dict[str, object]:
@@ -57,3 +59,18 @@ def test_the_input_that_a_misspelt_edge_means_is_not_reported_too():
     made["data_flow_connections"][0] = data("start", "topic", "write", "elsewhere")
     assert found(made, "OAS063") == [f"{BLOCK}/write/inputs/0"]
     assert findings(made, "OAS062")[0].line
+
+
+@pytest.mark.parametrize("edges", [[], None], ids=["no edges", "null"])
+def test_an_unfed_end_output_is_the_start_nodes_in_a_file_of_cinatra_only(edges: object):
+    made = flow_of(start(port("topic")), end(port("topic")))
+    made["data_flow_connections"] = edges
+    assert found(made, "OAS063") == []
+    end_output = f"{BLOCK}/end/outputs/0"
+    assert found(plain(made), "OAS063") == ([] if edges is None else [end_output])
+
+
+def test_an_unfed_end_output_with_a_default_puts_the_default_out_in_a_plain_file():
+    made = flow_of(start(port("topic")), end(port("topic", default="none")))
+    assert drive(compile_flow(made), {"topic": "tea"}).outputs == {"topic": "tea"}
+    assert drive(compile_flow(plain(made)), {"topic": "tea"}).outputs == {"topic": "none"}

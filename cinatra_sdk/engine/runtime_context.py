@@ -82,6 +82,10 @@ class HostContext:
         }
 
 
+_NOBODY: Final = HostContext()
+"""Where no host says anything; immutable, so that every node may share it."""
+
+
 def host_context(
     *,
     run_id: str = "",
@@ -144,4 +148,4 @@ def context_of(given: object) -> HostContext:
     """The host's context, or an empty one where `given` was not made by the host."""
     if isinstance(given, HostContext) and given.mark is _HOST:
         return given
-    return HostContext()
+    return _NOBODY

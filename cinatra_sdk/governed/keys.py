@@ -12,7 +12,7 @@ taken for the host's word by whoever reads it later, a screen, a child agent, a 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 log = logging.getLogger("oasflow.state")
@@ -20,32 +20,38 @@ log = logging.getLogger("oasflow.state")
 GOVERNED_KEYS: Final = frozenset({"bearer_token", "approval_policy", "rejected_at"})
 """Under which no answer may bring anything, at any depth.  `run` and `status` are common words."""
 
+_SCALARS: Final = frozenset({str, int, float, bool, type(None)})
+
 
 def find_governed(value: object) -> str:
     """A governed key in `value`, in words; empty where there is none."""
-    name = next(_iterate_governed_keys(value), "")
+    name = min(_find_governed_keys(value), default="")
     return f"the key '{name}', which only the host sets" if name else ""
 
 
 def without_governed(value: Any, *, where: str) -> Any:
     """`value` without governed keys at any depth; the same object where there is none."""
-    found = sorted(set(_iterate_governed_keys(value)))
+    found = _find_governed_keys(value)
     if not found:
         return value
-    names = ", ".join(f"'{name}'" for name in found)
+    names = ", ".join(f"'{name}'" for name in sorted(found))
     log.warning("R01_IGNORED: %s holds %s, which only the host sets: dropped", where, names)
     return _remove_governed_keys(value)
 
 
-def _iterate_governed_keys(value: Any) -> Iterator[str]:
+def _find_governed_keys(value: object) -> set[str]:
+    found: set[str] = set()
     stack = [value]
     while stack:
         item = stack.pop()
-        if isinstance(item, Mapping):
-            yield from (key for key in item if key in GOVERNED_KEYS)
-            stack.extend(inner for inner in item.values() if isinstance(inner, (Mapping, list)))
+        # Every answer is searched, and asking a plain dict whether it is a Mapping takes long.
+        if type(item) is dict or isinstance(item, Mapping):
+            if not GOVERNED_KEYS.isdisjoint(item):
+                found |= GOVERNED_KEYS.intersection(item)
+            stack += [inner for inner in item.values() if type(inner) not in _SCALARS]
         elif isinstance(item, list):
-            stack.extend(inner for inner in item if isinstance(inner, (Mapping, list)))
+            stack += [inner for inner in item if type(inner) not in _SCALARS]
+    return found
 
 
 def _remove_governed_keys(value: Any) -> Any:

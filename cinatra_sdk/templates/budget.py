@@ -92,8 +92,8 @@ class Budget:
 
 def budget_of(context: Context) -> Budget:
     """The budget of the rendering."""
-    budget = context.resolve(BUDGET)
-    assert isinstance(budget, Budget)
+    # `context.resolve` looks at more places; every value of a rendering stands in this one.
+    budget: Budget = context.parent[BUDGET]
     return budget
 
 
@@ -123,8 +123,11 @@ def counted_text(context: Context, value: object) -> str:
 @pass_context
 def put_in_text(context: Context, value: object) -> str:
     """The text of an expression of the template, as it stands in the rendered text."""
-    text: str = counted_text(context, value)
-    return budget_of(context).put_in(text)
+    budget = budget_of(context)
+    if isinstance(value, str):
+        return value if budget.put is None else budget.put_in(value)
+    budget.take_all(value)
+    return budget.put_in(json_text(value))
 
 
 # ----------------------------------------------------------------------- counting filters

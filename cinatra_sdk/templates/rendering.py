@@ -257,7 +257,8 @@ class Renderer:
 
         Raises: `TemplateError`.
         """
-        return _render_node(self._tree, values, _Room())
+        # Most requests have no headers and no query of their own.
+        return _render_node(self._tree, values, _Room()) if self._tree != () else {}
 
     def text(self, values: Mapping[str, Any], put: PutIn | None = None) -> str:
         """The tree as text: a lone placeholder too is put in as text.
@@ -266,7 +267,8 @@ class Renderer:
         Raises: `TemplateError`.
         """
         if isinstance(self._tree, Template):
-            return self._tree.text(values, Budget(put))
+            constant = self._tree.constant
+            return self._tree.text(values, Budget(put)) if constant is None else constant
         return embedded(self.render(values))
 
 

@@ -34,6 +34,8 @@ def render_url(template: Renderer, values: Mapping[str, Any]) -> str:
     """
     marked = template.text(values, put=_mark)
     written, made = "", []
+    if _NONCE not in marked:
+        return marked
     # Text of the author and of values in turn, as `split` gives them.
     for index, part in enumerate(_PUT.split(marked)):
         if index % 2 == 0:

@@ -14,16 +14,16 @@ from cinatra_sdk.engine.id_clock import seconds_behind
 def id_of(seconds_ahead: float) -> str:
     """An id that a process makes whose clock is ahead of this one."""
     ticks = time.time_ns() // 100 + int(seconds_ahead * 10_000_000)
-    return f"{id_clock._earliest_id(ticks)}-8000-000000000000"  # noqa: SLF001 - what is tested
+    return f"{id_clock._earliest_id(ticks)}-8000-000000000000"
 
 
 def test_a_made_id_is_read_back_with_its_time() -> None:
     for _ in range(1000):
-        before = id_clock._earliest_id(time.time_ns() // 100)  # noqa: SLF001 - what is tested
+        before = id_clock._earliest_id(time.time_ns() // 100)
         made = str(uuid6())
         assert before <= made[:18]
-    ticks = UUID(made).time - id_clock._FIRST_TICK  # noqa: SLF001 - what is tested
-    assert id_clock._earliest_id(ticks) == made[:18]  # noqa: SLF001 - what is tested
+    ticks = UUID(made).time - id_clock._FIRST_TICK
+    assert id_clock._earliest_id(ticks) == made[:18]
 
 
 @pytest.mark.parametrize("behind", [-3600.0, -1.0, -0.01])

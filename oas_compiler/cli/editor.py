@@ -13,11 +13,11 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
 from cinatra_sdk.text.files import read_unlinked
+from oas_compiler.cli.safe import clean, cut
 from oas_compiler.cli.terminal import is_terminal
 
 MAX_EDITED: Final = 8 * 1024 * 1024
@@ -29,19 +29,17 @@ class EditorFailed(Exception):
 
 
 class NoEditor(EditorFailed):
-    """There is none on this machine."""
+    """There is none on this machine, or not the one that the person chose."""
 
 
 def edited(text: str, suffix: str) -> str:
-    """`text` as it is after $VISUAL, $EDITOR, or the first editor that there is.
+    """`text` as it is after $VISUAL, else $EDITOR, else the first editor that there is.
 
     suffix: of the file's name, `.json`: editors go by it.
 
     Raises: `EditorFailed`; a file that is no text in UTF-8 stays where it is.
     """
-    command = next(_list_editors(), None)
-    if command is None:
-        raise NoEditor("there is no editor: set VISUAL or EDITOR")
+    command = _find_editor()
     number, name = tempfile.mkstemp(prefix="oasflow-", suffix=suffix)  # read by its owner alone
     path, keeps = Path(name), False
     try:
@@ -68,17 +66,24 @@ def _run_editor(command: list[str], path: Path) -> bytes:
     return read_unlinked(path, MAX_EDITED)
 
 
-def _list_editors() -> Iterator[list[str]]:
-    for chosen in (
-        os.environ.get("VISUAL", ""),
-        os.environ.get("EDITOR", ""),
-        "editor",
-        "nano",
-        "vi",
-    ):
-        try:
-            words = shlex.split(chosen)
-        except ValueError:  # a quote that is not closed
-            continue
-        if words and shutil.which(words[0]):
-            yield words
+def _find_editor() -> list[str]:
+    """The program and its arguments: the person's own, else one that is mostly there."""
+    for variable in ("VISUAL", "EDITOR"):
+        chosen = os.environ.get(variable, "").strip()
+        if chosen:
+            if words := installed_command(chosen):
+                return words
+            raise NoEditor(f"{variable} is {cut(clean(chosen), 60)}, and there is no such program")
+    for usual in ("editor", "nano", "vi"):
+        if words := installed_command(usual):
+            return words
+    raise NoEditor("there is no editor: set VISUAL or EDITOR")
+
+
+def installed_command(line: str) -> list[str]:
+    """The words of a command line whose program is on this machine; else none."""
+    try:
+        words = shlex.split(line)
+    except ValueError:  # a quote that is not closed
+        return []
+    return words if words and shutil.which(words[0]) else []

@@ -67,7 +67,8 @@ class Keyboard:
             return self._plain_line(prompt, present)
         try:
             return edited(present, suffix)
-        except NoEditor:
+        except NoEditor as missing:
+            self.terminal.say(f"{missing}; change it here:")
             return self.line(prompt, present=present, words=True)
 
     def _plain_line(self, prompt: str, present: str) -> str:

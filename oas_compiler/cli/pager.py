@@ -10,14 +10,13 @@ from __future__ import annotations
 import contextlib
 import io
 import os
-import shlex
-import shutil
 import subprocess
 import sys
 
 from rich.console import Console, RenderableType
 
-from oas_compiler.cli.safe import printed
+from oas_compiler.cli.editor import installed_command
+from oas_compiler.cli.safe import clean, cut, printed
 from oas_compiler.cli.terminal import Terminal, is_terminal
 
 
@@ -31,7 +30,7 @@ def paged(terminal: Terminal, thing: RenderableType) -> None:
     plain.print(thing, crop=False)
     lines = printed(stream.getvalue()).split("\n")
     text = "\n".join(line.rstrip() for line in lines)
-    chosen = _find_pager()
+    chosen = _find_pager(terminal)
     if not chosen:
         terminal.say(thing)
         return
@@ -44,13 +43,11 @@ def paged(terminal: Terminal, thing: RenderableType) -> None:
                 pager.wait()
 
 
-def _find_pager() -> list[str]:
+def _find_pager(terminal: Terminal) -> list[str]:
     """The program and its arguments; empty where there is none."""
-    for chosen in (os.environ.get("PAGER", ""), "less", "more"):
-        try:
-            words = shlex.split(chosen)
-        except ValueError:  # a quote that is not closed
-            continue
-        if words and shutil.which(words[0]):
+    chosen = os.environ.get("PAGER", "").strip()
+    if chosen:
+        if words := installed_command(chosen):
             return words
-    return []
+        terminal.say(f"PAGER is {cut(clean(chosen), 60)}, and there is no such program")
+    return installed_command("less") or installed_command("more")

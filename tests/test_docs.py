@@ -32,8 +32,8 @@ def find_paths(text: str) -> set[str]:
 
 
 def is_ours(path: str) -> bool:
-    head = path.split("/")[0]
-    return head in OURS and not head.startswith(".") or path.endswith(OUR_SUFFIXES)
+    head = path.split("/", maxsplit=1)[0]
+    return (head in OURS and not head.startswith(".")) or path.endswith(OUR_SUFFIXES)
 
 
 def is_there(path: str) -> bool:

@@ -19,13 +19,15 @@ _INTRODUCTION: Final = """\
 
 <!-- Written by scripts/rules-doc from the cards of the rules; change those. -->
 
-Every finding has a code, a severity, a place (line and column, or a JSON Pointer when the input was a Python mapping) and mostly a hint.
-An error keeps the flow from compiling when its code is below OAS100; a warning does not.
-From OAS100 on the rules say what a host and a reviewer refuse: `oasflow check` applies them, compiling does not.
-All findings of a file come in one run, in file order; one flaw makes one finding: what cannot be read hides what would follow from it.
-Codes OAS001 to OAS009 mean that the document could not be read. Where there is no document at all (OAS001 to OAS004) the command line exits with 2, for all other errors with 1.
-A code stands for one rule and is never reused for another.
-`oasflow rule CODE` shows a rule with an example; it also takes the rule's name and the names that the rule has elsewhere, which stand in the last column.
+Every finding has a code, a severity, a place (line and column, or a JSON Pointer when the input was a Python mapping) and usually a hint.
+An error with a code below OAS100 keeps the flow from compiling; a warning does not.
+The rules from OAS100 on say what a host or a reviewer refuses: `oasflow check` applies them, and compiling does not.
+All findings of a file come in one run, in file order.
+One mistake makes one finding: its consequences are not reported again.
+Codes OAS001 to OAS009 mean that the document could not be read.
+If there is no document at all (OAS001 to OAS004), the command line exits with 2; for all other errors it exits with 1.
+A code stands for one rule and is never reused for another rule.
+`oasflow rule CODE` shows a rule with an example; it also takes the name of the rule and the aliases in the last column.
 """
 
 SECTIONS: Final[tuple[tuple[str, int, int], ...]] = (
@@ -47,7 +49,7 @@ CHILD_AGENTS: Final = ("Child agents", 1, 99)
 """The codes DEP…, which `oasflow deps` finds."""
 
 _HEAD: Final = """\
-| code | severity | name | meaning | example fix | source and other names |
+| code | severity | name | meaning | correction | source and aliases |
 |---|---|---|---|---|---|"""
 
 

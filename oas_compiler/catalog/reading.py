@@ -103,10 +103,10 @@ READING: tuple[Rule, ...] = (
         code="OAS018",
         name="yaml-read-differently",
         severity="warning",
-        summary="A YAML scalar without quotes that YAML 1.2, which is read here, and YAML 1.1, which "
-        "Agent Spec's own tools read, take for different values: `no`, `017`, `1:30`, `1_000`, "
+        summary="A YAML scalar without quotes has one value in YAML 1.2, which oasflow reads, and "
+        "another value in YAML 1.1, which Agent Spec's own tools read: `no`, `017`, `1:30`, `1_000`, "
         "`2026-01-01`, `1e3`, `<<`.",
-        fix="Quote it where it is a string, write the number plainly where it is none.",
+        fix="Put quotes around a string; write a number in plain decimal form.",
         source="YAML 1.2, section 10.3; YAML 1.1 as PyYAML reads it",
         bad="description: no\ndefault: 017",
         good='description: "no"\ndefault: 17',

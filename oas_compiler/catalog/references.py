@@ -9,7 +9,7 @@ REFERENCES: tuple[Rule, ...] = (
         code="OAS010",
         name="unknown-reference",
         severity="error",
-        summary="A `$component_ref` names nothing that is defined in its scope.",
+        summary="A `$component_ref` names a component that is not defined around it.",
         fix="Write the name of a component; in Cinatra files one of the flow's own "
         "`$referenced_components`.",
         source="Agent Spec, component model; Cinatra V13",

@@ -284,7 +284,11 @@ def _text_asked(gate: Gate) -> str | None:
 
 
 def _to_edit(gate: Gate, in_words: bool) -> str:
-    """What stands in the editor at first: what the gate proposes, else an example that fits."""
+    """The text that the editor opens with.
+
+    For a text, the text that the gate proposes, else an empty one; for JSON, an example that fits,
+    filled with the values that the gate proposes.
+    """
     present = proposed(gate)
     if in_words:
         found = present.get(_text_asked(gate)) if isinstance(present, Mapping) else present

@@ -317,6 +317,24 @@ def test_an_editor_that_fails_is_told_in_a_line_and_the_gate_asks_again(
     assert seen.ended() == 3
 
 
+def test_the_editor_opens_an_empty_file_where_a_gate_takes_a_text(
+    screen: Any, oasflow: Oasflow, flow_file: Any, tmp_path: Path
+) -> None:
+    editor, opened = tmp_path / "editor", tmp_path / "opened"
+    editor.write_text(f'#!/bin/sh\ncp "$1" {opened}\nprintf \'Call it Bees\' > "$1"\n')
+    editor.chmod(0o755)
+    edges = [("ask", "words", "end", "words")]
+    flow = flow_of(start(), gate("ask", output=port("words")), end(port("words")), edges=edges)
+    seen = screen("run", flow_file(flow), "--run-id", "r1", VISUAL=str(editor))
+    seen.wait_for("leave waiting [q]: ")
+    seen.type("e")
+    seen.wait_for("approve with this [Enter], back [<]: ")
+    seen.type("")
+    assert seen.ended() == 0
+    assert opened.read_text("utf-8") == ""
+    assert oasflow("show", "r1", "--json").json["outputs"] == {"words": "Call it Bees"}
+
+
 def test_options_that_look_like_the_number_of_another_are_chosen_by_value() -> None:
     assert read_field({"enum": [2, 1]}, "1") == 1
     assert read_field({"enum": ["a", "b"]}, "2") == "b"

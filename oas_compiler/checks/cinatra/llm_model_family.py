@@ -18,7 +18,7 @@ from oas_compiler.findings.rules import Report, rule
     code="OAS134",
     name="llm-model-family",
     severity="warning",
-    summary="preferredModel is called like no model of any provider; the host has the list of models.",
+    summary="preferredModel has a name that no provider gives to its models; the host has the list of models.",
     fix="Write the full name of the model, as its provider does.",
     source="Cinatra V21",
     needs="cinatra",

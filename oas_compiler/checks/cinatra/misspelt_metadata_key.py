@@ -17,7 +17,7 @@ from oas_compiler.findings.rules import Report, rule
     code="OAS133",
     name="misspelt-metadata-key",
     severity="warning",
-    summary="A key of metadata.cinatra is almost one that is read, and that one is missing.",
+    summary="A key of metadata.cinatra is almost equal to a known key that is missing.",
     fix="Correct the spelling: keys are compared as they stand, with their case.",
     source="Cinatra, keys of metadata.cinatra",
     needs="cinatra",

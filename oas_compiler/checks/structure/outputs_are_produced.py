@@ -15,7 +15,7 @@ from oas_compiler.ir import EndNode
     code="OAS066",
     name="outputs-are-produced",
     severity="error",
-    summary="No EndNode has an output that the flow declares, and it has no default.",
+    summary="The flow declares an output that no EndNode has and that has no default.",
     fix="Add the output to an EndNode, or give it a default.",
     source="Agent Spec, data flow",
     needs="flow",

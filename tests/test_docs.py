@@ -1,0 +1,111 @@
+"""The files, imports and links that the documentation names are there."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+NOT_READ = {"decisions.md"}
+"""Notes of a day: they name files as these were called then."""
+DOCUMENTS = sorted(
+    path
+    for path in (ROOT / "README.md", *ROOT.glob("docs/*.md"), *ROOT.glob("*/**/README.md"))
+    if path.name not in NOT_READ and ".venv" not in path.parts and "node_modules" not in path.parts
+)
+ROOMS = ("", "oas_compiler", "cinatra_sdk", "cinatra_sdk/postgres")
+"""Folders in which a short path (`lower/names.py`) is looked for, beside the project's own."""
+OURS = {path.name for path in ROOT.iterdir() if path.is_dir()}
+OUR_SUFFIXES = (".py", ".sql")
+"""Of short paths only these are ours; `cinatra/oas.json` is a file in the reader's own package."""
+
+
+def find_paths(text: str) -> set[str]:
+    """The paths in backticks that mean files or folders of this project."""
+    found = set(re.findall(r"`([\w.<>*-]+/[\w./<>*-]*)`", text))
+    found |= set(re.findall(r"(?<![\w/`.])((?:docs|tests|scripts)/[\w./-]*\w)", text))
+    return {path for path in found if is_ours(path)}
+
+
+def is_ours(path: str) -> bool:
+    head = path.split("/", maxsplit=1)[0]
+    return (head in OURS and not head.startswith(".")) or path.endswith(OUR_SUFFIXES)
+
+
+def is_there(path: str) -> bool:
+    # `checks/<group>/` and `kinds/NAME.py` stand for every file of that form.
+    pattern = re.sub(r"<\w+>|\b[A-Z]{3,}(?=\.|$)|(?<=_)[A-Z]{3,}", "*", path).rstrip("/")
+    return any(any((ROOT / room).glob(pattern)) for room in ROOMS)
+
+
+def find_imports(program: str) -> list[tuple[str, str]]:
+    """Module and name of each `from … import …` of this project's packages."""
+    try:
+        tree = ast.parse(program)
+    except SyntaxError:
+        return []  # an abridged program: "…" stands for what a reader fills in
+    return [
+        (node.module, name.name)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and node.module
+        for name in node.names
+        if node.module.split(".")[0] in {"cinatra_sdk", "oas_compiler", "graphs"}
+    ]
+
+
+def name_of(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=name_of)
+def test_every_path_that_a_document_names_is_there(document: Path) -> None:
+    paths = find_paths(document.read_text(encoding="utf-8"))
+    assert sorted(path for path in paths if not is_there(path)) == []
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=name_of)
+def test_every_link_of_a_document_leads_to_a_file_and_a_heading(document: Path) -> None:
+    lost = []
+    links = re.findall(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)", without_code(document))
+    for file, heading in links:
+        target = (document.parent / file) if file else document
+        if not target.exists() or (heading and heading not in headings_of(target)):
+            lost.append(f"{file}#{heading}")
+    assert lost == []
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=name_of)
+def test_every_import_of_a_printed_program_succeeds(document: Path) -> None:
+    for program in re.findall(r"```python\n(.*?)```", document.read_text("utf-8"), re.DOTALL):
+        for module, name in find_imports(program):
+            if not hasattr(importlib.import_module(module), name):
+                importlib.import_module(f"{module}.{name}")
+
+
+def without_code(document: Path) -> str:
+    text = re.sub(r"^```.*?^```$", "", document.read_text("utf-8"), flags=re.DOTALL | re.MULTILINE)
+    return re.sub(r"`[^`\n]*`", "", text)
+
+
+def headings_of(document: Path) -> set[str]:
+    """The anchors that GitHub makes of the headings of a page."""
+    titles = re.findall(r"^#+ (.+)$", document.read_text("utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+def test_a_lost_path_and_a_lost_heading_are_noticed(tmp_path: Path) -> None:
+    # Control: each of the searches finds a mistake that is there.
+    assert find_paths("`tests/gone.py`, `lower/gone.py`, `cinatra/oas.json`, see docs/gone.md.") == {
+        "tests/gone.py", "lower/gone.py", "docs/gone.md",
+    }  # fmt: skip
+    assert not is_there("tests/gone.py")
+    assert is_there("checks/<group>/")
+    assert is_there("oas_compiler/kinds/NAME.py")
+    page = tmp_path / "page.md"
+    page.write_text("# The `ir` of a flow, `x=`\n", "utf-8")
+    assert headings_of(page) == {"the-ir-of-a-flow-x"}
+    assert find_imports("from cinatra_sdk.x import y\n") == [("cinatra_sdk.x", "y")]

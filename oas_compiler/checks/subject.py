@@ -24,6 +24,7 @@ from oas_compiler.component.component import with_article
 from oas_compiler.control.outline import Outline
 from oas_compiler.control.slots import SlotFlow, read_slots
 from oas_compiler.document.scope import Document
+from oas_compiler.document.unread import Unread
 from oas_compiler.ir import FlowIR, JsonValue, Place
 from oas_compiler.package.package import Package
 from oas_compiler.text.marks import child
@@ -117,6 +118,15 @@ class Subject:
     def place(self, pointer: str) -> Place:
         """Where a pointer of the document stands in its text."""
         return self.document.source.place(pointer)
+
+    def unread(self, *ways: Unread) -> frozenset[str]:
+        """Pointers of the places that a reader of the document could not take, in these ways."""
+        found = self.document.findings
+        return frozenset(place.pointer for way in ways for place in found.places_of(way.value))
+
+    def unread_lines(self, way: Unread) -> frozenset[int]:
+        """Lines of such places, where the text itself is at fault."""
+        return frozenset(place.line for place in self.document.findings.places_of(way.value))
 
     @cached_property
     def is_cinatra(self) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -84,6 +85,7 @@ class Findings:
 
     findings: list[Finding] = field(default_factory=list)
     _counts: dict[str, int] = field(default_factory=dict, repr=False, compare=False)
+    _places: dict[str, set[Place]] = field(default_factory=dict, repr=False, compare=False)
 
     def __iter__(self) -> Iterator[Finding]:
         return iter(self.findings)
@@ -98,6 +100,10 @@ class Findings:
     @property
     def warnings(self) -> list[Finding]:
         return [finding for finding in self.findings if finding.severity == "warning"]
+
+    def places_of(self, code: str) -> AbstractSet[Place]:
+        """Where findings of a code are, those too that are too many to be listed."""
+        return self._places.get(code, frozenset())
 
     def error(
         self,
@@ -120,6 +126,7 @@ class Findings:
 
         At most MAX_PER_CODE with one code; one more says that there are others.
         """
+        self._places.setdefault(finding.code, set()).add(finding.place)
         number = self._counts[finding.code] = self._counts.get(finding.code, 0) + 1
         if number > MAX_PER_CODE:
             if number == MAX_PER_CODE + 1:
@@ -133,6 +140,12 @@ class Findings:
                 finding, message=_shorten_to_line(texts[0]), hint=_shorten_to_line(texts[1])
             )
         self.findings.append(finding)
+
+    def include(self, other: Findings, file: str) -> None:
+        """Record those of another part of the work, as findings of a file."""
+        self.findings += [finding.in_file(file) for finding in other]
+        for code, places in other._places.items():
+            self._places.setdefault(code, set()).update(places)
 
 
 MAX_PER_CODE = 500

@@ -153,7 +153,7 @@ def read_raw(raw: bytes, file: str, findings: Findings) -> Source | None:
     """The document that the bytes of a file are; findings are named after the file."""
     own = Findings()
     read = _read_text(raw, file, file.lower().endswith(".json") or _looks_like_json(raw), own)
-    findings.findings += [finding.in_file(file) for finding in own]
+    findings.include(own, file)
     return read
 
 

@@ -21,7 +21,9 @@ from oas_compiler.checks.cinatra.bare_placeholders import (
     used_names,
 )
 from oas_compiler.checks.subject import Subject, Written
+from oas_compiler.document.unread import Unread
 from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.spelling import nearest_name
 from oas_compiler.templates.reading import TemplateReader, is_environment_name
 
 Texts: TypeAlias = list[tuple[str, str]]
@@ -42,16 +44,15 @@ HINT_COMMENT = "{# pyagentspec-input-hint (do not remove): {{ %s }} #}"
     good='"inputs": [{"title": "refs", "type": "array"}],\n"data": {"refs": "{# pyagentspec-input-hint (do not remove): {{ refs }} #}{{ refs | tojson }}"}',
 )
 def bare_inputs(subject: Subject, report: Report) -> None:
-    told: dict[str, str] | None = None
     reader = TemplateReader()
+    broken, undeclared = subject.unread(Unread.TEMPLATE), subject.unread(Unread.TEMPLATE_NAME)
     for node in subject.of_type("ApiNode"):
         if not isinstance(node.value.get("inputs"), list):
             continue
         texts = list(templates(node))
         unseen = _never_seen(node, texts)
         if unseen:
-            told = _map_template_findings(subject) if told is None else told
-            unseen -= _collect_explained_inputs(node, texts, told, (report, reader))
+            unseen -= _collect_explained_inputs(node, texts, (broken, undeclared), reader)
         _report_unseen_inputs(node, texts, unseen, (subject, report))
         if len(node.titles("inputs")) == len(node.items("inputs")):
             _report_undeclared_names(
@@ -64,27 +65,19 @@ def _never_seen(node: Written, texts: Texts) -> set[str]:
     return set(node.titles("inputs")) - {name for text, _ in texts for name in bare_names(text)}
 
 
-def _map_template_findings(subject: Subject) -> dict[str, str]:
-    """Pointer of a template → the finding about it."""
-    codes = {"OAS080", "OAS081"}
-    return {f.pointer: f.code for f in subject.document.findings if f.code in codes}
-
-
 def _collect_explained_inputs(
-    node: Written, texts: Texts, told: dict[str, str], run: tuple[Report, TemplateReader]
+    node: Written, texts: Texts, told: tuple[frozenset[str], frozenset[str]], reader: TemplateReader
 ) -> set[str]:
     """Inputs that stand in a broken template, or that an undeclared name is probably meant for."""
-    report, reader = run
+    broken, undeclared = told
     titles = node.titles("inputs")
     found: set[str] = set()
     for text, pointer in texts:
-        code = told.get(pointer)
-        if code == "OAS080":
+        if pointer in broken:
             found |= set(WORD.findall(text))
-        elif code == "OAS081":
+        elif pointer in undeclared:
             unknown = (used_names(text, reader) or frozenset()) - set(titles)
-            hints = {report.nearest(name, titles) for name in unknown}
-            found |= {title for title in titles if f'did you mean "{title}"?' in hints}
+            found |= {nearest_name(name, titles) for name in unknown}
     return found
 
 
@@ -135,7 +128,7 @@ def _report_undeclared_names(
             found.setdefault(name, pointer)
         if unknown and pointer.startswith(parsed):
             used = used_names(text, reader)
-            told |= unknown if used is None else unknown & used  # OAS080, OAS081
+            told |= unknown if used is None else unknown & used  # the reader's findings
     for name in sorted(found.keys() - told):
         report(
             f"the host sees {{{{ {name[:80]} }}}} in {node.label}, which is not one of its inputs",

@@ -11,6 +11,7 @@ What is wrong for Agent Spec too (no list, no title, an unknown type) is OAS022,
 from __future__ import annotations
 
 from oas_compiler.checks.subject import Subject, Written
+from oas_compiler.document.unread import Unread
 from oas_compiler.findings.rules import Report, rule
 from oas_compiler.ir import JsonValue
 from oas_compiler.text.descriptions import describe
@@ -34,7 +35,7 @@ def flow_descriptors(subject: Subject, report: Report) -> None:
     root = subject.root
     if root is None:
         return
-    told = {f.pointer for f in subject.document.findings if f.code in {"OAS022", "OAS037"}}
+    told = subject.unread(Unread.KIND_OF_VALUE, Unread.SCHEMA_TYPE)
     for field in ("inputs", "outputs"):
         if root.value.get(field) is None:
             report(

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from oas_compiler.checks.subject import Subject
+from oas_compiler.document.unread import Unread
 from oas_compiler.findings.rules import Report, rule
 
 HOST_VERSION = "26.1.0"
@@ -37,17 +38,9 @@ def host_version(subject: Subject, report: Report) -> None:
             f'the file has no agentspec_version; the host takes "{HOST_VERSION}" only',
             subject.place(pointer.rpartition("/")[0]),
         )
-    elif version != HOST_VERSION and not _is_reported(subject, pointer):
+    elif version != HOST_VERSION and pointer not in subject.unread(Unread.VERSION):
         report(
             f'the host takes Agent Spec "{HOST_VERSION}" only, this file is written for "{version}"',
             subject.place(pointer),
             hint="it compiles here, where a range of versions is read, but the host refuses it",
         )
-
-
-def _is_reported(subject: Subject, pointer: str) -> bool:
-    """Whether OAS025 was found: the version cannot be read at all."""
-    return any(
-        finding.code == "OAS025" and finding.pointer == pointer
-        for finding in subject.document.findings
-    )

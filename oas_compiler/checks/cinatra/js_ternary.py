@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from oas_compiler.checks.subject import Subject
+from oas_compiler.document.unread import Unread
 from oas_compiler.findings.rules import Report, rule
 
 
@@ -26,14 +27,12 @@ from oas_compiler.findings.rules import Report, rule
     good="\"message\": \"{{ 'yes' if approved else 'no' }}\"",
 )
 def js_ternary(subject: Subject, report: Report) -> None:
-    reported: set[str] | None = None
+    reported = subject.unread(Unread.TEMPLATE)
     for text in subject.texts:
         if "?" not in text.value or "{{" not in text.value:
             continue
         if not any(_is_ternary(inner) for inner in _iterate_expressions(text.value)):
             continue
-        if reported is None:
-            reported = {f.pointer for f in subject.document.findings if f.code == "OAS080"}
         if text.pointer not in reported:
             report(
                 "the text has a JavaScript ternary between {{ and }}, templates are Jinja",

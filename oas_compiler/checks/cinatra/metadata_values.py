@@ -17,6 +17,7 @@ from typing import Final
 from oas_compiler.checks.cinatra.metadata_keys import known_keys, misspelt_keys
 from oas_compiler.checks.flaws import Flaw, misspelt, tell
 from oas_compiler.checks.subject import Subject, Written
+from oas_compiler.document.unread import Unread
 from oas_compiler.findings.rules import Report, rule
 from oas_compiler.findings.spelling import did_you_mean
 from oas_compiler.ir import JsonValue
@@ -58,20 +59,13 @@ _MOST: Final = 200
     good='"requiresApproval": true',
 )
 def metadata_values(subject: Subject, report: Report) -> None:
+    misread = subject.unread_lines(Unread.YAML_WORD)
     for component in subject.components:
         for flaw in _find_component_flaws(subject, component):
-            if _is_told(subject, flaw.pointer):
+            if misread and subject.place(flaw.pointer).line in misread:
                 continue
             within = f" in metadata.cinatra of {component.label}"
             tell(report, flaw, subject.place, within=within)
-
-
-def _is_told(subject: Subject, pointer: str) -> bool:
-    """Whether YAML's `yes` or `no` stands there, which OAS018 tells."""
-    line = subject.place(pointer).line
-    return bool(line) and any(
-        one.code == "OAS018" and one.line == line for one in subject.document.findings
-    )
 
 
 def has_block(component: Written) -> bool:

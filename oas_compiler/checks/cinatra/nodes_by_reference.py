@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from oas_compiler.checks.subject import Subject, Written
 from oas_compiler.document.scope import REFERENCE, is_reference
+from oas_compiler.document.unread import Unread
 from oas_compiler.findings.rules import Report, rule
 
 
@@ -35,7 +36,7 @@ def nodes_by_reference(subject: Subject, report: Report) -> None:
         for index, node in enumerate(root.items("nodes"))
         if isinstance(node, dict) and not is_reference(node)
     ]
-    told = {f.pointer for f in subject.document.findings if f.code in {"OAS014", "OAS022"}}
+    told = subject.unread(Unread.KIND_OF_COMPONENT, Unread.KIND_OF_VALUE)
     for keys in (*places, *listed):
         if root.at(*keys) in told:
             continue

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from oas_compiler.checks.subject import Subject, Written
+from oas_compiler.document.unread import Unread
 from oas_compiler.findings.rules import Report, rule
 from oas_compiler.text.descriptions import describe
 
@@ -28,36 +29,36 @@ from oas_compiler.text.descriptions import describe
     good='{"component_type": "ParallelFlowNode", "name": "both",\n "subflows": [{"$component_ref": "first"}, {"$component_ref": "second"}]}',
 )
 def parallel_flows(subject: Subject, report: Report) -> None:
-    told = {
-        (finding.code, finding.pointer)
-        for finding in subject.document.findings
-        if finding.code in {"OAS022", "OAS023"}
-    }
+    told = {flaw: subject.unread(flaw) for flaw in (Unread.KIND_OF_VALUE, Unread.MISSING)}
     for node in subject.of_type("ParallelFlowNode"):
-        for pointer, problem, code in _find_node_problems(node):
-            if (code, pointer) not in told:
+        for pointer, problem, flaw in _find_node_problems(node):
+            if flaw is None or pointer not in told[flaw]:
                 report(f"{node.label} {problem}", subject.place(pointer))
 
 
-def _find_node_problems(node: Written) -> Iterator[tuple[str, str, str]]:
-    """Pointer, sentence, and the code under which a node that is read has it already."""
+def _find_node_problems(node: Written) -> Iterator[tuple[str, str, Unread | None]]:
+    """Pointer, sentence, and the flaw that a node which is read has there already."""
     name, subflows = node.value.get("name"), node.value.get("subflows")
     if name is None:
-        yield node.pointer, "needs a name", ""
+        yield node.pointer, "needs a name", None
     elif not isinstance(name, str):
-        yield node.at("name"), f"must have a string as its name, not {describe(name)}", "OAS022"
+        yield (
+            node.at("name"),
+            f"must have a string as its name, not {describe(name)}",
+            Unread.KIND_OF_VALUE,
+        )
     if subflows is None:
-        yield node.pointer, "needs a list of subflows", "OAS023"
+        yield node.pointer, "needs a list of subflows", Unread.MISSING
     elif not isinstance(subflows, list):
-        yield node.at("subflows"), "must have a list of subflows", "OAS022"
+        yield node.at("subflows"), "must have a list of subflows", Unread.KIND_OF_VALUE
     elif not subflows:
-        yield node.at("subflows"), "needs at least one subflow", ""
+        yield node.at("subflows"), "needs at least one subflow", None
     for index, subflow in enumerate(node.items("subflows")):
         if not isinstance(subflow, dict):
             what = f"lists {describe(subflow)} as a subflow; it is a $component_ref or a Flow"
-            yield node.at("subflows", index), what, "OAS022"
+            yield node.at("subflows", index), what, Unread.KIND_OF_VALUE
     for field in ("inputs", "outputs"):
         ports = node.value.get(field)
         if ports is not None and not isinstance(ports, list):
             what = f"must have a list or null as {field}, not {describe(ports)}"
-            yield node.at(field), what, "OAS022"
+            yield node.at(field), what, Unread.KIND_OF_VALUE

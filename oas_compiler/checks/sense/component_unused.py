@@ -9,14 +9,16 @@ from typing import Final
 
 from oas_compiler.checks.subject import Subject
 from oas_compiler.document.scope import DEFINITIONS, REFERENCE
+from oas_compiler.document.unread import Unread
 from oas_compiler.findings.rules import Report, rule
 from oas_compiler.ir import JsonValue
 from oas_compiler.text.marks import child
 
-_REFERENCES: Final = frozenset(
-    {"OAS010", "OAS011", "OAS013", "OAS014", "OAS022", "OAS023", "OAS026"}
-)
-"""Findings about references, and about what they lead to."""
+_REFERENCES: Final = (
+    Unread.UNKNOWN_REFERENCE, Unread.CIRCULAR_REFERENCE, Unread.REFERENCE_NOT_TEXT, Unread.KIND_OF_COMPONENT,
+    Unread.KIND_OF_VALUE, Unread.MISSING, Unread.COMPONENT_TYPE,
+)  # fmt: skip
+"""Flaws of references, and of what they lead to."""
 
 
 @rule(
@@ -31,7 +33,7 @@ _REFERENCES: Final = frozenset(
     good='"$referenced_components": {"write": {…}}',
 )
 def component_unused(subject: Subject, report: Report) -> None:
-    if any(found.code in _REFERENCES for found in subject.document.findings):
+    if subject.unread(*_REFERENCES):
         return  # what a reference that cannot be followed means may be one of these
     used = {text.value for text in subject.texts if text.keys[-1:] == (REFERENCE,)}
     for component in subject.components:

@@ -10,6 +10,7 @@ from oas_compiler.checks.structure.gaps import Gaps
 from oas_compiler.checks.structure.ports_of import Titles, instead
 from oas_compiler.checks.structure.turned import turned_links
 from oas_compiler.checks.subject import Subject
+from oas_compiler.document.unread import Unread
 from oas_compiler.findings.rules import Report, rule
 from oas_compiler.ir import FlowIR
 
@@ -26,7 +27,7 @@ from oas_compiler.ir import FlowIR
     good='"outputs": [{"title": "draft"}]   with   "source_output": "draft"',
 )
 def known_outputs(subject: Subject, report: Report) -> None:
-    apart = {found.pointer for found in subject.document.findings if found.code == "OAS068"}
+    apart = subject.unread(Unread.START_INPUTS)
     for flow in subject.flows:
         titles, gaps = Titles(flow), Gaps(flow)
         for edge in flow.data_edges:
@@ -34,7 +35,7 @@ def known_outputs(subject: Subject, report: Report) -> None:
             if node is None or gaps.hides_ports(node) or edge.output in titles.outputs(node):
                 continue
             if node.place.pointer in apart and edge.output in _inputs_of(flow, subject):
-                continue  # OAS068 says that the StartNode lacks it
+                continue  # the StartNode lacks it, which was reported
             report(
                 f'"{node.id}" has no output "{edge.output}"',
                 part_of(subject, edge.place, "source_output"),

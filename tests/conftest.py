@@ -30,16 +30,22 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 
 LONGEST = (
-    "tests/cli/test_cli_selecting.py",
-    "tests/store/test_processes.py",
-    "tests/cli/test_cli_context.py",
-    "tests/cli/test_cli_processes.py",
-    "tests/attacks/test_server.py",
-    "tests/cli/test_cli_terminal.py",
     "tests/examples/test_demo.py",
-    "tests/graphs/test_studio.py",
-    "tests/examples/test_readmes.py",
     "tests/test_readme.py",
+    "tests/cli/test_cli_processes.py",
+    "tests/postgres/test_local.py",
+    "tests/cli/test_cli_selecting.py",
+    "tests/cli/test_cli_context.py",
+    "tests/benchmarks/test_benchmarks.py",
+    "tests/store/test_eligible.py",
+    "tests/cli/test_cli_runs.py",
+    "tests/mutants/test_harness.py",
+    "tests/cli/test_cli_public_agents.py",
+    "tests/attacks/test_trust.py",
+    "tests/store/test_processes.py",
+    "tests/examples/test_readmes.py",
+    "tests/graphs/test_studio.py",
+    "tests/attacks/test_server.py",
 )
 """Files that take twenty seconds and more: begun first, so that no process ends with one alone."""
 

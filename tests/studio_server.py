@@ -70,7 +70,7 @@ def studio(
     (folder / "langgraph.json").write_text(json.dumps(offered))
     port = free_port()
     url = f"http://127.0.0.1:{port}"
-    command = [sys.executable, "-m", "langgraph_cli", "dev", "--no-browser", "--no-reload"]
+    command = [sys.executable, "-m", "tests.studio_program", "dev", "--no-browser", "--no-reload"]
     command += ["--host", "127.0.0.1", "--port", str(port), "--n-jobs-per-worker", "2"]
     environment = {name: os.environ[name] for name in INHERITED if name in os.environ}
     log = folder / "server.log"

@@ -24,7 +24,7 @@ import yaml
 
 BOOK = Path(__file__).with_name("book")
 EVERY = 16
-"""Of the further forms of a door, the default suite takes each eighth."""
+"""Of the further forms of a door, the default suite takes each sixteenth."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,6 +7,7 @@ import logging
 import os
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -94,6 +95,14 @@ def oasflow(fresh_database: str) -> Iterator[Oasflow]:
     if not program.exists():
         pytest.skip("the program oasflow is not installed beside this Python")
     made = Oasflow(program, {**os.environ, "DATABASE_URL": fresh_database})
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def started(oasflow: Oasflow) -> Iterator[Oasflow]:
+    """The same, each in a new interpreter: how a program starts and ends is tested."""
+    made = replace(oasflow, starts=True, begun=[])
     yield made
     made.close()
 

@@ -1,12 +1,16 @@
-"""`oasflow` as a real process."""
+"""`oasflow` as a real process: forked from a warm one, or started where that shows more."""
 
 from __future__ import annotations
 
 import json
-import subprocess
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from tests.warm import Process, begin, start
+
+MAIN = "oas_compiler.cli:main"
 
 PATIENCE = 120.0
 """Seconds after which a test gives a process up; a process that hangs is a failure."""
@@ -29,32 +33,29 @@ class Ended:
 class Oasflow:
     program: Path
     env: dict[str, str]
-    begun: list[subprocess.Popen[str]] = field(default_factory=list)
+    starts: bool = False
+    """Start a new interpreter for every command: what is tested is how the program starts."""
+    begun: list[Process] = field(default_factory=list)
 
     def __call__(self, *arguments: str, stdin: str | None = None, **env: str) -> Ended:
         """Run a command to its end, without a terminal."""
-        done = subprocess.run(
-            [str(self.program), *arguments],
-            env={**self.env, **env},
-            input=stdin if stdin is not None else "",
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE,
-            check=False,
-        )
-        assert "Traceback" not in done.stderr, done.stderr
-        return Ended(done.returncode, done.stdout, done.stderr)
+        process = self._start(arguments, env)
+        out, err = process.communicate(stdin or "", timeout=PATIENCE)
+        assert "Traceback" not in err, err
+        assert process.returncode is not None
+        return Ended(process.returncode, out, err)
 
-    def begin(self, *arguments: str, **env: str) -> subprocess.Popen[str]:
-        """Start a command and leave it running."""
-        process = subprocess.Popen(
-            [str(self.program), *arguments],
-            env={**self.env, **env},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+    def begin(self, *arguments: str, **env: str) -> Process:
+        """Begin a command, which has nothing to read, and leave it running."""
+        process = self._start(arguments, env)
+        assert process.stdin is not None
+        process.stdin.close()
+        process.stdin = None
+        return process
+
+    def _start(self, arguments: tuple[str, ...], more: Mapping[str, str]) -> Process:
+        how = start if self.starts else begin
+        process = how(MAIN, [str(self.program)], arguments, {**self.env, **more})
         self.begun.append(process)
         return process
 
@@ -64,6 +65,6 @@ class Oasflow:
             if process.poll() is None:
                 process.kill()
             process.wait()
-            for stream in (process.stdout, process.stderr):
+            for stream in (process.stdin, process.stdout, process.stderr):
                 if stream is not None:
                     stream.close()

@@ -12,8 +12,12 @@ import struct
 import subprocess
 import termios
 import time
+from pathlib import Path
 
 import pyte
+from oasflow_process import MAIN
+
+from tests.warm import WarmProcess, may_be_warm, warm
 
 PATIENCE = 60.0
 ROWS = 4000
@@ -40,6 +44,23 @@ class _Cells(pyte.Screen):
         super().linefeed()
 
 
+def _start(
+    command: list[str], env: dict[str, str], slave: int
+) -> subprocess.Popen[bytes] | WarmProcess:
+    if Path(command[0]).name == "oasflow" and may_be_warm(env):
+        return warm(MAIN, command, env, terminal=slave)
+    return subprocess.Popen(
+        command,
+        env=env,
+        stdin=slave,
+        stdout=slave,
+        stderr=slave,
+        start_new_session=True,
+        # Only one system call happens between fork and exec, so threads do not matter.
+        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # noqa: PLW1509
+    )
+
+
 class Screen:
     """Runs `command` with the terminal as stdin, stdout and stderr, and as its controlling one."""
 
@@ -47,16 +68,7 @@ class Screen:
         self._master, slave = pty.openpty()
         columns = int(env.get("COLUMNS", "100"))
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
-        self._process = subprocess.Popen(
-            command,
-            env={"TERM": "xterm-256color", "COLUMNS": "100", **env},
-            stdin=slave,
-            stdout=slave,
-            stderr=slave,
-            start_new_session=True,
-            # Only one system call happens between fork and exec, so threads do not matter.
-            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # noqa: PLW1509
-        )
+        self._process = _start(command, {"TERM": "xterm-256color", "COLUMNS": "100", **env}, slave)
         os.close(slave)
         self.raw = ""
         """Everything that came, with control sequences."""

@@ -106,12 +106,12 @@ def platform() -> Iterator[_Platform]:
 
 
 def test_an_interrupt_during_a_node_leaves_the_run_resumable(
-    oasflow: Oasflow, flow_file: Any, platform: _Platform
+    started: Oasflow, oasflow: Oasflow, flow_file: Any, platform: _Platform
 ) -> None:
     path = flow_file(
         flow_of(start(), api("work", outputs=[{"title": "done", "type": "string"}]), end())
     )
-    process = oasflow.begin("run", path, "--base-url", platform.url, "--run-id", "r1")
+    process = started.begin("run", path, "--base-url", platform.url, "--run-id", "r1")
     assert platform.arrived.wait(PATIENCE)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=PATIENCE)
@@ -140,11 +140,11 @@ def test_a_run_token_comes_from_the_environment_and_is_told_to_nobody(
 
 
 def test_a_reader_that_goes_away_ends_the_output_and_nothing_else(
-    oasflow: Oasflow, flow_file: Any
+    started: Oasflow, flow_file: Any
 ) -> None:
     path = flow_file("[1, 2]")
     for arguments in (("check", *[path] * 200), ("check", "--json", *[path] * 200)):
-        process = oasflow.begin(*arguments)
+        process = started.begin(*arguments)
         assert process.stdout is not None
         assert process.stderr is not None
         process.stdout.close()
@@ -155,9 +155,9 @@ def test_a_reader_that_goes_away_ends_the_output_and_nothing_else(
 
 
 def test_a_run_whose_progress_nobody_reads_is_not_failed_by_that(
-    oasflow: Oasflow, flow_file: Any
+    started: Oasflow, oasflow: Oasflow, flow_file: Any
 ) -> None:
-    process = oasflow.begin("run", flow_file(), "--simulate", "--yes", "--run-id", "r1")
+    process = started.begin("run", flow_file(), "--simulate", "--yes", "--run-id", "r1")
     assert process.stderr is not None
     assert process.stdout is not None
     process.stderr.close()

@@ -69,5 +69,9 @@ def say(text: str) -> None:
     print(text, flush=True)
 
 
-if __name__ == "__main__":
+def run() -> None:
     main(*sys.argv[1:])
+
+
+if __name__ == "__main__":
+    run()

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import signal
-import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
-from pathlib import Path
 
 import psycopg
 import pytest
 
 from cinatra_sdk.postgres.database import Database
 from cinatra_sdk.store.artifacts import ArtifactStore
+from tests.warm import Process, begin
 
-REPOSITORY = Path(__file__).resolve().parents[2]
+PROGRAM = (sys.executable, "-m", "tests.store.recorder")
 ROWS = 3
 
 
@@ -33,11 +33,8 @@ def store(fresh_database: str) -> Iterator[ArtifactStore]:
 def recorder(fresh_database: str) -> Iterator:
     with ExitStack() as stack:
 
-        def start(*how: str) -> subprocess.Popen[str]:
-            process = subprocess.Popen(
-                [sys.executable, "-m", "tests.store.recorder", fresh_database, *how],
-                cwd=REPOSITORY, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-            )  # fmt: skip
+        def start(*how: str) -> Process:
+            process = begin("tests.store.recorder:run", PROGRAM, [fresh_database, *how], os.environ)
             stack.callback(process.communicate)
             stack.callback(process.kill)
             assert heard(process) == "ready"
@@ -46,12 +43,12 @@ def recorder(fresh_database: str) -> Iterator:
         yield start
 
 
-def heard(process: subprocess.Popen[str]) -> str:
+def heard(process: Process) -> str:
     assert process.stdout is not None
     return process.stdout.readline().strip()
 
 
-def tell(process: subprocess.Popen[str]) -> None:
+def tell(process: Process) -> None:
     assert process.stdin is not None
     process.stdin.write("on\n")
     process.stdin.flush()

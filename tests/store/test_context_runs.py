@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.util
 import itertools
 import json
-import multiprocessing
 import signal
 import threading
 from collections.abc import Iterator
@@ -34,6 +33,7 @@ from tests.store.selecting import (
     envelope,
     meet_before_writing,
 )
+from tests.warm import FORKED
 from tests.wired_flows import GATE, wired
 
 ROUNDS = 20
@@ -41,8 +41,6 @@ needs_server = pytest.mark.skipif(
     importlib.util.find_spec("uvicorn") is None, reason="the extra `server` is not installed"
 )
 # Children are forked from a server that has imported everything and holds no connection.
-PROCESSES = multiprocessing.get_context("forkserver")
-PROCESSES.set_forkserver_preload(["tests.store.selecting", "tests.store.crasher"])
 
 
 @pytest.fixture
@@ -64,7 +62,7 @@ def shelf(world: World) -> Iterator[Shelf]:
 
 def killed_at(point: str | int, world: World, run_id: str = "r1") -> bool:
     """Whether the process died there, as it was to."""
-    child = PROCESSES.Process(target=selecting.until, args=(point, world, run_id))
+    child = FORKED.Process(target=selecting.until, args=(point, world, run_id))
     child.start()
     child.join()
     assert child.exitcode in (0, -signal.SIGKILL)
@@ -73,8 +71,8 @@ def killed_at(point: str | int, world: World, run_id: str = "r1") -> bool:
 
 def gone_on(world: World, run_id: str = "r1", **how: Any) -> tuple[str, str | None, str | None]:
     """Status and error of the run after another process has gone on with it."""
-    here, there = PROCESSES.Pipe(duplex=False)
-    child = PROCESSES.Process(target=selecting.on, args=(world, run_id, there), kwargs=how)
+    here, there = FORKED.Pipe(duplex=False)
+    child = FORKED.Process(target=selecting.on, args=(world, run_id, there), kwargs=how)
     child.start()
     there.close()
     try:
@@ -223,13 +221,13 @@ def routes(world: World, how: str) -> Iterator[str]:
 
 def raced(world: World, base: str, *rounds: list[str], salted: bool = False) -> list[list[Any]]:
     """What each of the processes was answered, round by round."""
-    barrier = PROCESSES.Barrier(len(rounds), timeout=60)
+    barrier = FORKED.Barrier(len(rounds), timeout=60)
     running = []
     for number, texts in enumerate(rounds):
-        here, there = PROCESSES.Pipe(duplex=False)
+        here, there = FORKED.Pipe(duplex=False)
         salt = str(number) if salted else ""
         racer = Racer(world=world, base_url=base, rounds=tuple(texts), salt=salt)
-        child = PROCESSES.Process(target=selecting.race, args=(racer, barrier, there))
+        child = FORKED.Process(target=selecting.race, args=(racer, barrier, there))
         child.start()
         there.close()
         running.append((child, here))

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import http.server
 import json
-import multiprocessing
+import os
 import random
 import signal
-import subprocess
 import sys
 import threading
 from collections import Counter
@@ -18,21 +17,21 @@ from typing import Any
 import pytest
 
 from cinatra_sdk import Decision, RunStore
+from tests.effort import tries
 from tests.flows import api, end, flow_node, flow_of, gate, port, start
 from tests.store.crasher import crash_at
+from tests.warm import FORKED, Process, begin
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 OUTREACH = REPOSITORY.parent / "shared" / "corpus" / "cinatra" / "email-outreach-agent"
 
 
-def worker(*args: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "tests.store.worker", *args],
-        cwd=REPOSITORY, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
+def worker(*args: str) -> Process:
+    program = (sys.executable, "-m", "tests.store.worker")
+    return begin("tests.store.worker:run", program, args, os.environ)
 
 
-def said(process: subprocess.Popen[str]) -> dict[str, Any]:
+def said(process: Process) -> dict[str, Any]:
     assert process.stdout is not None
     line = process.stdout.readline()
     if not line:
@@ -43,7 +42,7 @@ def said(process: subprocess.Popen[str]) -> dict[str, Any]:
     return answer
 
 
-def close(process: subprocess.Popen[str]) -> None:
+def close(process: Process) -> None:
     if process.poll() is None:
         process.send_signal(signal.SIGKILL)
     process.communicate()
@@ -218,13 +217,13 @@ def test_a_kill_at_every_checkpoint_write_loses_nothing(
     )  # fmt: skip
     file = tmp_path / "oas.json"
     file.write_text(json.dumps(flow))
-    # Children are forked from a server that has imported everything and holds no connection.
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["tests.store.crasher"])
+    # By default a third of the points, at either kind of write; all of them with the long tests.
+    step = tries(3, 1)
     points = 0
-    for point in range(1, 200):
+    for point in range(1, 200, step):
         run_id = f"r{point}"
-        child = context.Process(
+        # Forked from a server that has imported everything and holds no connection.
+        child = FORKED.Process(
             target=crash_at, args=(point, fresh_database, str(record), run_id, str(file))
         )
         child.start()
@@ -239,7 +238,7 @@ def test_a_kill_at_every_checkpoint_write_loses_nothing(
             assert run.status == "completed", (point, run)
             kinds = [row["gate_id"] for row in store.decisions(run_id)]
             assert sorted(kinds) == ["confirm", "sub/check"], point
-    assert points >= 20
+    assert points * step >= 20
     by_run: dict[str, list[str]] = {}
     for line in record.read_text().splitlines():
         call = json.loads(line)
@@ -262,13 +261,11 @@ def test_outreach_survives_kills_at_random_writes_one_after_another(
     print(f"seed {seed}")
     dice = random.Random(seed)
     record = tmp_path / "calls.jsonl"
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["tests.store.crasher"])
     killed = 0
     for number in range(60):
         run_id = f"k{number}"
         target = (dice.randrange(1, 110), fresh_database, str(record), run_id, str(OUTREACH))
-        child = context.Process(target=crash_at, args=target)
+        child = FORKED.Process(target=crash_at, args=target)
         child.start()
         child.join()
         killed += child.exitcode == -signal.SIGKILL

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
 import signal
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from cinatra_sdk.platform import SimulatedPlatform
 from oas_compiler import compile_flow
 from tests.flows import api, end, flow_of, port, start
 from tests.store.crasher import crash_at, die_once_recorded
+from tests.warm import FORKED
 
 GROUPED = {"site": "@cinatra-ai/agent-builder:grouped-setup-form"}
 
@@ -149,7 +149,7 @@ def test_a_process_that_is_killed_between_the_answer_and_the_work_has_kept_the_i
     store: RunStore, fresh_database: str
 ) -> None:
     begun(store)
-    child = multiprocessing.get_context("forkserver").Process(
+    child = FORKED.Process(
         target=die_once_recorded, args=(fresh_database, "r1", "start", "https://a.example")
     )
     child.start()
@@ -178,13 +178,11 @@ def test_a_kill_at_every_checkpoint_write_loses_no_input_and_keeps_none_twice(
 ) -> None:
     file, record = tmp_path / "oas.json", tmp_path / "calls.jsonl"
     file.write_text(json.dumps(asking()))
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["tests.store.crasher"])
     points = 0
     for point in range(1, 100):
         run_id = f"r{point}"
         args = (point, fresh_database, str(record), run_id, str(file))
-        child = context.Process(target=crash_at, args=args)
+        child = FORKED.Process(target=crash_at, args=args)
         child.start()
         child.join()
         if child.exitcode == 0:

@@ -45,5 +45,9 @@ def say(run: Run) -> None:
     print(json.dumps(line), flush=True)
 
 
-if __name__ == "__main__":
+def run() -> None:
     main(*sys.argv[1:])
+
+
+if __name__ == "__main__":
+    run()

@@ -4,7 +4,7 @@
         def get(self, run_id: str) -> Run: ...
         aget = in_thread(get)              # await store.aget("r1")
 
-The work of the database is the same either way, and one piece of code keeps one set of promises.
+Both forms do the same database work with one implementation.
 """
 
 from __future__ import annotations

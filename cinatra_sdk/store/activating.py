@@ -164,9 +164,9 @@ class _Activation:
         return ending
 
     def _refuse_effects(self) -> None:
-        """Asked before every call of a run: one that was stopped or rejected makes none.
+        """Called before every call of a run: a stopped or rejected run makes no call.
 
-        Its decisions are asked too: a checkpoint that somebody wrote may lead past a rejection.
+        The decisions are read too, because a tampered checkpoint may lead past a rejection.
         """
         with self.database.connection() as connection:
             status, rejected_at = standing_of(connection, self.run_id)

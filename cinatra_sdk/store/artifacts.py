@@ -150,9 +150,10 @@ class ArtifactStore:
         registry: ExtensionRegistry,
         project_id: str | None = None,
     ) -> ContextResolution:
-        """What the slot may take, in order, and what it takes without a person: one statement.
+        """The candidates of the slot, in order, and the refs it takes without a person: one
+        statement.
 
-        Fails closed: a project that is not one of the actor's gives nothing, without a statement.
+        Fails closed: a project outside the actor's projects yields nothing, without a statement.
         """
         project = (project_id or "").strip() or None
         if project is not None and project not in actor.project_ids:
@@ -192,9 +193,9 @@ class ArtifactStore:
     # ------------------------------------------------------------------ the record
 
     def record(self, choice: Choice) -> bool:
-        """Keep a choice, all of it or nothing; False where no row of it is new.
+        """Record a choice, all rows or none; returns False where no row is new.
 
-        From now on it is the latest one of its slot, also where it was there before another.
+        It becomes the latest choice of its slot, also when it was recorded before.
 
         Raises: `ContextError` `selection_incoherent` when three keys do not belong together.
         """

@@ -57,10 +57,11 @@ def is_host_context(given: object) -> bool:
 
 
 def refuse_strangers(flow: DurableFlow, host: HostContext) -> None:
-    """Raise `NotConfigured` where something of this process would go to an address that only the run names.
+    """Raise `NotConfigured` where secrets of this process would go to an address that only the run
+    names.
 
-    The context's credentials to the run's own address, or the values of the flow's placeholders to
-    any address that it may call.
+    Secrets are the context's credentials, sent to the run's own address, and the values of the
+    flow's placeholders, sent to any address that the run may call.
     """
     if _holds_credentials(host) and not takes_credentials(flow.platform):
         about: Any = flow.platform.describe()

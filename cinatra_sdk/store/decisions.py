@@ -1,7 +1,7 @@
-"""Decisions in the database: which gate is open, the row that is kept, what was skipped.
+"""Decisions in the database: finds the open gate, records decisions, records skipped gates.
 
-A decision belongs to one visit of a gate and to what it showed then (`payload_sha256`): the first
-row counts, and nobody changes it.
+A decision belongs to one visit of a gate and to the payload that the gate showed
+(`payload_sha256`).  The first row counts, and no row ever changes.
 """
 
 from __future__ import annotations
@@ -174,9 +174,9 @@ def _kept_value(gate: Gate, decision: Decision) -> JsonValue | _Unset:
 
 
 def filled_in(connection: Rows, run_ids: Sequence[str]) -> dict[str, dict[str, JsonValue]]:
-    """By run: the inputs that were answered at its setup gates.
+    """Run → the inputs that were answered at its setup gates.
 
-    The decisions are their only record, so that an answer and its inputs are kept at once.
+    Only the decisions hold these inputs, so that an answer and its inputs are stored together.
     """
     filled: dict[str, dict[str, JsonValue]] = {}
     found = {"run_ids": list(run_ids), "step": SETUP_STEP}
@@ -244,10 +244,10 @@ def is_decided(connection: Rows, row: Row, gate: Gate) -> bool:
 
 
 def standing_of(connection: Rows, run_id: str) -> tuple[str, str]:
-    """The run's status, and the gate of its first rejection; empty where nobody has rejected it.
+    """The run's status, and the gate of its first rejection; empty without a rejection.
 
-    Checkpoints say how a run goes on, and whoever runs flows may write them; a rejection is in a row
-    that nobody changes.
+    The rejection is read from its row, which never changes: every process that runs flows may write
+    checkpoints.
     """
     row = one(connection, "load_standing", {"run_id": run_id})
     return ("", "") if row is None else (row["status"], row["rejected_at_gate"] or "")

@@ -1,7 +1,7 @@
-"""The flow of a stored run: what the store needs of it, and how it is made again.
+"""The flow of a stored run: the protocol that the store needs, and how a flow is rebuilt.
 
-The store knows nothing of OAS files.  Whoever can compile one registers a loader under the entry
-point group `oasflow.flow_loader`; the compiler of this project does.
+The store knows nothing of OAS files.  A compiler registers a loader under the entry point group
+`oasflow.flow_loader`, as this project's compiler does.
 """
 
 from __future__ import annotations
@@ -120,9 +120,10 @@ def platform_of(
     record: str | None,
     allow: Sequence[str] = (),
 ) -> Platform:
-    """The run's own platform, made again from its description as far as this process agrees.
+    """The run's own platform, rebuilt from its description as far as this process allows.
 
-    Raises: `NotConfigured` saying what this process lacks, or what is wrong with the description.
+    Raises: `NotConfigured`, which says what this process lacks, or what is wrong with the
+    description.
     """
     description = row["platform"]
     try:

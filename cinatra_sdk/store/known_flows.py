@@ -57,7 +57,7 @@ class Parts(TypedDict, total=False):
 def refuse_other_names(given: Iterable[str], known: type, of: str) -> None:
     """Raise `TypeError` for a keyword that the record `known` does not have, as Python does.
 
-    Keywords that are described by a `TypedDict` are looked at by type checkers only.
+    At run time Python itself does not check keywords that are typed by a `TypedDict`.
     """
     for name in given:
         if name not in known.__annotations__:

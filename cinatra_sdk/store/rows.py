@@ -99,10 +99,10 @@ def failure_of(error: Exception, host: HostContext) -> dict[str, Any]:
 
 
 def file_label(file: str) -> str:
-    """The absolute path of a flow's file, as people are shown it; empty where there is none.
+    """The absolute path of a flow's file, as shown to people; empty where there is no file.
 
-    It is said from another folder, on another day: a path as somebody typed it would name another
-    file there.  Nothing ever opens it.
+    The path is absolute because it is read from another folder, later, where a relative path would
+    name another file.  The path is never opened.
     """
     try:
         # Links are not resolved: people know the file by the path that they typed.
@@ -167,7 +167,8 @@ def gates_in(row: Row) -> tuple[tuple[Gate, ...], tuple[str, ...]]:
 
 
 def run_of(row: Row, filled: Mapping[str, JsonValue]) -> Run:
-    """The row as a run.  What cannot be read of it is left out and named: others are not held up.
+    """The row as a run.  Unreadable parts are left out and named, so that other runs can still be
+    listed.
 
     filled: inputs that were answered at setup gates.
     """

@@ -170,10 +170,10 @@ class RunStore:
     def find(self, prefix: str, *, tenant: str | None = None, to_act: bool = False) -> str:
         """The one run whose id is `prefix`, or begins with it; see `short_names.py`.
 
-        Without a tenant only the ids of runs of no tenant may be shortened.
-        to_act: something is done to the run, so that an id that somebody gave counts only whole.
+        Without a tenant, only ids of runs without a tenant may be shortened.  to_act: the caller
+        will act on the run, so an id that a person chose must be written in full.
 
-        Raises: `RunNotFound` when there is none, or are several.
+        Raises: `RunNotFound` when no run fits, or several do.
         """
         with self._database.connection() as connection:
             rows = every(connection, "find_runs", {"prefix": prefix, "tenant": tenant})

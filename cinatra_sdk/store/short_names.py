@@ -1,6 +1,6 @@
-"""Which run a person means by a shortened id.
+"""The run that a person means by a shortened id.
 
-In: what was typed and the runs that come into question, the whole id first.
+In: the typed text and the candidate runs, an exact match first.
 Out: one run id, or `RunNotFound`.
 
     "3f2a" among 3f2a91bc77d0            3f2a91bc77d0

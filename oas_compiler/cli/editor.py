@@ -1,6 +1,6 @@
-"""A text in somebody's own editor.
+"""Lets a person edit a text in the person's own editor.
 
-In: a text.  Out: the text as it was saved, without the line end that editors add.
+In: a text.  Out: the saved text, without the line end that editors add.
 
     edited("Bees", ".txt")  ->  "Bees on the roof"
 """
@@ -21,23 +21,23 @@ from cinatra_sdk.text.files import read_unlinked
 from oas_compiler.cli.terminal import is_terminal
 
 MAX_EDITED: Final = 8 * 1024 * 1024
-"""Bytes of a text that somebody saved; no answer is as long."""
+"""Bytes of a saved text; longer than any answer."""
 
 
 class EditorFailed(Exception):
-    """Nothing was edited; the text says why, and where to find what was written."""
+    """Editing failed; the message says why, and where the written text is."""
 
 
 class NoEditor(EditorFailed):
-    """There is none on this machine."""
+    """No editor is installed on this machine."""
 
 
 def edited(text: str, suffix: str) -> str:
-    """`text` as it is after $VISUAL, $EDITOR, or the first editor that there is.
+    """`text` after editing in $VISUAL, $EDITOR, or the first installed editor.
 
-    suffix: of the file's name, `.json`: editors go by it.
+    suffix: ending of the file's name, as `.json`; editors choose their mode by it.
 
-    Raises: `EditorFailed`; a file that is no text in UTF-8 stays where it is.
+    Raises: `EditorFailed`; then a file that is not UTF-8 text stays where it is.
     """
     command = next(_list_editors(), None)
     if command is None:

@@ -6,7 +6,7 @@
 
 Upper-case names belong to the environment: the platform fills them in, a flow never feeds them.
 Nothing of a template is evaluated here, not even a constant such as `9 ** 9 ** 9`.
-Templates of the common kind are read by template_names.py, which says the same without Jinja.
+Templates of the common kind are read by names.py, which gives the same result without Jinja.
 What takes a parser or a compiler counts with its words and signs, up to a bound of the document.
 """
 

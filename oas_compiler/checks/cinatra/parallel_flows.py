@@ -2,8 +2,8 @@
 
 {"component_type": "ParallelFlowNode", "name": "both", "subflows": []}   ->   OAS106
 
-Of a node that the flow lists, a field that is missing or of the wrong kind is OAS022 or OAS023;
-the host looks at those that no flow lists, too.
+In a node that the flow lists, a missing or wrong field is OAS022 or OAS023; the host also checks
+nodes that no flow lists.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def parallel_flows(subject: Subject, report: Report) -> None:
 
 
 def _find_node_problems(node: Written) -> Iterator[tuple[str, str, str]]:
-    """Pointer, sentence, and the code under which a node that is read has it already."""
+    """Pointer, sentence, and the code that reports the same for a listed node."""
     name, subflows = node.value.get("name"), node.value.get("subflows")
     if name is None:
         yield node.pointer, "needs a name", ""

@@ -60,10 +60,10 @@ def is_credential_name(name: str) -> bool:
 
 
 def looks_written(name: str, value: str, *, in_header: bool) -> bool:
-    """Whether the value under the name of a credential is the credential itself.
+    """Whether the value under the name of a credential is a literal credential.
 
-    In a header everything is that does not stand for another value; in other places a name such
-    as "token" may be a word of the author's own.
+    In a header, every value that is no placeholder counts; elsewhere a name such as "token" may be
+    an ordinary word of the author.
     """
     plain = name.replace("_", "").replace("-", "").casefold()
     if len(value) > _LONGEST_VALUE or _stands_for_another(value):

@@ -41,9 +41,9 @@ def bare_names(text: str) -> set[str]:
 
 
 def used_names(text: str, reader: TemplateReader) -> frozenset[str] | None:
-    """Of the names that the pattern finds, those that rendering looks up, and maybe others.
+    """The names of the pattern that rendering may look up.
 
-    `None` when the text is no valid template, or the document has too much of them to tell.
+    `None` when the text is no valid template, or when the document has too many to tell.
     """
     if not any(mark in text for mark in _HIDING):
         return frozenset(bare_names(text))  # the common case, without parsing

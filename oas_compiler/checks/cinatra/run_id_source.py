@@ -83,9 +83,9 @@ def _from_start(edge: DataEdge, flow: FlowIR) -> bool:
 
 
 def _find_source_problem(edge: DataEdge, flow: FlowIR, inputs: Collection[str] | None) -> str:
-    """What is wrong with the source of one edge; empty when it is the host's run id.
+    """The problem with the source of one edge; empty when it is the host's run id.
 
-    `inputs`: what the flow lists; `None` when it leaves that to its StartNode.
+    `inputs`: the flow's listed inputs; `None` when only its StartNode lists them.
     """
     if not _from_start(edge, flow):
         return f'comes from "{edge.source[:80]}", not from the StartNode'

@@ -9,7 +9,7 @@ The folders and modules, from the ground up; each imports only those above it he
     governed          what only the host sets: sealed state, policy, secrets
     context           context slots: pure rules of what may be chosen
     platform          the one seam to the outside
-    engine            what is asked of LangGraph: where a node stands, and whether it may act
+    engine            everything the SDK asks of LangGraph: where a node stands, whether it may act
     gates             pausing for a person
     runs advancing    one run as records; driven from stop to stop
     blocks            nodes for graphs that are written by hand
@@ -129,7 +129,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    # Everything is imported by whoever uses it: checking a file needs no LangGraph and no database.
+    # A name is imported on first use: checking a file needs no LangGraph and no database.
     if name not in _LATER:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"cinatra_sdk.{_LATER[name]}"), name)

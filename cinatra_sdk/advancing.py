@@ -1,11 +1,11 @@
 """One run: driven from stop to stop, on any checkpointer.
 
-In: a graph, its input, and who answers gates.  Out: `Stop`: where the run stands now.
+In: a graph, its input, and a function that answers gates.  Out: `Stop`: where the run stands now.
 
     advance(graph, start, config, context=…, answer=…)  ->  Stop(status="waiting", gates=(Gate(…),))
 
-A run is done when its own terminal node wrote a terminal status, never because the engine has
-nothing left to do: after a crash at the wrong moment the engine looks finished and is not.
+A run has ended when its own terminal node wrote a terminal status, never because the engine has
+nothing left to do: after a crash at the wrong moment the engine only looks finished.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Graph: TypeAlias = CompiledStateGraph[Any, Any, Any, Any]
 Answerer: TypeAlias = Callable[[Gate], "Mapping[str, JsonValue] | None"]
 """The JSON that resumes a gate, or None to leave it waiting."""
 MAX_STALLS = 3
-"""Steps without any progress before a run is given up."""
+"""Steps without progress after which a run is given up."""
 
 
 def advance(
@@ -43,7 +43,7 @@ def advance(
 ) -> Stop:
     """Drive the run until it ends or every waiting gate lacks an answer.
 
-    Begins, goes on after a crash, and resumes, whichever the thread needs.
+    Starts the run, continues it after a crash, or resumes it, as its thread requires.
     Raises: what a node raises (`FlowError`, `PlatformError`), and the checkpointer's errors.
     """
     snapshot = graph.get_state(config)
@@ -57,8 +57,8 @@ def advance(
             return stop
         _run_step(graph, _choose_command(snapshot, start, resume), config, context, on_event)
         after = graph.get_state(config)
-        # The engine can lose a write of its own in silence (a checkpointer that failed in the
-        # background): once more, then it is not that.
+        # The engine can silently lose a write (when a checkpointer fails in the background): try
+        # once more before concluding that the run makes no progress.
         stalled = stalled + 1 if _read_standing(after) == _read_standing(snapshot) else 0
         if stalled >= MAX_STALLS:
             raise _no_progress(snapshot, stop)
@@ -81,12 +81,13 @@ def _no_progress(snapshot: StateSnapshot, stop: Stop) -> NodeFailed:
 
 
 def _read_standing(snapshot: StateSnapshot) -> tuple[Any, set[str]]:
-    """What changes with every step forward: inside a subflow only the gates that wait do.
+    """A value that changes with every step forward; inside a subflow only the waiting gates change.
 
-    Gates by their own ids, which have the visit: the engine's change with every checkpoint.
+    Gates count by their own ids, which include the visit: the engine's ids change with every
+    checkpoint.
 
-    The turn, where the graph keeps one: a further checkpoint alone is no step forward, and a thread
-    whose rows somebody wrote may get one each time and come to nothing.
+    The turn counts where the graph keeps a turn.  A further checkpoint alone is no progress: a
+    thread with tampered rows may get a checkpoint each time and never advance.
     """
     turn = (snapshot.values or {}).get("cursor")
     place = snapshot.config if turn is None else turn
@@ -99,12 +100,12 @@ def _choose_command(
     if resume:
         return Command(resume=resume)
     if snapshot.created_at is not None and (snapshot.next or snapshot.tasks):
-        # A crash left work that the engine knows about.  `next` alone is not the answer: between a
-        # node's writes and the checkpoint after them it is empty, and the finished task is in
-        # `tasks`; starting anew there would do the node's work, and its calls, a second time.
+        # A crash left work that the engine knows about.  `next` alone does not show this: between a
+        # node's writes and the checkpoint after them `next` is empty, and the finished task is in
+        # `tasks`. Starting again there would repeat the node's work, and its calls.
         return None
-    # A thread that has not begun, or one whose next task was lost: the StartNode begins it, or
-    # sends it on to where the cursor stands.
+    # A thread that has not begun, or whose next task was lost: the StartNode begins the run, or
+    # passes it on to the node at the cursor.
     return start
 
 
@@ -143,7 +144,7 @@ def _read_event(namespace: Any, chunk: Any) -> Event:
 
 
 def decisions_in(snapshot: StateSnapshot) -> Iterator[Mapping[str, Any]]:
-    """The decisions that the state holds, those of subflows that have not ended yet too.
+    """The decisions in the state, also those of subflows that have not ended.
 
     `snapshot` was taken with `subgraphs=True`.
     """
@@ -154,17 +155,17 @@ def decisions_in(snapshot: StateSnapshot) -> Iterator[Mapping[str, Any]]:
 
 
 def stop_of(snapshot: StateSnapshot) -> Stop:
-    """What a snapshot says of the run; `running` when work is left that needs no person."""
+    """Where the run stands in a snapshot; `running` when work is left that needs no person."""
     values = snapshot.values or {}
     gates = gates_of(snapshot.interrupts)
     status: Any = values.get("status")
     if values.get("ended") is not None:
-        # Sealed by the run's own end: whatever somebody wrote afterwards is no rejection.
+        # Sealed by the run's own end: a later write is no rejection.
         status = "completed"
     elif values.get("rejected_at"):
         status = "rejected"
     elif status == "completed" and "cursor" in values:
-        # Somebody wrote a status over a run that has not reached its end.
+        # A tampered status: the run has not reached its end.
         status = "waiting" if gates else "running"
     elif status not in TERMINAL:
         status = "waiting" if gates else "running"

@@ -1,4 +1,4 @@
-"""Words that both packages obey, and that a host reads in data: one place for each.
+"""Words that both packages use, and that hosts read in data; each word is defined here once.
 
 Standard library only: checking a file imports this module and nothing else of the SDK.
 """
@@ -10,23 +10,25 @@ from typing import Final, Literal, TypeAlias
 # ------------------------------------------------------------------ runs
 
 Status: TypeAlias = Literal["running", "waiting", "completed", "rejected", "failed", "stopped"]
-"""Where a run can stand."""
+"""The status of a run."""
 TERMINAL: Final[tuple[str, ...]] = ("completed", "rejected", "failed", "stopped")
-"""No activation works on the run any more; a failed run can be tried again."""
+"""No activation continues such a run; a failed run can be retried."""
 ENDED: Final[tuple[str, ...]] = ("completed", "rejected", "stopped")
-"""For good: nothing is called any more, and nothing of the run changes."""
+"""Final: such a run makes no calls and never changes."""
 
 RUN_ID_INPUTS: Final = ("cinatra_run_id", "agent_run_id")
-"""Inputs of a flow that carry the run's own id: the host's wins over whatever anybody sends."""
+"""Inputs of a flow that carry the run's own id: the host's value replaces any given value."""
 
 # ------------------------------------------------------------------ gates
 
 SETUP_STEP: Final = 0
-"""Number of the policy step of the gate that asks for inputs of the run which nobody has given."""
+"""Number of the policy step of the setup gate, which asks for missing inputs of the run."""
 FALLBACK_RENDERER: Final = "@cinatra-ai/agent-builder:schema-field-fallback"
-"""The host's screen for a gate whose author named none."""
+"""The host's screen for a gate whose author named no screen."""
 MAX_GATE_VISITS: Final = 100
-"""How often one run may come to a gate whose author named no number, and the highest number."""
+"""Largest number of visits of a gate in one run, and the default where the author sets no
+number.
+"""
 
 # ------------------------------------------------------------------ classes of risk
 

@@ -1,4 +1,4 @@
-"""What can go wrong in a run, and who is told.
+"""The errors of a run, in one tree.
 
 Error tree
     FlowError(RuntimeError)         `.code`, `.hint`
@@ -7,7 +7,7 @@ Error tree
         PlaceholderRefused          a placeholder that is a setting of the runtime itself
         PolicyInvalid               the host's approval policy: a run refuses to start on it
         AnswerInvalid               a person's answer, before anything is written
-            ChoiceGone              names the artifacts that can be chosen no more
+            ChoiceGone              names the chosen artifacts that are gone
         GateClosed                  the gate was answered before; says by whom and when
         NodeFailed                  a node of the flow: names the node and the cause
             LimitExceeded           a loop went on for too long
@@ -18,10 +18,10 @@ Error tree
         StoreError                  the database, named without its password
             RunNotFound
             GateUnreadable          a stored gate was damaged, or made by another version
-            NotConfigured           the run asks for what this process has not been given
+            NotConfigured                   the run needs a setting that this process lacks
             RunBusy                 another process is working on the run right now
             RunEnded                the run is in a terminal status
-        RunNotCompleted             the result of a run was asked for that has none
+        RunNotCompleted             the run has no result
     PlatformError                   see cinatra_sdk.platform.protocol
 """
 
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 class FlowError(RuntimeError):
     """An error of a flow or a run; the text is safe to show and to store.
 
-    A `RuntimeError`, because LangGraph's server tells its clients the texts of Python's own kinds
-    of errors only, and its retry policy takes others for something that may go away.
+    A `RuntimeError`, because LangGraph's server shows its clients only the texts of Python's
+    built-in errors, and its retry policy retries other errors.
     """
 
     code = "flow_error"
@@ -80,7 +80,7 @@ class AnswerInvalid(FlowError, ValueError):
 
 
 class ChoiceGone(AnswerInvalid):
-    """Artifacts that the answer chooses can be chosen no more; others still can."""
+    """The answer chooses artifacts that are gone; other artifacts can still be chosen."""
 
     def __init__(
         self,
@@ -106,7 +106,7 @@ class GateClosed(FlowError):
 class NodeFailed(FlowError):
     """A node of the flow failed; `node` is its OAS id, `path` the FlowNodes around it.
 
-    `code` is the platform's word for what is wrong where it has one, else the class's.
+    `code` is the platform's error code if it gave a code, else the code of the class.
     """
 
     code = "node_failed"
@@ -140,7 +140,7 @@ class FlowChanged(FlowError):
 
 
 class EngineUnsupported(FlowError):
-    """The installed LangGraph does not give what a defence relies on; nothing was done."""
+    """The installed LangGraph lacks information that a defence relies on; nothing was done."""
 
     code = "engine_unsupported"
 
@@ -164,19 +164,21 @@ class RunNotFound(StoreError):
 
 
 class GateUnreadable(StoreError, ValueError):
-    """What a waiting gate shows cannot be read from its row or checkpoint; it takes no answer."""
+    """The payload of a waiting gate cannot be read from its row or checkpoint; the gate takes no
+    answer.
+    """
 
     code = "gate_unreadable"
 
 
 class NotConfigured(StoreError):
-    """A run asks for an address or a variable that this process was not given; nothing was done."""
+    """A run needs an address or a variable that this process lacks; nothing was done."""
 
     code = "not_configured"
 
 
 class RunBusy(StoreError):
-    """Another process holds the run; it may be tried again."""
+    """Another process holds the run; the caller may try again."""
 
     code = "run_busy"
 
@@ -190,7 +192,7 @@ class RunEnded(StoreError):
 class RunNotCompleted(FlowError):
     """A run has no result: it failed, was rejected or stopped, or has not ended yet.
 
-    `code` is that of the error of a failed run, else the status; `status` and `node` say more.
+    `code` is the error code of a failed run, else the run's status; see also `status` and `node`.
     """
 
     def __init__(

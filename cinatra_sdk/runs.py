@@ -1,10 +1,10 @@
-"""One run as records: where it stands, what happens in it, and what the store knows of it.
+"""Records of a run: where it stands, its events, and its row in the store.
 
-    Stop(status="waiting", gates=(Gate(…),))      what `advancing.advance` comes to
-    Event(kind="finished", node="review")         what it tells on the way
+    Stop(status="waiting", gates=(Gate(…),))      the result of `advancing.advance`
+    Event(kind="finished", node="review")         an event on the way
     Run(id="r1", status="waiting", …)             a row of the store
 
-Whoever only looks at runs loads no engine: see `advancing.py` for what drives them.
+This module loads no engine, so that listing runs is fast; `advancing.py` drives runs.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ OnEvent: TypeAlias = Callable[["Event"], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
-    """Something that happened during an activation, for people to watch."""
+    """An event during an activation, for people to watch."""
 
     kind: str
     """`started` or `finished`: one visit of one node."""
@@ -34,17 +34,17 @@ class Event:
     path: tuple[str, ...] = ()
     """The FlowNodes around it."""
     waits: bool = False
-    """The node stopped at a gate."""
+    """Whether the node stopped at a gate."""
     error: str = ""
     decision: Mapping[str, JsonValue] | None = None
-    """What was decided at the gate that finished: `{"approved", "skipped", "by", "reason", …}`."""
+    """The decision at the finished gate: `{"approved", "skipped", "by", "reason", …}`."""
     next: str | None = None
-    """Id of the node whose turn it is then, where the finished one says so."""
+    """Id of the node that has the next turn, where the finished node names it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stop:
-    """Where a run stands when nothing more can be done without a person."""
+    """Where a run stands when it cannot continue without a person."""
 
     status: Status
     outputs: Mapping[str, JsonValue] | None = None
@@ -54,12 +54,12 @@ class Stop:
     decisions: tuple[Mapping[str, JsonValue], ...] = ()
     rejected_at: str = ""
     gates: tuple[Gate, ...] = ()
-    """Those that wait."""
+    """The waiting gates."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """A run as the store knows it."""
+    """A run as the store keeps it."""
 
     id: str
     status: Status
@@ -67,10 +67,10 @@ class Run:
     flow: str = ""
     """The flow's name."""
     file: str = ""
-    """Path of the file that it was started from, for people: nothing opens it; empty for none."""
+    """Path of the flow's file, for people; never opened; empty where there is no file."""
     digest: str = ""
     input: Mapping[str, JsonValue] = field(default_factory=dict)
-    """What it was started with, and what was answered since at its setup gates."""
+    """The inputs at the start, and the inputs that were answered since at setup gates."""
     outputs: Mapping[str, JsonValue] | None = None
     branch: str | None = None
     messages: tuple[Mapping[str, JsonValue], ...] = ()
@@ -80,23 +80,27 @@ class Run:
     """`{"code": …, "message": …, "node": …}` of a failed run."""
     attempts: int = 0
     stopped_by: str = ""
-    """Who stopped a stopped run; empty where nobody said.  `updated_at` is when that was."""
+    """The person who stopped the run; empty where no name was given.  `updated_at` is the time of
+    the stop.
+    """
     stop_reason: str = ""
     unreadable: tuple[str, ...] = ()
-    """What of the stored run cannot be read, `waiting[0]: it has no "payload"`; empty: nothing."""
+    """The unreadable parts of the stored run, as `waiting[0]: it has no "payload"`; empty without
+    any.
+    """
     started_by: str = ""
-    """Who started it; empty where nobody said."""
+    """The person who started the run; empty where no name was given."""
     variables: tuple[str, ...] = ()
-    """Names of the placeholders that it was started with: whoever goes on gives their values."""
+    """Names of the flow's placeholders; a process that continues the run supplies their values."""
     platform: Mapping[str, JsonValue] = field(default_factory=dict)
-    """Where it calls, as its platform's `describe()` says it; no secret."""
+    """The platform's `describe()`; holds no secret."""
     created_at: datetime | None = None
     updated_at: datetime | None = None
 
     def result(self) -> Mapping[str, JsonValue]:
         """The outputs of a completed run.
 
-        Raises: `RunNotCompleted` for every other one, with the error of a failed one.
+        Raises: `RunNotCompleted` for every other run, with the error of a failed run.
         """
         if self.status == "completed":
             return self.outputs or {}

@@ -1,27 +1,30 @@
 """Context selection as a graph: the public selection agent, for graphs that are written by hand.
 
-In: `parentPackageName`, `slotId`; `parentRunId` (this run's own where it is empty), `projectId`.
-Out: `contextRefs` and `contextSlotBindings`, one list under both names: `[{"slotId", "refs": […]}]`.
+In: `parentPackageName`, `slotId`; `parentRunId` (empty: this run's own id), `projectId`.
+Out: `contextRefs` and `contextSlotBindings`, one list under both names: `[{"slotId", "refs":
+[…]}]`.
 
-    start                   what only the host says, sealed
-    resolve_context         POST /api/context-resolve: candidates, slotMeta, what is preselected
+    start                   the governed keys, sealed
+    resolve_context         POST /api/context-resolve: candidates, slotMeta, preselected refs
     select_mode             an autonomous slot goes around the gate
-    emit_context_payload    what the gate is to show
+    emit_context_payload    the data that the gate shows
     context_select_gate     gate, step 1: the ContextSelector screen
     finalize_interactive    POST /api/context-finalize: the person's choice is checked and recorded
-    finalize_autonomous     the same with what was preselected
+    finalize_autonomous     the same with the preselected refs
     end                     the bindings; or rejected
 
-A choice that can be recorded no more, because an artifact went after the decision, is taken back: the
-slot is resolved again, and a person is asked again.  Every decision stays in `decisions`.
+A choice cannot be recorded when one of its artifacts went away after the decision.  Such a choice
+is taken back: the slot is resolved again and a person is asked again.  Every decision stays in
+`decisions`.
 
     builder.add_node("context_voice", context_selection(
         platform, node="context_voice", slot_id="voice", package_name="@acme/writer"))
     state  {"context_voice_output": {"contextRefs": […], "contextSlotBindings": […]}}
 
-The node ids are those of the public agent's flow, because a host recognises a signed call by them.
-Whoever answers the gate learns there what the slot does not allow; a slot that needs more refs
-than there are stops the run before anybody is asked, and an autonomous one when it is finalized.
+The nodes have the ids of the public agent's flow, because a host recognises a signed call by them.
+The gate itself refuses an answer that the slot does not allow.  A slot that needs more refs than
+there are candidates stops the run before a person is asked; an autonomous slot stops it when the
+selection is finalized.
 
 Source: seed 000 (Agent Context Slots); Cinatra's contracts, sections 5 and 6.
 """
@@ -83,7 +86,7 @@ Bindings = Annotated[list[dict[str, Any]], HostOnly]
 
 
 class Input(TypedDict, total=False):
-    """What a caller sends; a key that is not here cannot be set at all."""
+    """What a caller sends; a caller cannot set any other key."""
 
     parentRunId: str
     parentPackageName: str
@@ -92,7 +95,7 @@ class Input(TypedDict, total=False):
 
 
 class InsideInput(Input, total=False):
-    """What a graph around this one hands in: its own word on the run besides, sealed."""
+    """The input from a graph around this one: also the governed keys of that graph, sealed."""
 
     bearer_token: Annotated[str, HostOnly]
     approval_policy: Annotated[Any, HostOnly]
@@ -100,7 +103,7 @@ class InsideInput(Input, total=False):
 
 
 class Output(TypedDict, total=False):
-    """What a caller gets."""
+    """What a caller receives."""
 
     status: str
     rejected_at: str
@@ -109,7 +112,7 @@ class Output(TypedDict, total=False):
 
 
 class State(GovernedState):
-    """Everything the nodes know."""
+    """Every state key of the nodes."""
 
     parentRunId: str
     parentPackageName: str
@@ -121,9 +124,9 @@ class State(GovernedState):
     selection_decision: Annotated[dict[str, Any], Latest]
     userResponse: Annotated[str, Latest]
     decisions: Annotated[list[dict[str, Any]], Appended]
-    """Of every time that the gate asked."""
+    """The decisions of all visits of the gate."""
     refusals: Annotated[list[dict[str, Any]], Appended]
-    """Of every finalize that was taken back."""
+    """The finalize calls whose choice was taken back."""
     finalize_interactive_output: Object
     finalize_autonomous_output: Object
     contextRefs: Bindings
@@ -223,7 +226,7 @@ def _by_decision(state: Mapping[str, Any]) -> str:
 
 
 def _by_record(state: Mapping[str, Any]) -> str:
-    # A router is also told what the node wrote, word for word, of keys that are empty now.
+    # A router also sees the raw update of the node, with keys that the state leaves empty.
     resolved = isinstance(state.get("resolve_context_output"), Mapping)
     taken_back = not resolved and bool(state.get("refusals")) and not has_ended(state)
     return "taken back" if taken_back else "done"
@@ -282,7 +285,9 @@ def _build_request_node(
 def _taken_back(
     state: Mapping[str, Any], call: PlatformCall, error: PlatformError, *, most: int
 ) -> dict[str, Any] | None:
-    """The update after which the slot is resolved again; None where that would be of no use."""
+    """The update that makes the graph resolve the slot again; None where resolving again cannot
+    help.
+    """
     if error.code not in OUTDATED or len(state.get("refusals") or ()) >= most:
         return None
     return {
@@ -292,7 +297,7 @@ def _taken_back(
 
 
 def _describe_slot(state: Mapping[str, Any], run_id: str) -> dict[str, JsonValue]:
-    """Which slot of which run; the run is this one unless the caller names the one it works for."""
+    """The slot and its run: the run that the caller names, else this run."""
     params = state["input_params"]
     return {
         "parentRunId": params["parentRunId"] or run_id,
@@ -307,7 +312,7 @@ def _build_finalize_body(
 ) -> dict[str, JsonValue]:
     resolved = state.get("resolve_context_output") or {}
     if resolved.get("selectionMode") != mode:
-        # A jump (`Command(goto=…)`) must not finalize for nobody what a person was to choose.
+        # A jump (`Command(goto=…)`) must not finalize a selection that a person should have made.
         raise NodeFailed(
             f"'finalize_{mode}' was reached for a slot that is not {mode}",
             node=f"finalize_{mode}",
@@ -324,20 +329,20 @@ def _chosen_by_a_person(state: Mapping[str, Any], run_id: str) -> dict[str, Json
 
 def _chosen_without_a_person(state: Mapping[str, Any], run_id: str) -> dict[str, JsonValue]:
     resolved = state.get("resolve_context_output") or {}
-    # The three keys of each: nothing else of a ref is believed.
+    # Only the three keys of each ref are taken from the answer.
     refs = [{key: ref[key] for key in PINNED} for ref in resolved.get("selectedRefs", [])]
     mode = resolved.get("resolutionMode")
     envelope = {
         "slotId": state["input_params"]["slotId"],
         "resolutionMode": mode,
-        # Override means one ref, the narrowest, whatever the platform preselects.
+        # Override means one ref, the narrowest, even when the platform preselects more.
         "selectedRefs": refs[:1] if mode == "override" else refs,
     }
     return _build_finalize_body(state, run_id, mode="autonomous", response=json.dumps(envelope))
 
 
 def _emit_payload(state: Mapping[str, Any]) -> dict[str, Any]:
-    """What the gate shows; nothing where the run has ended, or has shown it already."""
+    """The data that the gate shows; empty when the run has ended or has shown the data already."""
     resolved = state.get("resolve_context_output")
     if was_sent() or resolved is None or has_ended(state) or "emit_context_payload_output" in state:
         return {}
@@ -377,7 +382,7 @@ def _build_result(state: Mapping[str, Any]) -> dict[str, Any]:
         finalized = state.get(f"{node}_output")
         if finalized is not None:
             bindings = seal(finalized["contextSlotBindings"])
-            # The seed's name and the public agents' name for one and the same list.
+            # Two names for the same list: the seed's and the public agents'.
             return {
                 "contextRefs": bindings,
                 "contextSlotBindings": bindings,

@@ -1,6 +1,6 @@
 """A flow file as a graph for LangGraph Studio: the factory that `langgraph.json` names.
 
-In: the path of a flow file.  Out: its graph, without a checkpointer, which the server brings.
+In: the path of a flow file.  Out: its graph, without a checkpointer: the server supplies one.
 
     OASFLOW_FLOW=agents/email/cinatra/oas.json langgraph dev
 
@@ -9,9 +9,10 @@ In: the path of a flow file.  Out: its graph, without a checkpointer, which the 
     CINATRA_BASE_URL  the platform that its calls go to; unset: a simulation
     OASFLOW_EFFECTS   "forks" lets forks of a thread make calls too; unset: only the thread's own line
 
-A client of the server is not its host: without `OASFLOW_FLOWS` it cannot name a file at all, and
-with it none outside that folder.  A file is compiled once per server, so that a run which waits
-at a gate goes on with the flow it began with; start the server again to see a change.
+A client of the server is not its host.  Without `OASFLOW_FLOWS` a client cannot name a file; with
+it, a client can only name files inside that folder.  The server compiles a file once, so that a run
+which waits at a gate continues with the flow it began with.  Restart the server to see a change of
+the file.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ from oas_compiler.text.source import FLOW_FILES
 from oas_compiler.text.tree import flows_of
 
 _SHOWN: Final = 10
-"""Flows of the folder that an error names."""
+"""Number of flows that an error lists."""
 DEFAULT_FLOW: Final = Path(__file__).with_name("flows") / "hello_gate.json"
 
 
@@ -84,9 +85,9 @@ def flow_path(chosen: object, env: Mapping[str, str]) -> Path:
             f"OASFLOW_FLOWS has no flow {str(chosen)[:200]!r}",
             hint=_describe_choices(folder, str(chosen)),
         ) from None
-    except (OSError, ValueError):  # no name of a file: half of a pair
+    except (OSError, ValueError):  # half of a surrogate pair: no file has such a name
         path = Path()
-    # "" and "." name the folder itself, which is no choice
+    # "" and "." name the folder itself, not a flow
     if path in {Path(), Path(os.path.realpath(folder))}:
         raise InputInvalid(
             f"the flow must be a path inside the folder OASFLOW_FLOWS, not {str(chosen)[:200]!r}",
@@ -96,7 +97,7 @@ def flow_path(chosen: object, env: Mapping[str, str]) -> Path:
 
 
 def _describe_choices(folder: str, chosen: str) -> str:
-    """The nearest flow of the folder, and the first of them, as a client may name them."""
+    """A hint: the flow with the most similar name, and the first flows of the folder."""
     root = Path(os.path.realpath(folder))
     names = sorted(
         {name for file in flows_of([str(root)]).files if (name := _name_flow(root, file))}
@@ -108,7 +109,9 @@ def _describe_choices(folder: str, chosen: str) -> str:
 
 
 def _name_flow(root: Path, file: str) -> str:
-    """The agent's folder, or the file where the folder does not say which; empty outside `root`."""
+    """The name of a flow for clients: its agent's folder, or the file where the folder is
+    ambiguous. Empty for a file outside `root`.
+    """
     path = Path(file)
     if not path.is_relative_to(root):
         return ""

@@ -1,8 +1,8 @@
 """The email outreach orchestrator, written by hand: ten nodes, three gates.
 
-In: `campaign_goal`, `audience`, `sender_email`.  Out: `status`, and what was sent.
+In: `campaign_goal`, `audience`, `sender_email`.  Out: `status`, and the emails that were sent.
 
-    host_node                   what only the host says, sealed
+    host_node                   the governed keys, sealed
     stage_0                     create the campaign
     stage_1_recipients          child agent: who gets the emails
     hitl_recipients_review      gate, step 2, read_only
@@ -13,12 +13,12 @@ In: `campaign_goal`, `audience`, `sender_email`.  Out: `status`, and what was se
     stage_4_send                child agent: sends
     terminal_node               completed, or rejected
 
-A rejection stops the run twice over: the gate's router leads to `terminal_node`, and every
-stage does nothing once `rejected_at` is set.  Each stage also needs the sealed decisions of the
-gates before it, so that a jump past a gate (`Command(goto=…)`) reaches a node that refuses.
+Two mechanisms stop a rejected run: the gate's router leads to `terminal_node`, and every stage does
+nothing once `rejected_at` is set.  Each stage also needs the sealed decisions of the gates before
+it, so that a jump past a gate (`Command(goto=…)`) reaches a node that refuses to act.
 
-`graph` is for LangGraph Studio: without a checkpointer, which the server brings itself, and on a
-simulated platform unless `CINATRA_BASE_URL` is set.
+`graph` is for LangGraph Studio: it has no checkpointer, because the server supplies one, and calls
+a simulated platform unless `CINATRA_BASE_URL` is set.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ POLICY: Final[dict[str, JsonValue]] = {
         {"stepNumber": 5, "riskClass": "send_external_message", "requiresApproval": True},
     ]
 }
-"""In force where the host gives no policy of its own."""
+"""The approval policy when the host gives none."""
 GUARDS: Final = ((5, "hitl_send_confirmation", "stage_4_send"),)
 
 INPUTS: Final[dict[str, dict[str, JsonValue]]] = {
@@ -112,14 +112,16 @@ SAMPLES: Final[dict[str, JsonValue]] = {
     "stage_3_ai_review": {"verdict": "accepted", "remarks": "Friendly and short."},
     "stage_4_send": {"sent": 2},
 }
-"""What the simulation answers in Studio."""
+"""Answers of the simulated platform in Studio."""
 
 Object = Annotated[dict[str, Any], HostOnly]
-"""Written once, by a node of this graph; no caller's JSON can make the sealed form it takes."""
+"""A value that a node of this graph writes once, sealed; JSON from a caller cannot forge the
+seal.
+"""
 
 
 class Input(TypedDict):
-    """What a caller sends; a key that is not here cannot be set at all."""
+    """What a caller sends; a caller cannot set any other key."""
 
     campaign_goal: str
     audience: str
@@ -127,7 +129,7 @@ class Input(TypedDict):
 
 
 class Output(TypedDict, total=False):
-    """What a caller gets."""
+    """What a caller receives."""
 
     status: str
     rejected_at: str
@@ -135,7 +137,7 @@ class Output(TypedDict, total=False):
 
 
 class State(GovernedState):
-    """Everything the ten nodes know."""
+    """Every state key of the ten nodes."""
 
     campaign_goal: str
     audience: str
@@ -161,7 +163,7 @@ def build_graph(
 
     effects: "forks" lets forks of a thread make calls too.
 
-    Give a checkpointer to run it yourself: a gate can only be answered where one is.
+    To run the graph yourself, give a checkpointer: without a checkpointer no gate can be answered.
     """
     platform = platform if platform is not None else platform_of(os.environ, stubs=SAMPLES)
     builder: StateGraph[Any, HostContext, Any, Any] = StateGraph(
@@ -323,7 +325,7 @@ _BEFORE: Final = {
     "hitl_drafts_review": ("stage_0_output", "stage_2_generate_drafts_output"),
     "hitl_send_confirmation": ("stage_1_recipients_output", "stage_3_ai_review_output"),
 }
-"""What each gate shows, and so must find in the state."""
+"""The state keys that each gate shows, and therefore requires."""
 
 
 def _recipients_shown(state: Mapping[str, Any]) -> dict[str, JsonValue]:

@@ -30,7 +30,8 @@ def platform_of(
 
 
 def effects_of(env: Mapping[str, str]) -> Effects:
-    """Whether nodes act in forks of a thread (`OASFLOW_EFFECTS=forks`): whoever runs the server says.
+    """Whether nodes act in forks of a thread (`OASFLOW_EFFECTS=forks`): the server's operator
+    decides.
 
     Raises: `InputInvalid`.
     """

@@ -23,7 +23,7 @@ STEP: Final = 1
 POLICY: Final[dict[str, JsonValue]] = {
     "steps": [{"stepNumber": STEP, "riskClass": "read_only", "requiresApproval": True}]
 }
-"""In force where the host gives no policy of its own."""
+"""The approval policy when the host gives none."""
 
 
 INPUTS: Final[dict[str, dict[str, JsonValue]]] = {
@@ -51,7 +51,7 @@ RESOLVED: Final[dict[str, dict[str, JsonValue]]] = {
     "resolutionMode": {"type": "string", "enum": ["override", "accumulate"]},
     "allocationToken": {"type": "string", "default": ""},
 }
-"""What the platform answers; only a newer one names the plan that a finalize may refer to."""
+"""Outputs of the platform's answer; only newer platforms name the plan for a finalize."""
 
 
 FINALIZED: Final[dict[str, dict[str, JsonValue]]] = {
@@ -77,7 +77,7 @@ OF_ONE_CHOICE: Final = (
     "selection_decision",
     "userResponse",
 )
-"""State keys that a choice which is taken back leaves empty."""
+"""State keys that belong to one choice; taking the choice back empties them."""
 
 
 SAMPLE_REF: Final[dict[str, JsonValue]] = {
@@ -116,4 +116,4 @@ SAMPLES: Final[dict[str, JsonValue]] = {
     },
     "finalize_interactive": {"contextSlotBindings": [{"slotId": "voice", "refs": [SAMPLE_REF]}]},
 }
-"""What the simulation answers in Studio."""
+"""Answers of the simulated platform in Studio."""

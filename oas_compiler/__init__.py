@@ -3,16 +3,16 @@
 The folders, in the order in which a file meets them; each imports only those above it here:
 
     ir           what a flow is: frozen, plain, with the text and JSON of `oasflow ir`
-    findings     what is said about a file, and the rules that say it
+    findings     findings about a file, and how rules make them
     text         bytes -> text, value and the place of every part; files
     types        types of ports: read, compared, cast
     templates    placeholders and Jinja templates
-    component    one component as its author wrote it, and what follows from it
+    component    one component as its author wrote it, and facts derived from it
     kinds        the kinds of nodes: one record each
     document     the wire form: components, references in their scopes
     build        wire form -> IR
-    package      what lies beside a flow file: manifest, skills, scripts
-    control      what runs after what, policy, gates, context slots
+    package      the files beside a flow file: manifest, skills, scripts
+    control      the order in which nodes run, policy, gates, context slots
     schema       JSON Schemas of files, inputs and outputs
     rewriting    values changed in place in a text
     checks       every rule of `oasflow check`;  catalog  their cards and documentation
@@ -70,8 +70,8 @@ _LATER: Final = {
 
 
 def __getattr__(name: str) -> Any:
-    # Imported by whoever uses it: checking a file must not pay for LangGraph, which lowering
-    # imports, and looking at runs not for the rules.
+    # A name is imported on first use: checking a file must not pay for LangGraph, which lowering
+    # imports, and looking at runs must not pay for the rules.
     if name not in _LATER:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"oas_compiler.{_LATER[name]}"), name)

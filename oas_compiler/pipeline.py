@@ -4,8 +4,8 @@
         -> Compiled(ir=FlowIR(…), digest="5f0c…", warnings=(…))
 
 The steps, in order: read_source, respelled, fill_environment, Document, survey, load, build,
-run_rules.  Each adds its findings; only reading stops the ones after it.
-`compile_ir` applies the rules that a flow needs to run, `check` all of them.
+run_rules.  Each adds its findings; only reading stops the ones after it.  `compile_ir` applies the
+rules that a flow must pass to run, `check` applies all rules.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from oas_compiler.templates.reading import fill_environment
 from oas_compiler.text.source import Source, SourceInput, file_name, read_source
 
 _MOST_ALIKE: Final = 3
-"""Findings of the same words that are listed one by one."""
+"""Findings with the same text that are listed one by one."""
 _MOST_PLACES: Final = 5
 _ALL_SAVED: Final[Mapping[str, bytes]] = MappingProxyType({})
 
@@ -46,9 +46,9 @@ class Compiled:
     digest: str
     """sha256, in hex, of `source_bytes`."""
     source_bytes: bytes
-    """Exactly the bytes read; of a mapping its canonical JSON."""
+    """Exactly the bytes that were read; for a mapping its canonical JSON."""
     file: str
-    """The name as given (of a folder: the file found in it); empty for bytes and mappings."""
+    """The given name (for a folder: the file found in it); empty for bytes and mappings."""
     warnings: tuple[Finding, ...]
 
 
@@ -67,14 +67,14 @@ def compile_ir(
         source: a path (a `str` is always one; a folder means the flow in it), the bytes of a
             document, or the document as a mapping.
         env: values for `{{UPPER_CASE}}` placeholders, put into the IR; unknown names stay as they
-            are.  For looking at: a flow that runs is compiled without, since an IR is shown.
+            are.  Only for showing a flow: a flow that runs is compiled without values.
         tools: names of the registered server tools; `None` does not check them.
-        rules: which rules keep the flow from compiling.
+        rules: the rules that the flow must pass.
         env_names: placeholders that get their values in a request only.
-        conceal: covers every literal credential, for whoever shows the IR.
+        conceal: covers every literal credential, for showing the IR.
 
     Raises:
-        CompileError: with every finding of the run, whatever was wrong with the input.
+        CompileError: with every finding of the run, for any fault of the input.
 
     """
     findings, read, subject = _read_subject(source, env, tools, env_names=env_names)
@@ -104,10 +104,10 @@ def check(
     """All findings, errors and warnings, of every rule; never raises.
 
     A path inside a package folder (`<package>/cinatra/oas.json` beside a package.json, or the
-    folder itself) is checked together with its package; findings name the file they are in.
-    `env` are the placeholders that will have a value in a request; no finding shows one.
-    `unsaved` holds bytes that count instead of what is on disk, by the name that findings give
-    the file: of a flow file (not of its folder) and of its package.json.
+    folder itself) is checked together with its package; findings name the file they are in.  `env`
+    are the placeholders that will have a value in a request; no finding shows one.  `unsaved` maps
+    names of files to bytes that replace the files' content on disk, for a flow file (not its
+    folder) and its package.json; the names are those in findings.
     """
     findings, read, subject = _read_subject(
         source, None, tools, unsaved, env_names=tuple(env or ())
@@ -127,7 +127,7 @@ def _read_subject(
     unsaved: Mapping[str, bytes] = _ALL_SAVED,
     env_names: Collection[str] = (),
 ) -> tuple[Diagnostics, Source | None, Subject | None]:
-    """Everything before the rules; findings of a document that was read are not in order yet."""
+    """All stages before the rules; findings of a readable document are not sorted yet."""
     findings = Diagnostics()
     name = file_name(source)
     read = read_source(unsaved.get(name, source), findings)
@@ -143,7 +143,7 @@ def _read_subject(
 def _cover_secrets(
     read: Source, subject: Subject, findings: Diagnostics, conceal: Labels
 ) -> tuple[Subject, Diagnostics]:
-    """The same flow without its literal credentials, and what is wrong with it."""
+    """The flow without its literal credentials; findings are recorded."""
     value = conceal.covered(subject)
     if value is subject.document.value:
         return subject, findings
@@ -158,7 +158,7 @@ def subject_of(
     env: Mapping[str, str] | None,
     tools: Collection[str] | None,
 ) -> Subject:
-    """What was read as rules look at it, without its package; what is wrong with it is recorded."""
+    """The document as the subject of rules, without its package; findings are recorded."""
     read = respelled(read, findings)
     value = fill_environment(read.value, env) if env else read.value
     return _build_subject(read, value, findings, tools)
@@ -190,7 +190,7 @@ def _load_package(
 
 
 def _in_order(findings: Diagnostics, source: Source) -> Diagnostics:
-    """The same findings as the text has them: nothing in them is respelt any more."""
+    """The findings in terms of the original text, with the author's own spellings."""
     if source.renamed:
         findings = Diagnostics(
             [
@@ -208,7 +208,7 @@ def _as_written(finding: Finding, source: Source) -> Finding:
 
 
 def _in_file_order(findings: Diagnostics, file: str) -> Diagnostics:
-    """The same findings, each once, named after the file and sorted by their place in it."""
+    """The findings, each once, with the file's name and sorted by place."""
     named = dict.fromkeys(finding.in_file(file) for finding in findings)
     own = [finding for finding in named if finding.file == file]
     others = [finding for finding in named if finding.file != file]
@@ -220,7 +220,7 @@ def _in_file_order(findings: Diagnostics, file: str) -> Diagnostics:
 
 
 def _group_alike_findings(findings: list[Finding]) -> list[Finding]:
-    """Findings that say the same of many places become the first of them, with the others' lines."""
+    """Merge findings with the same text into the first, which lists the lines of the others."""
     alike: dict[tuple[str, str, str, str], list[Finding]] = {}
     for finding in findings:
         if not finding.fix:

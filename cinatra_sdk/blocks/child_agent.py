@@ -12,8 +12,8 @@ Out: the child's declared outputs, under the node's state key.
          {"tool": "@acme/email-drafts", "input": {"goal": "…", "to": […]}, "agent_run_id": "r1"}
     state  {"drafts_output": {"drafts": […]}}
 
-A child gets its declared inputs and nothing else of the parent's state.  It acts with the
-authority of the run's owner, which the platform knows from the run's id.
+A child gets its declared inputs and nothing else of the parent's state.  It acts with the authority
+of the run's owner, whom the platform knows by the run's id.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def child_agent(
 
     input_mapping: the child's input → template: `{{input_params.X}}`, `{{child_output.X}}`
                    (of the node `after`), `{{<node>_output.X}}`; a lone placeholder keeps its type.
-    outputs:       title → JSON Schema of what the child returns; a `default` makes one optional.
+    outputs:       title → JSON Schema of the child's outputs; a `default` makes an output optional.
     into, needs, sealed, effects: see `cinatra_sdk.blocks.step.Step`.
     url:           where the platform runs tools.
 

@@ -11,9 +11,9 @@
     gate   approved       ->  {"review_decision": {"approved": true, "by": …, "at": …}}
     last                  ->  {"status": "completed"}, or {"status": "rejected"}
 
-R-01: what the host says wins over what a caller sent, because it arrives sealed in channels
-that take nothing else, once.  A caller who jumps (`Command(goto=…)`, `update_state`) finds
-nodes that refuse, because the decisions and outputs they need are sealed too.
+R-01: the host's values win over a caller's, because the channels of governed keys accept only
+sealed values, once.  A caller who jumps (`Command(goto=…)`, `update_state`) reaches nodes that
+refuse to act, because the decisions and outputs they need are sealed too.
 """
 
 from __future__ import annotations
@@ -49,11 +49,11 @@ def seal_host_fields(
     guards: Sequence[tuple[int, str, str]] = (),
     digest: str = "",
 ) -> NodeRunnable:
-    """The first node: writes what only the host says, from `runtime.context`.
+    """The first node: writes the governed keys from `runtime.context`.
 
     policy:  the graph's own approval policy, where the host gives none; None = no policy.
     inputs:  input title → JSON Schema: checked, then kept in `input_params`, where a later
-             input on the thread cannot change them.  A `default` makes one optional.
+             input on the thread cannot change them.  A `default` makes an input optional.
     guards:  (step number, gate, node) of each gate before a node of a send class: a policy
              without an entry for one refuses to start.
     digest:  pins the run to this version of the graph, where the author keeps one.  Graphs whose
@@ -81,7 +81,7 @@ def seal_host_fields(
         if inputs is not None and INPUT_PARAMS not in state:
             update[INPUT_PARAMS] = seal(_taken_in(inputs, state))
         if "bearer_token" not in state:
-            # Always empty: a real token lives in the runtime context and in nothing else.
+            # Always empty: a real token is in the runtime context only.
             update["bearer_token"] = seal("")
         if "run" not in state:
             update["run"] = seal(_build_run_identity(host, runtime.execution_info, digest))
@@ -91,7 +91,9 @@ def seal_host_fields(
 
 
 def _require_own_run(state: State, digest: str) -> None:
-    """Raise `FlowChanged` where the thread holds what another graph sealed, or another version."""
+    """Raise `FlowChanged` where another graph, or another version of it, sealed the thread's
+    run.
+    """
     require_own_graph(state, "seal_host_fields")
     identity = state.get("run")
     if identity is None:
@@ -101,7 +103,7 @@ def _require_own_run(state: State, digest: str) -> None:
                 hint="start a new thread",
             )
         return
-    # A graph inside another one is given its run by that one, and compares its shape alone.
+    # An inner graph gets its run from the outer graph, and compares only its shape.
     if not identity.get("scope") and identity.get("digest", "") != digest:
         raise FlowChanged(
             "the thread holds a run of another version of this graph",
@@ -144,7 +146,7 @@ def terminal_node(*, requires: Sequence[str] = ()) -> NodeRunnable:
     requires: state keys without which the run is not complete, so that a jump to this node
               ends nothing.  A graph that stands in another one (`subgraph`) must name some: the
               decisions and outputs that every way through it writes.
-    Raises (when it runs): `NodeFailed` naming the first that is missing; `FlowChanged` on a thread
+    Raises (when it runs): `NodeFailed` naming the first missing key; `FlowChanged` on a thread
     that another graph began.
     """
 
@@ -163,19 +165,19 @@ def terminal_node(*, requires: Sequence[str] = ()) -> NodeRunnable:
 
 
 def ending(status: str, *, at: str = "") -> dict[str, Any]:
-    """The update that writes a status of the run; `at` is the time of a rejection."""
+    """The update that sets the run's status; `at` is the time of a rejection."""
     return {"rejected_at": at, "status": status} if at else {"status": status}
 
 
 def end_of(state: State) -> dict[str, Any]:
-    """The sealed word that a graph reached its own end: what a graph around it believes."""
+    """The sealed mark that a graph reached its own end; an outer graph trusts only this mark."""
     return {"ended": seal({"scope": (state.get("run") or {}).get("scope", "")})}
 
 
 def keep_decision(key: str, *, node: str, step_number: int) -> Callable[[State, Outcome], Any]:
     """`write=` of a gate that keeps its decision in the state key `key`.
 
-    The key is `Annotated[dict, HostOnly]`: written once, by the gate, and by nothing else.
+    The key is `Annotated[dict, HostOnly]`: only the gate writes it, once.
     """
 
     def write(state: State, outcome: Outcome) -> dict[str, Any]:
@@ -188,7 +190,7 @@ def keep_decision(key: str, *, node: str, step_number: int) -> Callable[[State, 
 
 
 def gate_once(key: str, gate: Gate, *, requires: Sequence[str] = ()) -> Gate:
-    """`gate`, but it asks once per run: with its decision in `key` it does nothing.
+    """`gate`, asking once per run: once its decision is in `key`, the gate does nothing.
 
     requires: state keys that the gate shows; missing ones mean that it was jumped to.
     Raises (when it runs): `NodeFailed`, and what `gate` raises.

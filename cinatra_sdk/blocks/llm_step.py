@@ -57,9 +57,9 @@ def llm_step(
     """A node that posts to `/api/llm-bridge`.
 
     node:     its name in the graph.
-    agent_id: package name of the agent in whose name the model is asked.
+    agent_id: package name of the agent that asks the model.
     user, system: templates over the state (`cinatra_sdk.templates.rendering`).
-    outputs:  title → JSON Schema of what the model must answer; a `default` makes one optional.
+    outputs:  title → JSON Schema of the model's outputs; a `default` makes an output optional.
     options:  further keys of the body (`cinatra_llm`, `max_steps`, …), templates too.  Without
               an `output_schema` it is derived from `outputs` where each of them has a type.
     into, needs, sealed, effects: see `cinatra_sdk.blocks.step.Step`.
@@ -105,14 +105,18 @@ def llm_step(
 
 
 def derived_schema(outputs: Mapping[str, Mapping[str, JsonValue]]) -> dict[str, JsonValue]:
-    """The schema that the bridge holds the model to; empty where an output has no type."""
+    """The schema that the bridge enforces on the model's answer; empty where an output has no
+    type.
+    """
     if not outputs or any("type" not in schema for schema in outputs.values()):
         return {}
     return _close_schema({"type": "object", "properties": {k: dict(v) for k, v in outputs.items()}})
 
 
 def _close_schema(schema: dict[str, Any]) -> dict[str, JsonValue]:
-    """Every object with properties requires all of them and takes no others, at any depth."""
+    """Make every object with properties, at any depth, require all its properties and refuse
+    others.
+    """
     closed = {key: value for key, value in schema.items() if key != "default"}
     if isinstance(closed.get("properties"), Mapping):
         closed["properties"] = {

@@ -1,4 +1,4 @@
-"""What every building block of a hand-written graph has around its own work.
+"""The common part of every building block of a hand-written graph.
 
 In: the state of a graph.  Out: whether the block works at all, and where its outputs go.
 
@@ -53,18 +53,22 @@ class Step:
     """The surroundings of one building block."""
 
     node: str
-    """Its name in the graph; what the platform, errors and attestations see."""
+    """Its name in the graph, used in platform calls, errors and attestations."""
     into: str | Mapping[str, str] = ""
     """State key that takes all outputs as one object, or output title → state key.
     Empty: `<node>_output`."""
     needs: tuple[str, ...] = ()
-    """State keys of decisions (`keep_decision`) without whose approval the block refuses to run."""
+    """State keys of decisions (`keep_decision`); the block refuses to run unless all are
+    approvals.
+    """
     sealed: bool = False
-    """The keys are `Annotated[…, HostOnly]`: no caller can write them, and a block whose outputs
-    are there already does nothing."""
+    """Whether the keys are `Annotated[…, HostOnly]`: then no caller can write them, and a block
+    that has written its outputs does nothing.
+    """
     effects: Effects = "line"
     """Where the block may act: on its thread's own line, or in forks of it too
-    (`cinatra_sdk.engine.lineage`).  The host's context comes before it."""
+    (`cinatra_sdk.engine.lineage`).  The host's context overrides this value.
+    """
 
     def __post_init__(self) -> None:
         if not self.node:
@@ -123,12 +127,14 @@ class Step:
 
 
 def has_ended(state: State) -> bool:
-    """Whether the run was rejected or is in a terminal status: nothing may happen any more."""
+    """Whether the run was rejected or is in a terminal status: then no node may act."""
     return bool(state.get("rejected_at")) or state.get("status") in TERMINAL
 
 
 def template_values(state: State, *, after: str = "") -> dict[str, Any]:
-    """What templates see of the state: no authoritative key, and `child_output` of node `after`."""
+    """The values for templates: the state without authoritative keys, and `child_output` of node
+    `after`.
+    """
     values = {key: value for key, value in state.items() if key not in AUTHORITATIVE}
     previous = state.get(f"{after}_output") if after else None
     return values if previous is None else {**values, "child_output": previous}
@@ -157,11 +163,13 @@ class PlatformStep:
     body: Callable[[State, str], JsonValue]
     """The rendered body, from the state and the run's id.  May raise `TemplateError`."""
     outputs: Mapping[str, Mapping[str, JsonValue]]
-    """Output title → JSON Schema; one with a `default` may be missing from the answer."""
+    """Output title → JSON Schema; an output with a `default` may be missing from the answer."""
     risk_class: str = ""
     timeout: float | None = None
     refused: Callable[[State, PlatformCall, PlatformError], Mapping[str, Any] | None] | None = None
-    """The update where the platform refuses the call; `None` (its answer too) fails the node."""
+    """Makes the update when the platform refuses the call; `None`, or a result of `None`, fails the
+    node.
+    """
 
     def node(self) -> NodeRunnable:
         """The LangGraph node."""
@@ -231,11 +239,11 @@ class PlatformStep:
         )
 
     def _position(self, visit: int | None) -> str:
-        """What tells this visit of the node from every other one in its graph."""
+        """A key that differs for every visit of the node in its graph."""
         if visit is not None:
             return label(self.step.node, visit)
-        # The engine's name of the task is the same where the graph is resumed after a crash, and
-        # another one where it was given a further input.
+        # The engine's name of the task stays the same when the graph resumes after a crash, and
+        # changes after a further input.
         info = get_runtime(HostContext).execution_info
         return f"{self.step.node}\n{info.task_id if info is not None else ''}"
 
@@ -257,7 +265,7 @@ class PlatformStep:
 
 @contextmanager
 def _clean_errors(call: PlatformCall) -> Iterator[None]:
-    """What a platform raises, without the secrets of the call: the engine stores its text."""
+    """Cut the call's secrets out of a platform's errors, because the engine stores their text."""
     raised: Exception | None = None
     try:
         yield
@@ -265,7 +273,7 @@ def _clean_errors(call: PlatformCall) -> Iterator[None]:
         raised = error
         if not clean_error(error, call.secrets):
             raised = NodeFailed(f"node '{call.node}': its call failed", node=call.node)
-    # Raised out here: in the handler it would drag the original along.
+    # Raised outside of the handler, where the original error would stay in its context.
     if raised is not None:
         raise raised
 

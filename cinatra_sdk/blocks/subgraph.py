@@ -1,7 +1,7 @@
-"""A node that runs another graph inside: a gate in there pauses the whole run.
+"""A node that runs another graph inside: a gate of the inner graph pauses the whole run.
 
-In: a compiled graph without a checkpointer of its own.  Out: what it returns, under the node's
-state key; a rejection inside is a rejection of the parent.
+In: a compiled graph without a checkpointer of its own.  Out: its result, under the node's state
+key; a rejection inside rejects the parent too.
 
     graph.add_node("drafting", subgraph(
         compile_flow("drafting/oas.json", platform=platform).graph(), node="drafting",
@@ -9,10 +9,10 @@ state key; a rejection inside is a rejection of the parent.
         outputs={"subject": "{{outputs.subject}}"}, own_policy=True))
 
     state  {"drafting_output": {"subject": "Hello"}}
-    state  {"rejected_at": "…", "status": "rejected"}      # where a person said no inside
+    state  {"rejected_at": "…", "status": "rejected"}      # after a rejection inside
 
-The function around the graph only maps values: the engine runs it again on resume, and the
-graph inside goes on from its own checkpoint.
+The function around the graph only maps values: the engine runs it again on resume, and the inner
+graph continues from its own checkpoint.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def subgraph(
     """A node that runs `graph` as a subgraph.
 
     inputs:     the graph's input keys → templates over the parent's state.
-    outputs:    title → template over what the graph returned.
+    outputs:    title → template over the result of the graph.
     own_policy: the graph brings its approval policy (a compiled flow does); otherwise it works
                 under the parent's, and its step numbers are the parent's.
     into, needs, sealed, effects: see `cinatra_sdk.blocks.step.Step`.  The graph inside acts where this
@@ -97,12 +97,13 @@ def subgraph(
         shape=shape_of(graph.channels),
     )
     _require_sealed(graph, node, outputs)
-    # Nodes inside see the line of their own graph; that of this one is looked at here, for them.
-    # Where only gates and computing nodes stand inside, whatever acts after them looks itself.
+    # Nodes inside only check the line of their own graph, so this node checks the outer line for
+    # them.  If the inner graph has only gates and computing nodes, the acting nodes after it check
+    # the line themselves.
     acts = may_act(graph)
     read = sorted({*graph.output_channels, "ended", "rejected_at"} & set(graph.channels))
 
-    # Both forms name `graph` themselves: that is how the engine and Studio find it inside.
+    # Both forms refer to `graph` directly, because the engine and Studio find it in their closures.
     def run(state: State, config: RunnableConfig) -> dict[str, Any]:
         if not border.step.has_work(state):
             return {}
@@ -143,7 +144,7 @@ def subgraph(
 def _require_sealed(
     graph: CompiledStateGraph[Any, Any, Any, Any], node: str, outputs: Mapping[str, JsonValue]
 ) -> None:
-    """Raise `ValueError` where the parent would believe a key that any client can write."""
+    """Raise `ValueError` where the parent would read a key that any client can write."""
     channels = graph.channels
     if not isinstance(channels.get("ended"), HostOnly):
         raise ValueError(  # noqa: TRY004 - the graph is wrong, not its type
@@ -174,7 +175,7 @@ def _names_in(template: JsonValue) -> set[str]:
 
 
 class _Border:
-    """What crosses between the parent and the graph inside."""
+    """The values that pass between the parent and the inner graph."""
 
     def __init__(
         self,
@@ -194,9 +195,11 @@ class _Border:
         self._shape = shape
 
     def context(self, scope: str) -> HostContext:
-        """The host's word for the graph inside: the parent's policy is not that of its steps.
+        """The host's context for the inner graph, without the parent's policy: steps have other
+        numbers.
 
-        A graph that seals its host fields itself (a compiled flow) learns its place from here.
+        A graph that seals its governed keys itself (a compiled flow) gets its place in the run from
+        here.
         """
         host = context_of(get_runtime(HostContext).context)
         return context_inside(
@@ -222,16 +225,16 @@ class _Border:
             turn=None,
             node=self.step.node,
             forks=allows_forks(runtime, self.step.effects),
-            asks=True,  # nobody can tell of a graph that somebody else wrote
+            asks=True,  # unknown for a graph of another author
         )
 
     def scope(self, state: State, visit: int | None) -> str:
-        """Where in the run the graph inside stands; without a count every visit is the first."""
+        """The place of the inner graph in the run; without a count every visit is the first."""
         own, scope = label(self.step.node, visit or 1), (state.get("run") or {}).get("scope", "")
         return f"{scope}/{own}" if scope else own
 
     def enter(self, state: State, scope: str) -> dict[str, Any]:
-        # The digest is the outer graph's own: the graph inside compares its shape.
+        # The digest belongs to the outer graph: the inner graph compares its shape.
         inside = {"scope": scope, "graph": self._shape, "digest": ""}
         identity = {**(state.get("run") or {}), **inside}
         governed = {"bearer_token": seal(state["bearer_token"]), "run": seal(identity)}

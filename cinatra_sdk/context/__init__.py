@@ -1,17 +1,17 @@
-"""Context slots: what an agent may be given besides its inputs, who chose it, and pinned how.
+"""Context slots: artifacts that an agent gets besides its inputs, chosen and pinned.
 
     slots.py        AgentContextSlot, read from metadata.cinatra.contextSlots
     refs.py         ResolvedContextRef (three keys that pin one revision), ContextSelection (an answer)
-    actor.py        on whose behalf: organisation, teams, projects
-    extensions.py   which artifact extensions are installed, and what each satisfies (one hop)
-    resolution.py   visible rows in, refs in order out: scope, override, accumulate; what is preselected
-    selection.py    what a person or the agent chose, checked against the candidates; its key
-    refusal.py      a choice that can be recorded no more, as the gate that asks again shows it
+    actor.py        the run's owner: organisation, teams, projects
+    extensions.py   the installed artifact extensions, and the extensions that each satisfies (one hop)
+    resolution.py   visible rows -> refs in order: scope, override, accumulate; preselected refs
+    selection.py    a choice of a person or the agent, checked against the candidates; its key
+    refusal.py      a refused choice, as the gate that asks again shows it
     selector.py     the screen on which a person chooses: groups, cap, badges; refuses at the gate
-    errors.py       every way it fails, with the platform's status and code
+    errors.py       every error, with the platform's status and code
 
-All of it is pure.  `cinatra_sdk.store.artifacts` holds the rows and the audit, and
-`cinatra_sdk.host` answers a flow's calls with it.
+All modules are pure.  `cinatra_sdk.store.artifacts` holds the rows and the audit, and
+`cinatra_sdk.host` uses these modules to answer a flow's calls.
 
 Source: seed 000 (Agent Context Slots) and Cinatra's contracts, section 6.
 """

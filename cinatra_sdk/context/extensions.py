@@ -1,4 +1,4 @@
-"""Which artifact extensions are installed, and which of them a slot's list stands for.
+"""The installed artifact extensions, and the expansion of a slot's list of extensions.
 
     installed: voice, house-voice (satisfies voice), loud-voice (satisfies house-voice)
     expanded(["voice"], installed)   ->   {"voice", "house-voice"}          one hop, no closure
@@ -34,8 +34,8 @@ class InstalledExtensions:
 def expanded(accepted: Iterable[str], registry: ExtensionRegistry) -> tuple[str, ...]:
     """The accepted extensions and every installed one that satisfies one of them, sorted.
 
-    The directly accepted names are a snapshot: what is added satisfies nothing further, whatever
-    the order in which the registry lists it.
+    Only the directly accepted names are expanded: an added extension adds no further ones, in any
+    order of the registry.
     """
     direct = frozenset(accepted)
     added = {

@@ -20,20 +20,21 @@ from cinatra_sdk.context.slots import ResolutionMode
 from cinatra_sdk.values.strict_json import NotStrictJson, read_json
 
 SourceScope = Literal["project", "user", "team", "organization", "workspace"]
-"""Whose the artifact is, from narrow to broad; the order of candidates."""
+"""The scope that owns the artifact, from narrow to broad; the order of candidates."""
 
 SCOPES: tuple[SourceScope, ...] = ("project", "user", "team", "organization", "workspace")
 
 MAX_ENVELOPE = 1_048_576
 """Characters of a userResponse: an autonomous slot without a bound may take a thousand refs.
 
-What a person sends is bound more tightly, where it comes in: `cinatra_sdk.gates.answers`."""
+Answers of a person have a tighter limit: see `cinatra_sdk.gates.answers`.
+"""
 
 _Id = Annotated[str, Field(min_length=1)]
 
 
 class PinnedTriple(NamedTuple):
-    """What identifies a selection: exact artifact, exact revision, exact classification."""
+    """The identity of a selected ref: exact artifact, exact revision, exact classification."""
 
     artifact_id: str
     representation_revision_id: str
@@ -61,8 +62,9 @@ class ResolvedContextRef(BaseModel):
     source_scope: SourceScope = Field(alias="sourceScope")
     owner_id: str = Field(alias="ownerId")
     display_name: str = Field(default="", alias="displayName")
-    """What people call the artifact today; empty where it has no name, or nobody looks at the ref.
-    A name pins nothing: it is not kept with what was offered or chosen."""
+    """The artifact's name today; empty where it has no name, or where no person reads the ref. A
+    name pins nothing: offers and selections are stored without names.
+    """
 
     @property
     def triple(self) -> PinnedTriple:
@@ -75,12 +77,12 @@ class ResolvedContextRef(BaseModel):
         return self.pinned() | ({"displayName": self.display_name} if self.display_name else {})
 
     def pinned(self) -> dict[str, str]:
-        """The ref as it is kept and handed to consumers."""
+        """The ref as it is stored and passed to consumers."""
         return self.model_dump(by_alias=True, exclude={"display_name"})
 
 
 class _Submitted(BaseModel):
-    """A ref as it comes back: the triple, with or without the rest of the resolved ref."""
+    """A ref in an answer: the triple, with or without the rest of the resolved ref."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
@@ -94,7 +96,7 @@ class _Submitted(BaseModel):
 
 
 class ContextSelection(BaseModel):
-    """The `userResponse` envelope: which refs were chosen for which slot."""
+    """The `userResponse` envelope: the chosen refs and their slot."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
@@ -104,7 +106,9 @@ class ContextSelection(BaseModel):
 
     @property
     def triples(self) -> tuple[PinnedTriple, ...]:
-        """The chosen triples in the order given, each once; nothing else of a ref is believed."""
+        """The chosen triples in the given order, each once; all other members of a ref are
+        ignored.
+        """
         return tuple(
             dict.fromkeys(
                 PinnedTriple(

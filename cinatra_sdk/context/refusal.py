@@ -1,4 +1,4 @@
-"""A choice that was right when it was made, and can be recorded no more.
+"""A choice that was valid when it was made, but cannot be recorded any more.
 
     refusal_of("ref_not_in_candidates", {"userResponse": "{…}"})
         ->  {"code": "ref_not_in_candidates", "selectedRefs": [{"artifactId": "a1", …}]}
@@ -21,17 +21,17 @@ from cinatra_sdk.context.refs import ContextSelection, PinnedTriple
 OUTDATED: Final = frozenset(
     {"ref_not_in_candidates", "selection_incoherent", "inherited_selection_mismatch"}
 )
-"""Codes of a finalize that another resolve may do away with."""
+"""Codes of a refused finalize that another resolve may cure."""
 MOST_ASKED: Final = 25
-"""Times in a row that a person is asked again; Cinatra's own bound on visits of a gate."""
+"""How often in a row a person is asked again; Cinatra's own limit of visits of a gate."""
 MOST_ALONE: Final = 3
-"""Times in a row that an autonomous slot is resolved again."""
+"""How often in a row an autonomous slot is resolved again."""
 REFUSED_KEY: Final = "refused"
-"""Where a gate's values carry what `refusal_of` gives."""
+"""Key of a gate's value that holds the result of `refusal_of`."""
 
 
 def refusal_of(code: str, body: JsonValue) -> dict[str, JsonValue]:
-    """What a gate tells of the finalize with this body that was refused with `code`."""
+    """The value that a gate shows about a finalize with this body that was refused with `code`."""
     text = body.get("userResponse") if isinstance(body, Mapping) else None
     chosen: tuple[PinnedTriple, ...] = ()
     with suppress(ContextError):  # a flow that makes up its own envelope: nothing can be shown

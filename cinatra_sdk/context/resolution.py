@@ -5,9 +5,9 @@
                                …and autonomous: preselected    ->  project, project
 
 Order: project, user, team, organization, workspace; ties by artifact id.  Then the mode.
-`maxItems` is about what is chosen, and not about what is offered: a person who was shown the
-narrowest alone could never choose what is broader (seed 000: "enforced at SELECTION time").  It
-cuts what an autonomous slot takes.  `minItems` is enforced when a selection is finalized.
+`maxItems` limits the choice and not the offer: a person who only saw the narrowest refs could never
+choose a broader one (seed 000: "enforced at SELECTION time").  For an autonomous slot it limits the
+preselected refs.  `minItems` is enforced when a selection is finalized.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _WIDTH = {scope: width for width, scope in enumerate(SCOPES)}
 
 
 def check_owner_level(artifact: str, owner_level: str) -> None:
-    """Raise `ContextError` where an artifact would be a project's by its owner."""
+    """Raise `ContextError` for the owner level "project"."""
     if owner_level == "project":
         raise ContextError(
             "invalid_body",
@@ -36,10 +36,10 @@ def check_owner_level(artifact: str, owner_level: str) -> None:
 
 
 def source_scope(visibility: str, owner_level: str) -> SourceScope:
-    """Whose an artifact is, from the `visibility` and `owner_level` of its row.
+    """The scope that owns an artifact, from the `visibility` and `owner_level` of its row.
 
-    The visibility decides where it names a scope; a private row is its owner's, and an owner
-    level that is not known counts as a user.  Only a visibility names a project.
+    The visibility decides if it names a scope.  A private row belongs to its owner, and an unknown
+    owner level counts as a user.  Only a visibility can name a project.
     """
     if visibility.startswith("project:"):
         return "project"
@@ -68,7 +68,7 @@ def narrow_first(refs: Iterable[ResolvedContextRef]) -> list[ResolvedContextRef]
 def candidates_of(
     slot: AgentContextSlot, visible: Iterable[ResolvedContextRef]
 ) -> tuple[ResolvedContextRef, ...]:
-    """What the slot may take of everything visible and eligible."""
+    """The candidates of a slot among all visible and eligible refs."""
     ordered = narrow_first(visible)
     if slot.resolution_mode == "override" and ordered:
         narrowest = ordered[0].source_scope
@@ -79,7 +79,7 @@ def candidates_of(
 def preselected(
     slot: AgentContextSlot, candidates: tuple[ResolvedContextRef, ...]
 ) -> tuple[ResolvedContextRef, ...]:
-    """What is chosen without a person: nothing for a slot that asks one."""
+    """The refs that are chosen without a person; empty for a slot that asks a person."""
     if slot.selection_mode == "interactive":
         return ()
     return candidates[: 1 if slot.resolution_mode == "override" else slot.max_items]
@@ -100,7 +100,9 @@ class ContextResolution:
 
     @property
     def slot_meta(self) -> dict[str, JsonValue]:
-        """What a selection screen needs; `maxItems` is left out when there is no bound."""
+        """The slot's data for a selection screen; `maxItems` is left out where there is no
+        limit.
+        """
         slot = self.slot
         meta: dict[str, JsonValue] = {
             "slotId": slot.slot_id,

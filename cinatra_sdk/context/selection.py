@@ -1,10 +1,10 @@
-"""What was chosen for a slot, checked against what may be chosen, and the key of the choice.
+"""Checks a choice for a slot against the candidates, and makes the key of the choice.
 
     accepted(resolution, "interactive", envelope)   ->  the trusted refs, in the order chosen
     selection_key(run, package, slot, mode, refs)   ->  "5f0c…"; its rows are "5f0c…:0", "5f0c…:1"
 
-What comes back is never believed beyond its three keys: the refs that are kept are the
-resolver's own.  The same choice has the same key, whatever the order it was given in.
+Only the three keys of a submitted ref count: the stored refs are the resolver's own.  The same
+choice in another order has the same key.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from cinatra_sdk.context.slots import AgentContextSlot, ResolutionMode
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChoiceRules:
-    """What a slot demands of a choice."""
+    """The rules of a slot for a choice."""
 
     slot_id: str
     resolution_mode: ResolutionMode
@@ -41,7 +41,7 @@ class ChoiceRules:
 
     @property
     def cap(self) -> int | None:
-        """How many may be chosen at most: one where the narrowest wins."""
+        """The most refs that may be chosen: one where the narrowest wins."""
         return 1 if self.resolution_mode == "override" else self.max_items
 
 
@@ -50,7 +50,7 @@ def accepted(
 ) -> tuple[ResolvedContextRef, ...]:
     """The trusted refs that `selection` chooses from a fresh `resolution`.
 
-    Modes come from the slot as declared; what was submitted has to agree with them.
+    The declared slot decides the modes; the submitted modes must agree.
 
     Raises: `ContextError` (422) for the first rule that is broken.
     """
@@ -118,7 +118,7 @@ def selection_key(
     selection_mode: str,
     triples: Iterable[PinnedTriple],
 ) -> str:
-    """sha256, in hex, of who chose what for which slot; order and repetition do not count."""
+    """sha256, in hex, of run, slot and chosen refs; order and repetition do not count."""
     chosen = sorted(set(triples))
     value = {
         "parentRunId": parent_run_id,

@@ -1,4 +1,4 @@
-"""The ContextSelector: what a person is shown to choose refs for a slot, and what they may choose.
+"""The ContextSelector: the screen on which a person chooses refs for a slot, and its rules.
 
 In: the values of a gate whose screen is a context selector.  Out: a `Selector`; its `screen()` goes
 into the gate's payload, its `check` refuses a choice that the platform would refuse later.
@@ -8,8 +8,8 @@ into the gate's payload, its `check` refuses a choice that the platform would re
              "limits": {"minItems": 0, "maxItems": 2, "chosen": 0, "atCap": false},
              "badges": ["readableOnly"]}
 
-Whoever answers a gate finds out here, while the gate is still open; the platform checks the same
-again when the selection is finalized, against candidates of its own.
+A wrong answer is refused here, while the gate is still open; the platform checks the same rules
+again when the selection is finalized, against its own candidates.
 
 Source: seed 000, ContextSelector HITL renderer; Cinatra's contracts, section 6.
 """
@@ -29,10 +29,10 @@ from cinatra_sdk.context.selection import ChoiceRules, check_choice
 from cinatra_sdk.context.slots import ResolutionMode
 
 RENDERER: Final = "@cinatra-ai/context-selection-agent:context-selector"
-"""Id of the screen; its scope is whoever publishes the selection agent."""
+"""Id of the screen; its scope is the publisher of the selection agent."""
 _KIND: Final = ":context-selector"
 SCREEN_KEY: Final = "selector"
-"""Where the payload's values carry `Selector.screen()`."""
+"""Key of the payload's value that holds `Selector.screen()`."""
 
 
 def is_selector(renderer: str) -> bool:
@@ -46,11 +46,11 @@ class Candidate:
 
     triple: PinnedTriple
     scope: str
-    """Whose it is: one of `SCOPES`, or what a newer platform calls it."""
+    """The owning scope: one of `SCOPES`, or a name of a newer platform."""
     extension: str = ""
     owner_id: str = ""
     display_name: str = ""
-    """What the platform calls it; empty where it gives no name."""
+    """The platform's name for it; empty where the platform gives no name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +63,7 @@ class Selector:
     preselected: tuple[PinnedTriple, ...] = ()
     readable_only: bool = False
     refused: tuple[PinnedTriple, ...] = ()
-    """What was chosen before at this gate, and could not be recorded: it asks again."""
+    """The refused choice that was made at this gate before: the gate asks again."""
 
     @property
     def slot_id(self) -> str:
@@ -78,12 +78,12 @@ class Selector:
         return tuple((scope, tuple(positions)) for scope, positions in found.items() if positions)
 
     def is_full(self, chosen: int) -> bool:
-        """Whether nothing more may be ticked once `chosen` refs are: the rows at cap."""
+        """Whether `chosen` ticked refs reach the limit, so that no more may be ticked."""
         cap = self.rules.cap
         return cap is not None and chosen >= cap
 
     def screen(self) -> dict[str, JsonValue]:
-        """What the screen shows besides candidates and slotMeta; positions count from 0."""
+        """The values of the screen besides candidates and slotMeta; positions count from 0."""
         chosen = len(self.preselected)
         return {
             "groups": [
@@ -99,7 +99,7 @@ class Selector:
         }
 
     def envelope(self, chosen: Iterable[PinnedTriple]) -> dict[str, JsonValue]:
-        """The `userResponse` that chooses these, as JSON; its text is what the gate puts out."""
+        """The `userResponse` that chooses these refs, as JSON; its text is the gate's output."""
         return {
             "slotId": self.rules.slot_id,
             "resolutionMode": self.rules.resolution_mode,
@@ -107,17 +107,17 @@ class Selector:
         }
 
     def unasked(self) -> str:
-        """The envelope's text where nobody is asked: what the platform had chosen before."""
+        """The envelope's text for a skipped gate: the refs that the platform preselected."""
         return json.dumps(self.envelope(self.preselected))
 
     def example(self) -> dict[str, JsonValue]:
-        """An envelope that fits, with as many refs as must be chosen, and one where none must."""
+        """A valid envelope with the fewest refs allowed, but at least one."""
         number = max(1, self.rules.min_items)
         first = [candidate.triple for candidate in self.candidates[:number]]
         return self.envelope(self.preselected or first)
 
     def check(self, text: object) -> None:
-        """Raise `ContextError` (422) where the envelope `text` chooses what it may not."""
+        """Raise `ContextError` (422) where the envelope `text` breaks a rule of the slot."""
         selection = ContextSelection.parse(text)
         check_choice(self.rules, selection, {candidate.triple for candidate in self.candidates})
 
@@ -142,7 +142,7 @@ class Selector:
         }
 
     def answer_schema(self) -> dict[str, JsonValue]:
-        """JSON Schema of an answer: a yes alone chooses nothing, so the envelope goes along.
+        """JSON Schema of an answer: an approval alone chooses nothing, so the envelope is required.
 
         As an object in `value`, or as JSON text in `userResponse`.
         """
@@ -168,10 +168,10 @@ class Selector:
 
 
 def read_selector(values: Mapping[str, Any]) -> Selector | None:
-    """The selector that a gate's values describe; `None` where they do not.
+    """The selector that a gate's values describe; `None` where the values describe no selection.
 
-    Read generously: a platform may say more of a ref than we know, and a simulation makes refs up.
-    What cannot be offered is no reason to refuse the gate; it is then an ordinary one.
+    Unknown members of refs are ignored, and made-up refs of a simulation are accepted.  Values that
+    cannot be offered do not make the gate fail: it is then an ordinary gate.
     """
     meta, offered = values.get("slotMeta"), values.get("candidates", values.get("plannedRefs"))
     rules = _read_choice_rules(meta) if isinstance(meta, Mapping) else None

@@ -4,8 +4,7 @@
                  "selectionMode": "interactive", "resolutionMode": "accumulate"}])
         -> (AgentContextSlot(slot_id="voice", …, min_items=0, max_items=None),)
 
-Strict: an unknown key, a wrong type or a duplicate `slotId` is refused, at every border where
-slots come in.
+Strict: an unknown key, a wrong type or a duplicate `slotId` is refused wherever slots are read.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from cinatra_sdk.context.errors import ContextError
 
 SelectionMode = Literal["interactive", "autonomous"]
-"""A person picks at a gate, or the agent takes what the resolver preselects."""
+"""A person chooses at a gate, or the agent takes the refs that the resolver preselects."""
 ResolutionMode = Literal["override", "accumulate"]
 """The narrowest scope wins and one ref is chosen, or all scopes count, narrow to broad."""
 
@@ -39,7 +38,7 @@ class AgentContextSlot(BaseModel):
     selection_mode: SelectionMode = Field(alias="selectionMode")
     resolution_mode: ResolutionMode = Field(alias="resolutionMode")
     min_items: int = Field(default=0, alias="minItems", ge=0)
-    """Enforced when a selection is finalized; the resolver itself returns what there is."""
+    """Enforced when a selection is finalized; the resolver itself returns all candidates."""
     max_items: int | None = Field(default=None, alias="maxItems", ge=1)
     """`None`: no bound."""
     readable_only: bool = Field(default=False, alias="readableOnly")

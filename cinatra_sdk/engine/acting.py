@@ -1,11 +1,11 @@
 """Whether a node may act on the world outside: a call, a tool, a subflow with such nodes.
 
-In: the state and the runtime of the node, and where its graph lets nodes act.  Out: how far its
-thread is known to be one line, or an error: the host wants no further effect, or the node stands in
-a fork that the host does not allow to act (`cinatra_sdk.engine.lineage`).
+In: the state and the runtime of the node, and where its graph lets nodes act.  Out: the checkpoint
+up to which the thread is known to have no fork, or an error: the host refuses further effects, or
+the node stands in a fork in which the host does not let nodes act (`cinatra_sdk.engine.lineage`).
 
-Where nodes may act is said by the graph that runs, in its own code, and not by the thread: a client
-writes into a thread, and another graph of the host may have begun it.
+The code of the running graph says where nodes may act, and the thread does not: clients write into
+threads, and another graph of the host may have begun the thread.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ _N = TypeVar("_N")
 def require_effects(
     state: Mapping[str, Any], runtime: Any, *, node: str, effects: Effects, since: str = ""
 ) -> str:
-    """Ask whether the node may act now.
+    """Check that the node may act now.
 
-    effects: where the node's graph lets it act, unless the host's context says otherwise.
-    since:   what an earlier look at this thread returned.
-    Returns what is to be given as `since` the next time; empty where nothing was looked at.
-    Raises: `ForkRefused`, and what the host's `before_effect` raises.
+    effects: where the node's graph lets it act, unless the host's context says otherwise.  since:
+    the result of an earlier check of this thread.  Returns the `since` of the next check; empty
+    where the thread was not checked.
+    Raises: `ForkRefused`, and errors of the host's `before_effect`.
     """
     seen = refuse_forks(state, runtime, node=node, effects=effects, since=since)
     ask = context_of(runtime.context).before_effect
@@ -64,7 +64,7 @@ async def arequire_effects(
 def refuse_forks(
     state: Mapping[str, Any], runtime: Any, *, node: str, effects: Effects, since: str = ""
 ) -> str:
-    """As `require_effects`, for a node that only has others inside which act."""
+    """As `require_effects`, for a node that acts only through nodes inside it."""
     place = _place_to_check(state, runtime, node, effects)
     return "" if place is None else require_line(place, since=since, node=node)
 
@@ -81,13 +81,15 @@ _QUIET: Final = "does_not_act"
 
 
 def does_not_act(node: _N) -> _N:
-    """`node`, marked as one that changes nothing outside the run."""
+    """`node`, marked as a node that changes nothing outside the run."""
     object.__setattr__(node, _QUIET, True)
     return node
 
 
 def may_act(graph: Pregel[Any, Any, Any, Any]) -> bool:
-    """Whether a node of `graph`, or of a graph inside it, may act: every one that is not marked."""
+    """Whether a node of `graph`, or of a graph inside it, may act: every node without that mark
+    may.
+    """
     nodes = (node.bound for name, node in graph.nodes.items() if name != START)
     # The engine wraps a plain function; the mark stays on the function.
     return not all(
@@ -97,19 +99,19 @@ def may_act(graph: Pregel[Any, Any, Any, Any]) -> bool:
 
 
 def seen_update(seen: str) -> dict[str, Any]:
-    """The update by which a block of a hand-written graph keeps how far it has looked."""
+    """The update that stores how far a block of a hand-written graph has checked the thread."""
     return {"seen": seal(seen)} if seen and "seen" in own_channels() else {}
 
 
 def allows_forks(runtime: Any, effects: Effects) -> bool:
-    """Whether nodes may act in forks: the host's word comes before what the graph allows."""
+    """Whether nodes may act in forks: the host's setting overrides the graph's."""
     return (context_of(runtime.context).effects or effects) == "forks"
 
 
 def _place_to_check(
     state: Mapping[str, Any], runtime: Any, node: str, effects: Effects
 ) -> Place | None:
-    """Where the node stands; None where it may act wherever that is."""
+    """Where the node stands; None where it may act in every place."""
     if allows_forks(runtime, effects):
         return None
     identity = state.get("run") or {}

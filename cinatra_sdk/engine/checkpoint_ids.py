@@ -1,13 +1,13 @@
-"""Ids of a thread's checkpoints and of their parents, the newest first, and nothing that they hold.
+"""Ids of a thread's checkpoints and of their parents, the newest first, without their values.
 
 In: a checkpointer, a thread and a namespace of it.  Out: a page of `Link`s.
 
     read_links(saver, "t1", "", before="", limit=2)  ->  [Link("1f0b…", "1f0a…"), Link("1f0a…", "")]
 
-`saver.list` makes every value of every checkpoint that it gives, which can cost more than the step
-that asks.  Of LangGraph's own savers the ids are read by themselves: from the memory, or by one
-short query over the saver's own cursor, so under its lock, on its pool and in its pipeline.  Any
-other saver is asked by `list` or `alist`, also one that only overrides a part of these.
+`saver.list` decodes every value of every checkpoint that it lists, which can cost more than the
+step that asks.  For LangGraph's own savers only the ids are read: from memory, or by one short
+query over the saver's own cursor, and so with its lock, pool and pipeline.  Any other saver, also a
+subclass that overrides a part of these, is asked by `list` or `alist`.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ class Link(NamedTuple):
 
     id: str
     parent: str
-    """Id of the checkpoint that it went on from; empty: of none."""
+    """Id of the previous checkpoint; empty for the first."""
 
 
 def config_of(thread: str, namespace: str | None = None, checkpoint: str = "") -> RunnableConfig:
-    """How a saver is told which thread, which namespace of it (None: all), which checkpoint."""
+    """The config that names a thread, a namespace of it (None: all) and a checkpoint to a saver."""
     about = {"thread_id": thread}
     if namespace is not None:
         about["checkpoint_ns"] = namespace
@@ -91,7 +91,7 @@ async def aread_namespaces(saver: BaseCheckpointSaver[Any], thread: str) -> set[
     return {_read_namespace(kept) async for kept in saver.alist(config_of(thread))}
 
 
-# ------------------------------------------------------------------ which savers are known
+# ------------------------------------------------------------------ known savers
 
 Known: TypeAlias = Literal["memory", "postgres", "async postgres", ""]
 
@@ -102,11 +102,13 @@ _PARTS: Final[dict[Known, frozenset[str]]] = {
     "async postgres": _SYNC | {"alist"},
     "": frozenset(),
 }
-"""What decides which checkpoints a saver lists; nothing of it may be a subclass's own, or a saver's."""
+"""Attributes that decide which checkpoints a saver lists; no subclass or instance may override
+them.
+"""
 
 
 def _recognize_saver(saver: BaseCheckpointSaver[Any]) -> Known:
-    """How the saver's ids can be read by themselves; empty: not at all."""
+    """The way to read only the saver's ids; empty where there is none."""
     own: Any = type(saver)
     known = _known_class(own)
     return known if _PARTS[known].isdisjoint(getattr(saver, "__dict__", ())) else ""
@@ -114,7 +116,8 @@ def _recognize_saver(saver: BaseCheckpointSaver[Any]) -> Known:
 
 @functools.lru_cache(maxsize=64)
 def _known_class(own: type) -> Known:
-    # Nobody has a saver of a module that nobody has imported, and importing these takes a while.
+    # A saver's module is imported already if a saver of it exists, and importing these modules is
+    # slow.
     sync = sys.modules.get("langgraph.checkpoint.postgres")
     loop = sys.modules.get("langgraph.checkpoint.postgres.aio")
     kinds: tuple[tuple[Known, type | None], ...] = (
@@ -172,13 +175,13 @@ def _links_query(thread: str, namespace: str, before: str, limit: int) -> Query:
 
 
 def _fetch_rows(saver: Any, known: Known, query: Query) -> list[dict[str, Any]] | None:
-    """What Postgres answers; None where the saver has to be asked by `list`."""
+    """The rows from Postgres; None where the saver must be asked by `list`."""
     if known == "postgres":
         with saver._cursor() as cursor:  # noqa: SLF001 - the saver's own way to its connection
             cursor.execute(*query)
             found: list[dict[str, Any]] = cursor.fetchall()
             return found
-    # In the saver's own loop its `list` says what is wrong with asking there.
+    # In the saver's own loop, its `list` raises the fitting error.
     if known == "async postgres" and not _runs_in(saver.loop):
         return asyncio.run_coroutine_threadsafe(_afetch_rows(saver, query), saver.loop).result()
     return None

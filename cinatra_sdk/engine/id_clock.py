@@ -1,10 +1,10 @@
-"""How far this process's clock is behind the one that made a checkpoint.
+"""How far this process's clock is behind the clock of the process that made a checkpoint.
 
 In: a checkpoint's id.  Out: seconds.
 
-The engine orders the checkpoints of a thread by ids that each process makes by its own clock.  What a
-process writes whose clock is behind comes before what is there, and whoever reads the newest
-checkpoint next does not find it: a rejection would be lost.
+The engine orders the checkpoints of a thread by ids that each process makes from its own clock.  A
+process with a slow clock writes checkpoints that sort before existing ones, so a reader of the
+newest checkpoint does not find them: a rejection would be lost.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from typing import Final
 from langgraph.checkpoint.base.id import UUID, uuid6
 
 _TICKS: Final = 10_000_000
-"""Of an id's time, in a second."""
+"""Ticks of an id's time in a second."""
 _FIRST_TICK: Final = 0x01B21DD213814000
 """1970 in ticks since 1582, the beginning of an id's time (RFC 9562, version 6)."""
 
 
 def seconds_behind(checkpoint: str) -> float:
-    """Seconds until this process makes a later id; not positive where its next one is later.
+    """Seconds until this process makes a later id; zero or less where its next id is later.
 
-    An id that the engine did not make says nothing of a clock: 0.
+    An id that the engine did not make tells nothing about a clock: 0.
     """
     # Making an id to compare takes as long as the rest of the look; the clock alone says it mostly.
     if checkpoint[:18] < _earliest_id(time.time_ns() // 100):

@@ -1,22 +1,22 @@
 r"""Whether a node stands on its thread's own line, or on a fork of it.
 
 In: the place of the node that runs now: its checkpointer, thread, namespace and checkpoint.
-Out: the id of that checkpoint where nothing else ever went on from the ones before it, or
-`ForkRefused`.
+Out: the id of that checkpoint if no earlier checkpoint has a second continuation, or `ForkRefused`.
 
     a — b — c — d            the node runs on d: on the line
          \\
-          e — f              the node runs on f: b went on twice, so this is a fork
+          e — f              the node runs on f: b has two continuations: a fork
 
 Time travel (`checkpoint_id` in a config), `update_state` on an older checkpoint and a copied thread
-all make one.  A gate that was answered once can be answered again there, also a rejected one, and a
-call that was made is made again; so nothing acts in a fork, unless the host allows it.
+all make forks.  In a fork an answered gate, even a rejected one, can be answered again, and a call
+is made again.  So no node acts in a fork, unless the host allows it.
 
-The ids of the checkpoints are read backwards from the newest to the one that an earlier look has
-reached (`since`), a page at a time: in a run that acts now and then this is one short query.
+The ids of the checkpoints are read backwards, a page at a time, from the newest to the checkpoint
+that an earlier check reached (`since`): usually one short query.
 
-A process whose clock is behind the thread's last checkpoint makes older ids than those that are
-there, which nobody would find from the newest on; it neither acts nor answers a gate.
+A process whose clock is behind the thread's last checkpoint makes ids that sort before existing
+ones, so that readers would not find its checkpoints.  Such a process neither acts nor answers a
+gate.
 """
 
 from __future__ import annotations
@@ -37,29 +37,31 @@ Effects: TypeAlias = Literal["line", "forks"]
 """Where nodes may act: on their thread's own line, or in forks of it too."""
 
 FIRST_PAGE: Final = 2
-"""Checkpoints of the first query after an earlier look: the node's own, and where that stopped."""
+"""Checkpoints of the first query after an earlier check: the node's own, and the last one
+checked.
+"""
 PAGE: Final = 16
-"""Of any other one."""
+"""Checkpoints of every other query."""
 _WAITS: Final = (*(0.001,) * 5, *(0.01,) * 20, *(0.05,) * 55)
-"""Seconds between looks for a checkpoint that is still being written, three in all.
+"""Seconds to wait before each of three more reads of a checkpoint that is still being written.
 
-With durability "async", the engine's own choice, a node begins while the checkpoint that it was made
-from is on its way to the database.  That takes milliseconds; a database that takes longer than this
-is in trouble, and a thread of the host is not kept waiting for it.
+With durability "async", the engine's own choice, a node begins while the checkpoint before it is on
+its way to the database.  That takes milliseconds; a database that takes longer than this is in
+trouble, and a thread of the host must not wait for it.
 """
 
 
 class Place(NamedTuple):
-    """Where in which thread a node runs."""
+    """The place of a running node in its thread."""
 
     saver: BaseCheckpointSaver[Any]
     thread: str
     namespace: str
-    """Of the graph that the node belongs to; empty for the outermost."""
+    """Namespace of the node's graph; empty for the outermost graph."""
     checkpoint: str
     """Id of the checkpoint that the node's state was read from; empty: the newest one."""
     is_kept: bool = True
-    """False with durability "exit": no checkpoint is kept before the graph stops."""
+    """False with durability "exit": then no checkpoint is stored before the graph stops."""
 
     def page(self, before: str, size: int) -> list[Link]:
         return read_links(self.saver, self.thread, self.namespace, before=before, limit=size)
@@ -69,7 +71,7 @@ class Place(NamedTuple):
 
 
 def require_known(effects: object) -> None:
-    """Raise `ValueError` for what is none of `Effects`."""
+    """Raise `ValueError` for a value outside of `Effects`."""
     if effects not in ("line", "forks"):
         raise ValueError(f'effects is "line" or "forks", not {effects!r}')
 
@@ -78,7 +80,7 @@ def place_of(config: RunnableConfig, execution: Any) -> Place | None:
     """The place of the node that runs with `config`; None where no checkpoint is kept.
 
     execution: the runtime's `execution_info`.
-    Raises: `EngineUnsupported` where the engine does not say.
+    Raises: `EngineUnsupported` where the engine does not tell the place.
     """
     configurable = config.get("configurable") or {}
     # Not public: tests/engine/test_own_graph.py fails when it changes.
@@ -103,8 +105,8 @@ def place_of(config: RunnableConfig, execution: Any) -> Place | None:
 def require_line(place: Place, *, since: str, node: str) -> str:
     """The checkpoint's id, to be given as `since` the next time.
 
-    since: what an earlier look at this thread returned; empty: none.
-    Raises: `ForkRefused` naming `node`.
+    since: the result of an earlier check of this thread; empty without an earlier check.
+    Raises: `ForkRefused`, which names `node`.
     """
     refuse_behind(place, node)
     walk = _walk_lineage(place, since)
@@ -129,7 +131,7 @@ async def arequire_line(place: Place, *, since: str, node: str) -> str:
 
 
 def refuse_copy(identity: dict[str, Any], place: Place | None, node: str) -> None:
-    """Raise `ForkRefused` where the run was begun on another thread than the one it stands on."""
+    """Raise `ForkRefused` where the run was begun on another thread."""
     begun = identity.get("thread", "")
     if place is not None and begun and begun != place.thread:
         raise ForkRefused(
@@ -140,7 +142,9 @@ def refuse_copy(identity: dict[str, Any], place: Place | None, node: str) -> Non
 
 
 def refuse_behind(place: Place | None, node: str) -> None:
-    """Raise `ForkRefused` where what `node` writes would come before the checkpoint it stands on."""
+    """Raise `ForkRefused` where the writes of `node` would sort before the checkpoint that it runs
+    on.
+    """
     behind = 0.0 if place is None else seconds_behind(place.checkpoint)
     if place is not None and behind > 0:
         raise ForkRefused(
@@ -171,7 +175,9 @@ async def _awalk_lineage(place: Place, since: str) -> _Walk:
 
 
 def _list_retry_waits(place: Place, walk: _Walk) -> tuple[float, ...]:
-    """Seconds to wait before each further look; none where another look would say the same."""
+    """Seconds to wait before each further read; empty where another read would give the same
+    result.
+    """
     return _WAITS if walk.verdict == "unsaved" and place.is_kept else ()
 
 
@@ -211,7 +217,7 @@ def _not_kept(place: Place, node: str) -> ForkRefused:
 
 
 class _Walk:
-    """One look at a thread, fed with its checkpoints from the newest on."""
+    """One check of a thread, fed with its checkpoints from the newest on."""
 
     def __init__(self, checkpoint: str, since: str) -> None:
         self._expected = checkpoint
@@ -224,14 +230,14 @@ class _Walk:
         """Of the next page."""
 
     def read(self, page: list[Link]) -> None:
-        """Go on with the next page."""
+        """Process the next page."""
         for link in page:
             self._read_one(link)
             if self.verdict != "open":
                 return
         if len(page) < self.size:
-            # The thread began here; or what came before was deleted, and with it perhaps the other
-            # way on from there.
+            # The thread began here; or its earlier checkpoints were deleted, and with them perhaps
+            # the fork.
             unsaved = not self._begun and page
             self.verdict = "unsaved" if unsaved else "pruned" if self._is_cut_off() else "line"
             return
@@ -242,7 +248,7 @@ class _Walk:
 
     def _read_one(self, link: Link) -> None:
         if not self._begun and not self._expected:
-            self._expected = link.id  # no node: the newest one is asked about
+            self._expected = link.id  # no node: the newest checkpoint is checked
         if link.id == self._expected:
             self._begun = True
             self._expected = link.parent

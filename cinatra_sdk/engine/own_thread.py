@@ -1,11 +1,11 @@
-"""A graph that touches no thread which another graph began: refused before anything is written.
+"""A graph that refuses threads which another graph began, before anything is written.
 
     graph = on_own_threads(flow.graph(), pin=pin_of(flow.digest, ()))
 
-Every node compares the sealed identity of the run by itself (`tasks.require_own_graph`), so that a
-foreign graph does nothing on a thread.  But its input, or the answer to a gate, stands on the
-thread by then: the gate that waits there is no longer shown, and has to be asked again.  On a graph
-server any client can do this to any thread; there, this look comes first.
+Every node itself compares the sealed identity of the run (`tasks.require_own_graph`), so that a
+foreign graph does nothing on a thread.  But by then the thread holds the foreign input, or the
+answer to a gate: a gate that waits there is no longer shown and must ask again.  On a graph server
+any client can do this to any thread; this check comes first and prevents it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _SAVER: Final = "__pregel_checkpointer"
 def on_own_threads(graph: _G, *, pin: str = "") -> _G:
     """`graph`, which refuses a thread of another graph with `FlowChanged`; reading stays free.
 
-    pin:  what `run["pin"]` holds on threads of a compiled flow; empty: the graphs' shapes are compared.
+    pin:  the `run["pin"]` of the compiled flow's threads; empty: the graphs' shapes are compared.
     """
     own: _G = _OnOwnThreads(pin=pin, **graph.copy().__dict__)  # type: ignore[assignment]
     return own
@@ -79,7 +79,9 @@ class _OnOwnThreads(CompiledStateGraph[Any, Any, Any, Any]):
     def _find_saver_and_thread(
         self, config: RunnableConfig | None
     ) -> tuple[BaseCheckpointSaver[Any] | None, RunnableConfig | None]:
-        """The saver, and the newest checkpoint of the thread, whatever older one a client names."""
+        """The saver, and the newest checkpoint of the thread, even if a client names an older
+        one.
+        """
         configurable = {**(self.config or {}).get("configurable", {})}
         configurable |= (config or {}).get("configurable", {})
         saver = configurable.get(_SAVER) or self.checkpointer
@@ -92,7 +94,7 @@ class _OnOwnThreads(CompiledStateGraph[Any, Any, Any, Any]):
         held = newest.checkpoint["channel_values"].get("run", MISSING) if newest else MISSING
         identity = MISSING if held is MISSING else unseal(held)
         if not isinstance(identity, dict):
-            return  # a new thread, or none of ours: the nodes have the last word
+            return  # a new thread, or a foreign one: the nodes decide
         expected, found = (
             (self.pin, identity.get("pin"))
             if self.pin

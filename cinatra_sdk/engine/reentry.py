@@ -1,11 +1,12 @@
-"""A graph inside a node that is entered once more for the same visit: it goes on where it was.
+"""Continues an inner graph when its node runs again for the same visit.
 
-A further input on a thread, a jump or an `update_state` makes new tasks of the engine.  A graph
-inside a node keeps its state under the task's name, so it would begin anew and make the calls in
-front of its gate again.  Its last checkpoint is copied to the new name instead; its own first node
-then leads on from there.
+A further input on a thread, a jump or an `update_state` creates new tasks in the engine.  An inner
+graph keeps its state under the task's name, so under a new task it would start again and repeat the
+calls before its gate.  Instead, its last checkpoint is copied to the new name; its own first node
+then continues from there.
 
-What is copied must be the graph's own line: a fork of it would be one no more under its new name.
+The copied checkpoint must be on the graph's own line: under the new name a fork would not be
+recognised.
 """
 
 from __future__ import annotations
@@ -32,31 +33,31 @@ from cinatra_sdk.governed.state import MISSING, SEALED, unseal
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Visit:
-    """One visit of a node with a graph inside, under the task that runs now."""
+    """One visit of a node with an inner graph, under the running task."""
 
     place: Place
-    """Of the node itself."""
+    """Place of the node itself."""
     own: str
-    """Namespace of the graph inside, under this task."""
+    """Namespace of the inner graph under this task."""
     scope: str
-    """Of the run inside, `outer/inner#2`."""
+    """Scope of the inner run, `outer/inner#2`."""
     told: bool
-    """Whether the scope tells this visit from earlier ones: not in a graph that counts none."""
+    """Whether the scope differs between visits; False in a graph that counts no visits."""
     turn: int | None
     """Number of the step that passed the turn to the node; None in a graph that keeps no turn."""
     node: str
     forks: bool
     """Whether the host lets nodes act in forks."""
     asks: bool
-    """Whether a gate may stand inside, at any depth."""
+    """Whether the inner graph has a gate, at any depth."""
 
 
 def require_line_inside(visit: Visit | None) -> None:
-    """Raise `ForkRefused` where the graph inside came to its end in a fork of its own line.
+    """Raise `ForkRefused` where the inner graph ended in a fork of its own line.
 
-    A gate that was answered anew in a fork does not look, and what it let through the graph around
-    would act on.  Nodes inside that act look themselves, and without a gate a fork comes to nothing
-    that the line has not come to: so nobody looks there once more.
+    A gate that was answered again in a fork does not check for forks, and the outer graph would act
+    on its answer.  Nodes inside that act check for themselves, and without a gate a fork has the
+    same result as the line: neither case needs this check.
     """
     inside = _locate_inner_graph(visit)
     if visit is not None and inside is not None:
@@ -71,17 +72,18 @@ async def arequire_line_inside(visit: Visit | None) -> None:
 
 
 def _locate_inner_graph(visit: Visit | None) -> Place | None:
-    """The newest checkpoint of the graph inside; None where nobody has to look there."""
+    """The newest checkpoint of the inner graph; None where no check is needed."""
     if visit is None or visit.forks or not visit.asks:
         return None
     return visit.place._replace(namespace=visit.own, checkpoint="")
 
 
 def go_on_inside(visit: Visit | None) -> Mapping[str, Any] | None:
-    """Copy what the graph inside had come to, where it has nothing under its own name yet.
+    """Copy the inner graph's last checkpoint, unless it has a checkpoint under its own name
+    already.
 
-    Returns what it came to where it has ended already; None: it goes on.
-    Raises: `ForkRefused` where that is a fork of its own line.
+    Returns the result of an inner graph that has ended; None where it continues.
+    Raises: `ForkRefused` where the checkpoint is a fork of the graph's own line.
     """
     if visit is None:
         return None  # no checkpoint is kept, or nothing inside that may not be done twice
@@ -138,9 +140,9 @@ def _find_previous_checkpoint(visit: Visit, newest: list[Link]) -> RunnableConfi
 
 
 def _had_the_turn(visit: Visit, before: CheckpointTuple | None) -> bool:
-    """Whether the turn was the node's before the step that made its task: then it ran already.
+    """Whether the node had the turn before the step that made its task: then it ran already.
 
-    The step that passes the turn on makes the first checkpoint with it.
+    The step that passes the turn on makes the first checkpoint with that turn.
     """
     if before is None:
         return False
@@ -152,7 +154,7 @@ def _had_the_turn(visit: Visit, before: CheckpointTuple | None) -> bool:
 
 
 def _other_tasks(visit: Visit, namespaces: Iterable[str]) -> list[RunnableConfig]:
-    """The newest checkpoint of each task that ran the node; the order says nothing."""
+    """The newest checkpoint of each task that ran the node; in no order."""
     around = _list_outer_nodes(visit.own)
     return [
         config_of(visit.place.thread, other)
@@ -167,7 +169,7 @@ def _newest_begun(visit: Visit, every: Iterable[CheckpointTuple | None]) -> Chec
     newest = max(begun, key=lambda kept: kept.checkpoint["id"], default=None)
     if newest is None or visit.told or _is_rejected(newest):
         return newest
-    # Nothing tells the next time round a loop from this one.
+    # This visit cannot be told from the next round of a loop.
     return None if _has_ended(newest) else newest
 
 
@@ -186,7 +188,7 @@ def _is_rejected(kept: CheckpointTuple) -> bool:
 
 
 def _came_to(kept: CheckpointTuple) -> dict[str, Any]:
-    """The state that a checkpoint holds, as the graph's own channels would give it."""
+    """The state in a checkpoint, read through the graph's own channels."""
     found: dict[str, Any] = {}
     for key, stored in kept.checkpoint["channel_values"].items():
         value = unseal(stored) if isinstance(stored, bytes) else stored
@@ -203,11 +205,11 @@ def _build_place(visit: Visit, kept: CheckpointTuple) -> Place:
 
 
 def _list_outer_nodes(namespace: str) -> list[str]:
-    """The nodes around a graph, without the tasks that ran them: `outer:4f…|inner:09…`."""
+    """The outer nodes of a graph, without the tasks that ran them: `outer:4f…|inner:09…`."""
     return [part.rpartition(":")[0] for part in namespace.split("|")]
 
 
 def _build_put_arguments(config: RunnableConfig, kept: CheckpointTuple) -> tuple[Any, ...]:
-    """What the saver's `put` takes to have `kept` under `config` too."""
+    """Arguments of the saver's `put` that store `kept` under `config` too."""
     metadata = cast("CheckpointMetadata", {**kept.metadata, "source": "fork", "parents": {}})
     return config, kept.checkpoint, metadata, kept.checkpoint["channel_versions"]

@@ -1,7 +1,7 @@
-"""What only the host supplies: identity, policy and credentials of one run.
+"""The host's context: identity, policy and credentials of one run.
 
-It travels as LangGraph's runtime context (`graph.invoke(…, context=…)`), which is never stored,
-so it is given again at every activation.
+It is LangGraph's runtime context (`graph.invoke(…, context=…)`), which is never stored, so the host
+gives it again at every activation.
 
     host_context(run_id="r1", approval_policy={"steps": […]}, run_token="…")
 
@@ -40,8 +40,8 @@ _C = TypeVar("_C", bound=type[Any])
 def _deaf_to_strangers(cls: _C) -> _C:
     """Let the class drop keys that it does not know.
 
-    A graph server makes its context from all that a client sends as `configurable`; none of it is
-    the host's word, so an unknown key is no reason to fail.
+    A graph server makes its context from a client's whole `configurable`.  None of these keys comes
+    from the host, so an unknown key must not fail.
     """
     made_from, known = cls.__init__, frozenset(cls.__dataclass_fields__)
 
@@ -65,11 +65,13 @@ class HostContext:
     """`{"steps": […]}`; None = the host has no policy; DERIVED = the compiler's."""
     credentials: Credentials = field(default=Credentials(), repr=False)
     scope: str = ""
-    """Where in the run a graph inside another one stands: `outer/inner`; the outermost has none."""
+    """The place of an inner graph in the run: `outer/inner`; empty for the outermost graph."""
     effects: str = ""
-    """Where nodes may act, as `cinatra_sdk.engine.lineage.Effects`; empty: as the graph has it."""
+    """Where nodes may act, as `cinatra_sdk.engine.lineage.Effects`; empty: the graph's own
+    setting.
+    """
     before_effect: Callable[[], None] | None = field(default=None, repr=False, compare=False)
-    """Asked before every call and tool; raises where the host wants no further one."""
+    """Called before every call and tool; raises where the host refuses further ones."""
     mark: Any = field(default=None, repr=False, compare=False)
 
     @classmethod
@@ -133,11 +135,11 @@ def host_context(
 def context_inside(
     host: HostContext, *, scope: str, own_policy: bool, effects: Effects
 ) -> HostContext:
-    """The host's word for a graph inside the run's graph, at `scope`.
+    """The host's context for an inner graph, at `scope`.
 
-    own_policy: the graph inside is governed by its own policy, not by the outer one.
-    effects:    where the outer graph lets nodes act; the host's own word comes first.
-    Marked as the host's in any case: what is added is the outer graph's own word, sealed there.
+    own_policy: the inner graph is governed by its own policy, not by the outer policy.  effects:
+    where the outer graph lets nodes act; the host's setting overrides it.  The result always counts
+    as made by the host: the additions come from the outer graph's sealed state.
     """
     policy = DERIVED if own_policy else host.approval_policy
     allowed = host.effects or effects
@@ -145,7 +147,7 @@ def context_inside(
 
 
 def context_of(given: object) -> HostContext:
-    """The host's context, or an empty one where `given` was not made by the host."""
+    """The host's context, or an empty context where `given` was not made by the host."""
     if isinstance(given, HostContext) and given.mark is _HOST:
         return given
     return _NOBODY

@@ -1,12 +1,12 @@
-"""Where a node's state comes from: the channels of its own graph, another graph's, or a caller's hand.
+"""Where a node's state comes from: its own graph's channels, another graph's, or a caller.
 
-`Command(goto=Send("node", {...}))` starts a node with a state of the caller's making: no channel
-is read, so neither the seal nor the turn is asked.  No graph of this project uses `Send`, so a
-node that was started by one does nothing.
+`Command(goto=Send("node", {...}))` starts a node with a state that the caller made: no channel is
+read, so neither the seal nor the turn is checked.  No graph of this project uses `Send`, so a node
+that was started by a `Send` does nothing.
 
 A thread may have been written by another graph, whose keys have the same names.  The first node of
-a hand-written graph seals the graph's shape into the run's identity, and every later one compares
-it with the graph that it runs in (`require_own_graph`); compiled flows compare the file's digest.
+a hand-written graph seals the graph's shape into the run's identity, and every later node compares
+this shape with its own graph's (`require_own_graph`).  Compiled flows compare the file's digest.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from cinatra_sdk.errors import EngineUnsupported, FlowChanged
 log = logging.getLogger("oasflow.state")
 
 ENGINE: Final = ">=1.2.22,<1.3"
-"""Versions of LangGraph that this project reads, as pyproject.toml has them."""
+"""The supported versions of LangGraph, as in pyproject.toml."""
 
 
 def was_sent() -> bool:
-    """Whether the node that runs now was started by a `Send`, and not by its place in the graph.
+    """Whether a `Send` started the running node, and not its place in the graph.
 
-    Raises: `EngineUnsupported` where the engine does not say.
+    Raises: `EngineUnsupported` where the engine does not tell.
     """
     try:
         config = get_config()
@@ -51,7 +51,7 @@ def was_sent() -> bool:
 
 
 def shape_of(channels: Iterable[str]) -> str:
-    """What tells one graph from another: sha256 (hex) over its state keys and nodes.
+    """The identity of a graph: sha256 (hex) over its state keys and nodes.
 
     channels: the names of its channels; each node has one, `branch:to:<node>`.
     """
@@ -60,13 +60,13 @@ def shape_of(channels: Iterable[str]) -> str:
 
 @functools.lru_cache(maxsize=256)
 def _hash_channel_names(channels: tuple[str, ...]) -> str:
-    """Kept, because every node of a hand-written graph asks."""
+    """Cached, because every node of a hand-written graph needs this hash."""
     names = sorted(name for name in channels if not name.startswith("__"))
     return hashlib.sha256("\n".join(names).encode()).hexdigest()
 
 
 def own_channels() -> Mapping[str, Any]:
-    """The channels of the graph that the running node belongs to, by name; none outside of any.
+    """The channels of the running node's graph, by name; empty outside of any graph.
 
     Raises: `EngineUnsupported` where the engine does not give them.
     """
@@ -89,7 +89,7 @@ def own_channels() -> Mapping[str, Any]:
 
 
 def unsupported(what: str) -> EngineUnsupported:
-    """The error of an engine that does not say `what`."""
+    """The error for an engine that does not tell `what`."""
     message = f"LangGraph {version('langgraph')} does not say {what}"
     return EngineUnsupported(message, hint=f"install langgraph{ENGINE}")
 
@@ -107,10 +107,10 @@ def own_shape() -> str:
 
 
 def require_own_graph(state: Mapping[str, Any], node: str) -> None:
-    """Raise `FlowChanged` where the state's run was begun by another graph on the same thread."""
+    """Raise `FlowChanged` where another graph began the state's run on the same thread."""
     identity = state.get("run")
     if identity is None:
-        return  # nothing says whose it is: a graph that keeps no identity
+        return  # a graph that keeps no identity of its run
     shape = own_shape()
     if shape and identity.get("graph") != shape:
         raise FlowChanged(

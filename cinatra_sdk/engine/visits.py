@@ -1,12 +1,12 @@
-"""Which visit of a block runs now, in a graph that is written by hand.
+"""The number of a block's running visit, in a graph that is written by hand.
 
 In: the node that runs.  Out: 1, 2, … and, when it has finished, the update that counts it.
 
-    visit = visit_of("draft")          1, also after a crash, whatever the thread was given meanwhile
+    visit = visit_of("draft")          1, also after a crash or a further input
     return {…, **visited("draft", visit)}
 
-The engine's own name of a task is another one after every further input, so it cannot say that a
-call is being made again.  The count is kept in the thread, sealed: see `GovernedState.visits`.
+The engine's name of a task changes after every further input, so it cannot show that a call is
+repeated.  So the thread keeps a sealed count: see `GovernedState.visits`.
 """
 
 from __future__ import annotations
@@ -18,8 +18,10 @@ from cinatra_sdk.governed.state import Visits, seal
 
 
 def visit_of(node: str) -> int | None:
-    """Which visit of `node` runs now, from 1; None in a graph whose state keeps no count."""
-    # From the channel: a node may be handed a part of the state only.
+    """The number of the running visit of `node`, from 1; None in a graph whose state keeps no
+    count.
+    """
+    # From the channel: a node may get only a part of the state.
     channel = own_channels().get("visits")
     if not isinstance(channel, Visits):
         return None
@@ -28,5 +30,5 @@ def visit_of(node: str) -> int | None:
 
 
 def visited(node: str, visit: int | None) -> dict[str, Any]:
-    """The update that keeps that `visit` of `node` has finished."""
+    """The update that records that `visit` of `node` has finished."""
     return {} if visit is None else {"visits": seal({node: visit})}

@@ -1,4 +1,4 @@
-"""From what a person sends to what a flow reads: one gate's answer form.
+"""The answer form of one gate: turns a person's answer into the value that the flow reads.
 
 In: the JSON that resumes a gate (`{"approved": true, "value": …}`).
 Out: an `Answer` with the text or value that the gate's output carries, or `AnswerInvalid`.
@@ -13,9 +13,9 @@ Three shapes of schema occur in real files, told apart by the schema itself:
 * on an output of another type: it describes the value itself.
 A gate without a schema asks for approval, or for free text.
 
-`reason` says why, for the record of decisions, and never reaches the flow.  `approvalNote` is
-Cinatra's key for a note to the flow: where the gate takes text and nothing else was sent, it is that
-text.
+`reason` is for the record of decisions and never reaches the flow.  `approvalNote` is Cinatra's key
+for a note to the flow: the note is the answer's text where the gate takes text and no other text
+was sent.
 
 A gate that asks for a context selection takes the `userResponse` envelope, as text or as an object,
 and refuses what the slot does not allow: the platform would only refuse it once the gate is closed.
@@ -40,7 +40,7 @@ from cinatra_sdk.values.json_values import check_value
 from cinatra_sdk.values.strict_json import NotStrictJson, read_json
 
 APPROVED_TEXT: Final = "[Approved by operator]"
-"""What a text output carries when a person approved without writing anything (Cinatra's words)."""
+"""The value of a text output when a person approved without writing a text (Cinatra's words)."""
 APPROVAL_SCHEMA: Final[dict[str, JsonValue]] = {
     "type": "object",
     "properties": {"approved": {"type": "boolean"}},
@@ -58,33 +58,36 @@ class Answer:
 
     approved: bool
     value: JsonValue = None
-    """What the gate's output carries; None after a rejection."""
+    """The value of the gate's output; None after a rejection."""
     reason: str = ""
-    """Why, for the record; the note where only that was written."""
+    """The reason, for the record; the note where only a note was written."""
     by: str = ""
     at: str = ""
-    """`approvedAt` as the host gave it; empty where it gave none."""
+    """`approvedAt` as the host gave it; empty where it is missing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerForm:
-    """What one gate accepts."""
+    """The form of the answers that one gate accepts."""
 
     output: str = "approved"
-    """Title of what an answer fills: the gate's output, or an input of the run.  Empty for a form of
-    several inputs."""
+    """Title of the gate's output, or of the input of the run, that an answer fills.  Empty for a
+    form of several inputs.
+    """
     text_output: bool = True
     """Whether that output is a string."""
     schema: Mapping[str, JsonValue] | None = None
     """JSON Schema of the answer; None asks for approval or text."""
     output_schema: Mapping[str, JsonValue] | None = None
-    """JSON Schema of the output itself, where it is no text: what the flow goes on with."""
+    """JSON Schema of the output itself, unless it is a string: schema of the value that the flow
+    reads.
+    """
     inner: Mapping[str, JsonValue] | None = None
-    """JSON Schema of the document inside the answer's string, where the author gave one."""
+    """JSON Schema of the document inside the answer's string, where the author gave a schema."""
     bare: bool = False
-    """Whether an object may be the value of a titled answer without its title around it."""
+    """Whether an object without the title around it may be the value of a titled answer."""
     selector: Selector | None = None
-    """What may be chosen, at a gate that asks for a context selection."""
+    """The allowed selection, at a gate that asks for a context selection."""
 
     @property
     def titled(self) -> bool:
@@ -93,9 +96,9 @@ class AnswerForm:
         return bool(self.output) and isinstance(properties, Mapping) and self.output in properties
 
     def resume_schema(self) -> dict[str, JsonValue]:
-        """JSON Schema of what resumes the gate: drives the form that a client shows."""
+        """JSON Schema of the JSON that resumes the gate; clients build their form from it."""
         text = json.dumps(self.schema)
-        # A schema with references of its own cannot stand inside another one; it is in the payload.
+        # A schema with `$ref` cannot stand inside another schema; the payload carries it.
         own = self.schema is not None and '"$' not in text
         value: JsonValue = dict(self.schema or {}) if own else {}
         if self.selector is not None and self.schema is None:
@@ -114,8 +117,8 @@ class AnswerForm:
     def read(self, raw: object) -> Answer:
         """The checked answer.
 
-        Raises: `AnswerInvalid`, naming the offending key and what the gate asks for; `read_answer`
-        of `gates.py` says it with the gate, and with a value that fits.
+        Raises: `AnswerInvalid`, which names the wrong key and the expected answer; `read_answer` of
+        `gate.py` adds the gate, and an example that fits.
         """
         message = _read_envelope(raw)
         texts = {
@@ -157,7 +160,7 @@ class AnswerForm:
         return self._check_answer(given)
 
     def _without_value(self, note: str) -> JsonValue:
-        """Approval with nothing filled in: fine where the schema demands nothing."""
+        """An approval without a value: valid where the schema requires no value."""
         if self.titled and not _find_schema_problem(self.schema, {}):
             return (note or APPROVED_TEXT) if self.text_output else self._convert_output(None)
         return self._check_answer({})
@@ -170,7 +173,7 @@ class AnswerForm:
         if isinstance(given, str):
             decoded = _governed_out(_decode_json(given), self.output)
             if decoded is not _UNDECODED and not _find_schema_problem(self.schema, decoded):
-                # The person's own text goes on byte for byte, not our rendering of it.
+                # The flow gets the person's own text byte for byte, not a re-encoded text.
                 return (
                     self._check_inner_document(given)
                     if not self.titled
@@ -184,7 +187,7 @@ class AnswerForm:
                 problem = _find_schema_problem(self.schema, titled)
                 if not problem:
                     return self._convert_output(titled)
-            # Of an object that bears the title it is told what is wrong under the title.
+            # For an object with the title, the error says what is wrong under the title.
             if not isinstance(given, Mapping) or self.output not in given:
                 first = problem
         raise AnswerInvalid(f"the answer does not fit: {first}", hint=self._asks())
@@ -256,7 +259,7 @@ def check_answer_value(value: Any) -> None:
 
 def _read_envelope(raw: object) -> dict[str, Any]:
     if not isinstance(raw, Mapping):
-        from cinatra_sdk.values.json_schema import type_name  # only what is wrong loads it
+        from cinatra_sdk.values.json_schema import type_name  # for errors only
 
         raise AnswerInvalid(
             f"the answer is not an object, got {type_name(raw)}",
@@ -283,7 +286,7 @@ def _read_envelope(raw: object) -> dict[str, Any]:
 
 
 def said_name(name: object) -> str:
-    """The name of a member as somebody gave it, for an error: no credential, nothing invisible."""
+    """A given member name for an error text, without credentials and invisible characters."""
     shown = redact(str(name))[:_LONGEST_NAME]
     return "".join(
         one if one.isprintable() else one.encode("unicode_escape").decode("ascii") for one in shown
@@ -298,7 +301,9 @@ def _read_text(message: Mapping[str, Any], key: str) -> str:
 
 
 def _governed_out(decoded: Any, output: str) -> Any:
-    """The document that a text spells, under the same rules as one that is sent as an object."""
+    """The JSON document in a text, cleaned by the rules for a document that is sent as an
+    object.
+    """
     if decoded is _UNDECODED:
         return decoded
     found = find_secret(decoded)
@@ -319,7 +324,7 @@ def _decode_json(text: str) -> Any:
 def _find_schema_problem(schema: Mapping[str, JsonValue] | None, value: Any) -> str:
     """The first way in which `value` breaks `schema`; empty when it fits."""
     from cinatra_sdk.values.json_schema import (
-        first_problem,  # the first answer that is checked loads it
+        first_problem,  # on first use
     )
 
     return first_problem(schema or {}, value)

@@ -1,4 +1,4 @@
-"""What a person decided at a gate: the record that is kept.
+"""The record of a person's decision at a gate.
 
 Decision.approve(by="ann@example.org", reason="fine", value={"subject": "Hello"})
 Decision.reject(by="ann@example.org", reason="wrong list")
@@ -23,7 +23,7 @@ class _Unset:
 
 
 UNSET: Final = _Unset()
-"""No value was given; null is a value."""
+"""Marks that no value was given, because null is a value."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,16 +32,18 @@ class Decision:
 
     approved: bool
     by: str = ""
-    """Who decided; a durable run refuses an answer without it.  See `cinatra_sdk.text.people`."""
+    """The person who decided; a durable run refuses an answer without a name.  See
+    `cinatra_sdk.text.people`.
+    """
     reason: str = ""
-    """Why, for the record of decisions: the flow never reads it."""
+    """The reason, for the record of decisions: the flow never reads it."""
     value: JsonValue | _Unset = UNSET
-    """What the person filled in, where the gate asks for data or takes text: what the flow reads."""
+    """The data or text that the person filled in, for the flow."""
     at: str = ""
     """ISO 8601 time with zone; set when the decision is recorded."""
 
     def __post_init__(self) -> None:
-        """Raises: `AnswerInvalid` for a name that is not what it looks like."""
+        """Raises: `AnswerInvalid` for a name with misleading or invisible characters."""
         object.__setattr__(self, "by", person_name(self.by))
 
     @classmethod

@@ -1,11 +1,11 @@
-"""A gate that waits: what is shown to a person, and how it is addressed.
+"""A waiting gate: the payload for a person, and the gate's id.
 
 In: LangGraph interrupts that `build_hitl_gate` raised.  Out: `Gate` records.
 
     graph.get_state(config).interrupts  ->  [Gate(id="review_gate", node="review_gate", …)]
 
-A gate's id is the path of its node with the visit, `outer/inner/review#2`; the first visit has
-no number.  It is fresh for every visit, so an old answer can never meet a later question.
+A gate's id is the path of its node with the visit, `outer/inner/review#2`; the first visit has no
+number.  Every visit has its own id, so an old answer can never fit a later question.
 """
 
 from __future__ import annotations
@@ -28,26 +28,26 @@ if TYPE_CHECKING:
     from langgraph.types import Interrupt
 
 GATE_KEY: Final = "x-gate"
-"""Where the response schema of an interrupt carries the gate's identity."""
+"""Key of the gate's identity in the response schema of an interrupt."""
 _MOST_NAMES: Final = 5
-"""Members of a given object that an error names."""
+"""Members of a given object that an error lists."""
 _LONGEST_EXAMPLE: Final = 500
-"""Characters of an answer that an error shows; `oasflow gates --json` shows any."""
+"""Characters of the longest example in an error; `oasflow gates --json` shows longer examples."""
 
 _AGREEMENT: Final = frozenset(
     {"accept", "accepted", "agree", "agreed", "approve", "approved", "confirm", "confirmed", "ok"}
 )
-"""Names of members that say yes to the gate."""
+"""Names of boolean members that stand for an approval."""
 
 
 def label(node: str, visit: int) -> str:
-    """One part of a gate's id: the node, and the visit from the second on."""
+    """One part of a gate's id: the node, with the number of its visit from the second visit on."""
     name = quote(node, safe=" !$&'()*+,;=:@~^[]{}<>|\\\"`")
     return name if visit == 1 else f"{name}#{visit}"
 
 
 def gate_id(state: Mapping[str, Any], node: str, visit: int) -> str:
-    """The gate's id in the whole run: the nodes around its graph with their visits, then itself."""
+    """The gate's id in the whole run: the outer nodes with their visits, then the gate."""
     scope = (state.get("run") or {}).get("scope", "")
     own = label(node, visit)
     return f"{scope}/{own}" if scope else own
@@ -55,40 +55,41 @@ def gate_id(state: Mapping[str, Any], node: str, visit: int) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gate:
-    """One visit of one gate, waiting for its decision."""
+    """One visit of a gate that waits for its decision."""
 
     id: str
-    """Unique in the run; what an answer names."""
+    """Unique in the run; answers name it."""
     node: str
     """The original OAS node id."""
     visit: int
-    """1-based: how often this gate was reached."""
+    """How often this gate was reached, from 1."""
     step: int
-    """Number of its entry in the approval policy."""
+    """Number of the gate's step in the approval policy."""
     risk: str
     """Risk class of the step."""
     name: str
-    """What a person calls it: the OAS name."""
+    """The gate's name for people: the OAS name."""
     renderer: str
-    """Id of the screen that shows it."""
+    """Id of the screen that shows the gate."""
     schema: Mapping[str, JsonValue]
-    """JSON Schema as the payload carries it."""
+    """JSON Schema as in the payload."""
     values: Mapping[str, JsonValue]
     """The data that the reviewer sees, typed."""
     payload: Mapping[str, JsonValue]
-    """`{xRenderer, schema, values}` exactly as the interrupt carries it, with `fieldName` where one
-    input of the run is asked for."""
+    """`{xRenderer, schema, values}` exactly as in the interrupt, with `fieldName` where the gate
+    asks for one input of the run.
+    """
     interrupt: str = ""
     """LangGraph's id of the interrupt; resume with `Command(resume={gate.interrupt: …})`."""
     form: AnswerForm = field(default=AnswerForm(), repr=False)
     description: str = ""
-    """What its author says to whoever decides; empty where the author says nothing."""
+    """The author's text for the person who decides; empty where the author wrote none."""
 
     asked: Mapping[str, JsonValue] = field(default_factory=dict, repr=False)
-    """The interrupt's response schema: what `gate_of` reads a gate back from."""
+    """The interrupt's response schema, from which `gate_of` reads a gate."""
 
     def to_json(self) -> dict[str, JsonValue]:
-        """The gate as JSON; `Gate.from_json` makes it again in another process."""
+        """The gate as JSON; `Gate.from_json` restores it in another process."""
         return {
             "interrupt": self.interrupt,
             "payload": dict(self.payload),
@@ -121,16 +122,17 @@ class Gate:
 
     @property
     def field(self) -> str:
-        """What an answer fills: an input of the run at a setup gate, else the gate's output.
+        """The name that an answer fills: an input of the run at a setup gate, else the gate's
+        output.
 
         Empty at a setup gate that asks for several inputs at once.
         """
         return self.form.output
 
     def example(self) -> JsonValue:
-        """A valid answer: True where a plain approval will do, else data that fits the schema.
+        """A valid answer: True where a plain approval is enough, else data that fits the schema.
 
-        None where no value can be made up that fits.
+        None where no fitting value can be made up.
         """
         return _find_example_answer(self.form)
 
@@ -138,8 +140,8 @@ class Gate:
 def read_answer(form: AnswerForm, raw: object, *, gate: str) -> Answer:
     """The checked answer of `gate`.
 
-    Raises: `AnswerInvalid`, which names the gate and what its answer fills, says what kind of
-    value was given (never the value: it may be a password), and has an answer that fits.
+    Raises: `AnswerInvalid`, which names the gate, the name that its answer fills and the kind of
+    the given value (never the value: it may be a password), and shows an answer that fits.
     """
     try:
         return form.read(raw)
@@ -153,12 +155,12 @@ def read_answer(form: AnswerForm, raw: object, *, gate: str) -> Answer:
 
 
 def _escape_surrogates(text: str) -> str:
-    """`text` that can be written anywhere: a name that was given may hold half a character."""
+    """`text` in valid UTF-8: a given name may contain half of a surrogate pair."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def _describe_given_answer(raw: object) -> str:
-    """What was sent, by its kind."""
+    """A description of the given answer by its kind."""
     if not isinstance(raw, Mapping):
         return _describe_value_kind(raw)
     for key in ("value", "userResponse"):
@@ -168,7 +170,7 @@ def _describe_given_answer(raw: object) -> str:
 
 
 def _describe_value_kind(value: object) -> str:
-    """Of an object the names of its members too, where one may be misspelt."""
+    """The kind of a value; for an object also the names of its members, which may be misspelt."""
     if isinstance(value, Mapping):
         names = ", ".join(f"'{said_name(name)}'" for name in itertools.islice(value, _MOST_NAMES))
         more = len(value) - _MOST_NAMES
@@ -183,7 +185,7 @@ def _describe_value_kind(value: object) -> str:
 
 
 def _format_fitting_answer(form: AnswerForm, raw: object) -> str:
-    """The value that would fit, or the whole answer where not the value is at fault."""
+    """A value that would fit, or a whole answer where the value is not the problem."""
     example = _find_example_answer(form)
     if example is None:
         return ""
@@ -205,9 +207,9 @@ def _find_example_answer(form: AnswerForm) -> JsonValue:
 
 
 def example_answer(form: AnswerForm) -> JsonValue:
-    """A value with which `form` can be approved."""
+    """An example value that approves `form`."""
     from cinatra_sdk.values.schema_sample import (
-        sample,  # where one is made up: reading a gate needs none
+        sample,  # for examples only
     )
 
     if form.selector is not None:
@@ -218,7 +220,7 @@ def example_answer(form: AnswerForm) -> JsonValue:
         return sample(form.inner or {}, name=form.output)
     value = sample(form.schema, name=form.output)
     if form.output_schema is not None and not _fits_form(form, value):
-        # The schema of the answer leaves room that the output does not have.
+        # The answer's schema is wider than the output's schema.
         value = sample(form.output_schema, name=form.output)
     if form.inner is not None and form.titled and isinstance(value, dict):
         value[form.output] = json.dumps(sample(form.inner, name=form.output), ensure_ascii=False)
@@ -226,7 +228,7 @@ def example_answer(form: AnswerForm) -> JsonValue:
 
 
 def _accept_agreements(form: AnswerForm, value: JsonValue) -> JsonValue:
-    """`value` with a yes where the author asks for one by name: the example is an approval."""
+    """`value` with true for members that stand for an approval, because the example approves."""
     if not isinstance(value, dict):
         return value
     yes = {name for name, part in value.items() if part is False and name.lower() in _AGREEMENT}
@@ -235,7 +237,7 @@ def _accept_agreements(form: AnswerForm, value: JsonValue) -> JsonValue:
 
 
 def _example_selection(form: AnswerForm, selector: Selector) -> JsonValue:
-    """The envelope; inside the answer where the author's schema gives it a title there."""
+    """The selection envelope, under its title where the author's schema gives it a title."""
     if form.schema is None or not form.titled:
         return selector.example()
     from cinatra_sdk.values.schema_sample import sample
@@ -255,7 +257,7 @@ def _fits_form(form: AnswerForm, value: JsonValue) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Kept:
-    """An interrupt as a row keeps it: reading one takes no engine."""
+    """An interrupt as a row stores it, readable without the engine."""
 
     value: Any
     id: str
@@ -263,9 +265,10 @@ class _Kept:
 
 
 def gate_of(interrupt: Interrupt | _Kept) -> Gate | None:
-    """The gate that raised `interrupt`; None when it was not made by `build_hitl_gate`.
+    """The gate that raised `interrupt`; None for an interrupt that `build_hitl_gate` did not make.
 
-    Raises: `GateUnreadable` where a version before, or somebody else, made it in another form.
+    Raises: `GateUnreadable` where the interrupt has another form, from an earlier version for
+    instance.
     """
     response: Any = interrupt.response_schema
     about = response.get(GATE_KEY) if isinstance(response, Mapping) else None
@@ -296,15 +299,15 @@ def gate_of(interrupt: Interrupt | _Kept) -> Gate | None:
             schema=_read_schema(about, "answerSchema"),
             output_schema=_read_schema(about, "outputSchema"),
             inner=_read_schema(about, "innerSchema"),
-            bare=about.get("bare") is True,  # versions before did not say it
-            # Not kept twice: the payload says what may be chosen.
+            bare=about.get("bare") is True,  # earlier versions did not store it
+            # Not stored twice: the payload holds the allowed selection.
             selector=selector_of(renderer, values),
         ),
     )
 
 
 def _read_member(data: Mapping[str, Any], key: str, kind: type) -> Any:
-    """`data[key]`; raises `GateUnreadable` where it is not there, or of another kind."""
+    """`data[key]`; raises `GateUnreadable` where it is missing or has another type."""
     if key not in data:
         raise GateUnreadable(f'it has no "{key}"')
     value = data[key]
@@ -315,13 +318,13 @@ def _read_member(data: Mapping[str, Any], key: str, kind: type) -> Any:
 
 
 def _type_name(value: object) -> str:
-    from cinatra_sdk.values.json_schema import type_name  # only what cannot be read loads it
+    from cinatra_sdk.values.json_schema import type_name  # for an unreadable gate
 
     return type_name(value)
 
 
 def selector_of(renderer: str, values: Mapping[str, JsonValue]) -> Selector | None:
-    """What may be chosen, at a gate whose screen is a context selector."""
+    """The allowed selection of a gate whose screen is a context selector; else None."""
     return read_selector(values) if is_selector(renderer) else None
 
 

@@ -10,10 +10,10 @@ In: the state of a graph.  Out: a pause with a payload, then an update made from
     answered by  {"approved": true}                    -> {"drafts_note": "[Approved by operator]"}
     answered by  {"approved": false, "reason": "no"}   -> {"rejected_at": "…", "status": "rejected"}
 
-One gate is one node with one `interrupt` and nothing before it: the engine runs a paused node
-again from its top, and surfaces only the first interrupt of a node (seed 003, P1).
-A rejection is *returned* as an update.  The seed says "writes `state["rejected_at"]` and returns
-{}"; a write into the state that a node was given is lost, and the next node would send.
+Each gate is one node with one `interrupt` and no effect before it: the engine runs a paused node
+again from its top, and shows only the first interrupt of a node (seed 003, P1).  A rejection is
+*returned* as an update.  The seed says "writes `state["rejected_at"]` and returns {}"; but a write
+into a node's input state is lost, and the next node would send.
 """
 
 from __future__ import annotations
@@ -57,20 +57,20 @@ Update: TypeAlias = Any
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """How one visit of a gate ended."""
+    """The end of one visit of a gate."""
 
     approved: bool
     skipped: bool = False
     """The policy did not ask for approval; no person was involved."""
     value: JsonValue = None
-    """What the gate's output carries."""
+    """The value of the gate's output."""
     reason: str = ""
     by: str = ""
     at: str = ""
-    """ISO 8601 with zone."""
+    """ISO 8601 time with zone."""
 
     def record(self, gate_id: str, node: str, visit: int, step: int) -> dict[str, JsonValue]:
-        """The outcome as JSON, without the value: what the state keeps of a decision."""
+        """The outcome as JSON without the value, for the state's list of decisions."""
         return {
             "gate": gate_id,
             "node": node,
@@ -86,7 +86,9 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """What one visit of a gate asks; a gate whose question is fixed builds it from its options."""
+    """The question of one visit of a gate; a gate with a fixed question builds it from its
+    options.
+    """
 
     values: Mapping[str, JsonValue]
     form: AnswerForm
@@ -96,7 +98,7 @@ class Question:
     gate_id: str
     visit: int
     field: str = ""
-    """The one input of the run that is asked for, which the payload then names; else empty."""
+    """The one input of the run that the gate asks for, named in the payload; else empty."""
 
 
 Gate: TypeAlias = Callable[[State], Update]
@@ -120,13 +122,13 @@ def build_hitl_gate(
 
     step_number: the entry of `state["approval_policy"]["steps"]` that governs this gate.
     renderer:    id of the screen that shows the gate.
-    node, name:  its id and what a person calls it; by default the name that the node has in its
-                 graph, for both.
-    description: what its author says to whoever decides, shown first.
+    node, name:  the gate's id and its name for people; both default to the name of the node in
+                 its graph.
+    description: the author's text for the person who decides, shown first.
     risk_class:  a send class makes a missing policy entry an error instead of a skip.
     schema:      JSON Schema of the answer's value; None asks for approval or free text.
     values:      the domain data to show: a function of the state, or names of state keys.
-    output:      state key that takes the answer's value; empty writes nothing on approval.
+    output:      state key for the answer's value; empty writes nothing on approval.
     ask, write:  for builders of graphs: the whole question, and the whole update, by function.
 
     The node does nothing once `rejected_at` is set.
@@ -165,7 +167,7 @@ def build_hitl_gate(
         if state.get("rejected_at") or was_sent():
             return {}
         own = node or own_name()
-        if ask is None:  # a builder of graphs, who gives the question, knows its own runs
+        if ask is None:  # a builder that gives `ask` checks the run itself
             require_own_graph(state, own)
             require_rejectable(own)
         if not asks(state, step_number, risk_class, own):
@@ -190,7 +192,7 @@ def build_hitl_gate(
 
 
 def _require_shown(names: Sequence[str]) -> None:
-    """Raise `ValueError` for a state key that no gate may show, whatever it holds."""
+    """Raise `ValueError` for a state key that no gate may show."""
     for name in names:
         found = find_governed({name: None}) or find_secret({name: "x"})
         if found:
@@ -198,9 +200,9 @@ def _require_shown(names: Sequence[str]) -> None:
 
 
 def _add_selector(question: Question, node: str) -> Question:
-    """A question for a context selection, with what its screen shows and what it may take.
+    """A question for a context selection, with the data for its screen and the allowed selection.
 
-    Raises: `NodeFailed` where no answer could be right: nobody is asked in vain.
+    Raises: `NodeFailed` where no answer could be valid, so that no person is asked in vain.
     """
     selector = selector_of(question.renderer, question.values)
     if selector is None:
@@ -224,7 +226,7 @@ def _add_selector(question: Question, node: str) -> Question:
 
 
 def _choose_unasked_selection(question: Question) -> JsonValue:
-    """The selection of a gate that the policy skips: what was chosen without a person."""
+    """The selection of a gate that the policy skips, made without a person."""
     selector = selector_of(question.renderer, question.values)
     return None if selector is None else selector.unasked()
 
@@ -233,8 +235,8 @@ def asks(state: State, step_number: int, risk_class: str, node: str) -> bool:
     """Whether the policy in the state wants a person at this step.
 
     Raises: `PolicyInvalid` for a malformed policy, and for a send class without an entry;
-    `NodeFailed` where the state has no `approval_policy` key at all: a missing key is a graph
-    that was wired without its host part, not a host without a policy.
+    `NodeFailed` where the state has no `approval_policy` key at all: then the graph lacks its host
+    node, which differs from a host without a policy.
     """
     if "approval_policy" not in state:
         raise NodeFailed(
@@ -280,7 +282,7 @@ def _interrupt_for_answer(question: Question, about: dict[str, JsonValue]) -> An
         "output": form.output,
         "textOutput": form.text_output,
         "bare": form.bare,
-        # As text: pydantic, which hands this on, would take a `$ref` of the author's for its own.
+        # As text: pydantic would resolve a `$ref` in the author's schema as its own.
         "answerSchema": _format_schema(form.schema),
         "outputSchema": _format_schema(form.output_schema),
         "innerSchema": _format_schema(form.inner),
@@ -296,15 +298,15 @@ def _format_schema(schema: Mapping[str, JsonValue] | None) -> str | None:
 def _checked_type(form: AnswerForm, gate: str, response: dict[str, JsonValue]) -> type[Any]:
     """A type that validates with the form of the gate.
 
-    A type and not a dict, because the engine then checks the answer inside `interrupt` and
-    stores nothing of one that does not fit: the gate stays open for another answer.
+    A type and not a dict, because the engine then checks the answer inside `interrupt` and stores
+    no answer that does not fit: the gate stays open for another answer.
     """
 
     def read(raw: object) -> Answer:
         try:
             return read_answer(form, raw, gate=gate)
         except AnswerInvalid as error:
-            # In our words alone, without the library's around them.
+            # Only this project's message, without the library's text around it.
             raise PydanticCustomError(error.code, "{told}", {"told": str(error)}) from None
 
     schema = core_schema.no_info_plain_validator_function(
@@ -314,7 +316,7 @@ def _checked_type(form: AnswerForm, gate: str, response: dict[str, JsonValue]) -
 
     class GateAnswer:
         __pydantic_core_schema__ = schema
-        # An answer may hold a secret that somebody pasted: the engine's error must not quote it.
+        # A person may have pasted a secret into the answer: the engine's error must not quote it.
         __pydantic_validator__ = SchemaValidator(
             schema, CoreConfig(hide_input_in_errors=True, title="the answer")
         )

@@ -1,11 +1,11 @@
-"""Which gate of a hand-written graph this is: the name of its node, and how often it was reached.
+"""The identity of a gate in a hand-written graph: the name of its node, and its visit.
 
 In: the node that runs now, and the state of its graph.  Out: its name and its visit, from 1.
 
     while not good:  draft → review     ->  gates "review", "review#2", "review#3"
 
-Two gates of a graph have two nodes, so no two share an id; and an answer to an earlier visit never
-meets a later question.  Compiled flows count visits themselves (`oas_compiler.lower.frame`).
+Two gates of a graph have two nodes, so no two gates share an id, and an answer to an earlier visit
+never fits a later question.  Compiled flows count visits themselves (`oas_compiler.lower.frame`).
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from cinatra_sdk.errors import NodeFailed
 
 
 def own_name() -> str:
-    """The name that the node which runs now has in its graph; "gate" outside of any graph."""
+    """The name of the running node in its graph; "gate" outside of any graph."""
     return str(_read_run_metadata().get("langgraph_node") or "gate")
 
 
 def gate_visit(node: str) -> int:
     """How often the gate `node` was reached, this time included.
 
-    In a graph whose state does not inherit from `GovernedState` nobody counts: there it is the
-    number of the engine's step, which is another for every visit, and the same when the gate runs
+    A graph whose state does not inherit from `GovernedState` keeps no count.  There the number of
+    the engine's step is returned: it differs between visits, and stays the same when the gate runs
     again to take its answer.
     """
     visit = visit_of(node)
@@ -49,7 +49,7 @@ def with_visit(update: Any, node: str) -> Any:
 
 
 def require_rejectable(node: str) -> None:
-    """Raise `NodeFailed` where the graph that runs has no key that keeps a rejection."""
+    """Raise `NodeFailed` where the running graph has no state key for a rejection."""
     channels = own_channels()
     if channels and "rejected_at" not in channels:
         raise NodeFailed(

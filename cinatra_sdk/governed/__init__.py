@@ -1,8 +1,8 @@
-"""What only the host sets, and what never leaves.
+"""Keys that only the host sets, and secrets that never leave a run.
 
 state.py          the channels of a governed graph: sealed, appended, host-only
 policy.py         the approval policy
 keys.py           names that no answer and no file may set
-placeholders.py   names that are settings of the runtime
-secrets.py secret_forms.py   what is cut out of texts and values, in which forms
+placeholders.py   names of the runtime's own settings
+secrets.py secret_forms.py   secrets and their spellings, cut out of texts and values
 """

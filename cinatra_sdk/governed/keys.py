@@ -1,12 +1,12 @@
-"""Keys that only the host sets, where somebody else sends them: named in the log, and dropped.
+"""Drops governed keys from answers, and names them in the log.
 
-In: what a platform, a stub, a tool or a person answered.  Out: the same without those keys.
+In: an answer of a platform, a stub, a tool or a person.  Out: the answer without those keys.
 
     without_governed({"subject": "Hi", "approval_policy": {}}, where="the answer of node 'draft'")
         -> {"subject": "Hi"}          log: R01_IGNORED: the answer of node 'draft' holds …
 
-They could set nothing: no answer reaches a governed channel.  But a value that bears such a name is
-taken for the host's word by whoever reads it later, a screen, a child agent, a person.
+Such keys could set nothing: no answer reaches a governed channel.  But a later reader, a screen, a
+child agent or a person, would believe that such a value came from the host.
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ from typing import Any, Final
 log = logging.getLogger("oasflow.state")
 
 GOVERNED_KEYS: Final = frozenset({"bearer_token", "approval_policy", "rejected_at"})
-"""Under which no answer may bring anything, at any depth.  `run` and `status` are common words."""
+"""Keys that an answer may not contain, at any depth.  `run` and `status` are missing because they
+are common words.
+"""
 
 _SCALARS: Final = frozenset({str, int, float, bool, type(None)})
 

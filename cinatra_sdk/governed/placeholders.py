@@ -1,10 +1,10 @@
-"""Names that a flow's `{{PLACEHOLDER}}` must not have: those that the runtime reads itself.
+"""Names that a flow's `{{PLACEHOLDER}}` must not have: variables that the runtime itself reads.
 
     refuse_runtime_names({"CRM_URL": "https://crm.example"})      fine
     refuse_runtime_names({"CINATRA_BRIDGE_TOKEN": "…"})           PlaceholderRefused
 
-Whoever starts a run names its placeholders, and whoever goes on with it fills them in.  A name
-that means something to the process itself would hand the process's own settings to the flow.
+The person who starts a run names its placeholders, and the process that continues the run fills
+them in.  A name of a runtime setting would give the flow the settings of that process.
 """
 
 from __future__ import annotations

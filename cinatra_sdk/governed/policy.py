@@ -4,8 +4,8 @@ In: `{"steps": [{"stepNumber": 2, "riskClass": "read_only", "requiresApproval": 
 None where the host has no policy.  Out: an `ApprovalPolicy`, or `PolicyInvalid`.
 
 A well-formed policy without an entry for a step skips that step's gate (seed 003).  A malformed
-policy refuses to start: it never skips.  A node of a send class that stands behind a gate
-without an entry refuses to start too; `requiresApproval: false` is the only waiver.
+policy refuses to start: it never skips.  A run also refuses to start when a node of a send class
+stands behind a gate without an entry; `requiresApproval: false` is the only waiver.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class ApprovalPolicy(BaseModel):
 def parse_policy(value: object) -> ApprovalPolicy | None:
     """The policy, or None for null.
 
-    Raises: `PolicyInvalid` naming the entry and the rule for everything else.
+    Raises: `PolicyInvalid`, which names the wrong entry and the rule.
     """
     if value is None:
         return None
@@ -73,7 +73,7 @@ def parse_policy(value: object) -> ApprovalPolicy | None:
 
 
 def policy_hash(value: object) -> str:
-    """sha256 of the policy's canonical JSON: what an audit row names."""
+    """sha256 of the policy's canonical JSON, for audit rows."""
     text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -81,8 +81,8 @@ def policy_hash(value: object) -> str:
 def require_entries(policy: ApprovalPolicy | None, steps: Iterable[tuple[int, str, str]]) -> None:
     """Refuse a policy that leaves a send without any entry.
 
-    `steps` are (step number, gate, send node) of every gate that stands before a node of a
-    send class.  Raises: `PolicyInvalid` naming the first that has no entry.
+    `steps` are (step number, gate, send node) of every gate that stands before a node of a send
+    class.  Raises: `PolicyInvalid`, which names the first gate without an entry.
     """
     for step, gate, send in steps:
         if policy is None or policy.verdict(step) == "absent":

@@ -1,13 +1,13 @@
-"""The spellings under which a secret comes back, and cutting them out of a text.
+"""Finds secrets in their various spellings and cuts them out of a text.
 
-In: the secrets of a run.  Out: every spelling that is cheap to look for; a text without them.
+In: the secrets of a run.  Out: every spelling that is cheap to search for; a text without them.
 
     forms_of(("tok-1234",))                  tok-1234, its base64, its hex, 4321-kot
     cut_from("got TOK-1234", forms)          "got [redacted]"
 
-Looked for without regard to case: as it is, with any of its letters escaped as in a url, in JSON or
-in HTML, in base64 (also inside a longer text, as in `Basic …`), in hex, and backwards.  What is
-split, cut short, encrypted, compressed or encoded twice is beyond this: see `HttpPlatform(opaque=…)`.
+A secret is found in any case: literally, with any letters escaped as in a url, in JSON or in HTML,
+in base64 (also inside a longer text, as in `Basic …`), in hex, and backwards.  A secret that is
+split, cut short, encrypted, compressed or encoded twice is not found: see `HttpPlatform(opaque=…)`.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ from urllib.parse import unquote
 
 REDACTED: Final = "[redacted]"
 SHORTEST_SECRET: Final = 4
-"""Shorter ones are not looked for: they would blank out ordinary words, and can be guessed."""
+"""Shorter secrets are not searched for: they would blank out ordinary words, and can be guessed."""
 _ESCAPED: Final = re.compile(r"[%&\\+]")
 _JSON_ESCAPE: Final = re.compile(r"\\(?:u([0-9a-f]{4})|(.))")
 _SHORTEST_FORM: Final = 8
-"""An encoded form that is shorter stands in ordinary text by chance."""
+"""Shorter encoded forms occur in ordinary text by chance."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forms:
-    """What is looked for; false where there is nothing."""
+    """The spellings to search for; false where there is none."""
 
     secrets: tuple[str, ...] = field(repr=False)
-    """In lower case, as all of it."""
+    """The secrets, in lower case like all spellings."""
     plain: tuple[str, ...] = field(repr=False)
-    """The secrets, and what encodings make of them."""
+    """The secrets and their encoded forms."""
 
     shortest: int = 0
     longest: int = 0
@@ -60,9 +60,9 @@ def forms_of(secrets: tuple[str, ...]) -> Forms:
 
 
 def long_enough(name: str, secret: str | None) -> str:
-    """`secret`, or nothing where there is none.
+    """`secret`, or an empty text for None.
 
-    Raises: `ValueError` for one that could not be cut out of answers.
+    Raises: `ValueError` for a secret that is too short to be cut out of answers.
     """
     if secret and len(secret) < SHORTEST_SECRET:
         raise ValueError(
@@ -82,7 +82,9 @@ def _list_encoded_forms(secret: str) -> Iterator[str]:
 
 
 def _list_base64_forms(raw: bytes, before: int) -> Iterator[str]:
-    """What base64 makes of `raw` behind so many other bytes, without what depends on those around."""
+    """The base64 of `raw` at each offset inside a longer text, without characters that depend on
+    the bytes around it.
+    """
     padded = bytes(before) + raw
     whole = len(padded) // 3 * 3
     first = {0: 0, 1: 2, 2: 3}[before]
@@ -92,7 +94,7 @@ def _list_base64_forms(raw: bytes, before: int) -> Iterator[str]:
 
 
 def cut_from(text: str, forms: Forms) -> str:
-    """`text` with every stretch that spells a secret replaced; overlapping ones together."""
+    """`text` with every spelling of a secret replaced; overlapping ones are replaced together."""
     if not forms or len(text) < forms.shortest:
         return text
     folded = _fold_case(text)
@@ -120,7 +122,7 @@ def _escaped_stretches(text: str, secrets: tuple[str, ...]) -> Iterator[tuple[in
 
 
 def _without_escapes(text: str) -> tuple[str, ...]:
-    """`text` as those who undo one kind of escapes read it, or several kinds one after the other."""
+    """`text` after undoing one kind of escapes, or several kinds one after the other."""
     percent = _fold_case(unquote(text))
     entities = _fold_case(html.unescape(text))
     slashes = _JSON_ESCAPE.sub(_decode_escape, text)

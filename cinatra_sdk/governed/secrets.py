@@ -1,7 +1,7 @@
 """Finding credentials where they must not be: payloads, answers, error texts.
 
-In: a JSON value or a text.  Out: what was found (its place, never its value), or the text
-with every secret replaced by `[redacted]`.
+In: a JSON value or a text.  Out: the place of a credential (never its value), or the text with
+every secret replaced by `[redacted]`.
 
     find_secret({"bearer_token": "abc"})  ->  "the key 'bearer_token'"
 """
@@ -30,7 +30,7 @@ _LARGEST: Final = 2**1000
 _ATTESTATION: Final = re.compile(
     r"(?i)(?<![a-z0-9])(?:s1|v2)(?::|%3a)[0-9]{9,11}(?::|%3a)[0-9a-f]{64}(?![0-9a-f])"
 )
-"""What `HttpPlatform` signs: good for minutes, whoever holds it, and for other calls too."""
+"""Signatures of `HttpPlatform`: valid for minutes, for any holder and for other calls too."""
 
 _PATTERNS: Final = (
     _ATTESTATION,
@@ -46,7 +46,7 @@ _PATTERNS: Final = (
 
 
 def find_secret(value: object) -> str:
-    """Where `value` holds a credential, in words; empty when it holds none."""
+    """The place of a credential in `value`, in words; empty where there is none."""
     stack: list[tuple[object, str]] = [(value, "")]
     while stack:
         item, pointer = stack.pop()
@@ -84,7 +84,7 @@ def cut_out(value: JsonValue, secrets: Iterable[str]) -> JsonValue:
 
 def _remove_secrets(value: JsonValue, forms: Forms) -> JsonValue:
     if isinstance(value, str):
-        # Most names and words are shorter than any secret: this is asked at every call of a run.
+        # A fast path for every call of a run: most names and words are shorter than any secret.
         if len(value) < forms.shortest and len(value) < _SHORTEST_ATTESTATION:
             return value
         return without_attestations(cut_from(value, forms))
@@ -97,22 +97,22 @@ def _remove_secrets(value: JsonValue, forms: Forms) -> JsonValue:
         }
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return value
-    # A token of digits comes back as a number from whoever reads it as one.
-    # (No run keeps one of more than 64 bit, and Python does not write one of thousands of digits.)
+    # A token of digits may come back as a number.  (No run keeps one of more than 64 bit, and
+    # Python does not write one of thousands of digits.)
     digits = repr(value) if 1000 <= abs(value) < _LARGEST else ""
     return REDACTED if cut_from(digits, forms) != digits else value
 
 
 def without_attestations(text: str) -> str:
-    """`text` without proofs of the kind that `HttpPlatform` signs, also those of an earlier call."""
+    """`text` without signatures of `HttpPlatform`, also those of an earlier call."""
     marked = any(mark in text for mark in ("1:", "2:", "1%3", "2%3"))
     return _ATTESTATION.sub(REDACTED, text) if marked else text
 
 
 def clean_error(error: BaseException, secrets: Iterable[str]) -> bool:
-    """Cut the secrets out of everything that `error` holds: text, hint, url, code, what caused it.
+    """Cut the secrets out of all parts of `error`: text, hint, url, code, cause.
 
-    False where it still says one, because its class is named so or makes up its text itself.
+    Returns False where the error still shows a secret, in the name of its class or a computed text.
     """
     known = tuple(secrets)
     error.args = tuple(_clean_part(part, known) for part in error.args)

@@ -1,6 +1,6 @@
-"""The state of a run: who may write which channel, and what wins.
+"""The state of a run: the writers of each channel, and which write wins.
 
-In: what nodes return.  Out: LangGraph channels that keep the rules below whatever else writes.
+In: updates of nodes.  Out: LangGraph channels that keep the rules below for every write.
 
     class State(GovernedState):            # your own fields beside the governed ones
         drafts: list[str]
@@ -10,12 +10,12 @@ In: what nodes return.  Out: LangGraph channels that keep the rules below whatev
 | `bearer_token`, `approval_policy`, `run` | `HostOnly` | write-once, sealed by the host (R-01) |
 | `rejected_at` | `FirstText` | the first rejection stays |
 | `status` | `TerminalWins` | a terminal status stays; a rejection wins over a completion |
-| `seen` | `Latest` | how far the thread was looked at for forks; sealed |
-| `visits` | `Visits` | how often each block has finished; sealed, the highest wins |
+| `seen` | `Latest` | how far the thread was checked for forks; sealed |
+| `visits` | `Visits` | how often each block has finished; sealed, the highest number wins |
 | `cursor` | `Turn` | whose turn it is; sealed, the latest wins |
-| `node.<id>` | `Record` | what a node put out; sealed, the latest wins |
+| `node.<id>` | `Record` | outputs of a node; sealed, the latest wins |
 | `messages`, `decisions` | `Appended` | grow only; sealed |
-| `outputs`, `branch`, `ended` | `HostOnly` | what came of the run; sealed by its own end, write-once |
+| `outputs`, `branch`, `ended` | `HostOnly` | result of the run; sealed by its own end, write-once |
 
 Why no reducers: measured on LangGraph 1.2.22, ordinary JSON such as
 `{"__overwrite__": …}` replaces the value of any `Annotated[T, reducer]` channel, and the first
@@ -25,8 +25,8 @@ Why a seal: an authoritative value arrives as `bytes` made by `seal()`.  No JSON
 hold bytes, so no input, no `Command(update=…)` from a client and no `update_state` of a form
 can make one, and bytes survive the database with every serializer.
 
-A checkpoint keeps the seal too: a thread that was written by another graph, in whose state a key
-of ours is a plain one, holds nothing that a channel here takes for its own.
+A checkpoint keeps the seal too: if another graph wrote the thread with plain keys of the same
+names, no channel here accepts their values.
 """
 
 from __future__ import annotations
@@ -46,10 +46,10 @@ from cinatra_sdk.contract import TERMINAL
 log = logging.getLogger("oasflow.state")
 
 AUTHORITATIVE: Final = ("bearer_token", "approval_policy", "run")
-"""Keys that only the host sets, whatever a caller sends under these names."""
+"""Keys that only the host sets; values of callers under these names are ignored."""
 
 MISSING: Final[Any] = LastValue(str).checkpoint()
-"""The engine's own mark of an empty channel: what a checkpoint leaves out."""
+"""The engine's own mark of an empty channel, which a checkpoint leaves out."""
 _MAGIC: Final = b"oasflow-seal:"
 _SEAL_KEY: Final = "seal"
 SEALED: Final = {_SEAL_KEY: _MAGIC}
@@ -60,7 +60,7 @@ _DECODER: Final = json.JSONDecoder()
 
 
 def seal(value: object) -> bytes:
-    """`value` as the host's own word: the only form in which a governed channel takes it."""
+    """`value` with the host's seal: the only form that a governed channel accepts."""
     return _MAGIC + _ENCODER.encode(value).encode()
 
 
@@ -70,12 +70,14 @@ def unseal(value: object) -> Any:
         try:
             return _DECODER.raw_decode(value[len(_MAGIC) :].decode())[0]
         except (ValueError, RecursionError):
-            return MISSING  # nothing that `seal()` made: a row that somebody wrote
+            return MISSING  # not made by `seal()`: a tampered row
     return MISSING
 
 
 class _Kept(BaseChannel[Any, Any, Any]):
-    """What the governed channels share: one value, kept over checkpoints, empty at first."""
+    """The common part of the governed channels: one value, kept over checkpoints, empty at
+    first.
+    """
 
     __slots__ = ("value",)
 
@@ -123,7 +125,7 @@ class _Kept(BaseChannel[Any, Any, Any]):
 
 
 class _Sealed(_Kept):
-    """A value that stands in a checkpoint as it was written, with its seal."""
+    """A channel whose value stands in a checkpoint as it was written, with its seal."""
 
     __slots__ = ("stored",)
 
@@ -141,7 +143,7 @@ class _Sealed(_Kept):
 
 
 class HostOnly(_Sealed):
-    """Takes one sealed value and keeps it for ever; everything else is dropped and logged."""
+    """Accepts one sealed value and keeps it for ever; any other write is dropped and logged."""
 
     __slots__ = ()
 
@@ -164,9 +166,9 @@ class HostOnly(_Sealed):
 
 
 class Latest(HostOnly):
-    """Takes sealed values, of which the latest stays; everything else is dropped and logged.
+    """Accepts sealed values and keeps the latest; any other write is dropped and logged.
 
-    A sealed null empties it: what a node took back has to be written again.
+    A sealed null empties the channel: a node must write again what it took back.
     """
 
     __slots__ = ()
@@ -184,7 +186,7 @@ class Latest(HostOnly):
 
 
 class Visits(HostOnly):
-    """How often each node has finished, `{node: visits}`; of each the highest number stays."""
+    """How often each node has finished, `{node: visits}`; the highest number of each node stays."""
 
     __slots__ = ()
 
@@ -215,7 +217,7 @@ class FirstText(_Kept):
 
 
 class TerminalWins(_Kept):
-    """Keeps a terminal status; a rejection wins over every other one, whenever it comes."""
+    """Keeps a terminal status; a rejection wins over every other status, in any order."""
 
     __slots__ = ()
 
@@ -245,8 +247,8 @@ class Turn(_Kept):
     A node does nothing unless the cursor names it, so a jump into the middle of a flow
     (`Command(goto=…)`, `update_state(as_node=…)`) has no effect and sends nothing.
 
-    In a checkpoint it is JSON text: the Postgres saver keeps a string in the checkpoint's own row,
-    and every other value in a row more per step.
+    In a checkpoint the turn is JSON text: the Postgres saver stores a string in the checkpoint's
+    own row, but any other value in a further row per step.
     """
 
     __slots__ = ()
@@ -265,7 +267,7 @@ class Turn(_Kept):
         return channel
 
     def update(self, values: Sequence[Any]) -> bool:
-        if not values:  # every channel is told of every step
+        if not values:  # the engine calls every channel at every step
             return False
         changed = False
         for turn in map(unseal, values):
@@ -278,7 +280,7 @@ class Turn(_Kept):
 
 
 def _parse_turn(text: Any) -> Any:
-    """The turn that a checkpoint holds; `MISSING` for what no run of ours has written there."""
+    """The turn in a checkpoint; `MISSING` for a value that no run of this project wrote."""
     if not isinstance(text, str):
         return MISSING
     try:
@@ -291,11 +293,11 @@ def _parse_turn(text: Any) -> Any:
 
 
 class Record(_Sealed):
-    """What a node put out: `{"seq", "visits", "next", "out", …}`; the latest wins.
+    """Outputs of a node: `{"seq", "visits", "next", "out", …}`; the latest wins.
 
     A write carries the seal as one of its members, so that its values stay readable on the way:
-    `{**record, **SEALED}`.  Without it a client could change, in the request that approves, what
-    is sent afterwards.  A checkpoint keeps the member.
+    `{**record, **SEALED}`.  Without the seal a client could, in the request that approves, change
+    what is sent afterwards.  A checkpoint keeps the member.
     """
 
     __slots__ = ()
@@ -364,15 +366,17 @@ class GovernedState(TypedDict, total=False):
     bearer_token: Annotated[str, HostOnly]
     """Always `""`: a real token lives in the runtime context only."""
     approval_policy: Annotated[Any, HostOnly]
-    """The policy that the run was started under, or null where the host has none."""
+    """The policy at the start of the run, or null where the host has no policy."""
     run: Annotated[dict[str, Any], HostOnly]
-    """Run identity: `run_id`, `tenant`, `thread`, `scope`, and whose thread it is: `digest`, `graph`."""
+    """Run identity: `run_id`, `tenant`, `thread`, `scope`, and the thread's graph: `digest`,
+    `graph`.
+    """
     seen: Annotated[str, Latest]
-    """Up to which checkpoint a block has looked for forks (`cinatra_sdk.engine.lineage`)."""
+    """The checkpoint up to which a block has checked for forks (`cinatra_sdk.engine.lineage`)."""
     visits: Annotated[dict[str, int], Visits]
-    """How often each block has finished: what tells a call that is made again from the next one."""
+    """How often each block has finished; distinguishes a repeated call from the next call."""
     ended: Annotated[dict[str, Any], HostOnly]
-    """`{"scope"}`: the graph reached its own end.  A graph around this one believes nothing else."""
+    """`{"scope"}`: the graph reached its own end.  An outer graph trusts only this key."""
     rejected_at: Annotated[str, FirstText]
     """ISO 8601 time of the first rejection; no later node does anything once it is set."""
     status: Annotated[str, TerminalWins]

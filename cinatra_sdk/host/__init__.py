@@ -1,19 +1,19 @@
 """The local platform: answers a flow's platform calls from this process, or serves them over HTTP.
 
-    runs.py        whose a run is, and which slots its package declares  (the host's knowledge)
-    proof.py       who may ask: bridge or bearer, run token, signed node (pure)
-    bodies.py      the bodies that the routes take, read strictly        (pure)
+    runs.py        owner of a run, and the slots of its package  (the host's knowledge)
+    proof.py       checks the caller: bridge or bearer, run token, signed node (pure)
+    bodies.py      the request bodies of the routes, read strictly       (pure)
     routes.py      `context-resolve` and `context-finalize`
     app.py         `local_app`, plain ASGI around the routes
-    listed.py      what the host lets others reach beyond them;  forwarding.py  how it is called
-    platform.py    `LocalPlatform`: calls the app in process, sends the rest on
-    primitive.py   `context_resolve`, for whoever holds an agent's document
-    standalone.py  `standalone`, a local platform for the runs of a store, made again by any process
+    listed.py      the further routes that a host forwards;  forwarding.py  forwards them
+    platform.py    `LocalPlatform`: calls the app in process, forwards other calls
+    primitive.py   `context_resolve`, from an agent's document, without a run
+    standalone.py  `standalone`, a local platform for a store's runs; any process can rebuild it
     stored_runs.py the runs of a store as a directory;  with declared.py, settings.py
     context_file.py  artifacts and actor from a file, for `oasflow run --context`
 
-A flow meets the same requests either way: `LocalPlatform` makes the request that `HttpPlatform`
-would send, and reads the answer as `HttpPlatform` would.
+A flow sees no difference: `LocalPlatform` makes the same requests as `HttpPlatform`, and reads
+answers in the same way.
 
     LocalPlatform(artifacts, registry, runs, beyond=SimulatedPlatform())
     uvicorn.run(local_app(artifacts, registry, runs, bridge_token=…))

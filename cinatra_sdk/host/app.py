@@ -4,7 +4,7 @@
 
     POST /api/context-resolve     200 {"candidates": …}    403 {"error": "forbidden", "message": …}
     POST /api/context-finalize    200 {"contextSlotBindings": …}
-    what `hands_on` lists         the platform `beyond`, under the caller's own identity
+    routes in `hands_on`          the platform `beyond`, under the caller's own identity
     anything else                 404 {"error": "not_found", …}
 
 `in_thread=False` answers on the thread of the caller, for `LocalPlatform`.
@@ -47,9 +47,9 @@ App: TypeAlias = Callable[[Message, Receive, Send], Awaitable[None]]
 """ASGI 3."""
 
 MAX_BODY: Final = 1_048_576
-"""Bytes of a request's body."""
+"""Bytes of a request body; a longer body is refused."""
 MOST_READ: Final = 8 * MAX_BODY
-"""Bytes that are read of a body that is too large, so that its sender reads the answer."""
+"""Bytes that are read of a body that is too large, so that its sender can read the error answer."""
 _PROOFS: Final = (b"authorization", b"idempotency-key")
 
 Reply: TypeAlias = tuple[int, JsonValue]
@@ -76,26 +76,28 @@ def local_app(
     clock: Callable[[], float] = time.time,
     in_thread: bool = True,
 ) -> App:
-    """The app.
+    """The ASGI app.
 
-    bridge_token:    None asks for none, which is for a process that talks to itself; the empty
-                     string refuses every call.  Whoever has it has the whole platform's authority:
-                     they resolve and finalize for every run of every organisation that `runs`
-                     knows.  Served to more than one caller, `runs` should give every scope a
-                     `run_token`, which only that run is told; `StoredRuns` gives none.
-    verify_bearer:   whose a bearer token is, as a `BearerIdentity`, or None; it then opens the door
-                     instead of the bridge token, for the runs of that person in that organisation
-                     alone (403 `run_mismatch`).  Called on the thread that answers.  None refuses
-                     them all.
+    bridge_token:    the host's shared token.  None demands no token, for a process that only calls
+                     itself; the empty string refuses every call.  The token carries the authority
+                     of the whole platform: its holder resolves and finalizes for every run of every
+                     organisation in `runs`.  If more than one caller has the token, `runs` should
+                     give every scope a `run_token`, known to that run alone; `StoredRuns` gives no
+                     run tokens.
+    verify_bearer:   returns the `BearerIdentity` of a bearer token, or None to refuse the token.  A
+                     valid bearer token replaces the bridge token, but only for the runs of its person
+                     in its organisation (else 403 `run_mismatch`).  Called on the thread that
+                     answers.  Without this function every bearer token is refused.
     attestation_key: as bridge_token, for the signature of the calling node.
-    beyond:          who answers what `hands_on` lists, for callers that the bridge token or a bearer
-                     lets in.  A bearer's call carries that bearer and nothing of the host's.
-    hands_on:        what is handed on, `"POST /api/llm-bridge"`: a method, a path and the names that
-                     a query may have, each compared to the letter.  Everything else is 404, and so
-                     is everything where nothing is listed.
-    holds_offers:    a finalize without an `allocationToken` may choose what the slot was offered
-                     last in this run, where the artifact is still there; otherwise only what is
-                     a candidate at that moment, which is Cinatra's rule.
+    beyond:          the platform that answers the routes in `hands_on`, for callers with a valid
+                     bridge token or bearer token.  A bearer's call carries that bearer token and no
+                     credential of the host.
+    hands_on:        routes that are forwarded, as `"POST /api/llm-bridge"`: a method, a path and the
+                     allowed names of a query, each compared exactly.  Every other route is 404;
+                     without entries nothing is forwarded.
+    holds_offers:    True: a finalize without an `allocationToken` may choose from the last offer that
+                     this run got for the slot, as far as the artifacts still exist.  False:
+                     only from the candidates of that moment, which is Cinatra's rule.
     """
     routes = ContextRoutes(
         artifacts=artifacts,
@@ -171,7 +173,7 @@ def _forward_request(
 
 
 def _proves_twice(pairs: Iterable[tuple[bytes, bytes]]) -> bool:
-    """Whether two readers could take another value each for what proves who is calling."""
+    """Whether two servers could read different values of a header that proves the caller."""
     names = [name.lower().replace(b"_", b"-") for name, _ in pairs]
     proofs = [name for name in names if name in _PROOFS or name.startswith(b"x-cinatra-")]
     return len(set(proofs)) < len(proofs)
@@ -196,7 +198,9 @@ def _route_local_request(
 
 
 def _decode_headers(pairs: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
-    """By lower-case name; one that comes twice is joined, and so fits no secret."""
+    """Headers by lower-case name; the values of a repeated header are joined, and so match no
+    secret.
+    """
     headers: dict[str, str] = {}
     for raw_name, raw_value in pairs:
         name, value = raw_name.decode("latin-1").lower(), raw_value.decode("latin-1")
@@ -210,7 +214,7 @@ async def _receive_body(
     """Whether the client is gone, and the body; `None` when it is too large to keep."""
     said = next((value for name, value in headers if name.lower() == b"content-length"), b"0")
     if said.isdigit() and len(said) > len(str(MOST_READ)):
-        return False, None  # nobody waits for the end of that
+        return False, None  # no caller waits for its result
     content, more, read = bytearray(), True, 0
     while more and read <= MOST_READ:
         message = await receive()

@@ -14,11 +14,11 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 from cinatra_sdk.context.errors import ContextError
 
 _Id = Annotated[str, Field(min_length=1, max_length=1024, pattern=r"^[^\x00]+$")]
-"""Without the one character that no database takes."""
+"""A text without NUL, which no database stores."""
 
 
 class ResolveBody(BaseModel):
-    """Which slot of which run is to be resolved."""
+    """Names the slot to resolve, and its run."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
@@ -26,25 +26,28 @@ class ResolveBody(BaseModel):
     parent_package_name: _Id = Field(alias="parentPackageName")
     slot_id: _Id = Field(alias="slotId")
     project_id: str | None = Field(default=None, alias="projectId", max_length=1024)
-    """Empty, blank and absent are the same."""
+    """Empty, blank and absent mean the same."""
 
 
 class FinalizeBody(ResolveBody):
-    """What was chosen for the slot."""
+    """The choice that was made for a slot."""
 
     selection_mode: str = Field(alias="selectionMode")
-    """Compared with the slot's own, which counts."""
+    """Only compared: the slot's own mode decides."""
     user_response: str = Field(alias="userResponse")
     """The JSON text of a `ContextSelection`."""
     allocation_token: str | None = Field(default=None, alias="allocationToken", max_length=1024)
-    """What resolving gave.  Empty, blank and absent are the same."""
+    """The token from the answer of context-resolve.  Empty, blank and absent mean the same."""
 
 
 Body = TypeVar("Body", bound=ResolveBody)
 
 
 def read_body(model: type[Body], content: bytes) -> Body:
-    """Raises: `ContextError` `invalid_body` naming the key, never quoting a value."""
+    """The body as `model`.
+
+    Raises: `ContextError` `invalid_body`, which names the key and never quotes a value.
+    """
     value = read_json(content)
     try:
         return model.model_validate(value)
@@ -55,7 +58,10 @@ def read_body(model: type[Body], content: bytes) -> Body:
 
 
 def read_json(content: bytes) -> JsonValue:
-    """UTF-8 and nothing but JSON.  Raises: `ContextError` `invalid_body`, quoting nothing."""
+    """The JSON value of a body in UTF-8.
+
+    Raises: `ContextError` `invalid_body` for anything else; the error quotes nothing.
+    """
     try:
         value: JsonValue = json.loads(content.decode("utf-8"), parse_constant=_refuse_constant)
     except (ValueError, RecursionError):

@@ -1,7 +1,7 @@
-"""A context file: the artifacts a standalone host has, on whose behalf runs choose from them.
+"""A context file: the artifacts of a standalone host, and the person whose runs choose from them.
 
-In: a `.yaml`, `.yml` or `.json` file.  Out: a `ContextFile`, or `ContextFileError` with everything
-that does not fit, each with its place.
+In: a `.yaml`, `.yml` or `.json` file.  Out: a `ContextFile`, or `ContextFileError` with every
+problem and its place.
 
     actor: {orgId: acme, principalId: ann, projectIds: [spring]}
     artifacts:
@@ -30,16 +30,16 @@ from cinatra_sdk.text.documents import DocumentRefused, read_document
 from cinatra_sdk.text.files import shown_name
 
 MAX_BYTES: Final = 1_048_576
-"""Of the file."""
+"""Largest size of the file."""
 MAX_DEPTH: Final = 20
-"""Of lists and objects inside each other."""
+"""Deepest nesting of lists and objects."""
 MAX_TOLD: Final = 20
 """Problems that one error lists."""
 _VISIBILITY: Final = re.compile(r"private|org|workspace|admin|(?:team|project):\S+")
 
 
 class ContextFileError(ValueError):
-    """The file cannot be used; the text names the file, and each place with what to do about it."""
+    """The file cannot be used; the text names the file, every wrong place and the remedy."""
 
 
 def _check_visibility(text: str) -> str:
@@ -64,20 +64,20 @@ class ArtifactEntry(StrictModel):
     id: Id
     name: Annotated[Text, Field(max_length=1_000)] = ""
     owner_id: Id | None = Field(default=None, alias="ownerId")
-    """`None`: the actor."""
+    """`None`: the file's actor."""
     org_id: Id | None = Field(default=None, alias="orgId")
-    """`None`: the actor's organisation."""
+    """`None`: the organisation of the file's actor."""
     owner_level: Literal["user", "team", "organization", "workspace"] = Field(
         default="user", alias="ownerLevel"
     )
-    """The scope of an artifact whose visibility names none."""
+    """The scope of an artifact whose visibility names no scope."""
     visibility: Visibility
     extensions: Annotated[Names, Field(min_length=1)]
     content: Text
 
 
 class ContextFile(LocalSettings):
-    """Everything that a standalone host knows."""
+    """The content of a context file."""
 
     artifacts: Annotated[tuple[ArtifactEntry, ...], Field(strict=False)] = ()
 
@@ -97,13 +97,15 @@ class ContextFile(LocalSettings):
 
     @property
     def settings(self) -> LocalSettings:
-        """What a platform's description keeps of the file: everything but the artifacts."""
+        """The part of the file that a platform's description keeps: everything but the
+        artifacts.
+        """
         fields = {name: getattr(self, name) for name in LocalSettings.model_fields}
         return LocalSettings.model_construct(**fields)
 
     @property
     def loaded(self) -> tuple[LoadedArtifact, ...]:
-        """The artifacts with what the file leaves to the actor."""
+        """The artifacts; missing owners are filled in from the actor."""
         return tuple(
             LoadedArtifact(
                 id=entry.id,

@@ -6,9 +6,9 @@ In: the bytes of a flow.  Out: `DeclaredSlots`.
      … a FlowNode with packageName "@x/drafts", whose subflow declares "brand"}
         ->  package_name "@x/writer", slots {"@x/writer": (voice,), "@x/drafts": (brand,)}
 
-Only flows that are run count, and a flow inside another one belongs to the package that it or its
-FlowNode names, else to the one around it.  Only data is read here, of a flow that was compiled
-before it was stored: nothing is compiled again.
+Only flows that are run count.  A flow inside another flow belongs to the package that the flow or
+its FlowNode names, else to the package of the outer flow.  This module only reads data of a flow
+that was compiled before it was stored: nothing is compiled again.
 """
 
 from __future__ import annotations
@@ -25,19 +25,21 @@ from cinatra_sdk.host.placements import Placement, about, placements
 from cinatra_sdk.text.documents import DocumentRefused, decoded
 
 _Agreements: TypeAlias = dict[str, tuple[str, str]]
-"""Slot of one child → (package, slot) whose selection is handed on to it."""
+"""Slot of one child → the (package, slot) whose selection the child receives."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeclaredSlots:
-    """What the bytes of one flow say about context slots."""
+    """The declarations of one flow about context slots."""
 
     package_name: str
-    """Of the flow itself; empty where it does not say."""
+    """Package of the flow itself; empty where the flow does not name it."""
     slots: Mapping[str, tuple[AgentContextSlot, ...]] = field(default_factory=dict)
-    """Package → its slots; those of the flow itself under `package_name`, whatever it is."""
+    """Package → its slots; the flow's own slots stand under `package_name`, also where it is
+    empty.
+    """
     agreed: Mapping[tuple[str, str], tuple[str, str]] = field(default_factory=dict)
-    """(child package, its slot) → (package, slot) whose selection is handed on to it."""
+    """(child package, its slot) → the (package, slot) whose selection the child receives."""
 
 
 def read_declared(source: bytes) -> DeclaredSlots:
@@ -61,10 +63,10 @@ def read_declared(source: bytes) -> DeclaredSlots:
 def together(
     slots: Iterable[AgentContextSlot], more: Iterable[AgentContextSlot]
 ) -> tuple[AgentContextSlot, ...]:
-    """Both, where the same declaration counts once.
+    """Both lists of slots; the same declaration counts once.
 
-    Of two declarations with one id that say different things neither is usable, which whoever
-    asks for the slot is told (`slot_ambiguous`): both stay.
+    Two different declarations with one id both stay, and neither is usable: a caller that asks for
+    the slot gets `slot_ambiguous`.
     """
     return tuple(dict.fromkeys((*slots, *more)))
 
@@ -81,9 +83,9 @@ def _collect_held_agreements(
 ) -> dict[tuple[str, str], tuple[str, str]]:
     """The agreements that hold wherever the child is run.
 
-    An agreement lets a gate be left out, so only the flow around a child may make it, and a child
-    can make none for a flow that somebody else placed: with another copy of that flow inside
-    itself it speaks for its copy only, which is not every one.  The root has nobody around it.
+    An agreement removes a gate, so only the flow around a child may make it.  Where several flows
+    run the same child, an agreement holds only if all of them make it: no flow speaks for another
+    flow's copy of the child.  The root has no flow around it.
     """
     made: dict[tuple[str, int], dict[str, _Agreements]] = {}
     found: dict[str, _Agreements] = {}
@@ -104,7 +106,9 @@ def _collect_held_agreements(
 
 
 def _collect_flow_agreements(flow: Placement) -> dict[str, _Agreements]:
-    """Child package → what a flow agrees on for it; of two that differ for one slot neither."""
+    """Child package → the agreements of a flow for it; two different agreements for one slot cancel
+    each other.
+    """
     made: dict[str, _Agreements] = {}
     undecided: set[tuple[str, str]] = set()
     for own, child, theirs in flow.agreed():

@@ -1,17 +1,18 @@
-"""A request that the served app has no route for, handed to the platform beyond.
+"""Requests for which the served app has no route, forwarded to the platform beyond.
 
-In: a route that the host listed, and what came over HTTP.  Out: status and body, as the caller's
-own platform would have got them.
+In: a route that the host listed, and an HTTP request.  Out: status and body, as the caller's own
+platform would return them.
 
     POST /api/llm-bridge  {"user": "hi"}    ->  beyond.call(POST {{CINATRA_BASE_URL}}/api/llm-bridge)
                                             ->  200 {"text": "…"}
 
-It is made under the caller's own identity.  What is called is the path that the host wrote; of the
-caller's headers the bearer token, the run token, the conversation and the idempotency key go on.
-The host's own bridge token goes with it for callers that have that token themselves.  The host's
-signature goes with it for a step that the caller has signed with the same key.  A bearer speaks
-for its own person's runs: every run and conversation that the request names has to be one.
-A node's declared outputs do not come over HTTP: a simulation beyond answers from its stubs.
+The forwarded call has the caller's own identity.  Its path is the path that the host wrote.  Of the
+caller's headers, the bearer token, the run token, the conversation and the idempotency key are
+forwarded.  The host's own bridge token is added for callers that have that token themselves.  The
+host's signature is added for a step that the caller has signed with the same key.  A bearer speaks
+for its own person's runs: every run and conversation that the request names must belong to that
+person.  A node's declared outputs do not come over HTTP: a simulation beyond answers from its
+stubs.
 """
 
 from __future__ import annotations
@@ -59,10 +60,12 @@ _READ: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asker:
-    """Who is calling over HTTP, and what that lets them use."""
+    """The caller over HTTP, and the authority of the call."""
 
     identity: BearerIdentity | None
-    """Whose the bearer token is that let the call in; `None` where that was something else."""
+    """The owner of the bearer token that admitted the call; `None` where another proof admitted
+    it.
+    """
     has_authority: bool
     """Whether the call carried the host's own bridge token."""
     runs: RunDirectory
@@ -79,12 +82,12 @@ def forwarded(
     asker: Asker,
     now: float,
 ) -> tuple[int, JsonValue]:
-    """The answer of `beyond`.
+    """The answer of `beyond`: status and body.
 
-    query:   without its question mark.
-    headers: by lower-case name; none of those that prove something comes twice.
+    query:   without its question mark.  headers: by lower-case name; no header that proves the
+    caller may come twice.
 
-    Raises: `ContextError`; nothing was sent then.
+    Raises: `ContextError`; then nothing was sent.
     """
     if asker.identity is not None and not (
         isinstance(beyond, HoldsProofsBack) and beyond.holds_proofs_back
@@ -129,7 +132,7 @@ def _check_claims(
     headers: Mapping[str, str],
     values: list[JsonValue],
 ) -> None:
-    """Every run and conversation that a request names is one of the bearer's own.
+    """Refuse a request that names a run or conversation of another person.
 
     Raises: `ContextError` `run_mismatch`, `run_missing`, `context_unresolved`.
     """
@@ -180,7 +183,7 @@ def _check_id(key: str, value: JsonValue) -> str:
 
 
 def _classify_key(key: str) -> str:
-    """What a key names, however it is written: `runId`, `run_id`, `parentRunIds`."""
+    """The kind of id that a key holds, in any spelling: `runId`, `run_id`, `parentRunIds`."""
     plain = re.sub(r"[^a-z0-9]", "", key.lower()).removesuffix("s")
     if plain in _NAMES_A_RUN:
         return "run"

@@ -1,12 +1,12 @@
-"""What a host lets others reach beyond the local routes: an explicit list, matched to the letter.
+"""The routes beyond the local routes that a host forwards: an explicit list, matched exactly.
 
     routes = read_routes(["POST /api/llm-bridge", "GET /api/models?family"])
-    matched(routes, "POST", "/api/llm-bridge")        the route, whose own path is what is called
-    matched(routes, "POST", "/api/llm-bridge/")       None; nor any other spelling of it
+    matched(routes, "POST", "/api/llm-bridge")        the route; its own path is called
+    matched(routes, "POST", "/api/llm-bridge/")       None, as for every other spelling
 
-An entry is a method, a path, and the names that a query may have.  It stands for itself alone:
-there are no prefixes and no patterns, and nothing is decoded, folded or cleaned before it is
-compared.  So whatever two servers could read in two ways is not on the list.
+An entry is a method, a path, and the allowed names of a query.  There are no prefixes and no
+patterns, and nothing is decoded, folded or cleaned before the comparison.  So a path that two
+servers could read differently never matches.
 """
 
 from __future__ import annotations
@@ -32,20 +32,20 @@ _FORM: Final = (
     'an entry is "METHOD /path" or "METHOD /path?name&name", such as "POST /api/llm-bridge"'
 )
 MAX_FIELDS: Final = 100
-"""Of a query."""
+"""Fields of a query."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Route:
-    """One method and path that may be handed on."""
+    """One method and path that may be forwarded."""
 
     method: str
     path: str
     query: frozenset[str] = frozenset()
-    """Names that a query may have; no others, and none of them twice."""
+    """Allowed names of a query, each at most once."""
 
     def fields(self, text: str) -> dict[str, str]:
-        """A query read strictly.  Raises: `ContextError` `invalid_body`, quoting no value."""
+        """The fields of a query.  Raises: `ContextError` `invalid_body`, which quotes no value."""
         try:
             pairs = parse_qsl(
                 text, keep_blank_values=True, strict_parsing=bool(text), errors="strict",
@@ -65,7 +65,9 @@ class Route:
 
 
 def read_routes(entries: Iterable[object]) -> tuple[Route, ...]:
-    """Raises: `ValueError` naming the entry that is not of the form, or that is not the host's to list."""
+    """Raises: `ValueError`, which names an entry of the wrong form, or one that a host may not
+    list.
+    """
     if isinstance(entries, str):
         raise ValueError(f"a list of entries is wanted, not one text; {_FORM}")  # noqa: TRY004
     return tuple(_parse_route(entry) for entry in entries)
@@ -84,14 +86,14 @@ def _parse_route(entry: object) -> Route:
 
 
 def matched(routes: Iterable[Route], method: str, path: str) -> Route | None:
-    """The route that is exactly this."""
+    """The route with exactly this method and path; None where there is none."""
     return next((route for route in routes if (route.method, route.path) == (method, path)), None)
 
 
 def path_in(scope: Mapping[str, object]) -> tuple[str, str]:
-    """The path of an ASGI request below where the app is mounted: decoded, and as it was sent.
+    """The path of an ASGI request below the app's mount point: decoded, and as it was sent.
 
-    A server that does not say how it was sent says it decoded twice.
+    For a server that does not report the path as it was sent, both are the decoded path.
     """
     root = str(scope.get("root_path") or "")
     raw = scope.get("raw_path")
@@ -101,7 +103,7 @@ def path_in(scope: Mapping[str, object]) -> tuple[str, str]:
 
 
 def _strip_mount_point(root: str, path: str) -> str:
-    """`path` without the mount point in front, which ends where a segment does."""
+    """`path` without the mount point, which must end at a segment boundary."""
     return path[len(root) :] if root and path.startswith(root.rstrip("/") + "/") else path
 
 
@@ -114,10 +116,10 @@ def is_local(path: str) -> bool:
 
 
 def resembles_local(path: str) -> bool:
-    """Whether some server could read `path` as one of the local routes, or does behind a prefix."""
+    """Whether some server could read `path`, or a part of it behind a prefix, as a local route."""
     try:
         segments = decoded_segments(path)
     except RefusalError:
-        return True  # nobody knows what it would be read as
+        return True  # no way to know how a server would read it
     last = segments[-1].partition(";")[0].strip().lower() if segments else ""
     return last in (RESOLVE[-1], FINALIZE[-1])

@@ -1,14 +1,14 @@
 """The flows that a flow runs: the root, and every flow that a FlowNode inside it leads to.
 
-In: a decoded flow.  Out: one `Placement` for each time that one is run, the root first.
+In: a decoded flow.  Out: one `Placement` for every place where a flow is run, the root first.
 
     {"nodes": [{"$component_ref": "drafts_step"}], "$referenced_components": {
         "drafts_step": {"component_type": "FlowNode", "subflow": {"$component_ref": "drafts"}, …},
         "drafts": {"component_type": "Flow", …}, "left": {"component_type": "Flow", …}}}
-        ->  the root; "drafts", around it the root.  Nothing runs "left", so it has no say.
+        ->  the root; "drafts", around it the root.  Nothing runs "left": it does not count.
 
-References mean what they mean to the compiler: in a Cinatra file a flow with components of its own
-sees only those, elsewhere names are looked up outwards.
+References are resolved as the compiler resolves them: in a Cinatra file a flow with components of
+its own sees only those components; elsewhere names are looked up outwards.
 """
 
 from __future__ import annotations
@@ -23,32 +23,31 @@ from pydantic import JsonValue
 from cinatra_sdk.context.errors import ContextError
 
 MAX_NODES: Final = 10_000
-"""Nodes that are looked at, each as often as it is run; the compiler takes half as many."""
+"""Nodes that are read, counted once per run of a node; the compiler's limit is half of this."""
 _REFERENCE: Final = "$component_ref"
 _DEFINITIONS: Final = "$referenced_components"
 
 Scope: TypeAlias = tuple[Mapping[str, JsonValue], ...]
-"""The blocks of definitions that can be seen from one place, the innermost first."""
+"""The blocks of definitions in scope at one place, the innermost first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Placement:
-    """One flow at one place where it is run."""
+    """One flow at one place that runs it."""
 
     flow: Mapping[str, JsonValue]
     package: str
-    """Named by the FlowNode, else by the flow; a flow of which neither says is a part of the one
-    around it."""
+    """The package named by the FlowNode, else by the flow, else the package of the outer flow."""
     is_child: bool
-    """Whether a package is named here, so that another agent begins."""
+    """Whether the FlowNode or the flow names a package: then another agent begins here."""
     around: Placement | None
-    """`None` for the root."""
+    """The outer flow; `None` for the root."""
     scope: Scope
 
     def agreed(self) -> Iterator[tuple[str, str, str]]:
         """(slot of this flow, child package, slot of the child), of `parentSatisfiedContextSlots`.
 
-        An entry that is no agreement is none.
+        Malformed entries are left out.
         """
         listed = about(self.flow).get("parentSatisfiedContextSlots")
         for entry in listed if isinstance(listed, list) else ():
@@ -60,7 +59,7 @@ class Placement:
 
 
 def placements(document: dict[str, JsonValue]) -> Iterator[Placement]:
-    """Raises: `ContextError` `oas_missing` where the flows lead on without end."""
+    """Raises: `ContextError` `oas_missing` where flows run each other without end."""
     root, scope = _resolve_reference(document, _extend_scope(document, (), strict=False))
     if not isinstance(root, dict):
         return
@@ -92,7 +91,7 @@ def placements(document: dict[str, JsonValue]) -> Iterator[Placement]:
 
 
 def about(component: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
-    """`metadata.cinatra` of a component; empty where there is none."""
+    """`metadata.cinatra` of a component; empty where the component has no such object."""
     metadata = component.get("metadata")
     found = metadata.get("cinatra") if isinstance(metadata, dict) else None
     return found if isinstance(found, dict) else {}
@@ -122,9 +121,10 @@ def _find_placement(value: JsonValue, here: Placement, *, strict: bool) -> Place
 
 
 def _resolve_reference(value: JsonValue, scope: Scope) -> tuple[JsonValue, Scope]:
-    """What a reference means, with the scope of its definition; anything else is itself.
+    """The component behind a reference, with the scope of its definition; any other value
+    unchanged.
 
-    `None` for one that is not defined, or leads back to itself.
+    `None` for an undefined reference and for one that leads back to itself.
     """
     followed: set[int] = set()
     while isinstance(value, dict) and _REFERENCE in value:
@@ -139,7 +139,7 @@ def _resolve_reference(value: JsonValue, scope: Scope) -> tuple[JsonValue, Scope
 
 
 def _extend_scope(component: Mapping[str, JsonValue], scope: Scope, *, strict: bool) -> Scope:
-    """The definitions that are seen inside a component."""
+    """The definitions in scope inside a component."""
     block = component.get(_DEFINITIONS)
     if not isinstance(block, dict):
         return scope

@@ -1,4 +1,4 @@
-"""`LocalPlatform`: the calls of a flow that this process can answer, answered without a network.
+"""`LocalPlatform`: answers the calls of a flow in this process, without a network.
 
 In: a `PlatformCall`.  Out: the decoded answer of the local app; of `beyond` for other calls.
 
@@ -6,7 +6,7 @@ In: a `PlatformCall`.  Out: the decoded answer of the local app; of `beyond` for
     platform.call(… "{{CINATRA_BASE_URL}}/api/context-resolve" …)     the local app
     platform.call(… "{{CINATRA_BASE_URL}}/api/llm-bridge" …)          the simulation
 
-The request is made, and its answer read, by the functions that `HttpPlatform` uses.
+The functions that `HttpPlatform` uses make the request and read its answer.
 """
 
 from __future__ import annotations
@@ -46,15 +46,16 @@ _ORIGIN = "http://localhost"
 class LocalPlatform:
     """Answers the context routes from `artifacts`; safe to share between threads.
 
-    beyond:          who answers every other call; None refuses them.  Closing it is its maker's.
-                     A call in this process is the run's own, made with the proofs of `beyond`.
-    hands_on:        which of them it answers, as `local_app` takes it; None: all, as in this process
-                     nobody calls but the flows that the host runs.
-    seen_by:         the runs that a call of one run may be about, by the calling run's id; None
-                     lets a call be about every run of `runs`.
-    described:       what `describe` says besides the kind and `beyond`; None says no more, and
-                     such a platform is not made again in another process.
-    attestation_key: signs each call with its node, and demands it; None does neither.
+    beyond:          the platform for every other call; None refuses them.  The caller who made
+                     `beyond` closes it.  A call in this process is the run's own call, made with
+                     the credentials of `beyond`.
+    hands_on:        routes that `beyond` answers, as in `local_app`; None: all routes, because in this
+                     process only the flows of the host call.
+    seen_by:         calling run's id → the runs that its calls may concern; None: every run of
+                     `runs`.
+    described:       further members of `describe()`, beside the kind and `beyond`; None adds no
+                     member, and another process cannot rebuild such a platform.
+    attestation_key: signs each call with its node, and demands that signature; None does neither.
     holds_offers:    see `local_app`.
     """
 
@@ -112,18 +113,18 @@ class LocalPlatform:
 
     @property
     def beyond(self) -> Platform | None:
-        """Who answers the calls that this platform does not."""
+        """The platform that answers every other call."""
         return self._beyond
 
     def call(self, call: PlatformCall) -> JsonValue:
         if not answers(call.url):
             return self._require_beyond(call).call(call)
         prepared = prepare(self._rules, call, now=self._clock())
-        # An error names the url as the flow's author wrote it: there is no other address.
+        # An error names the url as the flow's author wrote it, because no other address exists.
         prepared = replace(prepared, shown_url=call.shown_url.partition("?")[0])
         answer = _exchange_in_process(self._app_for(call.run_id), prepared)
         verdict = judge(prepared, answer, attempt=0, retries=0, now=self._clock())
-        # Without a further attempt there is nothing to wait for.
+        # There is one attempt, so the verdict is never to wait and retry.
         assert isinstance(verdict, Decoded)
         return verdict.value
 
@@ -133,11 +134,11 @@ class LocalPlatform:
         return await asyncio.to_thread(self.call, call)
 
     def withdrawn(self, run_id: str, triples: Sequence[PinnedTriple]) -> tuple[str, ...]:
-        """See `KeepsArtifacts`: what the run was offered, and is gone since."""
+        """See `KeepsArtifacts`: artifacts that the run was offered and that are gone now."""
         try:
             scope = self._runs_of(run_id).scope(run_id)
         except ContextError:
-            return ()  # finalizing says what is wrong with the run
+            return ()  # the finalize call reports what is wrong with the run
         if scope is None or scope.actor is None or scope.actor.org_id != scope.org_id:
             return ()
         return self._artifacts.withdrawn(scope.actor, run_id, triples)
@@ -150,7 +151,7 @@ class LocalPlatform:
             problem = "it is another spelling of a route that the local platform answers itself"
             fix = "write {{CINATRA_BASE_URL}}/api/context-resolve or …/context-finalize"
         elif not self._may_hand_on(call):
-            problem, fix = "the host's list of what is handed on does not have it", "add it there"
+            problem, fix = "the host's list of forwarded routes does not have it", "add it there"
         else:
             return self._beyond
         raise PlatformRefused(
@@ -160,7 +161,7 @@ class LocalPlatform:
         )
 
     def _may_hand_on(self, call: PlatformCall) -> bool:
-        """Whether the host lets this call go beyond."""
+        """Whether the host allows this call to be forwarded to `beyond`."""
         if self._hands_on is None:
             return True
         written, _, query = call.url.partition("#")[0].partition("?")
@@ -182,12 +183,12 @@ def _finds_local(url: str) -> bool:
     try:
         decoded_segments(path)
     except RefusalError:
-        return False  # an `HttpPlatform` says what is wrong with it, and does not call it
+        return False  # an `HttpPlatform` reports the malformed url and does not call it
     return resembles_local(path)
 
 
 def answers(url: str) -> bool:
-    """Whether a local platform answers calls of `url`, as the flow's author wrote it, itself."""
+    """Whether a local platform itself answers calls of `url`, written as in the flow."""
     if not url.startswith(BASE_URL_PLACEHOLDER):
         return False
     rest = url.removeprefix(BASE_URL_PLACEHOLDER)
@@ -214,7 +215,7 @@ def _exchange_in_process(app: Callable[..., Any], prepared: Prepared) -> Answer:
 
 
 def _finish_coroutine(work: Coroutine[Any, Any, None]) -> None:
-    """Run to its end a coroutine that never waits: no loop is needed, or in the way."""
+    """Run a coroutine that never waits to its end, without an event loop."""
     try:
         work.send(None)
     except StopIteration:

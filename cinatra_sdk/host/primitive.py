@@ -1,10 +1,10 @@
-"""`context_resolve`: a slot resolved by whoever holds an agent's OAS document, outside of a run.
+"""`context_resolve`: resolves a slot from an agent's OAS document, outside of a run.
 
     context_resolve(oas, "voice", artifacts=…, registry=…, actor=…)
-        -> {"slotId": "voice", "resolutionMode": "accumulate", "refs": [{"artifactId": …}, …]}
+    -> {"slotId": "voice", "resolutionMode": "accumulate", "refs": [{"artifactId": …}, …]}
 
-Installed extensions come from the registry and the actor from the host; a caller names neither.
-Nothing is recorded: a selection is, when a run finalizes it.
+The registry supplies the installed extensions and the host supplies the actor: a caller can set
+neither.  Nothing is recorded: only a run that finalizes records a selection.
 
 Source: seed 000, context_resolve MCP primitive.
 """

@@ -1,7 +1,7 @@
-"""Who may ask: the shared token, the run's own token, and the signature over the calling node.
+"""Checks of the caller: the shared token, the run's own token, and the signature over the node.
 
-In: a request's headers, and what is known of the run.  Out: nothing, or a `ContextError` (403);
-for a bearer token, whose it is.
+In: a request's headers, and the run's `RunScope`.
+Out: nothing, or a `ContextError` (403); for a bearer token, its `BearerIdentity`.
 
     check_caller(headers, "s3cret", …)    X-Cinatra-Bridge-Token, compared in constant time;
                                           or Authorization: Bearer, where the host verifies it
@@ -9,10 +9,10 @@ for a bearer token, whose it is.
     check_run(headers, scope)             X-Cinatra-Run-Token, X-Cinatra-A2A-Context-Id
     check_node(…)                         X-Cinatra-Context-Node, -Context-Attestation (v2)
 
-A secret that is `None` is not asked for; one that is the empty string refuses every call, so
-that an unset variable never opens the door.  The bridge token is the whole platform's authority:
-whoever has it speaks for every run.  A bearer token is the host's to judge: without a verifier it
-is no proof.
+A secret of `None` is not required.  An empty secret refuses every call, so that an unset variable
+never admits a caller.  The bridge token carries the authority of the whole platform: its holder
+speaks for every run.  The host verifies bearer tokens: without a verifier a bearer token proves
+nothing.
 """
 
 from __future__ import annotations
@@ -33,29 +33,30 @@ NodeKind = Literal["resolve_context", "finalize_interactive", "finalize_autonomo
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BearerIdentity:
-    """Whose a bearer token is, as the host says."""
+    """The owner of a bearer token, according to the host."""
 
     org_id: str
     principal_id: str
 
 
 VerifyBearer: TypeAlias = Callable[[str], BearerIdentity | None]
-"""Whose a bearer token is; anything but a `BearerIdentity`, and any error, refuses it."""
+"""Bearer token → its owner; any result but a `BearerIdentity`, and any error, refuses the token."""
 
 _BEARER = re.compile(r"bearer +([a-z0-9._~+/-]+=*) *", re.IGNORECASE)
 _ATTESTATION = re.compile(r"(v2|s1):([0-9]{1,12}):([0-9a-f]{64})")
 _KINDS = "resolve_context|finalize_interactive|finalize_autonomous"
 _OWN_NODE = re.compile(f"ctx-(?P<slot>.+)-(?P<kind>{_KINDS})")
 _PUBLIC_NODE = re.compile(_KINDS)
-"""Nodes of the public selection agent itself, which serves whichever slot it is called for."""
+"""Nodes of the public selection agent, which serves any slot."""
 
 
 def check_caller(
     headers: Mapping[str, str], bridge_token: str | None, verify_bearer: VerifyBearer | None
 ) -> BearerIdentity | None:
-    """One of the proofs that are configured is enough; where none is, none is asked for.
+    """The owner of the bearer token that admits the call; `None` for a call that may name every
+    run.
 
-    Whom the call speaks for; `None` where that is every run.
+    One of the configured proofs is enough; without any configured proof every caller is admitted.
     """
     if bridge_token is None and verify_bearer is None:
         return None
@@ -74,7 +75,7 @@ def check_caller(
 
 
 def bearer_token(headers: Mapping[str, str]) -> str:
-    """The token of `Authorization: Bearer …`; empty where there is none, or two."""
+    """The token of `Authorization: Bearer …`; empty where the header is missing or comes twice."""
     read = _BEARER.fullmatch(headers.get("authorization", ""))
     return "" if read is None else read[1]
 
@@ -86,12 +87,13 @@ def _verify_identity(verify_bearer: VerifyBearer, token: str) -> BearerIdentity 
         given: object = verify_bearer(token)
     except Exception:  # noqa: BLE001 - a verifier that fails has not accepted, whatever it raised
         return None
-    # Nothing else: `True` is nobody's, and the coroutine of an async verifier has verified nothing.
+    # No other result counts: `True` names no owner, and an async verifier returned an unawaited
+    # coroutine.
     return given if isinstance(given, BearerIdentity) else None
 
 
 def check_bearer(identity: BearerIdentity | None, scope: RunScope) -> None:
-    """A bearer token acts for the runs of the person whose it is, in their organisation."""
+    """A bearer token acts only for the runs of its owner, in the owner's organisation."""
     if identity is None:
         return
     owner = None if scope.actor is None else (scope.org_id, scope.actor.principal_id)
@@ -102,7 +104,7 @@ def check_bearer(identity: BearerIdentity | None, scope: RunScope) -> None:
 def scope_for(caller: BearerIdentity | None, runs: RunDirectory, run_id: str) -> RunScope:
     """The run, where the caller may ask about it.
 
-    What is wrong with a run, its file or its slots, is told to nobody but its owner.
+    Only the run's owner learns what is wrong with the run, its file or its slots.
 
     Raises: `ContextError`.
     """
@@ -120,7 +122,7 @@ def scope_for(caller: BearerIdentity | None, runs: RunDirectory, run_id: str) ->
 
 
 def check_run(headers: Mapping[str, str], scope: RunScope) -> None:
-    """The call has to come from the run that its body names."""
+    """The call must come from the run that its body names."""
     token, context_id = (
         headers.get(name, "") for name in ("x-cinatra-run-token", "x-cinatra-a2a-context-id")
     )
@@ -136,17 +138,17 @@ def check_run(headers: Mapping[str, str], scope: RunScope) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallingNode:
-    """A node id, read: what the node does, and for which slot."""
+    """A node id, parsed: its action, and its slot."""
 
     kind: str
     slot_id: str | None
-    """`None` for the public agent's own nodes."""
+    """`None` for the public agent's nodes."""
 
 
 def signed_node(headers: Mapping[str, str], key: str | None, *, now: float) -> str | None:
-    """The id of the node that signed the call; `None` where no signature is asked for.
+    """The id of the node that signed the call; `None` where no signature is required.
 
-    The signed text is the version, the conversation, the node and the expiry, one to a line.
+    The signed text has four lines: the version, the conversation, the node and the expiry.
     """
     if key is None:
         return None
@@ -164,7 +166,7 @@ def signed_node(headers: Mapping[str, str], key: str | None, *, now: float) -> s
 
 
 def signed_step(headers: Mapping[str, str], key: str | None, *, now: float) -> bool:
-    """Whether a step has signed the call itself, with the key that the host has too.
+    """Whether the calling step signed the call with the key that it shares with the host.
 
     Raises: `ContextError` `attestation_invalid` for a signature that does not fit.
     """
@@ -199,7 +201,7 @@ def check_node(
     package_name: str,
     finalizes: bool,
 ) -> None:
-    """The node that signed has to be the one of this slot, for this route, in the slot's mode."""
+    """The signing node must belong to this slot and this route, and fit the slot's mode."""
     if node is None:
         return
     calling = _read_calling_node(

@@ -1,25 +1,26 @@
-"""The two context routes: what may be chosen for a slot, and the record of what was.
+"""The two context routes: `resolve` offers refs for a slot, `finalize` records the chosen refs.
 
     resolve(headers, body)    ->  {"candidates": […], "slotMeta": {…}, "selectedRefs": […], …,
                                    "plannedRefs": […], "allocationToken": "9c1f…"}
     finalize(headers, body)   ->  {"contextSlotBindings": [{"slotId", "refs"}], "wrote": true}
 
-Nothing that decides what is seen comes from the body: owner, organisation, package, slots and
-the run's own project are the host's word.
+The body decides nothing about visibility: the host supplies owner, organisation, package, slots and
+the run's own project.
 
-A selection that is recorded stays.  A consumer that crashed after it was finalized asks again
-with the same envelope, when the artifacts may have moved on: it gets the refs as they were
-pinned, and nothing is written.  The record is looked at after the fresh candidates have refused,
-so that another finalize that wrote just before the artifacts changed is seen too.
+A recorded selection stays.  A consumer that crashed after its finalize sends the same envelope
+again, perhaps after the artifacts have changed: it gets the refs as they were pinned, and nothing
+is written.  The record is read after the fresh candidates have refused the choice, so that a
+concurrent finalize that wrote just before the artifacts changed is found too.
 
-A finalize that carries an `allocationToken` chooses from what that resolve planned: artifacts and
-classifications have to be there for the owner still, the revisions may be older ones.  Without
-one it chooses from the candidates of this moment, unless the host holds its offers: flows that
-know no token then keep what a person was shown, however long the gate waited.
+A finalize with an `allocationToken` chooses from the plan of that resolve: the owner must still see
+the artifacts and classifications, the revisions may be older.  Without a token, a finalize chooses
+from the candidates of this moment.  A host with `holds_offers` lets it choose from the last offer
+instead: flows without tokens then keep the refs that a person was shown, however long the gate
+waited.
 
-A slot that a parent's selection satisfies is answered with what the parent recorded last, as an
-autonomous slot that takes exactly that, whatever it would resolve to itself; a slot that takes
-the narrowest takes the narrowest of that.
+A slot that a parent's selection satisfies gets the parent's last recorded refs, as an autonomous
+slot, and not its own candidates.  A slot in the mode that takes the narrowest ref gets the
+narrowest of the parent's refs.
 """
 
 from __future__ import annotations
@@ -57,17 +58,17 @@ _OUTDATED: Final = frozenset(
         "selection_incoherent", "inherited_selection_mismatch",
     }
 )  # fmt: skip
-"""Codes that a choice gets which was right when it was made."""
+"""Error codes of a choice that was valid when it was made."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Asked:
-    """A request whose run, package, slot and owner are established."""
+    """A request after run, package, slot and owner were established."""
 
     run_id: str
     package_name: str
     slot: AgentContextSlot
-    """Autonomous where a parent's selection satisfies it: nobody is asked."""
+    """An autonomous copy where a parent's selection satisfies the slot: no person is asked."""
     actor: Actor
     project_id: str | None
     parent: ParentSelection | None
@@ -84,7 +85,7 @@ class ContextRoutes:
     verify_bearer: VerifyBearer | None = None
     attestation_key: str | None = field(default=None, repr=False)
     holds_offers: bool = False
-    """A finalize without a token chooses from what the slot was offered last in this run."""
+    """A finalize without a token may choose from the slot's last offer in this run."""
 
     def resolve(
         self, headers: Mapping[str, str], content: bytes, *, now: float
@@ -105,7 +106,7 @@ class ContextRoutes:
     def finalize(
         self, headers: Mapping[str, str], content: bytes, *, now: float
     ) -> dict[str, JsonValue]:
-        """Raises: `ContextError`, `StoreError`; nothing was written then."""
+        """Raises: `ContextError`, `StoreError`; then nothing was written."""
         caller = check_caller(headers, self.bridge_token, self.verify_bearer)
         body = read_body(FinalizeBody, content)
         asked = self._authorize_request(headers, body, caller, finalizes=True, now=now)
@@ -152,10 +153,10 @@ class ContextRoutes:
             parent=parent,
         )
 
-    # ------------------------------------------------------------------- what there is
+    # ------------------------------------------------------------------- candidates
 
     def _resolve_slot(self, asked: _Asked) -> ContextResolution:
-        """What the slot may take now."""
+        """The candidates of the slot now."""
         if asked.parent is not None:
             refs = self._parents_choice(asked, asked.parent)
             return ContextResolution(slot=asked.slot, candidates=refs, selected=refs)
@@ -177,15 +178,15 @@ class ContextRoutes:
                 f'its slot "{parent.slot_id}", and nothing is recorded for that yet',
                 hint="let the parent finalize its selection before the child resolves",
             )
-        # Collapsed as if they were the candidates, so that exactly what is told can be finalized;
-        # never cut, which would be another choice than the parent's.
+        # Collapsed like candidates, so that exactly the offered refs can be finalized. Never cut: a
+        # shorter list would be a different choice from the parent's.
         return refs[:1] if asked.slot.resolution_mode == "override" else refs
 
     def _still_offered(self, asked: _Asked, plan: ContextPlan) -> ContextResolution:
-        """What was planned, as it was, of what the slot may take still in whatever revision."""
+        """The planned refs whose artifacts the slot still accepts, in any revision."""
         anyone = asked.slot.model_copy(update={"resolution_mode": "accumulate"})
         now = self.artifacts.resolve(asked.actor, anyone, self.registry, asked.project_id)
-        # A classification that was withdrawn is none, though the artifact may have another one.
+        # A withdrawn classification does not count, though the artifact may have another one.
         there = {(ref.artifact_id, ref.semantic_assertion_id) for ref in now.candidates}
         refs = tuple(
             ref for ref in plan.refs if (ref.artifact_id, ref.semantic_assertion_id) in there
@@ -193,7 +194,9 @@ class ContextRoutes:
         return ContextResolution(slot=asked.slot, candidates=refs, selected=())
 
     def _plan_of(self, asked: _Asked, token: str) -> ContextPlan | None:
-        """The plan that a finalize names; where it names none, what a host that holds its offers has."""
+        """The plan that a finalize names; without a token, the last offer where the host holds
+        offers.
+        """
         if not token:
             return (
                 self.artifacts.offered_before(_build_context_plan(asked, ()))
@@ -201,7 +204,8 @@ class ContextRoutes:
                 else None
             )
         plan = self.artifacts.plan(token)
-        # One answer for both, so that nobody learns which tokens there are.
+        # The same answer for an unknown token and another owner's token, so that callers cannot
+        # probe for tokens.
         if plan is None or plan.owner != _build_context_plan(asked, ()).owner:
             raise ContextError(
                 "selection_incoherent",
@@ -215,7 +219,7 @@ class ContextRoutes:
     def _record_selection(
         self, asked: _Asked, plan: ContextPlan | None, mode: str, selection: ContextSelection
     ) -> tuple[tuple[ResolvedContextRef, ...], bool]:
-        """The refs of the selection, and whether this call wrote them."""
+        """The refs of the selection, and whether this call recorded them."""
         try:
             chosen = self._accept_selection(asked, plan, mode, selection)
             wrote = self.artifacts.record(_build_choice(asked, chosen))
@@ -236,7 +240,7 @@ class ContextRoutes:
     def _accept_selection(
         self, asked: _Asked, plan: ContextPlan | None, mode: str, selection: ContextSelection
     ) -> tuple[ResolvedContextRef, ...]:
-        """The trusted refs of a selection that follows the rules."""
+        """The candidates that a valid selection chooses, as the store knows them."""
         if asked.parent is None:
             offered = self._still_offered(asked, plan) if plan else self._resolve_slot(asked)
             return accepted(offered, mode, selection)
@@ -253,7 +257,7 @@ class ContextRoutes:
     def _find_recorded_refs(
         self, asked: _Asked, mode: str, selection: ContextSelection
     ) -> tuple[ResolvedContextRef, ...] | None:
-        """The selection as it is recorded; `None` where exactly it is not there."""
+        """The recorded refs of exactly this selection; `None` where it was never recorded."""
         if not _fits_slot(asked.slot, mode, selection):
             return None
         return self.artifacts.pinned(_build_choice(asked, ()), selection.triples)

@@ -1,4 +1,4 @@
-"""What the host knows about a run: whose it is, its project, its package and the package's slots.
+"""The host's knowledge about a run: its owner, its project, its package and the package's slots.
 
     FixedRuns({"r1": RunScope(org_id="o1", actor=ann, package_name="@x/writer", slots=(voice,))})
 
@@ -6,7 +6,7 @@
     inherited={("@x/drafts", "brand"): ParentSelection(run_id="r1", …)}
                                                  a slot that the parent's selection satisfies
 
-A request names a run; everything that decides what it may see comes from here instead.
+A request only names a run; this knowledge, not the request, decides what the run may see.
 """
 
 from __future__ import annotations
@@ -22,41 +22,43 @@ from cinatra_sdk.context.slots import AgentContextSlot
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParentSelection:
-    """Whose recorded selection satisfies a slot: one of `parentSatisfiedContextSlots`, as it runs.
+    """The parent's recorded selection that satisfies a slot, by `parentSatisfiedContextSlots`.
 
-    The host vouches that the owner of the child's run may have what the parent chose.
+    The host vouches that the owner of the child's run may use the parent's choice.
     """
 
     run_id: str
-    """The parent's run, of the same organisation; the same run where the child is embedded."""
+    """The parent's run, in the same organisation; the same run where the child is embedded."""
     package_name: str
     slot_id: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunScope:
-    """One run as the host knows it; what is empty or `None` refuses the calls that need it."""
+    """One run as the host knows it.  An empty or `None` field refuses the calls that need it."""
 
     org_id: str
-    """Organisation of the run; empty: `run_unscoped`."""
+    """Organisation of the run; empty refuses with `run_unscoped`."""
     actor: Actor | None
-    """The run's owner, of the same organisation; `None`: `actor_unresolved`."""
+    """The run's owner, in the same organisation; `None` refuses with `actor_unresolved`."""
     package_name: str
-    """The agent that runs; empty: `package_unresolved`."""
+    """The running agent; empty refuses with `package_unresolved`."""
     slots: tuple[AgentContextSlot, ...] | None
-    """The slots of the installed package; `None` where its file is absent: `oas_missing`."""
+    """The slots of the installed package; `None` (its file is missing) refuses with
+    `oas_missing`.
+    """
     project_id: str = ""
-    """Wins over the project that a body names."""
+    """Replaces the project that a body names."""
     context_id: str = ""
-    """The conversation of the run; where it is set, calls of another one are refused."""
+    """The conversation of the run; if set, calls of another conversation are refused."""
     run_token: str = field(default="", repr=False)
-    """Where it is set, every call has to carry it."""
+    """If set, every call must carry it."""
     context_nodes: Mapping[str, str] = field(default_factory=dict)
     """Node id → slot id, for selection nodes whose ids are not `ctx-<slotId>-…`."""
     embedded: Mapping[str, tuple[AgentContextSlot, ...]] = field(default_factory=dict)
-    """Package → its slots, for child agents whose flows the run holds a copy of."""
+    """Package → its slots, for child agents whose flows are copied into the run's flow."""
     inherited: Mapping[tuple[str, str], ParentSelection] = field(default_factory=dict)
-    """(package, slot id) → the selection that stands for one of the slot's own."""
+    """(package, slot id) → the parent's selection that replaces a selection for this slot."""
 
     def slots_of(self, package_name: str) -> tuple[AgentContextSlot, ...]:
         """The slots of a package that takes part in the run.
@@ -78,7 +80,7 @@ class RunDirectory(Protocol):
     """The host's runs; implementations are safe to share between threads."""
 
     def scope(self, run_id: str) -> RunScope | None:
-        """`None` for a run that is not known.
+        """The run `run_id`; `None` for an unknown run.
 
         Raises: `ContextError` where the package's slots cannot be read.
         """
@@ -87,19 +89,21 @@ class RunDirectory(Protocol):
 
 @runtime_checkable
 class KnowsConversations(Protocol):
-    """A directory that can tell which run a conversation belongs to.
+    """A directory that knows the run of a conversation.
 
-    Without it no bearer names a conversation in a call that is handed on.
+    Without this method, a bearer's forwarded call cannot name a conversation.
     """
 
     def run_of_conversation(self, context_id: str) -> str | None:
-        """The id of the one run with this `context_id`; `None` where there is none, or several."""
+        """The id of the only run with this `context_id`; `None` where no run or several runs have
+        it.
+        """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class FixedRuns:
-    """A directory with a fixed content, for a standalone host and for tests."""
+    """A fixed directory, for a standalone host and for tests."""
 
     runs: Mapping[str, RunScope] = field(default_factory=dict)
 

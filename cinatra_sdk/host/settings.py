@@ -1,4 +1,4 @@
-"""What a standalone host says about a run: whose it is, its project, what is installed.
+"""The settings of a standalone host for its runs: owner, project, installed extensions.
 
 In: the keys of a context file, or of a stored platform's description.  Out: `LocalSettings`.
 
@@ -6,8 +6,8 @@ In: the keys of a context file, or of a stored platform's description.  Out: `Lo
      "projectId": "spring", "extensions": {"@acme/house-voice": ["@acme/voice"]}}
         -> .owner  Actor(org_id="acme", principal_id="ann", …)    .written()  the same keys again
 
-Strict: an unknown key, another type, a slot that is declared twice and a project that is not one
-of the actor's are refused.
+Strict: an unknown key, a wrong type, a slot declared twice and a project outside the actor's
+projects are refused.
 """
 
 from __future__ import annotations
@@ -33,14 +33,15 @@ from cinatra_sdk.context.slots import AgentContextSlot
 from cinatra_sdk.governed.secrets import find_secret
 
 UNSTORABLE: Final = re.compile(r"[\x00\ud800-\udfff]")
-"""A character that no database takes."""
+"""A character that no database stores."""
 
 
 def _check_id_text(text: str) -> str:
     if text != text.strip() or not text.isprintable():
         raise ValueError("an id is printable text without spaces around it")
     if find_secret(text):
-        # It would stop every gate that offers it: what a gate shows is kept.
+        # Such a text would stop every gate that offers it, because the store keeps what a gate
+        # shows.
         raise ValueError("looks like a credential, and ids are shown and kept; choose another")
     return text
 
@@ -52,13 +53,13 @@ Slots = Annotated[tuple[AgentContextSlot, ...], Field(strict=False)]
 
 
 class StrictModel(BaseModel):
-    """Read under camelCase keys; nothing is converted, nothing is left over."""
+    """Reads camelCase keys; no value is converted, and unknown keys are refused."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
 
 class ActorSettings(StrictModel):
-    """On whose behalf runs resolve their slots; see `cinatra_sdk.context.Actor`."""
+    """The person for whom runs resolve their slots; see `cinatra_sdk.context.Actor`."""
 
     org_id: Id = Field(alias="orgId")
     principal_id: Id = Field(alias="principalId")
@@ -68,20 +69,22 @@ class ActorSettings(StrictModel):
 
 
 class LocalSettings(StrictModel):
-    """Everything but the artifacts, which are in the database."""
+    """Everything in a context file but the artifacts, which are in the database."""
 
     actor: ActorSettings
     project_id: Id | None = Field(default=None, alias="projectId")
-    """The project of the run, which wins over the flow's own input; one of the actor's."""
+    """The project of the run, one of the actor's; replaces the flow's own input."""
     package_name: Id | None = Field(default=None, alias="packageName")
-    """Package of a flow that does not name its own."""
+    """Package of a flow that does not name its package."""
     extensions: dict[Id, Names] = Field(default_factory=dict)
-    """Installed artifact extensions → the extensions that each satisfies."""
+    """Installed artifact extensions → the extensions that each of them satisfies."""
     packages: dict[Id, Slots] = Field(default_factory=dict)
-    """Slots of child packages whose flows are copied into a run's own, and do not say them."""
+    """Slots of child packages whose flows are copied into a run's flow without declaring slots."""
     selects_for_other_runs: bool = Field(default=False, alias="selectsForOtherRuns")
-    """Whether a run may select for another one of its owner's, as a selection agent of its own does.
-    The host's word alone: a flow can call itself whatever it likes."""
+    """Whether a run may select for another run of its owner, as a separate selection agent does.
+
+    Only the host can grant this: a flow's name for itself proves nothing.
+    """
 
     @field_validator("packages")
     @classmethod
@@ -123,7 +126,7 @@ class LocalSettings(StrictModel):
         return InstalledExtensions(self.extensions)
 
     def written(self) -> dict[str, JsonValue]:
-        """The settings under their keys, as JSON; the same settings give the same text."""
+        """The settings under their camelCase keys, as JSON; equal settings give equal text."""
         found: dict[str, JsonValue] = self.model_dump(mode="json", by_alias=True, exclude_none=True)
         actor = self.actor
         found["actor"] = {
@@ -139,7 +142,7 @@ class LocalSettings(StrictModel):
 KEYS: Final = frozenset(field.alias or name for name, field in LocalSettings.model_fields.items())
 HANDS_ON: Final = "handsOn"
 _BESIDE: Final = frozenset({"kind", "beyond", HANDS_ON})
-"""What a platform's description says besides its settings."""
+"""Members of a platform's description beside the settings."""
 
 
 def is_standalone(description: Mapping[str, Any]) -> bool:
@@ -150,7 +153,7 @@ def is_standalone(description: Mapping[str, Any]) -> bool:
 def read_settings(description: Mapping[str, Any]) -> LocalSettings:
     """The settings in a platform's description.
 
-    Raises: `ValueError` naming the first key that does not fit; no value is quoted.
+    Raises: `ValueError`, which names the first wrong key and quotes no value.
     """
     unknown = sorted(set(description) - KEYS - _BESIDE)
     if unknown:

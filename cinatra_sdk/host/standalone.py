@@ -1,10 +1,10 @@
-"""A local platform for runs of one store, described so well that any process can make it again.
+"""A local platform for runs of one store; any process can rebuild it from its description.
 
     platform = standalone(database, settings, beyond=SimulatedPlatform())
     store.start(flow.with_platform(platform), …)       its description is kept with the run
     remade(row["platform"], database, env=os.environ)  the same platform, in another process
 
-The description holds the owner, the project, what is installed, and the description of the
+The description holds the owner, the project, the installed extensions and the description of the
 platform beyond; never a secret.
 """
 
@@ -37,10 +37,10 @@ def standalone(
     beyond: Platform | None,
     hands_on: Iterable[str] | None = None,
 ) -> LocalPlatform:
-    """A platform that answers for the runs of `database`, on behalf of the settings' actor.
+    """A platform for the runs of `database`, on behalf of the settings' actor.
 
-    beyond:   who answers the calls that are not about context; None refuses them.
-    hands_on: which of them, as `local_app` takes it; None: all.
+    beyond:   the platform for calls that are not about context; None refuses them.  hands_on: the
+    routes that are forwarded to `beyond`, as in `local_app`; None: all.
     """
     runs, actor = StoredRuns(database), settings.owner
     return LocalPlatform(
@@ -49,8 +49,8 @@ def standalone(
         runs,
         beyond=beyond,
         hands_on=hands_on,
-        # Public flows carry no token, and a gate may wait for days: what a person picks is what
-        # they were shown.
+        # Public flows send no token, and a gate may wait for days: the choice must be made from the
+        # refs that the person was shown.
         holds_offers=True,
         seen_by=lambda run_id: runs.seen_by(run_id, actor),
         described=settings.written(),
@@ -67,10 +67,11 @@ def remade(
 ) -> LocalPlatform:
     """The platform that `describe()` described; the entry point `local` of `oasflow.platform`.
 
-    `env`, `record` and `allow` are this process's own, for the platform beyond: see `platform_from`.
+    `env`, `record` and `allow` belong to this process, for the platform beyond: see
+    `platform_from`.
 
-    Raises: `ValueError` naming what is wrong with the description, one that `standalone` did not
-    make among it.
+    Raises: `ValueError`, which says what is wrong with the description, also for a description that
+    `standalone` did not make.
     """
     if not is_standalone(description):
         raise ValueError(NO_SETTINGS)

@@ -1,16 +1,16 @@
-"""The runs of a store as a directory: whose each is, by what it was started with.
+"""The runs of a store as a directory: each run's owner, from the platform that it was started with.
 
     runs = StoredRuns(database)
     runs.scope("r1")        RunScope(org_id="acme", actor=ann, package_name="@x/writer", slots=(…))
     runs.seen_by("r1", ann) the same, for calls that run r1 makes on behalf of ann
 
-Package and slots come from the bytes of the flow that the run is pinned to; owner, project and
-what is installed from the description of the platform that it was started with.  A run that was
-started with another platform is nobody's here.
+Package and slots come from the bytes of the flow that the run is pinned to.  Owner, project and
+installed extensions come from the description of the platform that the run was started with.  A run
+that was started with another kind of platform has no owner here.
 
-A run speaks for itself.  One whose settings say `selectsForOtherRuns` may select for another run,
-which then has to be of the same owner and the same tenant, with the same extensions installed.
-What a flow calls itself grants nothing: its author writes that, and the host writes the settings.
+A run selects for itself.  A run whose settings have `selectsForOtherRuns` may select for another
+run of the same owner and tenant with the same installed extensions.  The flow's name grants
+nothing: the author writes the name, the host writes the settings.
 """
 
 from __future__ import annotations
@@ -34,18 +34,20 @@ from cinatra_sdk.postgres.connection import one
 from cinatra_sdk.postgres.database import Database
 
 KNOWN_FLOWS: Final = 128
-"""Flows whose slots a directory keeps, those used lately."""
+"""Number of recently used flows whose slots a directory keeps."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredRun:
-    """A run's row, read."""
+    """The row of a run, parsed."""
 
     tenant: str
     has_ended: bool
-    """Completed, rejected or stopped: nothing is chosen for it any more."""
+    """Completed, rejected or stopped: no selection is made for such a run."""
     settings: LocalSettings | None
-    """`None` where it was not started on a standalone platform, or its description is unreadable."""
+    """`None` where the run was not started on a standalone platform, or the description is
+    unreadable.
+    """
     declared: DeclaredSlots | ContextError
 
     @property
@@ -83,7 +85,7 @@ class StoredRuns:
         return _Seen(self, run_id, actor)
 
     def stored(self, run_id: str) -> StoredRun | None:
-        """What is kept about a run; `None` where there is none.  Raises: `StoreError`."""
+        """The stored run; `None` where it does not exist.  Raises: `StoreError`."""
         with self.database.connection() as connection:
             row = one(connection, "load_run_platform", {"run_id": run_id})
         if row is None:
@@ -96,7 +98,9 @@ class StoredRuns:
         )
 
     def _load_declared_slots(self, digest: str) -> DeclaredSlots | ContextError:
-        """Of the flow with this digest; read once, as the bytes behind a digest never change."""
+        """The slots of the flow with this digest; read once, because the bytes of a digest never
+        change.
+        """
         with self._lock:
             known = self._flows.get(digest)
             if known is not None:
@@ -119,7 +123,7 @@ class StoredRuns:
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """What one calling run may ask about."""
+    """The runs that calls of one run may concern."""
 
     runs: StoredRuns
     caller: str
@@ -134,18 +138,20 @@ class _Seen:
             )
         if calling.owner[1:] != (self.actor.org_id, self.actor.principal_id):
             raise ContextError(
-                "actor_unresolved", "the run goes on for somebody else than it was started for"
+                "actor_unresolved",
+                "the run continues for another person than the one it was started for",
             )
         if run_id == self.caller:
             return _build_run_scope(run_id, calling)
-        assert calling.settings is not None  # it has an owner
+        assert calling.settings is not None  # a run with an owner has settings
         if not calling.settings.selects_for_other_runs:
             raise ContextError(
                 "run_mismatch",
                 "a run selects context for itself, unless its host says selectsForOtherRuns",
             )
         named = self.runs.stored(run_id)
-        # Somebody else's run is told apart from none at all by nobody.
+        # Answer the same for another owner's run and for a run that does not exist, so that callers
+        # cannot probe for ids.
         if named is None or named.settings is None or named.owner != calling.owner:
             return None
         # The answer comes from the caller's platform, so its extensions would decide what counts
@@ -160,7 +166,7 @@ class _Seen:
 
 
 def _map_installed_extensions(settings: LocalSettings) -> dict[str, frozenset[str]]:
-    """Extension → what it satisfies, in whichever order it was written."""
+    """Extension → the extensions that it satisfies, without their order."""
     return {name: frozenset(satisfied) for name, satisfied in settings.extensions.items()}
 
 
@@ -187,9 +193,9 @@ def _build_run_scope(run_id: str, stored: StoredRun) -> RunScope:
         slots[name or package] = together(slots.get(name or package, ()), found)
     embedded = dict(settings.packages) if settings is not None else {}
     for name, found in slots.items():
-        # The run is pinned to its flow, so what the flow says of a package counts before the
-        # host's.  But no copy of a flow may change a slot that the host knows otherwise, such as
-        # one that asks a person: with both, the slot is ambiguous.
+        # The run is pinned to its flow, so the flow's declaration of a package wins over the
+        # host's. But a copy of a flow must not change a slot that the host declares differently,
+        # such as a slot that asks a person: two different declarations make the slot ambiguous.
         ids = {slot.slot_id for slot in found}
         other = (slot for slot in embedded.get(name, ()) if slot.slot_id in ids)
         if found:
@@ -205,6 +211,6 @@ def _build_run_scope(run_id: str, stored: StoredRun) -> RunScope:
         inherited={
             child: ParentSelection(run_id=run_id, package_name=parent or package, slot_id=slot_id)
             for child, (parent, slot_id) in declared.agreed.items()
-            if child[0] != package  # which the flow itself need not have named
+            if child[0] != package  # the package may come from the settings
         },
     )

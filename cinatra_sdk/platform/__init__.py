@@ -1,18 +1,18 @@
 """The seam to the outside: every HTTP call of a flow goes through one `Platform`.
 
-    protocol.py     what a node asks (`PlatformCall`), and how a call fails
+    protocol.py     a node's call (`PlatformCall`), and the errors of calls
     request.py      a call -> the request that is sent            (pure)
-    origin.py       which addresses may be called                 (pure, but for the look-up)
+    origin.py       the addresses that may be called              (pure, but for the look-up)
     http.py         `HttpPlatform`: the loop of sending and waiting
     exchange.py     one request on the wire, one answer read within bounds
     response.py     an answer -> a value, a wait or an error      (pure)
-    opaque.py       how little is kept of answers that might hand credentials on   (pure)
+    opaque.py       limits what is kept of answers that may contain credentials    (pure)
     outputs.py      an answer -> the node's declared outputs      (pure)
     simulated.py    `SimulatedPlatform`, the shipped double       with stubs.py
-    remaking.py     a stored description -> the platform again    with strangers.py
+    remaking.py     a stored description -> the rebuilt platform  with strangers.py
 
-Each name is imported on first use: a simulation starts without an HTTP library, and whoever only
-reads what was stored without either.
+Each name is imported on first use: a simulation starts without an HTTP library, and reading stored
+runs needs neither.
 """
 
 from __future__ import annotations
@@ -84,16 +84,16 @@ def platform_from(
     record: str | None = None,
     allow: Sequence[str] = (),
 ) -> Platform:
-    """The platform that `describe()` described, as far as this process agrees; see `remaking.py`.
+    """The platform that `describe()` described, as far as this process allows; see `remaking.py`.
 
-    env:    the settings of this process.  `CINATRA_BASE_URL` is where its secrets
-            (`CINATRA_BRIDGE_TOKEN`, `CINATRA_CONTEXT_ATTEST_KEY`) and the tokens of a run may go,
-            and stands in where the description names no `base_url`; `OASFLOW_ALLOW` bounds
-            the other addresses; `OASFLOW_OPAQUE` says of whose answers no text is kept.
-    record: the file to which this process appends the calls of a simulation.
-    allow:  addresses that this process opens to it, beside those of the description.
+    env:    the settings of this process.  `CINATRA_BASE_URL` is the only address that gets its
+            secrets (`CINATRA_BRIDGE_TOKEN`, `CINATRA_CONTEXT_ATTEST_KEY`) and the tokens of a run;
+            it is also the `base_url` of a description that names none.  `OASFLOW_ALLOW` limits
+            the other addresses.  `OASFLOW_OPAQUE` names the origins of whose answers no text is kept.
+    record: the file to which this process appends simulated calls.
+    allow:  further addresses that this process opens to the platform.
 
-    Raises: `ValueError` naming what is wrong with the description, or what this process lacks.
+    Raises: `ValueError`, which says what is wrong with the description, or what this process lacks.
     """
     from cinatra_sdk.platform.own_settings import OwnSettings
     from cinatra_sdk.platform.remaking import remake

@@ -1,4 +1,4 @@
-"""One exchange over HTTP: the request for the wire, and the bounded reading of what comes back.
+"""One exchange over HTTP: the request for the wire, and the bounded reading of its response.
 
 In: a `Prepared` request and the addresses of its host.  Out: an `httpx2.Request`, then an
 `Answer` or a `Failure`.  The loop in `http.py` does the waiting, with and without `await`.
@@ -22,7 +22,7 @@ from cinatra_sdk.platform.request import Prepared
 from cinatra_sdk.platform.response import Answer, Failure
 
 CONNECT_SECONDS = 10.0
-"""A host that does not even accept a connection is given up sooner than a slow answer."""
+"""Limit for connecting: shorter than the limit for a slow answer."""
 
 
 def checked(prepared: Prepared, addresses: Sequence[Address]) -> tuple[Address, ...]:
@@ -41,7 +41,9 @@ def checked(prepared: Prepared, addresses: Sequence[Address]) -> tuple[Address, 
 
 
 def build_request(prepared: Prepared, addresses: Sequence[Address], attempt: int) -> httpx2.Request:
-    """Made without a client, so that no header, cookie or login of an injected one gets in."""
+    """The request, made without a client, so that no header, cookie or login of an injected client
+    is added.
+    """
     headers = dict(prepared.headers)
     timeout = httpx2.Timeout(prepared.timeout, connect=min(prepared.timeout, CONNECT_SECONDS))
     extensions: dict[str, object] = {"timeout": timeout.as_dict()}
@@ -60,8 +62,8 @@ def build_request(prepared: Prepared, addresses: Sequence[Address], attempt: int
         )
     if addresses:
         # The connection goes to the checked address, so a second look-up cannot change it; the
-        # certificate is still checked against the host's name.  Such a connection is not kept:
-        # another host behind the same address would find it in the pool.
+        # certificate is still checked against the host's name.  Such a connection is not kept in
+        # the pool, where another host with the same address would reuse it.
         headers["host"] = url.netloc.decode("ascii")
         headers["connection"] = "close"
         extensions["sni_hostname"] = url.host
@@ -93,7 +95,7 @@ def _is_tls(error: BaseException | None) -> bool:
 
 @dataclass(slots=True, kw_only=True)
 class Reading:
-    """Takes in one response, within the bounds of size and time."""
+    """Reads one response, within the bounds of size and time."""
 
     limit: int
     now: Callable[[], float]
@@ -104,7 +106,7 @@ class Reading:
     failure: Failure | None = None
 
     def begin(self, response: httpx2.Response) -> bool:
-        """Whether the body is worth reading."""
+        """Whether the body should be read."""
         self.status = response.status_code
         self.headers = {name.lower(): value for name, value in response.headers.items()}
         if self.headers.get("content-encoding", "identity").lower() != "identity":
@@ -117,7 +119,7 @@ class Reading:
         return length.isdecimal() and len(length) < 20 and int(length) > self.limit
 
     def add(self, chunk: bytes) -> bool:
-        """Whether to go on."""
+        """Whether reading should continue."""
         self.body += chunk
         if len(self.body) > self.limit:
             self.failure = Failure(kind="too_large")

@@ -1,15 +1,15 @@
 """Headers that a host sets on calls to one origin: the credentials of a service beside the platform.
 
-In: what the host gave `HttpPlatform(headers_for=…)`, and one call.  Out: the headers to add.
+In: the host's `HttpPlatform(headers_for=…)`, and one call.  Out: the headers to add.
 
     HttpPlatform(url, allow=["https://crm.example.com"],
                  headers_for={"https://crm.example.com": {"Authorization": "Bearer …"}})
     HttpPlatform(url, allow=["https://crm.example.com"],
                  headers_for={"https://crm.example.com": lambda call: tokens.header_for(call.run_id)})
 
-A key is written as in `allow`; of several that cover a call the one with the longest path counts.
-Values live in the host's process: they are in no description, no row and no record, and are cut
-out of answers as the run's own secrets are.
+A key is written as in `allow`; if several keys cover a call, the key with the longest path counts.
+Values stay in the host's process: no description, row or record holds them, and they are cut out of
+answers like the run's own secrets.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from cinatra_sdk.text.header_names import folded, is_reserved
 
 Headers: TypeAlias = Mapping[str, str]
 HeadersFor: TypeAlias = "Mapping[str, Headers | Callable[[PlatformCall], Headers]]"
-"""By origin: the headers themselves, or a function that is asked once for each call."""
+"""Origin → its headers, or a function that is called once for each call."""
 
 HEADER_NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 HEADER_TEXT: Final = re.compile(r"[\x20-\x7e]*")
 _RUNTIMES: Final = frozenset({"idempotency-key", "accept-encoding", "content-type"})
-"""What the runtime says of each request itself."""
+"""Headers that the runtime itself sets on each request."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostHeaders:
-    """What the host sets at one origin."""
+    """The host's headers for one origin."""
 
     entry: AllowEntry
     given: Headers | Callable[[PlatformCall], Headers] = field(repr=False)
@@ -46,7 +46,8 @@ def read_headers_for(
 ) -> tuple[HostHeaders, ...]:
     """The entries, the longest path first.
 
-    Raises: `ValueError` for an origin that no call may go to, and for a header that no host sets.
+    Raises: `ValueError` for an origin that calls may not reach, and for a header that a host may
+    not set.
     """
     found: list[HostHeaders] = []
     for text, headers in given.items():
@@ -71,8 +72,8 @@ def host_headers(
 ) -> dict[str, str]:
     """The host's headers of one call, by lower-case name; `own` at the platform's own origin.
 
-    Raises: `RefusalError` naming the origin, where the host's function fails or gives what cannot
-    be sent, and where a value of the run chose the origin.
+    Raises: `RefusalError`, which names the origin, where the host's function fails or returns
+    headers that cannot be sent, and where a value of the run chose the origin.
     """
     chosen = next((one for one in known if one.entry.covers(target)), None)
     if chosen is None or not call.with_own_token:
@@ -90,7 +91,7 @@ def host_headers(
 
 
 def secrets_in(headers: Headers) -> tuple[str, ...]:
-    """What must not come back of them: the values, and of `Bearer …` what follows the scheme."""
+    """The secrets in the headers: their values, and for `Bearer …` the token alone."""
     parts = (value.partition(" ")[2].strip() for value in headers.values())
     return tuple(text for text in (*headers.values(), *parts) if text)
 
@@ -104,7 +105,7 @@ def _call_header_function(ask: Callable[[PlatformCall], Headers], call: Platform
 
 
 def _find_header_flaw(headers: object, *, own: bool) -> str:
-    """Why these headers cannot be sent; the names are told and the values are not."""
+    """Why these headers cannot be sent; names the headers but never their values."""
     if not isinstance(headers, Mapping):
         return "they are no mapping from names to values"
     for name, value in headers.items():

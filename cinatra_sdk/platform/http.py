@@ -6,8 +6,8 @@ In: a `PlatformCall`.  Out: the decoded answer, or one of the errors of `protoco
     platform.call(PlatformCall(node="draft", …, url="{{CINATRA_BASE_URL}}/api/llm-bridge"))
         -> {"subject": "Hello", …}
 
-`request.py` says what is sent and `response.py` what an answer means; both are pure.  This
-module is the loop around them, once with and once without `await`.
+`request.py` builds requests and `response.py` interprets answers; both are pure.  This module is
+the loop around them, once with and once without `await`.
 """
 
 from __future__ import annotations
@@ -46,12 +46,14 @@ from cinatra_sdk.platform.unrecorded import unrecorded
 
 MAX_BYTES = 16 * 1024 * 1024
 GRACE_SECONDS = 0.5
-"""The client's own timeouts go before the deadline: they know whether anything was sent."""
+"""Seconds between the client's own timeouts and the deadline.  The client's timeouts come first
+because they tell whether any byte was sent.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Surroundings:
-    """What the platform takes from the machine it runs on; tests put their own in."""
+    """The services of the machine that the platform uses; tests replace them."""
 
     sleep: Callable[[float], None] = time.sleep
     asleep: Callable[[float], Awaitable[None]] = asyncio.sleep
@@ -63,15 +65,15 @@ class Surroundings:
 class HttpPlatform:
     """Calls a Cinatra platform, and the origins in `allow`; safe to share between threads.
 
-    `base_url` may have a path.  `allow` holds `scheme://host[:port][/path-prefix]`.
-    `timeout` is in seconds and bounds one attempt (without `await`: each wait for a part of its
-    head, and the whole of its body); `retries` counts the attempts after the
-    first.  `retry_posts` repeats a POST or PATCH that carries an idempotency key: set it only
-    when every receiver honours the key, else an effect may happen twice.  `opaque` names origins,
-    written as in `allow`, of whose answers no text is kept: see `cinatra_sdk.platform.opaque`.
-    `headers_for` gives the host's own headers of single origins, credentials above all; they are
-    never stored: see `cinatra_sdk.platform.host_headers`.  `base_url` None: there is no platform,
-    and only `allow` may be called.
+    `base_url` may have a path.  `allow` holds `scheme://host[:port][/path-prefix]`.  `timeout` is
+    in seconds and bounds one attempt (without `await`: each wait for a part of the response's head,
+    and its whole body); `retries` counts the attempts after the first.  `retry_posts` repeats a
+    POST or PATCH that carries an idempotency key: set it only when every receiver honours the key,
+    else an effect may happen twice.  `opaque` names origins, written as in `allow`, of whose
+    answers no text is kept: see `cinatra_sdk.platform.opaque`. `headers_for` gives the host's own
+    headers for single origins, such as credentials; they are never stored: see
+    `cinatra_sdk.platform.host_headers`.  With `base_url` None there is no platform, and only
+    origins in `allow` may be called.
 
     Raises: `ValueError` when `base_url` or an entry of `allow`, `opaque` or `headers_for` cannot be
     read, and for a token that is too short to be found in an answer.
@@ -81,7 +83,7 @@ class HttpPlatform:
     takes_credentials = True
     """Whether the platform's own origin gets the run's tokens."""
     unnamed: tuple[str, ...] = ()
-    """Of a platform made again from a row: addresses that only the row names; see `remaking.py`."""
+    """For a platform rebuilt from a row: addresses that only the row names; see `remaking.py`."""
 
     def __init__(
         self,
@@ -167,7 +169,7 @@ class HttpPlatform:
             attempt += 1
 
     async def acall(self, call: PlatformCall) -> JsonValue:
-        # The host's function for its headers may have to fetch them.
+        # The host's function for headers may block, for instance to fetch a token.
         asks = bool(self._headers_for)
         prepared = (
             await asyncio.to_thread(self._prepare_request, call)
@@ -229,7 +231,9 @@ class HttpPlatform:
         return reading.outcome()
 
     def _resolve_addresses(self, prepared: Prepared) -> Sequence[Address] | Failure:
-        """Addresses of a host outside the platform's origin; empty where none are checked."""
+        """Addresses of a host outside the platform's origin; empty where addresses are not
+        checked.
+        """
         if prepared.guard is None:
             return ()
         origin = prepared.guard.origin
@@ -355,7 +359,8 @@ def _allow_entry(text: str) -> AllowEntry:
 
 
 def _make_ssl_context() -> ssl.SSLContext:
-    # SSL_CERT_FILE of the environment counts; its proxies do not: they would see the tokens.
+    # The client uses SSL_CERT_FILE of the environment but not its proxies, which would see the
+    # tokens.
     return httpx2.create_ssl_context(trust_env=True)
 
 

@@ -1,4 +1,4 @@
-"""A platform for what calls nothing: the rejection of a run that this process lends nothing to."""
+"""A platform that refuses every call: for the rejection of a run without lent resources."""
 
 from __future__ import annotations
 

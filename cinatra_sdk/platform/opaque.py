@@ -1,15 +1,15 @@
-"""Answers of which no text is kept: for origins that get credentials and might hand them on.
+"""Opaque answers, of which no text is kept: for origins that get credentials and may return them.
 
 A secret that comes back encoded, encrypted or in pieces cannot be found and cut out.  So a host may
-say of an origin that its answers are opaque:
+declare the answers of an origin opaque:
 
     HttpPlatform(url, allow=["https://crm.example.com"], opaque={"https://crm.example.com": "plain"})
 
-    "status"   nothing of an answer is kept but that it came: outputs take their defaults
+    "status"   only the status of an answer is kept: outputs take their defaults
     "plain"    declared outputs that cannot hold a text: booleans, null, numbers, and the words that
                the output's own schema lists (`enum`, `const`); an answer with any other is refused
 
-In both the text and the code of an error are left out, and its status stays.
+At both levels an error keeps its status but neither its text nor its code.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ Opaque: TypeAlias = Literal["status", "plain"]
 Marked: TypeAlias = tuple[tuple[AllowEntry, Opaque], ...]
 _LEVELS: Final[tuple[Opaque, ...]] = ("status", "plain")
 _MOST: Final = 2**53
-"""A number beyond could hold many letters."""
+"""Largest number that is kept; a larger number could encode text."""
 
 
 def read_opaque(given: Sequence[str] | Mapping[str, Opaque]) -> Marked:
-    """The origins by their level; of a list, "status".
+    """Origin → its level; for a list of origins the level is "status".
 
-    Raises: `ValueError` naming the entry.
+    Raises: `ValueError`, which names the wrong entry.
     """
     named: Mapping[str, Opaque] = (
         given if isinstance(given, Mapping) else dict.fromkeys(given, "status")
@@ -44,12 +44,12 @@ def read_opaque(given: Sequence[str] | Mapping[str, Opaque]) -> Marked:
 
 
 def listed_opaque(text: str) -> dict[str, Opaque]:
-    """The origins in a list such as `OASFLOW_OPAQUE`, between blanks, each with its level.
+    """The origins in a list such as `OASFLOW_OPAQUE`, separated by blanks, each with its level.
 
         "https://crm.example plain:https://erp.example"
             ->  {"https://crm.example": "status", "https://erp.example": "plain"}
 
-    An entry without a level means "status".  Nothing is read as an address yet: see `read_opaque`.
+    An entry without a level means "status".  Addresses are not parsed here: see `read_opaque`.
     """
     found: dict[str, Opaque] = {}
     for entry in text.split():
@@ -60,7 +60,7 @@ def listed_opaque(text: str) -> dict[str, Opaque]:
 
 
 def stricter(one: Mapping[str, Opaque], other: Mapping[str, Opaque]) -> dict[str, Opaque]:
-    """What either calls opaque; an origin that both name has the stricter of its levels."""
+    """The origins of both; an origin in both has the stricter level."""
     both = {**one, **other}
     return {
         address: "status" if "status" in (one.get(address), other.get(address)) else level
@@ -69,13 +69,15 @@ def stricter(one: Mapping[str, Opaque], other: Mapping[str, Opaque]) -> dict[str
 
 
 def level_of(marked: Marked, target: Target) -> Opaque | None:
-    """How much is kept of answers of `target`; `None` for everything, the strictest entry else."""
+    """The strictest level of the entries that cover `target`; `None` where no entry covers it."""
     levels = {level for entry, level in marked if entry.covers(target)}
     return next((level for level in _LEVELS if level in levels), None)
 
 
 def kept_of(value: JsonValue, outputs: Sequence[DeclaredOutput]) -> dict[str, JsonValue] | str:
-    """The declared outputs of a "plain" answer, or the title of one that could hold a text."""
+    """The declared outputs of a "plain" answer, or the title of an output that could hold a
+    text.
+    """
     if not isinstance(value, dict):
         return outputs[0].title if outputs else {}
     kept = {one.title: value[one.title] for one in outputs if one.title in value}

@@ -1,17 +1,17 @@
-"""Which addresses a flow may call: urls read strictly, the allow list, and the SSRF guard.
+"""The addresses that a flow may call: strictly read urls, the allow list, and the SSRF guard.
 
 In: the text of a url, the operator's allow list, the addresses a host name resolved to.
 Out: a `Target`, the `AllowEntry` that covers it, the addresses that may be connected to;
-or a `RefusalError` that says which rule was broken.
+or a `RefusalError` that names the broken rule.
 
     allow = AllowEntry.parse("https://crm.example.com/v1")
     allow.covers(read_url("https://crm.example.com/v1/people"))      True
     allow.covers(read_url("https://crm.example.com/v10"))            False
     read_url("https://crm.example.com/v1/%252e%252e/admin")          RefusalError: a dot segment
 
-What the guard does not do: the platform's own origin and entries that name an address (or
-`localhost`) are trusted as the operator wrote them; a public address that forwards into a
-private network is not recognised; nothing is checked behind a proxy of an injected client.
+Limits of the guard: the platform's own origin and entries that name an address (or `localhost`) are
+trusted as the operator wrote them; a public address that forwards into a private network is not
+recognised; nothing is checked behind a proxy of an injected client.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _SPECIAL = tuple(
         "3fff::/20",  # documentation
     )
 )  # fmt: skip
-"""Ranges that count as global in Python, in part or in some versions, and hold no service."""
+"""Ranges without services that Python counts as global, in part or in some versions."""
 _CLOUD_METADATA = frozenset({IPv4Address("168.63.129.16"), IPv6Address("fd00:ec2::254")})
 """Metadata services outside the link-local range (which is refused as a whole)."""
 
@@ -68,7 +68,7 @@ class Origin:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """A url that was read without doubt about what it names."""
+    """A url with exactly one reading."""
 
     origin: Origin
     segments: tuple[str, ...]
@@ -104,8 +104,8 @@ def _split_url(text: str) -> SplitResult:
         parts = urlsplit(text)
         _ = parts.port  # read here, because it may raise too
         return parts
-    # Outside of a handler, here and below: the parser's error quotes the url in its text, and
-    # would stay in the context of ours.
+    # Raised outside of the handler, here and below: the parser's error quotes the url, and would
+    # stay in this error's context.
     raise RefusalError("the url cannot be parsed")
 
 
@@ -121,9 +121,9 @@ def _read_host(parts: SplitResult) -> str:
 
 
 def decoded_segments(path: str) -> tuple[str, ...]:
-    """The segments of `path` after percent-decoding until nothing changes any more.
+    """The segments of `path`, percent-decoded until nothing changes any more.
 
-    A server may decode once or twice; a dot segment must not appear for either.
+    Servers may decode once or twice; neither reading may contain a dot segment.
     """
     for _ in range(_MAX_DECODINGS):
         decoded = _decode_path(path)
@@ -144,7 +144,7 @@ def decoded_segments(path: str) -> tuple[str, ...]:
 def _decode_path(path: str) -> str:
     with suppress(UnicodeDecodeError):
         return unquote(path, errors="strict")
-    # Over-long forms such as `%c0%ae` are a dot for a lenient server.
+    # A lenient server reads over-long forms such as `%c0%ae` as a dot.
     raise RefusalError("the url's path is percent-encoded, but not as UTF-8")
 
 
@@ -169,10 +169,10 @@ class AllowEntry:
         return target.origin == self.origin and begins
 
     def checked(self, addresses: Sequence[Address]) -> tuple[Address, ...]:
-        """The addresses, IPv4 first, when each of them may be connected to.
+        """The addresses, IPv4 first, if a flow may connect to all of them.
 
-        One forbidden address refuses all: a host name that mixes public and private
-        addresses is what a rebinding attack looks like.
+        One forbidden address refuses all: a host name with public and private addresses looks like
+        a rebinding attack.
         """
         for address in addresses:
             reason = forbidden(address)

@@ -1,7 +1,7 @@
-"""What a node gets out of an answer: its declared outputs, checked.
+"""The declared outputs of a node, taken from an answer and checked.
 
 In: the call with its `DeclaredOutput`s, and the decoded answer.  Out: title → value, or
-`PlatformOutputError` naming node, output and what came instead.
+`PlatformOutputError`, which names the node, the output and the kind of the answer.
 
     outputs  subject: string, score: integer (has a default)
     answer   {"subject": "Hello", "score": null, "debug": 1}
@@ -49,8 +49,8 @@ def declared_outputs(call: PlatformCall, body: JsonValue) -> dict[str, JsonValue
 def _as_object(call: PlatformCall, body: JsonValue) -> Mapping[str, JsonValue]:
     """The answer as an object.
 
-    A node without declared outputs has one called `response` in Agent Spec: it takes the
-    whole answer, unless the answer has a key of that name.
+    In Agent Spec a node without declared outputs has one output, `response`: the whole answer,
+    unless the answer has a key of that name.
     """
     single = call.outputs[0].title if len(call.outputs) == 1 else ""
     if isinstance(body, dict):

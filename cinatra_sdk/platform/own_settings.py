@@ -1,4 +1,6 @@
-"""What this process configured about platforms: where its runs may call, and with which secrets."""
+"""The settings of this process for platforms: addresses that runs may call, and secrets for
+them.
+"""
 
 from __future__ import annotations
 
@@ -19,13 +21,13 @@ OPAQUE: Final = "OASFLOW_OPAQUE"
 
 
 NO_SETTINGS: Final = (
-    'a platform of kind "local" needs the database that it answers from: a run store makes again '
-    "one that cinatra_sdk.host.standalone made; open the store with platform=… for one of your own"
+    'a platform of kind "local" needs the database that it answers from: a run store rebuilds '
+    "one that cinatra_sdk.host.standalone made; for any other one open the store with platform=…"
 )
 
 
 class SettingLacking(ValueError):
-    """A description asks for what this process would have to be given first."""
+    """A description needs a setting that this process lacks."""
 
     def __init__(self, message: str, *, setting: str, value: str = "") -> None:
         super().__init__(message)
@@ -37,20 +39,20 @@ class SettingLacking(ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnSettings:
-    """What this process configured about platforms."""
+    """The settings of this process for platforms."""
 
     base_url: str = ""
-    """Where its credentials may go."""
+    """The address that gets this process's credentials."""
     allow: tuple[str, ...] | None = None
-    """Other addresses that it may call; None where it says nothing about them."""
+    """Other addresses that runs may call; None where there is no such setting."""
     opaque: Mapping[str, Opaque] = field(default_factory=dict)
-    """Addresses of whose answers it keeps no text, whatever a description says."""
+    """Addresses of whose answers no text is kept, in addition to those of a description."""
     bridge_token: str = field(default="", repr=False)
     attestation_key: str = field(default="", repr=False)
     record: str | None = None
-    """The file to which it appends the calls that are simulated here."""
+    """The file to which simulated calls are appended."""
     opened: tuple[str, ...] = ()
-    """Addresses that whoever goes on with the run opens to it, beside those of its own list."""
+    """Addresses that the caller who continues the run adds to the process's own list."""
 
     @classmethod
     def of(
@@ -58,7 +60,8 @@ class OwnSettings:
     ) -> Self:
         """From `CINATRA_BASE_URL`, `OASFLOW_ALLOW`, `OASFLOW_OPAQUE` and the secrets.
 
-        Both lists hold addresses between blanks; see `listed_opaque` for the levels of the second.
+        Both lists separate addresses by blanks; see `listed_opaque` for the levels in the second
+        list.
         """
         allow = env.get(ALLOW)
         bridge, attestation = SECRET_NAMES
@@ -78,6 +81,6 @@ class OwnSettings:
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """Names of the secrets that it holds."""
+        """Names of the configured secrets."""
         held = (self.bridge_token, self.attestation_key)
         return tuple(name for name, secret in zip(SECRET_NAMES, held, strict=True) if secret)

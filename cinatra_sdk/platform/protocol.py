@@ -1,4 +1,4 @@
-"""The one seam between a flow and the world outside: what a node asks, and who answers.
+"""The one seam between a flow and the world outside: calls of nodes, and platforms that answer.
 
 Error tree
     PlatformError(Exception)        node, url, status, code; never a credential
@@ -19,7 +19,7 @@ from pydantic import JsonValue
 from cinatra_sdk.context.refs import PinnedTriple
 
 BASE_URL_PLACEHOLDER = "{{CINATRA_BASE_URL}}"
-"""Stands at the start of a flow's urls; each platform puts its own origin there."""
+"""The placeholder at the start of a flow's urls; each platform replaces it by its own origin."""
 
 
 SECRET_NAMES = ("CINATRA_BRIDGE_TOKEN", "CINATRA_CONTEXT_ATTEST_KEY")
@@ -49,7 +49,7 @@ class Credentials:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Written:
-    """What a call asks, as it may be shown: `{{CRM_TOKEN}}` where its value is sent."""
+    """A call as it may be shown: `{{CRM_TOKEN}}` in place of its value."""
 
     url: str
     body: JsonValue = None
@@ -71,14 +71,15 @@ class PlatformCall:
     body: JsonValue = None
     """Typed JSON; `None` sends no body."""
     written: Written | None = field(default=None, compare=False)
-    """The same with the names of placeholders for their values; what is shown and recorded."""
+    """The call with names of placeholders in place of their values; shown and recorded."""
     placeholders: tuple[str, ...] = field(default=(), repr=False, compare=False)
     """Values of the host's placeholders (`env=`): secrets of the run, like its credentials."""
     origin_by_value: bool = False
-    """Whether a value of the run, or of a placeholder, says whom the url names.  Such a url never
-    means the platform: only the author's own words do."""
+    """Whether a value of the run, or of a placeholder, is part of the url's origin.  Such a url
+    never means the platform: only the author's literal text does.
+    """
     origin_by_placeholder: bool = False
-    """Whether that is a placeholder alone (`{{CRM_URL}}/people`), and so the host's own word."""
+    """Whether only placeholders make the origin (`{{CRM_URL}}/people`): then the host chose it."""
     outputs: tuple[DeclaredOutput, ...] = ()
     risk_class: str = ""
     run_id: str = ""
@@ -87,12 +88,12 @@ class PlatformCall:
     idempotency_key: str = ""
     """Stable over crash and resume of the same visit of the node; never reused by another."""
     visit: int = 1
-    """How often the node was reached, from 1; the same again after a crash."""
+    """How often the node was reached, from 1; unchanged when the call is repeated after a crash."""
     timeout: float | None = None
     """Seconds; `None` means the platform's own."""
     credentials: Credentials = field(default=Credentials(), repr=False, compare=False)
     with_own_token: bool = True
-    """Whether the platform's own bridge token may go with it: not on behalf of somebody else."""
+    """Whether the platform's own bridge token may be sent: not on behalf of another caller."""
     with_own_signature: bool = True
     """Whether the platform may sign that this node of this conversation is calling."""
 
@@ -108,7 +109,7 @@ class PlatformCall:
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """What must not come back in an answer or an error."""
+        """Secrets that are cut out of answers and errors."""
         return (self.credentials.run_token, self.credentials.bearer_token, *self.placeholders)
 
     def __repr__(self) -> str:
@@ -131,7 +132,7 @@ class Platform(Protocol):
         ...
 
     def describe(self) -> dict[str, JsonValue]:
-        """How another process can make the same platform again; never a credential.
+        """A description from which another process can rebuild the platform; holds no credential.
 
         `{"kind": "simulated", …}` or `{"kind": "http", "base_url": …, …}`; read by
         `cinatra_sdk.platform.platform_from`.
@@ -141,9 +142,9 @@ class Platform(Protocol):
 
 @runtime_checkable
 class HoldsProofsBack(Protocol):
-    """A platform that heeds `with_own_token` and `with_own_signature`, or has no proofs of its own.
+    """A platform that obeys `with_own_token` and `with_own_signature`, or has no proofs of its own.
 
-    One that does not say so is never called on behalf of a bearer.
+    Any other platform is never called on behalf of a bearer.
     """
 
     @property
@@ -152,26 +153,26 @@ class HoldsProofsBack(Protocol):
 
 @runtime_checkable
 class KeepsArtifacts(Protocol):
-    """A platform that also knows what has become of the artifacts which a gate offers.
+    """A platform that also knows the state of the artifacts that a gate offers.
 
-    A platform that wraps another one hides this, unless it has the method too.
+    A platform that wraps such a platform must have the method too, else the method is hidden.
     """
 
     def withdrawn(self, run_id: str, triples: Sequence[PinnedTriple]) -> Sequence[str]:
-        """Ids of the artifacts that cannot be chosen any more on behalf of the run.
+        """Ids of the artifacts that the run can no longer choose.
 
-        Empty where the platform cannot tell; what is finalized is checked again in any case.
-        Raises: `FlowError` where it cannot be asked, which keeps the answer from being taken.
+        Empty where the platform cannot tell; a finalize checks its choice again in any case.
+        Raises: `FlowError` where the platform cannot be asked; then the answer is not accepted.
         """
         ...
 
 
 class PlatformError(RuntimeError):
-    """A call of a flow to the platform failed; a `RuntimeError` for what `FlowError` says.
+    """A call of a flow to the platform failed; a `RuntimeError` for the same reason as `FlowError`.
 
-    `code` is the platform's own error code where it gave one, else the class's.
-    The text is safe to show and to store: it never holds a header, a token or a response body
-    beyond the platform's own `message`.
+    `code` is the platform's own error code if it gave a code, else the code of the class.  The text
+    is safe to show and to store: it never holds a header, a token or a response body beyond the
+    platform's own `message`.
     """
 
     code = "platform_error"

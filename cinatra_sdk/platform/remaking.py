@@ -1,19 +1,20 @@
-"""A platform made again from its description: what the description may say, and what it may not.
+"""Rebuilds a platform from its description, within the limits of this process.
 
-In: a description that was stored with a run, and what this process itself configured.
-Out: a `Platform`, or a `ValueError` that says which setting of the process is lacking.
+In: a description that was stored with a run, and the settings of this process.
+Out: a `Platform`, or a `ValueError` that names the missing setting.
 
     {"kind": "http", "base_url": "http://host:3000"}, CINATRA_BASE_URL=http://host:3000
         -> HttpPlatform("http://host:3000"), with the secrets of the process
 
-A description is data: whoever started the run, or can write to the database, wrote it.  So it
-names no file, no secret and nobody who gets one, and reaches no further than the process would:
+A description is untrusted data: the person who started the run, or any writer of the database,
+wrote it.  So it cannot name a file, a secret or a receiver of secrets, and cannot call more than
+this process would:
 
-* where the process names its platform (or a list of addresses), the description has to agree;
+* where the process names its platform (or a list of addresses), the description must agree;
 * where the process names none, the run's own address is called without any credential, and only
   where it is public or on this machine (`strangers.py`);
 * an address that only the description names gets no value that the process lends (`unnamed`);
-* of an origin that either of them calls opaque no text is kept.
+* no text is kept of answers from origins that the process or the description calls opaque.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ from cinatra_sdk.platform.own_settings import (
 log = logging.getLogger("oasflow.platform")
 
 MOST_SECONDS: Final = 600.0
-"""Of one call, whatever a description says: a call holds a thread of this process."""
+"""Longest time of one call, for every description: a call occupies a thread of this process."""
 MOST_RETRIES: Final = 10
 
 _HTTP_KEYS: Final = frozenset(
@@ -56,7 +57,7 @@ _SIMULATED_KEYS: Final = frozenset({"stubs", "record", "fallback"})
 def remake(description: Mapping[str, Any], own: OwnSettings) -> Platform:
     """The platform that `description` describes.
 
-    Raises: `ValueError` naming what is wrong with it, or what this process lacks.
+    Raises: `ValueError`, which says what is wrong with the description, or what this process lacks.
     """
     if not isinstance(description, Mapping):
         raise ValueError("the description of a platform is an object")  # noqa: TRY004 - one kind of error for data
@@ -80,12 +81,16 @@ def remake(description: Mapping[str, Any], own: OwnSettings) -> Platform:
 
 
 def takes_credentials(platform: Platform) -> bool:
-    """False where a platform, or the one beyond it, is at an address that this process has not named."""
+    """Whether the platform may get this process's credentials: False where the platform, or the
+    platform beyond it, has an address that this process has not named.
+    """
     return all(getattr(one, "takes_credentials", True) for one in _with_beyond(platform))
 
 
 def unnamed(platform: Platform) -> tuple[str, ...]:
-    """Addresses that a platform, or the one beyond it, may call and this process has not named."""
+    """Addresses that the platform, or the platform beyond it, may call and that this process has
+    not named.
+    """
     return tuple(
         address for one in _with_beyond(platform) for address in getattr(one, "unnamed", ())
     )
@@ -99,7 +104,7 @@ def _with_beyond(platform: Platform) -> Iterator[Any]:
 
 
 def is_own(base_url: str, env: Mapping[str, str]) -> bool:
-    """Whether the platform at `base_url` is the one that a process with these settings names."""
+    """Whether `base_url` is the platform of a process with these settings."""
     own = OwnSettings.of(env)
     with suppress(ValueError):
         return bool(own.base_url) and _parse_address(base_url) == _parse_address(own.base_url)
@@ -109,7 +114,7 @@ def is_own(base_url: str, env: Mapping[str, str]) -> bool:
 def is_named(text: str, env: Mapping[str, str]) -> bool:
     """Whether a process with these settings names an address that covers `text`.
 
-    Raises: `ValueError` for what is no address, in `text` or in the settings.
+    Raises: `ValueError` for a malformed address in `text` or in the settings.
     """
     return _is_named(text, OwnSettings.of(env))
 
@@ -122,7 +127,7 @@ def _make_simulated_platform(settings: Mapping[str, Any], own: OwnSettings) -> P
 
     for name in ("stubs", "fallback"):
         if settings.get(name) is not None and not isinstance(settings[name], Mapping):
-            # A text would be taken for the name of a file, and read.
+            # A text would be read as the name of a file.
             raise ValueError(
                 f'"{name}" of a stored simulation is an object, not the name of a file'
             )
@@ -158,7 +163,7 @@ def _make_http_platform(settings: Mapping[str, Any], own: OwnSettings) -> Platfo
 
 
 def _read_bounds(settings: Mapping[str, Any], own: OwnSettings) -> dict[str, Any]:
-    """What the run asks for, within what this process allows."""
+    """The run's timeout and retries, within the limits of this process."""
     return {
         "allow": _check_allow_entries(settings.get("allow", []), own),
         **_read_timeout_settings(settings),
@@ -192,7 +197,9 @@ def _is_named(text: str, own: OwnSettings) -> bool:
 
 
 def _without_platform(settings: Mapping[str, Any], own: OwnSettings) -> Platform:
-    """Of a run that calls listed addresses only: nothing of this process proves who is calling."""
+    """The platform of a run that only calls listed addresses; sends no credentials of this
+    process.
+    """
     from cinatra_sdk.platform.http import HttpPlatform
 
     bounds = _read_bounds(settings, own)
@@ -202,7 +209,9 @@ def _without_platform(settings: Mapping[str, Any], own: OwnSettings) -> Platform
 
 
 def _refuse_host_headers(origins: object) -> None:
-    """The headers were the other process's own, and are stored nowhere."""
+    """Refuse a description with host headers: they belonged to another process and are never
+    stored.
+    """
     if origins in (None, []):
         return
     if not isinstance(origins, list) or not all(isinstance(one, str) for one in origins):
@@ -214,12 +223,12 @@ def _refuse_host_headers(origins: object) -> None:
 
 
 def _parse_address(base_url: str) -> Target:
-    """Origin and path: a path of its own may be another receiver behind the same host."""
+    """Origin and path: different paths of one host may belong to different receivers."""
     return read_url(base_url)
 
 
 def _parse_own_address(setting: str, text: str) -> Target:
-    """An address of this process's own; raises `ValueError` naming the setting it is in."""
+    """An address of this process's settings; raises `ValueError`, which names the setting."""
     problem = ""
     try:
         return _parse_address(text)
@@ -229,14 +238,14 @@ def _parse_own_address(setting: str, text: str) -> Target:
 
 
 def _parse_own_allow_list(own: OwnSettings) -> list[AllowEntry]:
-    """What `OASFLOW_ALLOW` lists."""
+    """The entries of `OASFLOW_ALLOW`."""
     for text in own.allow or ():
         _parse_own_address(ALLOW, text)
     return [AllowEntry.parse(text) for text in own.allow or ()]
 
 
 def _refuse_stranger(base_url: str, own: OwnSettings) -> None:
-    """An address that this process has not named gets nothing of it where it named another."""
+    """Refuse an address that this process has not named where the process named another address."""
     told = shown(base_url)
     if own.secrets:
         raise SettingLacking(
@@ -261,9 +270,9 @@ def _refuse_stranger(base_url: str, own: OwnSettings) -> None:
 
 
 def _refuse_inner(text: str, *, setting: str, loopback: bool) -> None:
-    """What is "taken as meant" when an operator writes it is not when a description does.
+    """Refuse a private address in a description: only an operator may allow a private address.
 
-    A host name is looked at when it is resolved.
+    A host name is checked when it is resolved.
     """
     host = AllowEntry.parse(text).origin.host
     try:
@@ -282,7 +291,9 @@ def _refuse_inner(text: str, *, setting: str, loopback: bool) -> None:
 
 
 def _refuse_lacking(needs: object, own: OwnSettings, base_url: str) -> None:
-    """The names are looked up nowhere: a description learns of no other variable."""
+    """Refuse missing settings; the names are not looked up, so that a description cannot probe
+    variables.
+    """
     if not isinstance(needs, list) or any(name not in SECRET_NAMES for name in needs):
         raise ValueError(f'"needs" of a stored platform lists only {" and ".join(SECRET_NAMES)}')
     lacking = [name for name in needs if name not in own.secrets]
@@ -295,7 +306,7 @@ def _refuse_lacking(needs: object, own: OwnSettings, base_url: str) -> None:
 
 
 def _check_allow_entries(entries: object, own: OwnSettings) -> list[str]:
-    """The entries of the description, where this process may call them too, and what it opened."""
+    """The description's entries that this process also allows, and the addresses that it opened."""
     if not isinstance(entries, list) or not all(isinstance(entry, str) for entry in entries):
         raise ValueError('"allow" of a stored platform is a list of addresses')
     mine = None if own.allow is None else _parse_own_allow_list(own)
@@ -338,7 +349,9 @@ def _read_timeout_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _read_opaque_levels(given: object, own: OwnSettings) -> dict[str, Opaque]:
-    """It only ever narrows what is kept of an answer, so a description may add to the process's."""
+    """The description's opaque origins; they only reduce the kept text, so they may add to the
+    process's own.
+    """
     for address in own.opaque:
         _parse_own_address(OPAQUE, address)
     if isinstance(given, list) and all(isinstance(address, str) for address in given):

@@ -1,4 +1,4 @@
-"""What is sent for one call: a pure function from a `PlatformCall` to a `Prepared` request.
+"""The request of one call: a pure function from a `PlatformCall` to a `Prepared` request.
 
 In: the call of a node, and the operator's `RequestRules`.  Out: method, url, headers and
 bytes, or `PlatformRefused`.  Nothing here touches the network.
@@ -7,10 +7,9 @@ bytes, or `PlatformRefused`.  Nothing here touches the network.
     prepared  POST http://host:3000/api/llm-bridge
               X-Cinatra-Bridge-Token, -A2A-Context-Id, -Run-Token, -Step-Node, -Step-Attestation
 
-The headers that prove who is calling go to the platform's own origin only; a call whose author
-declares one of their names is refused.  The signed forms are those that Cinatra's
-platform checks; the signed text is the version, the context id, the node id and the expiry,
-one to a line.
+Headers that prove the caller are sent to the platform's own origin only; a call in which the author
+sets such a header is refused.  Cinatra's platform defines the signed forms: the signed text has
+four lines, the version, the context id, the node id and the expiry.
 """
 
 from __future__ import annotations
@@ -59,7 +58,7 @@ _AUDITOR = (("api", "auditor", "run-skills"), ("api", "auditor", "apply"))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestRules:
-    """What the operator decided: where calls may go, and what proves who is calling."""
+    """The operator's rules: addresses that calls may reach, and proofs of the caller."""
 
     base_url: str = ""
     """Without a trailing slash; may have a path.  Empty where the host has no platform."""
@@ -71,7 +70,7 @@ class RequestRules:
     opaque: Marked = ()
     """Origins of whose answers no text is kept."""
     host_headers: tuple[HostHeaders, ...] = ()
-    """What the host sets at single origins."""
+    """The host's headers for single origins."""
     bridge_token: str = field(default="", repr=False)
     attestation_key: str = field(default="", repr=False)
 
@@ -89,21 +88,21 @@ class Prepared:
     content: bytes | None = field(repr=False)
     timeout: float
     repeatable: bool
-    """Whether the receiver does no more for two of these than for one."""
+    """Whether sending the request twice has the same effect as sending it once."""
     guard: AllowEntry | None = None
-    """The entry whose addresses are checked; `None` for the platform's own origin."""
+    """The allow entry under which addresses are checked; `None` for the platform's own origin."""
     query: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     opaque: Opaque | None = None
-    """How much is kept of the answer; `None` for all of it."""
+    """The opaque level of the answer; `None` keeps the whole answer."""
     outputs: tuple[DeclaredOutput, ...] = field(default=(), repr=False)
     secrets: tuple[str, ...] = field(default=(), repr=False)
-    """What must not come back in an answer or an error."""
+    """Secrets that are cut out of answers and errors."""
 
 
 def prepare(rules: RequestRules, call: PlatformCall, *, now: float) -> Prepared:
     """Turn `call` into a request.
 
-    Raises: `PlatformRefused` when it must not be made.
+    Raises: `PlatformRefused` for a call that must not be made.
     """
     url = _insert_base_url(rules, call.url)
     named = shown(_insert_base_url(rules, call.shown_url))
@@ -111,7 +110,7 @@ def prepare(rules: RequestRules, call: PlatformCall, *, now: float) -> Prepared:
         return _build_request(rules, call, url, now=now)
     except RefusalError as refusal:
         problem = redact(str(refusal), _collect_secrets(rules, call))
-    # Raised here, not in the handler: `from None` would keep what was caught in the context.
+    # Raised here, not in the handler: even with `from None` the caught error stays in the context.
     raise PlatformRefused(
         f'node "{call.node}": {named} was not called: {problem}',
         node=call.node,
@@ -163,7 +162,7 @@ def _admit_target(
     if rest != call.url and rest and rest[0] not in "/?":
         raise RefusalError(f"what follows {BASE_URL_PLACEHOLDER} must begin with a slash")
     target = read_url(url)
-    # A path of the platform's own may be another receiver behind the same host.
+    # Another path on the platform's host may belong to another receiver.
     if rules.base is not None and rules.base.covers(target) and not call.origin_by_value:
         return target, None
     for entry in rules.allow:
@@ -174,7 +173,7 @@ def _admit_target(
             "its host comes from a value, and a value never names the platform; "
             f"begin the url with {BASE_URL_PLACEHOLDER}"
         )
-    # An origin that the values of placeholders made is not said again.
+    # An origin that came from placeholder values is not repeated in errors.
     origin = "its origin" if call.placeholders and call.origin_by_value else f'"{target.origin}"'
     own = f"{shown(rules.base_url)} and the allow list" if rules.base else "the allow list"
     raise RefusalError(
@@ -201,9 +200,9 @@ def _build_headers(
     proven: bool,
     now: float,
 ) -> dict[str, str]:
-    """All headers, by lower-case name; `proven` with those that say who is calling.
+    """All headers, by lower-case name; with the headers that prove the caller if `proven`.
 
-    given: those that the host sets at this origin.
+    given: the host's headers for this origin.
     """
     headers = {"accept": "application/json", "user-agent": "oasflow"}
     for name, value in _author_headers(call.headers, to_platform=proven):
@@ -211,7 +210,7 @@ def _build_headers(
             raise RefusalError(f'the host sets the header "{name}" there: leave it out of the flow')
         headers[name] = value
     headers.update(given)
-    # An answer is bounded while it is read, so it must not arrive packed.
+    # The size of an answer is limited while it is read, so it must not arrive compressed.
     headers["accept-encoding"] = IDENTITY
     if call.idempotency_key and call.method.upper() not in {"GET", "HEAD", "OPTIONS"}:
         headers["idempotency-key"] = call.idempotency_key
@@ -240,7 +239,7 @@ def _author_headers(declared: Mapping[str, str], *, to_platform: bool) -> Iterat
 def _runtime_headers(
     rules: RequestRules, call: PlatformCall, segments: tuple[str, ...], *, now: float
 ) -> Iterator[tuple[str, str]]:
-    """The table of Cinatra's HTTP contract: which endpoint gets which proof."""
+    """The proofs that an endpoint gets, by the table of Cinatra's HTTP contract."""
     bridge = segments[-len(_BRIDGE) :] == _BRIDGE
     passthrough = segments[-len(_PASSTHROUGH) :] == _PASSTHROUGH
     context = segments[-2:] in _CONTEXT
@@ -274,7 +273,7 @@ def attest(rules: RequestRules, call: PlatformCall, *, version: str, now: float)
 def _collect_secrets(
     rules: RequestRules, call: PlatformCall, sent: Mapping[str, str] = _NOTHING_SENT
 ) -> tuple[str, ...]:
-    """The host's and the run's secrets, and the proofs that were made of them for this call."""
+    """The host's and the run's secrets, and this call's proofs that were made from them."""
     proofs = [value for name, value in sent.items() if name in _PROOFS]
     signatures = [proof.rpartition(":")[2] for proof in proofs]
     known = (rules.bridge_token, rules.attestation_key, *call.secrets, *proofs, *signatures)

@@ -1,6 +1,6 @@
-"""What an answer means: a pure function from status, headers and bytes to a value or an error.
+"""The meaning of an answer: a pure function from status, headers and bytes to a value or an error.
 
-In: what came back for a request (an `Answer`), or why nothing did (a `Failure`).
+In: the response to a request (an `Answer`), or the reason for its absence (a `Failure`).
 Out: the decoded JSON, a `Wait` before the next attempt, or a `PlatformError`.
 
     200 {"title": "T"}                             -> {"title": "T"}
@@ -41,7 +41,7 @@ MESSAGE_LENGTH = 300
 FIRST_WAIT = 1.0
 LONGEST_WAIT = 8.0
 LONGEST_RETRY_AFTER = 60.0
-"""Seconds.  A server that asks for more is not waited for, and not called again early either."""
+"""Seconds.  A server that asks for a longer wait is not called again at all."""
 
 _SHOWN_AS_RUN_ERROR = frozenset(
     {"NO_LLM_PROVIDER", "PREFERRED_PROVIDER_UNAVAILABLE", "CAPABILITY_UNSATISFIABLE"}
@@ -67,7 +67,7 @@ class Failure:
     """Why there is no whole response."""
 
     kind: Literal["connect", "name", "tls", "timeout", "broken", "protocol", "too_large"]
-    """`connect` and `name` mean that not one byte of the request was sent."""
+    """`connect` and `name` mean that no byte of the request was sent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class Wait:
 
     seconds: float
     exact: bool = False
-    """The server named the time: do not come earlier."""
+    """Whether the server named the time: then a retry must not come earlier."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ _FAILURES = {
 def judge(
     prepared: Prepared, outcome: Answer | Failure, *, attempt: int, retries: int, now: float
 ) -> Decoded | Wait:
-    """What follows from `outcome` of attempt number `attempt` (0 is the first).
+    """The next action after `outcome` of attempt number `attempt` (0 is the first).
 
     Raises: `PlatformError` when no further attempt is due.
     """
@@ -183,7 +183,7 @@ def _parse_answer_body(prepared: Prepared, answer: Answer) -> JsonValue:
             return text
     else:
         return value
-    # Raised here, not in a handler: the errors above carry the whole body in their context.
+    # Raised here, not in a handler: the caught errors hold the whole body.
     raise PlatformResponseError(
         f'node "{prepared.node}": the answer of {prepared.shown_url} {problem}',
         node=prepared.node,
@@ -194,7 +194,7 @@ def _parse_answer_body(prepared: Prepared, answer: Answer) -> JsonValue:
 
 
 def _reduce_opaque_answer(prepared: Prepared, answer: Answer, value: JsonValue) -> JsonValue:
-    """What an opaque answer may keep."""
+    """The part of an opaque answer that may be kept."""
     kept = kept_of(value, prepared.outputs)
     if not isinstance(kept, str):
         return kept
@@ -232,7 +232,7 @@ def _raise_failure(prepared: Prepared, failure: Failure) -> NoReturn:
 
 
 def _status_error(prepared: Prepared, answer: Answer) -> PlatformResponseError:
-    # Neither is kept of an opaque origin: both may spell what was sent there.
+    # An opaque origin's code and message are dropped: both may repeat what was sent.
     code, message = ("", "") if prepared.opaque else platform_error(answer.body)
     if 300 <= answer.status < 400:
         code, message = "redirect", "redirects are never followed; name the final url in the flow"
@@ -259,7 +259,7 @@ def response_error(
 
 
 def platform_error(body: bytes) -> tuple[str, str]:
-    """Code and message of an error body; empty strings for what it does not say.
+    """Code and message of an error body; an empty string for a missing one.
 
     Forms: `{"error": code, "message": …}`, `{"code": …, "message": …}`,
     `{"error": {"code": …, "message": …}}`, `{"error": "a sentence"}`.
@@ -295,18 +295,21 @@ def safe_line(text: str, secrets: Sequence[str]) -> str:
     seen = (letter for letter in text if letter.isprintable() or letter.isspace())
     kept = "".join(islice(seen, 4 * MESSAGE_LENGTH + longest + 1))
     cut = len(kept) > 4 * MESSAGE_LENGTH + longest
-    # Cleaned before it is searched: to drop a letter later could join a secret together again.
+    # Cleaned before the search: a character dropped later could join the parts of a secret.
     line = " ".join(kept.split())
     for secret in sorted(secrets, key=len, reverse=True):
         line = _compile_scattered_pattern(secret).sub("[redacted]", line)
     line = redact(line, secrets)
     if cut and longest:
-        line = line[:-longest]  # the end may be the first half of a secret
+        line = line[:-longest]  # the cut may leave the first half of a secret
     return line if len(line) <= MESSAGE_LENGTH else line[: MESSAGE_LENGTH - 1] + "…"
 
 
 def _compile_scattered_pattern(secret: str) -> re.Pattern[str]:
-    """`secret`, also with blanks and letters nobody sees between its own (U+FE0F is printable)."""
+    """A pattern for `secret`, also with blanks and invisible characters inside (U+FE0F is
+    printable).
+    """
     letters = [re.escape(letter) for letter in secret if "!" <= letter <= "~"]
-    # Few plain letters would blank out ordinary words; such a secret is found as it is only.
+    # A pattern of few letters would blank out ordinary words; such a secret is only found
+    # literally.
     return re.compile("[^!-~]*".join(letters) if len(letters) >= 8 else "(?!)")

@@ -1,14 +1,14 @@
-"""A platform without a network: it answers from what a node declares, and records each call.
+"""A platform without a network: answers from the declared outputs of a node, and records each call.
 
-In: a `PlatformCall`.  Out: one made-up value per declared output, with the stub for this call
-laid over it; every call is kept in `.calls` and, where wanted, in a file.
+In: a `PlatformCall`.  Out: one made-up value per declared output, merged with the stub for this
+call; every call is kept in `.calls` and, if wanted, in a file.
 
     platform = SimulatedPlatform({"draft": {"subject": "Hello"}})
     platform.call(PlatformCall(node="draft", …, outputs=(subject, body)))
         -> {"subject": "Hello", "body": "simulated body"}
 
-Answers given "in turn" are counted in this process: a run that goes on in another process
-starts with the first answer again.
+Answers "in turn" are counted per process: a run that continues in another process starts with the
+first answer again.
 """
 
 from __future__ import annotations
@@ -46,19 +46,19 @@ class RecordedCall:
     run_id: str = ""
     idempotency_key: str = ""
     answer: JsonValue = None
-    """What was answered; `None` when the call failed."""
+    """The answer; `None` for a failed call."""
     error: dict[str, JsonValue] | None = None
-    """`{"status": …, "code": …, "message": …}` of a call that failed."""
+    """`{"status": …, "code": …, "message": …}` of a failed call."""
 
 
 class SimulatedPlatform:
     """Answers every call; safe to share between threads.
 
-    `stubs` is a mapping or the path of a JSON or YAML file.  `record` is the path of a file
-    that gets one JSON line per call, on disk before the answer is given: it is there after the
-    process was killed, and several processes may append to it.
+    `stubs` is a mapping or the path of a JSON or YAML file.  `record` is the path of a file that
+    gets one JSON line per call.  The line is on disk before the answer is returned, so it survives
+    a killed process, and several processes may append to the file.
 
-    `fallback` are stubs for the calls that none of `stubs` matches.
+    `fallback` holds stubs for the calls that no stub of `stubs` matches.
 
     Raises: `StubError` (a `ValueError`) for malformed stubs.
     """
@@ -113,7 +113,8 @@ class SimulatedPlatform:
         return {
             "kind": "simulated",
             "stubs": self._stubs.written(),
-            # No name of a file: whoever goes on with the run would write to it.
+            # The description names no file: another process that continues the run would write to
+            # it.
             "record": None,
             **({"fallback": fallback} if fallback else {}),
         }
@@ -130,7 +131,7 @@ class SimulatedPlatform:
             answer: JsonValue = without_governed(
                 _build_sample_answer(call, stub or {}), where=where
             )
-            # The record keeps a copy of its own: whoever gets the answer may change it.
+            # The record keeps a copy, because the caller may change the answer.
             self._record_call(call, recorded_call(call, answer=_copy_json(answer)))
             return answer
 
@@ -141,7 +142,8 @@ class SimulatedPlatform:
         self._calls.append(recorded)
         if self._record is None:
             return
-        # In memory the call as it was made; on disk with the names of placeholders for their values.
+        # In memory the call as it was made; on disk with names of placeholders in place of their
+        # values.
         kept = replace(recorded, url=call.shown_url, body=call.shown_body)
         line = json.dumps(cut_out(asdict(kept), call.placeholders), ensure_ascii=False) + "\n"
         written, problem = 0, ""
@@ -165,8 +167,8 @@ def _build_sample_answer(call: PlatformCall, stub: Mapping[str, JsonValue]) -> d
             continue
         problem = ""
         try:
-            # Not by `format`: a made-up id would pass for a real one, and a flow that asks a
-            # person when it has none would never ask.
+            # Not by `format`: a made-up id would look real, and a flow that asks a person when the
+            # id is missing would never ask.
             answer[output.title] = sample(dict(output.schema), name=output.title, formats=False)
         except ValueError as error:
             problem = str(error)
@@ -211,7 +213,7 @@ def _build_stubbed_error(call: PlatformCall, stub: StubbedError) -> PlatformResp
 def _append_line(path: str, line: bytes) -> int:
     """Append in one write, and return when the line is on disk.
 
-    A pipe that nobody reads is an error, and not waited for.
+    A pipe without a reader is an error; the call does not wait for one.
     """
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK
     file = os.open(path, flags, 0o600)

@@ -1,7 +1,7 @@
-"""A platform at an address that a run brought along and this process has not named.
+"""A platform at an address that only the run names, not this process.
 
-It is called as the run's starter wanted, and gets nothing that proves who is calling: no token,
-no conversation of the host.  Its host is looked up and checked as an entry of `allow` is.
+The address is called as the run asks, but gets nothing that proves the caller: no token and no
+conversation of the host.  Its host is resolved and checked like the host of an entry of `allow`.
 """
 
 from __future__ import annotations
@@ -14,12 +14,13 @@ from cinatra_sdk.platform.request import Prepared
 
 
 class StrangersPlatform(HttpPlatform):
-    """An `HttpPlatform` that hands on no credential, whatever the activation holds."""
+    """An `HttpPlatform` that never sends a credential."""
 
     takes_credentials = False
 
     def _prepare_request(self, call: PlatformCall) -> Prepared:
-        # The run's own id stands in for a conversation: it is the starter's already.
+        # The run's own id replaces the conversation's id: the person who started the run knows it
+        # already.
         bare = replace(call, credentials=Credentials(), context_id=call.run_id)
         prepared = super()._prepare_request(bare)
         return replace(prepared, guard=prepared.guard or self._rules.base)

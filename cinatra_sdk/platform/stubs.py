@@ -1,7 +1,7 @@
-"""The stubs of a simulation: which answers replace the made-up ones.
+"""The stubs of a simulation: answers that replace the made-up answers.
 
-In: a mapping, or the path of a JSON or YAML file.  Out: `Stubs`, which hands out the answer
-for a call; `StubError` names the key and the rule that it breaks.
+In: a mapping, or the path of a JSON or YAML file.  Out: `Stubs`, which returns the answer
+for a call; `StubError` names the key and the broken rule.
 
     drafts/generate: {subject: Hello}                    # by path: merged over the sample
     review: [{verdict: edited}, {verdict: accepted}]     # by id: in turn, the last one repeats
@@ -26,7 +26,7 @@ from cinatra_sdk.values.json_values import check_value
 
 ERROR: Final = "$error"
 MAX_BYTES: Final = 8 * 1024 * 1024
-"""Of a stubs file."""
+"""Largest size of a stubs file."""
 _ERROR_KEYS: Final = frozenset({"status", "code", "message"})
 MAX_KEY: Final = 60
 """Characters of a key in an error."""
@@ -38,7 +38,7 @@ class StubError(ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StubbedError:
-    """A call that is to fail."""
+    """A call that fails on purpose."""
 
     status: int
     code: str = ""
@@ -72,8 +72,8 @@ class Stubs:
         if key is None:
             return None
         answers = self._answers[key]
-        # By the visit as well as by the count: another process that goes on with a run in a loop
-        # has counted nothing yet.
+        # By the visit as well as by the count: another process that continues a run in a loop
+        # starts with an empty count.
         turn = max(self._turns[key], call.visit - 1)
         self._turns[key] = turn + 1
         return copy.deepcopy(answers[min(turn, len(answers) - 1)])
@@ -92,7 +92,7 @@ class Stubs:
 def read_stubs(path: str | os.PathLike[str]) -> dict[str, JsonValue]:
     """The stubs of a `.json`, `.yaml` or `.yml` file.
 
-    Raises: `StubError`, which quotes nothing of the file but a key that is wrong.
+    Raises: `StubError`, which quotes only the wrong key of the file.
     """
     problem = ""
     try:
@@ -103,12 +103,12 @@ def read_stubs(path: str | os.PathLike[str]) -> dict[str, JsonValue]:
         problem = f"is not valid {kind}: {error}" if error.of_text else str(error)
     except StubError as error:
         problem = str(error)
-    # Raised here, not in the handler: nothing of the text goes along.
+    # Raised here, not in the handler, so that the error does not hold the file's text.
     raise StubError(f"{shown_name(os.fsdecode(path))}: {problem}")
 
 
 def _shorten_key(key: object) -> str:
-    """A key as an error shows it: enough to find it by."""
+    """A key, shortened for an error."""
     text = str(key)
     return text if len(text) <= MAX_KEY else text[:MAX_KEY] + "…"
 

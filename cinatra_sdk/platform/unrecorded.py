@@ -1,12 +1,12 @@
-"""Keeps what the HTTP client logs of a platform's own calls out of a host's log.
+"""Keeps the HTTP client's log records about platform calls out of a host's log.
 
     with unrecorded():
         client.send(request)
 
 The client's loggers quote answers: `httpcore2` every header at DEBUG (Location and Set-Cookie may
 echo a token), `httpx2` the whole url and the reason phrase at INFO.  A host that logs everything
-must not store them.  Levels are the host's: a record is dropped only where it is about a call made
-in here, and where nobody has set a level for its logger by name, which is how a host asks for it.
+must not store them.  A record is dropped only if a platform made the call, and if no level is set
+for its logger by name: by setting such a level a host asks for the record.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ _LOGGERS: Final = (
     "httpx2", "httpcore2.connection", "httpcore2.http11", "httpcore2.http2", "httpcore2.proxy",
     "httpcore2.socks", "hpack.hpack", "hpack.table",
 )  # fmt: skip
-"""A filter counts for its own logger only, not for those below it."""
+"""All loggers of the client: a filter of a logger does not apply to the loggers below it."""
 _inside: ContextVar[bool] = ContextVar("oasflow_unrecorded", default=False)
 
 
 class _OwnCalls(logging.Filter):
-    """Drops records about calls of ours that nobody asked for by name."""
+    """Drops records about platform calls, unless the host set a level for the logger by name."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         return not _inside.get() or _has_level(record.name)
@@ -39,7 +39,8 @@ _FILTER: Final = _OwnCalls()
 def unrecorded() -> Iterator[None]:
     """Around one exchange, in the thread or task that makes it."""
     for name in _LOGGERS:
-        # Each time: a host may have configured its log anew in between.  Adding twice adds once.
+        # On each call, because a host may have reconfigured its log.  Adding a filter twice adds it
+        # once.
         logging.getLogger(name).addFilter(_FILTER)
     token = _inside.set(True)
     try:

@@ -1,11 +1,11 @@
-"""The database behind a run store: where it is, its tables, its connections.
+"""The database of a run store: its address, tables and connections.
 
 In: a DSN, or nothing.  Out: connections whose `search_path` is the schema `oasflow`.
 
     Database.open()            # DATABASE_URL, else the embedded server, started if need be
 
-Opening a database whose tables are up to date changes nothing in it, so that a role with rows only,
-and a read-only copy, will do; see `migrating` for the rest.
+Opening a database whose tables are up to date changes nothing in it, so a role that may only use
+rows, or a read-only copy, is enough; see `migrating` for other databases.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Database:
 
     @classmethod
     def open(cls, dsn: str | None = None) -> Database:
-        """Connect; a role that may brings the tables up to date.
+        """Connect; brings the tables up to date where the role may.
 
         `dsn` None: `DATABASE_URL`, else the embedded server.  Raises: `StoreError`, which names
         `oasflow db migrate` where the tables are not up to date and the role only has rows.
@@ -61,7 +61,9 @@ class Database:
         self.pool.close()
 
     def now(self) -> datetime:
-        """The database's time: what the moments in it are compared with, and never this process's."""
+        """The database's time; its times are compared with this clock and never with the process's
+        clock.
+        """
         with self.connection() as connection:
             return clock(connection)
 
@@ -78,7 +80,7 @@ class Database:
 
     @contextmanager
     def own_connection(self) -> Iterator[Rows]:
-        """A connection of its own: an activation's lock lives and dies with it."""
+        """A separate connection: an activation's lock ends with it."""
         connection = connect(self.dsn)
         try:
             yield connection

@@ -3,9 +3,9 @@
     shown_name("postgresql://ann:s3cret@db.example.org/runs")     "runs at db.example.org"
     shown_name("postgresql://ann:s3/cret@db.example.org/runs")    "(unreadable DATABASE_URL)"
 
-A password with a slash, an `@` or a blank that was not escaped is read as a host, a port or a
-database by whoever parses the DSN, libpq among them, and its errors then quote it.  So nothing of
-a DSN is shown unless it can be read in one way only, and nothing that libpq says about another.
+Parsers, libpq among them, read a password with an unescaped slash, `@` or blank as a host, a port
+or a database, and quote it in errors.  So a DSN, and libpq's messages about it, are shown only if
+the DSN has exactly one reading.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _LINE: Final = 300
 
 
 def shown_name(dsn: str) -> str:
-    """Host and database, where they can be told from the rest."""
+    """Host and database, if the DSN has exactly one reading."""
     parts = _parse_dsn(dsn)
     if parts is None:
         return UNREADABLE
@@ -42,13 +42,15 @@ def shown_name(dsn: str) -> str:
 
 
 def may_be_repeated(dsn: str) -> bool:
-    """Whether the whole DSN may be shown: it can be read in one way only, and holds no password."""
+    """Whether the whole DSN may be shown: it has exactly one reading and no password."""
     parts = _parse_dsn(dsn)
     return parts is not None and not any(parts.get(name) for name in _list_hidden_settings())
 
 
 def shown_detail(dsn: str, text: str) -> str:
-    """The first line of what a server or libpq said, where no secret of the DSN can be in it."""
+    """The first line of a message of a server or libpq, if it cannot contain a secret of the
+    DSN.
+    """
     parts = _parse_dsn(dsn)
     if parts is None:
         return ""
@@ -59,7 +61,7 @@ def shown_detail(dsn: str, text: str) -> str:
 
 
 def _parse_dsn(dsn: str) -> dict[str, str] | None:
-    """The settings of a DSN that can be read in one way only."""
+    """The settings of a DSN with exactly one reading."""
     if not dsn.isprintable():
         return None
     try:
@@ -72,7 +74,7 @@ def _parse_dsn(dsn: str) -> dict[str, str] | None:
 
 
 def _list_hidden_settings() -> frozenset[str]:
-    """The settings that libpq itself says are not to be shown."""
+    """The settings that libpq itself marks as secret."""
     return frozenset(
         option.keyword.decode() for option in pq.Conninfo.get_defaults() if option.dispchar
     )

@@ -1,4 +1,4 @@
-"""What psycopg says, as an error of ours that names the database and what to do."""
+"""Turns psycopg's errors into errors of this project, which name the database and the remedy."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def store_error(dsn: str, error: Exception) -> StoreError:
 
 
 def _build_denied_error(dsn: str, error: psycopg.Error) -> StoreError:
-    """The database has answered: it is a right that is missing, and its owner can give it."""
+    """The error for a missing right, which the database's owner can grant."""
     role, owner, rights = "NAME", "the owner of its tables", ""
     try:
         with psycopg.connect(dsn, **OPTIONS) as connection:

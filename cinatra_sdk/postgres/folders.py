@@ -1,4 +1,4 @@
-"""The folders of the local server: where they are, whose they are, who can look into them.
+"""The folders of the local server: their places, owners and permissions.
 
 In: a folder, an account.  Out: folders that are private to their owner, or an error that says whose they are.
 
@@ -49,7 +49,7 @@ def short_name(folder: Path) -> str:
 
 
 def base_of(folder: Path) -> Path:
-    """Where the files of the server are now; for a first start see `base_for`."""
+    """The folder of the server's files; for a first start see `base_for`."""
     elsewhere = SYSTEM_DATA / short_name(folder)
     return elsewhere if (elsewhere / "server").is_dir() else folder
 
@@ -77,8 +77,8 @@ def base_for(folder: Path, account: Account) -> Path:
 def read_file(path: Path, most: int = SMALL) -> bytes:
     """The first `most` bytes of an ordinary file of the server.
 
-    Where root became another account, the files belong to that account: what it puts in their place
-    must neither make root wait nor show a file that is root's.
+    If root became another account, that account owns the files: it must not be able to make root
+    wait, or to make root show one of root's files, by replacing them.
     Raises: OSError, which names the file.
     """
     try:

@@ -1,4 +1,4 @@
-"""Which of the rights that running needs the role of a connection lacks.
+"""The rights that the role of a connection lacks for running flows.
 
 In: a connection.  Out: what `sql/rights.sql` grants and this role has not.
 
@@ -23,7 +23,7 @@ _VERB: Final = re.compile(r"(?P<verb>insert|update|delete)\s*(?:\((?P<columns>[^
 
 
 def lacking(connection: Rows) -> tuple[str, ...]:
-    """In alphabetical order; empty also where nobody may look."""
+    """The missing rights in alphabetical order; empty also where they cannot be read."""
     wanted = list(_list_wanted_rights())
     try:
         rows = every(

@@ -1,4 +1,4 @@
-"""The tables of a store: whether they are up to date, and how their owner brings them there.
+"""The tables of a store: checks whether they are up to date, and migrates them as their owner.
 
     prepare(connection)                       what every open does: looks, and changes nothing where
                                               the tables are up to date
@@ -6,7 +6,7 @@
 
 Two roles.  The owner makes the tables and could change everything.  An app role has the rows and
 nothing else (`sql/rights.sql`), and is all that a store needs.  A single role that owns the tables
-works as well, and brings them up to date by itself; the log then says what it could do.
+works too, and brings them up to date itself; the log then warns of its powers.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ log = logging.getLogger("oasflow.store")
 PATIENCE: Final = 60.0
 """Seconds to wait for another process that sets up the same database."""
 MAX_NAME: Final = 63
-"""Bytes of a name; Postgres cuts the rest off, and would name somebody else."""
+"""Bytes of a name; Postgres would cut a longer name, and so might name another role."""
 RESTART: Final = (
     "the local server was started by a version before and still runs: oasflow db stop ends it, and "
     "the next start gives that role rows only"
 )
 _TOLD: Final[set[tuple[str, str]]] = set()
-"""Roles, and databases, of which this process has said that the one could change the other."""
+"""(role, database) pairs of which this process has logged the warning already."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,9 +57,9 @@ class Migrated:
 def prepare(connection: Rows, *, embedded: bool = False) -> bool:
     """Whether the tables are up to date; brings them there where this role may.
 
-    embedded: the database is that of the local server.
-    False: they are not, and it may not.  Raises: `StoreError` for a database that is newer than
-    this version, and for a role without rights.
+    embedded: the database is that of the local server.  False: they are not, and the role may not
+    migrate.  Raises: `StoreError` for a database that is newer than this version, and for a role
+    without rights.
     """
     try:
         standing = look(connection)
@@ -76,7 +76,7 @@ def prepare(connection: Rows, *, embedded: bool = False) -> bool:
 
 
 def outdated(connection: Rows) -> StoreError:
-    """What to say to a role that may not bring the tables up to date."""
+    """The error for a role that may not bring the tables up to date."""
     standing = look(connection)
     what = "has no tables of oasflow yet" if not standing.has_schema else "is not up to date"
     why = (

@@ -1,6 +1,7 @@
-"""Under which user the programs of PostgreSQL run, and how one of them is called.
+"""Chooses the user that runs the programs of PostgreSQL, and calls them.
 
-In: who we are, and who owns the files of an earlier start.  Out: an `Account` whose `run` calls a program.
+In: the current user, and the owner of the files of an earlier start.  Out: an `Account` whose `run`
+calls a program.
 
     choose_account(owner=None, run_as=None).run(["postgres", "--version"], cwd=folder)
 
@@ -25,7 +26,8 @@ DATABASE_URL_FIX = "Or set DATABASE_URL to a PostgreSQL server of your own."
 SYSTEM_USERS = ("postgres", "nobody", "daemon")
 """Tried in this order when root has to become somebody; all of them can do nothing else."""
 KEPT_VARIABLES = ("PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
-"""The server outlives us and its environment can be read, so nothing else of ours goes in.
+"""The server outlives this process and its environment can be read, so no other variable is passed
+on.
 
 No `PG*` variable either: they would redirect the server's own programs.
 """

@@ -1,4 +1,4 @@
-"""How a database stands: whose tables, which migrations, and what a role could do to them."""
+"""The state of a database: the owner of its tables, its migrations, and the powers of a role."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ APPEND_ONLY: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
-    """How a database stands, and what the role of a connection may do about it."""
+    """The state of a database, and the powers of a connection's role."""
 
     role: str
     database: str
@@ -32,7 +32,7 @@ class Standing:
     read_only: bool
     has_schema: bool
     powers: tuple[str, ...]
-    """Why the role could change what is append-only; empty: it could not."""
+    """Reasons why the role could change append-only tables; empty where it cannot."""
 
 
 def look(connection: Rows) -> Standing:

@@ -1,12 +1,11 @@
-"""Durable runs: every run in Postgres, so that any process can go on with it.
+"""Durable runs: every run in Postgres, so that any process can continue it.
 
-run_store.py   `RunStore`: start, answer, resume, list;  rows.py decisions.py  its rows
-flows.py       the flow of a stored run, made again;  contexts.py  whose context goes with it
-lock.py        one activation of a run at a time;  clocks.py  none behind the one before
-short_names.py ids cut short
-artifacts.py   `ArtifactStore`: artifacts, what a slot may take, and the record of what was chosen
-plans.py selections.py   what a slot was offered, and what was taken
-loading.py     many artifacts at once;  chosen.py  for people
+run_store.py   `RunStore`: start, answer, resume, list;  rows.py decisions.py  its rows flows.py
+rebuilds the flow of a stored run;  contexts.py  binds a host's context to it lock.py        one
+activation of a run at a time;  clocks.py  its clock never runs backwards short_names.py shortened
+run ids artifacts.py   `ArtifactStore`: artifacts, the candidates of a slot, the record of
+selections plans.py selections.py   the refs that a slot was offered; the refs that were chosen
+loading.py     loads many artifacts at once;  chosen.py  selections in words for people
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 In: a run's row and its flow.  Out: the row as the activation left it.
 
-A process that loses the lock cannot write either: the checkpoints go through the connection that
-holds it.
+A process that loses the lock cannot write checkpoints: they go through the connection that holds
+the lock.
 """
 
 from __future__ import annotations
@@ -73,17 +73,17 @@ def activate(
                 if row["status"] not in ENDED:
                     activation.drive(row)
             row = load_row(connection, run_id)
-            # Whoever answered while we held the lock found it taken; the answer is ours to
-            # carry out.
+            # A process that recorded an answer meanwhile found the lock taken; this process
+            # continues the run for it.
             if not any(is_decided(connection, row, gate) for gate in gates_in(row)[0]):
                 return tell_run(connection, row)
-            wait = 0.0  # and where another process has the lock by now, it is theirs
+            wait = 0.0  # if another process has the lock by now, that process continues the run
             if not is_free(connection, run_id):
                 return tell_run(connection, row)
 
 
 def tell_run(connection: Rows, row: Row) -> Run:
-    """The run of a row, with what was filled in at its setup gates."""
+    """The run of a row, with the inputs that were answered at its setup gates."""
     run_id = row["run_id"]
     return run_of(row, filled_in(connection, [run_id]).get(run_id, {}))
 
@@ -92,15 +92,15 @@ def tell_run(connection: Rows, row: Row) -> Run:
 class _Activation:
     database: Database
     connection: Rows
-    """Its own: it holds the run's lock, and the checkpoints go through it."""
+    """The activation's own connection: it holds the run's lock and writes the checkpoints."""
     run_id: str
     flow: DurableFlow
     context: HostContext
     on_event: OnEvent | None
 
     def drive(self, row: Row) -> None:
-        """Go on to the next stop, and write into the run's row where it stands then."""
-        # Whoever only looks at runs loads no engine.
+        """Drive the run to its next stop, and write the result into the run's row."""
+        # Imported late: listing runs must not load the engine.
         from langgraph.checkpoint.postgres import PostgresSaver
 
         from cinatra_sdk.advancing import decisions_in
@@ -130,7 +130,7 @@ class _Activation:
     def _advance_graph(
         self, graph: Graph, row: Row, config: RunnableConfig, host: HostContext
     ) -> Exception | None:
-        """What made the graph fail on its way to the next stop; None where nothing did."""
+        """The error that stopped the graph before its next stop; None where it got there."""
         from cinatra_sdk.advancing import advance
 
         answer = functools.partial(recorded_answer, self.connection, self.run_id)
@@ -139,7 +139,7 @@ class _Activation:
                 graph, row["input"], config, context=host, answer=answer, on_event=self.on_event
             )
         except psycopg.Error:
-            raise  # the run is not failed: whoever reaches the database again can go on with it
+            raise  # the run does not count as failed: it can be resumed once the database is reachable
         except Exception as error:  # noqa: BLE001 - a run must not be left as running by a bug
             return error
         return None
@@ -147,7 +147,7 @@ class _Activation:
     def _build_ending(
         self, snapshot: StateSnapshot, failed: Exception | None, host: HostContext
     ) -> dict[str, Any]:
-        """What the run's row says after the activation."""
+        """The run's row after the activation."""
         from cinatra_sdk.advancing import stop_of
 
         try:
@@ -164,9 +164,9 @@ class _Activation:
         return ending
 
     def _refuse_effects(self) -> None:
-        """Asked before every call of a run: one that was stopped or rejected makes none.
+        """Called before every call of a run: a stopped or rejected run makes no call.
 
-        Its decisions are asked too: a checkpoint that somebody wrote may lead past a rejection.
+        The decisions are read too, because a tampered checkpoint may lead past a rejection.
         """
         with self.database.connection() as connection:
             status, rejected_at = standing_of(connection, self.run_id)

@@ -1,14 +1,14 @@
-"""Artifacts, how they are classified, and the record of what was chosen for a run.
+"""Artifacts, their classifications, and the record of a run's selections.
 
     artifacts = ArtifactStore(Database.open())
     voice = artifacts.add(org_id="o1", owner_id="ann", visibility="org", content="Plain words.")
     artifacts.classify(voice, "@x/voice")
     artifacts.resolve(actor, slot, registry)          one statement; candidates in order
     artifacts.record(chosen)                          one transaction; a replay writes nothing
-    artifacts.keep_plan(offered)                      a token, under which a choice holds
+    artifacts.keep_plan(offered)                      a token that keeps the offer valid
 
-In a host with artifacts of its own, its store answers instead; the rules are in
-`cinatra_sdk.context`, which this module only feeds with rows.
+A host with artifacts of its own uses its own store instead.  The rules are in
+`cinatra_sdk.context`; this module only supplies rows.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ __all__ = ["ARTIFACT_TYPE", "ArtifactStore", "Choice", "RecordedSelection"]
 
 ARTIFACT_TYPE = "@cinatra-ai/artifact:object"
 MAX_DISPLAY_NAME = 200
-"""Characters of a name beside which an artifact is offered."""
+"""Characters of an artifact's name in an offer."""
 
 
 class ArtifactStore:
@@ -60,7 +60,8 @@ class ArtifactStore:
         artifact_id: str | None = None,
         kind: str = ARTIFACT_TYPE,
     ) -> str:
-        """A new artifact with its first revision (none where `content` is None); its id.
+        """Add an artifact with its first revision (no revision if `content` is None); returns its
+        id.
 
         Raises: `ContextError` `invalid_body` for the owner level "project".
         """
@@ -80,7 +81,7 @@ class ArtifactStore:
         return made
 
     def revise(self, artifact_id: str, content: str, *, mime: str = "text/plain") -> str:
-        """One more revision; the id of it.  Earlier ones stay."""
+        """Add a revision; returns its id.  Earlier revisions stay."""
         with self._database.connection() as connection, connection.transaction():
             return _insert_revision(connection, artifact_id, content, mime)
 
@@ -92,10 +93,10 @@ class ArtifactStore:
         asserted_by: str = "user",
         eligibility: str = "eligible",
     ) -> str:
-        """Say what an artifact is; the id of the assertion.
+        """Classify an artifact; returns the id of the assertion.
 
-        Raises: `ContextError`: `context_unresolved` where there is no such artifact of an
-        organisation, `selection_incoherent` where an active one exists for the extension.
+        Raises: `ContextError`: `context_unresolved` where no organisation has such an artifact,
+        `selection_incoherent` where the artifact has an active classification for the extension.
         """
         made = f"sem_{uuid.uuid4().hex}"
         with self._database.connection() as connection, connection.transaction():
@@ -121,20 +122,21 @@ class ArtifactStore:
         return made
 
     def archive(self, assertion_id: str) -> None:
-        """Take a classification back; selections that pinned it keep it."""
+        """Withdraw a classification; selections that pinned it keep it."""
         with self._database.connection() as connection:
             run(connection, "archive_assertion", {"id": assertion_id})
 
     def delete(self, artifact_id: str) -> None:
-        """Take an artifact out of every later resolution; its revisions stay."""
+        """Remove an artifact from every later resolution; its revisions stay."""
         with self._database.connection() as connection:
             run(connection, "delete_object", {"id": artifact_id})
 
     def load(self, artifacts: Sequence[LoadedArtifact]) -> None:
-        """Bring artifacts to what is declared, all of them or none; the same again does nothing.
+        """Bring artifacts to their declared state, all or none; the same declaration again does
+        nothing.
 
-        Raises: `ContextError` `context_unresolved` for an id that is somebody else's, or comes twice;
-        `invalid_body` for the owner level "project".
+        Raises: `ContextError` `context_unresolved` for an id of another organisation, or one that
+        comes twice; `invalid_body` for the owner level "project".
         """
         with self._database.connection() as connection, connection.transaction():
             load(connection, artifacts, kind=ARTIFACT_TYPE)
@@ -148,9 +150,10 @@ class ArtifactStore:
         registry: ExtensionRegistry,
         project_id: str | None = None,
     ) -> ContextResolution:
-        """What the slot may take, in order, and what it takes without a person: one statement.
+        """The candidates of the slot, in order, and the refs it takes without a person: one
+        statement.
 
-        Fails closed: a project that is not one of the actor's gives nothing, without a statement.
+        Fails closed: a project outside the actor's projects yields nothing, without a statement.
         """
         project = (project_id or "").strip() or None
         if project is not None and project not in actor.project_ids:
@@ -190,9 +193,9 @@ class ArtifactStore:
     # ------------------------------------------------------------------ the record
 
     def record(self, choice: Choice) -> bool:
-        """Keep a choice, all of it or nothing; False where no row of it is new.
+        """Record a choice, all rows or none; returns False where no row is new.
 
-        From now on it is the latest one of its slot, also where it was there before another.
+        It becomes the latest choice of its slot, also when it was recorded before.
 
         Raises: `ContextError` `selection_incoherent` when three keys do not belong together.
         """
@@ -200,7 +203,7 @@ class ArtifactStore:
             return selections.record(connection, choice)
 
     def again(self, choice: Choice) -> None:
-        """Let a choice that is recorded be the latest one of its slot; its artifacts may be gone."""
+        """Make a recorded choice the latest choice of its slot again; its artifacts may be gone."""
         with self._database.connection() as connection, connection.transaction():
             selections.again(connection, choice)
 
@@ -218,9 +221,9 @@ class ArtifactStore:
     def latest(
         self, org_id: str, *, run_id: str, package_name: str, slot_id: str
     ) -> tuple[ResolvedContextRef, ...] | None:
-        """The refs that were chosen last for a slot of a run, as pinned, from narrow to broad.
+        """The refs of the latest choice for a slot of a run, as pinned, from narrow to broad.
 
-        Empty where nothing was chosen; `None` where nothing has been recorded.
+        Empty where the choice was to take no ref; `None` where no choice is recorded.
         """
         with self._database.connection() as connection:
             return selections.latest(
@@ -230,26 +233,27 @@ class ArtifactStore:
     # ------------------------------------------------------------------------ plans
 
     def keep_plan(self, plan: ContextPlan) -> str:
-        """Keep what was offered, once; its token."""
+        """Store an offer once; returns its token."""
         with self._database.connection() as connection:
             plans.keep(connection, plan)
         return plan.token
 
     def plan(self, token: str) -> ContextPlan | None:
-        """What was offered under `token`; `None` where nothing was."""
+        """The offer with this token; `None` for an unknown token."""
         with self._database.connection() as connection:
             return plans.load(connection, token)
 
     def offered_before(self, asking: ContextPlan) -> ContextPlan | None:
-        """What the run and slot of `asking` were offered last."""
+        """The last offer to the run and slot of `asking`."""
         with self._database.connection() as connection:
             return plans.last_for(connection, asking)
 
     def forget_plans(self, *, before: datetime) -> int:
-        """Delete what was offered last before a moment; how many offers that were.
+        """Delete offers that were last made before `before`; returns their number.
 
-        A gate that waits since then loses its offer: a finalize with its token is refused with 409,
-        one without is held to the candidates of its own moment.  Selections stay.
+        A gate that waits with a deleted offer loses it: a finalize with the offer's token is
+        refused with 409, and a finalize without a token chooses from the candidates of that moment.
+        Selections stay.
         """
         with self._database.connection() as connection:
             return plans.forget(connection, before)
@@ -259,7 +263,7 @@ class ArtifactStore:
     def selections(
         self, org_id: str, parent_run_id: str, slot_id: str | None = None
     ) -> list[RecordedSelection]:
-        """What was chosen in a run, oldest first."""
+        """The selections of a run, oldest first."""
         with self._database.connection() as connection:
             return selections.recorded(connection, org_id, parent_run_id, slot_id)
 
@@ -269,20 +273,20 @@ class ArtifactStore:
             return chosen(connection, run_id)
 
     def names(self, ids: Sequence[str], actor: Actor) -> dict[str, str]:
-        """Id → name of those artifacts that `actor` may see; a name may be empty."""
+        """Id → name, for the artifacts that `actor` may see; a name may be empty."""
         with self._database.connection() as connection:
             rows = every(connection, "list_names", {"ids": list(ids)} | _build_actor_params(actor))
         return {row["id"]: row["name"] for row in rows}
 
     def content(self, revision_id: str) -> str | None:
-        """The text of one exact revision; `None` where there is none."""
+        """The text of one exact revision; `None` where it does not exist."""
         with self._database.connection() as connection:
             row = one(connection, "load_representation", {"id": revision_id})
         return None if row is None else str(row["content"])
 
 
 def _build_actor_params(actor: Actor) -> dict[str, Any]:
-    """Who looks, as every statement about visible artifacts asks for it."""
+    """The actor as SQL parameters, the same for every statement about visible artifacts."""
     return {
         "org_id": actor.org_id,
         "principal_id": actor.principal_id,
@@ -313,6 +317,7 @@ def _build_context_ref(row: dict[str, Any]) -> ResolvedContextRef:
         extension=row["extension"],
         sourceScope=source_scope(row["visibility"], row["owner_level"]),
         ownerId=row["owner_id"],
-        # A gate refuses to show what looks like a credential, and a name may be anybody's doing.
+        # A gate refuses to show text that looks like a credential, and any person may have chosen
+        # the name.
         displayName=redact(row["name"])[:MAX_DISPLAY_NAME],
     )

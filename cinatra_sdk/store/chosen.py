@@ -1,4 +1,4 @@
-"""What was chosen in a run, with the words that people know artifacts by.
+"""The selections of a run, with the names that people know the artifacts by.
 
 chosen(connection, "r1")
     -> [ChosenContext(slot_id="voice", artifact_id="house-voice", name="House voice", revision=2, …)]
@@ -14,13 +14,13 @@ from cinatra_sdk.postgres.connection import Rows, every
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChosenContext:
-    """One ref of a selection; one without an artifact where the selection chose nothing."""
+    """One ref of a selection; without an artifact where the selection chose no ref."""
 
     package_name: str
     slot_id: str
     artifact_id: str | None
     name: str
-    """As the artifact is called today; empty where it has no name."""
+    """The artifact's name today; empty where it has no name."""
     revision: int | None
     """The number of the revision that was pinned, from 1."""
     revision_id: str | None
@@ -28,7 +28,7 @@ class ChosenContext:
     extension: str | None
     source_scope: str | None
     selected_by: str | None
-    """user, agent, autonomous; `None` where nothing was chosen: nobody chose."""
+    """user, agent, autonomous; `None` where the selection chose no ref."""
     selection_mode: str
     selected_at: datetime
 
@@ -36,7 +36,7 @@ class ChosenContext:
 def chosen(connection: Rows, run_id: str) -> list[ChosenContext]:
     """Every selection of a run, the oldest first, each from narrow to broad.
 
-    One that a run went back to comes again, at the moment when that was.
+    A selection that a run returned to comes again, at the time of that return.
     """
     rows = every(connection, "list_chosen", {"run_id": run_id})
     return [ChosenContext(**row) for row in rows]

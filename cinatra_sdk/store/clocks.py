@@ -1,10 +1,10 @@
-"""No activation begins behind the clock of the one before.
+"""An activation never begins with a clock behind the run's previous activation.
 
-In: a run.  Out: nothing, once this process makes later ids than the run's newest checkpoint has
-(see `cinatra_sdk.engine.id_clock`).
+In: a run.  Out: nothing, once the ids that this process makes come after the id of the run's newest
+checkpoint (see `cinatra_sdk.engine.id_clock`).
 
-A few seconds are waited for; more is refused before anything of the run is touched, which would
-otherwise stand in a fork, and stay there.
+A difference of a few seconds is waited for.  A larger difference is refused before the run is
+touched, because otherwise the run would stand in a fork and stay there.
 """
 
 from __future__ import annotations
@@ -17,11 +17,13 @@ from cinatra_sdk.errors import StoreError
 from cinatra_sdk.postgres.connection import Rows, one
 
 PATIENCE: Final = 5.0
-"""Seconds that a clock may be behind: machines that are set by a time server differ by less."""
+"""Seconds that a clock may be behind; machines with a time server differ by less."""
 
 
 def await_clock(connection: Rows, run_id: str) -> None:
-    """Wait until this process's ids come after the run's; raises `StoreError` where that is long."""
+    """Wait until this process's ids come after the run's; raises `StoreError` if that takes too
+    long.
+    """
     row = one(connection, "newest_checkpoint", {"run_id": run_id}) or {}
     behind = seconds_behind(row.get("newest") or "")
     if behind > PATIENCE:

@@ -1,14 +1,14 @@
-"""The host's context beside the run that it is given for: whose word it is, before it counts.
+"""Checks that a host's context belongs to the run that it is given for.
 
 In: a run's id and tenant, the context that `start`, `answer` or `resume` was given, and the tenant
 that the caller named.  Out: the context bound to the run, or `ContextMismatch`.
 
     bound_context(host_context(run_id="r2", run_token="…"), run_id="r1", tenant="acme")
-        -> ContextMismatch: the context is for run 'r2', not for 'r1'
+    -> ContextMismatch: the context is for run 'r2', not for 'r1'
 
-A context that leaves its run unsaid speaks for the run it is given with.  One that leaves its
-tenant unsaid does too, unless it holds a credential: a token is somebody's, so that on a tenant's
-run the tenant has to be named, in the context or beside it (`tenant=`).
+A context without a run id counts for the run it is given with.  A context without a tenant does
+too, unless it holds a credential: a credential belongs to somebody, so for a tenant's run the
+caller must name the tenant, in the context or beside it (`tenant=`).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from cinatra_sdk.store.flows import DurableFlow
 def bound_context(
     given: HostContext | None, *, run_id: str, tenant: str, named: str | None = None
 ) -> HostContext:
-    """`given` for the run `run_id` of `tenant`; `named` is the tenant that the caller named beside it.
+    """`given`, bound to the run `run_id` of `tenant`; `named` is the caller's `tenant=`.
 
     Raises: `ContextMismatch`.
     """
@@ -52,15 +52,16 @@ def bound_context(
 
 
 def is_host_context(given: object) -> bool:
-    """False for one that was not made by `host_context`: from the wire, for instance."""
+    """Whether `host_context` made this context; False for a context from the wire, for instance."""
     return isinstance(given, HostContext) and context_of(given) is given
 
 
 def refuse_strangers(flow: DurableFlow, host: HostContext) -> None:
-    """Raise `NotConfigured` where something of this process would go to an address that only the run names.
+    """Raise `NotConfigured` where secrets of this process would go to an address that only the run
+    names.
 
-    The context's credentials to the run's own address, or the values of the flow's placeholders to
-    any address that it may call.
+    Secrets are the context's credentials, sent to the run's own address, and the values of the
+    flow's placeholders, sent to any address that the run may call.
     """
     if _holds_credentials(host) and not takes_credentials(flow.platform):
         about: Any = flow.platform.describe()

@@ -10,39 +10,41 @@ from typing import Any, Literal, Self
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class DecisionRecord(Mapping[str, Any]):
-    """Who decided what at which visit of a gate, when and why; nobody changes the row.
+    """Who decided what at which visit of a gate, when and why.  The row never changes.
 
     Its members can be read by name as well: `record["decided_by"]`, `dict(record)`.
     """
 
     run_id: str
     gate_id: str
-    """With the visit from the second on: `review`, `review#2`, `drafts/approve`."""
+    """The gate, with the number of its visit from the second visit on: `review`, `review#2`,
+    `drafts/approve`.
+    """
     tenant: str
     node: str
     visit: int
-    """1 for the first."""
+    """The first visit is 1."""
     step: int
-    """Of the approval policy; 0 is the setup."""
+    """Number of the step of the approval policy; 0 is the setup."""
     kind: Literal["approved", "rejected", "auto_skipped"]
     answer: Mapping[str, Any]
-    """What resumes the gate; of a setup gate `{input: value}` under `value`."""
+    """The JSON that resumes the gate; for a setup gate `{input: value}` under `value`."""
     decided_by: str
-    """The name that was given; `policy` where no person was asked."""
+    """The given name of the person; `policy` where no person was asked."""
     decided_at: datetime
-    """By the database's clock."""
+    """Time of the database's clock."""
     reason: str
     payload_sha256: str
-    """Of what the gate showed, as JSON with sorted keys; empty where nothing was shown."""
+    """Hash of the gate's payload, as JSON with sorted keys; empty where the gate showed nothing."""
     policy_sha256: str
-    """Of the approval policy that was in force."""
+    """Hash of the approval policy in force."""
 
     @classmethod
     def of(cls, row: Mapping[str, Any]) -> Self:
         return cls(**{name: row[name] for name in _NAMES})
 
     def to_json(self) -> dict[str, Any]:
-        """The record as JSON; the moment in ISO 8601, with its zone."""
+        """The record as JSON; the time in ISO 8601, with its zone."""
         return {**self, "decided_at": self.decided_at.isoformat()}
 
     def __getitem__(self, name: str) -> Any:

@@ -1,7 +1,7 @@
-"""Decisions in the database: which gate is open, the row that is kept, what was skipped.
+"""Decisions in the database: finds the open gate, records decisions, records skipped gates.
 
-A decision belongs to one visit of a gate and to what it showed then (`payload_sha256`): the first
-row counts, and nobody changes it.
+A decision belongs to one visit of a gate and to the payload that the gate showed
+(`payload_sha256`).  The first row counts, and no row ever changes.
 """
 
 from __future__ import annotations
@@ -40,17 +40,17 @@ from cinatra_sdk.store.rows import gates_in, refuse_ended
 from cinatra_sdk.text.people import recorded_name
 
 MOST_NAMED: Final = 3
-"""Artifacts that are gone, named one by one."""
+"""Withdrawn artifacts that an error names."""
 
 
 def refuse_credentials(decision: Decision, context: HostContext | None) -> None:
-    """A decision is kept: one of the host's own tokens must not be in it."""
+    """Refuse a decision that contains one of the host's own tokens, because decisions are kept."""
     if _holds_credentials(decision.wire(), context):
         raise AnswerInvalid("the answer holds a credential of this run", hint="leave it out")
 
 
 def refuse_credentials_in_inputs(given: Any, context: HostContext) -> None:
-    """Inputs are kept as well, and shown to whoever may look at the run."""
+    """Refuse inputs that contain one of the host's own tokens: inputs are kept and shown."""
     if _holds_credentials(given, context):
         raise InputInvalid(
             "an input holds a credential of this run",
@@ -59,7 +59,9 @@ def refuse_credentials_in_inputs(given: Any, context: HostContext) -> None:
 
 
 def refuse_credentials_in_names(context: HostContext, **names: str) -> None:
-    """What a run and its people are called is kept, and told in every list."""
+    """Refuse names that contain one of the host's own tokens: names of a run and of people are kept
+    and listed.
+    """
     for name, said in names.items():
         if _holds_credentials(said, context):
             raise InputInvalid(f"{name} holds a credential of this run", hint="give another one")
@@ -71,9 +73,10 @@ def _holds_credentials(value: Any, context: HostContext | None) -> bool:
 
 
 def refuse_withdrawn(platform: Platform, run_id: str, gate: Gate, answer: Answer) -> None:
-    """A choice of what is no longer there would end the run once it is finalized: it stays open.
+    """Refuse an answer that chooses withdrawn artifacts; the gate stays open.
 
-    What is withdrawn between this look and the finalize is refused there, and asked for again.
+    Otherwise the finalize would end the run.  An artifact that is withdrawn between this check and
+    the finalize is refused by the finalize, which asks the person again.
     """
     chooses = answer.approved and gate.form.selector is not None
     if not chooses or not isinstance(platform, KeepsArtifacts):
@@ -100,7 +103,7 @@ def keep_skips(
     host: HostContext,
     flow: DurableFlow,
 ) -> None:
-    """An audit row for every gate that the policy skipped: "no human" must be provable."""
+    """Write an audit row for every gate that the policy skipped: "no human" must be provable."""
     skipped = [decided for decided in decisions if decided["skipped"]]
     if not skipped:
         return
@@ -131,12 +134,14 @@ def keep_skips(
 def decision_row(
     row: Row, gate: Gate, decision: Decision, flow: DurableFlow | None, at: datetime
 ) -> dict[str, Any]:
-    """What is recorded.
+    """The row that records a decision.
 
-    flow: None where it cannot be made again: which policy it implies is then not known.
-    at:   the database's clock, for what resumes the gate; the row's own moment is the database's word.
+    flow: None where the flow cannot be rebuilt: then the policy that it implies is unknown.
+    at:   time of the database's clock, for the JSON that resumes the gate; the database itself sets
+          the time of the row.
 
-    Raises: `AnswerInvalid` where what would be recorded does not fit: the run is resumed from it.
+    Raises: `AnswerInvalid` where the recorded answer would not fit: the run is resumed from the
+    row.
     """
     stamped = replace(
         decision,
@@ -161,7 +166,7 @@ def decision_row(
 
 
 def _kept_value(gate: Gate, decision: Decision) -> JsonValue | _Unset:
-    """The value as it is kept: at a setup gate the inputs by their names, however they were sent."""
+    """The value as the row keeps it: at a setup gate always the inputs by their names."""
     if gate.step != SETUP_STEP or not decision.approved:
         return decision.value
     value = gate.check(decision).value
@@ -169,46 +174,48 @@ def _kept_value(gate: Gate, decision: Decision) -> JsonValue | _Unset:
 
 
 def filled_in(connection: Rows, run_ids: Sequence[str]) -> dict[str, dict[str, JsonValue]]:
-    """By run: the inputs that were answered at its setup gates.
+    """Run → the inputs that were answered at its setup gates.
 
-    The decisions are their only record, so that an answer and its inputs are kept at once.
+    Only the decisions hold these inputs, so that an answer and its inputs are stored together.
     """
     filled: dict[str, dict[str, JsonValue]] = {}
     found = {"run_ids": list(run_ids), "step": SETUP_STEP}
     for row in every(connection, "list_filled", found):
         value = row["answer"].get("value") if isinstance(row["answer"], Mapping) else None
-        if isinstance(value, Mapping):  # a version before kept a bare value
+        if isinstance(value, Mapping):  # an earlier version kept a bare value
             inputs = {name: one for name, one in value.items() if name not in GOVERNED_KEYS}
             filled.setdefault(row["run_id"], {}).update(inputs)
     return filled
 
 
 def _policy_hash(row: Row, flow: DurableFlow | None) -> str:
-    """sha256 of the policy in force; empty where only a flow that cannot be made would tell."""
+    """sha256 of the policy in force; empty where the policy is unknown because the flow cannot be
+    rebuilt.
+    """
     if row["policy"] is not None:
         return policy_hash(row["policy"]["policy"])
     return "" if flow is None else policy_hash(flow.approval_policy)
 
 
 def _payload_hash(gate: Gate) -> str:
-    """sha256 (hex) of what the gate shows, in canonical JSON."""
+    """sha256 (hex) of the gate's payload, in canonical JSON."""
     shown = json.dumps(gate.payload, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(shown.encode()).hexdigest()
 
 
 def decision_on(connection: Rows, run_id: str, gate: Gate) -> Row | None:
-    """What was decided on this visit of the gate and on what it shows."""
+    """The decision on this visit of the gate and on the payload that it shows."""
     key = {"run_id": run_id, "gate_id": gate.id, "payload_sha256": _payload_hash(gate)}
     return one(connection, "load_decision", key)
 
 
 def recorded_answer(connection: Rows, run_id: str, gate: Gate) -> Mapping[str, JsonValue] | None:
-    """What resumes the gate, as it was recorded; None where nothing was decided."""
+    """The recorded JSON that resumes the gate; None without a decision."""
     kept = decision_on(connection, run_id, gate)
     if kept is None:
         return None
     answer: dict[str, JsonValue] = kept["answer"]
-    # Refused is the name of somebody who decides now; this decision counts, whatever its name.
+    # Names are only checked when a person decides; a recorded decision counts with any name.
     return {**answer, "by": recorded_name(answer["by"])} if "by" in answer else answer
 
 
@@ -223,7 +230,7 @@ def open_gate(connection: Rows, row: Row, gate_id: str) -> Gate:
     refuse_ended(row)
     if problems:
         raise GateUnreadable(
-            f"gate '{gate_id}' is none that can be read in run '{row['run_id']}': {problems[0]}",
+            f"gate '{gate_id}' cannot be read in run '{row['run_id']}': {problems[0]}",
             hint="resume the run, which reads its gates again from its checkpoint, or stop it",
         )
     waiting = ", ".join(gate.id for gate in gates) or "none"
@@ -237,10 +244,10 @@ def is_decided(connection: Rows, row: Row, gate: Gate) -> bool:
 
 
 def standing_of(connection: Rows, run_id: str) -> tuple[str, str]:
-    """The run's status, and the gate of its first rejection; empty where nobody has rejected it.
+    """The run's status, and the gate of its first rejection; empty without a rejection.
 
-    Checkpoints say how a run goes on, and whoever runs flows may write them; a rejection is in a row
-    that nobody changes.
+    The rejection is read from its row, which never changes: every process that runs flows may write
+    checkpoints.
     """
     row = one(connection, "load_standing", {"run_id": run_id})
     return ("", "") if row is None else (row["status"], row["rejected_at_gate"] or "")

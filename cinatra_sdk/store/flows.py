@@ -1,7 +1,7 @@
-"""The flow of a stored run: what the store needs of it, and how it is made again.
+"""The flow of a stored run: the protocol that the store needs, and how a flow is rebuilt.
 
-The store knows nothing of OAS files.  Whoever can compile one registers a loader under the entry
-point group `oasflow.flow_loader`; the compiler of this project does.
+The store knows nothing of OAS files.  A compiler registers a loader under the entry point group
+`oasflow.flow_loader`, as this project's compiler does.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
 
 GROUP: Final = "oasflow.flow_loader"
 PLATFORMS: Final = "oasflow.platform"
-"""Entry points by kind of platform, for kinds that need the store's database.
+"""Group of entry points, named by the kind of platform, for kinds that need the store's database.
 
 Each is a function `(description, database, *, env, record, allow) -> Platform`, which raises
-`ValueError` as `platform_from` does.  The local platform of this project is one, `local`.
+`ValueError` as `platform_from` does.  This project's local platform is registered as `local`.
 """
 
 
 class DurableFlow(Protocol):
-    """A flow that can be kept and made again; `oas_compiler.Flow` is one."""
+    """A flow that can be stored and rebuilt; `oas_compiler.Flow` implements this protocol."""
 
     @property
     def name(self) -> str: ...
@@ -71,7 +71,7 @@ def load_flow(
     """The flow in `source`.
 
     Raises: `StoreError` when no loader is installed; `FlowChanged` when this version of the
-    compiler makes something else of the same bytes; the loader's own errors.
+    compiler makes another flow from the same bytes; the loader's own errors.
     """
     loaders = importlib.metadata.entry_points(group=GROUP)
     loader = next(iter(loaders), None)
@@ -84,11 +84,11 @@ def load_flow(
 
 
 def values_of(row: Row, own: Mapping[str, str]) -> dict[str, str]:
-    """The values of the run's placeholders, of which the row has the names only.
+    """The values of the run's placeholders; the row has only their names.
 
-    own: what this process lets its runs read.
+    own: the values that this process lends to its runs.
 
-    Raises: `NotConfigured` where one is lacking, or is none that any run may read.
+    Raises: `NotConfigured` where a value is missing, or must not be read by runs.
     """
     names: list[str] = row["env_names"]
     try:
@@ -107,7 +107,7 @@ def values_of(row: Row, own: Mapping[str, str]) -> dict[str, str]:
 
 
 def unfilled(row: Row) -> dict[str, str]:
-    """The run's placeholders, each left as it stands in the file."""
+    """The run's placeholders, each standing for itself, unfilled."""
     names = [name for name in row["env_names"] if isinstance(name, str)]
     return {name: "{{" + name + "}}" for name in names if not is_runtime_name(name)}
 
@@ -120,9 +120,10 @@ def platform_of(
     record: str | None,
     allow: Sequence[str] = (),
 ) -> Platform:
-    """The run's own platform, made again from its description as far as this process agrees.
+    """The run's own platform, rebuilt from its description as far as this process allows.
 
-    Raises: `NotConfigured` saying what this process lacks, or what is wrong with the description.
+    Raises: `NotConfigured`, which says what this process lacks, or what is wrong with the
+    description.
     """
     description = row["platform"]
     try:
@@ -135,7 +136,9 @@ def platform_of(
 
 
 def _remaker_of(description: object) -> Callable[..., Platform] | None:
-    """What makes a platform of this kind again; None where `platform_from` knows the kind."""
+    """The entry point that rebuilds a platform of this kind; None where `platform_from` knows the
+    kind.
+    """
     kind = description.get("kind") if isinstance(description, Mapping) else None
     if not isinstance(kind, str) or kind in {"http", "simulated"}:
         return None

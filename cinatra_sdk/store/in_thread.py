@@ -4,7 +4,7 @@
         def get(self, run_id: str) -> Run: ...
         aget = in_thread(get)              # await store.aget("r1")
 
-The work of the database is the same either way, and one piece of code keeps one set of promises.
+Both forms do the same database work with one implementation.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ S = TypeVar("S")
 def in_thread(
     method: Callable[Concatenate[S, P], R],
 ) -> Callable[Concatenate[S, P], Coroutine[Any, Any, R]]:
-    """`method` for an event loop, with its parameters and its result.
+    """`method` as a coroutine function with the same parameters and result.
 
-    Asked for by name when it is called, so that a subclass's own method counts.
+    The method is looked up by name at each call, so that a subclass's override counts.
     """
 
     @functools.wraps(method)

@@ -1,9 +1,9 @@
-"""The flows of stored runs in this process: given, known from lately, or compiled again.
+"""The flows of stored runs in this process: given by the caller, cached, or compiled again.
 
     flows = KnownFlows(database, env={"CRM": "https://crm"})
     flows.flow_of(connection, row)          ->  the flow that the run was started with
 
-A flow that is made again calls what the run's row describes, as far as this process agrees.
+A rebuilt flow calls the platform that the run's row describes, as far as this process allows.
 """
 
 from __future__ import annotations
@@ -30,31 +30,34 @@ from cinatra_sdk.store.rows import refuse_other_flow, refuse_other_lowering
 log = logging.getLogger("oasflow.store")
 
 KNOWN_FLOWS: Final = 128
-"""Compiled flows that are kept, one per run that was worked on lately."""
+"""Number of compiled flows that are cached, one per recently used run."""
 
 
 class Parts(TypedDict, total=False):
-    """What this process lends to runs that it goes on with."""
+    """The parts that this process lends to runs that it continues."""
 
     platform: Platform | None
-    """None makes each run's own again."""
+    """None rebuilds each run's own platform."""
     tools: Mapping[str, Callable[..., Any]] | None
     """Python functions of flows, by name."""
     env: Mapping[str, str] | None
-    """What runs may read of this process: values of placeholders, by name.  They may be secrets, so
-    the database keeps only the names."""
+    """Values of placeholders that runs may read, by name.  Values may be secrets, so the database
+    keeps only the names.
+    """
     settings: Mapping[str, str] | None
-    """Where runs may call and with which secrets, as `platform_from` reads it; None: the environment."""
+    """Addresses and secrets for the calls of runs, as `platform_from` reads them; None: the
+    environment.
+    """
     record: str | os.PathLike[str] | None
-    """The file to which calls that are simulated are appended."""
+    """The file to which simulated calls are appended."""
     allow: Sequence[str]
-    """Addresses that runs may call beside what they were started with."""
+    """Addresses that runs may call in addition to those they were started with."""
 
 
 def refuse_other_names(given: Iterable[str], known: type, of: str) -> None:
     """Raise `TypeError` for a keyword that the record `known` does not have, as Python does.
 
-    Keywords that are described by a `TypedDict` are looked at by type checkers only.
+    At run time Python itself does not check keywords that are typed by a `TypedDict`.
     """
     for name in given:
         if name not in known.__annotations__:
@@ -73,20 +76,20 @@ class KnownFlows:
         self._settings = parts.get("settings")
         self._record = None if record is None else os.fspath(record)
         self._allow = tuple(parts.get("allow") or ())
-        # By run and not by file: two tenants' flows may have the same bytes and other placeholder
-        # values, tools and credentials.
+        # Cached by run and not by file: two tenants' flows may have the same bytes but different
+        # placeholder values, tools and credentials.
         self._flows: OrderedDict[str, DurableFlow] = OrderedDict()
         self._made: list[Callable[[], Platform | None]] = []
         """Platforms made again from rows: their connections end with the store."""
 
     def close(self) -> None:
-        """End the connections of platforms that were made here."""
+        """Close the connections of platforms that this object made."""
         for platform in self._made:
             if callable(close := getattr(platform(), "close", None)):
                 close()
 
     def remember(self, run_id: str, flow: DurableFlow) -> DurableFlow:
-        """Keep the flow of a run that was worked on lately; the oldest go first."""
+        """Cache the flow of a run; the least recently used flow is dropped first."""
         self._flows[run_id] = flow
         self._flows.move_to_end(run_id)
         while len(self._flows) > KNOWN_FLOWS:
@@ -101,12 +104,12 @@ class KnownFlows:
         *,
         to_reject: bool = False,
     ) -> DurableFlow:
-        """The run's flow: the one given, one known here, or the stored bytes compiled again.
+        """The run's flow: the given one, a cached one, or the stored bytes compiled again.
 
-        to_reject: what the run asks for need not be lent to it, and the flow then calls nothing.
+        to_reject: the flow then needs no resources of this process, and makes no calls.
 
         Raises: `FlowChanged` where the flow is not the run's, `NotConfigured` where this process
-        lacks what the run asks for.
+        lacks something that the run needs.
         """
         if given is not None:
             refuse_runtime_names(given.env)
@@ -117,7 +120,7 @@ class KnownFlows:
         if known is not None:
             return known
         stored = one(connection, "load_flow", {"digest": row["digest"]})
-        assert stored is not None  # the run's row refers to it
+        assert stored is not None  # the run's row refers to this flow
         make = functools.partial(
             load_flow, bytes(stored["source"]), digest=row["digest"], tools=self._tools
         )
@@ -127,7 +130,8 @@ class KnownFlows:
         except NotConfigured:
             if not to_reject:
                 raise
-            # Nothing runs after a rejection, and nobody has to lend a hostile run anything for it.
+            # Nothing runs after a rejection, so a rejection must not require a process to lend
+            # resources to a hostile run.
             flow = make(env=unfilled(row), platform=Nowhere())
             refuse_other_lowering(row, flow)
             return flow
@@ -137,7 +141,8 @@ class KnownFlows:
     def flow_to_reject(
         self, connection: Rows, row: Row, given: DurableFlow | None
     ) -> DurableFlow | None:
-        """The run's flow; None where none can be made: nobody is kept from ending a run by its file.
+        """The run's flow; None where it cannot be rebuilt: a broken file must not prevent a
+        rejection.
 
         Raises: `FlowChanged` where `given` is another flow.
         """
@@ -157,15 +162,17 @@ class KnownFlows:
         made = platform_of(
             row, self._database, settings=settings, record=self._record, allow=self._allow
         )
-        # Those that nobody uses any more are forgotten.
+        # Platforms that are no longer used are dropped.
         self._made = [kept for kept in self._made if kept() is not None]
         self._made.append(_make_weak_reference(getattr(made, "beyond", None) or made))
         return made
 
 
 def _make_weak_reference(platform: Platform) -> Callable[[], Platform | None]:
-    """The platform as long as somebody else uses it; for good where it cannot be referred to so."""
+    """A reference that keeps the platform only while other code uses it; a lasting reference where
+    its class allows no weak references.
+    """
     try:
         return weakref.ref(platform)
-    except TypeError:  # a record with slots, of another package
+    except TypeError:  # a class with `__slots__`, from another package
         return lambda: platform

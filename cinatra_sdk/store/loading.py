@@ -1,11 +1,11 @@
-"""Artifacts brought to what somebody says they are, in one transaction.
+"""Brings artifacts to their declared state, in one transaction.
 
     load(connection, [LoadedArtifact(id="voice", org_id="o1", owner_id="bob", visibility="org",
                                      extensions=("@x/voice",), content="Plain words.")])
 
-The first time the artifact is added.  The second time nothing happens.  With another content it
-gets a revision, with another extension a classification; what it had is kept.  Two processes that
-load the same at once write it once: both take the artifacts' rows in the order of their ids.
+The first load adds the artifact; the same load again does nothing.  A changed content adds a
+revision, a further extension adds a classification; earlier ones stay.  Two processes that load the
+same artifact at the same time write it once: both lock the rows in the order of their ids.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class LoadedArtifact:
     """One artifact as a host declares it."""
 
     id: str
-    """Unique over all organisations, and among those loaded together."""
+    """Unique in all organisations, and among the artifacts of one load."""
     org_id: str
     owner_id: str
     owner_level: str = "user"
@@ -31,16 +31,16 @@ class LoadedArtifact:
     visibility: str
     """private, org, workspace, admin, team:ID, project:ID."""
     extensions: tuple[str, ...]
-    """What it counts as; a person's word."""
+    """Extensions to classify the artifact under, as a person's assertion."""
     content: str
 
 
 def load(connection: Rows, artifacts: Sequence[LoadedArtifact], *, kind: str) -> None:
-    """Within a transaction of the caller's, who rolls back where this raises.
+    """Load artifacts within the caller's transaction; the caller rolls back if this raises.
 
-    Raises: `ContextError` `context_unresolved` for an id that another organisation has, that is no
-    artifact, whose artifact was deleted, or that comes twice; `invalid_body` for an owner level that
-    no artifact can have.
+    Raises: `ContextError` `context_unresolved` for an id of another organisation, an invalid id,
+    the id of a deleted artifact, or one that comes twice; `invalid_body` for an owner level that no
+    artifact can have.
     """
     _refuse_unfit(artifacts)
     ordered = sorted(artifacts, key=lambda artifact: artifact.id)
@@ -62,7 +62,7 @@ def load(connection: Rows, artifacts: Sequence[LoadedArtifact], *, kind: str) ->
     run(connection, "load_representations", objects)
     pairs = sorted({(one.id, extension) for one in ordered for extension in one.extensions})
     claims = {"ids": [id_ for id_, _ in pairs], "extensions": [name for _, name in pairs]}
-    # A draft would stand in the way of the classification that is being given.
+    # A draft classification would block the new classification.
     run(connection, "archive_drafts", claims)
     run(connection, "load_assertions", claims)
 

@@ -1,13 +1,14 @@
-"""Plans: what a slot was offered, kept so that a choice from it holds though artifacts move on.
+"""Plans: the refs that a slot was offered, kept so that a choice from them holds when artifacts
+change.
 
     plan = ContextPlan(org_id="o1", parent_run_id="r1", …, refs=resolution.candidates)
     plan.token                  "9c1f…"; the same offer has the same token
-    keep(connection, plan)      written once; the second time it is younger
-    load(connection, token)     the plan; None for a token that names none
-    last_for(connection, plan)  what the owner of `plan` was offered last
-    forget(connection, moment)  offers are no evidence: what was offered last before then goes
+    keep(connection, plan)      stores the plan; storing it again only renews its time
+    load(connection, token)     the plan; None for an unknown token
+    last_for(connection, plan)  the last offer to the owner of `plan`
+    forget(connection, moment)  deletes plans that were last offered before then: they are no evidence
 
-A token is a name and no secret: whose plan it is has to be compared with who asks.
+A token is a name and not a secret: the caller must compare the plan's owner with the asker.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _TOKEN: Final = re.compile(r"[0-9a-f]{64}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextPlan:
-    """The refs that one slot of one run was offered, as they were then."""
+    """The refs that one slot of one run was offered, as they were at that time."""
 
     org_id: str
     parent_run_id: str
@@ -46,11 +47,13 @@ class ContextPlan:
 
     @property
     def owner(self) -> tuple[str, str, str, str]:
-        """Organisation, run, package and slot that the plan was made for."""
+        """Organisation, run, package and slot of the plan."""
         return self.org_id, self.parent_run_id, self.parent_package_name, self.slot_id
 
     def wire(self) -> list[JsonValue]:
-        """The refs under their camelCase keys; an artifact that is renamed is the same offer."""
+        """The refs under their camelCase keys, without names: renaming an artifact does not change
+        the offer.
+        """
         return [dict(ref.pinned()) for ref in self.refs]
 
 
@@ -70,14 +73,14 @@ def keep(connection: Rows, plan: ContextPlan) -> None:
 
 
 def load(connection: Rows, token: str) -> ContextPlan | None:
-    """The plan of `token`; `None` where there is none, or where it is no token at all."""
+    """The plan of `token`; `None` for an unknown or malformed token."""
     if _TOKEN.fullmatch(token) is None:
         return None
     return _read_plan_row(one(connection, "load_plan", {"token": token}))
 
 
 def last_for(connection: Rows, asking: ContextPlan) -> ContextPlan | None:
-    """What the owner of `asking` was offered last; `None` where there is no plan."""
+    """The last plan for the owner of `asking`; `None` where there is no plan."""
     keys = ("org_id", "parent_run_id", "parent_package_name", "slot_id")
     return _read_plan_row(one(connection, "last_plan", dict(zip(keys, asking.owner, strict=True))))
 
@@ -90,7 +93,7 @@ def _read_plan_row(row: Row | None) -> ContextPlan | None:
 
 
 def forget(connection: Rows, before: datetime) -> int:
-    """Delete what was offered last before a moment; how many plans that were."""
+    """Delete plans that were last offered before a moment; returns their number."""
     if before.tzinfo is None:
         raise ValueError("plans are forgotten before a moment with a time zone; this one has none")
     return len(every(connection, "delete_plans", {"before": before}))

@@ -1,4 +1,4 @@
-"""Rows of the table `runs`: into a `Run`, and from what an activation came to."""
+"""Rows of the table `runs`: read into a `Run`, and written from the result of an activation."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ def checked_run_id(text: str) -> str:
 def host_of(row: Row, given: HostContext, before_effect: Callable[[], None]) -> HostContext:
     """The context of this activation: identity from the row, credentials from the host.
 
-    `given` was bound to the run (`contexts.py`); raises `ContextMismatch` where the row has
-    become another's since.
+    `given` is bound to the run (`contexts.py`); raises `ContextMismatch` where the row's owner has
+    changed since.
     """
     policy = DERIVED if row["policy"] is None else row["policy"]["policy"]
     host = bound_context(given, run_id=row["run_id"], tenant=row["tenant"])
@@ -78,7 +78,7 @@ def ending_of(stop: Stop) -> dict[str, Any]:
 
 
 def rejected_after_all(ending: dict[str, Any]) -> dict[str, Any]:
-    """`ending` of a run with a rejection among its decisions, whatever its checkpoints say."""
+    """`ending`, changed to rejected: a rejection among the decisions wins over the checkpoints."""
     none = dict.fromkeys(("outputs", "branch", "error"))
     return {**ending, **none, "status": "rejected", "waiting": Json([])}
 
@@ -99,25 +99,27 @@ def failure_of(error: Exception, host: HostContext) -> dict[str, Any]:
 
 
 def file_label(file: str) -> str:
-    """The absolute path of a flow's file, as people are shown it; empty where there is none.
+    """The absolute path of a flow's file, as shown to people; empty where there is no file.
 
-    It is said from another folder, on another day: a path as somebody typed it would name another
-    file there.  Nothing ever opens it.
+    The path is absolute because it is read from another folder, later, where a relative path would
+    name another file.  The path is never opened.
     """
     try:
-        # No link is followed: people know the file by the path that was typed.
+        # Links are not resolved: people know the file by the path that they typed.
         return _clean_text(os.path.abspath(file)) if file else ""  # noqa: PTH100
-    except OSError:  # the working folder is gone
+    except OSError:  # the working folder was deleted
         return _clean_text(file)
 
 
 def _clean_text(text: str) -> str:
-    """`text` without what no database takes."""
+    """`text` without characters that no database stores."""
     return text.replace("\x00", "").encode("utf-8", "replace").decode("utf-8")
 
 
 def refuse_other_flow(row: Row, flow: DurableFlow) -> None:
-    """A run stays on the flow that it was started with, to the byte, and on its placeholders."""
+    """Raise `FlowChanged` unless the flow has the bytes and placeholders that the run was started
+    with.
+    """
     if flow.digest != row["digest"]:
         raise FlowChanged(
             f"run '{row['run_id']}' was started with flow '{row['flow_name']}' "
@@ -134,7 +136,9 @@ def refuse_other_flow(row: Row, flow: DurableFlow) -> None:
 
 
 def refuse_other_lowering(row: Row, flow: DurableFlow) -> None:
-    """A parked run resumed on a graph laid out otherwise would end silently as done."""
+    """Raise `FlowChanged` for a graph with another layout: a waiting run resumed on it would
+    silently end as completed.
+    """
     if flow.lowering != row["lowering"]:
         raise FlowChanged(
             f"run '{row['run_id']}' was started by another version of the compiler "
@@ -149,7 +153,7 @@ def refuse_ended(row: Row) -> None:
 
 
 def gates_in(row: Row) -> tuple[tuple[Gate, ...], tuple[str, ...]]:
-    """The gates that wait, and what of them cannot be read: place and problem."""
+    """The waiting gates, and the place and problem of each gate that cannot be read."""
     if not isinstance(row["waiting"], list):
         return (), ("waiting: it is no list",)
     gates: list[Gate] = []
@@ -163,7 +167,8 @@ def gates_in(row: Row) -> tuple[tuple[Gate, ...], tuple[str, ...]]:
 
 
 def run_of(row: Row, filled: Mapping[str, JsonValue]) -> Run:
-    """The row as a run.  What cannot be read of it is left out and named: others are not held up.
+    """The row as a run.  Unreadable parts are left out and named, so that other runs can still be
+    listed.
 
     filled: inputs that were answered at setup gates.
     """
@@ -211,4 +216,4 @@ _FITS: Final[Mapping[str, Callable[[Any], bool]]] = {
     "error": _is_object,
     "platform": lambda value: isinstance(value, Mapping),
 }
-"""Columns of JSON by what they hold where this project wrote them."""
+"""JSON columns by the type of value that this project wrote into them."""

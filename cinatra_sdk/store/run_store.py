@@ -1,21 +1,21 @@
-"""Durable runs: every run in Postgres, so that any process can go on with it.
+"""Durable runs: every run in Postgres, so that any process can continue it.
 
     with RunStore.open() as store:                       # DATABASE_URL, or the embedded server
         run = store.start(flow, {"topic": "x"})          # returns when finished or waiting
         for gate in run.waiting:
             run = store.answer(run.id, gate.id, Decision.approve(by="ann@example.org"))
 
-What holds, and by what:
+Guarantees, and the mechanism of each:
 * one activation of a run at a time: an advisory lock, on the connection that the checkpoints go
   through, so that a process that lost its lock cannot write either;
 * one decision per visit of a gate: the first row in an append-only table; the run is resumed
   from that row, never from the request;
 * a run stays on its flow: the sha256 of the file is in the row, and another flow is refused;
 * a run stays with its owner: a context of another run or tenant is refused (`contexts.py`);
-* a row asks and never takes: variables, addresses and files are this process's own (`flows.py`);
-* done means that the flow's own end wrote it, never that the engine has nothing left to do.
+* a row grants nothing: variables, addresses and files come from this process (`flows.py`);
+* a run is completed only when the flow's own end says so, never because the engine is idle.
 
-The `a…` twins run the same code in a thread: the database work is the same either way.
+The `a…` twins run the same code in a thread.
 """
 
 from __future__ import annotations
@@ -79,15 +79,15 @@ WAIT_SECONDS: Final = 30.0
 
 
 class Wanted(TypedDict, total=False):
-    """Which runs are listed; None asks for all.  Each condition has an index."""
+    """A filter for runs; None sets no condition.  Each condition has an index."""
 
     status: Status | None
     tenant: str | None
     flow: str | None
-    """The name of the flow, whichever version of its file."""
+    """The name of the flow, with any version of its file."""
     started_by: str | None
     older_than: timedelta | None
-    """Since when the run has not changed, by the database's clock."""
+    """Runs without a change for at least this time, by the database's clock."""
     newer_than: timedelta | None
     limit: int
 
@@ -106,14 +106,14 @@ class RunStore:
         """Open the store; creates its tables in the schema `oasflow`.
 
         dsn:      a Postgres DSN; None takes DATABASE_URL, else the embedded server.
-        platform: for runs that this process goes on with; None makes each run's own again.
-        tools:    Python functions of flows that this process goes on with.
-        env:      what runs that this process goes on with may read of it: values of placeholders,
-                  by name.  They may be secrets, so the database keeps only the names.
-        settings: where those runs may call and with which secrets, as `platform_from` reads it;
+        platform: for runs that this process continues; None rebuilds each run's own platform.
+        tools:    Python functions of flows that this process continues.
+        env:      values of placeholders, by name, that runs which this process continues may read.
+                  Values may be secrets, so the database keeps only the names.
+        settings: addresses and secrets for the calls of those runs, as `platform_from` reads them;
                   None takes the environment.
-        record:   the file to which calls that are simulated for those runs are appended.
-        allow:    addresses that those runs may call beside what they were started with.
+        record:   the file to which simulated calls of those runs are appended.
+        allow:    addresses that those runs may call in addition to those they were started with.
 
         Raises: `StoreError` naming the database without its password; `PlaceholderRefused` for a
         name in `env` that the runtime reads itself.
@@ -124,7 +124,7 @@ class RunStore:
 
     @property
     def database(self) -> Database:
-        """Where the runs are, for what lives beside them: artifacts and what was chosen of them."""
+        """The database of the runs, which also holds the artifacts and their selections."""
         return self._database
 
     def close(self) -> None:
@@ -144,7 +144,8 @@ class RunStore:
 
     # ------------------------------------------------------------------ reading
 
-    # `tenant=` names whose run it has to be; to others it is not there.  None asks for anybody's.
+    # `tenant=` restricts a method to that tenant's runs: other runs count as missing. None: every
+    # tenant's runs.
 
     def get(self, run_id: str, *, tenant: str | None = None) -> Run:
         """Raises: `RunNotFound`."""
@@ -152,7 +153,7 @@ class RunStore:
             return tell_run(connection, load_row(connection, run_id, tenant))
 
     def list(self, **wanted: Unpack[Wanted]) -> Runs:
-        """Runs, the latest change first; without `limit` 100 of them."""
+        """Runs, the latest change first; at most `limit`, by default 100."""
         refuse_other_names(wanted, Wanted, "RunStore.list()")
         given = {**dict.fromkeys(Wanted.__annotations__), "limit": 100, **wanted}
         with self._database.connection() as connection:
@@ -169,17 +170,17 @@ class RunStore:
     def find(self, prefix: str, *, tenant: str | None = None, to_act: bool = False) -> str:
         """The one run whose id is `prefix`, or begins with it; see `short_names.py`.
 
-        Without a tenant only the ids of runs of no tenant may be shortened.
-        to_act: something is done to the run, so that an id that somebody gave counts only whole.
+        Without a tenant, only ids of runs without a tenant may be shortened.  to_act: the caller
+        will act on the run, so an id that a person chose must be written in full.
 
-        Raises: `RunNotFound` when there is none, or are several.
+        Raises: `RunNotFound` when no run fits, or several do.
         """
         with self._database.connection() as connection:
             rows = every(connection, "find_runs", {"prefix": prefix, "tenant": tenant})
         return the_one_meant(prefix, rows, tenant=tenant, to_act=to_act)
 
     def decisions(self, run_id: str, *, tenant: str | None = None) -> DecisionRecords:
-        """Who decided what, when and why, in order; skipped gates too."""
+        """The decisions of a run, in order, with the skipped gates."""
         with self._database.connection() as connection:
             load_row(connection, run_id, tenant)
             rows = every(connection, "list_decisions", {"run_id": run_id})
@@ -188,9 +189,9 @@ class RunStore:
     def flow(
         self, run_id: str, *, tenant: str | None = None, to_reject: bool = False
     ) -> DurableFlow:
-        """The flow of a run, made again from the stored bytes where this process lacks it.
+        """The flow of a run, rebuilt from the stored bytes where this process has not cached it.
 
-        to_reject: what the run asks for need not be lent to it, and the flow then calls nothing.
+        to_reject: the flow then needs no resources of this process, and makes no calls.
         """
         with self._database.connection() as connection:
             row = load_row(connection, run_id, tenant)
@@ -211,7 +212,7 @@ class RunStore:
     ) -> Run:
         """Begin a run and drive it to its end or its first gate.
 
-        by: who starts it, for whoever is asked to go on with it.
+        by: the person who starts the run, shown to people who are asked to continue it.
 
         Raises: `InputInvalid`, `PolicyInvalid`, `ContextMismatch` (the context is another run's or
         tenant's) before anything is stored; `StoreError` when the run id is taken.  A node that
@@ -261,7 +262,7 @@ class RunStore:
     def _bind_context(
         self, context: HostContext | None, run_id: str | None, tenant: str
     ) -> tuple[HostContext, str]:
-        """The context of a run that begins, and the run's id; raises `ContextMismatch`."""
+        """The context of a new run, and the run's id; raises `ContextMismatch`."""
         said = context if is_host_context(context) else None
         name = checked_run_id(run_id or (said.run_id if said else "") or uuid.uuid4().hex)
         whose = tenant or (said.tenant if said else "")
@@ -284,10 +285,10 @@ class RunStore:
         Raises: `AnswerInvalid`, `GateClosed`, and what the platform's `withdrawn` raises (see
         `KeepsArtifacts`) before anything is written; so are `RunNotFound`, `RunEnded`,
         `FlowChanged` when `flow` is not the run's, `ContextMismatch` when `context` is another
-        run's or tenant's, `NotConfigured` when the run asks for what this process was not given.
-        A rejection needs no flow: where none can be made again, the run ends all the same.
-        `RunBusy` when another process holds the run for longer than `wait` seconds (the decision
-        is kept, and counts).
+        run's or tenant's, `NotConfigured` when the run asks for what this process was not given.  A
+        rejection needs no flow: a run whose flow cannot be rebuilt ends all the same.  `RunBusy`
+        when another process holds the run for longer than `wait` seconds (the decision is kept, and
+        counts).
         """
         with self._database.connection() as connection:
             row = load_row(connection, run_id, tenant)
@@ -309,7 +310,7 @@ class RunStore:
         if made is not None:
             refuse_withdrawn(made.platform, run_id, gate, answer)
         with self._database.connection() as connection, connection.transaction():
-            # Under the row's lock: nobody stops the run between this look and the record.
+            # Under the row's lock: no process can stop the run between this check and the record.
             row = load_row(connection, run_id, row["tenant"], query="lock_row")
             gate = open_gate(connection, row, gate_id)
             kept = decision_row(row, gate, decision, made, clock(connection))
@@ -331,7 +332,7 @@ class RunStore:
         on_event: OnEvent | None = None,
         wait: float = WAIT_SECONDS,
     ) -> Run:
-        """Go on with a run whose process died, or try a failed one again from where it failed.
+        """Continue a run whose process died, or retry a failed run from the node that failed.
 
         A waiting run without a new decision stays as it is.  Raises: as `answer`.
         """
@@ -346,14 +347,14 @@ class RunStore:
     def stop(
         self, run_id: str, *, by: str = "", reason: str = "", tenant: str | None = None
     ) -> Run:
-        """End a run for good without a decision, whatever it is doing and whatever is wrong with it.
+        """End a run for good without a decision, in any status but completed or rejected.
 
-        Neither its flow nor its gates are looked at.  A process that drives the run right now makes
-        no further call.  Who, why and when stay in the run's row; one that is stopped stays as it was
-        stopped first.
+        The flow and the gates are not read.  A process that drives the run right now makes no
+        further call.  Who, why and when are kept in the run's row; stopping a stopped run changes
+        nothing.
 
         Raises: `RunEnded` for a run that is completed or rejected; `AnswerInvalid` for a name or a
-        reason that is refused at a gate, too.
+        reason that a gate would refuse too.
         """
         said = {"run_id": run_id, "tenant": tenant, "by": person_name(by), "reason": reason}
         check_answer_value(reason)
@@ -366,7 +367,7 @@ class RunStore:
 
     # ------------------------------------------------------------------ async twins
 
-    # Cancelling the caller of a twin does not stop what runs in the thread: see `stop`.
+    # Cancelling the caller of a twin does not stop the work in the thread: see `stop`.
 
     aget = in_thread(get)
     alist = in_thread(list)  # noqa: A003 - the method above

@@ -1,14 +1,14 @@
-"""The record of what was chosen for the slots of a run.
+"""The record of the choices for the slots of a run.
 
-    record(connection, choice)      within a transaction; False where every row is there already
-    again(connection, choice)       one that is recorded counts as the last one once more
+    record(connection, choice)      within a transaction; False where every row exists already
+    again(connection, choice)       makes a recorded choice the latest choice again
     pinned(connection, choice, triples)  the refs as they were recorded
-    latest(connection, …)           the refs that a child of the run takes over
+    latest(connection, …)           the refs that a child of the run inherits
     recorded(connection, …)         the rows, oldest first
 
-A choice has a row in `run_context_selections` for each ref and a key for all of them.  The order
-in which choices were made is that of `context_finalizes`: A, B and A again are three of them,
-though the third writes no row of its own.
+A choice has a row in `run_context_selections` for each ref, all with one key.  `context_finalizes`
+keeps the order of the choices: A, B and A again are three entries there, though the third choice
+adds no row to `run_context_selections`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from cinatra_sdk.postgres.connection import Row, Rows, every, one, run
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """What is to be recorded: refs that the resolver gave, for one slot of one run."""
+    """A choice to record: refs that the resolver gave, for one slot of one run."""
 
     org_id: str
     parent_run_id: str
@@ -36,14 +36,14 @@ class Choice:
     slot: AgentContextSlot
     refs: tuple[ResolvedContextRef, ...]
     handed_on: bool = False
-    """The refs are what a parent's selection chose: an agent hands them on, nobody picks."""
+    """The refs come from a parent's selection: an agent passes them on, no person chooses."""
 
     @property
     def key(self) -> str:
         return self.key_of([ref.triple for ref in self.refs])
 
     def key_of(self, triples: Sequence[PinnedTriple]) -> str:
-        """The key that these triples would have, chosen for the same slot of the same run."""
+        """The key of a choice of these triples for the same slot of the same run."""
         return selection_key(
             parent_run_id=self.parent_run_id,
             parent_package_name=self.parent_package_name,
@@ -70,12 +70,13 @@ class RecordedSelection:
 
 
 def record(connection: Rows, choice: Choice) -> bool:
-    """Within a transaction of the caller's, who rolls back where this raises.
+    """Record a choice within the caller's transaction; the caller rolls back if this raises.
 
     Raises: `ContextError` `selection_incoherent` when three keys do not belong together.
     """
     refs = sorted({ref.triple: ref for ref in choice.refs}.values(), key=lambda ref: ref.triple)
-    # Whoever deletes one of the artifacts waits for the rows, or has committed before the check.
+    # A concurrent delete of an artifact waits for these row locks, or has committed before the
+    # check.
     every(connection, "share_objects", {"ids": [ref.artifact_id for ref in refs]})
     _check_coherence(connection, choice.org_id, refs)
     written = [
@@ -91,7 +92,9 @@ def record(connection: Rows, choice: Choice) -> bool:
 
 
 def again(connection: Rows, choice: Choice) -> None:
-    """Within a transaction: a choice that is recorded is the last one; nothing where it is not."""
+    """Within a transaction: make a recorded choice the latest; does nothing for an unrecorded
+    choice.
+    """
     if (
         one(connection, "find_finalize", _build_choice_params(choice) | {"key": choice.key})
         is not None
@@ -100,10 +103,10 @@ def again(connection: Rows, choice: Choice) -> None:
 
 
 def _insert_finalize(connection: Rows, choice: Choice) -> None:
-    """The last one is this choice, unless it is already.
+    """Add this choice to `context_finalizes`, unless it is the latest entry already.
 
-    The lock is held until the commit, so that the order of the rows is the order of the commits;
-    it comes after everything else that the transaction may wait for.
+    The lock is held until the commit, so that the order of the rows is the order of the commits.
+    It is taken after every other lock that the transaction may wait for.
     """
     about = _build_choice_params(choice) | {"key": choice.key}
     run(connection, "lock_finalizes", about)
@@ -115,7 +118,7 @@ def pinned(
 ) -> tuple[ResolvedContextRef, ...] | None:
     """The refs of exactly these `triples` as they are recorded, in the order given.
 
-    `None` where no choice of these triples and no other is recorded.
+    `None` where no choice of exactly these triples is recorded.
     """
     key = choice.key_of(triples)
     about = _build_choice_params(choice) | {"key": key}
@@ -129,7 +132,7 @@ def pinned(
 def latest(
     connection: Rows, org_id: str, *, run_id: str, package_name: str, slot_id: str
 ) -> tuple[ResolvedContextRef, ...] | None:
-    """The refs that were chosen last, from narrow to broad; `None` where nothing is recorded."""
+    """The refs of the latest choice, from narrow to broad; `None` where no choice is recorded."""
     rows = every(
         connection,
         "latest_selection",
@@ -148,7 +151,7 @@ def latest(
 def recorded(
     connection: Rows, org_id: str, parent_run_id: str, slot_id: str | None
 ) -> list[RecordedSelection]:
-    """The rows of a run, the batch that was chosen first first."""
+    """The rows of a run, in the order of the choices."""
     rows = every(
         connection,
         "list_selections",
@@ -191,7 +194,7 @@ def _build_selection_row(choice: Choice, ref: ResolvedContextRef, row_id: str) -
 
 
 def _build_choice_params(choice: Choice) -> dict[str, Any]:
-    """What all rows of a choice have in common."""
+    """The columns that all rows of a choice share."""
     return {
         "org_id": choice.org_id,
         "parent_run_id": choice.parent_run_id,

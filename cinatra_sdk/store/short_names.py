@@ -1,11 +1,11 @@
-"""Which run a person means by a shortened id.
+"""The run that a person means by a shortened id.
 
-In: what was typed and the runs that come into question, the whole id first.
+In: the typed text and the candidate runs, an exact match first.
 Out: one run id, or `RunNotFound`.
 
     "3f2a" among 3f2a91bc77d0            3f2a91bc77d0
     "mail" among mail, mail-2            mail: a whole id wins
-    "mail" among mail-2, to be approved  RunNotFound: nobody shortens an id that somebody gave
+    "mail" among mail-2, to be approved  RunNotFound: an id that a person chose cannot be shortened
 """
 
 from __future__ import annotations
@@ -17,15 +17,18 @@ from typing import Any, Final
 from cinatra_sdk.errors import RunNotFound
 
 _MADE_UP: Final = re.compile(r"[0-9a-f][0-9a-f-]{11,}")
-"""An id as the store and the command line make them; people give others."""
+"""The form of ids that the store and the command line make; people choose other ids."""
 SHORTEST: Final = 4
-"""Characters of a made-up id that say which run is to be acted on."""
+"""Fewest characters of a made-up id that name a run for an action."""
 
 
 def the_one_meant(
     typed: str, rows: Sequence[Mapping[str, Any]], *, tenant: str | None, to_act: bool
 ) -> str:
-    """Raises: `RunNotFound` when no run is meant, or it cannot be said which."""
+    """The run that a person means by a shortened id.
+
+    Raises: `RunNotFound` when no run fits, or several do.
+    """
     if not typed:
         raise RunNotFound("the run id is empty", hint="see oasflow runs")
     if not rows:
@@ -35,7 +38,7 @@ def the_one_meant(
         raise RunNotFound(f"no run begins with '{typed}'", hint=hint)
     first = str(rows[0]["run_id"])
     whole = first == typed
-    # Somebody else may have given their run the name by which a longer one is called for short.
+    # Another person may have chosen an id that is the beginning of a longer id.
     strangers = whole and len({row["tenant"] for row in rows}) > 1
     if strangers or (not whole and len(rows) > 1):
         hint = "name the run's tenant" if strangers else "see oasflow runs"

@@ -1,11 +1,12 @@
-"""What rendering may cost, counted: every value on the way, also those that are never put out.
+"""Counts the cost of rendering: every intermediate value, also values that are never output.
 
     {{ (a ~ a) ~ (a ~ a) }}                      each text that is made counts with its characters
     {% for x in rows %}{% if x == y %}…          each turn counts with the size of the loop's body
     {% if big == other %}{% endif %}             a comparison counts with what it looks at
 
-In: the tree of a checked template.  Out: the same tree, in which whatever makes or compares values
-goes through a filter that counts (`count_work`); and the budget that the filters take from.
+In: the tree of a checked template.  Out: the same tree, in which each operation that makes or
+compares values goes through a counting filter (`count_work`); and the budget that the filters use
+up.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ class StandIn(str):
 
 
 class Budget:
-    """What is left of one rendering."""
+    """The remaining budget of one rendering."""
 
     __slots__ = ("put", "turns", "work")
 

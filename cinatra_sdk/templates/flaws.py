@@ -4,8 +4,8 @@
     flaw("{% if a %}x")              ->  Flaw(line=1, says="{% if %} is not closed: {% endif %} is missing")
     flaw("{% set x = 1 %}")          ->  Flaw(line=1, says='there is no tag "set"; known are if, …')
 
-In: a text that Jinja refused.  Looks at the marks and at the words behind `{%`, once; the messages
-of the library speak of its own tokens, and say more of the text than findings may show.
+In: a text that Jinja refused.  Reads the marks and the words after `{%`, once; the library's own
+messages name its tokens, and quote more of the text than findings may show.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class _Tag:
 
 
 def flaw(text: str, line: int = 1) -> Flaw:
-    """What is wrong; where the marks do not show it, the `line` that the reader named."""
+    """The flaw; if the marks do not show it, the `line` that the reader named."""
     text = text[:_LONGEST]
     blocks: list[tuple[str, int]] = []
     for tag in _iterate_tags(text):

@@ -4,8 +4,8 @@
         ->  ("Dear ", Put(("name",)), ", ", Put(("refs", 0, "id"), as_json=True))
     parts_of("{% if a %}…")      ->  (): Jinja reads it
 
-Most templates are of this kind, and Jinja takes some 50 µs for each character of one.  It means
-what Jinja says that it means.
+Most templates are of this kind, and Jinja needs some 50 µs for each of their characters.  The
+result equals Jinja's.
 """
 
 from __future__ import annotations

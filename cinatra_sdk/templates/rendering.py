@@ -13,7 +13,7 @@ inputs.  Out: the same tree with the values put in, or `TemplateError`.
 * A name in UPPER_CASE without a value stays, as `{{NAME}}`: the platform fills it in.
 
 The language is a small part of Jinja: placeholders, paths into objects and lists, `if`, `for`,
-comparison, the filters and tests of `template_language.py`.  There are no calls, no assignments,
+comparison, the filters and tests of `language.py`.  There are no calls, no assignments,
 no multiplication and no globals, so a template can neither reach Python nor grow without bound.
 The returned tree may share parts with `values`: treat both as read-only.
 """

@@ -1,13 +1,13 @@
-"""Urls of a flow: a value in the path is one segment, whatever it holds.
+"""Urls of a flow: every value in the path becomes exactly one segment.
 
     template  https://crm.example.com/people/{{ name }}/notes?by={{ who }}
     values    {"name": "Ada/Lovelace?", "who": "a b"}
     url       https://crm.example.com/people/Ada%2FLovelace%3F/notes?by=a b
 
-Only what stands in a path that the author began is encoded: a value in front of the path's first
-slash says which host it is, and one behind `?` or `#` may be several parameters.  Whether the url
-may be called is asked of the whole of it, later (`cinatra_sdk/platform/origin.py`); a value that
-makes a dot segment is refused there, since servers decode `%2E` and `%2F` before they go by them.
+Only values in a path that the author began are encoded: a value before the path's first slash is
+part of the host, and a value after `?` or `#` may be several parameters.  The whole url is checked
+later (`cinatra_sdk/platform/origin.py`), which refuses a value that makes a dot segment, because
+servers decode `%2E` and `%2F` before they use a path.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from cinatra_sdk.templates.rendering import Renderer
 _NONCE: Final = secrets.token_hex(16)
 _PUT: Final = re.compile(f"\\ue000{_NONCE}<(.*?)\\ue001{_NONCE}>", re.DOTALL)
 _AUTHORITY: Final = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*)?://[^/?#]*")
-"""Scheme and host, or what a value leaves of them."""
+"""Scheme and host, or the part of them that the author wrote."""
 
 
 def render_url(template: Renderer, values: Mapping[str, Any]) -> str:

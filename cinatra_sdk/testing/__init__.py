@@ -6,9 +6,9 @@
 
 The double is `cinatra_sdk.platform.SimulatedPlatform`; give `stubs` to choose its answers.
 
-driving.py    `drive`, `adrive`, and what a driven run came to
-answering.py  a test's answers, matched with gates;  recording.py  the calls
-flows.py      what driving needs of a flow, and what is made up for one
+driving.py    `drive`, `adrive`, and the result of a driven run answering.py  a test's answers,
+matched with gates;  recording.py  the calls flows.py      the protocol of a drivable flow, and
+sampled inputs
 """
 
 from cinatra_sdk.testing.answering import AnswerLike, Answers

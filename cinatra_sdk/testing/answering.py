@@ -1,4 +1,4 @@
-"""What a test gives as answers, matched with the gates that ask."""
+"""The answers that a test gives, matched with the gates that ask."""
 
 from __future__ import annotations
 

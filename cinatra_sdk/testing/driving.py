@@ -1,4 +1,4 @@
-"""Driving a flow in memory, and what that came to."""
+"""Drives a flow in memory and returns the result."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from cinatra_sdk.testing.recording import Recorder
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What a driven run came to."""
+    """The result of a driven run."""
 
     status: Status
     """`waiting` when an answer was lacking, `failed` when a node failed."""
@@ -47,12 +47,12 @@ class Result:
     calls: tuple[RecordedCall, ...] = ()
     """The platform and tool calls, in order; a tool's has the method `TOOL`."""
     decisions: tuple[Mapping[str, JsonValue], ...] = ()
-    """What was decided at each gate, the skipped ones too."""
+    """The decision at each gate, also at skipped gates."""
     error: Exception | None = None
-    """Why a failed run failed."""
+    """The error of a failed run."""
 
     def calls_of(self, node: str) -> list[RecordedCall]:
-        """The calls that a node made, by its id or path."""
+        """The calls of the node with this id or path."""
         return [call for call in self.calls if node in {call.node, call.path}]
 
 
@@ -70,8 +70,8 @@ def drive(
 
     answers:  in order; or by node id (one answer for every visit, or a list of them); or a
               function of the gate.  None, or a gate without an answer, leaves the run waiting.
-    platform: who answers the calls; by default a simulation, in which inputs that only a caller
-              can supply are sampled where `params` lacks them.
+    platform: answers the calls; by default a simulation.  In a simulation, inputs that only a
+              caller can supply are sampled where `params` lacks them.
     stubs:    answers of the simulation, by node id, path or url suffix.
 
     Raises: `InputInvalid` for parameters, `AnswerInvalid` for an answer that does not fit.
@@ -148,7 +148,7 @@ class _Drive:
                 on_event=on_event,
             )
         except AnswerInvalid:
-            raise  # the mistake of a test, and no failure of the run
+            raise  # a mistake of the test, not a failure of the run
         except (FlowError, PlatformError) as error:
             return self._build_failed_result(graph.get_state(config, subgraphs=True), error)
         return Result(
@@ -162,7 +162,7 @@ class _Drive:
         )
 
     def _build_failed_result(self, snapshot: StateSnapshot, error: Exception) -> Result:
-        """What the run had done until it failed."""
+        """The result of a run up to its failure."""
         return Result(
             status="failed",
             messages=_read_message_texts(_iterate_entries(snapshot, "messages")),
@@ -174,7 +174,7 @@ class _Drive:
 
 
 def _iterate_entries(snapshot: StateSnapshot, key: str) -> Iterator[Mapping[str, JsonValue]]:
-    """The entries under `key`, those of a subflow that has not ended last."""
+    """The entries under `key`; the entries of an unfinished subflow come last."""
     yield from (snapshot.values or {}).get(key) or ()
     for task in snapshot.tasks:
         if isinstance(task.state, StateSnapshot):
@@ -187,7 +187,9 @@ def _read_message_texts(messages: Iterable[Mapping[str, JsonValue]]) -> tuple[st
 
 @dataclass(frozen=True, slots=True)
 class _OnLoop:
-    """What `advance` needs of a graph, run on an event loop while `advance` waits in a thread."""
+    """The graph methods that `advance` needs, run on an event loop while `advance` waits in a
+    thread.
+    """
 
     graph: Graph
     loop: asyncio.AbstractEventLoop

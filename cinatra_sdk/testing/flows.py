@@ -1,4 +1,4 @@
-"""What driving needs of a flow, and what is made up for one."""
+"""The protocol of a flow that can be driven, its simulated platform and its sampled inputs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from cinatra_sdk.values.schema_sample import sample
 
 
 class DrivableFlow(Protocol):
-    """What `drive` needs of a flow; `oas_compiler.Flow` is one."""
+    """The members of a flow that `drive` needs; `oas_compiler.Flow` implements this protocol."""
 
     @property
     def tools(self) -> Mapping[str, Callable[..., Any]]: ...
@@ -43,18 +43,18 @@ def simulation(
     *,
     record: str | os.PathLike[str] | None = None,
 ) -> SimulatedPlatform:
-    """A simulation of `flow`: every call answered, and led past the gates where it can choose.
+    """A simulation of `flow` that answers every call, with answers that lead past gates where
+    possible.
 
-    `stubs` win: one that matches a call, by path, id or url suffix, replaces what would be
-    chosen for it; for every other call the choice stands.
+    A stub that matches a call, by path, id or url suffix, replaces the chosen answer of that call.
     """
     return SimulatedPlatform(stubs, record=record, fallback=flow.steering)
 
 
 def sampled_inputs(flow: DrivableFlow) -> dict[str, JsonValue]:
-    """Made-up values for inputs without a default that no person would be asked for.
+    """Made-up values for inputs that have no default and that no gate asks a person for.
 
-    The run's own id is the host's to set, and is never made up.
+    The run's own id is never made up: only the host sets it.
     """
     schema: Any = flow.input_schema
     return {

@@ -27,7 +27,7 @@ from cinatra_sdk.platform.simulated import recorded_call
 
 @dataclass(slots=True)
 class Recorder:
-    """A platform that keeps every call, and wraps tools so that theirs are kept too."""
+    """A platform that records every call, and wraps tools so that their calls are recorded too."""
 
     inner: Platform
     calls: list[RecordedCall] = field(default_factory=list)
@@ -54,7 +54,7 @@ class Recorder:
         return self.inner.describe()
 
     def tool(self, name: str, tool: Callable[..., Any]) -> Callable[..., Any]:
-        """`tool`, with every call of it kept once it has ended."""
+        """`tool`, wrapped so that each call is recorded when it ends."""
         if inspect.iscoroutinefunction(tool):
 
             @functools.wraps(tool)
@@ -99,7 +99,7 @@ class Recorder:
 
 
 def _tool_call(name: str, values: dict[str, Any]) -> RecordedCall:
-    """The call that begins now; its values are copied, because the tool may change them."""
+    """The record of a call that begins; its values are copied, because the tool may change them."""
     metadata = get_config().get("metadata", {})
     # LangGraph's namespace of the node: "outer:task|inner:task", each part the name in its graph,
     # where `:` and `|` are written as %3A and %7C; a part without a task only counts.
@@ -112,7 +112,7 @@ def _tool_call(name: str, values: dict[str, Any]) -> RecordedCall:
 
 
 def _json_copy(result: Any) -> JsonValue:
-    """What a tool returned, as JSON; `None` where it is none, which then fails the node."""
+    """A tool's return value as JSON; `None` where it is not JSON, which then fails the node."""
     try:
         copied: JsonValue = json.loads(json.dumps(result, allow_nan=False, default=dict))
     except (TypeError, ValueError, RecursionError):

@@ -1,11 +1,12 @@
-"""A JSON or YAML document of a host or a store: a value, or one sentence that says why not.
+"""Reads a JSON or YAML document of a host or a store: returns a value, or refuses with one
+sentence.
 
     read_document("stubs.yaml", what="stubs file", most=8_000_000)      by the file's ending
     decoded(b'{"id": "a"}')                                              by the first character
 
 The same bounds and refusals for both: each key once, finite numbers of at most 64 bits, no depth
-that could exhaust a stack.  A refusal names the rule and the place, and nothing of the text but a
-key: the file may be another one than was meant.
+that could exhaust a stack.  A refusal names the rule and the place, and quotes only keys of the
+text, because the user may have named the wrong file.
 """
 
 from __future__ import annotations

@@ -1,15 +1,15 @@
-"""The one door to files that somebody else wrote: packages, trees, files named by a user.
+"""The only access to files of other authors: packages, trees, files named by a user.
 
     Folder("agents/email").read("SKILL.md", 1_000)     at most 1,000 bytes of a file of the folder
     Folder("agents/email").read("notes", 1_000)        OSError where `notes` is a link to /etc/passwd
     read_named("stubs.yaml", 1_000)                    a file that the user named may be a link
 
-A file of a folder is reached name by name, each looked at before it is opened.  A link is followed
-as long as it stays in the folder, wherever on the way it stands and whatever becomes of the names
-meanwhile.  Only ordinary files are opened: a pipe would wait for whoever writes to it, a device
-may act on being opened, and what /proc makes up while it is read is no file of anybody's.
+A file of a folder is reached name by name, and each name is checked before it is opened.  A link is
+followed as long as it stays in the folder, at any place of the path and even if names change
+meanwhile.  Only ordinary files are opened: a pipe would wait for its writer, a device may act when
+it is opened, and a file of /proc is made up while it is read.
 
-Every refusal is an `OSError` whose `strerror` says why, without a word of what a link leads to.
+Every refusal is an `OSError` whose `strerror` gives the reason, without the target of a link.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ def without_link(path: str, flags: int) -> int:
 
 
 def replace_file(path: str | os.PathLike[str], content: bytes) -> None:
-    """Put a file in place, all of it or nothing; an ordinary file of that name is replaced.
+    """Write a file completely or not at all; an ordinary file of that name is replaced.
 
     Anything else stays: a rename over a pipe or a device would put a file in its place, over
     `/dev/null` for the whole machine, and one over a link would leave its target as it was.

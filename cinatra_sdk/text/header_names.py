@@ -1,4 +1,4 @@
-"""Which headers the author of a flow may set: those that are sent; every other one is refused.
+"""The headers that the author of a flow may set; every other header is refused.
 
 In: a header as a flow declares it, and whether the call goes to the platform's own origin.
 Out: why the header cannot be sent, or nothing.
@@ -34,7 +34,7 @@ _TOKEN: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
 
 def folded(name: str) -> str:
-    """The name as servers compare it: those that hand headers on as variables read `_` as `-`."""
+    """The name as servers compare it: servers that pass headers on as variables read `_` as `-`."""
     return name.lower().replace("_", "-")
 
 

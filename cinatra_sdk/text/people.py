@@ -1,11 +1,11 @@
-r"""The name of whoever decides: written in one way only, and without a letter that nobody sees.
+r"""Names of people who decide: in one normal form, without invisible characters.
 
     person_name("  Jose\u0301  Lima ")   ->  "José Lima"
     person_name("ann\u200b@example.org")  ->  AnswerInvalid: 'by' holds U+200B (ZERO WIDTH SPACE) …
     recorded_name("ann\u200b@example.org")  ->  "ann<U+200B>@example.org"
 
-Names are compared by people in an audit: two that look the same must be the same.  A name that was
-recorded before that rule is not refused any more, and is shown with what nobody sees spelled out.
+People compare names in an audit: names that look the same must be the same.  A name that was
+recorded before this rule is shown with its invisible characters spelled out.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _MOST_MARKS: Final = 3
 def person_name(name: object) -> str:
     """`name` in Unicode's composed form (NFC), trimmed, with single blanks; empty stays empty.
 
-    Raises: `AnswerInvalid` for what is no text, too long, or holds something that is not seen.
+    Raises: `AnswerInvalid` for a name that is no text, too long, or has invisible characters.
     """
     if not isinstance(name, str):
         raise AnswerInvalid(f"'by' is a {type(name).__name__}, not a string")
@@ -54,7 +54,7 @@ def person_name(name: object) -> str:
 
 
 def recorded_name(name: object) -> str:
-    """A name that is kept already, as it may be shown and given on: whatever it is, none is refused."""
+    """A recorded name in a form for showing; never refused."""
     text = name if isinstance(name, str) else ""
     try:
         return person_name(text)
@@ -65,7 +65,7 @@ def recorded_name(name: object) -> str:
 
 
 def _escape_hidden_letters(name: str) -> Iterator[str]:
-    """The letters, each that is not seen and each mark that may be too many as its code."""
+    """The letters; invisible characters and surplus marks are replaced by their codes."""
     for letter in unicodedata.normalize("NFC", name):
         category = unicodedata.category(letter)
         hidden = category != "Zs" and (not letter.isprintable() or letter in INVISIBLE)

@@ -5,10 +5,10 @@
       1: stop                `<<` is a key like any other; a number or true/false as a key
       n: 017                 is its JSON text)
 
-Flows, their stored copies, stubs, context files and the frontmatter of a SKILL.md are read here,
-so that no two readers make two things of one text (tests/test_layers.py).  Anchors, aliases, tags
-but `!!str`, and several documents are refused: whoever reads the text must see what is there.
-Built on parser events, not on a composed tree, because composing is recursive.
+Flows, their stored copies, stubs, context files and the frontmatter of a SKILL.md are read here, so
+that one text never gets two meanings (tests/test_layers.py).  Anchors, aliases, tags except
+`!!str`, and several documents are refused: a reader must see the values in the text.  Built on
+parser events, not on a composed tree, because composing is recursive.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def read_yaml(
     max_depth: int = MAX_DEPTH,
     max_values: int = MAX_VALUES,
 ) -> Reading:
-    """The value of `text`, or everything that keeps it from being read; never raises."""
+    """The value of `text`, or all its flaws; never raises."""
     reading = Reading()
     reader = _Reader(reading, add or _return_root, plain, max_depth, max_values)
     try:

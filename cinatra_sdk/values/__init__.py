@@ -1,7 +1,7 @@
 """JSON values: strict, bounded, checked against schemas, and made up from them.
 
 json_values.py strict_json.py   what is JSON
-json_schema.py validation/      JSON Schema: is a value of it, and is it one at all
+json_schema.py validation/      JSON Schema: checks values, and schemas themselves
 patterns/                       regular expressions in linear time
 schema_sample.py pattern_sample.py   a value that a schema takes
 work.py                         one budget of work for all of them

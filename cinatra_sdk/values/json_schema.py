@@ -2,8 +2,8 @@
 
 first_problem({"type": "integer"}, "x")  ->  "the value: not of type 'integer', got string"
 
-A value may be a person's password or a customer's letter, and the sentence ends up in logs and
-in databases: it names the place, the rule and the type that came instead.
+A value may be a person's password or a customer's letter, and logs and databases keep the sentence:
+it names only the place, the rule and the type of the value.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ def first_problem(
 
     schema: the schema, or its JSON text.
 
-    A schema that is itself broken fits nothing, and so does one that takes too many steps: a check
-    that cannot be made is not passed.  `work` is a budget that several checks share.
+    No value fits a broken schema, or a schema that takes too many steps: a check that cannot be
+    made counts as failed.  `work` is a budget that several checks share.
     """
     try:
         text = schema if isinstance(schema, str) else text_of(schema)

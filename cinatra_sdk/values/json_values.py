@@ -1,4 +1,4 @@
-r"""Which values a run may hold: JSON that every database and every reader can keep.
+r"""The values that a run may hold: JSON that every database and every reader can store.
 
 In: a value from a caller, a platform, a tool or a person.  Out: nothing, or `ValueRefused`
 that names the place inside the value.
@@ -6,8 +6,8 @@ that names the place inside the value.
     check_value({"note": "a\x00b"}, where="input 'form'")
         -> ValueRefused: input 'form' /note holds a NUL character …
 
-Postgres refuses a NUL, msgpack an integer over 64 bit, JSON a NaN; one such value would end
-a run for good at its next checkpoint, so it is refused where it comes in.
+Postgres refuses a NUL, msgpack an integer over 64 bit, JSON a NaN; such a value would end a run for
+good at its next checkpoint, so it is refused where it enters.
 """
 
 from __future__ import annotations

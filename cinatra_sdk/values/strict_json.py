@@ -3,8 +3,8 @@
     read_json('{"a": 1}')                                    {"a": 1}
     read_json('{"a": NaN}'), '1e999', '{"a": 1, "a": 2}'     NotStrictJson
 
-A number that JSON does not have or no database keeps, a name that is said twice, half a letter:
-two readers take such a text for two things, so it is no JSON here.
+Refused are numbers that JSON lacks or no database stores, repeated names, and halves of surrogate
+pairs: two readers could read such a text differently.
 """
 
 from __future__ import annotations

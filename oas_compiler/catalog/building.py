@@ -1,4 +1,4 @@
-"""Cards of what is found while nodes, ports and data edges are built: OAS051 to OAS082."""
+"""Cards of the findings while nodes, ports and data edges are built: OAS051 to OAS082."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cards of what `oasflow deps` finds in packages and their child agents: DEP001 to DEP011."""
+"""Cards of the findings of `oasflow deps` in packages and their child agents: DEP001 to DEP011."""
 
 from __future__ import annotations
 

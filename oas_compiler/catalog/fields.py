@@ -1,4 +1,4 @@
-"""Cards of what is found in components and their fields: OAS020 to OAS039."""
+"""Cards of the findings in components and their fields: OAS020 to OAS039."""
 
 from __future__ import annotations
 

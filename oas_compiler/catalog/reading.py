@@ -1,4 +1,4 @@
-"""Cards of what is found while a document is read: OAS001 to OAS009, OAS018."""
+"""Cards of the findings while a document is read: OAS001 to OAS009, OAS018."""
 
 from __future__ import annotations
 

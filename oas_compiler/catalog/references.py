@@ -1,4 +1,4 @@
-"""Cards of what is found while references are followed: OAS010 to OAS019."""
+"""Cards of the findings while references are followed: OAS010 to OAS019."""
 
 from __future__ import annotations
 

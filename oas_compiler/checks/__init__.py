@@ -1,15 +1,16 @@
 """All rules, in groups: a subject in, findings out.
 
-    structure/  what lowering relies on: control edges, data edges, types, ports
-    cinatra/    what Cinatra's validator and compiler refuse (S, V, W, P and C rules)
+    structure/  conditions of lowering: control edges, data edges, types, ports
+    cinatra/    the rules of Cinatra's validator and compiler (S, V, W, P and C rules)
     context/    context slots and their selection
     guide/      the agent development guide, over a package folder
     safety/     sends without a gate, literal credentials, foreign addresses, endless loops
-    sense/      what nobody can have meant: inputs fed too late, messages that are no JSON
+    sense/      obvious mistakes: inputs fed too late, messages that are no JSON
 
-One rule, one file, one test file.  `compile_ir` applies `structure` alone: a flow that passes it
-has a graph.  `compile_flow` also refuses a context slot that no host could read, and one that nothing
-selects for, and warns of placeholders that stay unfilled.  `check` applies all: a file that passes it is also one that a host and a reviewer take.
+One rule, one file, one test file.  `compile_ir` applies `structure` alone: a flow that passes these
+rules has a graph.  `compile_flow` also refuses a context slot that no host could read or that no
+node selects for, and warns of placeholders without a value.  `check` applies all rules: hosts and
+reviewers accept a file that passes them.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ READING: tuple[CheckRule, ...] = (
     CheckRule(supported_kinds.card, "document", refuse_root),
     *(rule for rule in STRUCTURE if rule is not supported_kinds),
 )
-"""The rules for a flow that is only looked at: kinds of nodes that do not run are told, too."""
+"""The rules for a flow that is only shown; kinds of nodes that cannot run are allowed."""
 
 RUNNING: tuple[CheckRule, ...] = (
     *STRUCTURE,
@@ -42,7 +43,9 @@ RUNNING: tuple[CheckRule, ...] = (
     context_slot_unresolved,
     placeholder_not_filled,
 )
-"""The rules that keep a flow from being run: one that asks for context would run without any."""
+"""The rules that a flow must pass to run: without them, a flow could run without the context it
+asks for.
+"""
 
 RULES: tuple[CheckRule, ...] = (
     *structure.RULES,
@@ -52,11 +55,11 @@ RULES: tuple[CheckRule, ...] = (
     *safety.RULES,
     *sense.RULES,
 )
-"""Every rule, in the order in which a reader would ask; findings are sorted by place afterwards."""
+"""Every rule, in reading order; findings are sorted by place afterwards."""
 
 
 def run_rules(subject: Subject, findings: Findings, rules: Iterable[CheckRule] = RULES) -> None:
-    """Apply each rule that the subject has enough for."""
+    """Apply each rule whose precondition the subject meets."""
     there = {
         "document": True,
         "flow": subject.flow is not None,

@@ -1,11 +1,12 @@
-"""Where a templated address leads: to the platform, to a host that is written out, or to no one knows where.
+"""Classifies a templated address: the platform, a literal host, or a host that only the run
+decides.
 
     "{{CINATRA_BASE_URL}}/api/x"        ->  platform
     "/api/x", ""                        ->  path: the host it is taken from
     "https://api.example.com/x"         ->  host "api.example.com"
     "https://{{ tenant }}.example.com"  ->  templated: data of the run decides
 
-An `{{UPPER_CASE}}` name is filled in by whoever installs the flow, not by its data.
+The installation fills in an `{{UPPER_CASE}}` name, not the data of a run.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ _AUTHORITY = re.compile(r"[^/?#\\]*")
 _PLATFORM_AUTHORITY = re.compile(_PLATFORM_MARK + r"(:[0-9]+)?")
 
 CALLERS = ("ApiNode", "RemoteTool")
-"""Components whose `url` is called by a flow itself."""
+"""Components whose `url` a flow itself calls."""
 TRANSPORTS = (
     "SSETransport",
     "SSEmTLSTransport",
@@ -34,16 +35,16 @@ TRANSPORTS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Address:
-    """What can be said of an address before anything runs."""
+    """The facts about an address that are known before a run."""
 
     scheme: str = ""
     host: str = ""
-    """Of an address that is written out; empty otherwise."""
+    """Host of a literal address; empty otherwise."""
     platform: bool = False
     path: bool = False
-    """Only a path on the host that it is used with, or nothing at all."""
+    """Whether the address is only a path, on the host that it is used with, or empty."""
     templated: bool = False
-    """Whether values of the run decide on its host."""
+    """Whether values of the run decide the host."""
 
     @property
     def is_loopback(self) -> bool:
@@ -74,7 +75,7 @@ def read_address(text: str) -> Address:
 
 
 def addresses(subject: Subject, *types: str) -> Iterator[tuple[Written, str, Address]]:
-    """Each component of these types that has an address: the component, the field, the address."""
+    """(component, field, address) of each component of these types with an address."""
     for component in subject.of_type(*types):
         field = "agent_url" if component.type == "A2AAgent" else "url"
         text = component.value.get(field)

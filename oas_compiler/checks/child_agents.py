@@ -1,4 +1,4 @@
-"""The child agents that a flow calls, as the author wrote them; read by rules, no rule itself.
+"""The child agents that a flow calls, as the author wrote them.  For rules; not a rule itself.
 
 FlowNode metadata.cinatra.packageName "@x/mail"        ->  Called(package="@x/mail", …)
 AgentNode over an A2AAgent with that packageName       ->  the same
@@ -17,7 +17,7 @@ from oas_compiler.kinds.registry import find_kind
 from oas_compiler.text.marks import child
 
 CONTEXT = "context-resolution-for-"
-"""Part of the `purpose` of a FlowNode that resolves a context slot: no child of the author's."""
+"""Part of the `purpose` of a FlowNode that resolves a context slot, and so is no child agent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,17 +26,17 @@ class Called:
 
     node: Written
     package: str
-    """`packageName` of the node, or of the A2AAgent behind it; empty where there is none."""
+    """`packageName` of the node, or of its A2AAgent; empty where both have none."""
     pointer: str
-    """Of that packageName; of the node where there is none."""
+    """Pointer of that packageName, else of the node."""
     copied_from: str = ""
-    """`packageName` of the embedded subflow; empty where it has none."""
+    """`packageName` of the embedded subflow; may be empty."""
     is_remote: bool = False
-    """Whether an A2AAgent stands behind it: another agent for certain."""
+    """Whether the node calls an A2AAgent, which is always another agent."""
 
 
 def called_agents(subject: Subject) -> tuple[Called, ...]:
-    """Every such node of every flow, in file order; those of context slots are left out."""
+    """Every call of a child agent in every flow, in file order, without those of context slots."""
     by_pointer = {found.pointer: found for found in subject.components}
     types = {component.type for component in subject.components}
     nodes = subject.of_type(*filter(_runs_flows, types))
@@ -49,7 +49,7 @@ def _runs_flows(component_type: str) -> bool:
 
 
 def own_names(subject: Subject) -> frozenset[str]:
-    """What the package itself is called: in package.json and in the flow."""
+    """The names of the package itself, in package.json and in the flow."""
     root = subject.root
     names = (
         subject.package.manifest.get("name") if subject.package is not None else None,
@@ -98,7 +98,9 @@ def _is_context(node: Written) -> bool:
 
 
 def gates(subject: Subject) -> Iterator[Written]:
-    """Nodes at which a run can pause for a person, in any flow; also such that a child may have."""
+    """Nodes at which a run can pause for a person, in any flow; also nodes whose child may have
+    gates.
+    """
     for component in subject.components:
         about = component.cinatra
         pauses = (

@@ -1,4 +1,4 @@
-"""A document with every literal credential covered, for whoever shows what is in it.
+"""Covers every literal credential in a document that will be shown.
 
 In: a `Subject`.  Out: the document's value, in which each text that `check` would star (OAS204,
 OAS205, OAS212) is a label.  Equal credentials get equal labels, so that two versions can be compared.
@@ -7,7 +7,7 @@ OAS205, OAS212) is a label.  Equal credentials get equal labels, so that two ver
     "https://bob:hunter2@host/a?token=d41d8cd9…"  ->  "https://credential-2@host/a?credential-2"
     "Bearer sk-live0123…"                         ->  "sk-*** (credential 3)"
 
-Commands that show a flow compile the covered document, so no value can get into what they print.
+Commands that show a flow compile the covered document, so they cannot print a credential.
 """
 
 from __future__ import annotations
@@ -25,23 +25,25 @@ from oas_compiler.ir import JsonValue
 from oas_compiler.text.secrets import without_secrets
 
 _MARKS: Final = re.compile(r"\{\{[^{}'\"]*\}\}")
-"""Placeholders of a covered text stay: without them its node would have other inputs."""
+"""Placeholders inside a covered text stay, because they define inputs of its node."""
 _ADDRESS: Final = re.compile(
     r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*://)(?P<authority>[^/?#\\\s]*)(?P<path>[^?#\s]*)(?P<rest>\S*)"
 )
 _SHORTEST_PART: Final = 8
-"""Shorter ones are covered where they are the whole text only: they are parts of ordinary words."""
+"""Shorter values are covered only where they are the whole text, because they occur in ordinary
+words.
+"""
 _MOST_PARTS: Final = 200
 
 
 @dataclass(slots=True)
 class Labels:
-    """What the credentials of one command are called."""
+    """The labels of the credentials in one command."""
 
     by_value: dict[str, str] = field(default_factory=dict, repr=False)
 
     def covered(self, subject: Subject) -> JsonValue:
-        """The value of the document; the very same where there is nothing to cover."""
+        """The document's value with labels; the same object where there is nothing to cover."""
         own = [text.value for text in _find_credentials(subject)]
         for secret in own:
             self.by_value.setdefault(secret, _make_label(secret, len(self.by_value) + 1))
@@ -73,7 +75,7 @@ class Labels:
 
 
 def _make_label(secret: str, number: int) -> str:
-    """What stands for a credential: its number, and what of it is none."""
+    """The label of a credential: its number, and its parts that are no secret."""
     address = _ADDRESS.fullmatch(secret)
     if address is not None:
         user = f"credential-{number}@" if "@" in address["authority"] else ""

@@ -1,4 +1,4 @@
-"""Names that say that a value is a credential, and whether such a value is one that is written out.
+"""Recognises names of credentials, and literal credentials under such names.
 
     "X-Api-Key", "access_token", "clientSecret"          names of credentials
     "max_tokens", "next_page_token", "token_count"       none
@@ -32,10 +32,12 @@ _ENDINGS: Final = (
     "password", "secretkey", "secretaccesskey",
 )  # fmt: skip
 _WEAK: Final = frozenset({"token", "secret", "cookie", "setcookie", "authorization", "idtoken"})
-"""Names that mean other things too, outside headers: a value without a digit is a word."""
+"""Names that have other meanings outside headers: there, a value without a digit is an ordinary
+word.
+"""
 _LONGEST_NAME: Final = 80
 _LONGEST_VALUE: Final = 10_000
-"""Characters; what is longer is a text and no credential."""
+"""Characters of the longest credential; a longer value is a text."""
 _SHORTEST: Final = 6
 _SCHEMES: Final = ("basic", "bearer", "token", "apikey", "digest")
 _STANDS_FOR: Final = (
@@ -58,10 +60,10 @@ def is_credential_name(name: str) -> bool:
 
 
 def looks_written(name: str, value: str, *, in_header: bool) -> bool:
-    """Whether the value under the name of a credential is the credential itself.
+    """Whether the value under the name of a credential is a literal credential.
 
-    In a header everything is that does not stand for another value; in other places a name such
-    as "token" may be a word of the author's own.
+    In a header, every value that is no placeholder counts; elsewhere a name such as "token" may be
+    an ordinary word of the author.
     """
     plain = name.replace("_", "").replace("-", "").casefold()
     if len(value) > _LONGEST_VALUE or _stands_for_another(value):
@@ -82,7 +84,7 @@ def looks_written(name: str, value: str, *, in_header: bool) -> bool:
 
 
 def stands_under(keys: Collection[str], members: Collection[str]) -> bool:
-    """Whether one of the keys is one of the members; the name of a definition is none."""
+    """Whether one of the keys is one of the members; names of definitions do not count."""
     around = ""
     for key in keys:
         if key in members and around != DEFINITIONS:
@@ -106,6 +108,6 @@ def _without_scheme(value: str) -> str:
 
 
 def _names_one(value: str) -> bool:
-    """Whether the value is the name of a credential: "x-api-key", "my-password"."""
+    """Whether the value is only the name of a credential: "x-api-key", "my-password"."""
     plain = value.replace("-", "").casefold()
     return any(word in plain for word in ("key", "token", "secret", "password", "auth"))

@@ -1,6 +1,6 @@
-"""Recognising a credential that somebody wrote down.
+"""Recognises literal credentials in texts.
 
-In: a text.  Out: what kind of credential it holds, never the credential itself.
+In: a text.  Out: the kind of credential in it, never the credential itself.
 
     "Bearer sk-proj-4f0…"      ->  "an API key (sk-…)"
     "{{ api_key }}", "<KEY>"   ->  "", but "<sk-proj-4f0…>" and "{{ 'sk-proj-4f0…' }}" are
@@ -21,7 +21,7 @@ _SCHEMES: Final = (
     "postgres", "postgresql", "mysql", "mariadb", "mongodb", r"mongodb\+srv", "redis", "rediss",
     "amqp", "amqps", "mssql", "ftp", "psycopg", "psycopg2", "asyncpg", "pymysql",
 )  # fmt: skip
-"""Of addresses that are used with a password; the last ones as in `postgresql+asyncpg`."""
+"""Schemes of addresses that are used with a password; the last ones as in `postgresql+asyncpg`."""
 _KNOWN: Final = (
     ("sk-", "an API key (sk-…)", re.compile(r"(?<![A-Za-z0-9])sk-[A-Za-z0-9_-]{16,}")),
     ("gh", "a GitHub token (gh?_…)", re.compile(r"(?<![A-Za-z0-9])gh[opusr]_[A-Za-z0-9]{20,}")),
@@ -29,7 +29,7 @@ _KNOWN: Final = (
     ("xox", "a Slack token (xox?-…)", re.compile(r"xox[bpars]-[A-Za-z0-9-]{8,}")),
     ("AKIA", "an AWS access key (AKIA…)", re.compile(r"(?<![A-Za-z0-9])AKIA[0-9A-Z]{16}")),
     ("ASIA", "an AWS access key (ASIA…)", re.compile(r"(?<![A-Za-z0-9])ASIA[0-9A-Z]{16}")),
-    # a look behind, so that one run of characters is entered at its beginning only
+    # look-behind, so that a run of characters is searched from its beginning only
     (
         "eyJ",
         "a JSON web token (eyJ…)",
@@ -46,7 +46,7 @@ _KNOWN: Final = (
     (
         "hooks.slack.com/",
         "a Slack webhook address",
-        # made of X alone it is the one of Slack's own documents
+        # with X alone it is the example in Slack's documents
         re.compile(
             r"hooks\.slack\.com/(?:services|workflows|triggers)/[A-Za-z0-9]{6,40}/[A-Za-z0-9]{6,40}/"
             r"(?![Xx]{8})[A-Za-z0-9]{16,}"
@@ -55,7 +55,7 @@ _KNOWN: Final = (
     (
         "://",
         "an address with its password",
-        # with a digit, and of no host of one's own: what documents show as an example has neither
+        # with a digit, and not on an example host: examples in documents have neither
         re.compile(
             # the schemes are looked back for, so that the search begins with a fixed text
             r"://(?:" + "|".join(rf"(?<={scheme}://)" for scheme in _SCHEMES) + ")"
@@ -78,7 +78,9 @@ _MIN_ENTROPY: Final = 4.5
 
 
 def known_credential(text: str) -> tuple[str, int]:
-    """The kind of the first credential of a well-known shape, and where it begins; `("", 0)` for none."""
+    """The kind and the offset of the first credential of a well-known shape; `("", 0)` without
+    one.
+    """
     if len(text) < _SHORTEST:
         return "", 0
     hits = (
@@ -91,7 +93,9 @@ def known_credential(text: str) -> tuple[str, int]:
 
 
 def credential(text: str) -> str:
-    """The kind of credential, by shape or by looking random; empty for none (Cinatra V17)."""
+    """The kind of credential, by its shape or its randomness; empty for no credential (Cinatra
+    V17).
+    """
     if len(text) < _SHORTEST:
         return ""
     kind, start = known_credential(text)
@@ -114,7 +118,7 @@ def _find_constant_credential(text: str) -> str:
 
 
 def is_stand_in(text: str) -> bool:
-    """Whether the whole text stands for a value that comes later: `{{ key }}`, `${KEY}`, `<KEY>`."""
+    """Whether the whole text is a placeholder: `{{ key }}`, `${KEY}`, `<KEY>`."""
     text = text.strip()
     if text.startswith("{{") and text.find("}}") == len(text) - 2:
         return True
@@ -128,7 +132,7 @@ def is_stand_in(text: str) -> bool:
 
 
 def random_text(text: str) -> str:
-    """What a part of the text is that looks random; empty for none."""
+    """A description of a part that looks random; empty where no part does."""
     for found in _RUN.finditer(text):
         word = found[0]
         if len(word) < _MIN_LENGTH or any(name in word.lower() for name in _STAND_INS):

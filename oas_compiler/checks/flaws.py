@@ -1,10 +1,10 @@
-"""What is wrong with a value, found apart from how it is told; no rule itself.
+"""Flaws of values, separate from their reports.  Not a rule itself.
 
     Flaw("max_steps is 200", "/data/max_steps", "write a whole number from 1 to 20")
     misspelt('"usr" of data is read by nobody', "/data/usr", "user")
         ->  hint: did you mean "user"?, and an edit that gives the key its name
 
-Rules that look into values find flaws at any depth (`Iterator[Flaw]`) and tell each with `tell`.
+Rules that check values find flaws at any depth (`Iterator[Flaw]`) and report each with `tell`.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from oas_compiler.ir import Place
 
 
 class Flaw(NamedTuple):
-    """One thing that is wrong, and where."""
+    """One problem and its place."""
 
     says: str
     pointer: str
     hint: str
     key: str = ""
-    """The name that a misspelt key gets; empty for a flaw that is none."""
+    """The right name of a misspelt key; empty for other flaws."""
 
 
 def misspelt(says: str, pointer: str, meant: str) -> Flaw:
-    """A key that is read by nobody, because it is almost another one."""
+    """The flaw of an unknown key that is almost a known key."""
     return Flaw(says, pointer, f'did you mean "{meant}"?', meant)
 
 
@@ -37,7 +37,7 @@ def tell(
 ) -> None:
     """Report a flaw with the edit that mends it, if there is one.
 
-    `place`: of the document or of package.json, whichever the pointer is of; `within`: ends the
+    `place`: makes a place of a pointer, in the document or in package.json; `within`: end of the
     message; `file`: as for `Report`.
     """
     report(

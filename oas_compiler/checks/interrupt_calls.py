@@ -1,12 +1,12 @@
-"""Where a Python program calls LangGraph's interrupt; read by rules, no rule itself.
+"""The places where a Python program calls LangGraph's interrupt.  For rules; not a rule itself.
 
     from langgraph.types import interrupt as ask
     def gate(state):
         return ask({"approved": True})        ->   Pause(function="gate", call=…)
 
-A function of that name which the program defines itself, or imports from elsewhere, is another.
-The gates of cinatra_sdk (build_hitl_gate) are found in the same way:
-`gate_builds` has the calls that make them, `gates_run` those that run a gate inside a function.
+A function `interrupt` that the program defines itself, or imports from another module, does not
+count.  The gates of cinatra_sdk (build_hitl_gate) are found in the same way: `gate_builds` gives
+the calls that make gates, `gates_run` the calls that run a gate inside a function.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def gate_builds(script: Script) -> tuple[Pause, ...]:
 
 
 def gates_run(script: Script) -> tuple[Pause, ...]:
-    """Every call inside a function that runs a gate: of its name, or of what a builder just made."""
+    """Every call inside a function that runs a gate, by its name or directly from the builder."""
     made = {id(found.call) for found in gate_builds(script)}
     if not made:
         return ()
@@ -101,7 +101,7 @@ def in_a_loop(pause: Pause) -> bool:
 
 
 def _collect_builder_names(script: Script) -> set[str]:
-    """What the program calls the functions of the SDK that make gates."""
+    """The program's names for the SDK's functions that make gates."""
     return {
         alias.asname or alias.name
         for node in script.nodes

@@ -1,10 +1,10 @@
-"""Data edges from nodes that never run before the node they feed; read by rules, no rule itself.
+"""Data edges from nodes that never run before the node they feed.  For rules; not a rule itself.
 
     write → send → end, an edge send.id → write.note, no other edge into write.note
         -> LateInput(node=write, port=note, edges=(that edge,), is_fed=False)
 
-Nothing is said of a flow whose control edges could not all be read, and of nodes that no path
-leads to: they have findings of their own.
+Flows with unreadable control edges, and unreachable nodes, are skipped: they have findings of their
+own.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from oas_compiler.ir import DataEdge, EndNode, FlowIR, Node, Port, StartNode
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LateInput:
-    """An input with data edges that can never carry anything to it."""
+    """An input with data edges that can never carry a value."""
 
     flow: FlowIR
     node: Node
     port: Port
     edges: tuple[DataEdge, ...]
-    """Those that come too late, in file order."""
+    """The edges that come too late, in file order."""
     is_fed: bool
     """Whether another edge can carry a value."""
     has_default: bool
     earlier: str
-    """A node that runs before and has an output of the same name; empty where there is none."""
+    """An earlier node with an output of the same name; empty where there is none."""
 
     @property
     def message(self) -> str:
@@ -92,7 +92,7 @@ def _of_node(
                 edges=tuple(late),
                 is_fed=len(late) < len(found),
                 has_default=port.default is not None
-                or isinstance(node, StartNode)  # whoever starts the flow gives it
+                or isinstance(node, StartNode)  # the caller of the flow gives it
                 or (isinstance(node, EndNode) and port.title in fallback),
                 earlier=_find_earlier_source(flow, node, late[0], before),
             )
@@ -107,7 +107,7 @@ def _find_earlier_source(flow: FlowIR, node: Node, edge: DataEdge, before: _Befo
 
 
 class _Before:
-    """Which nodes can have run before which, also around a loop; worked out once for all."""
+    """The nodes that can run before each node, also around a loop; computed once."""
 
     def __init__(self, flow: FlowIR) -> None:
         self._bit = {node_id: 1 << number for number, node_id in enumerate(flow.by_id)}

@@ -1,9 +1,9 @@
-"""Object literals of JavaScript in which users' inputs override what only the host may set.
+"""Object literals of JavaScript in which users' inputs override keys that only the host may set.
 
     { bearer_token: "", ...run.inputParams }     ->   ("bearer_token", 2)
     const { bearer_token, ...inputParams } = x   ->   nothing: that takes an object apart
 
-One pass over the code, with a stack of the brackets that are open.  No rule itself.
+One pass over the code, with a stack of open brackets.  Not a rule itself.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from oas_compiler.package.scripts import Script
 
 KEYS: Final = frozenset({"bearer_token", "approval_policy"})
 SPREAD: Final = frozenset({"inputParams", "input_params"})
-"""How the inputs that a user gave are called."""
+"""Names for the inputs of a user."""
 
 _TOKEN: Final = re.compile(r"""\.\.\.|[{}()\[\],]|[A-Za-z_$][\w$]*|(["'])( *)\1""")
 _PATTERN_END: Final = re.compile(r"\s*(?:=(?![=>])|\)\s*(?:=>|\{|:)|:)")
@@ -33,9 +33,9 @@ class _Open:
     keys: dict[str, list[int]] | None = None
     """Authoritative keys of a literal, with where they stand; `None` until there is one."""
     spread: int = -1
-    """Where users' inputs were last spread into it."""
+    """Offset of the last spread of users' inputs into it."""
     spreading: int = -1
-    """Where the spread begins that is being read."""
+    """Offset of the spread that is being read."""
     words: int = 0
     """Words of that spread."""
     is_next_key: bool = True

@@ -1,10 +1,10 @@
-"""The outline of a document as written: nodes, control edges, and the flows inside the nodes.
+"""Reads the outline of a document: nodes, control edges, and the flows inside the nodes.
 
     {"component_type": "MapNode", "id": "each", "subflow": {"$component_ref": "mail"}}
         -> OutlineNode(id="each", type="MapNode", inner=(Outline(pointer="/…/mail", …),))
 
 Read from the document and not from the IR, so that maps, catch branches and parallel flows count
-also where nothing can run them yet.
+even if they cannot run yet.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class _Reader:
                 continue
             source = self._end(edge, "from_node", by_id)
             target = self._end(edge, "to_node", by_id)
-            # a run is over at an EndNode, whatever leads on from it (OAS047)
+            # a run ends at an EndNode, even if an edge leaves it (OAS047)
             if source and target and nodes[source].type != "EndNode":
                 branch = _read_text(edge, "from_branch") or "next"
                 made = OutlineEdge(branch=branch, target=target, pointer=edge.pointer)
@@ -128,10 +128,10 @@ class _Reader:
         return self._document.locate(member) if member is not None else None
 
     def _end(self, located: Located, name: str, by_id: Mapping[str, str]) -> str:
-        """Pointer of the node of the flow that a member means; empty if it means none.
+        """Pointer of the flow's node that a member means; empty if it means no node.
 
-        By its id, as load.py reads it: a copy of a node, written out in place of a reference to
-        it, means the node that the flow lists.
+        The id decides, as in load.py: a copy of a node, written in place of a reference, means the
+        node that the flow lists.
         """
         member = _find_member(located, name)
         found = self._document.locate(member) if member is not None else None
@@ -139,13 +139,13 @@ class _Reader:
 
 
 def _choose_risk_class(own: JsonValue, behind: JsonValue) -> str:
-    """The risk class that counts: a node does what its tool does, whatever it says of itself."""
+    """The risk class that counts: a node acts as its tool does, so the tool's class may win."""
     classes = [risk for risk in (own, behind) if isinstance(risk, str) and risk.strip()]
     return next(filter(means_send, classes), classes[0] if classes else "")
 
 
 def _is_misspelt(located: Located) -> bool:
-    """Whether nobody knows the component's type; types of plugins are merely foreign."""
+    """Whether the component's type is misspelt; types of plugins are only unknown."""
     kind, value = located.component_type, located.value
     foreign = isinstance(value, dict) and "component_plugin_name" in value
     return not foreign and not is_plugin_type(kind) and not is_known(kind)
@@ -188,6 +188,6 @@ def _read_cinatra_block(located: Located | None) -> dict[str, JsonValue]:
 
 
 def _always_runs_a_flow(node: Located) -> bool:
-    """Whether a node of its kind has one subflow, and nothing else that it could run."""
+    """Whether a node of this kind has one subflow and nothing else to run."""
     kind = find_kind(node.component_type)
     return kind is not None and kind.flows == ("subflow",)

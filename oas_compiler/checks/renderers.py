@@ -1,4 +1,4 @@
-"""Which renderers a flow names, and which of them it can put in front of a person.
+"""The renderers that a flow names, and whether a run can show each to a person.
 
     InputMessageNode metadata.cinatra.renderer "@x/mail:review"   ->   emitted
     StartNode inputRenderers, gateSteps, x-renderer of an input   ->   emitted
@@ -7,7 +7,7 @@
     a gate whose entry of gateSteps names another one             ->   named only: the entry wins
     a hidden input, or one of a subflow's StartNode               ->   named only: nobody is asked
 
-Read by the rules about hitlScreens and about renderer ids, no rule itself.
+For the rules about hitlScreens and about renderer ids; not a rule itself.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ class Named:
     """One place where a renderer is named."""
 
     value: JsonValue
-    """A renderer id, if the author wrote it as one."""
+    """The renderer id as the author wrote it, perhaps malformed."""
     pointer: str
     by: str
-    """Who names it, for messages: `the InputMessageNode "review"`."""
+    """The component that names it, for messages: `the InputMessageNode "review"`."""
     emitted: bool
     """Whether a run can pause with it."""
 
@@ -92,7 +92,7 @@ def _unseen_inputs(subject: Subject) -> tuple[str, ...]:
 def _shown_by_gates(subject: Subject) -> dict[str, set[str]]:
     """Pointer of a gate, or of a FlowNode around one → the screens that it is shown with.
 
-    An entry of gateSteps wins over what the gate inside says of itself.
+    An entry of gateSteps wins over the gate's own renderer.
     """
     flow = subject.flow
     if flow is None or not isinstance(flow.by_id.get(flow.start), StartNode):
@@ -139,7 +139,9 @@ def registered_screens(subject: Subject) -> list[str]:
 
 
 def meant_screen(value: str, unused: Sequence[str]) -> str:
-    """The listed id that is spelt almost so, also behind the colon; the front is often the same."""
+    """The listed id with almost the same spelling, also after the colon; the front is often the
+    same.
+    """
     known = [name for name in unused[:50] if len(name) <= LONGEST_COMPARED]
     for near in get_close_matches(value[: LONGEST_COMPARED + 1], known, n=3, cutoff=0.85):
         names = (near.rpartition(":")[2], value.rpartition(":")[2])
@@ -169,7 +171,7 @@ def _of_component(component: Written) -> Iterator[Named]:
 
 
 def _choose_answer_name(gate: Written) -> str:
-    """What the host calls the answer of a gate: its output, else the gate itself."""
+    """The host's name for the answer of a gate: its output, else the gate's id."""
     return next(iter(gate.titles("outputs")), gate.id)
 
 

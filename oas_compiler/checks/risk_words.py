@@ -1,4 +1,4 @@
-"""Risk classes as authors write them: which are known, which one was meant, which mean a send.
+"""Judges risk classes as authors write them: known, misspelt, or a send.
 
     "email_send", "invoice_delete", "read_only"    known
     "Email_Send", "email-send", "sendEmail"        not known; mean "email_send", a send
@@ -6,7 +6,7 @@
     "email_sned"                                   not known; nearest "email_send"
 
 A host compares letter by letter, so that a send under another spelling has no protection at all.
-Whether a class is a send for the runtime is `risk.is_send_class`; what is here is for rules.
+`risk.is_send_class` decides whether a class is a send at run time; this module is for rules.
 """
 
 from __future__ import annotations
@@ -25,12 +25,14 @@ KNOWN: Final = (
 """The words of Cinatra's own agents and documents; `…_send` and the like are known too."""
 SEND_VERBS: Final = ("send", "publish", "post", "delete")
 _FIRST_VERBS: Final = frozenset({"send", "publish", "delete"})
-"""Verbs that mean a send also as the first word; "post_review" may be what comes after one."""
+"""Verbs that mean a send also as the first word; "post_review", for instance, may mean a review
+after a post.
+"""
 _LONGEST: Final = 120
-"""Characters of a class that anybody can have meant as a word."""
+"""Characters of the longest class that is read as a word."""
 _SEPARATOR = re.compile(r"[\W_]+")
 _LONGEST_WRITTEN: Final = 2_000
-"""The same before signs are taken away that nobody sees."""
+"""The same, before invisible characters are removed."""
 _LOOKALIKES: Final = str.maketrans(
     # Cyrillic, Greek, and the i without a dot
     "\u0430\u0432\u0441\u0501\u0435\u04bb\u043d\u0456\u0458\u043a\u04cf\u043c\u043f\u043e"
@@ -40,7 +42,7 @@ _LOOKALIKES: Final = str.maketrans(
 )
 """Small letters that are read as Latin ones."""
 _UNSEEN: Final = frozenset({"Cf", "Mn", "Cc"})
-"""Kinds of characters that change nothing that one sees: zero-width ones, accents by themselves."""
+"""Unicode categories of invisible characters: zero-width characters and combining accents."""
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
@@ -49,14 +51,14 @@ def is_known(risk_class: str) -> bool:
 
 
 def means_send(risk_class: str) -> bool:
-    """Whether an author who wrote this means a send, however it is spelt."""
+    """Whether the author means a send, in any spelling."""
     return is_send_class(risk_class) or is_send_class(meant(risk_class))
 
 
 def meant(risk_class: str) -> str:
-    """The known class that this is another spelling or another order of; empty for none."""
+    """The known class in another spelling or word order; empty where there is none."""
     seen = _as_seen(risk_class[: _LONGEST_WRITTEN + 1])
-    # what is longer was not meant as a word, and is not to be kept
+    # a longer text is not a word; not cached
     too_long = len(seen) > _LONGEST or len(risk_class) > _LONGEST_WRITTEN
     return "" if too_long else _find_meant_class(seen)
 
@@ -89,7 +91,7 @@ def _split_words(risk_class: str) -> list[str]:
 
 
 def _as_seen(risk_class: str) -> str:
-    """Without characters that nobody sees, and with the usual form of the others."""
+    """The text without invisible characters, in normal form."""
     if risk_class.isascii():
         return risk_class
     split = unicodedata.normalize("NFKD", risk_class)

@@ -1,4 +1,4 @@
-"""What keeps a JSON Schema from being checked against, found without a JSON Schema library.
+"""Finds flaws that make a JSON Schema unusable, without a JSON Schema library.
 
     {"type": "strng"}                        ->  Flaw(("type",), 'there is no type "strng"')
     {"$ref": "#/$defs/nothing"}              ->  Flaw(("$ref",), "the reference leads nowhere")
@@ -6,10 +6,10 @@
     {"$dynamicRef": "#node", …}              ->  asked of the library (schema_library.py)
 
 Not a rule.  The library takes longer to import than the largest flow takes to check, and is not
-linear; so each keyword is looked up in the SDK's table, by which values are checked later, and each
-subschema is looked at once, however many references lead to it.  Stricter than the library in what
-that one notices only when a value happens to reach it: a reference that leads nowhere, a circle,
-references that multiply.
+linear.  So each keyword is looked up in the SDK's table, by which values are checked later, and
+each subschema is checked once, however many references lead to it.  This check is stricter than the
+library in three cases that the library notices only when a value reaches them: a reference that
+leads nowhere, a circle, references that multiply.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ UNUSUAL: Final = frozenset(
 
 
 def first_flaw(schema: JsonValue) -> Flaw | None:
-    """The first thing that is wrong; `None` when any value can be checked against `schema`.
+    """The first flaw; `None` when values can be checked against `schema`.
 
     Raises:
         Unusual: it has one of the UNUSUAL keywords, and what was looked at before is fine.

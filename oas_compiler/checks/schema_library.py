@@ -1,10 +1,10 @@
-"""What the JSON Schema library says about a schema with unusual keywords.
+"""The JSON Schema library's verdict on a schema with unusual keywords.
 
     {"$dynamicAnchor": "node", "properties": {"next": {"$dynamicRef": "#node"}}}   ->  None
     {"$dynamicRef": "#nowhere"}       ->  Flaw((), "the $dynamicRef #nowhere leads nowhere")
 
-Not a rule.  Asked only for what schema_flaws.py does not decide; imports take long, and a schema
-is small or refused, because the library's time is not linear.
+Not a rule.  Used only for keywords that schema_flaws.py does not decide, because the import is
+slow. Large schemas are refused, because the library's time is not linear.
 """
 
 from __future__ import annotations

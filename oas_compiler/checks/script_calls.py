@@ -1,10 +1,10 @@
-"""Which libraries and commands a script uses, and where; read by rules, no rule itself.
+"""The libraries and commands that a script uses, with places.  For rules; not a rule itself.
 
     uses(Script("a.py", "import psycopg"), Wanted(python=frozenset({"psycopg"})), ())
         -> Use(name="psycopg", place=Place("", 1, 8))
 
-What stands in a comment or a string is no use.  Python is parsed; what does not parse, and
-other languages, are searched with linear patterns over the code without comments and strings.
+Comments and strings do not count.  Python is parsed.  Python that does not parse, and other
+languages, are searched with linear patterns over the code without comments and strings.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _RUNNERS: Final = words(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """What to look for."""
+    """The libraries, commands and calls to look for."""
 
     python: frozenset[str] = frozenset()
     """Modules; `django.db` also means `django.db.models`."""

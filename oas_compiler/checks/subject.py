@@ -1,12 +1,12 @@
-"""What one run of the rules looks at: the document as written, the flows built from it, the package.
+"""The subject of the rules: the document as written, the flows built from it, the package.
 
     Subject(document=…, flow=FlowIR(…), package=Package(…))
         .flows          the root flow and every subflow, each once
         .components     every component of the document as the author wrote it
         .texts          every string of the document, with where it stands
 
-Rules about what a flow does read `flows`; rules about how a file is written read `components` and
-`texts`, which are also there when the flow could not be built.  Each is worked out once.
+Rules about the behaviour of a flow read `flows`.  Rules about the text of a file read `components`
+and `texts`, which exist even when the flow could not be built.  Each value is computed once.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _FLOW_NAMES: Final = frozenset(
     f"{stem}{suffix}" for stem in ("oas", "agent") for suffix in (".json", ".yaml", ".yml")
 )
 _PLATFORM: Final = re.compile(r"\{\{\s*CINATRA_BASE_URL\s*\}\}")
-"""How calls name the platform that they run on."""
+"""The placeholder by which calls name their platform."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -43,7 +43,7 @@ class Written:
     value: dict[str, JsonValue]
     pointer: str
     flow: str
-    """Pointer of the Flow that it stands in; of a Flow its own."""
+    """Pointer of the Flow that contains the component; a Flow's own pointer for a Flow."""
     depth: int
     """How many Flows stand around that Flow: 0 for the root flow and its components."""
 
@@ -103,7 +103,7 @@ class Text(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Subject:
-    """Everything that rules may look at."""
+    """Everything that rules may check."""
 
     document: Document
     flow: FlowIR | None = None
@@ -130,16 +130,16 @@ class Subject:
 
     @cached_property
     def is_cinatra(self) -> bool:
-        """Whether the file is meant for Cinatra, also where what should say so is lost.
+        """Whether the file is meant for Cinatra, even if `metadata.cinatra` is missing.
 
-        Wider than `document.is_cinatra`, by which references are read: a file whose root has lost
-        `metadata.cinatra` is still read as a plain one, and here told that it is none.
+        Wider than `document.is_cinatra`, which decides how references are read: a file whose root
+        lost `metadata.cinatra` is read as a plain file, but reported here as a broken Cinatra file.
         """
         return bool(self.cinatra_by)
 
     @cached_property
     def cinatra_by(self) -> str:
-        """What says that the file is meant for Cinatra, in words; empty where nothing does."""
+        """The sign that the file is meant for Cinatra, in words; empty without a sign."""
         if self.document.is_cinatra:
             return "the root flow has metadata.cinatra"
         if self.package is not None and "cinatra" in self.package.manifest:
@@ -156,7 +156,7 @@ class Subject:
 
     @property
     def agent(self) -> Package | None:
-        """The package, where it is one of a Cinatra agent; not any folder with a package.json."""
+        """The package, if it belongs to a Cinatra agent; not every folder with a package.json."""
         return self.package if self.is_cinatra else None
 
     @cached_property

@@ -3,18 +3,18 @@
     app.py        the commands and their options, put together
     check.py rule.py explain.py draw.py diff.py schema.py deps.py      commands about files
     run.py gates.py runs.py db.py                                      commands about runs
-    mend.py       the dialogue of `check --fix`;  explained*.py  what `explain` shows
-    acting.py     going on with a run: what it uses is said (about.py), what lacks is asked for
-                  (lacking.py), with the whole command that has it (next_steps.py)
+    mend.py       the dialogue of `check --fix`;  explained*.py  the views of `explain`
+    acting.py     continues a run: tells what it uses (about.py) and what this call lacks
+                  (lacking.py), with a complete command (next_steps.py)
     drive.py      a run from stop to stop, with a person at the terminal
-    ask.py        what a person is asked;  progress.py  what runs right now
+    ask.py        asks a person;  progress.py  the running nodes
     keyboard.py pager.py form.py proposal.py input_form.py             typing, reading, filling in
     checklist.py checklist_view.py selecting.py artifact_names.py      choosing for a context slot
     opening.py    flows, platforms and the store, as the options name them;  inputs.py  their values
     exits.py      exit codes, and the one place where errors become sentences
     misuse.py     a command line that cannot be parsed, in one line
-    terminal.py   what goes to stdout and to stderr
-    safe.py findings.py values.py render.py records.py   pure: data -> what is shown, or JSON
+    terminal.py   the streams stdout and stderr
+    safe.py findings.py values.py render.py records.py   pure: data -> shown text, or JSON
     layout.py     lines, lists and tables at any width
 
 The modules of the commands import nothing heavy: LangGraph, the database and the HTTP library are
@@ -33,8 +33,8 @@ INTERRUPTED = 130
 def main() -> None:
     """The entry point `oasflow`; ends the process."""
     _usable_streams()
-    # A large document becomes a million small objects, all in use: looking at them again and again
-    # was a sixth of the time of its check.
+    # A large document becomes a million small objects, all in use: scanning them for garbage again
+    # and again took a sixth of the time of its check.
     gc.set_threshold(50_000, 20, 50)
     try:
         from oas_compiler.cli.app import app_for
@@ -47,11 +47,11 @@ def main() -> None:
 
 
 def _usable_streams() -> None:
-    """Streams that can be written to, whatever the locale and whoever closed them."""
+    """Streams that can be written to, in every locale and even if a stream was closed."""
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if stream is None:
-            # Nobody misses words, but a result that goes nowhere is an error: writing it fails.
+            # Messages may be dropped, but a lost result is an error: writing it must fail.
             mode = "r" if name == "stdout" else "w"
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115, PTH123 - lives as long as the process
         elif hasattr(stream, "reconfigure"):

@@ -1,13 +1,13 @@
-"""What going on with a run uses of this process, said before it is done.
+"""The resources of this process that a continued run uses, told before the run continues.
 
-In: a run, and what this call was given.  Out: three lines on stderr.
+In: a run, and the options of this command.  Out: three lines on stderr.
 
     run r1: Newsletter (agents/newsletter), of tenant acme, started by ann, sha256 5f0c12ab34cd
       calls https://cinatra.example.org with CINATRA_RUN_TOKEN; also https://crm.example.com
       reads CRM_KEY of this process
 
-Who started the run may be somebody else, and may have chosen all of it.  A call that is refused
-because it does not lend all of this says the same first, with "would call" and "would read".
+Another person may have started the run and chosen all of these.  A command that is refused because
+it does not lend all of them prints the same lines first, with "would call" and "would read".
 """
 
 from __future__ import annotations
@@ -28,19 +28,21 @@ if TYPE_CHECKING:
     from oas_compiler.cli.terminal import Terminal
 
 Manner = Literal["done", "refused", "rejected"]
-"""Whether the run is gone on with, is refused something, or is rejected, which lends it nothing."""
+"""Whether the run continues, is refused a resource, or is rejected and gets no resource."""
 _CALLS: Final = {"done": "calls", "refused": "would call", "rejected": "calls"}
 _READS: Final = {"done": "reads", "refused": "would read", "rejected": "reads"}
 
 
 def tell_what_is_used(terminal: Terminal, run: Run, own: Own, manner: Manner) -> None:
-    """Say whose flow it is, which addresses it calls with what, and which variables it reads."""
+    """Tell the flow and its owner, the addresses and credentials of its calls, and the variables it
+    reads.
+    """
     for pieces in what_is_used(run, own, manner):
         terminal.say(Pieces([Text(piece) for piece in pieces], between=" "))
 
 
 def what_is_used(run: Run, own: Own, manner: Manner) -> tuple[list[str], list[str], list[str]]:
-    """The three lines in pieces, safe for a terminal; no value of a variable is in them."""
+    """The three lines in pieces, safe for a terminal and without values of variables."""
     named = [clean(run.flow), f"({clean(run.file)})"] if run.file else [clean(run.flow)]
     named[-1] += ","
     tenant = f"of tenant {clean(run.tenant)}," if run.tenant else "of no tenant,"
@@ -67,7 +69,7 @@ def _prefix_verb(verb: str, pieces: Sequence[str], indent: str = "  ") -> list[s
 
 
 def addresses(platform: Mapping[str, Any], own: Own, manner: Manner) -> list[str]:
-    """Where a platform calls, in pieces of a line; `platform` is its description."""
+    """The addresses that a platform calls, in pieces of a line; `platform` is its description."""
     kind = platform.get("kind")
     if kind == "local":
         beyond = platform.get("beyond")
@@ -95,19 +97,19 @@ def addresses(platform: Mapping[str, Any], own: Own, manner: Manner) -> list[str
 
 
 def _read_text_list(listed: object) -> list[str]:
-    """What a row lists; nothing where somebody wrote something else into it."""
+    """A list of texts from a row; empty where the row holds any other value."""
     return [str(item) for item in listed] if isinstance(listed, list) else []
 
 
 def _join_with_commas(addresses: Sequence[str]) -> list[str]:
-    """With a comma after each but the last."""
+    """The pieces, with a comma after each but the last."""
     return [*(clean(f"{one},") for one in addresses[:-1]), *map(clean, addresses[-1:])]
 
 
 def _describe_credentials(
     platform: Mapping[str, Any], base_url: str, own: Own, manner: Manner
 ) -> list[str]:
-    """What proves there who is calling, by name."""
+    """The names of the credentials that are sent to an address."""
     from cinatra_sdk.platform.remaking import is_named, is_own
 
     is_mine = is_own(base_url, own.settings)
@@ -115,7 +117,7 @@ def _describe_credentials(
     try:
         named = is_mine or is_named(base_url, own.settings)
     except ValueError:
-        named = False  # no address at all: going on with the run says so
+        named = False  # not an address: continuing the run reports it
     if manner == "refused":
         return [] if named else [f"({strange})"]
     if not is_mine:

@@ -1,6 +1,6 @@
-"""Going on with a run: what it uses is said, all that lacks is asked for at once, then it is driven.
+"""Prepares to continue a run: tells what the run uses, and refuses with all that the command lacks.
 
-In: a run of the store, what the call was given, and how the call would be written again.
+In: a run of the store, the options of the command, and the command for typing again.
 Out: the run's flow, or `Halt` before anything is recorded.
 
     Call("approve", "n1/review", ("--reason", "fine"))
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A command that acts on a run, as somebody could type it again."""
+    """A command that acts on a run, so that it can be printed for typing again."""
 
     name: str
     target: str
     options: tuple[str, ...] = ()
-    """Of the command's own: beside those that say what is lent."""
+    """The command's own options, without those that lend resources."""
 
 
 def flow_to_go_on(
@@ -42,11 +42,11 @@ def flow_to_go_on(
     *,
     to_reject: bool = False,
 ) -> Flow:
-    """The flow of `run`, after it was said what going on with it uses.
+    """The flow of `run`, after telling what the run uses of this process.
 
-    to_reject: nothing of the run is called any more, so nothing is lent to it and nothing can lack.
+    to_reject: a rejected run makes no calls, so the command lends no resources and lacks none.
 
-    Raises: `Halt` naming everything that lacks, with the whole command that would do.
+    Raises: `Halt`, which names everything that is missing and the complete command.
     """
     found = None if to_reject else lacking(run, given)
     manner: Manner = "rejected" if found is None else "refused" if found else "done"

@@ -28,7 +28,9 @@ _SETTINGS = {"help_option_names": ["-h", "--help"]}
 
 
 class Commands(TyperGroup):
-    """The commands, whose usage errors repeat what was typed, made safe like every other text."""
+    """A group of commands whose usage errors repeat the typed words, made safe like every other
+    text.
+    """
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         if args and not args[0].startswith("-") and args[0] not in self.commands:
@@ -61,7 +63,7 @@ class Commands(TyperGroup):
 
 
 def _tell_misuse(error: Exception) -> int:
-    """One line; the whole help for whoever typed no command at all."""
+    """Print a usage error in one line; the whole help where no command was typed."""
     terminal = Terminal.open()
     if asked_for_nothing(error):
         terminal.say(asked_for_nothing(error))
@@ -117,21 +119,21 @@ _COMMANDS: Final = {
     "draw": "draw", "diff": "diff", "explain": "explain", "ir": "ir", "deps": "deps",
     "wire-context": "wire_context", "version": "app",
 }  # fmt: skip
-"""Each command, and the module that has it under its name."""
+"""Each command, and the module with a function of its name."""
 _GROUPS: Final = {
     "db": ("The local PostgreSQL server.", ("start", "stop", "status", "url", "migrate")),
     "schema": (
-        "JSON Schemas of flow files, and of what one flow takes and gives.",
+        "JSON Schemas of flow files, and of one flow's inputs and outputs.",
         ("oas", "input", "output"),
     ),
 }
-"""Each group, which is a module: what it is about, and its commands."""
+"""Each group (a module): its description and its commands."""
 
 
 def app_for(arguments: Sequence[str]) -> typer.Typer:
     """The program, with no more commands than the one that these arguments name.
 
-    To import and describe all of them takes as long as looking at a few runs.
+    Importing and describing all commands takes as long as showing a few runs.
     """
     words = [word for word in arguments if word != "--debug"]
     first = words[0] if words else ""
@@ -159,7 +161,9 @@ def _build_app(names: Sequence[str]) -> typer.Typer:
 
 
 def _read_first_paragraph(command: Callable[..., Exit]) -> str:
-    """What a list of commands says of one: the whole sentence, which typer would cut at 80 columns."""
+    """The description of a command in a list: its whole sentence, which typer would cut at 80
+    columns.
+    """
     return (command.__doc__ or "").strip().partition("\n\n")[0]
 
 

@@ -1,8 +1,8 @@
-"""What people call the artifacts that a gate offers, where the run's own store keeps them.
+"""Names of the artifacts that a gate offers, from the run's own store.
 
     artifact_names(store, run)  ->  {"a1f09c": "House voice"}
 
-A run on a platform elsewhere has its artifacts elsewhere: nothing is found, and ids are shown.
+A run on another platform has its artifacts there: no names are found, and ids are shown.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 def artifact_names(store: RunStore, run: Run) -> dict[str, str]:
     """Artifact id → name, for all that the waiting gates of `run` offer for context slots.
 
-    Only of artifacts that the run's owner may see: a flow can make up what its gate offers.  Raises: `StoreError`.
+    Only for artifacts that the run's owner may see, because a flow can make up the offers of its
+    gate.
+    Raises: `StoreError`.
     """
     selectors = [gate.form.selector for gate in run.waiting if gate.form.selector is not None]
     ids = {one.triple.artifact_id for selector in selectors for one in selector.candidates}

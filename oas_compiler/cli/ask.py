@@ -5,9 +5,9 @@ In: a waiting gate.  Out: a `Decision`, or None when the person leaves it waitin
     approve [a], reject [r], leave waiting [q]: r wrong list
         ->  Decision.reject(by="ann", reason="wrong list")
 
-A gate whose answer has fields is asked as a form, in which stands what the gate proposes.
-A gate that asks for a context selection shows its checklist again after every change.
-Ctrl-D and Ctrl-C leave the gate waiting; they arrive as `EOFError` and `KeyboardInterrupt`.
+A gate whose answer has fields is asked as a form, prefilled with the gate's proposals.  A gate that
+asks for a context selection shows its checklist again after every change.  Ctrl-D and Ctrl-C leave
+the gate waiting; they arrive as `EOFError` and `KeyboardInterrupt`.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from oas_compiler.cli.terminal import Terminal
 from oas_compiler.cli.values import Extent, value_view
 
 _ONLY_NUMBERS: Final = re.compile(r"[\d\s,-]+")
-"""No reason, but rows that somebody means to tick: an approval without them could not be undone."""
+"""Not a reason but rows to tick: an approval without the rows could not be undone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,22 +53,24 @@ class Asker:
     """Artifact id → name, for the checklist of a context selection."""
     keyboard: Keyboard = field(init=False)
     drafts: dict[str, str] = field(default_factory=dict)
-    """Gate id → what was written in an editor, and not sent."""
+    """Gate id → the text that was written in an editor but not sent."""
     typed: dict[str, dict[Path, Any]] = field(default_factory=dict)
-    """Gate id → what was filled in a form, and not taken."""
+    """Gate id → the values that were filled into a form but not accepted."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "keyboard", Keyboard(self.terminal))
 
     def checklist(self, gate: Gate) -> Checklist | None:
-        """What a gate offers, with nothing ticked by the person here; None for another gate."""
+        """The checklist of a gate's offers, without ticks of this person; None for a gate without
+        offers.
+        """
         selector = gate.form.selector
         return None if selector is None else Checklist.of(selector, self.names)
 
     def decide(self, gate: Gate, checklist: Checklist | None = None) -> Decision | None:
         """Show the gate and ask until there is a fitting decision; None leaves it waiting.
 
-        checklist: what was ticked before, of a choice that was refused; None begins a new one.
+        checklist: the ticks of a choice that was refused; None begins a new checklist.
         """
         checklist = checklist or self.checklist(gate)
         extent = Extent(way="v shows all")
@@ -103,7 +105,7 @@ class Asker:
     def _approve_by_letter(
         self, gate: Gate, checklist: Checklist | None, letter: str, note: str
     ) -> Decision | None:
-        """The approval in one of its ways; None where it comes to nothing and is asked again."""
+        """The approval by one of the letters; None where it fails and the person is asked again."""
         if letter == "a":
             value = self._filled_in(gate, checklist)
         elif letter == "j":
@@ -117,7 +119,7 @@ class Asker:
     def _tick_checklist(
         self, checklist: Checklist, typed: str, chosen: str, note: str
     ) -> Checklist:
-        """The checklist after a line, shown; the same one where the line does not fit."""
+        """Show and return the checklist after a line; unchanged where the line does not fit."""
         if chosen in {"a", "approve"}:
             self.terminal.error(f"type {note} alone to tick, then a to approve")
             return checklist
@@ -130,7 +132,7 @@ class Asker:
         return after
 
     def _filled_in(self, gate: Gate, checklist: Checklist | None) -> Any:
-        """What an approval sends along; `NOT_JSON` for a selection that the slot refuses."""
+        """The value of an approval; `NOT_JSON` for a selection that the slot refuses."""
         if checklist is not None:
             refused = checklist.refusal()
             if refused:
@@ -140,7 +142,9 @@ class Asker:
         return self._fill_form(gate) if has_form(gate) else approval_value(gate)
 
     def _make_approval(self, gate: Gate, note: str, value: Any) -> Decision | None:
-        """The approval with what was filled in; None when it does not fit and is asked again."""
+        """The approval with the filled-in value; None where the value does not fit and the person
+        is asked again.
+        """
         try:
             decision = Decision.approve(by=self.by, reason=note, value=value)
             gate.check(decision)
@@ -161,7 +165,7 @@ class Asker:
             fields = fields_of(schema, present, name=form.output)
             values = Form(fields, self.keyboard, typed=typed).filled()
             return NOT_JSON if values is None else assembled(fields, values)
-        # The author described the document inside the answer's string: that is what is asked.
+        # The author described the document inside the answer's string: ask for this document.
         outer = {name: part for name, part in properties_of(schema).items() if name != form.output}
         around = (
             _nest_fields("around", fields_of({**schema, "properties": outer}, present))
@@ -177,7 +181,7 @@ class Asker:
         return {**whole.get("around", {}), form.output: text}
 
     def _ask_text(self, gate: Gate, words: str) -> Any:
-        """A text as it was typed; `NOT_JSON` where none was."""
+        """The typed text; `NOT_JSON` where no text was typed."""
         if not words:
             self.terminal.say(Words(Text(HOW_TO_TYPE, style="dim")))
             words = self.keyboard.line("your words: ", words=True).strip()
@@ -187,7 +191,7 @@ class Asker:
         return {name: words} if name else words
 
     def _edit_value(self, gate: Gate) -> Any:
-        """The value as somebody leaves it in an editor, looked over; `NOT_JSON` to ask again."""
+        """The value after editing and review; `NOT_JSON` to ask again."""
         in_words = _text_asked(gate) is not None
         text = self.drafts.get(gate.id) or _to_edit(gate, in_words)
         question = "Enter takes it, an empty text goes back: "
@@ -209,11 +213,13 @@ class Asker:
             typed = self.keyboard.line("approve with this [Enter], back [<]: ").strip()
             if typed in {"", "<"}:
                 return NOT_JSON if typed else value
-            # An "a" here was meant for the edited answer: the gate's own would approve without it.
+            # Here "a" means the edited answer: approving the gate itself would drop the edits.
             self.terminal.error("press Enter to approve with this, or type < to go back")
 
     def _read_pasted_json(self) -> Any:
-        """JSON over any number of lines; `NOT_JSON` after an empty line that does not end any."""
+        """JSON over any number of lines; `NOT_JSON` after an empty line where the JSON is not
+        complete.
+        """
         self.terminal.say("Paste the JSON value; an empty line ends it.")
         text = ""
         while True:
@@ -227,7 +233,7 @@ class Asker:
                 return NOT_JSON
 
 
-# ------------------------------------------------------------------------- what is offered
+# ------------------------------------------------------------------------- offers
 
 _LETTERS: Final = {
     "a": "a", "approve": "a", "j": "j", "json": "j", "w": "w", "words": "w", "e": "e", "edit": "e",
@@ -246,7 +252,7 @@ def _is_offered(gate: Gate, letter: str) -> bool:
 
 
 def _is_tick(chosen: str, note: str) -> bool:
-    """Whether a line at a checklist is about its rows."""
+    """Whether a line at a checklist names rows."""
     if chosen in {"a", "approve"}:
         return _ONLY_NUMBERS.fullmatch(note) is not None
     return chosen not in {"j", "json"}
@@ -262,7 +268,7 @@ def _format_question(gate: Gate) -> str:
 
 
 def _format_other_ways(gate: Gate, extent: Extent) -> str:
-    """What else can be typed, beside the ways that the question names."""
+    """The other possible inputs, beside the letters in the question."""
     ways = ["see all that is cut [v]" if extent.is_cut else "see it in a pager [v]"]
     ways += ["answer in words [w]"] if _is_offered(gate, "w") else []
     ways += ["edit [e]"] if _is_offered(gate, "e") else []
@@ -270,7 +276,7 @@ def _format_other_ways(gate: Gate, extent: Extent) -> str:
 
 
 def _text_asked(gate: Gate) -> str | None:
-    """The one property that takes a text, empty for a gate that takes a bare one; else None."""
+    """The only property that takes a text; empty for a gate that takes a bare text; else None."""
     form = gate.form
     if form.inner is not None:
         return None

@@ -28,7 +28,7 @@ from oas_compiler.text.tree import flows_of
 
 
 class Format(StrEnum):
-    """What a report is written as."""
+    """The format of a report."""
 
     text = "text"
     json = "json"
@@ -82,7 +82,7 @@ def check(  # noqa: PLR0917 - typer reads the options from the signature
         return run.check(paths, fix=fix, yes=yes)
     except Halt as halt:
         if not as_json:
-            # As --json does it: with --format json, too, an error is a document on stdout.
+            # As with --json: with --format json, too, an error is a document on stdout.
             described = {"code": halt.code, "message": str(halt), "exit": int(halt.exit)}
             terminal.data({"error": described})
         raise
@@ -118,9 +118,9 @@ Same: TypeAlias = tuple[str, str, str]
 class _Checked:
     file: str
     findings: list[Finding]
-    """Those that are wanted and were not told before."""
+    """The selected findings that were not reported before."""
     known: list[Finding]
-    """All of the file."""
+    """All findings of the file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,14 +152,14 @@ class _Run:
             self.terminal.note(f"passed over: {clean(file)}: {why}")
         unreadable = dict.fromkeys((*found.unreadable, *_list_unreadable_files(checked)))
         if refused:
-            # The report comes all the same: what is wrong with the files is still wrong.
+            # The report is still printed: the findings of the other files still hold.
             fixed["error"] = {"code": NOT_WRITTEN, "message": refused, "exit": int(Exit.USAGE)}
         self._report(checked, {**fixed, "unreadable": list(unreadable)})
         codes = [exit_of_findings(one.findings) for one in checked]
         return Exit.USAGE if found.unreadable or refused else Exit(max(codes, default=0))
 
     def _check_files(self, files: Sequence[str], left: frozenset[Same]) -> list[_Checked]:
-        """`left`: findings whose fix was tried and did not help; it is not offered again."""
+        """`left`: findings whose fix was tried and did not help; the fix is not offered again."""
         checked, seen = [], set[Finding]()
         for file in files:
             # Two flows of one package share the findings of its package.json.
@@ -192,12 +192,12 @@ class _Run:
 
 
 def _make_finding_key(finding: Finding) -> Same:
-    """What stays of a finding when the file around it changes."""
+    """The part of a finding that stays the same when the file around it changes."""
     return finding.file, finding.code, finding.message
 
 
 def _list_unreadable_files(checked: Sequence[_Checked]) -> list[str]:
-    """The files that were named, or belong to one, and of which nothing could be read."""
+    """The named files, and files of their packages, that could not be read at all."""
     return [
         finding.file or one.file
         for one in checked

@@ -1,15 +1,15 @@
-"""The checklist of a context slot: what may be chosen, and what one person has ticked.
+"""The checklist of a context slot: the candidates, and the ticks of one person.
 
 In: the `Selector` of a gate, then line after line that a person types.
-Out: the next `Checklist`; in the end the `userResponse` envelope of what is ticked.
+Out: the next `Checklist`; in the end the `userResponse` envelope of the ticked refs.
 
     Checklist.of(selector).after("1 3")         1 and 3 are ticked
                           .after("2")           CannotTick: at most 2 may be chosen, …
                           .after("1 2")         2 and 3 are ticked
                           .envelope()           {"slotId": "brand", …, "selectedRefs": [ref, ref]}
 
-A slot that accumulates disables what is not ticked once `maxItems` are (seed 000, ContextSelector).
-A slot that overrides takes one ref: there a number takes the place of the one that was ticked.
+In a slot that accumulates, unticked rows are disabled once `maxItems` rows are ticked (seed 000,
+ContextSelector).  A slot that overrides takes one ref: there a new number replaces the ticked one.
 Pure: `ask` reads the keyboard, `checklist_view` shows it.
 """
 
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
     from cinatra_sdk.errors import ChoiceGone
 
 PAGE: Final = 50
-"""Rows that are shown at a time."""
+"""Rows of one page."""
 MAX_CELL: Final = 60
-"""Characters of a name or an id where a list of them is shown, or one is named in an error."""
+"""Characters of a name or an id in a list and in an error."""
 _WHAT_TO_TYPE: Final = "type the numbers to tick or untick, or one of the letters"
 
 
 class CannotTick(ValueError):
-    """What was typed chooses nothing that may be chosen; the text says what to type."""
+    """The typed line chooses nothing that may be chosen; the message says what to type."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,20 +43,22 @@ class Checklist:
 
     selector: Selector
     order: tuple[int, ...]
-    """Positions among the candidates as they are numbered: number 1 is `order[0]`."""
+    """Position of each numbered row among the candidates: row 1 is `order[0]`."""
     names: Mapping[str, str] = field(default_factory=dict)
-    """Artifact id → its name in the run's own store, where it has one."""
+    """Artifact id → its name in the run's own store, where the artifact has a name."""
     ticked: frozenset[int] = frozenset()
-    """Numbers, counted from 1."""
+    """The ticked numbers, from 1."""
     page: int = 0
     words: str = ""
-    """Only rows with this text are shown; they keep their numbers."""
+    """Only rows with this text are shown; rows keep their numbers."""
     gone: frozenset[int] = frozenset()
-    """Numbers of what can be chosen no more since the list was made."""
+    """Numbers of rows whose artifacts went away after the list was made."""
 
     @classmethod
     def of(cls, selector: Selector, names: Mapping[str, str] | None = None) -> Checklist:
-        """With nothing ticked but what was preselected, or chosen here before and refused since."""
+        """A new checklist; only preselected refs are ticked, or the refs of a choice that was
+        refused.
+        """
         order = tuple(position for _, positions in selector.groups for position in positions)
         before = frozenset(selector.preselected) | frozenset(selector.refused)
         ticked = (n for n, at in enumerate(order, 1) if selector.candidates[at].triple in before)
@@ -69,17 +71,19 @@ class Checklist:
 
     @property
     def replaces(self) -> bool:
-        """Whether a number takes the place of the one ticked, as among radio buttons."""
+        """Whether a new number replaces the ticked number, as with radio buttons."""
         return self.selector.rules.resolution_mode == "override"
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """Ids of what was chosen here before, and is offered no more as it was."""
+        """Ids of artifacts of the refused choice that are no longer offered unchanged."""
         there = {one.triple for one in self.selector.candidates}
         return tuple(one.artifact_id for one in self.selector.refused if one not in there)
 
     def refused(self, error: ChoiceGone) -> Checklist:
-        """The checklist after a choice in which something is gone: that is unticked, the rest stays."""
+        """The checklist after a choice with artifacts that are gone: these are unticked, the other
+        ticks stay.
+        """
         numbers = range(1, len(self.order) + 1)
         chosen = {n for n in numbers if self.candidate(n).triple in error.chosen}
         gone = {n for n in numbers if self.candidate(n).triple.artifact_id in error.artifacts}
@@ -89,22 +93,24 @@ class Checklist:
         return self.selector.candidates[self.order[number - 1]]
 
     def cells(self, number: int) -> tuple[str, ...]:
-        """Name or id, extension, owner; the id of one that has a name, else an empty text; uncut."""
+        """Name or id, extension, owner, and the id if there is a name, else an empty text; not
+        shortened.
+        """
         one = self.candidate(number)
         id_, name = one.triple.artifact_id, self._name(one)
         texts = (name or id_, one.extension, one.owner_id, id_ if name else "")
         return tuple(map(clean, texts))
 
     def _name(self, one: Candidate) -> str:
-        """As the run's own store calls it, else as the platform does."""
+        """The name in the run's own store, else the platform's name."""
         return self.names.get(one.triple.artifact_id, "") or one.display_name
 
     def envelope(self) -> dict[str, Any]:
-        """The `userResponse` that chooses what is ticked, in the order of the list."""
+        """The `userResponse` that chooses the ticked refs, in the order of the list."""
         return self.selector.envelope(self.candidate(one).triple for one in sorted(self.ticked))
 
     def refusal(self) -> str:
-        """Why what is ticked cannot be confirmed; empty when it can."""
+        """Why the ticked refs cannot be confirmed; empty where they can."""
         from cinatra_sdk.context.errors import ContextError
 
         try:
@@ -113,12 +119,12 @@ class Checklist:
             return str(error)
         return ""
 
-    # ---------------------------------------------------------------- what is typed
+    # ---------------------------------------------------------------- typed lines
 
     def after(self, typed: str) -> Checklist:
         """The checklist after `1 3`, `2-4`, `/text`, `n` or `p`.
 
-        Raises: `CannotTick`; nothing of the line counts then.
+        Raises: `CannotTick`; then the whole line is ignored.
         """
         if typed.startswith("/"):
             return self._found(typed[1:].strip())
@@ -130,7 +136,7 @@ class Checklist:
         gone = sorted(numbers & self.gone)
         if gone:
             raise CannotTick(f"{listed(gone)} can be chosen no more")
-        # The line as a whole: "1 3" gives 1 up for 3 where both may not be ticked.
+        # The line counts as a whole: "1 3" unticks 1 for 3 where only one row may be ticked.
         added = numbers - self.ticked
         ticked = added if self.replaces and added else self.ticked ^ numbers
         cap = self.selector.rules.cap
@@ -157,7 +163,7 @@ class Checklist:
     # ------------------------------------------------------------------------ pages
 
     def shown(self) -> tuple[int, ...]:
-        """All numbers that the words leave."""
+        """The numbers of all rows that contain the words."""
         words = self.words.casefold()
         return tuple(
             number
@@ -207,6 +213,6 @@ def _parse_number(text: str, most: int) -> int:
 
 
 def listed(numbers: Sequence[int]) -> str:
-    """The first of them, and how many more there are."""
+    """The first names, and the number of further names."""
     told = ", ".join(str(number) for number in numbers[:20])
     return told + (f" and {len(numbers) - 20} more" if len(numbers) > 20 else "")

@@ -10,8 +10,9 @@ In: a `Checklist`.  Out: something rich prints, down to 40 columns.
       [x] 3  Company facts   @acme/facts-artifact   bob
     2 of 2 chosen; untick one to choose another
 
-`[-]` cannot be ticked now, and `[!]` never again: it is gone since the list was made.  Where one ref is chosen of many, `( )` and `(x)` stand instead, and
-none is disabled.
+A row `[-]` cannot be ticked now.  A row `[!]` can never be ticked again: its artifact went away
+after the list was made.  Where only one ref may be chosen, rows show `( )` and `(x)`, and no row is
+disabled.
 """
 
 from __future__ import annotations
@@ -30,17 +31,17 @@ from oas_compiler.cli.values import Extent
 
 _GAP: Final = "   "
 MOST_NAMED: Final = 3
-"""Artifacts that are offered no more, named one by one."""
+"""Withdrawn artifacts that are named one by one."""
 _NARROWEST: Final = 8
-"""Columns of a text, however narrow the terminal is."""
+"""Fewest columns of a text, in any terminal."""
 
 
 def checklist_view(
     checklist: Checklist, *, asking: bool, extent: Extent | None = None
 ) -> RenderableType:
-    """The page that is open; all candidates where `extent` leaves nothing out.
+    """The open page; all candidates where `extent` leaves nothing out.
 
-    asking: somebody can type, and is told what.
+    asking: a person can type, and is told the possible inputs.
     """
     extent = extent or Extent()
     if extent.whole:
@@ -71,7 +72,7 @@ def _asked_again(missing: Sequence[str], extent: Extent) -> str:
 
 
 def how_many(at_least: int, at_most: int | None) -> str:
-    """What a slot demands, in words."""
+    """The number of refs that a slot demands, in words."""
     if at_most == 0:
         return "nothing may be chosen"
     if at_most is None:
@@ -126,12 +127,12 @@ def _choose_mark(checklist: Checklist, number: int) -> tuple[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """One candidate: in columns where they fit, else one line below the other."""
+    """One candidate: in columns if they fit, else in lines."""
 
     lead: str
     cells: tuple[str, ...]
     widths: tuple[int, ...]
-    """Of the columns of the page, so that all its rows look the same."""
+    """Widths of the columns, the same for all rows of the page."""
     style: str
 
     def __rich_console__(self, _console: Console, options: ConsoleOptions) -> Iterator[Text]:

@@ -1,12 +1,12 @@
-"""`--context FILE`: the context slots of a run, filled from artifacts of one's own.
+"""`--context FILE`: the context slots of a run, filled from a file of artifacts.
 
 In: the file's name and a flow.  Out: the flow on a platform that answers from the run's database.
 
     context.named(chosen)               reads the file; nothing is written yet
-    context.on(store, flow, …)          loads its artifacts, and gives the flow its platform
+    context.on(store, flow, …)          loads the artifacts, and gives the flow a platform
 
-The file is read once: what is kept of it with the run and in the database is enough for any
-process that goes on with the run.
+The file is read once: the run's row and the database keep enough of it for any process that
+continues the run.
 """
 
 from __future__ import annotations
@@ -24,21 +24,22 @@ if TYPE_CHECKING:
     from oas_compiler.lower.flow import Flow
 
 MOST_NAMED: Final = 3
-"""Artifacts that no slot takes, named one by one."""
+"""Unused artifacts that are named one by one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
-    """A context file that was read, and who answers what is not about context."""
+    """A context file, and the platform for calls that are not about context."""
 
     path: str
     file: ContextFile
     has_beyond: bool
 
     def on(self, store: RunStore, flow: Flow, terminal: Terminal) -> Flow:
-        """`flow`, choosing from the artifacts of the file, which are in the database then.
+        """`flow` on a platform that offers the artifacts of the file, after loading them into the
+        database.
 
-        Raises: `Halt` where an artifact's id is somebody else's; `StoreError`.
+        Raises: `Halt` where another owner has an artifact's id; `StoreError`.
         """
         from cinatra_sdk.context.errors import ContextError
         from cinatra_sdk.host.standalone import standalone
@@ -58,7 +59,7 @@ class Context:
         return flow.with_platform(standalone(store.database, settings, beyond=beyond))
 
     def _mention_strangers(self, flow: Flow, terminal: Terminal) -> None:
-        """Name the artifacts that no slot here takes: most often an extension is misspelt."""
+        """Name the artifacts that no slot accepts: usually an extension is misspelt."""
         from cinatra_sdk.context.errors import ContextError
         from cinatra_sdk.context.extensions import expanded
         from cinatra_sdk.host.declared import read_declared
@@ -67,10 +68,10 @@ class Context:
         try:
             declared = (*read_declared(flow.source).slots.values(), *settings.packages.values())
         except ContextError:
-            return  # the run's first call about the slot says what is wrong with it
+            return  # the run's first call about the slot reports the error
         slots = [slot for found in declared for slot in found]
         if settings.selects_for_other_runs or not slots:
-            return  # another run's slots, or none to be right about
+            return  # the slots of another run, or no slots to compare with
         accepted = {name for slot in slots for name in slot.accepted_artifact_extensions}
         taken = set(expanded(accepted, settings.registry))
         strangers = [entry for entry in self.file.artifacts if taken.isdisjoint(entry.extensions)]
@@ -84,9 +85,9 @@ class Context:
 
 
 def named(options: PlatformOptions) -> Context | None:
-    """The context file that the options name; None where they name none.
+    """The context file that the options name; None where they name no file.
 
-    Raises: `Halt` with every place of the file that does not fit.
+    Raises: `Halt`, which lists every wrong place of the file.
     """
     if not options.context:
         return None
@@ -100,7 +101,7 @@ def named(options: PlatformOptions) -> Context | None:
 
 
 def _package_name(flow: Flow) -> str:
-    """The name in the package.json around a flow's file; empty where there is none."""
+    """The name in the package.json around a flow's file; empty without a package.json or name."""
     from oas_compiler.findings.finding import Findings
     from oas_compiler.package.package import find_package
 

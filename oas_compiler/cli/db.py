@@ -152,7 +152,7 @@ def _without_password(address: str) -> str:
 
 
 def _inspect_tables(address: str) -> dict[str, Any]:
-    """How the tables stand, and what the role of this address could do to them."""
+    """The state of the tables, and the rights of this address's role."""
     from cinatra_sdk.errors import StoreError
     from cinatra_sdk.postgres.connection import connect
     from cinatra_sdk.postgres.standing import look
@@ -173,7 +173,7 @@ def _inspect_tables(address: str) -> dict[str, Any]:
 
 
 def _call_local_server(act: Callable[[LocalServer], T]) -> T:
-    """Raises: `Halt` with what the server could not do."""
+    """Raises: `Halt`, which says what the server could not do."""
     from cinatra_sdk.postgres.server import LocalServer, LocalServerError
 
     try:
@@ -189,7 +189,7 @@ def _report_status(
     *,
     not_running: str = "not running",
 ) -> Exit:
-    """not_running: what is said of a server that does not run (any more)."""
+    """not_running: the message for a server that does not run."""
     record: dict[str, Any] = {
         "running": found.running,
         "folder": str(found.folder),

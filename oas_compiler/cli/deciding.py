@@ -1,4 +1,4 @@
-"""A decision at the command line: what was given, on which gate, and the run driven on from there."""
+"""A decision at the command line: finds the gate, makes the decision, and drives the run on."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decider:
-    """Who answers, and with which settings: the options that all answers share."""
+    """The person who answers, and the options that all answers share."""
 
     who: str
     given: Given
     as_json: bool
     words: tuple[str, ...] = ()
-    """Options of the command's own, as they were typed: for a refusal that repeats the call."""
+    """The command's own options as typed, for a refusal that repeats the command."""
 
 
 def name_decider(by: str, given: Given, reason: str, as_json: bool, *words: str) -> Decider:
@@ -39,7 +39,7 @@ def name_decider(by: str, given: Given, reason: str, as_json: bool, *words: str)
 
 
 def list_options(*options: tuple[str, str | None]) -> tuple[str, ...]:
-    """Options with their values, without those that were not given."""
+    """The given options with their values."""
     return tuple(word for option, value in options if value is not None for word in (option, value))
 
 
@@ -61,7 +61,7 @@ def answer_gate(command: str, target: str, decide: Decide, about: Decider) -> Ex
     given = about.given
     with opening.store(terminal, given.db, given.own) as store:
         run, gate_id, gate = find_gate(store, target, given)
-        # A gate that does not wait is handed on: the store knows who answered it, and when.
+        # A gate that does not wait goes to the store, which reports who answered it, and when.
         decision = decide(gate, about.who)
         to_reject = not decision.approved
         call = Call(command, f"{run.id}/{gate_id}", about.words)
@@ -70,7 +70,7 @@ def answer_gate(command: str, target: str, decide: Decide, about: Decider) -> Ex
             flow = flow_to_go_on(store, run, terminal, given, call, to_reject=to_reject)
             drive = make_drive(store, run, flow, terminal, about, lends=not to_reject)
         except Exception:
-            if not to_reject:  # which needs no flow, whatever is wrong with it
+            if not to_reject:  # a rejection needs no flow
                 raise
 
         def answered(on_event: OnEvent | None, context: HostContext) -> Run:
@@ -90,7 +90,7 @@ def answer_gate(command: str, target: str, decide: Decide, about: Decider) -> Ex
 
 
 def tell_rejection(terminal: Terminal, given: Given, reject: Callable[[], Run]) -> Exit:
-    """Reject a run whose flow cannot be made again; the store says why that is."""
+    """Reject a run whose flow cannot be rebuilt; the store reports the reason."""
     from oas_compiler.cli.exits import exit_of
     from oas_compiler.cli.records import run_record
     from oas_compiler.cli.render import outcome_view
@@ -110,7 +110,7 @@ def make_drive(
     *,
     lends: bool = True,
 ) -> Drive:
-    """One answer here; the gates that come after it are left waiting."""
+    """A drive with one answer; later gates are left waiting."""
     from oas_compiler.cli.drive import Drive
 
     return Drive(
@@ -136,9 +136,9 @@ def find_gate(store: RunStore, target: str, given: Given) -> tuple[Run, str, Gat
 
 
 def find_waiting(run: Run, gate_id: str, given: Given) -> Gate | None:
-    """The gate that is meant; None when the one named does not wait, or cannot be read.
+    """The named gate; None where it does not wait or cannot be read.
 
-    Raises: `Halt` when none is named and not exactly one waits.
+    Raises: `Halt` when no gate is named, unless exactly one gate waits.
     """
     from oas_compiler.cli.render import told_unreadable
 
@@ -163,11 +163,13 @@ def find_waiting(run: Run, gate_id: str, given: Given) -> Gate | None:
 
 
 Decide: TypeAlias = "Callable[[Gate | None, str], Decision]"
-"""The decision, from the gate (None when it does not wait) and who decides."""
+"""Makes the decision from the gate (None when it does not wait) and the person's name."""
 
 
 def decide_nothing(_gate: Gate | None, _who: str) -> Decision:
-    """For a gate that does not wait: no store records it, but it says who answered, and when."""
+    """A decision for a gate that does not wait: the store refuses it and reports who answered, and
+    when.
+    """
     from cinatra_sdk.gates.decisions import Decision
 
     return Decision.reject()

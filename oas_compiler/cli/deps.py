@@ -1,6 +1,6 @@
-"""`oasflow deps`: which package each child agent is, and a lock file that says so.
+"""`oasflow deps`: resolves each child agent to its package, and writes or checks the lock file.
 
-In: a `Resolution`.  Out: a line per child agent, or the tree of them; then what is wrong.
+In: a `Resolution`.  Out: a line per child agent, or their tree; then the findings.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def deps(  # noqa: PLR0917 - typer reads the options from the signature
 def _update_lock_file(
     resolution: Resolution, *, update: bool
 ) -> tuple[dict[str, Any], list[Finding]]:
-    """What became of the lock file, and what differs from it."""
+    """Update or compare the lock file; returns the outcome and the differences."""
     path = lock_path(resolution)
     record: dict[str, Any] = {"file": path.as_posix(), "written": False}
     if resolution.findings.errors:
@@ -97,7 +97,7 @@ def _update_lock_file(
     return {**record, "note": f"{path} is up to date"}, []
 
 
-# ------------------------------------------------------------------------ what is shown
+# ------------------------------------------------------------------------ output
 
 
 def _format_list(resolution: Resolution, package: AgentPackage) -> Text:
@@ -121,7 +121,9 @@ def _format_list(resolution: Resolution, package: AgentPackage) -> Text:
 
 
 def _build_tree(resolution: Resolution, package: AgentPackage) -> Tree:
-    """The package with its child agents inside each other; what was shown is not shown again."""
+    """The package with its nested child agents; children that were shown before are not
+    repeated.
+    """
     shown: set[AgentPackage] = {package}
     top = Tree(_format_title(package), guide_style="dim")
 
@@ -171,7 +173,7 @@ def _format_outcome(link: Link) -> Text:
 
 
 def _format_relative_folder(package: AgentPackage, seen_from: AgentPackage) -> str:
-    """The folder, shortest from the package that needs it."""
+    """The folder, relative to the package that needs it."""
     try:
         relative = os.path.relpath(package.folder.resolve(), seen_from.folder.resolve())
     except (OSError, ValueError):

@@ -1,4 +1,6 @@
-"""`oasflow diff`: what differs between two versions of a flow, and whether a gate got weaker."""
+"""`oasflow diff`: the differences between two versions of a flow, gates that got weaker above
+all.
+"""
 
 from __future__ import annotations
 
@@ -26,12 +28,12 @@ from oas_compiler.text.secrets import without_secrets
 from oas_compiler.text.source import read_source
 
 WEAKER: Final = Exit(3)
-"""Of this command, exit code 3 says that a gate is weaker or a send is newly without one."""
+"""Exit code of this command when a gate is weaker, or a send has lost its gate."""
 _COLOURS: Final = {"!": "bold red", "-": "red", "+": "green", "~": "yellow"}
 
 
 class Format(StrEnum):
-    """How the differences are written."""
+    """The format of the differences."""
 
     text = "text"
     json = "json"
@@ -139,7 +141,7 @@ def _format_summary(found: Difference) -> str:
 
 
 def _format_annotations(found: Difference, first: str, second: str) -> Iterator[str]:
-    """Workflow commands; what is gone is shown at the top of the file as it is now."""
+    """Workflow commands; removed parts are shown at the top of the new file."""
     from oas_compiler.report.file_names import path_from_here
 
     file = path_from_here(second or first)

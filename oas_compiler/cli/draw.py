@@ -25,7 +25,7 @@ from oas_compiler.text.files import replace_file
 
 
 class Format(StrEnum):
-    """What a picture is written as."""
+    """The format of a picture."""
 
     mermaid = "mermaid"
     svg = "svg"
@@ -34,7 +34,7 @@ class Format(StrEnum):
 
 
 class Colours(StrEnum):
-    """For which screen."""
+    """The colour scheme of a picture."""
 
     auto = "auto"
     light = "light"
@@ -57,7 +57,7 @@ _ENDINGS: Final = {
     ".png": Format.png,
 }
 _OTHER_PICTURES: Final = frozenset({".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".pdf"})
-"""Endings that say what this command cannot write, whatever the format."""
+"""File endings of formats that this command cannot write."""
 
 
 def draw(  # noqa: PLR0917 - typer passes them by name
@@ -102,9 +102,9 @@ def draw(  # noqa: PLR0917 - typer passes them by name
 
 
 def _choose_format(output: str, wanted: Format | None) -> Format:
-    """What to write; a file must be what its name says.
+    """The format of the picture; it must agree with the ending of the file.
 
-    Raises: `Halt` where the ending says something else, or nothing that is known.
+    Raises: `Halt` where the ending names another format, or an unknown one.
     """
     ending = Path(output).suffix.lower()
     said = _ENDINGS.get(ending)
@@ -144,7 +144,7 @@ def _too_much_for_mermaid(picture: str | bytes) -> bool:
 def _write_picture(path: Path, picture: str | bytes) -> None:
     """All of it or nothing: an old picture stays until the new one is complete.
 
-    Raises: `Halt` naming the file that was asked for, and not the one beside it.
+    Raises: `Halt`, which names the requested file and not the temporary file beside it.
     """
     try:
         replace_file(path, picture.encode("utf-8") if isinstance(picture, str) else picture)

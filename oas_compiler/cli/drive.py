@@ -1,7 +1,7 @@
 """A run at the terminal: driven on, its gates shown and asked, until it ends or is left waiting.
 
-In: a store, a flow, and how to begin (`store.start`, `store.answer`, `store.resume`).
-Out: the exit code that says where the run stands.
+In: a store, a flow, and the first action (`store.start`, `store.answer`, `store.resume`).
+Out: the exit code for where the run stands.
 
     Drive(store, flow, run_id, terminal, answers="ask").go(lambda on_event: store.start(…))
 """
@@ -35,7 +35,7 @@ from oas_compiler.lower.flow import Flow
 
 Begin = Callable[[OnEvent, HostContext], Run]
 Answers = Literal["ask", "leave", "make up"]
-"""Who answers the gates that come up: the person here, nobody, or the simulation."""
+"""Who answers the gates: the person at the terminal, nobody, or the simulation."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,20 +49,20 @@ class Drive:
     by: str
     answers: Answers
     given: Given = field(default_factory=Given)
-    """What the call was given that a later one needs, too; its tenant is whose run it has to be."""
+    """The options that a later command on this run needs too; its tenant must own the run."""
     lends: bool = True
-    """Whether the run gets the credentials of this process; a rejected one needs none."""
+    """Whether the run gets the credentials of this process; a rejection needs no credentials."""
     from_start: bool = False
     """Whether this process sees the whole run, with all its calls."""
 
     def go(self, begin: Begin) -> Exit:
-        """Begin, then answer gate after gate."""
+        """Start or continue the run, then answer gate after gate."""
         return self._run_to_exit(lambda: self._to_a_stop(self._run_activation(begin)))
 
     def ask(self, run: Run, gate: Gate) -> Exit:
-        """Ask the person here about one gate, then drive the run to its next stop.
+        """Ask the person about one gate, then drive the run to its next stop.
 
-        Raises: `GateClosed` when somebody else was faster.
+        Raises: `GateClosed` when another person was faster.
         """
 
         def asked() -> Run:
@@ -94,24 +94,25 @@ class Drive:
                     else self._answer_gate(self._choose_decision(gate), gate)
                 )
             except AnswerInvalid as error:
-                # An answer that was made up; what fits the gate may be refused by its platform.
+                # A made-up answer fits the gate, but the platform may refuse it.
                 self._mention_no_answer(gate, error)
                 return run
             except GateClosed as error:
-                # Somebody else was faster: their decision counts, and the run went on.
+                # Another person was faster: their decision counts, and the run has continued.
                 self.terminal.note(str(error))
                 after = self.store.get(run.id)
             if after is None:
-                # Somebody else may have decided while the question stood here.
+                # Another person may have decided while the question was open.
                 return self.store.get(run.id) if self.answers == "ask" else run
             run = after
         return run
 
     def _answer_by_asking(self, run: Run, gate: Gate) -> Run | None:
-        """The run after a decision of the person here, who is asked again until it is taken.
+        """The run after a decision of this person, who is asked again until the decision is
+        accepted.
 
-        What fits the gate may be refused still: an artifact was deleted while the list stood here.
-        Then the other ticks are kept.
+        The platform may refuse a decision that fits the gate, because an artifact was deleted while
+        the list was open.  Then the other ticks are kept.
         """
         asker, checklist = self._make_asker(run), None
         while True:
@@ -125,7 +126,7 @@ class Drive:
                     checklist = checklist.refused(error)
 
     def _answer_gate(self, decision: Decision | None, gate: Gate) -> Run | None:
-        """The run after a decision; None where there is none."""
+        """The run after a decision; None where nobody decided."""
         return (
             None
             if decision is None
@@ -166,7 +167,7 @@ class Drive:
         return {"error": {"code": "interrupted", "message": self._kept(), "exit": code}}
 
     def _choose_decision(self, gate: Gate) -> Decision | None:
-        """Of nobody here: made up, or none."""
+        """The decision without a person: made up, or None."""
         return self._made_up(gate) if self.answers == "make up" else None
 
     def _make_asker(self, run: Run) -> Asker:
@@ -192,7 +193,7 @@ class Drive:
     def _mention_unused_stubs(self, run: Run) -> None:
         if not self.from_start or run.status != "completed":
             return
-        # A local platform answers about context itself; the simulation is the one beyond it.
+        # A local platform answers context calls itself; the simulation is the platform beyond it.
         platform = getattr(self.flow.platform, "beyond", self.flow.platform)
         if isinstance(platform, SimulatedPlatform) and platform.unused_stubs:
             unused = ", ".join(platform.unused_stubs)

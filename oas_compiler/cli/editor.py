@@ -1,6 +1,6 @@
-"""A text in somebody's own editor.
+"""Lets a person edit a text in the person's own editor.
 
-In: a text.  Out: the text as it was saved, without the line end that editors add.
+In: a text.  Out: the saved text, without the line end that editors add.
 
     edited("Bees", ".txt")  ->  "Bees on the roof"
 """
@@ -21,11 +21,11 @@ from oas_compiler.cli.safe import clean, cut
 from oas_compiler.cli.terminal import is_terminal
 
 MAX_EDITED: Final = 8 * 1024 * 1024
-"""Bytes of a text that somebody saved; no answer is as long."""
+"""Bytes of a saved text; longer than any answer."""
 
 
 class EditorFailed(Exception):
-    """Nothing was edited; the text says why, and where to find what was written."""
+    """Editing failed; the message says why, and where the written text is."""
 
 
 class NoEditor(EditorFailed):
@@ -35,9 +35,9 @@ class NoEditor(EditorFailed):
 def edited(text: str, suffix: str) -> str:
     """`text` as it is after $VISUAL, else $EDITOR, else the first editor that there is.
 
-    suffix: of the file's name, `.json`: editors go by it.
+    suffix: ending of the file's name, as `.json`; editors choose their mode by it.
 
-    Raises: `EditorFailed`; a file that is no text in UTF-8 stays where it is.
+    Raises: `EditorFailed`; then a file that is not UTF-8 text stays where it is.
     """
     command = _find_editor()
     number, name = tempfile.mkstemp(prefix="oasflow-", suffix=suffix)  # read by its owner alone

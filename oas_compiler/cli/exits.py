@@ -8,7 +8,7 @@ With `--json` the error is also the one JSON document on stdout:
 `{"error": {"code": "run_not_found", "message": "…", "exit": 2}}`.
 
 Error tree
-    Halt(Exception)         a command cannot go on; `.exit` says how it ends
+    Halt(Exception)         a command cannot continue; `.exit` is its exit code
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ DEBUG_VARIABLE: Final = "OASFLOW_DEBUG"
 
 
 class Exit(IntEnum):
-    """What a command came to; the numbers never change."""
+    """The exit codes; their numbers never change."""
 
     OK = 0
     FINDINGS = 1
@@ -72,7 +72,7 @@ MEANINGS: Final[Mapping[Exit, str]] = {
 
 
 class Halt(Exception):
-    """A command cannot go on."""
+    """A command cannot continue."""
 
     def __init__(
         self,
@@ -93,7 +93,7 @@ class Halt(Exception):
 
 
 def exit_of(run: Run) -> Exit:
-    """Where the run stands, as an exit code."""
+    """The exit code for where the run stands."""
     if run.status == "failed" and (run.error or {}).get("code") == "platform_unreachable":
         return Exit.UNREACHABLE
     return {
@@ -142,7 +142,7 @@ def leave(app: Callable[[], Any]) -> None:
                     if isinstance(error, BrokenPipeError)
                     else _report_lost_output(error)
                 )
-            # The interpreter flushes once more at its end, and would complain about the pipe.
+            # The interpreter flushes again at its end, and would report the broken pipe.
             with open(os.devnull, "wb") as nothing:  # noqa: PTH123 - a device, not a path of ours
                 os.dup2(nothing.fileno(), stream.fileno())
     raise SystemExit(code)
@@ -169,13 +169,13 @@ def _run_command(terminal: Terminal, work: Callable[[], Exit]) -> Exit:
     except Exception as error:  # noqa: BLE001 - the edge of the process: reported, with its code
         try:
             return _report_error(terminal, error)
-        except OutputLost:  # on stderr it was said
+        except OutputLost:  # the error was printed to stderr
             return Exit.UNWRITTEN
 
 
 def _report_error(terminal: Terminal, error: Exception) -> Exit:
-    """Say what happened; the exit code comes back."""
-    # Imported only when something went wrong: a command that does well does not pay for it.
+    """Report the error; returns the exit code."""
+    # Imported for errors only, so that a successful command does not pay for it.
     from cinatra_sdk.errors import FlowError
     from oas_compiler.kinds.registry import KindRefused
     from oas_compiler.report.diagnostics import CompileError
@@ -241,7 +241,7 @@ def _exit_of_flow_error(error: FlowError) -> Exit:
     from cinatra_sdk import errors
 
     kinds: tuple[tuple[type[FlowError] | tuple[type[FlowError], ...], Exit], ...] = (
-        # The database has answered: what is missing is a setting of this process.
+        # The database answered: this process lacks a setting.
         ((errors.RunNotFound, errors.NotConfigured), Exit.USAGE),
         (
             (

@@ -1,4 +1,4 @@
-"""`oasflow explain`: what a flow reads, writes, asks and sends, without running it."""
+"""`oasflow explain`: tells what a flow reads, writes, asks and sends, without running it."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def explain(
 
 
 def _say_errors(terminal: Terminal, path: str, file: str, env: Mapping[str, str]) -> None:
-    """A flow can be told although rules beyond those of its structure forbid it: say that they do."""
+    """Warn about errors: a flow can be explained even if rules beyond its structure forbid it."""
     errors = sum(finding.file == file for finding in check(path, env=env).errors)
     if errors:
         found = f"{errors} error{'s' if errors != 1 else ''}"

@@ -1,7 +1,7 @@
 """An explanation as people read it, made for 80 columns and more.
 
 In: an `Explanation`.  Out: something rich prints: the flow, its inputs, nodes, gates, sends, calls
-and results, and what a host derives.
+and results, and the data that a host derives.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _ROLES: Final = {
 
 
 def explanation_view(explained: Explanation) -> RenderableType:
-    """All of it."""
+    """The whole explanation."""
     parts: list[RenderableType] = [_format_heading(explained)]
     sections = (
         ("inputs", _format_inputs(explained)),
@@ -65,7 +65,7 @@ def explanation_view(explained: Explanation) -> RenderableType:
 
 
 def node_view(explained: Explanation, node: NodeFacts) -> RenderableType:
-    """One node, with what the list leaves out."""
+    """One node, with the details that the list leaves out."""
     parts: list[RenderableType] = [title_of(node, full=True)]
     if node.description:
         parts.append(indented(Text(clean(node.description), style="italic")))
@@ -193,7 +193,7 @@ def _format_derived(explained: Explanation) -> RenderableType:
 
 
 def _format_gated_steps(explained: Explanation) -> Text:
-    """The steps that a trigger holds back: another thing than the gates, which hold back every run."""
+    """The steps that a trigger holds back, in contrast to gates, which hold back every run."""
     line = Text(", ".join(map(str, explained.derived.gated_steps)) or "none")
     if explained.gates and not explained.derived.gated_steps:
         line.append("; no step has side effects of its own, and the gates ask all the same", NOTE)

@@ -7,8 +7,8 @@ In: an `Explanation`.  Out: something rich prints.
         reads  draft   write
         gives  answer  send.note
 
-`reads draft  write` means: the input `draft` comes from the output of that name of the node
-`write`; another output is named, `write.text`.
+`reads draft  write` means: the input `draft` comes from the output `draft` of the node `write`; an
+output with another name is written `write.text`.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def title_of(node: NodeFacts, *, full: bool = False) -> Text:
     if risk:
         facts.append(clean(risk))
     if facts:
-        # a gate does not send: its class says what it guards
+        # a gate does not send: its risk class describes the nodes that it guards
         style = NOTE if node.gate is not None else risk_style(risk)
         title.append("  " + " · ".join(facts), style)
     if not node.reached:
@@ -83,7 +83,7 @@ def details_of(node: NodeFacts, *, full: bool = False) -> RenderableType:
 
 
 def _format_facts(node: NodeFacts, full: bool) -> Table:
-    """What is said of the node as a whole: a word, and what it is."""
+    """Facts about the whole node: a word and its text."""
     table = grid(2)
     if full and node.gate is None and node.name not in {"", node.id}:
         table.add_row(word("name"), Text(clean(node.name)))
@@ -97,14 +97,14 @@ def _format_facts(node: NodeFacts, full: bool) -> Table:
 
 
 def _format_ports(node: NodeFacts, full: bool) -> Table:
-    """Its branches, inputs and outputs: a word, the name, and from or to where."""
+    """The node's branches, inputs and outputs: a word, the name, and its source or target."""
     table = grid(3)
     for way in node.ways if len(node.ways) > 1 else ():
         line = Text(clean(way.to) or "nowhere")
         if way.values:
             line.append(f"  for {', '.join(map(clean, way.values))}", NOTE)
         table.add_row(word("on"), Text(name_of(way.branch), style="magenta"), line)
-    # what a subflow is given stands at its FlowNode already
+    # the inputs of a subflow are shown at its FlowNode
     for read in node.reads if full or node.type != "StartNode" else ():
         what = _format_read(read)
         if full and read.templates:
@@ -151,7 +151,7 @@ def _format_sources(read: Read) -> str:
     if len(read.feeds) == 1:
         return _format_source(read.feeds[0], read.input)
     names = [_format_source(feed, read.input) for feed in read.feeds]
-    # the StartNode is always the first to run: it counts until another one has
+    # the StartNode runs first: its value counts until another source has run
     if read.base is not None:
         base = names.pop(read.feeds.index(read.base))
         return f"{_join_alternatives(names)}, else {base}"
@@ -167,7 +167,7 @@ def _format_source(feed: Feed, name: str) -> str:
 
 
 def _list_readers(write: Write) -> list[str]:
-    """Its readers; an input of the same name is not repeated."""
+    """The readers of an output; an input with the output's name is not repeated."""
     return [clean(reader.removesuffix(f".{write.output}")) for reader in write.readers]
 
 

@@ -1,4 +1,4 @@
-"""What the views of an explanation are built of: tables without lines, and short safe texts."""
+"""Building blocks of the views of an explanation: tables without lines, and short safe texts."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ NOTE: Final = "dim"
 
 
 def clean(text: str, *, lines: bool = False) -> str:
-    """What a flow says, safe for a terminal and without what looks like a credential."""
+    """A text of a flow, safe for a terminal and without text that looks like a credential."""
     return _clean(without_secrets(text), lines=lines)
 
 
 def grid(columns: int) -> Table:
-    """Columns beside each other; only the last one may break, so names stay whole."""
+    """A table; only the last column may break, so names stay whole."""
     table = Table.grid(padding=(0, 2, 0, 0))
     for index in range(columns):
         last = index == columns - 1
@@ -39,7 +39,7 @@ def grid(columns: int) -> Table:
 
 
 def name_of(text: str) -> str:
-    """What stands in a column that never breaks."""
+    """A name for a column that never breaks."""
     return cut(clean(text), MAX_NAME)
 
 
@@ -52,7 +52,7 @@ def indented(thing: RenderableType, by: int = 4) -> Padding:
 
 
 def lines_of(names: Sequence[str]) -> str:
-    """One below the other; of many the first ones."""
+    """Texts in lines; of many texts the first ones."""
     shown = [clean(name) for name in names[:MAX_LINES]]
     if len(shown) < len(names):
         shown.append(f"… and {len(names) - len(shown)} more; --json has all")

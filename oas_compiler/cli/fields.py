@@ -1,4 +1,4 @@
-"""One field of a form: what a person types, as the JSON value that its schema asks for.
+"""One field of a form: turns a typed line into the JSON value that the field's schema asks for.
 
 In: a JSON Schema and a line of text.  Out: the value, or `NotFitting` with the reason.
 
@@ -34,16 +34,16 @@ _NAMES: Final = {
 
 
 class NotFitting(ValueError):
-    """What was typed is not a value of the field; the text says why."""
+    """The typed text is not a value of the field; the message says why."""
 
 
 def has_form(gate: Gate) -> bool:
-    """Whether approving `gate` takes more than a yes."""
+    """Whether approving `gate` needs data, not only a yes."""
     return (gate.form.schema is not None and not _asks_yes(gate)) or gate.form.inner is not None
 
 
 def approval_value(gate: Gate) -> Any:
-    """What a plain yes sends along: nothing, unless the author wrote the yes into a schema."""
+    """The value of a plain yes: no value, unless the author's schema contains the yes."""
     return {"approved": True} if _asks_yes(gate) else UNSET
 
 
@@ -64,7 +64,7 @@ def choices(schema: Schema) -> list[Any]:
 
 
 def kind(schema: Schema) -> str:
-    """What to type, in two or three words."""
+    """The kind of value to type, in two or three words."""
     if choices(schema):
         return "choice"
     items = _read_item_type(schema)
@@ -74,14 +74,14 @@ def kind(schema: Schema) -> str:
 
 
 def words_of(name: str, schema: Schema) -> list[str]:
-    """What the author says about a field beside its name, lines kept, safe for a terminal."""
+    """The author's description of a field, with its lines, safe for a terminal."""
     texts = [schema.get(key) for key in ("title", "description")]
     told = {text.rstrip("."): text for text in texts if isinstance(text, str) and text}
     return [clean(text, lines=True) for bare, text in told.items() if bare != name]
 
 
 def read_field(schema: Schema, typed: str) -> Any:
-    """The value of what was typed.
+    """The value of a typed text.
 
     Raises: `NotFitting`.
     """
@@ -94,7 +94,7 @@ def read_field(schema: Schema, typed: str) -> Any:
 
 
 def as_typed(schema: Schema, value: Any) -> str:
-    """What a person would type for `value`; empty where nothing typed gives it back."""
+    """The text to type for `value`; empty where no typed text gives this value."""
     listed = isinstance(value, list) and all(isinstance(item, str) for item in value)
     texts = [
         value if isinstance(value, str) else "",
@@ -112,7 +112,7 @@ def as_typed(schema: Schema, value: Any) -> str:
 
 
 def same(one: Any, other: Any) -> bool:
-    """Whether two values are the same JSON: for Python 1 is True."""
+    """Whether two values are the same JSON; Python's == cannot tell, because 1 == True."""
     return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
 
 
@@ -151,7 +151,9 @@ def _parse_choice(options: list[Any], typed: str) -> Any:
 
 
 def is_numbered(options: list[Any]) -> bool:
-    """Whether options can be chosen by number: none of them looks like the number of another."""
+    """Whether options can be chosen by number: no option looks like the number of another
+    option.
+    """
     texts = [one if isinstance(one, str) else json.dumps(one) for one in options]
     return not any(
         text.isdecimal() and 1 <= int(text) <= len(options) and int(text) != place
@@ -186,7 +188,7 @@ def _parse_value(schema: Schema, typed: str) -> Any:
 
 
 def _read_type(schema: Schema) -> str:
-    """The one type of the field; empty where several or none are named."""
+    """The single type of the field; empty where the schema names no type or several."""
     named = schema.get("type")
     return named if isinstance(named, str) else ""
 

@@ -1,4 +1,4 @@
-"""Findings as people read them.  (As programs read them: reports/.)
+"""Findings as people read them.  (For programs: `oas_compiler/report/`.)
 
 In: `Finding`s.  Out: text with the offending line underlined.
 
@@ -27,7 +27,7 @@ from oas_compiler.text.secrets import without_secrets
 __all__ = ["excerpt", "exit_of_findings", "finding_record", "finding_lines", "view_of_findings"]
 
 UNREADABLE: Final = ("OAS001", "OAS002", "OAS003", "OAS004")
-"""Findings that say that there is no document at all: not found, too large, not UTF-8, not JSON."""
+"""Codes of findings about a missing document: not found, too large, not UTF-8, not JSON."""
 WINDOW: Final = 100
 """Characters of a source line that are shown."""
 
@@ -43,7 +43,7 @@ def exit_of_findings(findings: Iterable[Finding]) -> int:
 def view_of_findings(findings: Iterable[Finding], *, known: Iterable[Finding] = ()) -> Lines:
     """All findings, each with its line of the file.
 
-    `known` are findings that are not shown: they, too, say which values must not be.
+    `known`: findings that are not shown, but that also tell which values are secret.
     """
     listed = list(findings)
     texts = SourceTexts([*listed, *known])
@@ -52,7 +52,7 @@ def view_of_findings(findings: Iterable[Finding], *, known: Iterable[Finding] = 
 
 
 def finding_lines(finding: Finding, line: str | None) -> list[Text]:
-    """One finding; `line` is the line of the file that it points at, credentials starred."""
+    """One finding; `line` is its line in the file, with credentials starred."""
     colour = "red" if finding.severity == "error" else "yellow"
     card = find(finding.code)
     heading = Text.assemble(
@@ -88,5 +88,5 @@ def excerpt(line: str, column: int) -> tuple[str, str, str]:
 
 
 def _one_to_one(text: str) -> str:
-    """Safe text in which every character kept its position."""
+    """Safe text in which every character keeps its position."""
     return "".join(clean(character) for character in text.rstrip("\r"))

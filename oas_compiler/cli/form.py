@@ -1,6 +1,6 @@
-"""A form of several fields: asked one after the other, with a way back, and looked over at the end.
+"""A form of several fields: asked in order, with a way back, and reviewed at the end.
 
-In: a JSON Schema, and values that are proposed.  Out: the filled-in value, or None: gone back.
+In: a JSON Schema, and proposed values.  Out: the filled-in value; None if the person went back.
 
     fields_of({"properties": {"to": {…}, "mail": {"properties": {"subject": {…}}}}, …}, {"to": "a"})
         ->  [Field(("to",), present="a"), Field(("mail", "subject"))]
@@ -49,12 +49,14 @@ class Field:
     """One question of a form."""
 
     path: Path
-    """Property names from the outermost object inwards; empty where the whole value is asked."""
+    """Property names from the outermost object inwards; empty where the form asks for the whole
+    value.
+    """
     name: str
     schema: Schema
     required: bool
     present: Any = _ABSENT
-    """What is proposed: Enter takes it."""
+    """The proposal, accepted by Enter."""
 
     @property
     def is_proposed(self) -> bool:
@@ -62,9 +64,9 @@ class Field:
 
 
 def fields_of(schema: Schema, proposed: Any = None, *, name: str = "") -> list[Field]:
-    """The fields of an object, required ones first; of anything else, one field called `name`.
+    """The fields of an object, required ones first; for any other type, one field called `name`.
 
-    proposed: a value of `schema`, or a part of one; what does not fit its field is no proposal.
+    proposed: a value of `schema`, or a part of one; a value that does not fit its field is ignored.
     """
     if not properties_of(schema):
         return [_make_field((), name, schema, True, _ABSENT if proposed is None else proposed)]
@@ -87,14 +89,14 @@ def _walk_fields(schema: Schema, proposed: Any, path: Path) -> Iterator[Field]:
 
 
 def _make_field(path: Path, name: str, schema: Schema, required: bool, value: Any) -> Field:
-    # A default that is written in the form stands there even where it does not fit.
+    # A default of the form is shown even if it does not fit.
     usable = value is not _ABSENT and as_typed(schema, value) and not fits(schema, value)
     present = value if usable else _ABSENT
     return Field(path=path, name=name, schema=schema, required=required, present=present)
 
 
 def assembled(fields: Sequence[Field], values: Mapping[Path, Any]) -> Any:
-    """One value of all fields; an optional one that was skipped is left out."""
+    """The value of the whole form; a skipped optional field is left out."""
     whole: dict[str, Any] = {}
     for one in fields:
         value = values[one.path]
@@ -115,14 +117,15 @@ class Form:
     fields: Sequence[Field]
     keyboard: Keyboard
     send: str = "approve with this"
-    """What Enter does in the end, in words."""
+    """The action of Enter at the end, in words."""
     typed: dict[Path, Any] = field(default_factory=dict)
-    """What was filled in before, by path: it stands in the fields, also after somebody went back."""
+    """Path → the value that was filled in; kept also after the person went back."""
 
     def filled(self, known: Mapping[Path, Any] | None = None) -> dict[Path, Any] | None:
         """A value for every field, `SKIPPED` included; None when the person went back.
 
-        known: what has been given; it is not asked for, and can be changed in the end.
+        known: values that were given already; they are not asked for, but can be changed at the
+        end.
         """
         values = self.typed
         values.update(known or {})
@@ -151,7 +154,7 @@ class Form:
                 values[field.path] = value
 
     def overview(self, values: Mapping[Path, Any]) -> list[RenderableType]:
-        """Every field with its number, and what stands in it."""
+        """Every field with its number and its value."""
         most = min(28, max(len(clean(field.name)) for field in self.fields))
         digits = len(str(len(self.fields)))
         return [
@@ -179,11 +182,11 @@ class Form:
             terminal.error(f"type a number from 1 to {most}, <, or nothing")
 
     def _value(self, field: Field, present: Any) -> Any:
-        """What was typed for a field; `SKIPPED`, or `_BACK`."""
+        """The typed value of a field; `SKIPPED`, or `_BACK`."""
         terminal = self.keyboard.terminal
         _print_field_help(field, self.keyboard)
         stands = present is not _ABSENT and present is not SKIPPED
-        empty = stands and present == ""  # nothing stands there that could be changed
+        empty = stands and present == ""  # there is no value to change
         must = ", required" if field.required else ", optional, Enter skips"
         must = ", Enter leaves it empty" if empty else "" if stands else must
         prompt = f"{cut(clean(field.name), 60) or 'value'} ({kind(field.schema)}{must}): "

@@ -1,4 +1,6 @@
-"""`oasflow gates`, `approve`, `reject`, `answer`: what waits, and deciding it from anywhere."""
+"""`oasflow gates`, `approve`, `reject`, `answer`: list waiting gates and decide them from
+anywhere.
+"""
 
 from __future__ import annotations
 
@@ -61,7 +63,7 @@ def gates(
         if not runs:
             opening.refuse_unknown_flow(store, flow)
     waiting = [(one, gate) for one in runs if one.status == "waiting" for gate in one.waiting]
-    if as_json:  # an example of each answer is made up for it, which takes a while
+    if as_json:  # this makes up an example of each answer, which is slow
         records = [waiting_record(one, gate, now) for one, gate in waiting]
         terminal.data({"gates": records}, of_run=True)
     if waiting:
@@ -114,9 +116,9 @@ def approve(
 
 
 def _refuse_without_data(gate: Gate, decision: Decision, target: str, given: Given) -> None:
-    """A gate that asks for data is not approved by a yes alone.
+    """Refuse to approve a gate that asks for data with a plain yes.
 
-    Raises: `Halt`, with the command that does it.
+    Raises: `Halt`, which shows the right command.
     """
     from cinatra_sdk.errors import AnswerInvalid
     from oas_compiler.cli.fields import has_form
@@ -239,7 +241,7 @@ def _read_answer_value(value: str | None, file: str | None, text: str | None) ->
 def _make_selection(gate: Gate, ids: list[str]) -> Any:
     """The envelope of `--select`.
 
-    Raises: `Halt` at a gate that selects nothing, and for an id that is no candidate's.
+    Raises: `Halt` at a gate without a selection, and for an id that no candidate has.
     """
     from oas_compiler.cli.checklist import CannotTick
     from oas_compiler.cli.selecting import answer_value, chosen_by_id
@@ -257,7 +259,7 @@ def _make_selection(gate: Gate, ids: list[str]) -> Any:
 
 
 def _refuse_stray_selection(gate: Gate, value: Any) -> None:
-    """A selection sent once more must not approve the gate that came after its own.
+    """A repeated selection must not approve the gate after its own gate.
 
     Raises: `Halt`.
     """

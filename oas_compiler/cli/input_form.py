@@ -1,6 +1,6 @@
-"""The inputs of a run that are missing, asked as one form before it begins.
+"""Asks for a run's missing inputs in one form, before the run begins.
 
-In: a flow and what the command line gave.  Out: the same with what a person filled in.
+In: a flow and the inputs of the command line.  Out: these and the inputs that a person filled in.
 
     oasflow run agents/onboarding
     Inputs of Onboarding: 2 of 3 are missing
@@ -29,9 +29,10 @@ if TYPE_CHECKING:
 
 
 def with_asked(terminal: Terminal, flow: Flow, params: dict[str, Any]) -> dict[str, Any]:
-    """`params` with the inputs that a person filled in; the same where none is missing.
+    """`params` and the inputs that a person filled in; `params` unchanged where no input is
+    missing.
 
-    Raises: `Halt` when the person leaves the form: nothing was begun.
+    Raises: `Halt` when the person leaves the form; then no run was begun.
     """
     from oas_compiler.control.approval import visible_required
 
@@ -62,7 +63,7 @@ def with_asked(terminal: Terminal, flow: Flow, params: dict[str, Any]) -> dict[s
 
 
 def _list_input_fields(flow: Flow) -> list[Field]:
-    """One field for every input, also for one that is an object."""
+    """One field for every input, also for an input that is an object."""
     schema: Any = flow.input_schema
     return [
         _make_field(title, part, title in schema.get("required", ()))

@@ -1,6 +1,6 @@
 """Values given at the command line: JSON texts, files, `key=value` pairs.
 
-In: what was typed.  Out: JSON values, or `Halt` with a sentence that names the option.
+In: typed texts.  Out: JSON values, or `Halt` with a sentence that names the option.
 
     decoded("5")  ->  5            pairs("--env", ["A=b=c"])  ->  {"A": "b=c"}
     params({"properties": {"n": {"type": "string"}}}, "", ["n=5"])  ->  {"n": "5"}
@@ -21,12 +21,14 @@ from oas_compiler.text.files import read_named
 
 NOT_JSON: Final = object()
 SECRETS: Final = ("CINATRA_BRIDGE_TOKEN", "CINATRA_CONTEXT_ATTEST_KEY", "CINATRA_RUN_TOKEN")
-"""Read from the environment only: a command line is seen by every process of the machine."""
+"""Variables read from the environment only: every process of the machine can see a command line."""
 MAX_FILE_BYTES: Final = 8 * 1024 * 1024
-"""Of a file with inputs or with a value; a run's state holds half of it."""
+"""Size of a file with inputs or with a value; a run's state holds half of it."""
 BASE_URL: Final = "CINATRA_BASE_URL"
 OWN_LIST: Final = "OASFLOW_ENV"
-"""Names of variables that any run may read of this process, between blanks or commas."""
+"""Variable with the names of this process's variables that any run may read, separated by blanks or
+commas.
+"""
 _VARIABLE: Final = re.compile(r"[A-Z][A-Z0-9_]*")
 _UNITS: Final = {"s": "seconds", "min": "minutes", "h": "hours", "d": "days"}
 _DURATION: Final = re.compile(rf"(?P<number>[0-9]{{1,5}}) ?(?P<unit>{'|'.join(_UNITS)})")
@@ -43,7 +45,7 @@ def decoded(text: str) -> Any:
 
 
 def json_value(text: str, option: str) -> Any:
-    """Raises: `Halt` with the place of what is not JSON."""
+    """Raises: `Halt`, which names the place that is not JSON."""
     from cinatra_sdk.values.strict_json import NotStrictJson, read_json
 
     try:
@@ -65,7 +67,7 @@ def text_of(file: str, option: str) -> str:
         raise Halt(f"{option} {file}: the file is not UTF-8", code="unreadable") from None
     except OSError as error:
         why = error.strerror or type(error).__name__
-        # What is refused for what it is, and not for being away: a pipe, a device.
+        # The file exists but is refused for its kind: a pipe, a device.
         way = f"; {option} - reads standard input" if error.errno == errno.EINVAL else ""
         raise Halt(f"{option} {file}: {why}{way}", code="unreadable") from None
     except ValueError:
@@ -78,7 +80,7 @@ def pairs(option: str, given: Sequence[str]) -> dict[str, str]:
     for text in given:
         key, equals, value = text.partition("=")
         if not equals or not key:
-            # Not said again: without the sign, nobody knows where a secret in it begins.
+            # The text is not repeated: without "=", a secret in it could not be cut out.
             raise Halt(f"{option}: write {option} key=value; there is no name or no = in one")
         if key in found:
             raise Halt(f"{option} {key}: given twice")
@@ -92,7 +94,7 @@ def environment(given: Sequence[str]) -> dict[str, str]:
     Raises: `Halt` for a token, and for any other variable that the runtime reads itself.
     """
     if names_without_value(given):
-        # Not said which: what looks like a name may be a value that was given without one.
+        # The text is not repeated: what looks like a name may be a value without its name.
         raise Halt(
             "--env: one names a variable that is not set here; export it, or write --env NAME=VALUE"
         )
@@ -105,14 +107,17 @@ def environment(given: Sequence[str]) -> dict[str, str]:
 
 
 def placeholders(given: Sequence[str]) -> dict[str, str]:
-    """What runs that this process goes on with may read of it: `OASFLOW_ENV`, then `--env`.
+    """Values that runs continued by this process may read: of `OASFLOW_ENV`, then of `--env`.
 
-    A name without a variable, in the list or of an option, is left out: a run that wants it says so.
+    A name without a variable, in the list or an option, is left out: a run that needs it reports
+    it.
     """
     listed = os.environ.get(OWN_LIST, "").replace(",", " ").split()
     for name in listed:
         if not _VARIABLE.fullmatch(name):
-            raise Halt(f"{OWN_LIST} lists names of variables, in capitals; one entry is none")
+            raise Halt(
+                f"{OWN_LIST} lists names of variables, in capitals; one entry is no such name"
+            )
         _refuse_runtime_name(OWN_LIST, name)
     own = {name: os.environ[name] for name in listed if name in os.environ}
     absent = names_without_value(given)
@@ -157,7 +162,7 @@ def duration(text: str, option: str) -> timedelta:
 
 
 def params(schema: Mapping[str, Any], file: str, settings: Sequence[str]) -> dict[str, Any]:
-    """The parameters of a run: the object in `file`, with the settings laid over it.
+    """The parameters of a run: the object in `file`, overridden by the settings.
 
     `schema` is the flow's input schema.
     """

@@ -1,6 +1,6 @@
-"""What a person types: one line, a text of several lines, or what an editor hands back.
+"""Reads a person's input: one line, a text of several lines, or a text from an editor.
 
-In: a question, and the text that stands there already.  Out: the text as it was sent off.
+In: a question, and a first text.  Out: the text that the person sent.
 
     Keyboard(terminal).line("subject (text): ", present="Bees", words=True)  ->  "Bees on the roof"
 
@@ -32,23 +32,24 @@ if TYPE_CHECKING:
     from prompt_toolkit.layout.processors import Processor
 
 _TYPED: Final = 16
-"""Columns that are left for what is typed behind a question."""
+"""Columns that are left for the typed text after a question."""
 HOW_TO_TYPE: Final = "Alt+Enter begins a new line, Ctrl-X Ctrl-E opens your editor, < goes back"
 
 
 @dataclass(frozen=True, slots=True)
 class Keyboard:
-    """The keyboard of one terminal, with what was typed at it so far."""
+    """The keyboard of one terminal, with the history of typed lines."""
 
     terminal: Terminal
     _sessions: dict[bool, PromptSession[str]] = field(default_factory=dict)
-    """By `words`: a letter that was pressed at a gate is no proposal for a text."""
+    """Sessions by `words`: a letter that was typed at a gate is no proposal for a text."""
 
     def line(self, prompt: str, *, present: str = "", words: bool = False) -> str:
-        """What is sent off with Enter, without its end.
+        """The line that the person sends with Enter, without its line end.
 
-        present: stands there to be changed.
-        words:   a text: it may get further lines (Alt+Enter, or pasted), and be taken to an editor.
+        present: the first text, which the person can change.
+        words:   the line is a text: it may get further lines (Alt+Enter, or pasted) and be edited in an
+                 editor.
 
         Raises: `KeyboardInterrupt` for Ctrl-C, `EOFError` for Ctrl-D in an empty line.
         """
@@ -57,9 +58,9 @@ class Keyboard:
         return self._ensure_session(words).prompt(self._last_line(prompt), default=present)
 
     def in_editor(self, prompt: str, present: str, suffix: str) -> str:
-        """`present` as somebody leaves it in $VISUAL or $EDITOR; without an editor, typed here.
+        """`present` after editing in $VISUAL or $EDITOR; without an editor, typed here.
 
-        suffix: of the file's name, `.json`: editors go by it.
+        suffix: ending of the file's name, as `.json`; editors choose their mode by it.
 
         Raises: `EditorFailed`.
         """
@@ -72,7 +73,7 @@ class Keyboard:
             return self.line(prompt, present=present, words=True)
 
     def _plain_line(self, prompt: str, present: str) -> str:
-        """A line of a terminal that cannot move its cursor: Enter takes what is present."""
+        """A line of a terminal that cannot move its cursor: Enter accepts the present text."""
         self.terminal.prompt(prompt + (f"[Enter takes {present}] " if present else ""))
         line = typed_line()
         if not line.endswith("\n"):
@@ -112,7 +113,7 @@ def _make_prompt_session(terminal: Terminal, words: bool) -> PromptSession[str]:
     from prompt_toolkit.input import create_input
     from prompt_toolkit.output.vt100 import Vt100_Output
 
-    # It asks the terminal for nothing: what would be answered after a Ctrl-C lands in the shell.
+    # It sends no queries to the terminal: an answer after a Ctrl-C would land in the shell.
     output = Vt100_Output(
         sys.stderr, _measure_terminal, term=os.environ.get("TERM"), enable_cpr=False
     )
@@ -126,9 +127,10 @@ def _make_prompt_session(terminal: Terminal, words: bool) -> PromptSession[str]:
 
 
 def _shown_as_it_is() -> Processor:
-    """What stands in a line to be changed is a flow's or a model's text: nothing in it is hidden.
+    """Shows every character of a text that can be changed, because a flow or a model wrote the
+    text.
 
-    prompt_toolkit shows control characters by itself, and not those that turn or hide letters.
+    prompt_toolkit itself shows control characters, but not characters that turn or hide letters.
     """
     from prompt_toolkit.layout.processors import Processor, Transformation, TransformationInput
 

@@ -1,12 +1,12 @@
-"""What a run asks for and a call does not lend to it: all of it at once, before anything is done.
+"""Finds everything that a run needs and a command does not lend, before anything is done.
 
-In: a run, and what the call was given.  Out: each `Lack`, and the same call with all of it.
+In: a run, and the options of the command.  Out: each `Lack`, and the complete command.
 
     lacking(run, Given())  ->  (Lack("--env CRM_KEY", "a variable that it reads; …"),
                                 Lack("--allow https://crm.example", "an address that it may call"))
 
-What is lacking is asked of those who refuse it: the run's platform is made again with one setting
-after the other that it lacks, until nothing more is.
+The missing settings are found by trial: the run's platform is rebuilt, each missing setting is
+added, and so on until nothing is missing.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ _SOME_SECRET: Final = "a secret that is asked about only"  # noqa: S105 - stands
 
 @dataclass(frozen=True, slots=True)
 class Lack:
-    """One thing that a run asks for."""
+    """One resource that a run needs and a command does not lend."""
 
     option: str
-    """With which option it is given, its value included; empty for what is only exported."""
+    """The option that lends it, with its value; empty for a variable that is only exported."""
     why: str
     export: str = ""
     """The variable that has to be set first."""
@@ -46,20 +46,20 @@ class Lack:
 
 @dataclass(frozen=True, slots=True)
 class Lacking:
-    """Everything that a run asks for, and that a call does not lend."""
+    """Everything that a run needs and a command does not lend."""
 
     lacks: tuple[Lack, ...]
     whole: Given
-    """What the call was given, and all of this."""
+    """The options of the command together with everything missing."""
 
     def __bool__(self) -> bool:
         return bool(self.lacks)
 
 
 def lacking(run: Run, given: Given) -> Lacking:
-    """What the run asks for beyond what was given.
+    """Everything that the run needs beyond the given options.
 
-    Raises: `Halt` for a variable without a value that the run does not ask for either.
+    Raises: `Halt` for a given variable without a value that the run does not need.
     """
     lent = placeholders(given.own.env)
     _refuse_stray(run, given, lent)
@@ -85,16 +85,16 @@ def lacking(run: Run, given: Given) -> Lacking:
 
 
 def asked_variables(run: Run) -> list[str]:
-    """The variables that a run asks for; one of the runtime's own is no question of lending."""
+    """The variables that a run needs, without the runtime's own variables, which cannot be lent."""
     from cinatra_sdk.governed.placeholders import is_runtime_name
 
     return sorted(name for name in run.variables if not is_runtime_name(name))
 
 
 def refusal(run: Run, found: Lacking, command: str) -> Halt:
-    """The end of a call that lacks something; `command` is the whole call that would do."""
+    """The refusal of an incomplete command; `command` is the complete command."""
     return Halt(
-        f"run '{run.id}' asks for what this call does not lend to it; nothing was done",
+        f"run '{run.id}' needs more than this command gives it; nothing was done",
         exit=Exit.USAGE,
         code="not_configured",
         then=told(found, command),
@@ -109,10 +109,10 @@ def refusal(run: Run, found: Lacking, command: str) -> Halt:
 
 
 def told(found: Lacking, command: str) -> list[RenderableType]:
-    """Each lack with its reason, and the call that has all of it."""
+    """Each lack with its reason, and the complete command."""
     return [
         *reasons(found.lacks),
-        Text("all of it, if you mean to lend it:"),
+        Text("the whole command, if the run shall get all of this:"),
         unbroken(Text(f"  {command}")),
         *export_first(found.whole),
     ]
@@ -129,7 +129,9 @@ def reasons(lacks: tuple[Lack, ...]) -> list[RenderableType]:
 
 
 def export_first(given: Given) -> list[RenderableType]:
-    """What has to be exported before a command with these options works, if anything."""
+    """The variables to export before a command with these options works; empty where there are
+    none.
+    """
     names = given.to_export()
     if not names:
         return []
@@ -144,7 +146,7 @@ def _make_variable_lack(name: str) -> Lack:
 
 
 def _refuse_stray(run: Run, given: Given, lent: Mapping[str, str]) -> None:
-    """A name that is misspelt is told, and not left out in silence."""
+    """Refuse a misspelt name instead of silently leaving it out."""
     asked = asked_variables(run)
     if any(name not in lent and name not in asked for name in given.own.names):
         reads = ", ".join(map(clean, asked)) or "no variable"
@@ -155,9 +157,9 @@ def _refuse_stray(run: Run, given: Given, lent: Mapping[str, str]) -> None:
 
 
 def _asked_of_platform(run: Run, settings: dict[str, str]) -> list[tuple[str, str]]:
-    """Settings that the run's platform lacks, with the address that each has to name.
+    """Settings that the run's platform lacks, with the address for each.
 
-    settings: of this process; whatever is lacking is added.
+    settings: of this process; the missing settings are added to it.
     """
     description = _http_part(run.platform)
     found: list[tuple[str, str]] = []
@@ -173,7 +175,7 @@ def _asked_of_platform(run: Run, settings: dict[str, str]) -> list[tuple[str, st
 
 
 def _http_part(description: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """Where calls leave this process; None where none does."""
+    """The part of the description that makes HTTP calls; None where no part does."""
     part = description.get("beyond") if description.get("kind") == "local" else description
     return part if isinstance(part, Mapping) and part.get("kind") == "http" else None
 
@@ -181,7 +183,7 @@ def _http_part(description: Mapping[str, Any]) -> Mapping[str, Any] | None:
 def _first_asked(
     run: Run, description: Mapping[str, Any], settings: Mapping[str, str]
 ) -> tuple[str, str] | None:
-    """The first setting that is lacking; None where nothing is, or nobody's settings would do."""
+    """The first missing setting; None where no setting is missing or no setting would help."""
     from cinatra_sdk.platform import HttpPlatform, platform_from
     from cinatra_sdk.platform.own_settings import SettingLacking
     from cinatra_sdk.platform.remaking import is_named, takes_credentials
@@ -191,7 +193,7 @@ def _first_asked(
     except SettingLacking as refused:
         return refused.setting, refused.value
     except ValueError:
-        return None  # the description itself is wrong: the store says how
+        return None  # the description itself is wrong: the store reports it
     assert isinstance(platform, HttpPlatform)  # as the description says
     platform.close()
     about: Any = platform.describe()
@@ -218,7 +220,7 @@ def _of_platform(run: Run, setting: str, value: str) -> Lack:
 def _list_allowed_addresses(
     run: Run, settings: Mapping[str, str], wanted: tuple[str, ...]
 ) -> tuple[str, ...]:
-    """The addresses for `--allow`, which takes the place of the whole list of this process."""
+    """The addresses for `--allow`, which replaces the whole list of this process."""
     from cinatra_sdk.platform.remaking import is_named
 
     part = _http_part(run.platform) or {}

@@ -1,11 +1,12 @@
-"""What is shown in lines and lists, at any width: ids stay whole, and lists stop being tables.
+"""Lines and lists at any width: ids stay whole, and tables become blocks of lines where they are
+too wide.
 
     Pieces([id, name, age])                on one line where there is room, else broken between them
     Listing(("run", "flow"), rows)         a table where there is room, else a block for each row
     Fitting(table, columns, lines)         the same for another table
 
-A piece or a cell that is an id, a path or a command is never broken by us: where it is wider than
-the terminal, the terminal goes on with it in its next line, and whoever copies it gets all of it.
+An id, a path or a command is never broken here: where it is wider than the terminal, the terminal
+itself continues it in the next line, so that it can be copied whole.
 """
 
 from __future__ import annotations
@@ -23,18 +24,18 @@ from rich.text import Text
 _GAP: Final = 2
 """Columns of the terminal between two cells."""
 _READABLE: Final = 16
-"""Columns in which words can be read that do not all fit on a line."""
+"""Fewest columns in which broken lines of words can be read."""
 
 
 def unbroken(text: Text) -> Text:
-    """`text`, whose lines only the terminal breaks."""
+    """`text`, whose lines are only broken by the terminal."""
     text.no_wrap, text.overflow = True, "ignore"
     return text
 
 
 @dataclass(frozen=True, slots=True)
 class Indented:
-    """Something further to the right, whose unbroken lines stay whole."""
+    """Indented content whose unbroken lines stay whole."""
 
     thing: RenderableType
     by: int = 4
@@ -47,13 +48,13 @@ class Indented:
 
 @dataclass(frozen=True, slots=True)
 class Pieces:
-    """Pieces of one line; where it is too long, the line is broken between them."""
+    """Pieces of one line; a line that is too long is broken between pieces."""
 
     pieces: Sequence[Text]
     between: str = " · "
-    """Left out where the line is broken."""
+    """The text between two pieces; left out where the line is broken."""
     after_first: str = ""
-    """What stands after the first piece instead."""
+    """The text after the first piece, instead of `between`."""
     indent: int = 4
     """Columns before every line but the first."""
 
@@ -87,7 +88,7 @@ class Pieces:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """Sentences, broken between their words; lines of theirs stay lines."""
+    """Sentences, broken between words; their own line breaks stay."""
 
     text: Text
     indent: int = 2
@@ -105,7 +106,7 @@ class Lines:
 
     @property
     def plain(self) -> str:
-        """All of it as it is written where nothing has to be broken."""
+        """The text unchanged where no line must be broken."""
         return "\n".join(line.plain for line in self.lines)
 
     def __rich_console__(self, _console: Console, options: ConsoleOptions) -> Iterator[Text]:
@@ -119,7 +120,7 @@ class Lines:
 def _wrap_words(text: Text, room: int) -> Iterator[Text]:
     """Lines of whole words; a word that is wider than `room` has a line of its own.
 
-    Lines of the text stay lines, and what is broken of one goes on below its first word.
+    Line breaks of the text stay; a broken line continues below its first word.
     """
     for written in text.split("\n", allow_blank=True):
         lead = " " * (len(written.plain) - len(written.plain.lstrip(" ")))
@@ -135,7 +136,7 @@ def _wrap_words(text: Text, room: int) -> Iterator[Text]:
 
 @dataclass(frozen=True, slots=True)
 class Widths:
-    """How wide a column is where nothing in it is broken, and how narrow it may become."""
+    """The width of a column without broken lines, and its smallest width."""
 
     whole: int
     least: int
@@ -153,7 +154,7 @@ class Widths:
 
 @dataclass(frozen=True, slots=True)
 class Fitting:
-    """A table where its columns have room to be read, else the same data in lines."""
+    """A table where its columns have enough room, else the same data in lines."""
 
     table: Table
     columns: Sequence[Widths]
@@ -189,7 +190,7 @@ class Listing:
     columns: Sequence[str]
     rows: Sequence[Sequence[Text]]
     words: frozenset[str] = frozenset()
-    """Columns of words, which may be broken; every other cell stays whole."""
+    """Names of the columns that may be broken between words; other cells stay whole."""
 
     def __rich_console__(
         self, _console: Console, _options: ConsoleOptions
@@ -223,7 +224,7 @@ class Listing:
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A name and what belongs to it; the lines of words that are broken stand below each other."""
+    """A name and its content; continued lines of words stand below each other."""
 
     name: str
     cell: Text

@@ -25,21 +25,21 @@ from oas_compiler.report.json_report import record
 from oas_compiler.text.secrets import without_secrets
 
 NOT_WRITTEN: Final = "not_written"
-"""What was done holds this where writing failed, and why."""
+"""Key of the record under which a failed write and its reason stand."""
 _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mender:
-    """Makes fixes with the consent of whoever sits at the terminal, or of `--yes`."""
+    """Applies fixes with the consent of the person at the terminal, or with `--yes`."""
 
     terminal: Terminal
     yes: bool
     diff_is_the_result: bool
-    """Whether the diff goes to stdout; else a program reads stdout, and it goes to stderr."""
+    """Whether the diff goes to stdout; where a program reads stdout, the diff goes to stderr."""
 
     def mend(self, work: Mending, flows: Sequence[str]) -> dict[str, Any]:
-        """Try all fixes, show them, and write them; what was done comes back as JSON."""
+        """Try all fixes, show them, and write them; returns a record of it as JSON."""
         before = [finding for flow in flows for finding in work.check(flow)]
         for flow in flows:
             work.mend(flow)
@@ -75,7 +75,7 @@ class Mender:
         return {**done, NOT_WRITTEN: refused} if refused else done
 
     def may_write(self, files: int) -> bool:
-        """Whether whoever called, or sits at the terminal, wants it."""
+        """Whether `--yes` or the person at the terminal allows writing."""
         if self.yes:
             return True
         if not self.terminal.asks:
@@ -101,7 +101,7 @@ class Mender:
 
 
 def written(changes: Sequence[Change]) -> str:
-    """Write the files; what kept them from being written, if anything did."""
+    """Write the files; returns the reason of a failure, or an empty text."""
     try:
         write(changes)
     except CannotWrite as reason:

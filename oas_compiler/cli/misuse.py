@@ -1,6 +1,6 @@
-"""A command line that cannot be parsed, told in one line.
+"""Reports a command line that cannot be parsed, in one line.
 
-In: what typer raised.  Out: the line, and what is meant where something is misspelt.
+In: typer's error.  Out: the line, with the nearest spelling of a misspelt word.
 
     oasflow aprove n1          oasflow: there is no command "aprove"; did you mean "approve"?
     oasflow approve n1 --tex   oasflow approve: there is no option "--tex"; did you mean "--text"?
@@ -12,7 +12,7 @@ from typing import Any
 
 
 class NoCommand(Exception):
-    """There is no such command; `context` is the group's, `name` what was typed."""
+    """An unknown command; `context` is the group's context, `name` the typed word."""
 
     def __init__(self, context: Any, name: str) -> None:
         super().__init__(name)
@@ -21,7 +21,7 @@ class NoCommand(Exception):
 
 
 def is_misuse(error: Exception) -> bool:
-    """Whether typer, or a group of ours, could not parse what was typed."""
+    """Whether typer, or one of our command groups, could not parse the command line."""
     return isinstance(error, NoCommand) or hasattr(error, "format_message")
 
 
@@ -31,7 +31,7 @@ def asked_for_nothing(error: Exception) -> str:
 
 
 def told(error: Any) -> str:
-    """What is wrong, with the command that it is wrong with."""
+    """The problem and the command that has it, in one line."""
     context = error.context if isinstance(error, NoCommand) else getattr(error, "ctx", None)
     command = context.command_path if context is not None else "oasflow"
     what = _no_command(error) if isinstance(error, NoCommand) else _wrong_argument(error)
@@ -62,13 +62,13 @@ def _options_of(command: Any) -> list[str]:
 
 
 def _with_nearest(what: str, typed: str, known: Any) -> str:
-    from oas_compiler.findings.spelling import did_you_mean  # only where something went wrong
+    from oas_compiler.findings.spelling import did_you_mean  # for errors only
 
     nearest = did_you_mean(typed, known)
     return f"{what}; {nearest}" if nearest else what
 
 
 def _as_a_clause(sentence: str) -> str:
-    """A sentence of the parser's own, as a part of ours."""
+    """The parser's own sentence as a part of a longer sentence."""
     text = sentence.rstrip(".")
     return text[:1].lower() + text[1:]

@@ -1,13 +1,13 @@
-"""The commands that go on with a run, complete: with each option that this call needed, too.
+"""Complete commands that continue a run, with every option that this command needed.
 
-In: what this call was given.  Out: one line for a shell.
+In: the options of this command.  Out: one line for a shell.
 
     given = Given(tenant="acme", own=Own(env=("CRM_KEY=sk-1",)))
     given.command("approve", "n1")    ->  oasflow approve n1 --tenant acme --env CRM_KEY
     given.to_export()                 ->  ["CRM_KEY"], where the environment has another value
 
-A value may be a secret and is never repeated: a variable is named, and so is what has to be
-exported before the line works.
+A value may be a secret and is never repeated: the line names a variable, and `to_export` names the
+variables to export before the line works.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ TENANT: Final = "OASFLOW_TENANT"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Given:
-    """What a call was given that a later call on the same run needs again."""
+    """The options of a command that a later command on the same run needs again."""
 
     tenant: str = ""
     db: str = ""
     own: Own = field(default_factory=Own)
 
     def command(self, name: str, target: str, *more: str) -> str:
-        """`oasflow NAME TARGET …` for a shell; `more` are options of the command's own."""
-        # A run may be called like an option.
+        """`oasflow NAME TARGET …` for a shell; `more` are the command's own options."""
+        # A run's id may look like an option.
         end = ["--", target] if target.startswith("-") else []
         options = (
             self._list_location_options()
@@ -49,7 +49,7 @@ class Given:
         return self.own.differing + ((DATABASE,) if self._hides_db() else ())
 
     def _list_location_options(self) -> list[str]:
-        """Whose the run is, and in which database: all that ending it, or looking at it, needs."""
+        """The run's tenant and database: enough for stopping or showing the run."""
         words = [] if self.tenant == os.environ.get(TENANT, "") else ["--tenant", self.tenant]
         return [*words, "--db", self.db] if self._names_db() and not self._hides_db() else words
 
@@ -69,7 +69,9 @@ class Given:
         return bool(self.db) and self.db != os.environ.get(DATABASE)
 
     def _hides_db(self) -> bool:
-        """Whether the address of the database is no text to repeat: it may hold a password."""
+        """Whether the address of the database must not be repeated because it may hold a
+        password.
+        """
         if not self._names_db():
             return False
         from cinatra_sdk.postgres.dsn import may_be_repeated

@@ -1,4 +1,4 @@
-"""What the options name: the flow, the platform it talks to, the store, who is acting.
+"""Opens the flow, its platform and the store that the options name; finds the acting person.
 
 store(terminal, "")          RunStore on DATABASE_URL, else on the embedded server
 platform(PlatformOptions(simulate=True, stubs="stubs.yaml"))   SimulatedPlatform
@@ -32,7 +32,9 @@ RUN_TOKEN: Final = "CINATRA_RUN_TOKEN"  # noqa: S105 - the name of a variable
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Own:
-    """What whoever goes on with a run lends to it: variables, addresses, a file for the record."""
+    """Resources that a process lends to a run that it continues: variables, addresses, a file for
+    the record.
+    """
 
     env: tuple[str, ...] = ()
     """As `--env` gives them."""
@@ -47,7 +49,7 @@ class Own:
 
     @property
     def differing(self) -> tuple[str, ...]:
-        """Those for which the environment has no value, or another one than was given."""
+        """Variables whose value is missing in the environment or differs from the given value."""
         absent = names_without_value(self.env)
         pairs = (text.partition("=") for text in self.env)
         found = (
@@ -68,7 +70,7 @@ class Own:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlatformOptions:
-    """Who answers the flow's calls."""
+    """The options that choose the platform."""
 
     simulate: bool = False
     stubs: str = ""
@@ -77,25 +79,25 @@ class PlatformOptions:
     allow: tuple[str, ...] = ()
     timeout: float | None = None
     context: str = ""
-    """File of the artifacts from which context slots are filled in this process."""
+    """File of artifacts; this process fills context slots from it."""
 
     @property
     def names_platform(self) -> bool:
-        """Whether somebody answers the calls that are not about context."""
+        """Whether the options name a platform for calls that are not about context."""
         return bool(self.simulate or self.own_address or self.allow)
 
     @property
     def own_address(self) -> str:
-        """The platform's address; empty where none is named."""
+        """The platform's address; empty where no platform is named."""
         return self.base_url or os.environ.get(BASE_URL, "")
 
 
 def store(terminal: Terminal, dsn: str, own: Own | None = None) -> RunStore:
     """The store of `--db`, DATABASE_URL, or the embedded server.
 
-    own: what runs that this process goes on with may use of it; without it, nothing.
+    own: the resources for runs that this process continues; without `own`, none.
 
-    Raises: `StoreError`; `Halt` for a variable that is no flow's.
+    Raises: `StoreError`; `Halt` for a variable that flows must not read.
     """
     from cinatra_sdk import RunStore
     from cinatra_sdk.postgres.server import LocalServer, LocalServerError
@@ -105,7 +107,7 @@ def store(terminal: Terminal, dsn: str, own: Own | None = None) -> RunStore:
             if not LocalServer().status().running:
                 terminal.say("starting the local PostgreSQL server …")
         except LocalServerError:
-            pass  # opening the store says the same, with more words
+            pass  # opening the store reports the error in detail
     lent = own or Own()
     env = {} if own is None else placeholders(lent.env)
     return RunStore.open(
@@ -118,7 +120,7 @@ def store(terminal: Terminal, dsn: str, own: Own | None = None) -> RunStore:
 
 
 def refuse_unknown_flow(opened: RunStore, name: str) -> None:
-    """Say so where `--flow` names no flow of the store, and which one is meant.
+    """Refuse a name of `--flow` that no flow of the store has, and name the nearest flow.
 
     Raises: `Halt`.
     """
@@ -150,9 +152,9 @@ def digest(path: str) -> str:
 def flow_of_run(
     opened: RunStore, run_id: str, tenant: str = "", *, to_reject: bool = False
 ) -> Flow:
-    """The flow of a run, made again from the bytes in the store, on its own platform.
+    """The flow of a run, rebuilt from the bytes in the store, on its own platform.
 
-    Raises: `NotConfigured` when this process lacks what the run asks for; `CompileError`.
+    Raises: `NotConfigured` when this process lacks something that the run needs; `CompileError`.
     """
     from oas_compiler.lower.flow import Flow
 
@@ -163,12 +165,12 @@ def flow_of_run(
 
 
 def platform(made: Flow, options: PlatformOptions) -> Platform:
-    """Who answers the calls of the flow; a simulation is steered past its gates.
+    """The platform for the calls of the flow; a simulation is steered past its gates.
 
-    Where the flow never calls the platform, its address is left out: whoever goes on with the run
-    need not name it then.
-    Raises: `Halt` naming the option that does not fit, or that lacks: a flow that calls somebody is
-    never simulated by accident.
+    If the flow never calls the platform, its address is left out, so that a process that continues
+    the run need not name it.
+    Raises: `Halt`, which names a wrong or missing option: a flow with calls is never simulated by
+    accident.
     """
     from cinatra_sdk.platform import SimulatedPlatform
     from oas_compiler.control.approval import acting_nodes
@@ -228,7 +230,7 @@ def _require_platform(calls: Sequence[ApiNode], options: PlatformOptions) -> Non
 
 
 def mention_made_up_context(terminal: Terminal, made: Flow, options: PlatformOptions) -> None:
-    """Say so where a simulation makes up what a slot may take."""
+    """Tell the user where a simulation makes up the candidates of a slot."""
     from cinatra_sdk.host.platform import answers
     from oas_compiler.control.approval import acting_nodes
     from oas_compiler.ir import ApiNode
@@ -243,11 +245,11 @@ def mention_made_up_context(terminal: Terminal, made: Flow, options: PlatformOpt
 
 
 def host(tenant: str = "", *, lends: bool = True) -> HostContext:
-    """The credentials of this activation, from the environment; `tenant` says whose they are.
+    """The credentials of this activation, from the environment; `tenant` owns them.
 
-    lends: False for an activation that calls nobody and gets none.
+    lends: False for an activation that makes no calls and gets no credentials.
 
-    Raises: `Halt` for a token that is too short to be one.
+    Raises: `Halt` for a token that is too short.
     """
     from cinatra_sdk.engine.runtime_context import host_context
 
@@ -259,7 +261,7 @@ def host(tenant: str = "", *, lends: bool = True) -> HostContext:
 
 
 def person(given: str) -> str:
-    """Who decides: `--as`, else the user of the operating system."""
+    """The name of the deciding person: `--as`, else the user of the operating system."""
     from cinatra_sdk.errors import AnswerInvalid
     from cinatra_sdk.text.people import person_name
 
@@ -278,7 +280,7 @@ def _read_account_name() -> str:
     try:
         import pwd
 
-        # The account and not $USER, which anybody may set: this name goes into the audit.
+        # The account and not $USER, which any process may set: this name goes into the audit.
         return pwd.getpwuid(os.getuid()).pw_name
     except (ImportError, KeyError):
         pass

@@ -112,7 +112,7 @@ def given(
     tenant: str,
     db: str,
 ) -> Given:
-    """What the options lend to a run that somebody else may have started, and where it is."""
+    """The resources that the options lend to a run, and the run's database."""
     own = Own(
         env=tuple(env or ()),
         base_url=base_url,

@@ -1,8 +1,8 @@
-"""All of something long, in a pager.
+"""Shows a long text in a pager.
 
-In: something that rich prints.  Out: nothing; it is on the screen until the person leaves it.
+In: something that rich prints.  Out: nothing; the text is shown until the person leaves the pager.
 
-Where stdout is no terminal, or TERM is dumb, it is printed among the words for people.
+Where stdout is no terminal, or TERM is dumb, the text is printed among the words for people.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from oas_compiler.cli.terminal import Terminal, is_terminal
 
 
 def paged(terminal: Terminal, thing: RenderableType) -> None:
-    """Show `thing` by $PAGER, else by less, as plain text in which nothing is a command."""
+    """Show `thing` with $PAGER, else with less, as plain text without terminal commands."""
     if not is_terminal(sys.stdout) or os.environ.get("TERM") == "dumb":
         terminal.say(thing)
         return

@@ -1,4 +1,4 @@
-"""What runs right now, one line per visit of a node, under the author's own names.
+"""The progress of a run, one line per visit of a node, under the author's own names.
 
 In: events of an activation.  Out: lines on stderr.
 
@@ -31,7 +31,7 @@ _PLAIN_MARKS: Final = {"done": "+", "waits": "?", "failed": "x"}
 
 
 class Progress:
-    """Prints what happens; never raises, because a run must not fail by being watched."""
+    """Prints events; never raises, because watching a run must not make it fail."""
 
     def __init__(self, flow: FlowIR, terminal: Terminal) -> None:
         self._names = names_of(flow)
@@ -59,7 +59,7 @@ class Progress:
         seconds = time.monotonic() - self._begun.pop(path, time.monotonic())
         self._clear_line()
         if event.next is not None and self._setups.get(path) == event.next:
-            return  # it goes on as the gate that asks for inputs
+            return  # shown again as the gate that asks for inputs
         state, ending = _describe_finish(event)
         took = [f"{seconds:.1f} s"] if seconds >= 0.1 and not event.waits else []
         line = Text.assemble("  ", self._choose_mark(state), f" {name}")
@@ -83,7 +83,7 @@ class Progress:
 
 
 def _describe_finish(event: Event) -> tuple[str, list[str]]:
-    """Under which mark a node has finished, and what is said of it."""
+    """The mark and the text for a finished node."""
     decided = event.decision
     if event.error:
         return "failed", []

@@ -1,6 +1,6 @@
-"""What a gate shows already of the answer that it asks for.
+"""Finds values in a gate's payload that propose an answer.
 
-In: a gate.  Out: the part of an answer that its values propose; None where they propose nothing.
+In: a gate.  Out: the part of an answer that its values propose; None without a proposal.
 
     form {"subject", "body"}, values {"subject": "Hello", "to": "ann"}    ->  {"subject": "Hello"}
     form {"subject", "body"}, values {"draft": {"subject": "Hello", …}}   ->  {"subject": "Hello", …}
@@ -46,6 +46,8 @@ def _select_fitting_values(
 
 
 def _has_required(schema: Schema | None, source: Mapping[str, Any]) -> bool:
-    """Whether an object that is shown is of the kind that is asked for, and no stray namesake."""
+    """Whether a shown object has the required members of the answer, so that it is not a
+    namesake.
+    """
     required = (schema or {}).get("required")
     return isinstance(required, list) and bool(required) and all(one in source for one in required)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def run_record(run: Run) -> dict[str, Any]:
-    """Everything the store knows of a run, but for its decisions."""
+    """Everything that the store knows about a run, except its decisions."""
     return {
         "id": run.id,
         "status": run.status,
@@ -58,7 +58,7 @@ def run_summary(run: Run) -> dict[str, Any]:
 
 
 def stop_record(run: Run) -> dict[str, Any] | None:
-    """Who stopped a run, when and why; None where nobody did."""
+    """Who stopped a run, when and why; None for a run that was not stopped."""
     if run.status != "stopped":
         return None
     return {
@@ -69,7 +69,7 @@ def stop_record(run: Run) -> dict[str, Any] | None:
 
 
 def gate_record(gate: Gate) -> dict[str, Any]:
-    """A waiting gate: what is shown, what it asks, and an answer that would fit."""
+    """A waiting gate: its payload, its question, and an answer that fits."""
     return {
         "id": gate.id,
         "node": gate.node,
@@ -118,7 +118,9 @@ def decision_record(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def chosen_record(one: ChosenContext) -> dict[str, Any]:
-    """One ref that was chosen for a context slot; `artifact` is null where none was."""
+    """One ref that was chosen for a context slot; `artifact` is null where no artifact was
+    chosen.
+    """
     return {
         "slot": one.slot_id,
         "package": one.package_name,

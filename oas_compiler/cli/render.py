@@ -45,7 +45,7 @@ from oas_compiler.cli.tables import (
 )
 
 MESSAGE: Final = "output"
-"""The value of a gate that holds what was said to the person before it: a message of the author."""
+"""Key of a gate's value that holds the author's message to the person."""
 
 
 # ------------------------------------------------------------------------ lists
@@ -62,11 +62,11 @@ def gate_view(
     asking: bool = False,
     extent: Extent | None = None,
 ) -> RenderableType:
-    """What a person needs to see before deciding: the author's words first.
+    """Everything that a person needs for deciding, the author's words first.
 
     names:     artifact id → name, for a gate that asks for a context selection.
-    checklist: with what the person here has ticked already; None begins a new one.
-    asking:    somebody is asked right here, who can turn the pages of a long list.
+    checklist: with this person's ticks; None begins a new one.
+    asking:    a person is asked now and can turn the pages of a long list.
     extent:    how much of the values is shown; it knows afterwards whether anything is cut.
     """
     extent = extent or Extent()
@@ -84,14 +84,14 @@ def gate_view(
     if selector is not None:
         offered = checklist or Checklist.of(selector, names)
         parts.append(checklist_view(offered, asking=asking, extent=extent))
-    # A setup gate shows what has been given; what it asks for stands in no value.
+    # A setup gate shows the given inputs; the inputs that it asks for have no values yet.
     shown = [*parts, *_format_asked_fields(gate)] if gate.step == 0 or not parts else parts
     shown = shown or [Text("no data to show", style="dim italic")]
     return Group(heading, *(below_heading(part) for part in shown))
 
 
 def _format_asked_fields(gate: Gate) -> list[RenderableType]:
-    """What a gate asks for: each field, its kind, and the author's words on it.
+    """The fields that a gate asks for, with their kinds and the author's descriptions.
 
     Empty for a gate that asks for a yes.
     """
@@ -114,17 +114,17 @@ def _format_asked_fields(gate: Gate) -> list[RenderableType]:
 
 
 def _is_message(value: Any) -> bool:
-    """Whether `output` is something said to the person, and no word that a node put out."""
+    """Whether `output` is a message to the person, and not an output of a node."""
     return isinstance(value, str) and len(value.split()) > 1
 
 
 def below_heading(part: RenderableType) -> Indented:
-    """A part of what a gate shows, where it stands under the gate's name; also when shown again."""
+    """A part of a gate's view, below the gate's name; also when it is shown again."""
     return Indented(part, by=2)
 
 
 def how_to_answer(run: Run, gate: Gate, given: Given, *, alone: bool) -> RenderableType:
-    """The commands that answer a gate; `alone`: no other gate of the run waits."""
+    """The commands that answer a gate; `alone`: the gate is the run's only waiting gate."""
     from oas_compiler.cli.fields import has_form
 
     target = run.id if alone else f"{run.id}/{gate.id}"
@@ -160,10 +160,10 @@ def outcome_view(
     given: Given,
     names: Mapping[str, str] | None = None,
 ) -> RenderableType:
-    """Where a run stands: what came out of it, why it failed, or what it waits for.
+    """Where a run stands: its result, its error, or its waiting gates.
 
-    given: what the commands that go on with it need.
-    names: artifact id → name, for gates that ask for a context selection.
+    given: options for the commands that continue the run.  names: artifact id → name, for gates
+    that ask for a context selection.
     """
     extent = Extent(way=f"{given.command('show', run.id, '--full')} has all")
     return Group(*_format_outcome(run, given, extent, names))
@@ -181,8 +181,8 @@ def run_view(
 ) -> RenderableType:
     """Everything about a run.
 
-    needed: what a command that goes on with it has to be given; `names` as in `outcome_view`.
-    extent: how much of its values is shown.
+    needed: options for a command that continues the run; `names` as in `outcome_view`.  extent: how
+    much of its values is shown.
     """
     extent = extent or Extent()
     parts: list[RenderableType] = [Indented(_format_run_facts(run, now))]
@@ -198,7 +198,7 @@ def run_view(
     first, *rest = _format_outcome(run, needed.whole, extent, names)
     if needed.lacks and run.status in {"waiting", "failed", "running"}:
         rest += [
-            _format_title("to be given by whoever goes on with it"),
+            _format_title("to be given by the person who continues it"),
             Indented(Group(*reasons(needed.lacks))),
         ]
     if extent.is_cut:
@@ -271,7 +271,7 @@ def _how_to_go_on(run: Run, given: Given) -> Iterator[RenderableType]:
 
 
 def told_unreadable(run: Run) -> list[str]:
-    """What of a stored run cannot be read, where, and what can be done about it."""
+    """The unreadable parts of a stored run, their places, and the remedy."""
     if not run.unreadable:
         return []
     told = [f"cannot be read: {problem}" for problem in run.unreadable]
@@ -283,7 +283,9 @@ def told_unreadable(run: Run) -> list[str]:
 
 
 def _message_view(content: Any, extent: Extent) -> RenderableType:
-    """A message; one that only carries a context selection to its gate is told in a line."""
+    """A message; a message that only carries a context selection to its gate is shown in one
+    line.
+    """
     selector = offered_in(content)
     if selector is None:
         return value_view(content, extent)
@@ -297,5 +299,5 @@ def _format_title(text: str) -> Text:
 
 
 def command_line(line: str) -> Text:
-    """A line to copy: never broken by us."""
+    """A line to copy, which is never broken here."""
     return unbroken(Text(f"  {line}"))

@@ -184,7 +184,7 @@ def _start_run(
     from oas_compiler.lower.names import INPUTS
 
     name = run_id or uuid.uuid4().hex[:12]
-    # A wrong input is told before a database is started for it, and one that is left out only once.
+    # Check the inputs before starting a database; a missing input is reported only once.
     params = flow.input(params)[INPUTS]
     with opening.store(terminal, given.db) as store:
         if run_id:

@@ -1,4 +1,4 @@
-"""`oasflow runs` and `oasflow show`: what the database knows."""
+"""`oasflow runs` and `oasflow show`: runs in the database."""
 
 from __future__ import annotations
 
@@ -113,12 +113,12 @@ def show(
 
 
 def _find_lacking(run: Run, given: Given) -> Lacking:
-    """What a command that goes on with the run has to be given, beside what this one was."""
+    """The options that a command which continues the run needs in addition to this command's."""
     from oas_compiler.cli.lacking import Lacking, lacking
 
     if run.status in ENDED:
         return Lacking((), given)
     try:
         return lacking(run, given)
-    except Halt:  # a wrong setting of this process: whoever goes on is told
+    except Halt:  # a wrong setting of this process: continuing the run reports it
         return Lacking((), given)

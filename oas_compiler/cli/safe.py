@@ -1,12 +1,12 @@
 r"""Text from flows, gates and databases, made safe for a terminal and for the log of a build.
 
-In: any string.  Out: the same words, without a character that a terminal would obey.
+In: any string.  Out: the same words, without terminal control characters.
 
     clean("a\x1b[31mred")  ->  "a␛[31mred"          cut("x" * 500, 10)  ->  "xxxxxxxxx…"
-    printed("::error::no")  ->  the same with another first colon, which no build obeys
+    printed("::error::no")  ->  the same with another first colon, so that no build obeys the line
 
-Control characters become visible pictures instead of vanishing: whoever decides at a gate should
-see that something was there.
+Control characters become visible pictures instead of vanishing: a person who decides at a gate
+should see that they were there.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from oas_compiler.text.visible import visible
 
 _BREAKS: Final = re.compile("[\n\t\r\u2028\u2029]")
 _COMMAND: Final = re.compile(r"^([^\S\n]*):(?=:)", re.MULTILINE)
-"""What a line begins with that GitHub's runner obeys, wherever a build's log comes from."""
+"""The beginning of a line that GitHub's runner obeys, in any log of a build."""
 _OLD_COMMAND: Final = re.compile(r"#(?=#[A-Za-z]*\[)")
 """`##[error]`, `##vso[…]`, `##teamcity[…]`: obeyed anywhere in a line."""
 _COLON: Final = "\ua789"
@@ -36,29 +36,29 @@ def clean(text: str, *, lines: bool = False) -> str:
 
 
 def cut(text: str, most: int) -> str:
-    """The beginning of `text`, ending in `…` where something is missing."""
+    """The beginning of `text`, ending in `…` where it was cut."""
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def printed(text: str) -> str:
-    """`text` as it may get to a stream, whoever wrote it: letter for letter, lines and tabs stay.
+    """`text` as it may go to a stream; length, lines and tabs stay.
 
-    No escape, no credential of a well-known shape or in a url, and no command to whoever runs a
-    build.  The last look at everything that a command prints for people.
+    Without escape characters, without credentials of well-known shapes or in urls, and without
+    commands to build runners.  The last check of everything that a command prints for people.
     """
     shown = visible(text.replace("\r", " "))
     return without_commands(without_secrets(shown))
 
 
 def without_commands(text: str) -> str:
-    """`text` without a workflow command; as many letters, and reads the same."""
+    """`text` without workflow commands, with the same length and appearance."""
     if "::" in text:
         text = _COMMAND.sub(rf"\1{_COLON}", text)
     return _without_old(text)
 
 
 def annotation(line: str) -> str:
-    """A workflow command of our own, in which nothing is another one."""
+    """A workflow command whose text cannot contain another workflow command."""
     return _without_old(clean(without_secrets(line)))
 
 

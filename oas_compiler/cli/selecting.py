@@ -26,27 +26,29 @@ _ON_THE_SCREEN: Final = frozenset(
         "refused",
     }
 )  # fmt: skip
-"""Values of a gate that the checklist shows itself, or that no person reads."""
+"""Values of a gate that the checklist shows, or that are not for people."""
 _TOLD: Final = 10
 MAX_ID: Final = 200
-"""Characters of an id in a command that is to be copied."""
+"""Characters of an id in a command for copying."""
 
 
 def chosen_by_id(selector: Selector, ids: Sequence[str]) -> dict[str, Any]:
-    """The envelope that chooses the artifacts with these ids, or with ids that begin so.
+    """The envelope that chooses the artifacts with these ids, or with ids that begin with them.
 
-    Raises: `CannotTick` naming the candidates that there are.
+    Raises: `CannotTick`, which names the candidates.
     """
     return selector.envelope(dict.fromkeys(_by_id(selector, id_).triple for id_ in ids))
 
 
 def options_for(selector: Selector) -> list[str] | None:
-    """Options of `oasflow answer` as an example that fits; None where ids cannot say it."""
+    """Options of `oasflow answer` for an example that fits; None where ids cannot express the
+    choice.
+    """
     offered = [candidate.triple.artifact_id for candidate in selector.candidates]
     if not offered or selector.is_full(0):
         return ["--select-none"]
     times = Counter(offered)
-    # One that is cut or made safe when it is shown would not be the id any more.
+    # A shortened or escaped id would no longer be the id.
     alone = [id_ for id_ in offered if times[id_] == 1 and cut(clean(id_), MAX_ID) == id_]
     number = max(1, selector.rules.min_items)
     chosen = [word for id_ in alone[:number] for word in ("--select", id_)]
@@ -54,7 +56,7 @@ def options_for(selector: Selector) -> list[str] | None:
 
 
 def answer_value(form: AnswerForm, envelope: Mapping[str, Any]) -> Any:
-    """The envelope as the gate's own schema wants it, where its author wrote one."""
+    """The envelope in the form of the author's schema, where the gate has a schema."""
     if form.schema is None or not form.text_output:
         return dict(envelope)
     text = json.dumps(envelope, ensure_ascii=False)
@@ -76,12 +78,12 @@ def slot_chosen(value: Any) -> str | None:
 
 
 def other_values(values: Mapping[str, Any]) -> dict[str, Any]:
-    """What a gate shows besides its candidates."""
+    """The values of a gate besides its candidates."""
     return {name: value for name, value in values.items() if name not in _ON_THE_SCREEN}
 
 
 def offered_in(message: Any) -> Selector | None:
-    """What a message offers that is nothing else than the payload of a selection gate."""
+    """The candidates in a message that is only the payload of a selection gate."""
     from cinatra_sdk.context.selector import read_selector
     from oas_compiler.cli.inputs import decoded
 

@@ -1,4 +1,4 @@
-"""`oasflow stop`: a run is over, whatever it is doing and whatever is wrong with it."""
+"""`oasflow stop`: ends a run in any state."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ def status_text(status: str) -> Text:
 
 
 def runs_table(runs: Sequence[Run], now: datetime) -> Listing:
-    # Whose a run is has to be said with its id, where it is somebody's.
+    # A run of a tenant must be shown with its tenant.
     of_tenants = any(run.tenant for run in runs)
     columns = ["run", "status", "flow", "waits at", "changed", *(["tenant"] if of_tenants else [])]
     return Listing(columns, [_run_cells(run, now, of_tenants) for run in runs], words=_WORDS)
@@ -122,7 +122,7 @@ def list_choosers(decisions: Sequence[Mapping[str, Any]]) -> list[tuple[datetime
 
 
 def _chosen_by(one: ChosenContext, choosers: Sequence[tuple[datetime, str, str]]) -> str:
-    """Who chose: by name where a person did at a gate of this run, else in the record's word."""
+    """Who chose: the name of a person at a gate of this run, else the word in the record."""
     names = [who for at, slot, who in choosers if slot == one.slot_id and at <= one.selected_at]
     return names[-1] if names and one.selected_by == "user" else one.selected_by or ""
 

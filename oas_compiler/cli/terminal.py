@@ -34,7 +34,7 @@ from oas_compiler.cli.safe import annotation, clean, printed
 from oas_compiler.text.secrets import without_secrets
 
 WIDE: Final = 4000
-"""Columns of what is no terminal: one record stays on one line, whoever reads it."""
+"""Columns of an output that is no terminal, so that one record stays on one line."""
 
 
 _TWO_HASHES: Final = re.compile("#(?=#)")
@@ -46,7 +46,7 @@ class OutputLost(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Terminal:
-    """Where a command writes to."""
+    """The output of a command."""
 
     out: Console
     err: Console
@@ -58,7 +58,7 @@ class Terminal:
 
     @property
     def asks(self) -> bool:
-        """Whether a person can be asked: the keyboard and the screen are both there."""
+        """Whether a person can be asked: both keyboard and screen are terminals."""
         return is_terminal(sys.stdin) and self.err.is_terminal
 
     def show(self, *things: RenderableType | str) -> None:
@@ -75,7 +75,7 @@ class Terminal:
                 self.out.file.flush()
 
     def annotate(self, lines: Iterable[str]) -> None:
-        """Workflow commands of our own; the only lines that may be some."""
+        """Print workflow commands; no other output line may be one."""
         with _wrap_output_errors():
             for line in lines:
                 self.out.file.write(annotation(line) + "\n")
@@ -84,28 +84,29 @@ class Terminal:
     def data(self, document: Any, *, of_run: bool = False) -> None:
         """The result as one JSON document; nothing without `--json`.
 
-        of_run: values of a run, which stay as they are; of files, credentials are starred.
+        of_run: the document holds values of a run, which stay unchanged; in values of files,
+        credentials are starred.
         """
         if self.as_json:
             shown = document if of_run else _mask_secrets(document)
             # ASCII only: safe in every locale, on every terminal, and with lone surrogates.
             text = json.dumps(shown, indent=2).replace("\x7f", "\\u007f")
-            # The same value, in which no runner of a build finds `##[command]`.  A line of JSON
-            # begins with a bracket, a quote, a letter or a digit, so never with `::`.
+            # The same JSON value, written so that no build runner finds `##[command]` in it.  A
+            # line of JSON begins with a bracket, a quote, a letter or a digit, so never with `::`.
             text = _TWO_HASHES.sub(r"\\u0023", text)
             with _wrap_output_errors():
                 self.out.file.write(text + "\n")
                 self.out.file.flush()
 
     def say(self, *things: RenderableType | str) -> None:
-        """Words for people.  They are dropped when nobody can read them: a run goes on without."""
+        """Print words for people; dropped where stderr is closed, because a run must continue."""
         try:
             _print_things(self.err, things)
         except OSError:
             self.err.quiet = True
 
     def say_part(self, thing: RenderableType) -> None:
-        """A piece of a line that is not finished yet."""
+        """Print a piece of an unfinished line."""
         try:
             self.err.print(_escape_controls(self.err, thing), end="", crop=False, no_wrap=True)
         except OSError:
@@ -132,13 +133,13 @@ def _wrap_output_errors() -> Iterator[None]:
     try:
         yield
     except BrokenPipeError:
-        raise  # the reader has seen enough, which is no failure
+        raise  # the reader has closed the pipe, which is no failure
     except OSError as error:
         raise OutputLost(why_lost(error)) from None
 
 
 def why_lost(error: OSError) -> str:
-    """The sentence about an output that failed."""
+    """The sentence about a failed output."""
     return f"stdout cannot be written to: {error.strerror or 'it is closed'}"
 
 
@@ -147,13 +148,13 @@ def notes_of_the_log(terminal: Terminal) -> None:
 
     class Notes(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
-            # A note that nobody can read any more does not fail the run that it is about.
+            # A note that cannot be printed must not fail its run.
             with contextlib.suppress(OSError, ValueError):
                 terminal.note(record.getMessage())
 
     log = logging.getLogger("oasflow")
     notes = Notes(logging.WARNING)
-    # An error of a run is what the command itself ends with.
+    # Errors of a run are left out here, because the command itself ends with them.
     notes.addFilter(lambda record: record.levelno < logging.ERROR)
     log.handlers = [notes]
     log.propagate = False
@@ -165,14 +166,14 @@ def _print_things(console: Console, things: Sequence[RenderableType | str]) -> N
         if console.is_terminal:
             console.print(_escape_controls(console, thing), crop=False, soft_wrap=soft_wrap)
             continue
-        # Tables are padded to their width, which a file or a pipe has no use for.
+        # Tables are padded to their width; a file or a pipe needs no padding.
         lines = printed(_render_plain_text(console, thing)).split("\n")
         console.file.write("\n".join(line.rstrip() for line in lines))
         console.file.flush()
 
 
 def _escape_controls(console: Console, thing: RenderableType | str) -> RenderableType:
-    """The same, without a letter that the terminal would obey; colours of our own stay."""
+    """The text without terminal control characters, except the colours of this program."""
     if isinstance(thing, Control):
         return thing
     if isinstance(thing, str):

@@ -1,4 +1,4 @@
-"""One component of a file as its author wrote it, and what follows from it.
+"""One component of a file as its author wrote it, and facts derived from it.
 
 component.py      `Component`: its fields, each of the kind that its type declares
 fields.py         `Field`, and the fields that every component and every node has

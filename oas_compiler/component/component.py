@@ -37,7 +37,7 @@ class Component:
     places: Mapping[str, str] = field(default_factory=dict)
     """Pointer of a field's value where it stands behind a reference."""
     unread: frozenset[str] = frozenset()
-    """Fields that an error is about: missing, misspelt, of the wrong kind, a reference to nothing."""
+    """Fields with an error: missing, misspelt, of the wrong kind, a reference to nothing."""
 
     def has(self, name: str) -> bool:
         """Whether the field is there and is not null."""

@@ -1,4 +1,4 @@
-"""What fields a component type has: of which kind each is, what it means, and whether it is read.
+"""The fields of component types: the kind and meaning of each, and whether it is read.
 
     Field("text", "The Jinja template.", required=True, template=True)
 
@@ -23,7 +23,7 @@ SHAPES: Mapping[Kind, tuple[type, str]] = {
     "object": (dict, "an object"),
     "component": (dict, "a component or a $component_ref"),
 }
-"""What a value of each kind is, and how messages call it; `any` is anything."""
+"""Kind of field → Python types of its values, and its name in messages; `any` is any value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +37,13 @@ class Field:
     template: bool = False
     """Whether its strings are templates, from whose names inputs follow."""
     is_read: bool = True
-    """Whether the IR holds it; what no run reads is kept with the node's `unread`."""
+    """Whether the IR holds the field; fields that no run reads are kept in the node's `unread`."""
     refused: Callable[[JsonValue], bool] | None = None
-    """Says of a value whether it asks for something that does not run yet (OAS090)."""
+    """Whether a value asks for a feature that does not run yet (OAS090)."""
 
 
 def is_used(value: JsonValue) -> bool:
-    """Whether a value says anything at all."""
+    """Whether a value has any content."""
     return bool(value)
 
 

@@ -1,4 +1,4 @@
-"""Ports and branches that follow from something else in the file.
+"""Infers ports and branches from other parts of the file.
 
     "{{ topic }}" and no `inputs`      ->  one input "topic" of type any
     "{{ topc }}" and an input "topic"  ->  OAS081 did you mean "topic"?
@@ -52,7 +52,7 @@ def same_ports(site: Site) -> tuple[Port, ...] | None:
 
 
 def differ(site: Site) -> bool:
-    """Whether `same_ports` has a finding."""
+    """Whether `same_ports` would report a finding."""
     both = [site.component.items(field) for field in ("inputs", "outputs")]
     titles = [{_read_title(item) for item in items} for items in both if items is not None]
     return len(titles) == 2 and titles[0] != titles[1]
@@ -149,7 +149,7 @@ def specialised(site: Site, field: str, inherited: tuple[Port, ...], what: str) 
 
 
 def none_declared(site: Site, field: str) -> tuple[Port, ...]:
-    """No ports: of a node that has none of this kind, whatever the file declares."""
+    """No ports, for a node that cannot have ports of this kind; declared ports are reported."""
     for port in site.declared(field) or ():
         site.findings.error(
             "OAS067", f'{site.label} has no {field}, it declares "{port.title}"', port.place

@@ -2,8 +2,8 @@ r"""Whether an author's regular expression can be used.
 
     pattern_flaw("(a")      ->  PatternFlawed: "it is no regular expression"
 
-The second part of the SDK that the front end shares, beside the language of templates: what is
-checked here is what is searched with there.  It imports the standard library only.
+Besides the language of templates, this is the second part of the SDK that the front end uses, so
+that a checked pattern also works at run time.  It imports the standard library only.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
         ->  Port(title="ids", type=array<string>, default=[],
                  schema={"items": {"type": "string"}, "type": "array"})
 
-Cinatra's wrapper `json_schema` is merged in; what stands beside it wins.
+Cinatra's wrapper `json_schema` is merged in; keys beside it win.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class PortReader:
     ) -> tuple[Port, ...]:
         """The list of properties at `pointer`; a flawed one is reported and left out.
 
-        `told`: properties that are read elsewhere too; what is wrong with an equal one is said
+        `told`: properties that are read elsewhere too; flaws of an equal property are reported
         there, and not again here.
         """
         ports: dict[str, Port] = {}

@@ -1,4 +1,4 @@
-"""What a template that was written as JavaScript should say instead.
+"""Hints for templates that were written as JavaScript.
 
     "{{ name ? name : 'you' }}"   ->   write {{ name if name else 'you' }}
     "{{ a || b }}"                ->   write or instead of ||

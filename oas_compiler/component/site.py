@@ -1,4 +1,4 @@
-"""What a builder is given: one component, its surroundings, and where findings go.
+"""The input of a builder: one component, its surroundings, and the collection of findings.
 
 In: a component and its flow.  Out: the pieces that every node type reads the same way.
 
@@ -35,11 +35,11 @@ class Site:
     flow: Component
     """The flow it stands in."""
     is_start: bool = False
-    """Whether the flow begins here, or does not say where it begins."""
+    """Whether the flow begins at this node, or has no readable start."""
     behind: Component | None = None
-    """The tool or agent that it runs; `None` where there is none or it could not be read."""
+    """The tool or agent that the node runs; `None` where it is missing or unreadable."""
     subflows: tuple[ir.FlowIR, ...] = ()
-    """What a node over flows runs, already built; empty when that was not possible."""
+    """The flows that the node runs, already built; empty where that was not possible."""
     is_cinatra: bool = False
     """Whether the document is of the Cinatra dialect."""
     reader: PortReader
@@ -85,7 +85,7 @@ class Site:
 
     @property
     def has_unread_ports(self) -> bool:
-        """Whether ports of the node, or of what it runs, are known not to be known."""
+        """Whether some ports of the node, or of the flow or tool that it runs, are unreadable."""
         return self.component.id in self.unread
 
     @property
@@ -118,7 +118,7 @@ def common(site: Site) -> dict[str, Any]:
 
 
 def unread_of(site: Site) -> Json:
-    """What the author wrote and no field of the IR holds."""
+    """Members that the author wrote and that no field of the IR holds."""
     component = site.component
     known = {**NODE_FIELDS, **site.fields}
     found = {

@@ -1,4 +1,4 @@
-"""The approval policy that a flow implies, and which step governs which gate.
+"""The approval policy that a flow implies, and the step that governs each gate.
 
 In: a checked `FlowIR`.  Out: `Approval`: the policy's steps, and one `GateSpec` per gate at any
 depth.
@@ -9,9 +9,9 @@ depth.
 Source of the numbering: Cinatra's compile rules.  Steps are the InputMessageNodes and FlowNodes of
 the outermost flow, breadth first from 1; a FlowNode with `gateSteps` takes one number per entry;
 step 0 exists where a person must fill in inputs before the run.  A gate inside a subflow is
-governed by its FlowNode's step: by the entry that is written for it (gates.py), any other by the
-FlowNode's first entry that asks, so that what an author waives is no gate that the entry was not
-written for.
+governed by a step of its FlowNode: by the entry that is written for the gate (gates.py), or else by
+the FlowNode's first entry that asks.  So an author's waiver applies only to the gate that its entry
+was written for.
 
 A step that stands before a node of a send class guards it (guards.py): a policy must have an entry
 for it.
@@ -48,7 +48,7 @@ _DIRECTLY = 2
 
 @dataclass(frozen=True, kw_only=True)
 class Approval:
-    """Everything that the compiler knows about the human part of a flow."""
+    """The approval policy and the gates of a flow."""
 
     steps: tuple[PolicyStep, ...]
     """The policy's entries, in the order of their numbers."""
@@ -74,7 +74,7 @@ class Approval:
 def derive_approval(flow: FlowIR, *, send_class: frozenset[Path] | None = None) -> Approval:
     """The approval part of `flow`; `send_class` are the nodes that act on the world outside.
 
-    Which nodes can be among them, `acting_nodes` says.
+    See `acting_nodes` for the possible nodes.
     """
     steps, gates = _steps_and_gates(flow)
     return Approval(
@@ -100,7 +100,7 @@ def visible_required(start: StartNode) -> tuple[str, ...]:
 
 
 def acting_nodes(flow: FlowIR) -> Iterator[tuple[Path, Node]]:
-    """The nodes that a risk class matters for: calls, whatever is a send, and the gates.
+    """The nodes whose risk class matters: calls, sends, and gates.
 
     A gate comes with the risk class that it has in this flow: `gateSteps` may override its own.
     """

@@ -4,8 +4,8 @@
     mail (email_send): start → ApiNode (read_only) → gate → ApiNode → end      asks first
     mail (email_send): start → ApiNode (no class) → gate → ApiNode → end       acts, for all we know
 
-The mark says that something inside is the send, and not what.  Where a node inside says so of
-itself, it is that node, and open_sends.py looks at it.
+A risk class on a container says that some node inside sends, not which one.  If a node inside has a
+send class itself, that node is the send, and open_sends.py checks it.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ _HARMLESS: Final = frozenset({"read_only", "read", "draft_create", "draft_update
 
 @dataclass(frozen=True, slots=True)
 class _Calls:
-    """Of some flows: what can act in them."""
+    """The nodes of some flows that can act."""
 
     sends: bool = False
-    """A node that is marked as a send itself."""
+    """Whether a node has a send class itself."""
     doubtful: bool = False
-    """One before any gate, of a class that may be a send."""
+    """Whether a node before any gate has a class that may be a send."""
     before: bool = False
-    """One before any gate."""
+    """Whether a node before any gate can act."""
     after: bool = False
-    """One behind a gate."""
+    """Whether a node behind a gate can act."""
 
     def __or__(self, other: _Calls) -> _Calls:
         return _Calls(
@@ -52,7 +52,7 @@ class ContainerCalls:
     _known: dict[tuple[str, Waived, bool], _Calls] = field(default_factory=dict)
 
     def acts_first(self, node: OutlineNode, waived: Waived) -> bool:
-        """Whether what the container is marked with may be done before a gate inside it asked."""
+        """Whether the container's send may happen before a gate inside it asked."""
         calls = self._collect_calls(node.inner, waived_inside(waived, node), is_open=True)
         if calls.sends:
             return False

@@ -1,4 +1,4 @@
-"""What stands on every way from the start of a graph to a node (its dominators).
+"""The nodes on every way from the start of a graph to a node (its dominators).
 
     a → b, b → c, b → d, c → e, d → e        Dominators(graph, "a")
         .find_above("e")     ->  "b", "a": nearest first
@@ -17,7 +17,7 @@ from oas_compiler.control.digraph import Digraph, N
 
 
 class Dominators(Generic[N]):
-    """Which node is on every way to which; of what is never reached nothing is said."""
+    """The dominators of every node that can be reached."""
 
     def __init__(self, graph: Digraph[N], start: N) -> None:
         self._start = start
@@ -84,7 +84,7 @@ class Dominators(Generic[N]):
 def _find_common_dominator(
     first: N, second: N, nearest: Mapping[N, N], number: Mapping[N, int]
 ) -> N:
-    """The nearest node that is above both."""
+    """The nearest node that dominates both."""
     while first != second:
         while number[first] > number[second]:
             first = nearest[first]

@@ -5,8 +5,8 @@
 
 The entries of `gateSteps` belong to the gates that stand directly in the FlowNode's subflow
 (`entry_gates`): each to the entry at its position, the last one also to any gates beyond.  They
-override its name, screen and risk class.  A gate deeper down is shown as the FlowNode right around
-it says, and a context selection as itself, for its answer has to fit its screen.
+override its name, screen and risk class.  A deeper gate is shown as its innermost FlowNode says.  A
+context selection always has its own screen, because its answer must fit that screen.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def entry_gates(node: FlowNode) -> list[InputMessageNode]:
 
 
 def _override_gate(gate: GateSpec, entry: GateStep) -> GateSpec:
-    """The parent's `gateSteps` entry wins over what the subflow's gate says of itself."""
+    """The gate with the values of the parent's `gateSteps` entry, which override the gate's own."""
     return replace(
         gate,
         name=entry.name or gate.name,

@@ -1,4 +1,4 @@
-"""The control graph of a flow: which node runs after which, with every subflow opened up.
+"""The control graph of a flow: the order of its nodes, with every subflow expanded.
 
     start → draft → mail(start → gate → send) → end
         graph = ControlGraph.of(flow)
@@ -6,14 +6,14 @@
             ->  ("mail", "end"), ("mail", "send"), ("mail", "gate"), ("mail", "start"), ("mail",), …
         ("mail", "send") in graph.reached(without=[("mail", "gate")])  ->  False
 
-Nodes are named by their paths.  A node that runs a flow leads to the StartNode of that flow, whose
-EndNodes lead on to where the branch that they name leads from the node around.
+Nodes are named by their paths.  A node that runs a flow leads to the StartNode of that flow.  The
+flow's EndNodes lead to the targets of the outer node's branches of the same name.
 
-The path of a node that runs a flow is where control enters it; `done(path)` is the point where it
-has run whole, whatever branch it leaves by.  That is when a FlowNode of a send class acts.
+For a node that runs a flow, its path is the point where control enters it; `done(path)` is the
+point where it has run completely, by any branch.  There a FlowNode of a send class acts.
 
-`link_level` is the graph of one flow alone, for questions that end at its borders and for flows that
-may have errors: its nodes are ids.
+`link_level` is the graph of one flow alone, with ids as nodes: for questions within one flow, and
+for flows that may have errors.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class ControlGraph:
         return cls(start=(flow.start,), digraph=Digraph(links), containers=containers)
 
     def done(self, path: Path) -> Path:
-        """The point at which a node has acted: behind all that is inside it, else the node."""
+        """The point at which a node has acted: after everything inside it, or the node itself."""
         return _make_done_path(path) if path in self.containers else path
 
     def reached(self, without: Collection[Path] = ()) -> Collection[Path]:
@@ -113,8 +113,8 @@ def _open_container(
 ) -> Iterator[tuple[Path, tuple[Path, ...]]]:
     """A node that runs flows, and all that is inside it.
 
-    Of any other kind than a FlowNode only the worst is known: it may run none of its flows (a map
-    over nothing), and whatever happens inside it may be left by every branch.
+    For any kind but a FlowNode the worst case is assumed: the node may run none of its flows (a map
+    over an empty list), and control may leave it by every branch from any node inside.
     """
     entries = tuple((*path, subflow.start) for subflow in node.subflows)
     leaving: dict[str, tuple[Path, ...]] = {branch: (to,) for branch, to in targets.items()}

@@ -1,11 +1,11 @@
-"""One flow with its gates and the nodes that act: which of them run before any person was asked.
+"""One flow with its gates and acting nodes: finds nodes that can act before any gate asked.
 
     start → gate → send                                       send is not open
     start → check ─a→ gate → send, check ─b→ send             send is open: one way has no gate
     start → draft(a gate inside) → send                       send is not open
 
-A gate that the policy waives (`requiresApproval: false` in `gateSteps`) asks nobody and guards
-nothing.  A gate is never a send: its risk class says what it guards.
+A gate that the policy waives (`requiresApproval: false` in `gateSteps`) guards nothing.  A gate is
+never a send: its risk class describes the nodes that it guards.
 
 This is the one proof that explanations and comparisons share; the rules prove the same for files
 that may have errors (open_sends.py), and a test compares the two.
@@ -26,7 +26,7 @@ from oas_compiler.ir import FlowIR, Path
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Guarding:
-    """The gates of a flow, its sends, and the ways between them; each worked out once."""
+    """The gates of a flow, its sends, and the ways between them; each computed once."""
 
     flow: FlowIR
 

@@ -1,12 +1,12 @@
-"""Which gates control can come from to a node that acts on the world outside.
+"""The gates from which control can reach a node that acts on the world outside.
 
     start → review_gate → send_flow(confirm_gate → send)
         find_gates_before(flow, {("send_flow", "send")})
             ->  {("review_gate",): ("send_flow", "send"), ("send_flow", "confirm_gate"): (…, "send")}
 
-Control comes along the control edges, into and out of FlowNodes, and around a loop: also one around
-the FlowNode that both are in.  Whatever branch a subflow is left by, all of what follows its
-FlowNode comes after it: rather a step too many in a policy than one too few.
+Control follows the control edges, into and out of FlowNodes and around loops, also around a
+FlowNode that contains both nodes.  Every node after a FlowNode counts as after each branch of its
+subflow: a policy may get a step too many, but never one too few.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""The loops of a flow that pass no stop: one per group of nodes that control can go round in.
+"""The loops of a flow without a stop: one loop per group of nodes that form loops.
 
     start → a → b → a, b → end, no gate among them
         -> Loop(way=(a, b), back="/control_flow_connections/2", …)
 
-The loops (control/digraph.py) of what is left without the stops.
+These are the loops (control/digraph.py) of the graph without its stops.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from oas_compiler.control.outline import Outline, OutlineNode
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loop:
-    """One way round, and everything that can be on one."""
+    """One loop, and all nodes that can be on one of the group."""
 
     flow: Outline
     way: tuple[str, ...]

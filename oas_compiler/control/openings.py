@@ -1,12 +1,11 @@
-"""Where control leads without a person asked, through every container.
+"""The nodes that control can reach without asking a person, through every container.
 
     start → draft → mail_flow(start → gate → send)
         open from the start: start, draft, mail_flow, and in mail_flow its start; not its send
 
-Every question is one walk over nodes and edges: take the gates away and see what is left.
-An unknown container is taken at its worst: what is inside it may never have run when control
-leaves it.  What could not be read at all lets nothing through: it may be the gate, and its own
-error is there already.
+Every question is one walk over nodes and edges without the gates.  For an unknown container the
+worst case is assumed: control may leave it before its inner nodes have run.  Control does not pass
+an unreadable node: it may be a gate, and has its own error.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ def has_limit(node: OutlineNode) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opening:
-    """What can be come to in one flow without passing a stop."""
+    """The nodes and exits of one flow that control can reach without passing a stop."""
 
     trails: Mapping[str, tuple[str, ...]]
     """Node → the ids on a shortest way to it, the middle of a long one left out."""

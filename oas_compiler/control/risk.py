@@ -1,4 +1,4 @@
-"""What the risk classes of a flow come to: which nodes send, and which class weighs more.
+"""The meaning of the risk classes of a flow: its sends, and the weight of each class.
 
 In: a `riskClass` as an author wrote it, or a flow.  Out: its weight; the nodes of a send class.
 
@@ -16,9 +16,10 @@ _READ_CLASSES = frozenset({"", "read_only", "read"})
 
 
 def is_send(node: Node) -> bool:
-    """Whether the node itself acts on the world outside: any node that its author says it of.
+    """Whether the node itself acts on the world outside: its author gave it a send class.
 
-    A gate does not: its class says what it guards.  A FlowNode acts when its subflow has run.
+    A gate never does: its class describes the nodes that it guards.  A FlowNode acts when its
+    subflow has run.
     """
     return not isinstance(node, InputMessageNode) and is_send_class(node.risk_class)
 

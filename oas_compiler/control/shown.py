@@ -1,4 +1,4 @@
-"""Which nodes a gate shows the outputs of: those that control comes from to it.
+"""The nodes whose outputs a gate shows: the nodes right before it.
 
 write → check → gate, check a BranchingNode        shown_at(flow, "gate") -> ("write",)
 """
@@ -12,7 +12,7 @@ from oas_compiler.ir import BranchingNode, FlowIR, StartNode
 def shown_at(flow: FlowIR, gate: str) -> tuple[str, ...]:
     """Ids of the nodes right before a gate, nearest first.
 
-    BranchingNodes, which put out nothing, are looked through; the values of the StartNode are
+    BranchingNodes have no outputs, so the nodes before them count; the values of the StartNode are
     shown at every gate.
     """
 

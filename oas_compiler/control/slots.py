@@ -1,4 +1,4 @@
-"""The context slots that a flow declares, each with the FlowNode that selects for it and what it feeds.
+"""The context slots of a flow, each with its selecting FlowNode and the consumers of the selection.
 
     "contextSlots": [{"slotId": "brand", …}], a FlowNode "context_brand" whose subflow calls
     /api/context-resolve, an edge from it into write.contextSlotBindings
@@ -28,7 +28,7 @@ MARKERS: Final = (
     "author-placed-context-resolution-for-",
     "loader-injected-context-resolution-for-",
 )
-"""What `metadata.cinatra.purpose` of a selecting FlowNode says before the slot's id."""
+"""The texts before the slot's id in `metadata.cinatra.purpose` of a selecting FlowNode."""
 MAX_SLOTS: Final = 64
 """Slots of one flow that are followed through it; real flows have one."""
 
@@ -70,7 +70,9 @@ class SlotFlow:
         return not self.flow.gaps
 
     def taken_as(self, slot: Slot) -> tuple[str, ...]:
-        """How a consumer may call what is selected; the plain name is that of an only slot."""
+        """The input names of consumers for the selection; the plain name is for a flow's only
+        slot.
+        """
         return slot.binding_names if len(self.slots) == 1 else slot.binding_names[1:]
 
     def consumers(self, slot: Slot) -> tuple[tuple[str, str], ...]:

@@ -5,12 +5,12 @@ In: a flow.  Out: stubs for the ApiNodes whose output a BranchingNode decides on
     parse_action.action → branch: {"send": send → gate again}, default → end
         -> {"parse_action": [{"action": "send"}, {"action": "simulated action"}]}
 
-A simulation that answers at random walks around the gates that it is there to show.  So the first
-visit takes the branch behind which most gates lie, and later visits, in a loop, the one that
-leads out.  A stub of the user's own for the node replaces all of it.
+A simulation with random answers may miss the gates that it should show.  So the first visit takes
+the branch with the most gates behind it, and later visits, in a loop, take the branch that leads
+out.  A user's stub for the node replaces these answers.
 
-An autonomous context slot asks nobody, in a simulation neither: its own declaration decides, however
-many gates lie on the other side.
+An autonomous context slot asks no person, also in a simulation: its declaration decides the branch,
+not the number of gates.
 
 Which gates lie behind a node is worked out once per flow, for all its nodes.
 """
@@ -49,7 +49,7 @@ def steering(flow: FlowIR) -> dict[str, JsonValue]:
 
 
 def autonomous_slots(flow: FlowIR) -> dict[str, JsonValue]:
-    """Stubs by node path: what resolving each slot answers at whose gate nobody is asked."""
+    """Stubs by node path: the answer of context-resolve for each slot whose gate asks no person."""
     paths: dict[int, list[Path]] = {}
     for around, inner in _iterate_flows(flow, ()):
         paths.setdefault(id(inner), []).append(around)

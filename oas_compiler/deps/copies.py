@@ -1,10 +1,11 @@
-"""Whether the copy of a child agent that a flow holds is still what the child's package has.
+"""Whether a flow's copy of a child agent still equals the flow in the child's package.
 
     FlowNode {"packageName": "@x/mail"} over a subflow without the gate that @x/mail has   ->  DEP012
 
-Compared is what a person and the world see: gates with their screens and risk classes, calls with
-their tools, addresses and risk classes, and the outputs.  Ids, names and texts may differ, and so
-may the inputs: which run an embedded trigger means is the parent's to say (agent guide, rule 15).
+The comparison covers everything visible from outside: gates with their screens and risk classes,
+calls with their tools, addresses and risk classes, and the outputs.  Ids, names and texts may
+differ. Inputs may differ too, because the parent decides the run of an embedded trigger (agent
+guide, rule 15).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What can be wrong with packages that depend on each other, besides a child that is not there.
+"""Problems of packages that depend on each other, other than a missing child.
 
 In: packages and who follows whom.  Out: findings.
 
@@ -85,9 +85,10 @@ def used_undeclared(package: AgentPackage, findings: Findings) -> None:
 
 
 def doubles(chosen: Iterable[AgentPackage], shelf: Shelf, findings: Findings) -> None:
-    """Report child agents that are there more than once: which of them runs would be chance.
+    """Report child agents that exist more than once: chance would decide which of them runs.
 
-    One finding for each, however many there are; what no link takes may be there as often as it is.
+    One finding for each, with any number of copies; packages that no link uses may exist several
+    times.
     """
     for package in dict.fromkeys(chosen):
         others = [

@@ -1,6 +1,6 @@
-"""The lock file: which child agents a package was last resolved to, byte for byte.
+"""The lock file: the child agents to which a package was last resolved, byte for byte.
 
-In: a `Resolution`.  Out: `oasflow-lock.json`, or what differs from the one that is there.
+In: a `Resolution`.  Out: `oasflow-lock.json`, or the differences from the existing file.
 
     {"lockfileVersion": 1,
      "packages": [{"name": "@x/b", "version": "1.2.0", "path": "../b",
@@ -34,7 +34,7 @@ VERSION: Final = 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """One way in which the packages are not those of the lock file."""
+    """One difference between the packages and the lock file."""
 
     package: str
     """The name of the package; empty where the file as a whole is meant."""
@@ -67,12 +67,12 @@ def lock_text(lock: Mapping[str, JsonValue]) -> str:
 
 
 def write_lock(path: Path, lock: Mapping[str, JsonValue]) -> None:
-    """All of it or nothing; raises `OSError`."""
+    """Write the lock file completely or not at all; raises `OSError`."""
     replace_file(path, lock_text(lock).encode("utf-8"))
 
 
 def verify_lock(path: Path, lock: Mapping[str, JsonValue]) -> Findings:
-    """A finding for everything that differs between the file and `lock`."""
+    """Record a finding for every difference between the file and `lock`."""
     findings = Findings()
     source = read_below(path.parent, path.name, findings)
     if source is not None:
@@ -91,7 +91,7 @@ def verify_lock(path: Path, lock: Mapping[str, JsonValue]) -> Findings:
 
 
 def changes(old: JsonValue, new: Mapping[str, JsonValue]) -> Iterator[Change]:
-    """What is different now, package by package."""
+    """The differences, package by package."""
     before = _by_key(old)
     if before is None:
         yield Change(

@@ -1,7 +1,7 @@
-"""Which package each declared child agent is, and what is wrong with that.
+"""Resolves each declared child agent to its package, with findings.
 
 In: a package folder (or a folder with many), and the folders to take child agents from.
-Out: `Resolution`: the links, and a finding for everything that does not resolve.
+Out: `Resolution`: the links, and a finding for every unresolved child agent.
 
     @x/a 1.0.0  wants @x/b ^1.0.0;  there are @x/b 1.2.0, 1.3.0-rc.1 and 2.0.0
         ->  Link(dependent=@x/a@1.0.0, wanted=@x/b ^1.0.0, chosen=@x/b@1.2.0)
@@ -58,7 +58,7 @@ class Link:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Resolution:
-    """The child agents of some packages, and of those in turn."""
+    """The child agents of some packages, and their child agents in turn."""
 
     folder: Path
     """The package, or the folder with many."""
@@ -70,7 +70,7 @@ class Resolution:
 
     @cached_property
     def by_dependent(self) -> Mapping[AgentPackage, tuple[Link, ...]]:
-        """The links of each package; one that wants nothing has none."""
+        """The links of each package; empty for a package without child agents."""
         found: dict[AgentPackage, list[Link]] = {}
         for link in self.links:
             found.setdefault(link.dependent, []).append(link)

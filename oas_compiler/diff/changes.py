@@ -64,7 +64,7 @@ def _moved_into_new_flows(made: Matching) -> Iterator[Change]:
 
 
 def called(path: Path, node: Node) -> str:
-    """How messages name a node: its path, and its name where that says more."""
+    """A node's name in messages: its path, and its OAS name where it differs."""
     named = "/".join(path)
     return f'"{named}"' if node.name in {"", node.id} else f'"{named}" ({node.name})'
 
@@ -96,7 +96,9 @@ def _compare_flow(level: Level) -> Iterator[Change]:
 
 
 def _place_of(key: str, flow: Place) -> Place:
-    """Where a field of a flow stands; the line is that of the flow, which alone is known here."""
+    """The place of a flow's field, with the line of the flow: the field's own line is unknown
+    here.
+    """
     group = "metadata.cinatra."
     around = f"{flow.pointer}/metadata/cinatra" if key.startswith(group) else flow.pointer
     return replace(flow, pointer=child(around, key.removeprefix(group)))
@@ -202,7 +204,7 @@ def _compare_node(old: Node, new: Node, path: Path) -> Iterator[Change]:
 
 
 def _strip_query(url: object) -> object:
-    """A URL without user, query and fragment; where there was a query, that is still to be seen."""
+    """A URL without user, query and fragment; a mark shows that there was a query."""
     if not isinstance(url, str):
         return url
     bare = without_query(url)
@@ -212,7 +214,7 @@ def _strip_query(url: object) -> object:
 def _compare_step(
     before: int | None, after: int | None, path: Path, node: Node
 ) -> Iterator[Change]:
-    """A policy names steps by number: where a gate's changes, its policies must, too."""
+    """Report a gate's new step number: policies name steps by number and must change too."""
     if before is not None and after is not None and before != after:
         yield Change(
             sign="~",
@@ -230,7 +232,7 @@ def _compare_step(
 
 
 def _has_subflow_ports(*nodes: FlowNode) -> bool:
-    """Whether their ports are those of their subflows, where they are compared."""
+    """Whether the nodes take their ports from their subflows, where the ports are compared."""
     return all(
         [_make_port_key(port) for port in ours] == [_make_port_key(port) for port in theirs]
         for node in nodes

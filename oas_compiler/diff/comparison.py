@@ -1,7 +1,7 @@
-"""Two flows in, everything that differs between them out: on the graph, not on the text.
+"""Compares two flows as graphs, not as texts.  In: two flows.  Out: all their differences.
 
     difference = diff(compile_ir("old.json").ir, compile_ir("new.json").ir)
-    difference.weakened     what a reviewer must see: gates that guard less, sends nobody is asked about
+    difference.weakened     for reviewers: gates that guard less, sends without a gate
     difference.to_json()
 
 The order of keys and lists, and where things stand in the file, make no difference.
@@ -19,6 +19,6 @@ __all__ = ["Change", "Difference", "diff"]
 
 
 def diff(first: FlowIR, second: FlowIR) -> Difference:
-    """How `second` differs from `first`; both are flows that compile."""
+    """The differences of `second` from `first`; both flows must compile."""
     made = match(first, second)
     return Difference((*weakenings(made), *plain_changes(made)))

@@ -1,4 +1,4 @@
-"""What a node says apart from its id, and where two JSON values differ.
+"""The content of a node apart from its id, and the places where two JSON values differ.
 
 content(node) -> {"name": "Write", "url": "https://…", "data": {…}, "riskClass": "write", …}
 leaves({"a": [1, 2]}, {"a": [1, 3]}) -> (("a/1", 2, 3),)
@@ -26,7 +26,7 @@ from oas_compiler.text.secrets import without_secrets
 
 MISSING: Final = object()
 MOST_LEAVES = 20
-"""Places that are named within one value."""
+"""Differing places that are named within one value."""
 _SHOWN = 80
 _BEFORE = 25
 """Characters that are shown before the first difference of two long values."""
@@ -71,14 +71,14 @@ def content(node: Node) -> Mapping[str, JsonValue]:
 
 
 def _other_renderers(value: JsonValue, gate: InputMessageNode) -> JsonValue:
-    """Without that of the gate's output, which is its `renderer`."""
+    """The renderers except the one of the gate's output, which is the field `renderer`."""
     if not isinstance(value, dict) or not gate.outputs:
         return value
     return {title: name for title, name in value.items() if title != gate.outputs[0].title}
 
 
 def flow_content(flow: FlowIR) -> Mapping[str, JsonValue]:
-    """What a flow says of itself."""
+    """Field → value of a flow itself, without its nodes."""
     found: dict[str, JsonValue] = {
         "id": flow.id,
         "name": flow.name,
@@ -100,7 +100,7 @@ def port_content(port: Port) -> dict[str, JsonValue]:
 
 
 def likeness(node: Node) -> str:
-    """Equal for two nodes that do the same under whatever id and name."""
+    """A key that is equal for two nodes with the same content under different ids and names."""
     found: dict[str, JsonValue] = {**content(node)}
     found.pop("name", None)
     for side, ports in (("in", node.inputs), ("out", node.outputs)):
@@ -132,7 +132,7 @@ def _encode_value(value: object) -> JsonValue:
 
 
 def leaves(before: object, after: object, at: str = "") -> Iterator[tuple[str, object, object]]:
-    """(place, before, after) of every leaf that differs; `MISSING` where there is none."""
+    """(place, before, after) of every differing leaf; `MISSING` for an absent value."""
     if isinstance(before, dict) and isinstance(after, dict):
         for key in {**before, **after}:
             inner = f"{at}/{key}" if at else str(key)
@@ -145,7 +145,7 @@ def leaves(before: object, after: object, at: str = "") -> Iterator[tuple[str, o
 
 
 def _mask_secrets(value: object) -> object:
-    """The same with every text starred that looks like a credential, known or random."""
+    """The value, in which every text that looks like a credential is starred."""
     if isinstance(value, str):
         text = without_secrets(value)
         kind = credential(text)
@@ -158,13 +158,13 @@ def _mask_secrets(value: object) -> object:
 
 
 def brief(value: object) -> str:
-    """A value on one line, shortened, without what looks like a credential."""
+    """A value on one line, shortened, without text that looks like a credential."""
     text = _format_value(value)
     return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
 
 
 def contrasted(before: object, after: object) -> tuple[str, str]:
-    """Two values as `brief` shows one; of long ones the part around their first difference."""
+    """Two values, formatted by `brief`; of long values the part around their first difference."""
     one, other = _format_value(before), _format_value(after)
     if not one or not other or max(len(one), len(other)) <= _SHOWN:
         return brief(before), brief(after)

@@ -49,26 +49,28 @@ class Change:
     """One thing that differs."""
 
     sign: Sign
-    """`!` a gate or the guard of a send got weaker, `-` gone, `+` new, `~` changed."""
+    """`!` a gate or the guard of a send got weaker, `-` removed, `+` added, `~` changed."""
     code: Code
     message: str
     """One sentence that names the node, the edge or the port."""
     flow: Path = ()
     """Ids of the FlowNodes around the place; empty in the outermost flow."""
     node: Path = ()
-    """The node, as the second flow calls it unless it is gone; empty for the flow itself."""
+    """The node's path in the second flow, or in the first for a removed node; empty for the flow
+    itself.
+    """
     before: str = ""
-    """What stood there, shortened; empty where it is no value."""
+    """The old value, shortened; empty where the change is not about a value."""
     after: str = ""
     place: Place = Place()
-    """Where in the second file; in the first for what is gone."""
+    """The place in the second file; for a removed part, in the first file."""
     gone: bool = False
     """Whether `place` is in the first file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Everything that differs between two flows, what got weaker first."""
+    """All differences between two flows, weaker guards first."""
 
     changes: tuple[Change, ...] = ()
 
@@ -84,7 +86,7 @@ class Difference:
 
     @property
     def weakened(self) -> tuple[Change, ...]:
-        """The changes after which people are asked less, or less strictly, before something acts."""
+        """The changes after which a gate asks less often, or less strictly, before a node acts."""
         return tuple(change for change in self.changes if change.sign == "!")
 
     def to_json(self) -> dict[str, JsonValue]:

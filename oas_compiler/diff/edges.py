@@ -56,7 +56,7 @@ def _map_routes(
 
 
 def _called_now(path: Path, names: Mapping[Path, Path] | None) -> Path:
-    """The node's path in the second flow; what is gone can be no node of it."""
+    """The node's path in the second flow; for a removed node, a mark that no node of it has."""
     return path if names is None else names.get(path, ("", *path))
 
 

@@ -1,4 +1,4 @@
-"""One flow of a comparison: the nodes that act, and which gate is on every way to which.
+"""One flow of a comparison: the nodes that act, and the gates on every way to each node.
 
 start → draft → review → apply → send      acting: draft, apply, send;  sends: send
     gates_before({("review",): 0})(("apply",)) -> 1, a bit mask: one `&` compares all gates at once
@@ -17,7 +17,7 @@ from oas_compiler.kinds.registry import kind_of
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ComparedFlow(Guarding):
-    """One flow: its gates, what acts in it, and the ways between them."""
+    """One flow: its gates, its acting nodes, and the ways between them."""
 
     nodes: dict[Path, Node]
 
@@ -27,9 +27,10 @@ class ComparedFlow(Guarding):
         return self.sends | {path for path, node in self.nodes.items() if _may_act(node)}
 
     def gates_before(self, numbers: Mapping[Path, int]) -> Callable[[Path], int]:
-        """Node → the gates on every way to it, as one number; 0 also for what is never reached.
+        """Node → the gates on every way to it, as one number; 0 also for a node that is never
+        reached.
 
-        numbers: of the gates that are asked about: bit n is the gate with number n.
+        numbers: numbers of the gates to look for: bit n is the gate with number n.
         """
         masks = self.graph.dominators.gather_above({p: 1 << n for p, n in numbers.items()})
         return lambda path: masks.get(self.graph.done(path), 0)

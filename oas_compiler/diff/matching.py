@@ -1,11 +1,11 @@
-"""Two flows in; out: which node of the one is which node of the other.
+"""Pairs the nodes of two flows.  In: two flows.  Out: the pairs, and the unpaired nodes.
 
     first   start → review → send              second   start → check → sub(send)
         -> start = start; review renamed to check (same content, same place); send moved into sub
 
-Nodes are the same when their paths of ids are.  Of those left over within one flow, nodes of one
-type that say the same are one renamed node when they have a name or a neighbour in common.  Last, a
-node that is left over with the same id and type, or as the only one of its content, has moved.
+Nodes with the same path of ids match.  Among the remaining nodes of one flow, two nodes of one type
+with the same content are one renamed node if they share a name or a neighbour.  Last, a remaining
+node has moved if another one has its id and type, or if it is the only one with its content.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from oas_compiler.diff.content import likeness
 from oas_compiler.ir import FlowIR, Node, Path, walk
 
 _MOST_ALIKE = 60
-"""Left-over nodes of one content up to which neighbours are compared."""
+"""Largest number of remaining nodes with one content for which neighbours are compared."""
 
 
 class Level(NamedTuple):
-    """A flow of the first document that is a flow of the second one."""
+    """A matched pair of flows."""
 
     around: Path
     """Path of the FlowNode in the first document, () the outermost."""
@@ -35,7 +35,7 @@ class Level(NamedTuple):
 
 @dataclass(slots=True)
 class Matching:
-    """Which node is which."""
+    """The pairs of matched nodes."""
 
     first: FlowIR
     second: FlowIR
@@ -68,7 +68,7 @@ def match(first: FlowIR, second: FlowIR) -> Matching:
 
 
 def _match_flows(made: Matching, root: Level) -> None:
-    """Match two flows and what is below the FlowNodes that match."""
+    """Match two flows, and the subflows of matched FlowNodes."""
     waiting = [root]
     while waiting:
         level = waiting.pop()
@@ -90,7 +90,7 @@ def _is_free(made: Matching, around: Path, beside: Path, pair: tuple[str, str]) 
 
 
 def _match_renamed(made: Matching, level: Level) -> Iterator[tuple[str, str]]:
-    """Pairs of ids of one flow that are one node under two ids; each is matched on the way."""
+    """Match renamed nodes of one flow; yields their pairs of ids."""
     around, one, beside, other = level
     olds = _group_alike(node for node in one.nodes if (*around, node.id) not in made.to_second)
     news = _group_alike(node for node in other.nodes if (*beside, node.id) not in made.to_first)
@@ -125,7 +125,7 @@ def _group_alike(nodes: Iterable[Node]) -> dict[str, list[Node]]:
 
 
 def _count_common_neighbours(made: Matching, level: Level, old: str, new: str) -> int:
-    """How many neighbours along the control edges the two have in common."""
+    """Number of common neighbours of two nodes along the control edges."""
     around, one, beside, other = level
     before = [(*around, source) for source in one.sources_of(old)]
     after = [(*around, target) for target in one.routes_of(old).values()]
@@ -150,7 +150,7 @@ def _match_moved(made: Matching) -> None:
 
 
 def _select_unique(nodes: dict[Path, Node], left: list[Path], by_id: bool) -> dict[str, Path]:
-    """Key → the one left-over node with it; a key that several have is none."""
+    """Key → the only remaining node with this key; keys of several nodes are left out."""
     found: dict[str, Path] = {}
     several: set[str] = set()
     for path in left:

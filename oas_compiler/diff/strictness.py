@@ -1,14 +1,14 @@
-"""Whether one JSON Schema is as strict as another, as far as can be seen.
+"""Whether one JSON Schema is at least as strict as another, as far as can be shown.
 
     as_strict({"enum": ["go"]}, {"enum": ["go", "again"]})   True: it accepts less
     as_strict({"type": "object"}, {"required": ["ok"]})      False: `ok` may be left out now
 
-`False` where it cannot be shown: whoever reviews should look then.  Words that only describe
+`False` where strictness cannot be shown: then a reviewer should look.  Keywords that only describe
 (`title`, `x-renderer`) do not count.
 
-Two questions: does the new schema keep every rule of the old one, and has it a word that takes
-something out of the reach of a rule (`patternProperties` beside `additionalProperties`,
-`minContains: 0` beside `contains`)?  A word that is not known here may do that, too.
+Two questions: does the new schema keep every rule of the old one, and has it a keyword that weakens
+another rule (`patternProperties` beside `additionalProperties`, `minContains: 0` beside
+`contains`)?  An unknown keyword may weaken rules, too.
 """
 
 from __future__ import annotations
@@ -40,15 +40,17 @@ _NARROWING: Final = _FLOORS | _CEILINGS | {
     "uniqueItems", "pattern", "multipleOf", "format", "contentEncoding", "contentMediaType",
     "contentSchema", "allOf", "anyOf", "oneOf", "not", "if", "then", "else",
 }  # fmt: skip
-"""Words that refuse something, or nothing.  What they take from other words, the judges know."""
+"""Keywords that can only refuse values.  Their effect on other keywords is judged separately."""
 _REFERENCES: Final = frozenset({"$ref", "$dynamicRef", "$recursiveRef"})
-"""Words that lead anywhere in the whole schema: with one of these in it, nothing may differ."""
+"""Keywords that refer to any place of the schema: a schema with one of these must be unchanged."""
 _LEFT_OVER: Final = ("unevaluatedProperties", "unevaluatedItems")
-"""Words that look at what no other word looked at: beside one of these, nothing may differ."""
+"""Keywords that apply to parts that no other keyword evaluated: beside one of these, nothing may
+change.
+"""
 
 
 def as_strict(new: JsonValue, old: JsonValue) -> bool:
-    """Whether `new` surely accepts nothing that `old` refuses; both are whole schemas."""
+    """Whether `new` certainly refuses every value that `old` refuses; both are whole schemas."""
     if (
         isinstance(new, dict)
         and isinstance(old, dict)
@@ -103,16 +105,16 @@ def _accepts_all(schema: JsonValue) -> bool:
 
 
 def _may_loosen(word: str, new: _Schema, old: _Schema) -> bool:
-    """Whether a word of the new schema may make rules mean less than they say."""
+    """Whether a keyword of the new schema may weaken other rules."""
     if word in _DESCRIBING or word in _NARROWING:
         return False
-    # other dialects and engines have words of their own: `nullable`, `$schema`, `discriminator`
+    # keywords of other dialects and engines: `nullable`, `$schema`, `discriminator`
     note = word.startswith("x-") and not word.startswith("x-envelope")
     return not note and not (word in old and same(new[word], old[word]))
 
 
 def _keeps_rule(word: str, new: _Schema, old: _Schema) -> bool:
-    """Whether `new` keeps the rule that `word` makes in `old`."""
+    """Whether `new` keeps the rule of the keyword `word` in `old`."""
     if word in _FLOORS or word in _CEILINGS:
         return _keeps_limit(word, new, old)
     judge = _JUDGES.get(word)
@@ -120,7 +122,7 @@ def _keeps_rule(word: str, new: _Schema, old: _Schema) -> bool:
 
 
 def _is_unchanged(word: str, new: _Schema, old: _Schema) -> bool:
-    """Both have it and it is equal, or neither has it."""
+    """Whether the keyword is equal in both schemas, or missing in both."""
     if word in new and word in old:
         return same(new[word], old[word])
     return word not in new and word not in old
@@ -162,7 +164,7 @@ def _keeps_const(new: _Schema, old: _Schema) -> bool:
 
 
 def _is_one_of(new: _Schema, allowed: list[JsonValue]) -> bool:
-    """Whether every value that `new` lists is allowed."""
+    """Whether every value that `new` lists is allowed in `old`."""
     known = {_encode_canonical(value) for value in allowed}
     if "const" in new and _encode_canonical(new["const"]) in known:
         return True
@@ -171,7 +173,7 @@ def _is_one_of(new: _Schema, allowed: list[JsonValue]) -> bool:
 
 
 def _encode_canonical(value: JsonValue) -> str:
-    """Equal for two values that are the same."""
+    """A text that is equal for equal JSON values."""
     return json.dumps(_normalize_numbers(value), sort_keys=True)
 
 
@@ -208,7 +210,7 @@ def _keeps_additional(new: _Schema, old: _Schema) -> bool:
     allowed = old["additionalProperties"]
     if not isinstance(given, dict) or not isinstance(known, dict):
         return False
-    # what a pattern matches, additionalProperties does not look at
+    # additionalProperties ignores names that a pattern matches
     if not _is_unchanged("patternProperties", new, old) and not _accepts_all(allowed):
         return False
     extra = [schema for name, schema in given.items() if name not in known]
@@ -218,14 +220,14 @@ def _keeps_additional(new: _Schema, old: _Schema) -> bool:
 
 
 def _keeps_items(new: _Schema, old: _Schema) -> bool:
-    # what stands at a position of its own, items does not look at
+    # items ignores elements with a schema for their position
     if not _is_unchanged("prefixItems", new, old) and not _accepts_all(old["items"]):
         return False
     return _as_strict(new.get("items", True), old["items"])
 
 
 def _additional_items(new: _Schema, old: _Schema) -> bool:
-    """It looks at what is behind the positions of `items`."""
+    """The keyword applies to elements after the positions of `items`."""
     return _is_unchanged("items", new, old) and _is_unchanged("additionalItems", new, old)
 
 

@@ -1,4 +1,4 @@
-"""What got less guarded between two flows: gates and the nodes that act on the world outside.
+"""Finds weaker guards between two flows: gates, and nodes that act on the world outside.
 
     a gate is gone; on no way any more, or no longer on every way to a node that acts and that it
     stood before (a call, a tool, a subflow: sends or not); waived by `requiresApproval: false` in
@@ -6,8 +6,8 @@
     a send can be reached, or reached again, without any gate; or is no send any more by its risk
     class
 
-Everything is judged on one graph with all subflows opened up, so moving a node into or out of a
-subflow changes nothing by itself.
+Both flows are compared as one graph with all subflows expanded, so moving a node into or out of a
+subflow alone is no change.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from oas_compiler.diff.strictness import as_strict
 from oas_compiler.ir import STRING, InputMessageNode, JsonValue, Path
 
 _MOST_LOOPS = 200
-"""Sends that are looked at for loops; each is a walk over the flow."""
+"""Sends that are examined for loops; each needs a walk over the flow."""
 _NAMED = 3
 """Nodes that one message names."""
 _VISITS = 100
@@ -95,7 +95,7 @@ def _make_gate_removal(
 def _describe_bypass(
     path: Path, now: Path, guards: _Guards, old: ComparedFlow, new: ComparedFlow
 ) -> str:
-    """What the message says of a gate that guards less; empty for one that does not."""
+    """The message about a gate that guards less; empty for any other gate."""
     lost = guards.lost.get(path, [])
     if path in old.asking and path in old.reached and now not in new.reached:
         return "is on no way any more" + (
@@ -111,19 +111,19 @@ def _describe_bypass(
 
 @dataclass(slots=True)
 class _Guards:
-    """What the gates of the first flow, named as there, guarded and guard no more.
+    """The nodes that each gate of the first flow guarded and no longer guards.
 
-    Of many nodes only so many as a message names, and one.
+    Of many nodes, only one more than a message names is kept.
     """
 
     lost: dict[Path, list[Path]] = field(default_factory=dict)
-    """Gates that are still there → nodes, as the second flow calls them."""
+    """Remaining gate → the nodes that it no longer guards, by their paths in the second flow."""
     stood_before: dict[Path, list[Path]] = field(default_factory=dict)
-    """Every gate → nodes, as the first flow calls them."""
+    """Every gate → the nodes that it guarded, by their paths in the first flow."""
     idle: set[Path] = field(default_factory=set)
-    """Gates that stood before something that acts, and stand before nothing that does."""
+    """Gates that guarded an acting node and now guard none."""
     bare: list[Path] = field(default_factory=list)
-    """Nodes of the second flow that no gate is before, and that several guarded together."""
+    """Nodes of the second flow without a gate that several gates guarded together."""
 
 
 def _compare_guards(made: Matching, old: ComparedFlow, new: ComparedFlow) -> _Guards:
@@ -149,7 +149,7 @@ def _compare_guards(made: Matching, old: ComparedFlow, new: ComparedFlow) -> _Gu
         if together and new.is_open(now) and now not in new.sends and path not in old.sends:
             found.bare.append(now)
     if any(new.acts(path) and path not in made.to_first for path in new.acting):
-        # what it stood before is gone, and something new acts without it
+        # the guarded nodes are gone, and a new node acts without the gate
         still = 0
         for path in new.acting:
             still |= is_before(path)
@@ -160,7 +160,9 @@ def _compare_guards(made: Matching, old: ComparedFlow, new: ComparedFlow) -> _Gu
 
 
 def _sort_acting_nodes(guarding: ComparedFlow) -> list[Path]:
-    """What acts, in the order in which a message names it: sends, then nodes inside others first."""
+    """The acting nodes in the order of messages: sends first, then inner nodes before outer
+    ones.
+    """
     return sorted(
         guarding.acting,
         key=lambda path: (path not in guarding.sends, path in guarding.graph.containers, path),
@@ -178,7 +180,7 @@ class _Named:
         for number in bits(gates & ~self._full):
             named = self.by_number.setdefault(number, [])
             if any(inner[: len(node)] == node for inner in named):
-                continue  # a FlowNode of which something inside is named
+                continue  # a FlowNode with a named node inside
             named.append(node)
             if len(named) > _NAMED:
                 self._full |= 1 << number
@@ -214,7 +216,7 @@ def _read_max_visits(node: InputMessageNode) -> int:
 def _pair_answer_schemas(
     one: InputMessageNode, other: InputMessageNode
 ) -> Iterator[tuple[str, JsonValue, JsonValue]]:
-    """(name, before, after) of each schema that an answer must fit; `True` where there is none."""
+    """(name, before, after) of each schema that an answer must fit; `True` for a missing schema."""
     forms = [_collect_answer_schemas(node) for node in (one, other)]
     for what in forms[0]:
         yield what, forms[0][what], forms[1].get(what, True)

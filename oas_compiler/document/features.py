@@ -1,4 +1,4 @@
-"""Since which version of Agent Spec a component type or a field exists.
+"""The version of Agent Spec that introduced each component type and field.
 
     missing_features({"component_type": "CatchExceptionNode", …}, (26, 1, 0))
         ->  "CatchExceptionNode" is there since "26.1.2"
@@ -106,7 +106,7 @@ _FIELDS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """Something that a component uses and the declared version does not have."""
+    """A type or field that a component uses but the declared version lacks."""
 
     what: str
     field: str
@@ -115,7 +115,7 @@ class Missing:
 
 
 def missing_features(component: Mapping[str, JsonValue], version: Version) -> Iterator[Missing]:
-    """What `component` uses although `version` does not have it."""
+    """The types and fields that `component` uses but `version` lacks."""
     kind = component.get("component_type")
     if not isinstance(kind, str):
         return
@@ -136,7 +136,7 @@ def missing_features(component: Mapping[str, JsonValue], version: Version) -> It
 
 
 def published(version: Version) -> str:
-    """The version to write: drafts are named by what they became."""
+    """The version to write; a draft is named by its published version."""
     return "26.1.0" if version == DRAFT else ".".join(map(str, version))
 
 

@@ -3,8 +3,8 @@
     {"component_type": "Flow", "nodes": [{"$component_ref": "start"}], …}
         ->  spec.Flow(nodes=(Component(type="StartNode", id="start", …),), control=(…), …)
 
-Flows are followed through the nodes that run them; one that several of them run is loaded once.
-What cannot be read is reported and leaves a gap, so that nothing else is said about it.
+Flows are followed through the nodes that run them; a flow of several nodes is loaded once.  An
+unreadable part is reported and leaves a gap, so that no other finding reports it again.
 """
 
 from __future__ import annotations

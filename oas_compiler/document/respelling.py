@@ -1,13 +1,13 @@
-"""A document with its misspelt fields put right, so that each slip makes one finding.
+"""Corrects the misspelt fields of a document, so that each slip makes only one finding.
 
     {"component_type": "ApiNode", "id": "a", "uri": "…"}
         ->  OAS023 at "uri", and {"component_type": "ApiNode", "id": "a", "url": "…"} to go on with
 
-Everything after this looks at what was meant: nothing follows from a field that is there under
-another name.  A document with a slip has an error, so that nobody runs what was guessed.
+All later stages see the corrected fields, so a misspelt field causes no further findings.  A
+document with a slip has an error, so that a guess never runs.
 
-A run does without an optional field, and its word of elsewhere may be a key of the author's own.
-It is a slip where its value shows it; else it stays unknown, with a warning (OAS024).
+For an optional field, a similar key may be the author's own.  It counts as a slip only if its value
+shows this; else it stays unknown, with a warning (OAS024).
 
     {"component_type": "ApiNode", "meta": {"cinatra": {…}}}   ->  OAS023: metadata
     {"component_type": "ApiNode", "meta": {"owner": "ann"}}   ->  nothing here

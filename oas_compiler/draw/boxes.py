@@ -1,4 +1,4 @@
-"""One node in, its box out: what is written in it and how large it is.
+"""Makes the box of a node: its text and its size.
 
 InputMessageNode "Review drafts", step 6, risk class "approval"
     ->  a hexagon with the name, and below it the marks "step 6" and "approval"
@@ -55,10 +55,10 @@ class Box:
     lines: tuple[str, ...]
     """The name as it is shown."""
     caption: str
-    """What kind of node it is, or whom it calls."""
+    """The kind of the node, or the target of its call."""
     marks: tuple[Mark, ...]
     about: str
-    """Everything that has no room in the box, for readers who point at it."""
+    """Text that has no room in the box, shown when a reader points at it."""
     width: float
     height: float
 
@@ -95,12 +95,12 @@ class Boxes:
         )
 
     def name(self, node: Node, path: Path) -> str:
-        """What a person calls the node: of a gate the name that its flow gives it."""
+        """The node's name for people; for a gate the name that its flow gives."""
         gate = self._gates.get(path)
         return (gate.name if gate is not None else node.name) or node.id
 
     def risk(self, node: Node, path: Path) -> str:
-        """The risk class that counts here: of a gate the one that its flow gives it."""
+        """The risk class that counts; for a gate the class that its flow gives."""
         gate = self._gates.get(path)
         return gate.risk_class if gate is not None else node.risk_class
 
@@ -141,7 +141,7 @@ class Boxes:
 
 
 def _choose_caption(node: Node) -> str:
-    """What kind of node it is; empty where its shape says enough."""
+    """The kind of the node; empty where its shape shows the kind."""
     caption = kind_of(node).caption
     if caption is None:
         return type(node).__name__

@@ -1,4 +1,4 @@
-"""What the shapes and lines of a picture mean: one entry for each that is in it."""
+"""The legend of a picture: one entry for each kind of shape and line in it."""
 
 from __future__ import annotations
 

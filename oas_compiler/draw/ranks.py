@@ -1,4 +1,4 @@
-"""A directed graph in, its rows out: which box stands in which row, and in what order.
+"""A directed graph in, its rows out: the row of each box, and the order within rows.
 
     links (0→1, 1→2, 2→1, 1→3)   ->   rows [0], [1], [2, 3]; 2→1 goes back up
 

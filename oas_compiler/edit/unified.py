@@ -17,7 +17,7 @@ from oas_compiler.text.secrets import without_secrets
 
 
 def unified(change: Change, before: Iterable[Finding], after: Iterable[Finding]) -> list[str]:
-    """The lines of the diff; the findings of both states say which values must not be shown."""
+    """The lines of the diff; the findings of both states tell which values are secret."""
     return list(
         difflib.unified_diff(
             _split_safe_lines(change.before, change.file, before),

@@ -1,9 +1,9 @@
-"""What a flow does, said before it runs.
+"""Explains what a flow does, before it runs.
 
-    records.py     what an explanation consists of
+    records.py     the records of an explanation
     wiring.py      what each node reads and writes
-    guarding.py    which gates stand before which sends
-    host.py        what Cinatra's compiler derives: policy, schemas, mappings, dependencies
+    guarding.py    the gates before each send
+    host.py        data that Cinatra's compiler derives: policy, schemas, mappings, dependencies
     explaining.py  all of it for one file
 
     explain("agents/email-outreach").gates[0].guards   ->  ("sender_flow/sender-send",)

@@ -1,7 +1,8 @@
 """A flow file in, its `Explanation` out.
 
-In: what `compile_ir` takes.  Out: every node with what it reads and writes, every gate with what it
-guards, and what a host derives; nothing is run, and neither LangGraph nor a database is needed.
+In: the arguments of `compile_ir`.  Out: every node with its reads and writes, every gate with the
+sends that it guards, and the data that a host derives.  Nothing is run, and neither LangGraph nor a
+database is needed.
 """
 
 from __future__ import annotations
@@ -95,13 +96,15 @@ def explain(
 
 
 def _as_warnings(findings: Findings) -> Iterator[Finding]:
-    """What is wrong with the files around the flow: the flow itself can be explained all the same."""
+    """Findings about the files around the flow become warnings: the flow itself can still be
+    explained.
+    """
     for finding in findings:
         yield replace(finding, severity="warning")
 
 
 class _Explaining:
-    """One flow, with everything that is worked out once for all its nodes."""
+    """One flow, with facts that are computed once for all its nodes."""
 
     def __init__(self, flow: FlowIR) -> None:
         self.flow = flow

@@ -1,4 +1,5 @@
-"""Gates and what they guard, as records: which sends nothing reaches without passing them.
+"""Records of gates and of the sends that they guard: no way reaches a guarded send without its
+gate.
 
 start → gate → send        gate guards send;  send is guarded, always by gate
 start → check ─a→ gate → send, check ─b→ send
@@ -20,9 +21,9 @@ from oas_compiler.explain.wiring import Wiring
 from oas_compiler.ir import FlowIR, InputMessageNode, Path, walk
 
 MAX_GUARDS = 50
-"""Gates that are named for one send; the nearest ones."""
+"""The nearest gates that are named for one send."""
 MAX_WALKS = 200
-"""Sends for which the gates on some ways are looked for; each is a walk over the flow."""
+"""Sends for which gates on only some ways are searched; each search walks the whole flow."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

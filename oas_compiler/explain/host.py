@@ -1,4 +1,4 @@
-"""What Cinatra's compiler would derive from a flow and its package.
+"""The data that Cinatra's compiler would derive from a flow and its package.
 
 In: the IR, the package around the file, the document as written.  Out: `Derived`.
 
@@ -29,7 +29,9 @@ from oas_compiler.text.source import read_below
 
 SETTINGS: Final = "cinatra.json"
 FULL_RUNTIMES: Final = frozenset({"wayflow", "cinatra-linear", "langgraph"})
-"""Runtimes that can hold back one step: Cinatra's two, and this one, whose gates are per step."""
+"""Runtimes that can hold back a single step: Cinatra's two, and this project's, whose gates are per
+step.
+"""
 
 
 def derive(
@@ -41,7 +43,7 @@ def derive(
     file: str,
     findings: Findings,
 ) -> Derived:
-    """Everything that Cinatra stores beside a flow."""
+    """All data that Cinatra stores beside a flow."""
     dependencies: dict[str, JsonValue] = {
         one.name: one.range for one in wanted(package.cinatra if package is not None else {})
     }
@@ -82,7 +84,7 @@ def _trigger_mode(flow: FlowIR) -> str:
 
 
 def _gated_steps(flow: FlowIR, approval: Approval) -> Iterator[int]:
-    """A step of a child agent counts only where the author says that it has side effects."""
+    """The gated steps; a step of a child agent counts only if the author declares side effects."""
     for step in approval.steps:
         node = flow.by_id[step.node_id]
         said = node.cinatra.mapping().get("sideEffects") is True
@@ -91,7 +93,7 @@ def _gated_steps(flow: FlowIR, approval: Approval) -> Iterator[int]:
 
 
 def _object_types(document: Document | None) -> tuple[str, ...] | None:
-    """The object types that the root flow's outputs say they make."""
+    """The object types that the root flow's outputs declare."""
     root = document.root.value if document is not None and document.root is not None else None
     outputs = root.get("outputs") if isinstance(root, dict) else None
     found = []
@@ -106,7 +108,9 @@ def _object_types(document: Document | None) -> tuple[str, ...] | None:
 def _read_host_settings(
     package: Package | None, file: str, findings: Findings
 ) -> dict[str, JsonValue] | None:
-    """The parts of cinatra.json that a host reads; it lies beside package.json or the flow."""
+    """The parts of cinatra.json that a host reads; the file lies beside package.json or the
+    flow.
+    """
     folders = [package.root] if package is not None else []
     if file:
         folders.append(FilePath(file).parent)

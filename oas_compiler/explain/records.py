@@ -1,4 +1,4 @@
-"""What an explanation consists of: frozen records that print as JSON.
+"""The records of an explanation: frozen, and printable as JSON.
 
 In: nothing.  Out: the types that `explain` fills.
 
@@ -18,7 +18,7 @@ from oas_compiler.ir import NOTHING, Json, JsonValue
 from oas_compiler.text.secrets import without_secrets
 
 Role = Literal["asked", "caller", "optional", "host"]
-"""Who gives a run's input: a person at setup, the caller, nobody has to, or the host alone."""
+"""The giver of a run's input: a person at setup, the caller, optional, or only the host."""
 Origin = Literal["run", "parent", "edge", "default", "nothing"]
 
 
@@ -41,46 +41,46 @@ class Feed:
     """One output that feeds an input."""
 
     node: str
-    """Id of a node of the same flow; of a subflow's StartNode the FlowNode around it."""
+    """Id of a node of the same flow; for an input of a subflow's StartNode, the outer FlowNode."""
     output: str
     always: bool
-    """Whether it has a value whenever the reader runs."""
+    """Whether the output has a value whenever the reader runs."""
     is_start: bool = False
-    """Whether it is the flow's StartNode, which always ran before any other source."""
+    """Whether the node is the flow's StartNode, which always runs before any other source."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Read:
-    """Where one input of a node gets its value."""
+    """The source of one input of a node."""
 
     input: str
     type: str
     origin: Origin
-    """`edge`: from `feeds`, of several the one that ran last; `parent`: from the FlowNode around."""
+    """`edge`: from `feeds`, the source that ran last; `parent`: from the outer FlowNode."""
     feeds: tuple[Feed, ...] = ()
     """In the order of the nodes."""
     default: Json | None = None
     default_counts: bool = False
-    """Whether there is a way to the node on which no feed has a value, so that the default is taken."""
+    """Whether on some way to the node no feed has a value, so that the default is taken."""
     templates: tuple[str, ...] = ()
-    """The fields whose templates use it, `data/user`."""
+    """The fields whose templates use the input, as `data/user`."""
 
     @property
     def base(self) -> Feed | None:
-        """The source that counts until another one has run; `None` where there is no such one."""
+        """The source that counts until another source has run; `None` without such a source."""
         return next((feed for feed in self.feeds if feed.is_start), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Write:
-    """Who uses one output of a node."""
+    """The readers of one output of a node."""
 
     output: str
     type: str
     readers: tuple[str, ...] = ()
     """`node.input` of the same flow."""
     leaves_as: str = ""
-    """Of an EndNode: `result`, or the FlowNode's output `outer.title`."""
+    """For an EndNode: `result`, or the output of the outer FlowNode, `outer.title`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,14 +89,14 @@ class Way:
 
     branch: str
     to: str
-    """Id of the node that runs next; empty where there is none."""
+    """Id of the node that runs next; empty where the flow ends."""
     values: tuple[str, ...] = ()
-    """Of a BranchingNode: the values that choose it; none for `default`."""
+    """For a BranchingNode: the values that choose this way; empty for `default`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """What a node calls."""
+    """The call of a node."""
 
     kind: Literal["http", "tool"]
     method: str = ""
@@ -112,7 +112,7 @@ class GateFacts:
 
     path: str
     step: int
-    """Number of the policy step that governs it."""
+    """Number of the policy step that governs the gate."""
     name: str
     risk_class: str
     renderer: str
@@ -124,14 +124,14 @@ class GateFacts:
     answer_schema: Json | None
     """`None`: an approval, or free text."""
     shows: tuple[str, ...]
-    """The gate's own inputs; besides them people see the flow's visible inputs …"""
+    """The gate's own inputs; people also see the flow's visible inputs …"""
     shows_after: tuple[str, ...]
-    """… and the outputs of these nodes, of the one that ran last."""
+    """… and the outputs of that one of these nodes which ran last."""
     max_visits: int | None
     guards: tuple[str, ...] = ()
-    """Sends that nothing reaches without passing this gate."""
+    """Sends that no way reaches without passing this gate."""
     also_before: tuple[str, ...] = ()
-    """Sends that it comes before on some ways only."""
+    """Sends that this gate precedes on some ways only."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,11 +141,11 @@ class Send:
     path: str
     risk_class: str
     guarded: bool
-    """Whether every way to it passes a gate that asks."""
+    """Whether every way to the send passes a gate that asks."""
     always: tuple[str, ...]
-    """Gates on every way to it, nearest first."""
+    """Gates on every way to the send, nearest first."""
     sometimes: tuple[str, ...]
-    """Gates on some ways to it."""
+    """Gates on some ways to the send."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,10 +159,10 @@ class NodeFacts:
     """The component type of the file."""
     description: str
     depth: int
-    """How many FlowNodes it is in."""
+    """Number of FlowNodes around the node."""
     risk_class: str
     reached: bool
-    """False where no control edge leads to it."""
+    """False where no control edge leads to the node."""
     reads: tuple[Read, ...]
     writes: tuple[Write, ...]
     ways: tuple[Way, ...]
@@ -171,7 +171,7 @@ class NodeFacts:
     steps: tuple[int, ...] = ()
     """Policy steps that this node of the outermost flow makes."""
     package: str = ""
-    """Of a FlowNode: the child agent it runs."""
+    """For a FlowNode: the child agent that it runs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,20 +181,22 @@ class Placeholder:
     name: str
     count: int
     line: int
-    """Of the first use; 0 where there is no text."""
+    """Line of the first use; 0 for a document without text."""
     given: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Derived:
-    """What Cinatra's compiler would derive from the flow and its package, under its names."""
+    """The data that Cinatra's compiler would derive from the flow and its package, under Cinatra's
+    names.
+    """
 
     approval_policy: Json
     input_schema: Json
     output_schema: Json | None
-    """From the EndNode that comes first; `None` when it has no outputs."""
+    """Schema of the first EndNode's outputs; `None` when it has no outputs."""
     input_mapping: tuple[tuple[int, str, Json], ...]
-    """(step, node id, input → template), for every step that takes something."""
+    """(step, node id, input → template), for every step with inputs."""
     agent_dependencies: Json = NOTHING
     """Child agent → version range."""
     limits: Json | None = None
@@ -203,7 +205,7 @@ class Derived:
     gated_steps: tuple[int, ...] = ()
     """Steps that a trigger holds back until it is released."""
     produces_object_types: tuple[str, ...] | None = None
-    """`None` when no output says that it makes an object."""
+    """`None` when no output declares an object type."""
 
     def to_json(self) -> dict[str, JsonValue]:
         mapping: list[JsonValue] = [
@@ -229,7 +231,7 @@ class Derived:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation:
-    """Everything that can be said about a flow before it runs."""
+    """The explanation of a flow, before it runs."""
 
     id: str
     name: str
@@ -245,7 +247,7 @@ class Explanation:
     outputs: tuple[Write, ...]
     """The declared results; `readers` are the EndNodes that give them."""
     nodes: tuple[NodeFacts, ...]
-    """In the order of Cinatra's compiler; a FlowNode before what is inside it."""
+    """Nodes in the order of Cinatra's compiler; a FlowNode before the nodes inside it."""
     gates: tuple[GateFacts, ...]
     sends: tuple[Send, ...]
     environment: tuple[Placeholder, ...]
@@ -260,9 +262,9 @@ class Explanation:
         return exact or tuple(node for node in self.nodes if node.id == name)
 
     def to_json(self) -> dict[str, JsonValue]:
-        """Ready for JSON; keys are the fields' names, those of `derived` Cinatra's.
+        """The explanation as JSON; keys are the fields' names, in `derived` Cinatra's names.
 
-        What looks like a credential is starred.
+        Text that looks like a credential is starred.
         """
         described = _encode_json(self)
         assert isinstance(described, dict)
@@ -291,7 +293,7 @@ def _encode_json(value: object) -> JsonValue:
     if is_dataclass(value):
         members = {one.name: getattr(value, one.name) for one in fields(value)}
         if members.get("default", value) is None:
-            del members["default"]  # null would be a default
+            del members["default"]  # null would mean a default of null
         return {name: _encode_json(member) for name, member in members.items()}
     if isinstance(value, tuple):
         return [_encode_json(item) for item in value]

@@ -1,12 +1,12 @@
-"""What each node reads from whom, what it writes, and where control goes from it.
+"""The sources of each node's inputs, the readers of its outputs, and its ways out.
 
-In: one flow of the IR and where it stands.  Out: `Read`, `Write`, `Way`, `Call`.
+In: one flow of the IR and its place.  Out: `Read`, `Write`, `Way`, `Call`.
 
     a DataEdge write.draft → review.draft
         ->  review reads draft from write.draft;  write writes draft, read by review.draft
 
-Of several edges into one input the source that ran last wins; a StartNode always ran first, so its
-value is what counts while no other source has run.
+If several edges feed one input, the source that ran last wins.  A StartNode always runs first, so
+its value counts until another source has run.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from oas_compiler.ir.type_names import shown
 from oas_compiler.templates.reading import TemplateError, placeholders, strings
 
 RESULT = "result"
-"""What an EndNode of the outermost flow writes to."""
+"""The target of an EndNode of the outermost flow."""
 _QUERY = re.compile("[?#]")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Wiring:
-    """One flow at one place; a flow that two FlowNodes run is two of these."""
+    """One flow at one place; a flow that two FlowNodes run has two wirings."""
 
     flow: FlowIR
     around: Path
-    """The FlowNodes around it."""
+    """The FlowNodes around the flow."""
     graph: ControlGraph
 
     def path(self, node_id: str) -> Path:
@@ -81,7 +81,7 @@ class Wiring:
 
     @cached_property
     def _uncertain(self) -> frozenset[str]:
-        """Inputs of the outermost flow that a run may be started without."""
+        """Inputs of the outermost flow that may be missing when a run starts."""
         if self.around:
             return frozenset()
         start = self.flow.start_node()
@@ -92,7 +92,7 @@ class Wiring:
         )
 
     def _build_parameter_read(self, port: Port) -> Read:
-        """An input of a StartNode: the run's own, or the one of the FlowNode around."""
+        """The source of a StartNode's input: the run's input, or the outer FlowNode's."""
         if not self.around:
             return Read(input=port.title, type=shown(port.type), origin="run", default=port.default)
         feed = Feed(node=self.around[-1], output=port.title, always=True)
@@ -142,7 +142,7 @@ class Wiring:
 
 
 def call_of(node: Node) -> Call | None:
-    """What the node calls; `None` for one that calls nothing."""
+    """The call of the node; `None` for a node without a call."""
     if isinstance(node, ir.ToolNode):
         return Call(kind="tool", tool=node.tool_name)
     if not isinstance(node, ir.ApiNode):
@@ -158,7 +158,7 @@ def call_of(node: Node) -> Call | None:
 
 
 def without_query(url: str) -> str:
-    """An address without what may be secret: user, query and fragment."""
+    """An address without its parts that may be secret: user, query and fragment."""
     bare = _QUERY.split(url, maxsplit=1)[0]
     scheme, mark, rest = bare.partition("://")
     if not mark:
@@ -175,7 +175,7 @@ def _map_inputs_to_fields(node: Node) -> Mapping[str, tuple[str, ...]]:
             try:
                 names = placeholders(text)
             except TemplateError:
-                continue  # an error of the flow, which has none when it is explained
+                continue  # an error of the flow; an explained flow has no errors
             for name in names:
                 found.setdefault(name, {})[pointer] = None
     return {name: tuple(places) for name, places in found.items()}

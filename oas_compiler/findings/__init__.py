@@ -1,6 +1,6 @@
-"""What is said about a file.
+"""Findings about a file.
 
-diagnostics.py   `Finding`, the changes that mend it, and the collection of all of them
+finding.py       `Finding`, its fix, and the collection of all findings
 rules.py         a rule of `oasflow check` and its card
 spelling.py      the nearest known spelling
 """

@@ -1,4 +1,4 @@
-"""What is said about a file: one finding, the changes that mend it, and the collection of all.
+"""A finding about a file, its fix, and the collection of all findings of a run.
 
 findings = Findings()
 findings.error("OAS026", '"StartNod" is not a component type', place, hint='did you mean "StartNode"?')
@@ -20,19 +20,21 @@ Severity = Literal["error", "warning"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edit:
-    """One change of a document that mends a finding; `oasflow check --fix` makes it in the text."""
+    """One change of a document that ends a finding; `oasflow check --fix` applies it to the
+    text.
+    """
 
     pointer: str
-    """What changes.  `…/-` is the place after the last element of a list (RFC 6902)."""
+    """The place of the change.  `…/-` is the place after the last element of a list (RFC 6902)."""
     value: Json | None = None
-    """What stands there afterwards, replaced or added; `None` removes it."""
+    """The new value, replaced or added; `None` removes the old value."""
     key: str = ""
-    """The name that the member gets instead, with the value that it has; empty for no other name."""
+    """The new name of the member, which keeps its value; empty where the name stays."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One thing that is wrong with a file, and where."""
+    """One problem of a file, and its place."""
 
     code: str
     """Stable, `OAS` and three digits; documented in docs/diagnostics.md."""
@@ -41,11 +43,11 @@ class Finding:
     """One sentence that names the offender and the rule."""
     place: Place = Place()
     hint: str = ""
-    """What to write instead; empty where there is nothing better to say than the message."""
+    """What to write instead; empty where the message says enough."""
     file: str = ""
     """The file's name as the user gave it; empty for bytes and dicts."""
     fix: tuple[Edit, ...] = ()
-    """Changes of `file` that mend this without a decision of the author; mostly there are none."""
+    """Edits of `file` that end the finding without a decision of the author; mostly empty."""
 
     @property
     def line(self) -> int:
@@ -71,7 +73,7 @@ class Finding:
         return f"{name}#{self.place.pointer}"
 
     def in_file(self, name: str) -> Finding:
-        """The same finding, named after a file unless it already is."""
+        """The finding with this file's name, unless it already names a file."""
         return self if self.file else replace(self, file=name)
 
     def __str__(self) -> str:
@@ -122,9 +124,9 @@ class Findings:
         self.add(Finding(code=code, severity="warning", message=message, place=place, hint=hint))
 
     def add(self, finding: Finding) -> None:
-        """Record a finding, its texts on one line and of a length that people read.
+        """Record a finding; its texts are put on one line and shortened to a readable length.
 
-        At most MAX_PER_CODE with one code; one more says that there are others.
+        At most MAX_PER_CODE findings of one code are kept; one more says that there are others.
         """
         self._places.setdefault(finding.code, set()).add(finding.place)
         number = self._counts[finding.code] = self._counts.get(finding.code, 0) + 1
@@ -149,13 +151,13 @@ class Findings:
 
 
 MAX_PER_CODE = 500
-"""Findings of one code that are listed; nobody reads more, and a hostile file has any number."""
+"""Findings of one code that are listed; a hostile file could cause any number."""
 _USUAL_LENGTH = 200
 _LONGEST = 1_000
 _LONG_NAME = re.compile(r'"([^"]{100})[^"]*"')
 
 
 def _shorten_to_line(text: str) -> str:
-    """One line in which a name takes 100 characters at most, and all of it 1,000."""
+    """One line of at most 1,000 characters, in which a name has at most 100."""
     text = _LONG_NAME.sub(r'"\1…"', " ".join(text.splitlines()))
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"

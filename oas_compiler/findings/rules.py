@@ -1,4 +1,4 @@
-"""What a rule is: its card, which people read, and its function, which looks at a subject.
+"""A rule: its card, for people, and its function, which checks a subject.
 
     @rule(
         code="OAS044", name="one-edge-per-branch", severity="error",
@@ -28,8 +28,9 @@ if TYPE_CHECKING:
     from oas_compiler.checks.subject import Subject
 
 Needs = Literal["document", "flow", "cinatra", "package"]
-"""What must be there for a rule to apply: a document that could be read, a flow that could be
-built, a document of the Cinatra dialect, a package folder around it."""
+"""The precondition of a rule: a readable document, a flow that could be built, a document of the
+Cinatra dialect, or a package folder around it.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,24 +38,26 @@ class Rule:
     """The card of a rule: everything that `oasflow rule` shows."""
 
     code: str
-    """`OAS` and three digits; stands for one rule and is never reused for another."""
+    """`OAS` and three digits; names one rule for ever."""
     name: str
     """Kebab case, for people: `one-edge-per-branch`."""
     severity: Severity
     summary: str
-    """What is wrong, one sentence."""
+    """The problem, in one sentence."""
     fix: str
-    """What to do about it, one sentence."""
+    """The remedy, in one sentence."""
     source: str
     """Where the rule comes from: `Agent Spec, control flow`, `Cinatra V17`, `agent guide, rule 5`."""
     aliases: tuple[str, ...] = ()
-    """Names that the rule has elsewhere: `V17`, `literal_credential_detected`, `OAS-LLM-001`."""
+    """Names of the rule in other tools: `V17`, `literal_credential_detected`, `OAS-LLM-001`."""
     also: tuple[str, ...] = ()
-    """Names of another rule's aliases, part of whose cases this rule finds; `--select` takes both."""
+    """Aliases of other rules, of which this rule finds some cases; `--select` selects both
+    rules.
+    """
     bad: str = ""
     """The smallest text that breaks the rule."""
     good: str = ""
-    """The same text as it should be."""
+    """The same text, corrected."""
     fixable: bool = False
     """Whether a finding may carry edits that `oasflow check --fix` makes."""
     conceals: bool = False
@@ -62,7 +65,7 @@ class Rule:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Everything that the rule answers to."""
+        """All names of the rule: code, name and aliases."""
         return (self.code, self.name, *self.aliases)
 
 
@@ -82,7 +85,7 @@ class Report:
         file: str = "",
         fix: tuple[Edit, ...] = (),
     ) -> None:
-        """One finding; `file` names another file of the package than the flow's own."""
+        """Record a finding; `file` names a file of the package other than the flow's own."""
         assert self._card.fixable or not fix, f"{self._card.code} promises no fix"
         self._findings.add(
             Finding(
@@ -106,7 +109,7 @@ Check: TypeAlias = "Callable[[Subject, Report], None]"
 
 @dataclass(frozen=True, slots=True)
 class CheckRule:
-    """A rule with the function that looks for it."""
+    """A rule with its function."""
 
     card: Rule
     needs: Needs
@@ -132,7 +135,7 @@ def rule(
     fixable: bool = False,
     conceals: bool = False,
 ) -> Callable[[Check], CheckRule]:
-    """Make a rule of the function below it; the parameters are the fields of `Rule`."""
+    """Decorator that makes a rule of a function; the parameters are the fields of `Rule`."""
     card = Rule(
         code=code,
         name=name,

@@ -3,9 +3,8 @@
     nearest("strat", {"start", "end"}, findings)   ->   'did you mean "start"?'
     is_slip_of_short("ulr", "url")                 ->   True
 
-One hint compares the word with every known name.  A document with thousands of wrong names
-among thousands of known ones would take minutes, so hints stop when they become expensive:
-nobody reads the five-hundredth.
+One hint compares the word with every known name.  A document with thousands of wrong names and
+thousands of known names would take minutes, so hints stop when they become expensive.
 """
 
 from __future__ import annotations
@@ -17,9 +16,9 @@ from typing import Final
 from oas_compiler.findings.finding import Findings
 
 LONGEST_COMPARED: Final = 200
-"""Characters of a name that is looked for, or offered: comparing takes time by their square."""
+"""Longest name that is compared: the time grows with the square of the length."""
 _MOST_COMPARED: Final = 4_000
-"""Names that one is compared with."""
+"""Known names that a word is compared with."""
 _BUDGET = 20_000
 """Findings so far, times known names; 400 names still get hints for the first 50 findings."""
 
@@ -29,7 +28,7 @@ _SHORT = 3, 4
 
 
 def nearest(word: str, known: Collection[str], findings: Findings) -> str:
-    """The hint, or an empty string where nothing is near or looking costs too much."""
+    """The hint, or an empty string where no name is near or the comparison costs too much."""
     if (len(findings) + 1) * len(known) > _BUDGET:
         return ""
     return did_you_mean(word, known)
@@ -42,7 +41,7 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 
 
 def nearest_name(word: str, known: Iterable[str]) -> str:
-    """The known name that is spelt most like a word; empty where none is near."""
+    """The known name that is most similar to a word; empty where no name is near."""
     if len(word) > LONGEST_COMPARED:
         return ""
     names = [name for name in sorted(set(known)) if len(name) <= LONGEST_COMPARED]
@@ -52,14 +51,14 @@ def nearest_name(word: str, known: Iterable[str]) -> str:
 
 
 def plain(name: str) -> str:
-    """A name without what slips are mostly made in: case, blanks, `$`, `_` and `-`."""
+    """A name without its usual places of slips: case, blanks, `$`, `_` and `-`."""
     return name.casefold().translate(_JOINTS)
 
 
 def is_slip_of_short(word: str, known: str) -> bool:
-    """Whether a word of two to five letters is a known one of three or four with one slip.
+    """Whether a word of two to five letters is a known word of three or four letters with one slip.
 
-    Likeness says nothing of so few letters, so only these slips count: two letters have changed
+    Similarity means little for so few letters, so only these slips count: two letters have changed
     places, one is missing, one was written twice.
     """
     if not _SHORT[0] <= len(known) <= _SHORT[1]:

@@ -31,7 +31,9 @@ class Route:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DataEdge:
-    """An output that feeds an input; of several into one input, the source that ran last wins."""
+    """An output that feeds an input; if several edges feed one input, the source that ran last
+    wins.
+    """
 
     source: str
     output: str
@@ -50,8 +52,8 @@ class Gap:
     kind: Literal["node", "route", "data", "ports"]
     """A node of `nodes`, a control edge, a data edge, or inputs or outputs.
 
-    Of a "node" that is listed but of an unknown type, `source` is the id.  Of "ports" it is the
-    id of the node that has them; empty means the flow's own.
+    For a listed node of an unknown type, `source` is its id.  For "ports", `source` is the id of
+    their node; empty means the flow's own ports.
     """
     source: str = ""
     branch: str = ""
@@ -66,7 +68,7 @@ _NO_ROUTES: Mapping[str, str] = MappingProxyType({})
 class FlowIR:
     """One flow, checked or not; subflows hang below their `FlowNode`.
 
-    Without slots, so that it can keep what it has arranged for lookup; none of that is a field.
+    A class without `__slots__`, so that it can cache its lookups, which are not fields.
     """
 
     id: str
@@ -84,7 +86,7 @@ class FlowIR:
     package_name: str = ""
     place: Place = Place()
     gaps: tuple[Gap, ...] = field(default=(), compare=False)
-    """What could not be read of it; empty in every flow that compiles."""
+    """The unreadable parts of the flow; empty in every flow that compiles."""
 
     @cached_property
     def by_id(self) -> Mapping[str, Node]:
@@ -131,13 +133,13 @@ class FlowIR:
 
     @cached_property
     def doubled(self) -> frozenset[str]:
-        """Ids that more than one node has: which of them an edge means is not known."""
+        """Ids of several nodes: an edge with such an id is ambiguous."""
         times = Counter(node.id for node in self.nodes)
         return frozenset(node_id for node_id, count in times.items() if count > 1)
 
     @property
     def start_is_unread(self) -> bool:
-        """Whether what `start` names could not be read: nothing can be said about the StartNode."""
+        """Whether the node that `start` names is unreadable: then the StartNode is unknown."""
         if not self.start:
             return True
         broken = {gap.source for gap in self.gaps if gap.kind == "node"}
@@ -145,14 +147,16 @@ class FlowIR:
 
     @property
     def is_whole(self) -> bool:
-        """Whether its inputs, outputs and branches are known: every node, a way in and a way out."""
+        """Whether the flow's inputs, outputs and branches are known: all nodes, a start and an
+        end.
+        """
         kinds = {type(node) for node in self.nodes}
         ends = {node.id for node in self.nodes if isinstance(node, (StartNode, EndNode))}
         unread = not self.unread_ports.isdisjoint({"", *ends})
         return kinds >= {StartNode, EndNode} and not self.lacks_nodes and not unread
 
     def __getstate__(self) -> dict[str, object]:
-        # A copy arranges its own lookups; read-only mappings cannot be pickled.
+        # A copy builds its own lookups, because read-only mappings cannot be pickled.
         return {member.name: getattr(self, member.name) for member in fields(self)}
 
     def node(self, node_id: str) -> Node:

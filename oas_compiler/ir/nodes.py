@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Node:
-    """What every node has.  `id` is the author's own id, never renamed."""
+    """The common fields of every node.  `id` is the author's own id, never renamed."""
 
     id: str
     name: str
@@ -28,7 +28,9 @@ class Node:
     risk_class: str = ""
     """`metadata.cinatra.riskClass`; empty where the author gave none."""
     unread: Json = NOTHING
-    """What the author wrote and no run reads; two versions of a flow are compared by it, too."""
+    """Members that the author wrote and no run reads; comparing two versions of a flow reads them
+    too.
+    """
     place: Place = Place()
 
     @property
@@ -133,16 +135,18 @@ class ToolNode(Node):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LlmNode(Node):
-    """One question to a language model; a single string output is its text, others are asked for."""
+    """One question to a language model; a single string output is its text, other outputs are
+    requested by schema.
+    """
 
     prompt_template: str
     llm_config: Json = NOTHING
-    """Which model is asked, and how: the component as written."""
+    """The model and its settings: the component as written."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentNode(Node):
-    """An agent that works, or a flow in its place; one of the two is there."""
+    """An agent, or a flow in its place; exactly one of the two is given."""
 
     agent: Json | None = None
     """The Agent as written."""
@@ -157,13 +161,15 @@ class AgentNode(Node):
 class MapNode(Node):
     """Runs the subflow once for each element, one after the other.
 
-    The input `iterated_x` feeds the subflow's `x`: element by element where its source gives a list,
-    else the same value in every round.  The output `collected_y` holds what came of `y`.
+    The input `iterated_x` feeds the subflow's `x`: element by element where its source gives a
+    list, else the same value in every round.  The output `collected_y` collects the values of `y`.
     """
 
     subflow: FlowIR
     reducers: tuple[tuple[str, str], ...] = ()
-    """(output of the subflow, `append`, `sum`, `average`, `max` or `min`), each that is collected."""
+    """(output of the subflow, `append`, `sum`, `average`, `max` or `min`) for each collected
+    output.
+    """
 
     @property
     def subflows(self) -> tuple[FlowIR, ...]:
@@ -186,7 +192,8 @@ class ParallelFlowNode(Node):
 class CatchExceptionNode(Node):
     """Runs the subflow and leaves by `caught_exception_branch` where it fails.
 
-    After a failure the outputs have their defaults, and `caught_exception_info` says what happened.
+    After a failure the outputs have their defaults, and `caught_exception_info` describes the
+    error.
     """
 
     subflow: FlowIR
@@ -200,8 +207,8 @@ class CatchExceptionNode(Node):
 class UnknownNode(Node):
     """Stands for a node that cannot be built, so that the rest of its flow can be examined.
 
-    Its type is foreign or misspelt, or it runs something that could not be read.  Its ports and
-    branches are those that the file declares.  An error says why it is here: it never runs.
+    Its type is unknown or misspelt, or it runs a component that could not be read.  Its ports and
+    branches are those that the file declares.  It never runs: an error reports the reason.
     """
 
     component_type: str

@@ -17,8 +17,8 @@ _BRIEF: Final = 200
 def shown(kind: Type, *, exact: bool = False) -> str:
     """A type as people write it: `array<string>`, `object{id: string}`, `integer | null`.
 
-    `exact` adds what an object says of members without a name: `object{id: string, …: integer}`,
-    and `object{id: string, nothing else}` where it has no others.
+    `exact` adds the rule of an object for undeclared members: `object{id: string, …: integer}`, and
+    `object{id: string, nothing else}` where it has no others.
     """
     if isinstance(kind, ScalarType):
         return kind.kind
@@ -35,13 +35,13 @@ def shown(kind: Type, *, exact: bool = False) -> str:
 
 
 def brief(kind: Type) -> str:
-    """A type as messages name it: the beginning of what `shown` says."""
+    """A type for messages: the beginning of the text of `shown`."""
     text = shown(kind)
     return text if len(text) <= _BRIEF else f"{text[:_BRIEF]}…"
 
 
 def contrast(one: Type, other: Type) -> tuple[str, str]:
-    """Two types as one message names them: with what `shown` leaves out where they look the same."""
+    """Two types for one message; with the details of `exact` where the types look the same."""
     if brief(one) != brief(other):
         return brief(one), brief(other)
     exact = shown(one, exact=True), shown(other, exact=True)

@@ -1,7 +1,7 @@
 """JSON that an author wrote, and where something stands in the file.
 
-A piece of JSON (a default, a request body, a JSON Schema) is kept as `Json`: its text, decoded afresh
-by whoever reads it, so that no two readers can ever share and change one object.
+A piece of JSON (a default, a request body, a JSON Schema) is kept as `Json`: its text, decoded
+afresh for each reader, so that no two readers can share and change one object.
 """
 
 from __future__ import annotations

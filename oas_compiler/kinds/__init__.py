@@ -1,6 +1,6 @@
 """The kinds of nodes, one module and one record per kind.
 
-kind.py           `NodeKind`: what a record says
+kind.py           `NodeKind`: the record of a kind
 registry.py       every kind, by component type and by class of the IR; kinds of installed packages
 no_nodes.py       the component types of Agent Spec that are no nodes
 unknown.py        the stand-in for a node that cannot be built

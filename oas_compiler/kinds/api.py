@@ -40,7 +40,9 @@ def build_api(site: Site) -> ir.Node:
 
 
 def format_address(method: str, url: str) -> str:
-    """Whom an ApiNode calls, without what may be a secret (user, query) or the placeholder host."""
+    """The target of an ApiNode's call, without its parts that may be secret (user, query) and
+    without the placeholder of the host.
+    """
     try:
         parts = urlsplit(safe(url))
         host = parts.hostname or ""

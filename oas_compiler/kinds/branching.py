@@ -1,4 +1,4 @@
-"""BranchingNode: the way on follows from a value.
+"""BranchingNode: a value chooses the branch.
 
 mapping: {"send": "send"}         ->  branches ("send", "default")
 """

@@ -1,4 +1,4 @@
-"""InputMessageNode: what a person is asked.
+"""InputMessageNode: asks a person.
 
 outputs: [{"title": "choice", "enum": ["a", "b"]}]   ->  answer_schema {"enum": ["a", "b"], …}
 outputs: [{"title": "reply", "type": "string"}]      ->  answer_schema None: approval or text

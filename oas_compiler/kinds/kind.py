@@ -1,8 +1,8 @@
-"""`NodeKind`: everything that is said of one kind of node, in one record.
+"""`NodeKind`: all facts about one kind of node, in one record.
 
     NodeKind(component_type="EndNode", node=EndNode, build=build_end, fields={…}, …)
 
-A reader, a checker, a picture and a schema ask the record; none keeps a table of kinds of its own.
+Readers, rules, pictures and schemas ask the record; no module has its own table of kinds.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 Version: TypeAlias = tuple[int, int, int]
 FIRST: Final[Version] = (25, 4, 1)
 DRAFT: Final[Version] = (25, 4, 2)
-"""Drafts of 26.1.0: what was published there counts since them."""
+"""Drafts of 26.1.0: everything published in 26.1.0 counts since these drafts."""
 
 Shape = Literal["start", "end", "gate", "branch", "call", "message", "step", "subflow"]
 """The shapes of pictures; `step` is a plain box, `subflow` a frame around a flow."""
@@ -32,38 +32,41 @@ class NodeKind:
     """One kind of node; `docs/adding-a-node.md` shows one from beginning to end."""
 
     component_type: str
-    """As files name it."""
+    """Its name in files."""
     node: type[Node]
-    """Its class in the IR: no other kind has the same."""
+    """Its class in the IR; no other kind has this class."""
     build: Callable[[Site], Node]
-    """Makes the IR node; where that is not possible `kinds.unknown.build_unknown` makes a stand-in.
+    """Makes the IR node; where that is not possible, `kinds.unknown.build_unknown` makes a
+    stand-in.
 
-    What is wrong is recorded through the site; nothing is raised.
+    Errors are recorded through the site; nothing is raised.
     """
     words: str
-    """What a node of it does, in a sentence."""
+    """What a node of this kind does, in one sentence."""
     fields: Mapping[str, Field] | None
-    """Its fields, those of every node among them; `None` where they are not known."""
+    """Its fields, including the fields of every node; `None` where the fields are unknown."""
     since: Version = FIRST
     """The first version of Agent Spec that has it."""
     flows: tuple[str, ...] = ()
-    """The fields that hold the flows which it runs: a flow or a list of flows."""
+    """The fields that hold the flows that the node runs: a flow or a list of flows."""
     behind: Literal["", "tool", "agent"] = ""
-    """The field that holds the tool or agent which it runs."""
+    """The field that holds the tool or agent that the node runs."""
     acts: bool = True
-    """Whether it may itself change something outside the run; what its flows do, they say."""
+    """Whether the node itself may change something outside the run; its flows count separately."""
     is_call: bool = False
-    """Whether it calls something itself: approval can be asked for it."""
+    """Whether the node itself makes a call, for which an approval can be required."""
     shows_screens: bool = False
-    """Whether a person is shown a screen there, or inside of what it runs."""
+    """Whether the node, or a flow that it runs, shows a screen to a person."""
     shape: Shape = "step"
     caption: str | Callable[[Any], str] | None = None
-    """What pictures write below its name, of itself or worked out of the IR node.
+    """The text below its name in pictures: a fixed text, or a function of the IR node.
 
-    `None` is the name of its class, "" nothing: its shape says enough.
+    `None` is the name of its class; "" is no text, because its shape shows the kind.
     """
     metadata: Mapping[str, Schema] | None = None
-    """Keys of `metadata.cinatra` that somebody reads; `None` where only a risk class is known."""
+    """Keys of `metadata.cinatra` that a host or the compiler reads; `None` where only a risk class
+    is known.
+    """
     lowering: str = ""
     """`package.module:function`, which makes the LangGraph node; "" where it does not run yet.
 

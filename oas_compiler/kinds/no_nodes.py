@@ -30,7 +30,7 @@ RUNNERS: Final = AGENT_TYPES | frozenset(
         "RemoteTool",
     }
 )
-"""Component types beside nodes that would do something at run time, which is not implemented."""
+"""Component types, other than nodes, that would act at run time, which is not implemented."""
 
 _PARTS: Final = frozenset(
     {

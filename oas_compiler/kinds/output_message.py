@@ -1,4 +1,4 @@
-"""OutputMessageNode: what people are told.
+"""OutputMessageNode: a message to people.
 
 message: "Draft: {{ draft }}"    ->  one input "draft"
 """

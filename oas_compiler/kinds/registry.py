@@ -61,14 +61,14 @@ BUILT_IN: Final[tuple[NodeKind, ...]] = (
 
 
 class KindRefused(ImportError):
-    """An installed package registers a kind of node that cannot be taken."""
+    """An installed package registers an invalid kind of node."""
 
 
 def find_kind(component_type: str) -> NodeKind | None:
     """The kind with this name; `None` for a type that nobody has registered.
 
     Raises:
-        KindRefused: for an entry point of the group that leads to no kind of its name.
+        KindRefused: for an entry point of the group that does not lead to a kind of that name.
 
     """
     if component_type in _BY_TYPE or component_type in NO_NODES:
@@ -120,7 +120,7 @@ def load_plugins() -> dict[str, NodeKind]:
 
 
 def check_kinds(kinds: tuple[NodeKind, ...]) -> None:
-    """Refuse two kinds with one class in the IR: a node would not say which it is."""
+    """Refuse two kinds with the same class in the IR: the kind of a node would be ambiguous."""
     classes: dict[type[Node], str] = {}
     for kind in kinds:
         if kind.node is UnknownNode:

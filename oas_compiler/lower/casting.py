@@ -7,8 +7,8 @@ In: a value and the type of the input it flows into.  Out: the value as that typ
 Source: Agent Spec, type conversion; recursive in lists and objects.  A null stays null, except
 that a string input takes it as an empty string.
 
-A text is read as JSON only where a run could keep what it spells: "NaN", "1e999" or an integer of
-more than 64 bit stay texts, and a text cannot become a number.
+A text is read as JSON only if a run can store the value: "NaN", "1e999" or an integer of more than
+64 bit stay texts, and a text cannot become a number.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from cinatra_sdk.values.work import TooMuchWork, Work
 from oas_compiler.ir import ANY, ArrayType, ObjectType, ScalarType, Type, UnionType
 
 _INTEGERS: Final = range(-(2**63), 2**63)
-"""What a run can keep: signed 64 bit, as `cinatra_sdk.values.json_values` has it."""
+"""Integers that a run can store: signed 64 bit, as in `cinatra_sdk.values.json_values` has it."""
 _MAX_STEPS: Final = 2_000_000
 """Types that one value is tried as, at all its places together."""
 _LETTERS: Final = 50
@@ -31,7 +31,7 @@ _LETTERS: Final = 50
 
 
 class CastError(ValueError):
-    """The value cannot be made into the type; the text says both, not the value."""
+    """The value cannot be converted; the message names both types, never the value."""
 
 
 def caster(source: Type, target: Type) -> Callable[[Any], Any] | None:

@@ -27,7 +27,7 @@ def compile_flow(
 
     source:   path of the file or of its package folder, the bytes of it, or its content as a dict.
     tools:    Python functions by name, for ToolNodes over server tools.
-    platform: who answers the flow's HTTP calls.  None simulates them, for tests and for looking
+    platform: answers the flow's HTTP calls.  None simulates them, for tests and for looking
               at a graph; a durable run that is started so says it in the log.
     model:    kept for LLM nodes, which are refused so far; must be None.
     env:      values for the `{{UPPER_CASE}}` placeholders in the requests of its ApiNodes (url,
@@ -73,12 +73,12 @@ def flow_from_store(
     platform: Platform,
     tools: Mapping[str, Callable[..., Any]],
 ) -> Flow:
-    """The flow of a stored run, made again in another process.
+    """The flow of a stored run, rebuilt in another process.
 
     Found by `cinatra_sdk.store` through the entry point `oasflow.flow_loader`.
     Raises: `PlaceholderRefused`, `CompileError`.
     """
     refuse_runtime_names(env)
-    # By the structure alone: what keeps a run from starting does not strand one that has begun.
+    # By the structure rules alone: rules that prevent a start must not strand a run that has begun.
     compiled = compile_ir(source, tools=tools)
     return Flow(compiled=compiled, platform=platform, tools=dict(tools), env=dict(env))

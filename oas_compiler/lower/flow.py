@@ -1,4 +1,4 @@
-"""A compiled flow: what a host holds in its hand.
+"""A compiled flow, for hosts.
 
 flow = compile_flow("agents/email/cinatra/oas.json", platform=HttpPlatform(base_url="http://host"))
 graph = flow.graph(checkpointer=saver)
@@ -53,7 +53,7 @@ class Flow:
     env: Mapping[str, str] = field(default_factory=dict, repr=False)
     max_steps: int = MAX_STEPS
     platform_given: bool = True
-    """False where the host named no platform, so that calls are simulated."""
+    """Whether the host named a platform; without one, calls are simulated."""
 
     def __repr__(self) -> str:
         return f"Flow({self.name!r}, digest={self.digest[:12]!r}, platform={self.platform!r})"
@@ -124,7 +124,9 @@ class Flow:
 
     @property
     def pin(self) -> str:
-        """What the sealed identity of its runs holds: file and layout of the compiled graph."""
+        """The part of a run's sealed identity that names the file and the layout of the compiled
+        graph.
+        """
         return pin_of(self.digest, ())
 
     @cached_property
@@ -154,11 +156,14 @@ class Flow:
         require_known(effects)
         saver = None if checkpointer is None else with_strict_serializer(checkpointer)
         graph = self._compile_graph(effects).copy({"checkpointer": saver})
-        # Our own bound on steps speaks first and names the node; the engine's default would not.
+        # The flow's own bound on steps must come first, because its error names the node; the
+        # engine's does not.
         return graph.with_config(recursion_limit=10 * self.max_steps)
 
     def _compile_graph(self, effects: Effects) -> CompiledStateGraph[Any, HostContext, Any, Any]:
-        """Compiled once: a store makes a graph for each activation, on a checkpointer of its own."""
+        """The graph, compiled once: a store needs it for each activation, each time with another
+        checkpointer.
+        """
         known = self._graphs.get(effects)
         if known is not None:
             return known
@@ -179,7 +184,7 @@ class Flow:
         return {}
 
     def input(self, params: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """What `graph.invoke` takes: the declared inputs of `params`.
+        """The input of `graph.invoke`: the declared inputs in `params`.
 
         Undeclared keys are dropped with a warning in the log, and so are authoritative ones and
         the ids of the run: the run itself knows its id.
@@ -207,7 +212,7 @@ class Flow:
         bearer_token: str = "",
         effects: Effects | None = None,
     ) -> HostContext:
-        """What only the host supplies, passed as `context=` at every activation.
+        """The host's context, passed as `context=` at every activation.
 
         See `cinatra_sdk.engine.runtime_context.host_context`.
         """

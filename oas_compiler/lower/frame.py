@@ -1,4 +1,4 @@
-"""What every lowered node has around its own work: whose turn it is, inputs in, outputs out.
+"""The common part of every lowered node: checks the turn, gathers inputs, writes outputs.
 
 In: one IR node within its flow.  Out: a `Frame`, which the node's body uses:
 
@@ -7,9 +7,9 @@ In: one IR node within its flow.  Out: a `Frame`, which the node's body uses:
     …the node's own work…
     return frame.finish(state, out)
 
-A node does nothing unless the cursor names it (`cinatra_sdk.governed.state.Turn`), and the sealed record of
-the node that ran last says the same.  That one rule makes later nodes dead after a rejection, and
-jumps into a flow harmless.
+A node does nothing unless the cursor names it (`cinatra_sdk.governed.state.Turn`) and the sealed
+record of the node that ran last agrees.  This rule stops all later nodes after a rejection, and
+makes jumps into a flow harmless.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class InputPlan:
-    """Where one input of a node gets its value."""
+    """The sources of one input of a node."""
 
     title: str
     sources: tuple[Source, ...]
@@ -109,7 +109,7 @@ class Frame:
         return ["run", self.channel, *self.before, *sources]
 
     def has_turn(self, state: Mapping[str, Any]) -> bool:
-        """Whether the run is at this node.
+        """Whether this node has the turn.
 
         Raises: `LimitExceeded` when the run has taken more steps than any sane flow; `FlowChanged`
         when it is a run of another flow, on the same thread.
@@ -162,7 +162,7 @@ class Frame:
         )
 
     def visit(self, state: Mapping[str, Any]) -> int:
-        """Which visit of this node runs now, from 1."""
+        """The number of the running visit of this node, from 1."""
         record = state.get(self.channel)
         return 1 if record is None else record["visits"] + 1
 

@@ -1,6 +1,6 @@
 """A checked flow as a LangGraph `StateGraph`: one graph node per OAS node, under its OAS id.
 
-In: `FlowIR` and what the host gave (`Wiring`).  Out: a `StateGraph`, not yet compiled.
+In: `FlowIR` and the host's settings (`Wiring`).  Out: a `StateGraph`, not yet compiled.
 
 State, one channel per node (a merged state would make checkpoints grow quadratically):
 
@@ -50,7 +50,8 @@ _FIXED: dict[str, Any] = {
     "rejected_at": Annotated[str, FirstText],
     "status": Annotated[str, TerminalWins],
     CURSOR: Annotated[dict[str, Any], Turn],
-    # What a parent reads of a subflow, and a host of a run: only the flow's own end writes it.
+    # Keys that a parent reads of a subflow, and a host of a run; only the flow's own end writes
+    # them.
     OUTPUTS: Annotated[dict[str, Any], HostOnly],
     BRANCH: Annotated[str, HostOnly],
     ENDED: Annotated[dict[str, Any], HostOnly],
@@ -145,7 +146,7 @@ def _make_runnable(site: Site, lowered: Lowered) -> Runnable[Any, Any]:
 
 
 def _describe_node(site: Site) -> dict[str, Any]:
-    """What Studio shows of a node: its OAS name, and the id that the author gave it."""
+    """The metadata of a node for Studio: its OAS name and the author's id."""
     node: Node = site.node
     return {
         "oas_name": safe(node.name).translate(_DRAWN),

@@ -1,4 +1,4 @@
-"""What a caller hands in: the declared inputs, checked; everything else dropped and reported.
+"""The inputs of a caller: declared inputs are checked; all other keys are dropped and reported.
 
 accepted_inputs(ports, {"topic": "x", "bearer_token": "stolen", "typo": 1})
     -> Accepted(values={"topic": "x"},

@@ -26,7 +26,9 @@ _STATE_KEYS: Final = frozenset(
     }
 )  # fmt: skip
 _RESERVED: Final = frozenset("|:%\"'`<>{}[]()#;&\\\x7f")
-"""What LangGraph reserves, and what its pictures (Mermaid, with names as they are) would obey."""
+"""Characters that LangGraph reserves, or that its pictures (unescaped Mermaid) would read as
+commands.
+"""
 
 
 def channel_of(node_id: str) -> str:

@@ -1,4 +1,4 @@
-"""Which function lowers which kind of node, and what it is given and gives.
+"""Finds the function that lowers a kind of node; defines its input and its result.
 
     kind.lowering "oas_compiler.lower.nodes.api:lower_api"    ->    lower_api(Site(…)) -> Lowered(…)
 
@@ -27,7 +27,7 @@ AsyncNodeFunction: TypeAlias = Callable[..., Awaitable[Any]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wiring:
-    """What the host gave when it compiled the flow; the same for every node at every depth."""
+    """The host's settings for the compiled flow; the same for every node at every depth."""
 
     platform: Platform
     tools: Mapping[str, Callable[..., Any]]
@@ -41,7 +41,7 @@ class Wiring:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Site:
-    """Where a node is lowered."""
+    """The place of a node that is lowered."""
 
     node: Node
     flow: FlowIR

@@ -1,10 +1,10 @@
-"""A choice that can be recorded no more goes back to where its slot was resolved.
+"""Sends a choice that cannot be recorded any more back to the node that resolved its slot.
 
     resolve → gate → finalize      refused: the artifact was deleted after the decision
             → resolve → gate#2     asked again, about what there is now; both decisions stay
 
-In: one flow and a node of it.  Out: whether, and where to, a finalize goes back.  An autonomous slot
-resolves again without a person, a few times; then its error is the run's.
+In: one flow and a node of it.  Out: the node to which a finalize goes back, if any.  An autonomous
+slot resolves again without a person, a few times; then its error is the run's.
 """
 
 from __future__ import annotations

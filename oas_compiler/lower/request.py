@@ -1,4 +1,4 @@
-"""What an ApiNode asks, put together from the author's templates, a run's values and placeholders.
+"""The request of an ApiNode, made from the author's templates, a run's values and placeholders.
 
 In: the templates of one node, and the host's placeholders (`env=`).  Out: `Request`, whose
 `rendered` gives url, headers, query and body twice: as they are sent, and as they may be shown.
@@ -61,9 +61,9 @@ class Request:
     platform: bool
     """Whether the author's url begins with the placeholder of the platform."""
     origin_by_value: bool
-    """Whether something else than the author's own words says whom the url names."""
+    """Whether the url's host comes from anything but the author's literal text."""
     origin_by_placeholder: bool
-    """Whether that is one of the host's placeholders, and no value of the run."""
+    """Whether the host comes from the host's placeholders only, and from no value of the run."""
     url: Renderer
     """Without the placeholder of the platform."""
     headers: Renderer

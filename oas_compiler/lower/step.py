@@ -1,4 +1,4 @@
-"""Around every node's own work: is it its turn, and what may its errors say.
+"""Wraps every node's function: checks the turn, and removes credentials from its errors.
 
 In: a node's function `(state, runtime) -> update`.  Out: the function that the graph runs.
 
@@ -30,7 +30,7 @@ from oas_compiler.lower.registry import AsyncNodeFunction, Lowered, NodeFunction
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Surroundings:
-    """What a node's border knows of the node and of the host."""
+    """The facts about the node and the host that the wrapper needs."""
 
     frame: Frame
     placeholders: tuple[str, ...] = field(default=(), repr=False)

@@ -8,8 +8,8 @@ In: `Package.cinatra`.  Out: one `Wanted` per child agent, by name.
         ->  Wanted(name="@x/b", range="^1.0.0", pointer="/cinatra/…")
 
 Both forms are read: `agentDependencies` (agent guide, rule 11), and the entries of the newer
-`dependencies` whose kind is `agent`.  Where both name one child, the map decides and the list's
-range comes along, so that a difference can be told.
+`dependencies` whose kind is `agent`.  If both name the same child, the map decides, and the list's
+range is kept for reporting a difference.
 """
 
 from __future__ import annotations

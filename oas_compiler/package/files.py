@@ -1,10 +1,10 @@
-"""Which files of a package are looked through for credentials, and which are too many or too large.
+"""The files of a package that are searched for credentials, and those beyond the limits.
 
     Listing(files=("SKILL.md", "scripts/a.py"), secret_files=(".env",), closed=())
         -> plan_scan(root, …) == ScanPlan(parts=((".env", 120), …), left_out=("big.csv",))
 
-Small files first, so that a large one in front does not hide the others.  Files come in as bytes
-of any kind: what is no UTF-8 is looked through all the same.
+Small files come first, so that one large file does not use up the limit.  Files that are not UTF-8
+are searched too.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Final
 from oas_compiler.text.files import folder_at, walk
 
 MAX_SCAN_BYTES: Final = 8 * 1024 * 1024
-"""Of all files of a package together that are looked through."""
+"""Bytes that are searched in all files of a package together."""
 _NOT_THE_AUTHORS: Final = frozenset({"node_modules", "__pycache__", "dist", "build", "venv"})
 _SECRET_FILES: Final = frozenset({".npmrc", ".netrc", ".pypirc", ".git-credentials", ".envrc"})
 """Hidden files in which people keep credentials; `.env` and `.env.…` are others."""

@@ -3,8 +3,8 @@
     find_package("agents/email/cinatra/oas.json", findings)
         -> Package(root=Path("agents/email"), manifest={"name": "@x/email", …})
 
-Read, never run: a script of a package is text here.  What lies outside of the folder is not the
-agent's: a link that leads there is not followed.
+Files are read and never run: a script of a package is text here.  Files outside of the folder do
+not belong to the agent: a link that leads there is not followed.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ class Package:
 
     @cached_property
     def scan(self) -> ScanPlan:
-        """What is looked through for credentials: `files` but tests, and files like `.env`."""
+        """The plan for the search for credentials: `files` without tests, and files like `.env`."""
         files = (*self.files, *self._listing.secret_files)
         return plan_scan(self.root, (file for file in files if not _is_test(file)))
 
@@ -144,8 +144,9 @@ class Package:
     def own_skill(self) -> Skill | None:
         """The SKILL.md that says what this agent does; `None` where there is none.
 
-        It is `SKILL.md`, or the one beside the flow in `cinatra/`, else the one of the folder in `skills/` that is named after the package,
-        else the one whose frontmatter is; other skills are tools of the agent, not its description.
+        It is `SKILL.md`, or the file beside the flow in `cinatra/`, else the one in the folder of
+        `skills/` with the package's name, else the one whose frontmatter has that name.  Other
+        skills are tools of the agent, not its description.
         """
         found = {skill.file: skill for skill in self.skills}
         by_place = next((found[file] for file in self._own_places if file in found), None)
@@ -164,7 +165,7 @@ class Package:
 
     @property
     def own_names(self) -> tuple[str, ...]:
-        """What the agent may be called in its own package.
+        """The possible names of the agent in its own package.
 
         `@x/email-agent` is `email-agent`, `email`, `agent-email-agent` and `agent-email`; the name
         of its folder counts as well.

@@ -1,4 +1,4 @@
-"""npm version ranges: which texts are ranges, and which versions they admit.
+"""npm version ranges: recognises ranges, and the versions that they admit.
 
     is_range("^0.1.0")                          ->  True
     satisfies("0.2.0", "^0.1.0")                ->  False: below 1.0.0 the minor number must stay
@@ -6,9 +6,9 @@
     refusal("workspace:*")                      ->  'a place ("workspace:"), not a version range'
 
 The rules are those of npm's `semver` package without its loose mode and without
-`includePrerelease`.  The library node-semver applies them and is loaded at the first question;
-what it reads more widely than npm is refused here before it is asked, and none of its exceptions
-leaves this module.
+`includePrerelease`.  The library node-semver applies them, and is imported on first use.  Texts
+that it accepts but npm refuses are refused here first, and none of its exceptions leaves this
+module.
 """
 
 from __future__ import annotations

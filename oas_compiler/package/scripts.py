@@ -1,4 +1,4 @@
-"""The programs of a package as text: which there are, where their code is, and never run.
+"""The programs of a package as text, never run: their names, and the places of their code.
 
     read_scripts(("scripts/a.py", "notes.md"), package.text)
         -> ((Script(file="scripts/a.py", language="python", …),), ())

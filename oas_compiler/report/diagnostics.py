@@ -28,7 +28,7 @@ class Diagnostics(Findings):
 
 
 class CompileError(ValueError):
-    """The flow cannot be compiled; `diagnostics` says everything that is wrong with it."""
+    """The flow cannot be compiled; `diagnostics` holds every finding."""
 
     def __init__(self, diagnostics: Diagnostics) -> None:
         self.diagnostics = diagnostics

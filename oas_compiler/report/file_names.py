@@ -1,4 +1,4 @@
-"""Files as reports name them for a program that stands in the working directory.
+"""Names of files in reports, for a program in the working directory.
 
 path_from_here("/home/ann/agents/a b.json")    ->    "agents/a b.json"    (working in /home/ann)
 uri("agents/a b.json")                         ->    "agents/a%20b.json"
@@ -17,14 +17,14 @@ def path_from_here(file: str) -> str:
         here = os.getcwd()  # noqa: PTH109 - text is what is compared
     except OSError:
         return file
-    # A drive or a symbolic link is not followed: the name should stay the one that was given.
+    # Drives and symbolic links are not resolved, so that the given name stays.
     whole = os.path.normpath(os.path.join(here, file))  # noqa: PTH118
     below = whole.removeprefix(here.rstrip(os.sep) + os.sep)
     return below if below != whole else whole
 
 
 def uri(file: str) -> str:
-    """The file as a URI reference (RFC 3986); bytes that are not UTF-8 stay what they are."""
+    """The file as a URI reference (RFC 3986); bytes that are not UTF-8 are kept."""
     path = path_from_here(file)
     try:
         raw = os.fsencode(path)

@@ -38,7 +38,7 @@ def _format_command(finding: Finding) -> str:
 
 def _escape_data(text: str) -> str:
     text = text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-    # A log is read at terminals, too: nothing in it may command one.
+    # People read logs at terminals, too: no text may contain terminal commands.
     return "".join(
         character if character.isprintable() else " " if character.isspace() else "\ufffd"
         for character in plain(text)

@@ -25,7 +25,7 @@ def counts(findings: Sequence[Finding]) -> dict[str, JsonValue]:
 
 
 def record(finding: Finding) -> dict[str, JsonValue]:
-    """One finding; texts hold no credential, and are not made safe for a terminal."""
+    """One finding; texts contain no credentials, but are not made safe for a terminal."""
     card = find(finding.code)
     aliases: list[JsonValue] = list(card.aliases) if card is not None else []
     return {
@@ -44,5 +44,5 @@ def record(finding: Finding) -> dict[str, JsonValue]:
 
 
 def is_fixable(finding: Finding) -> bool:
-    """Whether `--fix` may be able to mend it."""
+    """Whether `--fix` may be able to fix the finding."""
     return bool(finding.fix)

@@ -1,4 +1,4 @@
-"""The text of a file with every literal credential starred that a finding is about.
+"""The text of a file, in which every literal credential with a finding is starred.
 
     masked('"key": "d41d8cd98f00"', [finding of that place])    ->    '"key": "************"'
 
@@ -32,16 +32,19 @@ _VALUE: Final = re.compile(
 _RUN: Final = re.compile(r"[A-Za-z0-9+/=_-]{24,}")
 _HEX: Final = re.compile(r"[0-9a-fA-F]{24,}")
 _SHORTEST_AGAIN: Final = 8
-"""A shorter value is a part of ordinary words elsewhere."""
+"""Length from which other occurrences of a value are starred; shorter values occur inside ordinary
+words.
+"""
 _MOST_AGAIN: Final = 200
 _FIRST_READ: Final = "OAS010"
-"""Findings with codes below say that a document could not be read: no rule looked at it."""
+"""Findings with smaller codes say that a document could not be read: no rule has checked it."""
 
 
 def masked(text: str, findings: Iterable[Finding]) -> str:
-    """The text of a file with every value starred that a finding calls a credential.
+    """The text of a file, in which every value that a finding calls a credential is starred.
 
-    Of a document that could not be read nobody said what is a credential: what could be is.
+    In an unreadable document no rule has found the credentials: every possible credential is
+    starred.
     """
     listed = list(findings)
     secrets = [finding for finding in listed if is_about_a_secret(finding)]
@@ -57,14 +60,14 @@ def masked(text: str, findings: Iterable[Finding]) -> str:
 def _find_repeated_values(
     text: str, places: Sequence[tuple[int, int]]
 ) -> Iterator[tuple[int, int]]:
-    """Where else the same values stand: what is a credential in one place is one everywhere."""
+    """Other places of the same values: a credential in one place is a credential everywhere."""
     values = dict.fromkeys(text[start:end].strip().strip("\"'") for start, end in places)
     for value in islice((one for one in values if len(one) >= _SHORTEST_AGAIN), _MOST_AGAIN):
         yield from (found.span() for found in re.finditer(re.escape(value), text))
 
 
 def _find_secret_range(finding: Finding, root: Span | None, lines: _Lines) -> tuple[int, int]:
-    # Without a pointer it is a place in a text, not in a document.
+    # A finding without a pointer has a place in a text, not in a document.
     if not finding.pointer:
         return lines.below(finding)
     span = root.find(finding.pointer) if root is not None else None
@@ -74,10 +77,10 @@ def _find_secret_range(finding: Finding, root: Span | None, lines: _Lines) -> tu
 
 
 def _is_half_known(findings: Sequence[Finding], secrets: Sequence[Finding]) -> bool:
-    """Whether there may be credentials that no finding is about."""
+    """Whether the file may contain credentials without a finding."""
     if any(finding.code < _FIRST_READ for finding in findings):
         return True
-    from oas_compiler.findings.finding import MAX_PER_CODE  # beside the IR: words need neither
+    from oas_compiler.findings.finding import MAX_PER_CODE  # on first use
 
     return any(number > MAX_PER_CODE for number in Counter(one.code for one in secrets).values())
 
@@ -110,7 +113,7 @@ def _find_json_spans(text: str) -> Span | None:
     try:
         return spans(text) if text.lstrip().startswith(("{", "[")) else None
     except (ValueError, IndexError):
-        return None  # YAML in brackets, or the file became another one in between
+        return None  # YAML in brackets, or a file that changed meanwhile
 
 
 def is_about_a_secret(finding: Finding) -> bool:
@@ -123,7 +126,7 @@ def is_about_a_secret(finding: Finding) -> bool:
 
 
 class _Lines:
-    """A text that is no JSON: what a place in it may reach to follows from indentation."""
+    """A text that is no JSON: indentation shows where the value at a place ends."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -132,13 +135,13 @@ class _Lines:
 
     @cached_property
     def values(self) -> dict[tuple[int, int], tuple[int, int]] | None:
-        """Of a YAML document: where the value of each place stands."""
-        from oas_compiler.rewriting.yaml_places import values_of  # needs YAML, which most do not
+        """The positions of all values of a YAML document."""
+        from oas_compiler.rewriting.yaml_places import values_of  # on first use
 
         return values_of(self._text)
 
     def below(self, finding: Finding) -> tuple[int, int]:
-        """From behind the key at the place to the first line that is not further in."""
+        """The text from the key at the place to the first line that is not indented deeper."""
         number, depth = finding.line - 1, max(finding.column - 1, 0)
         if not 0 <= number < len(self._lines):
             return 0, 0

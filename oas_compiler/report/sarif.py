@@ -2,9 +2,9 @@
 
     sarif(findings)  ->  {"version": "2.1.0", "runs": [{"tool": …, "columnKind": …, "results": […]}]}
 
-Columns count Unicode code points, as everywhere here, and the log says so (`columnKind`).
-A fingerprint is made of the rule, the JSON Pointer and the file, so that a result stays the same
-one when its line moves.  Files are named relative to the working directory.
+Columns count Unicode code points, as everywhere here, and the log says so (`columnKind`).  A
+fingerprint is made of the rule, the JSON Pointer and the file, so that a result keeps its identity
+when its line moves.  Files are named relative to the working directory.
 """
 
 from __future__ import annotations
@@ -54,11 +54,13 @@ def sarif(findings: Sequence[Finding]) -> Node:
 
 
 _ESCAPED: Final = str.maketrans({"\\": r"\\", "[": r"\[", "]": r"\]", "{": "{{", "}": "}}"})
-"""Else `[text](address)` is a link, and `{0}` is replaced (SARIF 3.11.5 and 3.11.6)."""
+"""Characters to escape: unescaped, `[text](address)` is a link and `{0}` is replaced (SARIF 3.11.5
+and 3.11.6).
+"""
 
 
 def _escape_message(text: str) -> str:
-    """A plain text message that says exactly `text`."""
+    """A plain text message that shows exactly `text`."""
     return plain(without_secrets(text)).translate(_ESCAPED)
 
 
@@ -66,7 +68,7 @@ def _escape_message(text: str) -> str:
 def _find_tool_version() -> str:
     try:
         return version("oasflow")
-    except PackageNotFoundError:  # used from a folder that is not installed
+    except PackageNotFoundError:  # run from a folder without installation
         return ""
 
 
@@ -151,7 +153,7 @@ class _Results:
         parts = (finding.code, finding.pointer, uri(finding.file) if finding.file else "")
         key = "\0".join(parts)
         self._seen[key] += 1
-        # Several findings of one rule at one place are told apart by their order.
+        # Several findings of one rule at one place are distinguished by their order.
         text = f"{key}\0{self._seen[key]}"
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
@@ -166,7 +168,7 @@ class _Results:
         try:
             chosen.take(finding.fix)
         except CannotEdit:
-            return None  # the file became another one in between
+            return None  # the file changed meanwhile
         there = rewriting.root.find(finding.pointer)
         place = (finding.line, finding.column)
         if (
@@ -174,7 +176,7 @@ class _Results:
             and there is not None
             and _find_line_and_column(there.member, starts) != place
         ):
-            return None  # so it did here
+            return None  # as above
         replacements = chosen.replacements()
         if any(without_secrets(one.text) != one.text for one in replacements):
             return None

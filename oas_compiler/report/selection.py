@@ -1,12 +1,12 @@
-"""Which findings are wanted: `--select OAS15,V17 --ignore OAS044`.
+"""The selection of findings: `--select OAS15,V17 --ignore OAS044`.
 
     Selection.of(select=["OAS15"], ignore=["unreachable-node"]).wants(finding)
 
-A word is a code, the beginning of one (`OAS15`), the name of a rule, or one of its aliases; case
-does not matter.  Where several rules find the cases of one name (`V25`: OAS118, and OAS080 among
-others), selecting it selects all of them, and ignoring it ignores the one that bears it: the others
-find more than that.  What is ignored is ignored, selected or not.  Findings that say that a file could
-not be read are always wanted: a run that was blind to a file must not look like a clean one.
+A word is a code, the beginning of a code (`OAS15`), the name of a rule, or an alias; case does not
+matter.  Several rules may find cases of one alias (`V25`: OAS118, and OAS080 among others):
+selecting the alias selects all these rules, but ignoring it ignores only the rule that has the
+alias, because the other rules find other cases too.  Ignoring wins over selecting.  Findings about
+unreadable files are always selected: a run that could not read a file must not look clean.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ from oas_compiler.findings.spelling import did_you_mean
 
 _PREFIX: Final = re.compile(r"OAS\d{0,3}", re.IGNORECASE | re.ASCII)
 FIRST_IGNORABLE: Final = "OAS010"
-"""Codes below are about reading a file at all."""
+"""Smaller codes are about reading a file and cannot be ignored."""
 
 
 class UnknownRule(ValueError):
-    """A word that names no rule, or one that cannot be ignored; the message is for people."""
+    """A word that names no rule, or a rule that cannot be ignored; the message is for people."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """The codes that were asked for."""
+    """The selected and the ignored codes."""
 
     selected: frozenset[str] | None = None
-    """`None`: all."""
+    """`None`: all codes."""
     ignored: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, select: Iterable[str] = (), ignore: Iterable[str] = ()) -> Selection:
-        """From words, several of which may stand in one text, separated by commas.
+        """The selection of words; a text may hold several words, separated by commas.
 
         Raises:
             UnknownRule: with the nearest spelling.
@@ -73,7 +73,9 @@ def rules_called(word: str) -> tuple[Rule, ...]:
 
 
 def begins_with(word: str) -> tuple[Rule, ...]:
-    """The rules whose codes begin with this word (`OAS15`); none where it is no such beginning."""
+    """The rules whose codes begin with this word (`OAS15`); empty where the word is not such a
+    beginning.
+    """
     if not _PREFIX.fullmatch(word):
         return ()
     return tuple(card for card in all_rules() if card.code.startswith(word.upper()))

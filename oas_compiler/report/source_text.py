@@ -18,7 +18,7 @@ from oas_compiler.text.files import read_shown
 from oas_compiler.text.secrets import without_secrets
 
 MAX_SOURCE: Final = 32 * 1024 * 1024
-"""Bytes of a file that are looked at; no file that can be checked is larger."""
+"""Bytes of a file that are read; no larger file can be checked."""
 _TOKEN: Final = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[^\s,:\[\]{}"]+')
 
 
@@ -34,13 +34,13 @@ class SourceTexts:
         self._shown: dict[tuple[str, int], str] = {}
 
     def text(self, file: str) -> str:
-        """The whole text as it is; empty where there is none."""
+        """The whole unmasked text; empty where it cannot be read."""
         if file not in self._texts:
             self._texts[file] = _read_file_text(file)
         return self._texts[file]
 
     def line(self, finding: Finding) -> str | None:
-        """The line that the finding points at, safe to show; `None` where there is none."""
+        """The line of the finding, safe to show; `None` without a line."""
         if finding.file not in self._lines:
             whole = masked(self.text(finding.file), self._findings[finding.file])
             self._lines[finding.file] = whole.split("\n") if whole else []
@@ -49,7 +49,7 @@ class SourceTexts:
             return None
         place = (finding.file, finding.line)
         if place not in self._shown:
-            # The whole line before anything is cut off: half a credential looks like none.
+            # Mask the whole line before shortening it: half of a credential is not recognised.
             self._shown[place] = without_secrets(lines[finding.line - 1])
         return self._shown[place]
 
@@ -66,5 +66,5 @@ def _read_file_text(file: str) -> str:
     try:
         raw = read_shown(file, MAX_SOURCE)
     except (OSError, ValueError):
-        return ""  # the finding itself says what is wrong with the file
+        return ""  # the finding itself reports the problem of the file
     return raw.decode("utf-8-sig", errors="replace")

@@ -1,9 +1,9 @@
-"""Edits of a document as a value: what the changed text must read back as.
+"""Applies edits to a document's value; the changed text must decode to this value.
 
     edited({"id": "a", "x": 1}, [Edit("/name", "b"), Edit("/x", None)])   ->   {"id": "a", "name": "b"}
 
-The twin of `Rewriting`, which makes the same edits in a text: what both come to must be equal.
-As there, all pointers mean the document as it was found.
+The twin of `Rewriting`, which makes the same edits in a text: both results must be equal.  All
+pointers refer to the original document, as in `Rewriting`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _Keys = tuple[str, ...]
 
 
 def reads_back(before: JsonValue, after: JsonValue, edits: Iterable[Edit]) -> bool:
-    """Whether a document became what its edits say, and nothing else of it changed."""
+    """Whether a document has exactly the changes of its edits."""
     return _encode_for_comparison(edited(before, edits)) == _encode_for_comparison(after)
 
 

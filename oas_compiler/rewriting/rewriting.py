@@ -5,8 +5,8 @@
       "x": 1          Edit("/x", None)          ->        "name": "b"
     }                                                   }
 
-All pointers mean the document as it was found, whatever the other edits do.  What is added looks
-like its neighbours: their indentation, line ends and spaces after colons and commas.
+All pointers refer to the original document, before other edits.  Added text imitates its
+neighbours: their indentation, line ends and spaces after colons and commas.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ class Replacement:
 
 
 class CannotEdit(Exception):
-    """An edit does not fit the text, or contradicts one that was taken before."""
+    """An edit does not fit the text, or contradicts an earlier edit."""
 
 
 @dataclass(slots=True)
 class Changes:
-    """What changes among the children of one container."""
+    """The changes among the children of one container."""
 
     removed: set[str] = field(default_factory=set)
     added: list[tuple[str, Json]] = field(default_factory=list)

@@ -3,9 +3,9 @@
     start_node:                   Edit("/startnode", key="start_node")     start_node:
       $component_ref: a   # 1     ---------------------------------->        $component_ref: a   # 1
 
-What cannot be changed without touching a comment, or without laying the text out anew, is refused
-(`CannotEdit`): the finding then says what to write.  Values are written as JSON on one line, which
-YAML reads as it is.
+A change that would touch a comment, or need a new layout of the text, is refused (`CannotEdit`):
+then the finding tells the author what to write.  Values are written as JSON on one line, which is
+valid YAML.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""JSON Schemas of flow files, and of what one flow takes and gives.
+"""JSON Schemas of flow files, and of one flow's inputs and outputs.
 
 dialect.py        the schema of flow files, for editors
-words.py          what each part of a flow file means, in a sentence
+words.py          the meaning of each key of `metadata.cinatra`, in a sentence
 cinatra.py        the part that is Cinatra's: `metadata.cinatra`
 flow_schemas.py   inputs and outputs of one flow
 """

@@ -1,9 +1,9 @@
-"""The part of the dialect that is Cinatra's: `metadata.cinatra`, and what outputs say they make.
+"""Cinatra's part of the dialect: `metadata.cinatra`, and the object types of outputs.
 
     metadata_schema("InputMessageNode")["properties"]["cinatra"]["properties"]["maxGateVisits"]
         ->  {"description": …, "anyOf": [{"type": "integer", "minimum": 1, "maximum": 100}, …]}
 
-Every key that real flows have is in it; others are allowed.
+The schema has every key of real flows, and allows other keys.
 """
 
 from __future__ import annotations
@@ -57,7 +57,8 @@ OTHER_KEYS: Final[Mapping[str, Schema]] = {
 
 
 def keys_of(component_type: str) -> Mapping[str, Schema] | None:
-    """What the host and this compiler read in `metadata.cinatra` of a component; see OAS133.
+    """The keys that the host and this compiler read in `metadata.cinatra` of a component; see
+    OAS133.
 
     `None` for a type without keys of its own: `OTHER_KEYS` counts there.
     """

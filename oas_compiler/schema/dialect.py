@@ -5,10 +5,10 @@ In: every component type with its fields.  Out: one schema (draft 2020-12), for 
     dialect_schema()["$defs"]["ApiNode"]["properties"]["url"]
         ->  {"type": "string", "description": "Address of the call; a template."}
 
-It says which component types exist and which kinds of values their fields hold; what needs more
-than one place of a file (references, edges, types) is left to `check`.  A field that a type does
-not know is a warning there, so it is allowed here.  In metadata the schema is the stricter of the
-two: a key of the wrong kind is ignored by a run, and was surely not meant.
+The schema lists the component types and the kinds of values in their fields; `check` tests
+everything that involves several places of a file (references, edges, types).  An unknown field is
+only a warning in `check`, so the schema allows it.  In metadata the schema is stricter than
+`check`: a run ignores a key of a wrong kind, but the author surely did not mean that.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the keys of `metadata.cinatra` mean, in one sentence each, for editors.
+"""The meaning of each key of `metadata.cinatra`, in one sentence, for editors.
 
     CINATRA["hidden"]    ->  "Inputs that only the caller supplies; nobody is asked for them."
 

@@ -4,8 +4,8 @@
     common("{% if a.b and n > 0 %}{{ a }}{% endif %}").names         ->  {"a", "n"}
     common("{% for r in refs %}…"), common("{{ a ~ b }}"), common("{{ a")    ->  None: Jinja decides
 
-`None` where anything is out of the ordinary, so that one reading of a template counts: Jinja's.
-The engine takes longer to import than a flow takes to check, and most flows need it for nothing.
+`None` for every unusual template, so that only Jinja decides its meaning.  Importing the engine
+takes longer than checking a flow, and most flows do not need the engine.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Common:
 
 
 def common(template: str) -> Common | None:
-    """What is known of `template` without Jinja; `None` when it takes Jinja to know."""
+    """The names and size of `template`; `None` where only Jinja can tell."""
     names: set[str] = set()
     try:
         size = _collect_names(template, names)

@@ -1,13 +1,13 @@
-"""Which names a template needs: those that Jinja's syntax tree has.
+"""The names that a template needs, from Jinja's syntax tree.
 
     "{{CINATRA_BASE_URL}}/api/{{ path|tojson }}"   ->  {"path"}
     "{% for r in refs %}{{ r.id }}{% endfor %}"    ->  {"refs"}
     "{# {{ hint }} #}"                             ->  {}
 
 Upper-case names belong to the environment: the platform fills them in, a flow never feeds them.
-Nothing of a template is evaluated here, not even a constant such as `9 ** 9 ** 9`.
-Templates of the common kind are read by template_names.py, which says the same without Jinja.
-What takes a parser or a compiler counts with its words and signs, up to a bound of the document.
+Nothing of a template is evaluated here, not even a constant such as `9 ** 9 ** 9`.  Templates of
+the common kind are read by names.py, which gives the same result without Jinja.  Templates that
+need a parser count with their words and signs, up to a limit for the document.
 """
 
 from __future__ import annotations

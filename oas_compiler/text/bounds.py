@@ -1,4 +1,4 @@
-r"""How large and how strange an input may be, and the walk that says so.
+r"""The bounds of an input, and the walk that checks them.
 
 In: a decoded JSON value, from whatever syntax.  Out: findings for everything in it that no
 later stage (and no Postgres) could hold.
@@ -39,7 +39,7 @@ MAX_FINDINGS = 200
 
 
 def vet(value: JsonValue, marks: Marks, findings: Findings) -> None:
-    """Report every value in `value` that is too deep, too much or not storable.
+    """Report every value in `value` that is too deep, beyond a limit or not storable.
 
     Iterative: the depth of `value` costs no stack.
     """

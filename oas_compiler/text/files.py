@@ -1,4 +1,4 @@
-"""Which files the compiler reads, and from where: a package is read, and nothing around it.
+"""The compiler's access to files: it reads the files of a package, and nothing around it.
 
     read_flow("agents/email/cinatra/oas.json", 1_000)
         a file of a package (`agents/email/package.json` is there): links in the package only
@@ -83,9 +83,9 @@ def without_link(path: str, flags: int) -> int:
 
 
 def replace_file(path: str | os.PathLike[str], content: bytes) -> None:
-    """Put a file in place, all of it or nothing; an ordinary file of that name is replaced.
+    """Write a file completely or not at all; an ordinary file of that name is replaced.
 
-    Raises: `OSError`, where anything else has that name too.
+    Raises: `OSError`, also where something else than a file has that name.
     """
     from cinatra_sdk.text.files import replace_file as replace
 
@@ -93,7 +93,7 @@ def replace_file(path: str | os.PathLike[str], content: bytes) -> None:
 
 
 def real_file(file: str) -> Path:
-    """The file that is written when `file` is: its own path, or where a link leads that may be read.
+    """The file that writing `file` changes: its own path, or the target of an allowed link.
 
     Raises: `OSError`.
     """
@@ -122,7 +122,7 @@ def package_places(file: Path) -> list[Path]:
 
 
 def has_manifest(root: Path) -> bool:
-    """Whether something is called package.json here that is no folder."""
+    """Whether the folder has a package.json that is not a folder."""
     try:
         mode = (root / MANIFEST).lstat().st_mode
     except (OSError, ValueError):
@@ -133,7 +133,7 @@ def has_manifest(root: Path) -> bool:
 
 
 def first_of(folder: str | os.PathLike[str], names: tuple[str, ...]) -> str | None:
-    """The first of `names` that a folder holds, readable or not; what is a folder is none."""
+    """The first of `names` that is a file of the folder, readable or not."""
     root = folder_at(folder)
     return next((name for name in names if root.kind(name) in {"file", "refused"}), None)
 

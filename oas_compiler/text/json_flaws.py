@@ -1,4 +1,4 @@
-"""Why a text is no JSON, in words for people: where it goes wrong, what is wrong, what to write.
+"""Explains to people why a text is no JSON: the place, the flaw, and the fix.
 
     {"id": "a" "name": "b"}    ->   JsonFlaw(at=11, says='a comma is missing before "name"', …)
     {"id": 'a'}                ->   JsonFlaw(at=7, says="a text stands in single quotes", …)
@@ -40,7 +40,7 @@ class JsonFlaw:
 
 
 def flaw_at(text: str, offset: int) -> JsonFlaw:
-    """What is wrong where the decoder stopped."""
+    """The flaw where the decoder stopped."""
     here = offset
     while text[here : here + 1] and text[here] in _SPACE:
         here += 1

@@ -31,7 +31,7 @@ _LATER: Final = re.compile(r"\{\{[^{}]*(?:\}\})?|\{\w*\}|\$\{[^{}]*\}|\$[A-Z_][A
 
 
 def without_secrets(text: str) -> str:
-    """`text` with what looks like a well-known credential, and every password of a URL, starred."""
+    """`text`, in which credentials of well-known shapes, and passwords of URLs, are starred."""
     if ":" in text and "/" in text:
         text = _USER.sub(_without_password, text)
     return _SECRET.sub(lambda found: found["kind"].ljust(len(found[0]), "*"), text)
@@ -58,6 +58,6 @@ def _without_password(found: re.Match[str]) -> str:
 
 
 def kind_of_secret(value: str) -> range:
-    """Where a credential in `value` says what kind it is, which may be shown; else empty."""
+    """The beginning of a credential that names its kind and may be shown; else empty."""
     secret = _SECRET.search(value)
     return range(*secret.span("kind")) if secret else range(0)

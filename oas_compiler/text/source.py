@@ -4,9 +4,9 @@
     read_source(b'{"component_type": …}', findings)
     read_source({"component_type": …}, findings)
 
-A `str` is always a path.  A file that ends in `.json` is JSON; for every other and for bytes the
-first character decides, so that a flow is the same document again when it comes out of a store.
-A byte order mark at the start is accepted and not part of the text.
+A `str` is always a path.  A file that ends in `.json` is JSON.  For every other file, and for
+bytes, the first character decides, so that a flow from a store is read as the same document.  A
+byte order mark at the start is accepted and not part of the text.
 """
 
 from __future__ import annotations
@@ -48,16 +48,16 @@ class Source:
     """The name as the user gave it (of a folder: the file found in it); empty without a file."""
     marks: Marks
     renamed: Mapping[str, str] = field(default_factory=dict)
-    """Members that are looked at under the name that was meant: their pointer → the key as written."""
+    """Members that are read under their corrected names: corrected pointer → the key as written."""
 
     def place(self, pointer: str) -> Place:
-        """Where something stands; its pointer is the one of what was meant."""
+        """The place of a part, by its corrected pointer."""
         if not self.renamed:
             return self.marks.place(pointer)
         return replace(self.marks.place(self.written(pointer)), pointer=pointer)
 
     def written(self, pointer: str) -> str:
-        """The pointer in the text of what is meant by `pointer`."""
+        """The pointer in the text for a corrected `pointer`."""
         meant = written = ""
         for part in pointer.split("/")[1:] if self.renamed else ():
             meant = f"{meant}/{part}"

@@ -1,4 +1,4 @@
-"""Which files of the paths that were given are flows.
+"""Finds the flow files in the given paths.
 
     flows_of(["agents", "x.json"])
         ->  Found(files=("agents/email/cinatra/oas.json", "agents/news/oas.json", "x.json"))
@@ -40,15 +40,15 @@ _YAML_MARK: Final = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """What the paths stand for."""
+    """The flow files of the paths."""
 
     files: tuple[str, ...]
     """Flow files, each once, in the order of the paths and then by name.  A path that is neither a
     file nor a folder with flows stands for itself: checking it says what is wrong with it."""
     unreadable: tuple[str, ...] = ()
-    """Folders that could not be looked into."""
+    """Folders that could not be listed."""
     passed_over: tuple[str, ...] = ()
-    """What is called like a flow and is not read: links that lead out of the folder, pipes, devices."""
+    """Names of flows that are not read: links that lead out of the folder, pipes, devices."""
 
 
 def flows_of(paths: Iterable[str]) -> Found:

@@ -1,9 +1,9 @@
-r"""Text as it is seen: a picture for every letter that commands, reorders or leaves no trace.
+r"""Makes text visible: a picture for every character that commands, reorders or is invisible.
 
     visible("a\x1b[31m")    ->  "a␛[31m"        visible("paid\u200b")  ->  "paid\ufffd"
 
-Every letter stays one letter, so that columns stay right.  Whoever shows foreign text (terminals,
-reports, pictures) asks here, and decides alone what becomes of line breaks.
+Every character stays one character, so that columns stay right.  All code that shows foreign text
+(terminals, reports, pictures) uses this module, and treats line breaks itself.
 """
 
 from __future__ import annotations

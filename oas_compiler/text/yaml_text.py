@@ -1,4 +1,4 @@
-"""YAML text in, value and positions out; and where the readers of others would find another value.
+"""YAML text in, value and positions out, and the places that other readers would read differently.
 
     a: 1        ->  {"a": 1, "b": "no"} and the offset of "a" and "b"
     b: no       ->  `no` at 2:4 is a string here, and false by YAML 1.1
@@ -27,13 +27,13 @@ _LONGEST: Final = 64
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OtherReading:
-    """A scalar without quotes that a reader of YAML 1.1 takes for something else."""
+    """A scalar without quotes that a reader of YAML 1.1 reads as another value."""
 
     text: str
     here: str
-    """What it is by YAML 1.2: "a string", "a number"."""
+    """Its kind in YAML 1.2: "a string", "a number"."""
     there: str
-    """What it is by YAML 1.1."""
+    """Its kind in YAML 1.1."""
     place: Place
     plain: str = ""
     """The same number without signs that YAML 1.1 reads otherwise: `17` for `017`; of a long one,
@@ -91,7 +91,7 @@ def _report_flaw(flaw: yaml_text.Flaw, place: Place, findings: Findings) -> None
 
 
 def tell_other_readings(found: YamlDocument, findings: Findings) -> None:
-    """OAS018 for every scalar that the readers of others take for something else."""
+    """Report OAS018 for every scalar that other readers read as another value."""
     for other in found.others:
         # Words are shown; anything else may be a credential that another rule keeps to itself.
         is_word = other.text.isalpha() or other.text in {"<<", "="}

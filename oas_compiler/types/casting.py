@@ -1,14 +1,14 @@
-"""Which output may feed which input: `castable(source, target)`, decided on types alone.
+"""Whether an output may feed an input: `castable(source, target)`, decided on types alone.
 
     castable(integer, string)            True     any value has a text
     castable(string, integer)            False    the text is not known to be a number
     castable(any, integer)               False    declare what the output is
     castable(array<object>, array<object{id: string}>)   True     looked at when the value is there
 
-Agent Spec's castability.  Two things are wider, on purpose: an object that allows undeclared
-members may feed named ones, and an array that says nothing of its items (`items` absent or `{}`)
-any array, because real flows do so and the value is cast at run time; and a closed object may
-feed an open one, because nothing is lost.
+Agent Spec's castability, wider in three cases on purpose.  An object that allows undeclared members
+may feed an object with named members, and an array without a type of its items (`items` absent or
+`{}`) may feed any array, because real flows do so and the value is cast at run time.  A closed
+object may feed an open object, because no member is lost.
 """
 
 from __future__ import annotations
@@ -27,7 +27,9 @@ from oas_compiler.ir import (
 )
 
 UNREADABLE: Final = UnionType(())
-"""A type that could not be read, which a finding says: it goes with everything, unreported."""
+"""A type that could not be read and has its finding: it fits every type without a further
+finding.
+"""
 
 _MOST_PAIRS: Final = 100_000
 """Pairs of types that are compared for one question."""
@@ -46,7 +48,8 @@ class Pairs:
 def castable(source: Type, target: Type, pairs: Pairs | None = None) -> bool:
     """Whether a value of type `source` can become one of type `target`.
 
-    `pairs` is a budget that several questions share; where it is used up, the run finds out.
+    `pairs` is a budget that several questions share; when it is used up, the answer is left to the
+    run.
     """
     return _is_castable(source, target, pairs or Pairs(_MOST_PAIRS))
 

@@ -18,7 +18,7 @@ def is_local(reference: str) -> bool:
 
 
 def definition(root: JsonValue, reference: str) -> JsonValue:
-    """What a local reference leads to; `None` where it leads to nothing."""
+    """The definition of a local reference; `None` where there is none."""
     fragment = unquote(reference.removeprefix("#"))
     if fragment and not fragment.startswith("/"):
         return _find_anchored_schema(root, fragment)

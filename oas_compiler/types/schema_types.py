@@ -5,8 +5,8 @@
     {"enum": [1, 2]}                                          ->  integer
 
 `type` together with `anyOf` or `oneOf` means both; where they exclude each other, either one, as
-Agent Spec's own library reads it.  What a type cannot express (formats, lengths, `not`) is left
-to whoever looks at the values.
+Agent Spec's own library reads it.  Rules that a type cannot express (formats, lengths, `not`) are
+checked with the values.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ class TypeReader:
         self._pairs = Pairs(MOST_MEETINGS)
 
     def read(self, schema: JsonValue, at: At) -> Type:
-        """The type of a schema; what cannot be read is reported and goes with everything."""
+        """The type of a schema; an unreadable schema is reported, and its type fits every type."""
         if not isinstance(schema, dict):
             return (
                 ANY if schema is None or isinstance(schema, bool) else self._no_schema(schema, at)

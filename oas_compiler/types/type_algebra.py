@@ -35,7 +35,7 @@ def union(options: Iterable[Type]) -> Type:
 
 
 def meet_all(parts: Iterable[Type], pairs: Pairs | None = None) -> Type | None:
-    """What is of every type at once; `None` where nothing is.
+    """The type of values that have all these types; `None` where no value has.
 
     `pairs` is a budget that several questions share; where it is used up, one of two types counts.
     """

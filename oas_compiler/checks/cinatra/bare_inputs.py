@@ -1,12 +1,12 @@
-"""What an ApiNode declares as inputs and what the host's pattern sees in its texts are the same.
+"""The declared inputs of an ApiNode equal the names that the host's pattern finds in its texts.
 
     inputs [refs], data {"refs": "{{ refs|tojson }}"}             ->   OAS117 not seen
     inputs [], data {"x": "{% raw %}{{ name }}{% endraw %}"}      ->   OAS117 not declared
     inputs [refs], data {"refs": "{# {{ refs }} #}{{ refs|tojson }}"}   ->   fine
 
-A name that the template really looks up and that is no input is OAS081, a template that cannot be
-read OAS080, an input without a title OAS029: what they explain is not told again.  An ApiNode
-without `inputs` has them inferred and is not looked at.
+Not reported again: a name that the template looks up without an input (OAS081), a template that
+cannot be read (OAS080), an input without a title (OAS029).  An ApiNode without `inputs` is skipped,
+because its inputs are inferred.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def bare_inputs(subject: Subject, report: Report) -> None:
 
 
 def _never_seen(node: Written, texts: Texts) -> set[str]:
-    """Inputs that the pattern finds nowhere."""
+    """Inputs that the pattern does not find in any text."""
     return set(node.titles("inputs")) - {name for text, _ in texts for name in bare_names(text)}
 
 
@@ -115,7 +115,7 @@ def _report_unseen_inputs(
 def _report_undeclared_names(
     node: Written, texts: Texts, run: tuple[Subject, Report], reader: TemplateReader
 ) -> None:
-    """Names that the pattern finds where the template looks up nothing."""
+    """Report names that the pattern finds but the template does not look up."""
     subject, report = run
     titles = node.titles("inputs")
     known = set(titles)

@@ -1,4 +1,4 @@
-"""Which inputs the host's pattern finds in the texts of an ApiNode; no rule itself.
+"""The inputs that the host's pattern finds in the texts of an ApiNode.  Not a rule itself.
 
     "{{ a }} {{ b|tojson }} {# {{ c }} #} {{BASE_URL}}"    ->   {"a", "c"}
 
@@ -25,7 +25,7 @@ SEARCHED = (*PARSED, "api_spec_uri")
 """Fields that the host's pattern is applied to."""
 
 _HIDING = ("{#", "{%", "'", '"')
-"""Only in comments, blocks and quotes can a name stand that is not looked up."""
+"""Signs of comments, blocks and quotes: only inside these is a name not looked up."""
 _BARE = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 
 
@@ -36,14 +36,14 @@ def templates(node: Written, fields: tuple[str, ...] = SEARCHED) -> Iterator[tup
 
 
 def bare_names(text: str) -> set[str]:
-    """The names that the pattern finds; those of the environment are no inputs."""
+    """The names that the pattern finds, without names of the environment."""
     return {name for name in _BARE.findall(text) if not is_environment_name(name)}
 
 
 def used_names(text: str, reader: TemplateReader) -> frozenset[str] | None:
-    """Of the names that the pattern finds, those that rendering looks up, and maybe others.
+    """The names of the pattern that rendering may look up.
 
-    `None` when the text is no valid template, or the document has too much of them to tell.
+    `None` when the text is no valid template, or when the document has too many to tell.
     """
     if not any(mark in text for mark in _HIDING):
         return frozenset(bare_names(text))  # the common case, without parsing

@@ -1,9 +1,9 @@
-"""What the root flow says about the model stands in every bridge call too.
+"""Every bridge call repeats the root flow's settings of the model.
 
 metadata.cinatra.llm {"preferredProvider": "openai"}, a bridge node without data.cinatra_llm
     ->   OAS122; the fix copies it there
 
-The runtime reads the file as it is, so what is only in the metadata never reaches a call.
+The runtime reads the file as it is, so settings that are only in the metadata never reach a call.
 """
 
 from __future__ import annotations

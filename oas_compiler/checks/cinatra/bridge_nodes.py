@@ -1,4 +1,4 @@
-"""Which ApiNodes call the host's model bridge; read by the rules about them, no rule itself.
+"""The ApiNodes that call the host's model bridge.  For rules; not a rule itself.
 
 {"url": "{{CINATRA_BASE_URL}}/api/llm-bridge"}     a bridge node
 {"url": "{{CINATRA_BASE_URL}}/api/llm-bridge/"}    one too: the same route
@@ -19,7 +19,7 @@ from oas_compiler.ir import Json, JsonValue
 BRIDGE = "/api/llm-bridge"
 _MOST_COMPARED: Final = 100
 BODIES = ("data", "body", "config")
-"""Where a node may keep what it sends, whatever the tool that wrote the file called it."""
+"""Fields in which a node may keep its request body; tools name the field differently."""
 
 
 def bridge_nodes(subject: Subject) -> Iterator[Written]:
@@ -29,7 +29,7 @@ def bridge_nodes(subject: Subject) -> Iterator[Written]:
 
 
 def lacks(node: Written, key: str) -> bool:
-    """Whether `data` of the node is without `key`: the place where the loader looks for it."""
+    """Whether `data` of the node, where the loader looks, lacks `key`."""
     data = node.value.get("data")
     return not isinstance(data, dict) or key not in data
 
@@ -56,7 +56,9 @@ class Addition:
         self._body = Json.of({key: value})
 
     def to(self, node: Written) -> tuple[Edit, ...]:
-        """The edit of this node; none where `data` is no object, or has a key spelt almost so."""
+        """The edit of this node; None where `data` is no object, or has a key that is spelt almost
+        the same.
+        """
         if misspelt_key(node, self._key):
             return ()
         if isinstance(node.value.get("data"), dict):

@@ -28,7 +28,7 @@ def bridge_toolboxes(subject: Subject, report: Report) -> None:
     toolboxes = subject.root.cinatra.get("toolboxes") if subject.root is not None else None
     if not isinstance(toolboxes, list) or not toolboxes:
         return
-    # only a list of names is one that a bridge call takes
+    # a bridge call takes only a list of names
     names = all(isinstance(name, str) for name in toolboxes)
     addition = Addition("toolbox_ids", toolboxes)
     for node in bridge_nodes(subject):

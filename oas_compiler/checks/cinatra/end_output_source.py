@@ -1,4 +1,4 @@
-"""What an EndNode gives back comes from somewhere, even if it has a default.
+"""Every output of an EndNode has a source, even if it has a default.
 
     outputs [draft, default ""], no data edge, no input "draft" of the flow   ->   OAS121
 

@@ -5,7 +5,7 @@
     {"title": "topic", "type": ["string"]}      ->   OAS103 the type is one string
     {"title": "refs", "items": "string"}        ->   OAS103 items is an object
 
-What is wrong for Agent Spec too (no list, no title, an unknown type) is OAS022, OAS029, OAS037.
+Errors of Agent Spec too (no list, no title, an unknown type) are OAS022, OAS029, OAS037.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def flow_descriptors(subject: Subject, report: Report) -> None:
 
 
 def _find_descriptor_problems(item: dict[str, JsonValue]) -> list[tuple[str, str, str]]:
-    """What is wrong with one descriptor: the keys to it, the sentence, a hint."""
+    """The problems of one descriptor: the path of keys, the sentence, a hint."""
     found: list[tuple[str, str, str]] = []
     kind = item.get("type")
     if kind is None:

@@ -1,4 +1,4 @@
-"""A gate says what the person's answer is called.
+"""A gate names the person's answer.
 
 an InputMessageNode without "outputs"   ->   OAS128; Agent Spec would call it "user_input"
 

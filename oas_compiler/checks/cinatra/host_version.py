@@ -1,6 +1,6 @@
 """The host takes one version of Agent Spec, this compiler a range.
 
-"agentspec_version": "25.4.1"   ->   OAS100; a version that nobody reads is OAS025 already
+"agentspec_version": "25.4.1"   ->   OAS100; an unreadable version is OAS025 already
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 "{{ ready ? 'yes' : 'no' }}"   ->   OAS118 write {{ 'yes' if ready else 'no' }}
 
-Of a text that is really rendered OAS080 says it already; this rule looks at all the others.
+For texts that are rendered, OAS080 reports this already; this rule checks all other texts.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def js_ternary(subject: Subject, report: Report) -> None:
 
 
 def _iterate_expressions(text: str) -> Iterator[str]:
-    """What stands between `{{` and the next `}}`; each character is looked at once."""
+    """The texts between `{{` and the next `}}`; each character is read once."""
     at = text.find("{{")
     while at >= 0:
         end = text.find("}}", at + 2)
@@ -55,7 +55,7 @@ def _iterate_expressions(text: str) -> Iterator[str]:
 def _is_ternary(expression: str) -> bool:
     """Whether a lone `?` comes before a `:`, both outside of quotes.
 
-    `a ?? b` and `a?.b` are other operators: wrong too, but not this.
+    `a ?? b` and `a?.b` are other operators: wrong too, but no ternary.
     """
     quote = ""
     asked = False

@@ -3,8 +3,8 @@
     "componentType": "Flow" at the top            ->   OAS107; removed by --fix
     metadata.cinatra.approvalPolicy at the root   ->   OAS107; what replaces it is the author's work
 
-`--fix` removes what a tool wrote (a format version, a plan) and what is empty.  A policy with steps,
-a prompt or a schema is an author's text: a host does not read it, but nobody else has it either.
+`--fix` removes values that a tool wrote (a format version, a plan) and empty values.  A policy with
+steps, a prompt or a schema is an author's text: no host reads it, but it may exist nowhere else.
 """
 
 from __future__ import annotations

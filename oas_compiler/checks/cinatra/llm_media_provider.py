@@ -2,7 +2,7 @@
 
 "capabilityRequired": "media_input", "preferredProvider": "openai"   ->   OAS116
 
-Without a preferred provider the host chooses one itself, so nothing is wrong.
+Without a preferred provider the host chooses a provider itself, so there is no finding.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""The preferred model is one of the preferred provider's.
+"""The preferred model belongs to the preferred provider.
 
 "preferredProvider": "anthropic", "preferredModel": "gpt-5.5"   ->   OAS114 that is one of openai
 
-The host has a list of models per provider, which changes with the host and is not known here.
-So the family decides: a name that begins as another provider's models do is on no such list.  A
-name of no family at all may be: that is OAS134, a warning.
+The host has a list of models per provider, which changes with the host and is not known here.  So
+the family decides: a name that begins like another provider's models is not on the provider's list.
+A name of an unknown family may be on it: that is OAS134, a warning.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ FAMILIES: Final[dict[str, tuple[re.Pattern[str], str]]] = {
 }
 """How the names of a provider's models begin."""
 _BEFORE: Final = re.compile(r"(?:models/|tunedModels/|ft:)")
-"""What may stand before the name: the path of a Gemini model, a model that was tuned."""
+"""Possible prefixes of a name: the path of a Gemini model, a tuned model."""
 
 
 @rule(
@@ -64,7 +64,7 @@ def llm_model(subject: Subject, report: Report) -> None:
 
 
 def provider_of(model: str) -> str:
-    """The provider whose models are called like this; empty where no family is known."""
+    """The provider of a model's family; empty for an unknown family."""
     before = _BEFORE.match(model)
     name = model[before.end() :] if before else model
     return next((name_ for name_, (family, _) in FAMILIES.items() if family.match(name)), "")

@@ -1,4 +1,4 @@
-"""The preferred model is called as the models of its provider are.
+"""The preferred model has a name like the models of its provider.
 
 "preferredProvider": "anthropic", "preferredModel": "sonnet"           ->   OAS134
 "preferredProvider": "gemini", "preferredModel": "models/gemini-3"     ->   fine

@@ -1,10 +1,10 @@
-"""Which keys of `metadata.cinatra` are probably others, misspelt; no rule itself.
+"""The keys of `metadata.cinatra` that are probably misspelt.  Not a rule itself.
 
     InputMessageNode {"riskclass": "read_only"}                       ->   riskclass is riskClass
     InputMessageNode {"riskclass": …, "riskClass": "read_only"}       ->   nothing: the key is there
     InputMessageNode {"team": "sales"}                                ->   nothing: metadata is free
 
-Rules about a key that is missing ask here first, so that one slip makes one finding.
+Rules about a missing key ask this module first, so that one slip makes one finding.
 """
 
 from __future__ import annotations
@@ -20,24 +20,26 @@ from oas_compiler.schema.cinatra import OTHER_KEYS, keys_of
 
 _OTHERS: Final = frozenset(OTHER_KEYS)
 _AND_THESE: Final = frozenset({"type", "llm", "name"})
-"""Keys that stand in real files and are no slips for others."""
+"""Keys of real files that are not misspelt."""
 SHORTEST: Final = 5
 LONGEST: Final = 40
-"""Characters of a key that is compared: shorter ones are near to too much."""
+"""Characters of the longest key that is compared."""
 CUTOFF: Final = 0.85
 MAX_KEYS: Final = 300
-"""Different unknown keys of a file that are compared; comparing is slow, and nobody reads more."""
+"""Different unknown keys of a file that are compared, because comparing is slow."""
 
 
 def known_keys(component_type: str) -> frozenset[str]:
-    """What the host and this compiler read of a component, without what could not be missed."""
+    """The keys of a component that the host and this compiler read, and that can be missing
+    unnoticed.
+    """
     keys = keys_of(component_type)
-    # The `type` of a flow is no key that could be missed: without it OAS102 speaks.
+    # Without the `type` of a flow: OAS102 reports a missing type.
     return _OTHERS if keys is None else frozenset(keys) - {"type"}
 
 
 def misspelt(component: Written) -> dict[str, str]:
-    """Key as written → the key that is probably meant, which the component lacks."""
+    """Written key → the missing key that is probably meant."""
     known = known_keys(component.type)
     return misspelt_keys(component.cinatra, known) if component.cinatra else {}
 
@@ -54,7 +56,7 @@ def misspelt_keys(written: Collection[str], known: frozenset[str]) -> dict[str, 
 
 
 def meant_keys(subject: Subject) -> frozenset[tuple[str, str]]:
-    """(pointer of a component, key that it has in a wrong spelling), as OAS133 says them."""
+    """(pointer of a component, key that it has in a wrong spelling), as in OAS133."""
     return frozenset(
         (component.pointer, meant)
         for component, slips in components_with_slips(subject)
@@ -63,7 +65,7 @@ def meant_keys(subject: Subject) -> frozenset[tuple[str, str]]:
 
 
 def components_with_slips(subject: Subject) -> Iterator[tuple[Written, dict[str, str]]]:
-    """Each component with misspelt keys; of a file without end only the first are looked at."""
+    """Each component with misspelt keys; in a huge file only the first components are checked."""
     compared: set[tuple[str, str]] = set()
     for component in subject.components:
         if not component.cinatra or len(compared) > MAX_KEYS:
@@ -79,7 +81,7 @@ def components_with_slips(subject: Subject) -> Iterator[tuple[Written, dict[str,
 
 @lru_cache(maxsize=8192)
 def nearest_key(key: str, known: frozenset[str]) -> str:
-    """The known key that this one is probably meant to be; empty where none is near."""
+    """The known key that is probably meant; empty where no key is near."""
     known_plain = {plain(one): one for one in sorted(known)}
     word = plain(key[: LONGEST + 1])
     if word in known_plain:

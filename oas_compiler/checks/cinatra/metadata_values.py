@@ -1,11 +1,11 @@
-"""What stands in `metadata.cinatra` of a component is of the kind that a host reads.
+"""The values in `metadata.cinatra` of a component have the types that a host reads.
 
     "metadata": {"cinatra": "…"}                                 ->   OAS135: no object
     "requiresApproval": "true"                                   ->   OAS135 without quotes
     "gateSteps": [{"gateCout": 2}]                               ->   OAS135 did you mean "gateCount"?
     "gateSteps": [{"hitlOwnedBy": "parent"}]                     ->   OAS135 childAgent, self
 
-The forms are those of the dialect (dialect_cinatra.py); keys with a rule of their own are that
+The forms are those of the dialect (`schema/cinatra.py`); keys with a rule of their own are that
 rule's.
 """
 
@@ -32,7 +32,7 @@ _TOLD: Final = frozenset(
         "packageVersion", "renderer", "required", "riskClass", "type",
     }
 )  # fmt: skip
-"""Keys whose values other rules look at."""
+"""Keys whose values other rules check."""
 _TOLD_OF: Final = frozenset({("FlowNode", "packageName"), ("AgentNode", "requiresApproval")})
 _TOLD_IN_STEPS: Final = frozenset({"renderer", "riskClass", "requiresApproval"})
 _KINDS: Final[Mapping[str, tuple[type, str]]] = {
@@ -43,7 +43,7 @@ _KINDS: Final[Mapping[str, tuple[type, str]]] = {
     "integer": (int, "a whole number"),
 }
 _MOST: Final = 200
-"""Entries of a list that are looked at."""
+"""Entries of a list that are checked."""
 
 
 @rule(
@@ -69,7 +69,7 @@ def metadata_values(subject: Subject, report: Report) -> None:
 
 
 def has_block(component: Written) -> bool:
-    """Whether `metadata.cinatra` can be read: of one that is no object, OAS135 or OAS022 speaks."""
+    """Whether `metadata.cinatra` can be read; if it is no object, OAS135 or OAS022 reports it."""
     metadata = component.value.get("metadata")
     if metadata is not None and not isinstance(metadata, dict):
         return False
@@ -107,7 +107,7 @@ def _find_component_flaws(subject: Subject, component: Written) -> Iterator[Flaw
 def _find_value_flaws(
     name: str, value: JsonValue, schema: Mapping[str, JsonValue], at: str
 ) -> Iterator[Flaw]:
-    """What is wrong with one value, and with what is in it."""
+    """The problems of one value and of the values inside it."""
     if value is None:
         return
     kind = schema.get("type")

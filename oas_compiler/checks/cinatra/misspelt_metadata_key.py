@@ -1,4 +1,4 @@
-"""A key of `metadata.cinatra` that nobody reads is not a misspelling of one that is read.
+"""No unknown key of `metadata.cinatra` is a misspelling of a known key.
 
 {"riskclass": "email_send"}    ->   OAS133 did you mean "riskClass"?
 {"team": "sales"}              ->   fine: metadata is free

@@ -1,4 +1,4 @@
-"""Flows and edges have a name: the host's reader refuses a file in which one lacks it.
+"""Flows and edges have names: the host refuses a file with a nameless flow or edge.
 
 {"component_type": "ControlFlowEdge", "from_node": …, "to_node": …}   ->   OAS101
 """

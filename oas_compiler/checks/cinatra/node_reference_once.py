@@ -2,7 +2,7 @@
 
 "nodes": [{"$component_ref": "a"}, {"$component_ref": "a"}]   ->   OAS131 at the second; removed by --fix
 
-Plain Agent Spec files that do so exist and are valid: OAS028 warns of them.
+In plain Agent Spec files this is valid: OAS028 warns of it.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 "nodes": [{"component_type": "StartNode", …}]   ->   OAS104; Agent Spec itself allows it
 
-What is no component at all is OAS014 or OAS022.
+An entry that is no component at all is OAS014 or OAS022.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
     {"title": "score", "type": "number", "default": 0}     ->   OAS119
     {"title": "score", "type": "integer", "default": 0}    ->   fine
 
-The runtime behind the host takes a whole number for an integer and refuses it as a number.
+The host's runtime reads a whole number as an integer and refuses it as a number.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 metadata.cinatra.packageVersion "0.1.0", package.json "0.2.0"   ->   OAS126; the fix writes "0.2.0"
 
-package.json decides: the host reads name and version of an agent there, never in the flow.  What
-is no version there is OAS198, and decides nothing.
+package.json decides, because the host reads name and version of an agent there, never in the flow.
+An invalid version there is OAS198 and decides nothing.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 {"component_type": "ParallelFlowNode", "name": "both", "subflows": []}   ->   OAS106
 
-Of a node that the flow lists, a field that is missing or of the wrong kind is OAS022 or OAS023;
-the host looks at those that no flow lists, too.
+In a node that the flow lists, a missing or wrong field is OAS022 or OAS023; the host also checks
+nodes that no flow lists.
 """
 
 from __future__ import annotations

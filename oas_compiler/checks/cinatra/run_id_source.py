@@ -1,9 +1,9 @@
-"""A node's `agent_run_id` is the id of the run: it comes from the StartNode and nowhere else.
+"""A node's `agent_run_id` is the id of the run, and comes from the StartNode only.
 
     start.cinatra_run_id -> call.agent_run_id   ->   fine, also in a subflow
     fetch.id             -> call.agent_run_id   ->   OAS120
 
-That it has an edge or a default is OAS063; that a name in a template is an input is OAS081.
+A missing edge or default is OAS063; a name in a template without an input is OAS081.
 
 A trigger inside an orchestrator re-fires the parent's run, under whatever name the parent's id
 arrives (agent guide, rule 15): a call of `trigger_config_set` takes any StartNode input.
@@ -21,7 +21,7 @@ from oas_compiler.ir import DataEdge, FlowIR, StartNode
 
 RUN_ID = "agent_run_id"
 GIVEN = ("cinatra_run_id", RUN_ID)
-"""What the host calls the run id when it starts a flow."""
+"""The host's names of the run id when it starts a flow."""
 TRIGGER_TOOL = "trigger_config_set"
 
 
@@ -57,7 +57,7 @@ def run_id_source(subject: Subject, report: Report) -> None:
                 continue
             source = flow.by_id.get(edge.source)
             if source is None or gaps.hides_ports(source):
-                continue  # it may be the StartNode, or its input: another finding says what is wrong
+                continue  # the source may be the StartNode or its input: another finding reports the problem
             if callers[target.place.pointer] and _from_start(edge, flow):
                 continue
             problem = _find_source_problem(edge, flow, inputs)
@@ -83,9 +83,9 @@ def _from_start(edge: DataEdge, flow: FlowIR) -> bool:
 
 
 def _find_source_problem(edge: DataEdge, flow: FlowIR, inputs: Collection[str] | None) -> str:
-    """What is wrong with the source of one edge; empty when it is the host's run id.
+    """The problem with the source of one edge; empty when it is the host's run id.
 
-    `inputs`: what the flow lists; `None` when it leaves that to its StartNode.
+    `inputs`: the flow's listed inputs; `None` when only its StartNode lists them.
     """
     if not _from_start(edge, flow):
         return f'comes from "{edge.source[:80]}", not from the StartNode'

@@ -2,8 +2,8 @@
 
 inputs [topic, tone], required ["topic"], hidden []   ->   OAS125 nobody is asked for "tone"
 
-What another finding explains is not told again: a misspelt name in one of the lists (OAS034), a
-misspelt list (OAS133), a name that only the host may set (OAS091).
+Not reported again: a misspelt name in one of the lists (OAS034), a misspelt list (OAS133), a name
+that only the host may set (OAS091).
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def start_input_roles(subject: Subject, report: Report) -> None:
     for start in starts:
         if start.flow in several:
             continue  # OAS040 says so
-        # either list is the node's one set of ports
+        # either list holds the node's ports
         field = "inputs" if start.value.get("inputs") is not None else "outputs"
         without = _without_a_role(start, field)
         if not without:

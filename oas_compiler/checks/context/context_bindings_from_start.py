@@ -3,8 +3,8 @@
     start.contextSlotBindings → write.contextSlotBindings, start.contextRefs → end.contextRefs   ->  OAS160
     context_brand.contextSlotBindings → write.contextSlotBindings
 
-A subflow that declares no slots may well be handed a selection by its parent; so may one whose
-slots the parent fills by agreement (`parentSatisfiedContextSlots`).
+A parent may pass a selection to a subflow that declares no slots, or whose slots the parent fills
+by agreement (`parentSatisfiedContextSlots`).
 """
 
 from __future__ import annotations

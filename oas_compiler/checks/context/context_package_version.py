@@ -3,7 +3,7 @@
     {"name": "@x/writer"}                            ->  OAS163 in package.json
     {"name": "@x/writer", "version": "0.2.0"}
 
-A host does not read a package again whose version is the one it has.
+A host reads a package again only when its version changes.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def context_package_version(subject: Subject, report: Report) -> None:
 def lacks_slot_version(subject: Subject) -> bool:
     """Whether the package of a flow with context slots has no version.
 
-    What is there and no text is OAS198's finding.
+    A version that is no text is reported by OAS198.
     """
     package = subject.package
     if package is None or package.source is None:

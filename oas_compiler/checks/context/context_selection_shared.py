@@ -1,4 +1,4 @@
-"""Each agent selects its own context: one selection is not handed out to several child agents.
+"""Each agent selects its own context: a selection is not passed to several child agents.
 
     context_brand.contextSlotBindings → drafts_flow (@x/drafts) and → posts_flow (@x/posts)   ->  OAS161
     … → drafts_flow alone, and posts_flow selects inside itself
@@ -62,7 +62,7 @@ def context_selection_shared(subject: Subject, report: Report) -> None:
 def _list_child_agents(
     found: SlotFlow, slot: Slot, agreed: set[str]
 ) -> list[tuple[str, DataEdge | None]]:
-    """The child agents that the selection is handed to, each with the first edge."""
+    """The child agents that receive the selection, each with its first edge."""
     children: dict[str, tuple[str, DataEdge | None]] = {}
     for edge in slot.bindings:
         node = found.flow.by_id[edge.target]

@@ -1,9 +1,9 @@
-"""A selection is told the slot and the package that it is for.
+"""A selection gets the right slot and package as inputs.
 
     slotId "brand", start.brandSlotId (default "brnad") → context_brand.slotId             ->  OAS243
     start.brandParentPackageName (default "@x/other") → context_brand.parentPackageName    ->  OAS243
 
-The platform looks for the slot by these two, and refuses a name that it does not find.
+The platform finds the slot by these two names, and refuses unknown names.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def context_slot_given(subject: Subject, report: Report) -> None:
 
 
 def wrong_defaults(subject: Subject) -> Iterator[tuple[Slot, str, str, Port]]:
-    """(slot, what it is, what it should be, the input of the StartNode) of every wrong default."""
+    """(slot, actual default, right default, the input of the StartNode) of every wrong default."""
     names = own_names(subject)
     for found in subject.slot_flows:
         # inside a child flow the defaults name the child

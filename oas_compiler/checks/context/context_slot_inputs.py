@@ -1,4 +1,4 @@
-"""The FlowNode of a context slot is told for whom it selects.
+"""The FlowNode of a context slot gets the run and the package as inputs.
 
 no data edge into context_brand.parentRunId            ->  OAS155 at the FlowNode
 edges into parentRunId, parentPackageName, slotId and projectId

@@ -1,9 +1,9 @@
-"""The FlowNode of a context slot is also listed before what uses it.
+"""The FlowNode of a context slot is listed before the nodes that use its selection.
 
     "nodes": [start, write, context_brand, end]     ->  OAS159 (warning) at the FlowNode
     "nodes": [start, context_brand, write, end]
 
-The order of `nodes` says nothing about what runs when, but the host's conformance test reads it.
+The order of `nodes` does not decide the order of running, but the host's conformance test reads it.
 """
 
 from __future__ import annotations

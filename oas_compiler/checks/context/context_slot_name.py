@@ -1,4 +1,4 @@
-"""The id of a context slot can stand in the names that are made of it.
+"""The id of a context slot can be part of a name.
 
 "slotId": "brand voice"   ->  OAS152 (warning): "context_brand voice" is no name for a template
 "slotId": "brandVoice"

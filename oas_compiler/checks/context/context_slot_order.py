@@ -1,4 +1,4 @@
-"""The selection for a context slot runs before what uses it, on every path.
+"""The selection for a context slot runs before the nodes that use it, on every path.
 
 start → write → context_brand                                  ->  OAS158 at the FlowNode
 check ─yes→ context_brand → write, check ─no→ write            ->  OAS158: around it
@@ -41,7 +41,7 @@ def context_slot_order(subject: Subject, report: Report) -> None:
 
 
 def _find_early_consumer(flow: FlowIR, slot: Slot, following: dict[str, list[str]]) -> str:
-    """A consumer that a run can come to with the slot's FlowNode taken away; empty for none."""
+    """A consumer that a run can reach without the slot's FlowNode; empty if there is none."""
     if slot.node is None or not slot.bindings:
         return ""
     consumers = {edge.target for edge in slot.bindings}

@@ -4,8 +4,7 @@
     {"slotId": "brand", "acceptedArtifactExtensions": ["@x/brand-artifact"],
      "selectionMode": "autonomous", "resolutionMode": "override"}
 
-The host's reader of the chat side drops a slot that it cannot read without a word; its loader
-refuses the whole flow.
+The host's chat silently drops a slot that it cannot read; the host's loader refuses the whole flow.
 """
 
 from __future__ import annotations

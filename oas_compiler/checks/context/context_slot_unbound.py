@@ -1,10 +1,10 @@
-"""What was selected for a context slot reaches a node that uses it.
+"""The selection for a context slot reaches a node that uses it.
 
     context_brand without an edge into write.contextSlotBindings      ->  OAS156 at the FlowNode
     context_brand.contextSlotBindings → write.contextSlotBindings
 
-A template that only names the selection is OAS157's finding; a consumer whose input has to be fed
-and is not, is OAS063's.
+A template that only names the selection is OAS157; a consumer with a required input without an edge
+is OAS063.
 """
 
 from __future__ import annotations

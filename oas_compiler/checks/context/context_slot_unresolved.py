@@ -1,4 +1,4 @@
-"""Every context slot has a FlowNode that selects for it: nothing is wired by itself.
+"""Every context slot has a FlowNode that selects for it: no slot is wired automatically.
 
 "contextSlots": [{"slotId": "brand", …}], no FlowNode that calls /api/context-resolve   ->  OAS154
 a FlowNode "context_brand" whose subflow has an ApiNode on {{CINATRA_BASE_URL}}/api/context-resolve
@@ -61,7 +61,7 @@ def context_slot_unresolved(subject: Subject, report: Report) -> None:
 
 
 def _next_step(found: SlotFlow, slot: Slot) -> str:
-    """What can be done now: nothing is wired to nobody."""
+    """The advice; a slot without a consumer cannot be wired."""
     name = slot.id[:80]
     if found.consumers(slot):
         return (

@@ -1,4 +1,4 @@
-"""The agent development guide, as far as a machine can see it in a package folder.
+"""The rules of the agent development guide that can be checked in a package folder.
 
     rule 1    package_name_and_version, package_version_form, package_name_drift
     rule 2    execution_provider
@@ -18,7 +18,7 @@
     P5        authoritative_before_spread; as an input or the target of an edge it is OAS091
     P8        state_fields
 
-What a machine cannot see, and no rule here claims to:
+Facts that a machine cannot see and no rule checks:
 
     rule 1    whether the package was published, only whether it could be
     rule 2    what a host has saved in its database

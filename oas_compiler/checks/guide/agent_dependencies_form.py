@@ -21,7 +21,7 @@ from oas_compiler.text.marks import child
 
 _NAME: Final = re.compile(r"(?:@[a-z0-9~-][a-z0-9._~-]*/)?[a-z0-9~-][a-z0-9._~-]*")
 _MOST: Final = 1_000
-"""Entries that are looked at; reading a range is slow."""
+"""Entries that are checked, because reading a range is slow."""
 
 
 @rule(

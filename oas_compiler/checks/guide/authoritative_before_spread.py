@@ -1,4 +1,4 @@
-"""What only the host may set stands after what users give, so that it wins.
+"""Keys that only the host may set stand after the users' inputs, so that they win.
 
 { bearer_token: "", ...run.inputParams }   ->   OAS195: an input of that name would win
 { ...run.inputParams, bearer_token: "" }   ->   fine
@@ -61,13 +61,13 @@ def _in_python(script: Script) -> Iterator[ast.Constant]:
 
 
 def _last_spread(literal: ast.Dict) -> int:
-    """Index of the last `**` of what users give; 0 where there is none."""
+    """Index of the last `**` of users' inputs; 0 without one."""
     pairs = enumerate(zip(literal.keys, literal.values, strict=True))
     return max((i for i, (key, value) in pairs if key is None and _is_users(value)), default=0)
 
 
 def _list_keys_before(literal: ast.Dict, spread: int) -> list[ast.Constant]:
-    """Authoritative keys before `spread` that do not stand once more behind it."""
+    """Authoritative keys before `spread` that are not repeated after it."""
     keys = [key for key in literal.keys if isinstance(key, ast.Constant)]
     behind = {key.value for key in literal.keys[spread:] if isinstance(key, ast.Constant)}
     before = {id(key) for key in literal.keys[:spread]}

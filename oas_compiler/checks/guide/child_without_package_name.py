@@ -1,4 +1,4 @@
-"""A node that calls a child agent says which: by its packageName.
+"""A node that calls a child agent names it by its packageName.
 
 an AgentNode over an A2AAgent, neither with a packageName             ->   OAS191
 a FlowNode with hitlOwnedBy "childAgent" and no packageName           ->   OAS191
@@ -39,7 +39,7 @@ def child_without_package_name(subject: Subject, report: Report) -> None:
 
 
 def _why_a_child(called: Called, own: frozenset[str]) -> str:
-    """What shows that another agent is meant; empty for a subflow of the agent's own."""
+    """The evidence that another agent is meant; empty for the agent's own subflow."""
     if called.is_remote:
         return "calls an A2AAgent"
     if called.node.cinatra.get("hitlOwnedBy") == "childAgent":

@@ -1,4 +1,4 @@
-"""What the prose promises, the flow has: an approval is a gate, not a sentence.
+"""The flow has the gates that its prose promises: an approval is a gate, not a sentence.
 
 description "… waits for the user's approval", and no gate in the flow   ->   OAS175
 the same with an InputMessageNode                                       ->   fine
@@ -35,9 +35,11 @@ _DENIAL: Final = re.compile(
     r"|callers?|parents?|orchestrators?|hosts?|upstream|already)\b",
     re.IGNORECASE,
 )
-"""In the same sentence: there is no approval, or somebody else's flow asks for it."""
+"""Words in the same sentence that deny an approval, or say that another flow asks for it."""
 _SENTENCE: Final = re.compile(r"(?:[^.!?;\n]+|\n(?![ \t]*(?:\n|[-*+#>|]|\d+[.)])))+")
-"""A line end ends none, but before an empty line, a list, a heading and a table."""
+"""The end of a sentence; a line end alone ends none, except before an empty line, a list, a heading
+and a table.
+"""
 
 
 @rule(
@@ -71,7 +73,7 @@ def gate_only_in_prose(subject: Subject, report: Report) -> None:
 
 
 def _iterate_prose(subject: Subject) -> Iterator[tuple[str, str, Place, str]]:
-    """(what it is, text, place, file) of everything that says what the agent does."""
+    """(kind, text, place, file) of every text that describes the agent."""
     for text in subject.texts:
         if text.keys == ("description",) or text.keys[-1:] == ("taskSpec",):
             yield f"the {text.keys[-1]}", text.value, subject.place(text.pointer), ""
@@ -89,7 +91,7 @@ def _iterate_prose(subject: Subject) -> Iterator[tuple[str, str, Place, str]]:
 
 
 def _find_promise(text: str) -> tuple[int, str] | None:
-    """The first sentence that promises an approval: where, and its words."""
+    """The first sentence that promises an approval: its place and words."""
     for sentence in _SENTENCE.finditer(text):
         found = _PROMISE.search(sentence[0])
         if found and not _DENIAL.search(sentence[0]):

@@ -1,4 +1,4 @@
-"""A gate says what it guards: its step in the approval policy carries a risk class.
+"""A gate has a risk class, which its step in the approval policy carries.
 
 InputMessageNode without metadata.cinatra.riskClass   ->   OAS176
 
@@ -19,7 +19,7 @@ from oas_compiler.ir import FlowIR, InputMessageNode, Node
 
 _KEY: Final = "riskClass"
 MAX_WALKS: Final = 20
-"""Gates of a file for which the flow is walked; the hint of the others names no class."""
+"""Gates of a file for which the flow is searched; hints for further gates name no class."""
 
 
 @rule(
@@ -75,7 +75,7 @@ def _find_guarded_node(subject: Subject, gate: Written) -> Node | None:
 
 
 def _iterate_nodes_after(flow: FlowIR, gate: Node) -> Iterator[Node]:
-    """The nodes behind the gate, those of subflows without a gate of their own included."""
+    """The nodes after the gate, also inside subflows without gates."""
     seen = {gate.id}
     waiting = [gate.id]
     for current in waiting:
@@ -93,7 +93,7 @@ def _iterate_nodes_after(flow: FlowIR, gate: Node) -> Iterator[Node]:
 
 
 def _list_nodes_inside(flow: FlowIR) -> list[Node]:
-    """The nodes of a flow and of those in it, each once; none where a gate is among them."""
+    """The nodes of a flow and its subflows, each once; empty where a gate is among them."""
     flows, nodes, seen = [flow], list[Node](), {id(flow)}
     for current in flows:
         for node in current.nodes:

@@ -1,4 +1,4 @@
-"""A person is never asked for an id that a stage of the work makes.
+"""A person is never asked for an id that a node of the flow creates.
 
 StartNode required ["campaignId"], hidden []                ->   OAS192
 required ["campaignId"], hidden ["campaignId"]              ->   fine: the caller gives it
@@ -57,7 +57,7 @@ def _is_made(title: str) -> bool:
 
 
 def _not_shown(start: Written) -> set[str]:
-    """Inputs that nobody types: hidden ones, and those that a picker of their own fills in."""
+    """Inputs that no person types: hidden inputs, and inputs with their own picker."""
     hidden = start.cinatra.get("hidden")
     picked = start.cinatra.get("inputRenderers")
     names = (

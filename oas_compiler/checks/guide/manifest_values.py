@@ -1,4 +1,4 @@
-"""What package.json says of an agent is what a host reads.
+"""The values in package.json have the form that a host reads.
 
 "kind": "agnet"                                              ->   OAS248 did you mean "agent"?
 "fieldRenderers": [{"id": "@x/a:b", "kind": "reviewer-ouput"}]     ->   OAS248
@@ -30,7 +30,7 @@ _SCREENS: Final = (
     "send-confirmation", "skill-recommend", "test-delivery-input", "trigger-configure",
     "trigger-confirm", "wayflow-setup-form", "wordpress-draft-confirm",
 )  # fmt: skip
-"""Kinds of screens that a host brings along; a host may have more."""
+"""Kinds of screens that every host has; a host may have more."""
 _RISKS: Final = ("low", "medium", "high", "critical")
 _Found = tuple[str, str, str]
 
@@ -59,7 +59,7 @@ def manifest_values(subject: Subject, report: Report) -> None:
 
 
 def has_renderers(package: Package) -> bool:
-    """Whether package.json could say which screens the package has; else OAS248 or OAS197 speaks."""
+    """Whether the list of screens in package.json can be read; else OAS248 or OAS197 reports it."""
     own = package.manifest.get("cinatra")
     if package.source is None or not isinstance(package.source.value, dict):
         return False
@@ -71,7 +71,7 @@ def has_renderers(package: Package) -> bool:
 
 
 def _find_manifest_flaws(package: Package, flow: str) -> Iterator[_Found]:
-    """(message, pointer, hint) of everything that is wrong."""
+    """(message, pointer, hint) of every flaw."""
     whole = package.source.value if package.source is not None else None
     if not isinstance(whole, dict):
         yield f"package.json must be an object, not {describe(whole)}", "", 'write {"name": …}'
@@ -111,7 +111,7 @@ def _find_gate_contradiction(package: Package, subject: Subject) -> Iterator[_Fo
 
 
 def _find_wrong_values(package: Package) -> Iterator[_Found]:
-    """Values of another kind, and words that are almost those that a host knows."""
+    """Values of a wrong type, and misspelt words of a host."""
     own = package.cinatra
     for key, known in (("packageType", _KINDS), ("riskLevel", _RISKS)):
         word = own.get(key)
@@ -141,7 +141,7 @@ def _find_wrong_values(package: Package) -> Iterator[_Found]:
 
 
 def _find_unpublished_flow(package: Package, flow: str) -> Iterator[_Found]:
-    """A list of files that leaves the flow out of what is published."""
+    """A list of published files without the flow."""
     files = package.manifest.get("files")
     if not isinstance(files, list) or not all(isinstance(name, str) for name in files):
         return

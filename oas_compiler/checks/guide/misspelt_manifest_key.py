@@ -1,4 +1,4 @@
-"""A key of package.json, or of `cinatra` in it, is not a misspelling of one that a host reads.
+"""No key of package.json, or of its `cinatra`, is a misspelling of a key that a host reads.
 
 {"agentDependancies": {…}}   ->   OAS197 did you mean "agentDependencies"?
 {"team": "sales"}            ->   fine
@@ -39,7 +39,7 @@ KEYS: Final = frozenset(
         "type",
     }
 )
-"""What stands in the package.json of real agents."""
+"""Keys in the package.json of real agents."""
 _MEMBERS: Final = ("name", "version", "license", "files", "description", "cinatra")
 _OF_NPM: Final = frozenset(
     {
@@ -83,7 +83,7 @@ def misspelt_manifest_key(subject: Subject, report: Report) -> None:
 
 
 def misspelt_members(package: Package) -> dict[str, str]:
-    """Key of package.json as written → the one that was meant, which is not there."""
+    """Written key of package.json → the missing key that was meant."""
     absent = [key for key in _MEMBERS if key not in package.manifest]
     found: dict[str, str] = {}
     for key in list(package.manifest)[:_MOST_COMPARED]:

@@ -26,7 +26,7 @@ from oas_compiler.findings.rules import Report, rule
 )
 def package_name_and_version(subject: Subject, report: Report) -> None:
     package = subject.agent
-    # a package.json that could not be read was reported; what it says is not known
+    # an unreadable package.json was reported; its values are unknown
     if package is None or package.source is None:
         return
     about = subject.root.cinatra if subject.root is not None else {}
@@ -51,7 +51,7 @@ def package_name_and_version(subject: Subject, report: Report) -> None:
 
 
 def _is_there(value: object) -> bool:
-    """What is no text is another rule's: OAS198 for a version."""
+    """Whether a value is given; a value that is no text has another rule (OAS198 for a version)."""
     return value is not None and (not isinstance(value, str) or bool(value.strip()))
 
 

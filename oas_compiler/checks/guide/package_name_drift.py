@@ -1,4 +1,4 @@
-"""The flow and its package.json call the package by one name.
+"""The flow and its package.json give the package the same name.
 
 packageName "@x/mail-agent" beside package.json name "@x/email-agent"   ->   OAS171
 """

@@ -1,10 +1,10 @@
-"""The version in package.json is one: three numbers, as npm reads them.
+"""The version in package.json has three numbers, as npm requires.
 
 "version": "1.0"              ->   OAS198 write "1.0.0"
 "packageVersion": 1           ->   OAS198 in the flow
 "version": "1.0.0-rc.1"       ->   fine
 
-A package that has no version at all is OAS170 or OAS163.
+A package without a version is OAS170 or OAS163.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def package_version_form(subject: Subject, report: Report) -> None:
             file=package.manifest_file,
         )
     claimed = root.cinatra.get("packageVersion") if root is not None else None
-    # a text that is none either differs from package.json, which OAS126 says, or follows it
+    # an invalid text either differs from package.json (OAS126) or repeats it
     decided = isinstance(claimed, str) and version is not None
     if root is not None and not decided and _is_wrong(claimed):
         report(
@@ -59,7 +59,7 @@ def package_version_form(subject: Subject, report: Report) -> None:
 
 
 def _is_wrong(version: JsonValue) -> bool:
-    """Whether something is there that is no version."""
+    """Whether a value is given that is no version."""
     if version is None or (isinstance(version, str) and not version.strip()):
         return False
     return not is_version(version)

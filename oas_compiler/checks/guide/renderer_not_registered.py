@@ -4,7 +4,7 @@
     fieldRenderers [{"id": "@x/mail:review", "kind": "reviewer-output"}]               ->  fine
     "renderer": "@x/other:review"      is registered by that package, and not looked for
 
-A host that knows no screen of that name shows its plain form instead.
+A host that does not know the screen shows its plain form instead.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def renderer_not_registered(subject: Subject, report: Report) -> None:
             continue
         unemitted = [screen for screen in screens if screen not in values]
         if value not in screens and meant_screen(value, [*unemitted, *registered]):
-            continue  # OAS177 says which one was meant
+            continue  # OAS177 names the screen that was meant
         told.add(value)
         unused = [name for name in registered if name not in values]
         meant = meant_screen(value, unused)

@@ -1,4 +1,4 @@
-"""What an earlier setup wizard read is read by nobody any more.
+"""Keys of an earlier setup wizard have no effect any more.
 
 "x-setup-steps": […] in a schema, or an input "__setup_nonce"   ->   OAS174
 """

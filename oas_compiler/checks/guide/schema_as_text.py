@@ -1,10 +1,10 @@
-r"""A schema is an object, not a text that holds one.
+r"""A schema is an object, not a text with JSON.
 
 "inputSchema": "{\"type\": \"object\"}"   ->   OAS173
 "inputSchema": {"type": "object"}         ->   fine
 
-`inputMessageSchema` of a gate is OAS038's; `inputSchema` of the root flow's own metadata is a
-legacy field whatever it holds.
+`inputMessageSchema` of a gate is checked by OAS038; `inputSchema` of the root flow's metadata is a
+legacy field with any value.
 """
 
 from __future__ import annotations

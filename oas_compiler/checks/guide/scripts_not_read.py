@@ -1,4 +1,4 @@
-"""What a check could not look at, it says.
+"""A check reports the scripts that it could not read.
 
 a script of 600 kB, one that is no UTF-8, one that is no valid Python   ->   OAS187
 """

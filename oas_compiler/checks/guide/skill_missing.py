@@ -1,4 +1,4 @@
-"""An agent package says in a SKILL.md what the agent does.
+"""An agent package has a SKILL.md that describes the agent.
 
 no SKILL.md and no skills/<agent>/SKILL.md   ->   OAS179
 """
@@ -38,7 +38,7 @@ def skill_missing(subject: Subject, report: Report) -> None:
 
 
 def _format_hint(package: Package) -> str:
-    """The file that looks as if it were meant."""
+    """A hint with the file that was probably meant."""
     own = package.own_names
     for file in package.files:
         if file.casefold() in {"skill.md", "skills.md"} or file == f"cinatra/{_NAME}":

@@ -1,11 +1,11 @@
-"""SKILL.md is about this agent: its name is the agent's, and the nodes that it names are there.
+"""SKILL.md is about this agent: it has the agent's name, and names existing nodes.
 
     package "@x/mail-agent", "name: agent-report-agent"          ->  OAS246
     "Gate `review_darft`", and the flow has `review_draft`       ->  OAS246 did you mean "review_draft"?
     "name: mail-writer"              fine: like nothing of another agent, only another word
 
-Only names that are clearly a slip are told: a name that ends in "agent" and is none of this one's,
-and a word in backticks that is almost the id of a node and is nothing else of the flow.
+Only clear slips are reported: a name that ends in "agent" and is not a name of this agent, and a
+word in backticks that is almost the id of a node and no other word of the flow.
 """
 
 from __future__ import annotations

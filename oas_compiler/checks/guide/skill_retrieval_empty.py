@@ -1,4 +1,4 @@
-"""The section about what the agent fetches by itself says something.
+"""The section about the data that the agent fetches itself is not empty.
 
 ## What I retrieve myself (MCP)        ## What I retrieve myself (MCP)
 ## Next          ->  OAS182            Nothing: all of it is an input.

@@ -1,4 +1,4 @@
-"""SKILL.md says what the agent fetches by itself.
+"""SKILL.md has a section about the data that the agent fetches itself.
 
 a SKILL.md without "## What I retrieve myself (MCP)"   ->   OAS181
 """
@@ -17,7 +17,7 @@ TITLE: Final = "What I retrieve myself (MCP)"
 
 
 def retrieval_heading(skill: Skill) -> Heading | None:
-    """The heading of the section; `None` where it is missing or spelt otherwise."""
+    """The heading of the section; `None` where it is missing or misspelt."""
     return next((h for h in skill.headings if h.level == 2 and h.title == TITLE), None)
 
 
@@ -53,7 +53,7 @@ def skill_retrieval_section(subject: Subject, report: Report) -> None:
 
 
 def _find_similar_heading(skill: Skill) -> Heading | None:
-    """The heading that looks most like it, whatever its case and level."""
+    """The most similar heading, in any case and level."""
     titles = {h.title.casefold()[:100]: h for h in reversed(skill.headings[:200])}
     near = get_close_matches(TITLE.casefold(), titles, n=1, cutoff=0.6)
     return titles[near[0]] if near else None

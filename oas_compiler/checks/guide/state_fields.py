@@ -57,7 +57,7 @@ def state_fields(subject: Subject, report: Report) -> None:
 
 
 def _select_states(declared: dict[str, Declared], used: Iterable[StateUse]) -> Iterator[Declared]:
-    """The TypedDicts that graphs are built over; all named …State where that cannot be seen."""
+    """The TypedDicts that graphs use as state; where no use is found, all named …State."""
     names = {use.name for use in used}
     if names <= declared.keys():
         yield from (declared[name] for name in sorted(names))

@@ -1,4 +1,4 @@
-"""What a person is shown holds no credential of the run.
+"""An interrupt shows no credential of the run to a person.
 
 interrupt({"values": {"bearer_token": state["bearer_token"]}})   ->   OAS194
 interrupt({"values": {"campaignId": state["campaignId"]}})       ->   fine
@@ -17,7 +17,7 @@ from oas_compiler.package.scripts import Script
 
 _TOKENS = frozenset({"bearer_token", "a2a_bearer_token"})
 _GOVERNED = _TOKENS | {"approval_policy", "rejected_at"}
-"""What a gate never shows: credentials of the run, and keys that only the host sets."""
+"""Names that a gate never shows: credentials of the run, and keys that only the host sets."""
 _Place = ast.expr | ast.keyword
 
 
@@ -87,7 +87,7 @@ def _find_governed_keys(node: ast.AST) -> Iterator[tuple[str, _Place]]:
 
 
 def _find_shown_tokens(pauses: Iterable[Pause]) -> Iterator[tuple[str, _Place]]:
-    """The first token in what each call is given, also through a variable of its function."""
+    """The first token in the arguments of each call, also through a variable of its function."""
     told: set[int] = set()
     assigned: dict[int, dict[str, list[ast.AST]]] = {}
     for pause in pauses:
@@ -96,7 +96,7 @@ def _find_shown_tokens(pauses: Iterable[Pause]) -> Iterator[tuple[str, _Place]]:
             key = id(pause.function)
             if key not in assigned:
                 assigned[key] = _collect_assignments(pause.function)
-            # each variable is looked through once, however often it is shown
+            # each variable is searched once, however often it is shown
             for name in _iterate_variables(pause.call):
                 given += assigned[key].pop(name, [])
         found = next(
@@ -121,7 +121,7 @@ def _iterate_variables(call: ast.Call) -> Iterator[str]:
 
 
 def _collect_assignments(function: ast.AST) -> dict[str, list[ast.AST]]:
-    """What each variable of a function is made of: its values, and what is put into it."""
+    """The values that each variable of a function gets, by assignment or as members."""
     found: dict[str, list[ast.AST]] = {}
     for node in ast.walk(function):
         if isinstance(node, ast.Assign):
@@ -133,7 +133,7 @@ def _collect_assignments(function: ast.AST) -> dict[str, list[ast.AST]]:
         for target in targets:
             parts = found.setdefault(_name_of(target), [])
             parts += [node.value] if node.value is not None else []
-            # payload["bearer_token"] = … puts it in as a key of a literal would
+            # payload["bearer_token"] = … adds the key like a literal does
             parts += [target] if isinstance(target, ast.Subscript) else []
     return found
 

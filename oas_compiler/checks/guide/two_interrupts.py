@@ -1,11 +1,11 @@
-"""One node pauses once: LangGraph shows the first interrupt of a node and no other.
+"""A node pauses only once: LangGraph shows only the first interrupt of a node.
 
 def review(state):                        def review_recipients(state):
     interrupt(recipients)                     return interrupt(recipients)
     interrupt(drafts)   ->  OAS193        def review_drafts(state):
                                               return interrupt(drafts)
 
-An interrupt in a loop is one too many as well, and so is a gate of build_hitl_gate.
+An interrupt in a loop counts as several; a gate of build_hitl_gate counts as an interrupt.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def two_interrupts(subject: Subject, report: Report) -> None:
 
 
 def _find_second_pause(found: list[tuple[str, Pause]]) -> tuple[Pause, str] | None:
-    """The call by which a function pauses again, and what to say of it."""
+    """The call by which a function pauses again, and its description."""
     if len(found) > 1:
         what, pause = found[1]
         return (

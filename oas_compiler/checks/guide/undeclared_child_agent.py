@@ -42,7 +42,9 @@ def undeclared_child_agent(subject: Subject, report: Report) -> None:
 
 
 def _collect_declared_agents(package: Package) -> set[str]:
-    """Both maps and lists count, also lists of bare names: their form is another rule's."""
+    """The declared agents of maps and lists, also of lists of names: another rule checks the
+    form.
+    """
     names = {one.name for one in wanted(package.cinatra)}
     listed = package.cinatra.get("agentDependencies")
     names |= (

@@ -3,7 +3,7 @@
 a gate with renderer "@x/mail:review", hitlScreens []   ->   OAS177
 hitlScreens ["@x/mail:review"]                         ->   fine
 
-What is no renderer id is OAS178, a misspelt hitlScreens OAS133.
+An invalid renderer id is OAS178, a misspelt hitlScreens OAS133.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from oas_compiler.findings.rules import Report, rule
 from oas_compiler.ir import Json
 
 _OF_THE_HOST = ("@cinatra-ai/agent-builder:", "@cinatra/agent-builder:")
-"""Renderers that every host brings along."""
+"""Renderers that every host has."""
 
 
 @rule(
@@ -81,7 +81,9 @@ def _must_be_listed(value: str, listed: list[str]) -> bool:
 def _make_append_edits(
     root: Written, value: str, listing: Json, *, is_first: bool
 ) -> tuple[Edit, ...]:
-    """Append to the list; where there is none, the first finding writes the whole of it."""
+    """Edits that append to the list; where the list is missing, the first finding writes the whole
+    list.
+    """
     at = root.at("metadata", "cinatra", "hitlScreens")
     if "hitlScreens" in root.cinatra:
         return (Edit(pointer=f"{at}/-", value=Json.of(value)),)

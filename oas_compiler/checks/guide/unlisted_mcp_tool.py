@@ -1,4 +1,4 @@
-"""SKILL.md lists every MCP tool that the flow calls by itself.
+"""SKILL.md lists every MCP tool that the flow itself calls.
 
 an ApiNode that passes "tool": "objects_save" through, and SKILL.md does not say so   ->   OAS183
 """

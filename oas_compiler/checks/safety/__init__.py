@@ -1,4 +1,4 @@
-"""What must not happen whatever the author meant: sends without a gate, leaked secrets, endless loops."""
+"""Dangers in every flow: sends without a gate, leaked secrets, endless loops."""
 
 from __future__ import annotations
 

@@ -1,11 +1,12 @@
-"""An approval comes before what it approves.
+"""An approval comes before the send that it approves.
 
     start → look (read_only gate) → send → sign (approval gate) → end     ->  OAS231 at "sign"
     start → look → sign → send → end
     check ─yes→ sign → end, check ─no→ send → end                         ->  OAS231 at "sign"
 
-A gate of the class `approval` or of a send class, with nothing that acts after it, behind a send;
-or on another way than a send that no such gate comes before.  A send without any gate is OAS200.
+Reported is a gate of the class `approval` or of a send class that no acting node follows, and that
+comes after a send, or lies on another way than a send without such a gate.  A send without any gate
+is OAS200.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ def approval_after_send(subject: Subject, report: Report) -> None:
 
 
 def _find_gated_sends(flow: FlowIR, outline: Outline) -> tuple[frozenset[Path], frozenset[Path]]:
-    """The sends behind some gate, and those of them that no gate which approves comes before."""
+    """The sends after any gate, and those of them without an approving gate before."""
     waived = waived_gates(flow)
     ungated = {found.node.pointer for found in find_open_sends(outline, waived, asks_a_person)}
     unapproved = {
@@ -99,7 +100,8 @@ def _find_late_gates(
     useful = find_gates_before(flow, acting)
     idle = frozenset(path for path in gates if path not in useful)
     after = find_targets_ahead(flow, idle, lambda path, _: path in sends)
-    # a gate that still guards a write was meant for the send only where nothing else approves that
+    # a gate that still guards a write was meant for the send only if no other gate approves the
+    # send
     after |= find_targets_ahead(flow, frozenset(gates) - idle, lambda path, _: path in unapproved)
     told = {gate: send for send, gate in sorted(after.items(), reverse=True)}
     for gate, send in sorted(told.items()):

@@ -1,4 +1,4 @@
-"""Approval that is written at a call does not make anybody ask.
+"""`requiresApproval` at a call does not make the run ask a person.
 
     ApiNode save {"riskClass": "write", "requiresApproval": true}, no gate before it   ->  OAS232
     the same behind an InputMessageNode
@@ -54,7 +54,7 @@ def approval_without_gate(subject: Subject, report: Report) -> None:
 
 
 def _asks_for_approval(node: OutlineNode) -> str:
-    """The member that promises an approval for a call that acts; empty where none does."""
+    """The member that promises an approval for an acting call; empty without such a member."""
     acts = weight(node.risk_class) >= WRITE and not node.risk_class.startswith("draft_")
     kind = find_kind(node.type)
     if kind is None or not kind.is_call or not acts or node.sends or node.confirmed or node.is_gap:

@@ -1,10 +1,10 @@
-"""A value that its name calls a credential is not written out, whatever it looks like.
+"""A value under the name of a credential is never a literal, in any form.
 
     "headers": {"X-Api-Key": "d41d8cd9…"}, "url": "https://user:…@host/?token=…"   ->  OAS212 (warning)
     "headers": {"X-Api-Key": "{{ key }}"}, "max_tokens": "200", "token": "count"
 
-A text that looks random, in a query or a sensitive header, counts whatever its name is.  What
-OAS204 and OAS205 know by its shape is theirs.  Metadata and schemas hold names and no values.
+In a query or a sensitive header, a text that looks random counts under any name.  Credentials of
+known shapes are reported by OAS204 and OAS205.  Metadata and schemas hold names and no values.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _NO_VALUES: Final = frozenset(
     {"metadata", "json_schema", "mapping", "input_mapping", "output_mapping", "examples", "enum",
      "required", "branches"}
 )  # fmt: skip
-"""Members below which a name stands for no value that is sent."""
+"""Members below which no value is sent."""
 
 
 @rule(
@@ -56,12 +56,12 @@ def credential_by_name(subject: Subject, report: Report) -> None:
 
 
 def names_credential(text: Text) -> bool:
-    """Whether the name that a text stands under, or its place, makes it a credential."""
+    """Whether the text's name or place makes it a credential."""
     return bool(_describe_credential(text))
 
 
 def _describe_credential(text: Text) -> str:
-    """What holds a credential, as a message begins; empty for nothing."""
+    """The holder of a credential, for the beginning of a message; empty without a credential."""
     name = text.keys[-1] if text.keys else ""
     if is_credential_name(name):
         in_header = stands_under(text.keys[:-1], _HEADERS)

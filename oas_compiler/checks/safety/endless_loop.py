@@ -1,11 +1,11 @@
-"""A loop of a Cinatra flow stops for a person, or it is none.
+"""A loop of a Cinatra flow has a gate.
 
     fetch → check → fetch, no gate on the way      ->  OAS201 at the edge that closes it
     ask → send → ask, where "ask" is a gate
 
-In Cinatra only a gate counts its visits (`maxGateVisits`), so that nothing else bounds a loop.
-A send in a loop is held to the same: what a person agreed to once is not done again and again.
-A loop that cannot be left at all is OAS049's finding.
+In Cinatra only a gate counts its visits (`maxGateVisits`), so nothing else bounds a loop.  A send
+in a loop needs a gate too: one approval must not allow repeated sends.  A loop that cannot be left
+at all is OAS049's finding.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def endless_loop(subject: Subject, report: Report) -> None:
     for flow, waived in walk_flows(subject.outline, waived_gates(subject.flow)):
         for loop in find_loops(flow, openings, waived):
             if _has_two_of_one_id(loop):
-                continue  # OAS027: an edge to the one may mean the other
+                continue  # OAS027: with a repeated id, an edge may mean another node
             if loop.can_end and loop.back not in reported:
                 reported.add(loop.back)
                 report(

@@ -1,9 +1,9 @@
-"""A gate asks, whatever its own `requiresApproval` says.
+"""A gate always asks: its own `requiresApproval` has no effect.
 
     InputMessageNode {"requiresApproval": false}     ->  OAS233: it pauses all the same
     InputMessageNode {"requiresApproval": true}, or without the key
 
-What waives a gate is an entry of gateSteps at the FlowNode around it, or the host's policy.
+Only an entry of gateSteps at the outer FlowNode, or the host's policy, waives a gate.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Each entry of `gateSteps` shows a gate of its own, and each gate that it is written for has one.
+"""`gateSteps` has exactly one entry for each gate that it is written for.
 
     "gateSteps": [{"name": "Pick"}]  over the gates "pick" and "check"
         ->  OAS230 (warning): "check" is shown as "Pick" too
 
-The gates are those that stand directly in the FlowNode's subflow, but for a context selection.
+These gates stand directly in the FlowNode's subflow; a context selection does not count.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Only `false` lets a gate of a subflow ask nobody; what is no boolean waives nothing.
+"""Only the boolean `false` waives a gate of a subflow; any other type waives nothing.
 
     "gateSteps": [{"requiresApproval": "false"}]     ->  OAS216: the gate still asks
     "gateSteps": [{"requiresApproval": false}]
 
-`null` is as good as no key.  The same key of an AgentNode is OAS110.
+`null` counts as a missing key.  The same key of an AgentNode is OAS110.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A gate that a loop comes back to says how often it may ask.
+"""A gate in a loop has a limit of visits.
 
 ask → send → ask, "ask" without maxGateVisits     ->  OAS203 (warning) at "ask"
 "metadata": {"cinatra": {"maxGateVisits": 25}}

@@ -46,10 +46,10 @@ def literal_credential(subject: Subject, report: Report) -> None:
 
 
 def is_sent(text: Text) -> bool:
-    """Whether the text stands under one of the members; the name of a definition is none."""
+    """Whether the text stands under one of the members; names of definitions do not count."""
     return not _SENT.isdisjoint(text.keys) and stands_under(text.keys, _SENT)
 
 
 def safe_name(name: str) -> str:
-    """The name of a member as a message shows it; one that is a credential itself is not shown."""
+    """The name of a member for a message; a name that is a credential itself is not shown."""
     return "…" if known_credential(name)[0] else name[:80]

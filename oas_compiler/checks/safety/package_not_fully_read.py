@@ -1,4 +1,5 @@
-"""What of a package was not looked at for credentials and in its skills, a check says.
+"""A check reports the files of a package that it did not search for credentials, and skills that it
+did not read.
 
     data.csv of 20 MB, a folder that may not be listed, a tenth SKILL.md of 0.5 MB   ->  OAS215
     notes.md, a link to /etc/hosts                                                   ->  OAS215
@@ -43,7 +44,7 @@ def package_not_fully_read(subject: Subject, report: Report) -> None:
 
 
 def _left_out(package: Package, *, is_agent: bool) -> Iterator[tuple[str, str]]:
-    """The first file of each kind and what is said of it."""
+    """The first file of each kind and its description."""
     if package.refused_files:
         what = _describe_skipped(package.refused_files, "file")
         rule = "a link that leads out of the package, a pipe and a device are not read"
@@ -62,7 +63,7 @@ def _left_out(package: Package, *, is_agent: bool) -> Iterator[tuple[str, str]]:
             skills[0],
             f"{_describe_skipped(skills, 'skill')} not looked at: no UTF-8 text, or too much",
         )
-    if package.is_cut and not is_agent:  # of an agent OAS187 says it
+    if package.is_cut and not is_agent:  # for an agent, OAS187 reports it
         yield "package.json", f"only {len(package.files)} files of the package were looked at"
 
 

@@ -3,8 +3,8 @@
     scripts/send.py: TOKEN = "ghp_…"     ->  OAS206 at its line
     scripts/send.py: TOKEN = os.environ["TOKEN"]
 
-Hidden files like `.env` are looked through, whatever their bytes are.  Tests of the package are
-left out: they hold made-up ones.  What is too much is OAS215.
+Hidden files like `.env` are searched, even if they are not UTF-8.  Tests of the package are left
+out, because they hold made-up credentials.  Files beyond the limits are OAS215.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""The value of a placeholder gets into requests, and nowhere else.
+"""The value of a placeholder is only put into requests.
 
     ApiNode "url": "{{CRM_URL}}/people", OutputMessageNode "message": "for {{ region }}"
     OutputMessageNode "message": "for {{REGION}}"      ->  OAS218 (warning), with REGION in `env`
 
-A value of `env` may be a credential.  What is shown, stored or put out keeps the name instead.
+A value of `env` may be a credential, so shown, stored and output texts keep the placeholder's name.
 """
 
 from __future__ import annotations

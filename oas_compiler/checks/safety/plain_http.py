@@ -1,4 +1,4 @@
-"""What leaves the machine is encrypted.
+"""Requests that leave the machine are encrypted.
 
 "url": "http://api.example.com/items"      ->  OAS209 (warning)
 "url": "https://api.example.com/items", "http://localhost:8000/items"

@@ -1,9 +1,9 @@
-"""A risk class is a text; what is none is no class at all, and protects nothing.
+"""A risk class is a text; a value of another type protects nothing.
 
     "riskClass": ["email_send"]     ->  OAS214
     "riskClass": "email_send"
 
-Also in the entries of `gateSteps`.  `null` is as good as no key.
+Also in the entries of `gateSteps`.  `null` counts as a missing key.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def risk_class_type(subject: Subject, report: Report) -> None:
 
 
 def _list_risk_classes(component: Written) -> Iterator[tuple[JsonValue, str]]:
-    """What a component and its `gateSteps` give as risk class."""
+    """The values of `riskClass` of a component and its `gateSteps`."""
     about = component.cinatra
     if not about:
         return

@@ -1,9 +1,9 @@
-"""What a person is shown at a gate holds no credential.
+"""A gate shows no credential to a person.
 
     a gate input "bearer_token", an edge from "api_key" into a gate,
     an OutputMessageNode with "{{ access_token }}"                     ->  OAS211
 
-What a gate shows goes to a browser, into events and into the record of the decision.
+The values of a gate go to a browser, into events and into the record of the decision.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def is_secret_name(name: str) -> bool:
 def _find_shown_secrets(
     flow: FlowIR, node: InputMessageNode | OutputMessageNode, subject: Subject
 ) -> Iterator[tuple[str, Place]]:
-    """Names of credentials that reach the person, with where each comes in."""
+    """Names of credentials that reach the person, each with its place."""
     titles = {port.title for port in node.inputs if is_secret_name(port.title)}
     for port in node.inputs:
         if port.title in titles:

@@ -1,11 +1,11 @@
-"""A call whose tool or address says that it sends has the class of a send.
+"""A call whose tool or address names a send has a send class.
 
     "tool": "slack_message_send", riskClass "write"      ->  OAS234: write message_send
     "url": "…/press/publish", no riskClass               ->  OAS234: write press_publish
     "id": "send_newsletter", riskClass "read_only"       ->  OAS234: write newsletter_send
     "tool": "list_sent_mails", "tool": "blog_post_create", "url": "…/posts"
 
-Without the class nothing asks a person first, and a call that is made twice is not told apart.
+Without a send class no gate is required before the call.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _ENDING: Final = {
 }  # fmt: skip
 """Verb in the name of a call → the ending of its class."""
 _NOUNS: Final = frozenset({"post", "broadcast", "tweet"})
-"""Words that are a thing unless they end the name."""
+"""Words that name a thing, not an action, unless they end the name."""
 _READS: Final = frozenset(
     {
         "get", "list", "read", "fetch", "find", "search", "load", "parse", "check", "preview",
@@ -40,7 +40,7 @@ _READS: Final = frozenset(
         "settings", "config", "history", "url", "id", "ids",
     }
 )  # fmt: skip
-"""First or last words of calls that only speak of a send."""
+"""First or last words of calls that only read or list sends."""
 _WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 _LONGEST: Final = 200
 _LOST_BLOCK: Final = "misspelt cinatra"
@@ -68,7 +68,7 @@ def send_under_lesser_class(subject: Subject, report: Report) -> None:
         if (node.pointer, "riskClass") in slips or not _collect_outside_keys(node).isdisjoint(
             _LOST
         ):
-            continue  # OAS133, OAS213, OAS250: it has a class, and nobody reads it
+            continue  # OAS133, OAS213, OAS250: the class is written where no host reads it
         risks = [node.cinatra.get("riskClass"), tool.cinatra.get("riskClass") if tool else None]
         if not all(map(_is_lesser, risks)):
             continue
@@ -93,7 +93,7 @@ def _collect_outside_keys(node: Written) -> set[str]:
 
 
 def _is_lesser(risk: JsonValue) -> bool:
-    """Whether a class is none of a send; one that nobody knows, or no text, has its own finding."""
+    """Whether a known class is no send class; an unknown class has its own finding."""
     if risk is None or risk == "":
         return True
     return isinstance(risk, str) and is_known(risk) and not means_send(risk)
@@ -112,7 +112,7 @@ def _tool_of(node: Written, tools: dict[str, Written]) -> Written | None:
 
 
 def _list_called_names(node: Written, tool: Written | None) -> Iterator[tuple[str, str, str]]:
-    """(what the node does in words, the name to judge, where it stands)."""
+    """(the node's action in words, the name to judge, its place)."""
     if tool is not None:
         yield f'runs the tool "{tool.text("name")[:80]}"', tool.text("name"), tool.at("name")
     data = node.value.get("data")
@@ -140,7 +140,7 @@ def _last_part(url: str) -> str:
 
 
 def _find_sending_name(named: tuple[str, str, str]) -> tuple[str, str, str] | None:
-    """(words, pointer, class to write) where the name says a send."""
+    """(words, pointer, class to write) where the name means a send."""
     what, name, pointer = named
     if "{{" in name or len(name) > _LONGEST:
         return None

@@ -1,4 +1,4 @@
-"""Values of a run decide what is asked, not whom.
+"""Values of a run never decide the host of a call.
 
 "url": "https://{{ tenant }}.example.com/items", "url": "{{ url }}"      ->  OAS210 (warning)
 "url": "https://example.com/items/{{ tenant }}", "url": "{{TENANT_URL}}/items"
@@ -36,6 +36,6 @@ def templated_host(subject: Subject, report: Report) -> None:
 
 
 def _is_misspelt(url: str, inputs: tuple[str, ...]) -> bool:
-    """Whether the platform's own name stands there in small letters, which OAS081 says."""
+    """Whether the platform's placeholder is written in small letters, which OAS081 reports."""
     name = url.removeprefix("{{").partition("}}")[0].strip()
     return name not in {*inputs, PLATFORM} and name.upper() == PLATFORM

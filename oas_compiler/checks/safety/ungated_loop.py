@@ -1,4 +1,4 @@
-"""A loop of a plain Agent Spec flow that no gate bounds: allowed, but worth a word.
+"""A loop of a plain Agent Spec flow without a gate: allowed, but reported as a warning.
 
     ask_model → check → ask_model, no gate on the way     ->  OAS202 (warning)
 

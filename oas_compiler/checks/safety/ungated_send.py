@@ -1,10 +1,10 @@
-"""Nothing acts on the world outside before a person was asked, whatever way a run takes.
+"""On every way of a run, a gate comes before a node that acts on the world outside.
 
     start → draft → send                                     ->  OAS200 at "send"
     start → draft → gate → send
     start → check ─yes→ gate → send, check ─no→ send         ->  OAS200: start → check → send
 
-What counts as a send, and as a way to it: open_sends.py.
+`control/open_sends.py` defines sends and the ways to them.
 """
 
 from __future__ import annotations

@@ -1,10 +1,11 @@
-"""A risk class is one of the words that a host knows; any other protects nothing.
+"""A risk class is one of the words that a host knows; any other class protects nothing.
 
     "riskClass": "email-send"     ->  OAS213 (warning), did you mean "email_send"?
     "riskClass": "email_send"
 
-Known are the words of Cinatra's agents and documents, and everything that ends with `_send`,
-`_publish`, `_post` or `_delete`.  Beside `metadata.cinatra` no class is read.  A send under another spelling is one for OAS200 all the same.
+Known are the words of Cinatra's agents and documents, and every class that ends with `_send`,
+`_publish`, `_post` or `_delete`.  Beside `metadata.cinatra` no class is read.  A send under another
+spelling is one for OAS200 all the same.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What nobody can have meant: values that never arrive, names that nothing reads, messages that break."""
+"""Obvious mistakes: values that never arrive, names without effect, messages that break."""
 
 from __future__ import annotations
 

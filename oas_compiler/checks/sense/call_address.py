@@ -54,13 +54,15 @@ def call_address(subject: Subject, report: Report) -> None:
 
 
 def uncallable(url: str) -> tuple[str, str] | None:
-    """What is wrong with the form of an address, and what to write; `None` for one that may do."""
+    """The flaw in the form of an address, and the remedy; `None` for an address that may be
+    valid.
+    """
     plain = _PLACEHOLDER.sub("x", url)
     return _find_url_flaw(url, plain) or _find_origin_flaw(url, plain)
 
 
 def _find_url_flaw(url: str, plain: str) -> tuple[str, str] | None:
-    """Signs that no address has."""
+    """Characters that no address contains."""
     if not plain.strip():
         return "has an empty url", 'write "https://…", or "{{CINATRA_BASE_URL}}/…"'
     if plain != plain.strip():
@@ -75,7 +77,7 @@ def _find_url_flaw(url: str, plain: str) -> tuple[str, str] | None:
 
 
 def _find_origin_flaw(url: str, plain: str) -> tuple[str, str] | None:
-    """What stands where scheme and host belong."""
+    """A wrong scheme or host."""
     if _BASE_BEHIND.match(url):
         hint = "write {{CINATRA_BASE_URL}} once, at the beginning: it has its scheme with it"
         return "has a url with the platform behind its beginning", hint

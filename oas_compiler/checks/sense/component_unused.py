@@ -34,7 +34,7 @@ _REFERENCES: Final = (
 )
 def component_unused(subject: Subject, report: Report) -> None:
     if subject.unread(*_REFERENCES):
-        return  # what a reference that cannot be followed means may be one of these
+        return  # a broken reference may mean one of these components
     used = {text.value for text in subject.texts if text.keys[-1:] == (REFERENCE,)}
     for component in subject.components:
         defined = component.value.get(DEFINITIONS)

@@ -1,4 +1,4 @@
-"""The default of a flow's input is the one that a run takes.
+"""A run uses the default that the flow's input declares.
 
     Flow "inputs": [{"title": "tone", "default": "plain"}]
     StartNode "inputs": [{"title": "tone", "default": "warm"}]      ->   OAS254: always "warm"

@@ -1,4 +1,4 @@
-"""Every data edge says something of its own.
+"""No data edge repeats or crosses another data edge.
 
 write.text → send.body, twice                           ->   OAS249
 write.subject → send.body and write.body → send.subject ->   OAS249: crossed

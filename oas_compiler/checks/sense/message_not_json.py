@@ -1,4 +1,4 @@
-"""A message that is written as JSON is JSON, whatever the values that are put into it.
+"""A message that is written as JSON stays JSON with every value.
 
     {"subject": {{ subject | tojson }}}      ->   fine
     {"subject": {{ subject }}}               ->   OAS239: a text without quotes
@@ -64,7 +64,7 @@ def message_not_json(subject: Subject, report: Report) -> None:
 
 
 def _find_json_problem(message: str, node: Node) -> tuple[str, str] | None:
-    """What is wrong, and the cure; `None` for a message that is JSON, or was not meant as such."""
+    """The problem and the fix; `None` for a message that is JSON, or was not meant as JSON."""
     text = _COMMENT.sub("", message)
     if len(text) > _LONGEST or "{%" in text or _LOOKS_LIKE_JSON.match(text) is None:
         return None

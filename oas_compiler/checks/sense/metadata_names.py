@@ -1,4 +1,4 @@
-"""What the metadata of a flow names is there.
+"""The names in the metadata of a flow exist.
 
 "reentrantGate": "review_txt", and the flow has the gate "review_text"   ->   OAS250
 "metadata": {"cinatr": {…}}                                              ->   OAS250 did you mean "cinatra"?
@@ -69,7 +69,7 @@ _Named: TypeAlias = "tuple[Written, str, str, str]"
 
 
 def _check_artifact_names(subject: Subject) -> Iterator[_Named]:
-    """What an output says that its artifact is made from is an output of the same node."""
+    """The source of an output's artifact is an output of the same node."""
     for end in subject.of_type("EndNode", "Flow"):
         titles = end.titles("outputs")
         for index, item in enumerate(end.items("outputs")):
@@ -90,7 +90,7 @@ def _check_artifact_names(subject: Subject) -> Iterator[_Named]:
 
 
 def _check_package_names(subject: Subject) -> Iterator[_Named]:
-    """A node that says whose it is does not almost name its own package."""
+    """A node's package name is not a misspelling of its own package's name."""
     own = subject.root.cinatra.get("packageName") if subject.root is not None else None
     if not isinstance(own, str):
         return

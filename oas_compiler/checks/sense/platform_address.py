@@ -1,4 +1,4 @@
-"""An address of the platform is spelt as the platform spells it.
+"""Addresses of the platform are spelt correctly.
 
 "{{CINATRA_URL}}/api/llm-bridge"          ->   OAS242: CINATRA_BASE_URL
 "{{CINATRA_BASE_URL}}/api/llm-brige"      ->   OAS242: llm-bridge
@@ -63,7 +63,7 @@ def platform_address(subject: Subject, report: Report) -> None:
         if not url or len(url) > LONGEST or meant_placeholder(url):
             continue
         found = _find_misspelt_address(url)
-        # a selection that asks the wrong route is OAS154's finding
+        # a selection that calls the wrong route is OAS154
         if found and not (found[1].endswith(RESOLVE) and node.flow in pretenders):
             wrong, meant = found
             report(

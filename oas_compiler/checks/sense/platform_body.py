@@ -1,10 +1,10 @@
-"""What a call of the platform sends has the keys that its route reads.
+"""The body of a platform call has the keys that its route reads.
 
     to llm-bridge   {"user": …, "sytem": …}              ->   OAS247 did you mean "system"?
     to llm-bridge   {"system": …}                        ->   OAS247: the route needs "user"
     to passthrough  {"input": …, "agent_run_id": …}      ->   OAS247: the route needs "tool"
 
-Further keys are a host's own, and are told only where they are almost one that is missing.
+Further keys may belong to a host; they are reported only if they resemble a missing key.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def platform_body(subject: Subject, report: Report) -> None:
 
 
 def _list_undeclared_keys(subject: Subject) -> Iterator[str]:
-    """Keys that the root flow does not ask for: where it does, OAS122 and OAS123 speak of them."""
+    """Keys that the root flow does not declare; declared keys are checked by OAS122 and OAS123."""
     block = subject.root.cinatra if subject.root is not None else {}
     for key, asked_by in (("cinatra_llm", "llm"), ("toolbox_ids", "toolboxes")):
         if not block.get(asked_by):
@@ -95,7 +95,7 @@ def _is_there(name: str, data: Mapping[str, object]) -> bool:
 
 
 def _find_misspelt_keys(data: Mapping[str, object], takes: tuple[str, ...]) -> dict[str, str]:
-    """Misspelt key → the one that was meant, which is not there."""
+    """Misspelt key → the missing key that was meant."""
     absent = [name for name in takes if name not in data]
     found: dict[str, str] = {}
     for key in list(data)[:_MOST]:

@@ -1,4 +1,4 @@
-"""What a call of the platform sends is of the kind that its route reads.
+"""The values in a platform call have the types that its route reads.
 
 to llm-bridge, "max_steps": "six" or 200           ->   OAS253: a whole number from 1 to 20
 "toolbox_ids": ["web_serch"]                       ->   OAS253 did you mean "web_search"?

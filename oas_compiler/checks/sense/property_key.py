@@ -1,9 +1,9 @@
-"""A key of an input or output is not a misspelling of one that is read.
+"""No key of an input or output is a misspelling of a known key.
 
     {"title": "tone", "type": "string", "defualt": "plain"}    ->   OAS245 did you mean "default"?
     {"title": "tone", "type": "string", "x-order": 2}          ->   fine: schemas take further keys
 
-Where the right key is there as well, the other one is the author's own.
+If the right key is there as well, the similar key belongs to the author.
 """
 
 from __future__ import annotations

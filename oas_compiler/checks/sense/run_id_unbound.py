@@ -71,7 +71,7 @@ def _look_at_inputs(flow: FlowIR, node: Node, gaps: Gaps, report: Report) -> Non
                 hint=f'add a data edge from "{_choose_run_id_title(flow)}" of the StartNode to "{port.title}"',
             )
         for edge in edges:
-            # of an ApiNode's agent_run_id OAS120 says more
+            # an ApiNode's agent_run_id is checked by OAS120
             if isinstance(node, FlowNode) or port.title != RUN_ID:
                 _look_at_source(flow, edge, gaps, report)
 
@@ -99,14 +99,14 @@ def _names_run(node: Node) -> bool:
 
 
 def _choose_run_id_title(flow: FlowIR) -> str:
-    """What the flow's StartNode calls the id of the run."""
+    """The StartNode's name for the id of the run."""
     start = flow.by_id.get(flow.start)
     titles = [port.title for port in start.inputs] if start is not None else []
     return next((name for name in NAMES if name in titles), GIVEN[0])
 
 
 def _find_literal_ids(node: Written) -> Iterator[tuple[str, str, str]]:
-    """(key, value, pointer) of ids that are no placeholder, at any depth of the body."""
+    """(key, value, pointer) of literal ids, at any depth of the body."""
     data = node.value.get("data")
     is_trigger = isinstance(data, dict) and data.get("tool") == TRIGGER_TOOL
     names = (*NAMES, *_OF_A_TRIGGER) if is_trigger else NAMES

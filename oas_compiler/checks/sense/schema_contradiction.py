@@ -79,7 +79,7 @@ def schema_contradiction(subject: Subject, report: Report) -> None:
 
 
 def _find_schema_flaws(schema: JsonValue, pointer: str, *, is_port: bool) -> Iterator[Flaw]:
-    """What is wrong with a schema and with those in it; a document's depth is bounded."""
+    """The flaws of a schema and its subschemas; a document's depth is bounded."""
     if not isinstance(schema, dict):
         return
     yield from contradictions(schema, pointer, is_port=is_port)

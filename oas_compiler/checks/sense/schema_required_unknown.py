@@ -1,4 +1,4 @@
-"""What a schema requires is a property that it names.
+"""The required properties of a schema are among its properties.
 
     {"properties": {"verdict": …}, "required": ["verdikt"]}                         ->   OAS240
     {"properties": {}, "required": ["note"], "additionalProperties": false}         ->   OAS240

@@ -1,4 +1,4 @@
-"""What contradicts itself in one schema; no rule itself, and nothing about the schemas in it.
+"""Contradictions within one schema, without its subschemas.  Not a rule itself.
 
 {"minimum": 9, "maximum": 3}                       no value fits both
 {"enum": ["a", "b"], "const": "c"}                 no value fits both
@@ -55,7 +55,7 @@ _MOST: Final = 200
 def contradictions(
     schema: Mapping[str, JsonValue], pointer: str, *, is_port: bool
 ) -> Iterator[Flaw]:
-    """Everything that is wrong with a schema alone; `is_port`: it is an input or an output."""
+    """All contradictions of a schema alone; `is_port`: it describes an input or an output."""
     yield from _check_bounds(schema, pointer)
     yield from _check_enum(schema, pointer, is_port=is_port)
     yield from _check_type_list(schema.get("type"), f"{pointer}/type")

@@ -1,4 +1,4 @@
-"""Every schema that a person's answer is checked against is a JSON Schema that can be checked.
+"""Every schema for a person's answer is a usable JSON Schema.
 
 an inputMessageSchema with "type": "strng", a broken pattern or a remote $ref   ->   OAS093
 """
@@ -65,7 +65,7 @@ class _Given:
     name: str
     schema: JsonValue
     pointer: str
-    """Where it is written; empty where it is put together from several places."""
+    """Place of the schema; empty where it is composed from several places."""
 
 
 def _list_answer_schemas(node: InputMessageNode) -> Iterator[_Given]:

@@ -77,7 +77,7 @@ def _find_loose_branches(node: Node, leaving: Counter[str]) -> list[str]:
     # an edge without from_branch may mean any of them
     if leaving[_UNNAMED] >= len(loose) and _UNNAMED in wrong:
         return []
-    # the only way out is what a wrong name of one means
+    # a wrong branch name must mean the only way out
     if len(node.branches) == 1 and wrong:
         return []
     meant = meant_by(wrong, loose)

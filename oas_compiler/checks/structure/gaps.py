@@ -1,9 +1,9 @@
-"""What the unreadable parts of a flow explain, so that one flaw makes one finding.
+"""The findings that unreadable parts of a flow explain, so that one flaw makes one finding.
 
     an edge whose "to_node" names nothing      ->  its branch does lead somewhere
     an entry of `nodes` that names nothing     ->  an edge to a node that is not listed is no news
 
-Not a rule.  In: a flow.  Out: questions that the rules about something absent ask first.
+Not a rule.  In: a flow.  Out: answers for the rules about missing parts, which ask here first.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def unlisted(flow: FlowIR) -> Mapping[str, Place]:
 
 
 def meant_by(wrong: Collection[str], known: Collection[str]) -> frozenset[str]:
-    """The names among `known` that misspelt ones mean: what they lack has its finding."""
+    """The names among `known` that misspelt names mean; a finding reports the misspelling."""
     # a handful of wrong names is worth a comparison, hundreds are not
     if not wrong or len(wrong) * len(known) > _MOST_PAIRS:
         return frozenset()

@@ -1,4 +1,4 @@
-"""What only the host may set is no input of a flow.
+"""No input of a flow has the name of a governed key.
 
 a StartNode input "bearer_token", or a data edge into "approval_policy"   ->   OAS091
 """

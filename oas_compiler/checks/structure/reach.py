@@ -1,4 +1,4 @@
-"""Which nodes control can come to, and from which it can come to an end.
+"""The nodes that control can reach, and the nodes from which control can reach an end.
 
     start -> a -> end, b -> end      Reach(flow).reached == {"start", "a", "end"}
 

@@ -1,4 +1,4 @@
-"""Edges that stand the wrong way round: their ends were taken for each other.
+"""Reversed edges, whose ends were confused.
 
     start → write → end, and an edge show → write where write → show is meant
         ->  one finding at that edge, and none about the branch of "write" that leads nowhere
@@ -15,7 +15,7 @@ from oas_compiler.ir import DataEdge, EndNode, FlowIR, Node, Route, StartNode
 
 
 def turned_routes(flow: FlowIR) -> frozenset[Route]:
-    """Control edges that would be right the other way round, and are wrong as they are."""
+    """Control edges that are wrong, but would be right when reversed."""
     leaving = Counter((route.source, route.branch) for route in flow.routes)
     arriving = Counter(route.target for route in flow.routes)
 
@@ -35,7 +35,7 @@ def turned_routes(flow: FlowIR) -> frozenset[Route]:
 
 
 def turned_links(flow: FlowIR, titles: Titles) -> frozenset[DataEdge]:
-    """Data edges whose ports are there the other way round, and not as they are."""
+    """Data edges whose ports exist only when the edge is reversed."""
 
     def is_turned(edge: DataEdge) -> bool:
         source, target = flow.by_id.get(edge.source), flow.by_id.get(edge.target)

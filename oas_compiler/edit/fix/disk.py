@@ -1,4 +1,4 @@
-"""What a file on disk is: which one, and whether `--fix` may write it.
+"""The identity of a file on disk, and whether `--fix` may write it.
 
 identity("link.json") == identity("oas.json")    a link, symbolic or hard, is the file itself
 refusal("locked.json")                           ->  "locked.json is read-only"
@@ -19,7 +19,7 @@ _ANY_WRITER: Final = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
 
 
 def identity(file: str) -> Identity | None:
-    """Device and number of the file behind a name; `None` where there is none."""
+    """Device and number of the file behind a name; `None` where there is no file."""
     try:
         about = Path(file).stat()
     except (OSError, ValueError):
@@ -35,7 +35,7 @@ def refusal(file: str) -> str:
         return f"{file} cannot be read"
     if not stat.S_ISREG(about.st_mode):
         return f"{file} is no ordinary file"
-    # Whoever took the write permission from everybody meant root, too.
+    # A file without any write permission is not written by root either.
     if not about.st_mode & _ANY_WRITER or not os.access(file, os.W_OK):
         return f"{file} is read-only"
     return ""

@@ -1,16 +1,16 @@
-"""Which fixes of a flow help: they are tried on the text, and the result is checked.
+"""Finds the fixes of a flow that help: tries them on the text and checks the result.
 
-In: a flow file whose findings carry fixes.  Out: the new bytes of each file, not written yet, what
-was mended, what was left out and why, and what remains to be found.
+In: a flow file whose findings carry fixes.  Out: the new bytes of each file, not written yet; the
+applied fixes; the fixes that were left out and why; and the remaining findings.
 
     work = Mending()
     work.mend("agents/email/cinatra/oas.json")
     work.changes()      ->  [Change(file="agents/email/cinatra/oas.json", before=b"…", after=b"…")]
 
-A fix is left out unless the new text reads back as the old value with its edits made, every finding
-that it was made for is gone, and no rule finds more than it did.  Flows of one package share its package.json: a `Mending`
-builds each change on the ones before it.  A file that has several names is mended under the first
-of them, and one that must not be written not at all.
+A fix is left out unless the new text decodes to the old value with the fix's edits, the findings of
+the fix are gone, and no rule finds more than before.  Flows of one package share its package.json:
+a `Mending` builds each change on the changes before it.  A file with several names is fixed under
+its first name; a file that must not be written is not fixed.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ NOT_READ_BACK: Final = "the changed text would not be read as it was meant"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """What would become of one file."""
+    """The planned new content of one file."""
 
     file: str
     before: bytes
@@ -58,17 +58,17 @@ class Mending:
 
     env: Mapping[str, str] | None = None
     wanted: Callable[[Finding], bool] = lambda _finding: True
-    """Which findings are to be mended."""
+    """The findings to fix."""
     mended: list[Finding] = field(default_factory=list)
     left_out: list[LeftOut] = field(default_factory=list)
     _found: dict[str, bytes] = field(default_factory=dict)
     _after: dict[str, bytes] = field(default_factory=dict)
     _names: dict[Identity, str] = field(default_factory=dict)
-    """The first name of every file that was met."""
+    """File → the first name under which it was met."""
     _tried: set[tuple[str, str, str]] = field(default_factory=set)
 
     def check(self, flow: str) -> list[Finding]:
-        """The findings of a flow as it would be after all changes so far."""
+        """The findings of a flow with all planned changes."""
         return list(check(flow, env=self.env, unsaved=self._after))
 
     def mend(self, flow: str) -> None:
@@ -90,7 +90,7 @@ class Mending:
             self._mend_flow(flow, tried)
 
     def changes(self) -> list[Change]:
-        """The files that become others, in the order in which they were met."""
+        """The changed files, in the order in which they were met."""
         return [
             Change(file=file, before=self._found[file], after=after)
             for file, after in self._after.items()
@@ -98,7 +98,7 @@ class Mending:
         ]
 
     def _remember_file(self, file: str) -> bool:
-        """Remember what is in the file now; False when it is no text that can be changed."""
+        """Remember the file's content; False where it is no text that can be changed."""
         if file in self._after:
             return True
         try:
@@ -117,7 +117,9 @@ class Mending:
         return file if known is None else self._names.setdefault(known, file)
 
     def _leave_to(self, first: str, findings: Sequence[Finding]) -> None:
-        """The fixes of a second name of a file; those that the first name has, too, are made."""
+        """Handle the fixes under a second name of a file; fixes that the first name also has are
+        applied.
+        """
         why = f"it is the same file as {first}; check it alone"
         known = [replace(one, file=first) for one in findings]
         left = [
@@ -131,7 +133,7 @@ class Mending:
         self.left_out += [LeftOut(one, why) for one in findings if one.file == file]
 
     def _mend_flow(self, flow: str, tried: list[Finding]) -> None:
-        # The text that was read just now may not be the one that the findings are about.
+        # The file may have changed between its check and this read.
         before = self.check(flow)
         trial = _Trial(self, flow, before)
         trial.add([finding for finding in tried if finding in before])
@@ -176,7 +178,7 @@ class _Trial:
             self.add(fitting[middle:])
 
     def _select_fitting(self, fixes: list[Finding]) -> list[Finding]:
-        """Those of `fixes` whose edits fit the text, each other, and what was taken."""
+        """Those of `fixes` whose edits fit the text, each other, and the accepted fixes."""
         chosen = {file: rewriting.chosen() for file, rewriting in self._rewritings.items()}
         for finding in self.taken:
             chosen[finding.file].take(finding.fix)
@@ -211,7 +213,7 @@ class _Trial:
         return texts
 
     def _reads_back(self, texts: dict[str, bytes], fixes: list[Finding]) -> bool:
-        """Whether each new text is read as its old value with the edits made."""
+        """Whether each new text decodes to its old value with the edits."""
         for file in dict.fromkeys(finding.file for finding in fixes):
             edits = [edit for one in fixes if one.file == file for edit in one.fix]
             if file not in self._values:

@@ -1,12 +1,11 @@
-"""New text on disk: all of it or none of it, and never over somebody else's change.
+"""Writes new text to disk, completely or not at all, and never over another program's change.
 
     write([Change(file="oas.json", before=b"…", after=b"…")])
 
-A file is replaced by another one that is complete, with the same owner, group, mode and extended
-attributes.  Where that would make it another file than it was (it has several names, or its owner
-cannot be kept), it is written in place, and a copy of the old text lies beside it meanwhile.
-Where its name is a symbolic link, the link stays and its target changes; a link that leads out of
-a package is not written through.
+A file is replaced by a complete new file with the same owner, group, mode and extended attributes.
+A file that has several names, or whose owner cannot be kept, is written in place instead; a copy of
+the old text lies beside it meanwhile.  Where the name is a symbolic link, the link stays and its
+target changes; a link that leads out of a package is refused.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from oas_compiler.text.files import read_unlinked, real_file, without_link
 
 
 class CannotWrite(Exception):
-    """A file is not what was checked any more, or must not be written; it stays as it is."""
+    """A file has changed since its check, or must not be written; it stays as it is."""
 
 
 def write(changes: Iterable[Change]) -> None:
@@ -48,7 +47,7 @@ def write(changes: Iterable[Change]) -> None:
 
 
 def _resolve_target(change: Change) -> Path:
-    """Where the text of a change goes to; no part of the path is a link then."""
+    """The path to write to, in which no part is a link."""
     try:
         return real_file(change.file)
     except OSError:
@@ -69,7 +68,7 @@ def _write_file(path: Path, change: Change) -> None:
     written = _write_temp_file(path, change.after)
     try:
         if about.st_nlink == 1 and _looks_like(written, path, about):
-            # Once more, as late as can be: nothing but the rename comes after.
+            # Checked again as late as possible: only the rename comes after.
             _refuse_if_changed(path, change)
             written.replace(path)
             return
@@ -100,7 +99,7 @@ def _looks_like(written: Path, path: Path, about: os.stat_result) -> bool:
     try:
         if (own.st_uid, own.st_gid) != (about.st_uid, about.st_gid):
             os.chown(written, about.st_uid, about.st_gid)
-        # After the owner: a change of owner takes the bits for set-user-id away.
+        # After the owner, because a change of owner removes the bits for set-user-id.
         shutil.copystat(path, written)
         os.utime(written)
     except OSError:
@@ -109,18 +108,18 @@ def _looks_like(written: Path, path: Path, about: os.stat_result) -> bool:
 
 
 def _write_in_place(path: Path, change: Change, about: os.stat_result) -> None:
-    """The same file with new text; what it held comes back if the disk refuses."""
+    """Write new text into the same file; the old text is restored if the disk refuses."""
     _refuse_if_changed(path, change)
     kept = _write_temp_file(path, change.before)
     try:
         _overwrite_file(path, change.after)
     except BaseException:
-        _overwrite_file(path, change.before)  # where this fails, too, the copy stays
+        _overwrite_file(path, change.before)  # if this fails too, the copy stays
         kept.unlink()
         raise
     kept.unlink()
     if stat.S_IMODE(path.stat().st_mode) != stat.S_IMODE(about.st_mode):
-        with contextlib.suppress(OSError):  # not the owner: the system took a bit away
+        with contextlib.suppress(OSError):  # not the owner: the system removed a bit
             path.chmod(stat.S_IMODE(about.st_mode))
 
 

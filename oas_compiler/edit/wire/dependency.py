@@ -1,4 +1,4 @@
-"""What package.json says of an agent with context slots: the selection agent, and that it asks.
+"""The entries of package.json for an agent with context slots: the selection agent, and gates.
 
 "cinatra": {"agentDependencies": {}, "hasApprovalGates": false}
     ->  "cinatra": {"agentDependencies": {"@cinatra-ai/context-selection-agent": "^0.1.1"},
@@ -19,13 +19,13 @@ from oas_compiler.package.package import Package
 from oas_compiler.text.source import Source
 
 RANGE: Final = "^0.1.1"
-"""The first published version whose subflow is the one that is written here, and its patches."""
+"""The first published version with the subflow that is written here, and its patches."""
 
 
 def manifest_edits(
     manifest: Source, wanted: str = RANGE, *, selects: bool, asks: bool
 ) -> tuple[Edit, ...]:
-    """The edits of package.json; none where it says so already, with whatever range.
+    """The edits of package.json; empty where it has the entries already, with any range.
 
     selects: the package's own flow declares slots, so that it depends on the selection agent.
     asks:    a person chooses for one of its slots, which is a gate.
@@ -47,7 +47,7 @@ def _add_dependency(after: dict[str, JsonValue], package: Package, wanted: str) 
     listed = list(dependency_pointers(package))
     cinatra = after.setdefault("cinatra", {})
     if not isinstance(cinatra, dict):
-        return  # OAS198 says so
+        return  # OAS198 reports it
     if not listed:
         entries = cinatra.setdefault("agentDependencies", {})
         if isinstance(entries, dict):
@@ -58,7 +58,7 @@ def _add_dependency(after: dict[str, JsonValue], package: Package, wanted: str) 
 
 
 def _give_range(cinatra: dict[str, JsonValue], pointer: str, wanted: str) -> None:
-    """An entry that has no range gets one."""
+    """Add a range to an entry without a range."""
     _, _, key, name = pointer.split("/", 3)
     entries = cinatra[key]
     if isinstance(entries, dict):

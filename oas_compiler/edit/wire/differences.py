@@ -1,11 +1,11 @@
-"""The edits that make one JSON document of another, as few and as small as its text allows.
+"""The fewest and smallest edits that turn one JSON document into another.
 
     {"nodes": [{"ref": "start"}, {"ref": "end"}]}
     {"nodes": [{"ref": "start"}, {"ref": "brand"}, {"ref": "end"}]}
         ->  Edit("/nodes/1/ref", "brand"), Edit("/nodes/-", {"ref": "end"})
 
-An element put into the middle of a list moves the ones behind it, place by place: what was written
-around each of them stays as the author wrote it.
+Inserting an element into a list moves the later elements place by place, so that the text around
+each place stays as the author wrote it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A flow document with its context slots wired: subflow, FlowNode, inputs, control and data edges.
 
-In: the document as plain JSON, which is changed in place, and what is `Ready` to be wired.
+In: the document as plain JSON, which is changed in place, and the slots that are `Ready`.
 
     start → write → end     ->     start → context_brand → context_voice → write → end
 
@@ -31,19 +31,19 @@ from oas_compiler.rewriting.spans import keys_of
 
 _RUN: Final = "cinatra_run_id"
 _OLD_RUN: Final = "agent_run_id"
-"""What six public flows call the run; a flow has one of the two."""
+"""The name of the run's input in six public flows; a flow has one of the two names."""
 _PROJECT: Final = "projectId"
 
 _Component = dict[str, JsonValue]
 
 
 class CannotPlace(Exception):
-    """Something that is added to is neither an object nor a list; the message names its key."""
+    """A value that must be extended is neither an object nor a list; the message names its key."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ready:
-    """The slots of one flow, with nothing in their way."""
+    """The slots of one flow that can be wired."""
 
     flow: FlowIR
     package: str
@@ -55,7 +55,7 @@ def place_slots(document: JsonValue, ready: Ready, flows: Sequence[FlowIR]) -> N
     """Wire `ready.slots`; `flows` are all flows of the document, the root first.
 
     Raises:
-        CannotPlace: when the document has something else where a list or an object belongs.
+        CannotPlace: when the document has another value where a list or an object belongs.
 
     """
     _Placing(document, ready.flow).wire(ready)
@@ -65,7 +65,7 @@ def place_slots(document: JsonValue, ready: Ready, flows: Sequence[FlowIR]) -> N
 
 
 class _Placing:
-    """One flow of the document, and what is added to it."""
+    """One flow of the document, and the additions to it."""
 
     def __init__(self, document: JsonValue, flow: FlowIR) -> None:
         self._flow = flow
@@ -75,7 +75,7 @@ class _Placing:
 
     @property
     def run_input(self) -> str:
-        """What the flow calls its run."""
+        """The flow's name for the run's input."""
         titles = {port.title for port in self._flow.inputs}
         return _OLD_RUN if _OLD_RUN in titles and _RUN not in titles else _RUN
 
@@ -94,7 +94,7 @@ class _Placing:
             self._add_slot_edges(slot_id, consumers)
 
     def add_input(self, title: str, default: str) -> None:
-        """A hidden input of the flow and its StartNode; one that is there stays as it is."""
+        """Add a hidden input to the flow and its StartNode; an existing input stays."""
         start, flow = self._start, self._value
         lists = [(start, "inputs"), (start, "outputs"), (flow, "inputs")]
         present = [(owner, key) for owner, key in lists if key in owner]
@@ -109,7 +109,7 @@ class _Placing:
     def _about_start(self) -> _Component:
         """The StartNode's `metadata.cinatra`.
 
-        Without it every input that has no default is required; with it those that it lists are.
+        Without its list of required inputs, every input without a default is required.
         """
         metadata = _ensure_object(self._start, "metadata")
         is_said = "cinatra" in metadata
@@ -120,13 +120,15 @@ class _Placing:
         return about
 
     def carry(self, title: str, node: str, input_: str) -> None:
-        """A data edge from the StartNode."""
+        """Add a data edge from the StartNode."""
         start = self._flow.start
         name = f"{start}_{title}_to_{node}_{input_}"
         self._ensure_data_edges().append(data_edge(name, start, title, node, input_))
 
     def _list_nodes(self, ready: Ready) -> None:
-        """In `nodes`, the new ones stand before every consumer: the host's test reads the order."""
+        """Add the new nodes to `nodes` before every consumer, because the host's test reads the
+        order.
+        """
         nodes = _ensure_list(self._value, "nodes")
         order = [node.id for node in self._flow.nodes]
         users = [order.index(node) for _, consumers in ready.slots for node, _ in consumers]
@@ -162,7 +164,7 @@ class _Placing:
 
 
 def _list_screen(document: JsonValue) -> None:
-    """The root's hitlScreens names every renderer that a run can pause with (OAS177)."""
+    """Add the renderer to the root's hitlScreens, which names every renderer of a gate (OAS177)."""
     about = _ensure_object(_ensure_object(_locate_object(document, ""), "metadata"), "cinatra")
     screens = about.setdefault("hitlScreens", [])
     if isinstance(screens, list) and SELECTOR not in screens:
@@ -170,7 +172,7 @@ def _list_screen(document: JsonValue) -> None:
 
 
 def _hand_down(document: JsonValue, flow: FlowIR, flows: Sequence[FlowIR]) -> None:
-    """Run and project reach a flow from the flows around it, up to the root."""
+    """Pass run and project from the root through the outer flows to this flow."""
     inner = _Placing(document, flow)
     known = {port.title for port in flow.inputs}
     for outer in flows:
@@ -192,7 +194,7 @@ def _hand_down(document: JsonValue, flow: FlowIR, flows: Sequence[FlowIR]) -> No
 
 
 def _is_carried(document: JsonValue, outer: FlowIR, node: FlowNode, title: str) -> bool:
-    """Whether an edge was added before: a flow may hold several flows with slots."""
+    """Whether the edge exists already: a flow may contain several flows with slots."""
     edges = _ensure_list(_locate_object(document, outer.place.pointer), "data_flow_connections")
     return any(
         isinstance(edge, dict)
@@ -206,7 +208,7 @@ def _is_carried(document: JsonValue, outer: FlowIR, node: FlowNode, title: str) 
 
 
 def _locate_object(document: JsonValue, pointer: str) -> _Component:
-    """The object at a pointer; building the flow has found one there."""
+    """The object at a pointer; building the flow has found it."""
     found = document
     for key in keys_of(pointer):
         found = found[int(key)] if isinstance(found, list) else found[key]  # type: ignore[index]
@@ -215,7 +217,7 @@ def _locate_object(document: JsonValue, pointer: str) -> _Component:
 
 
 def _ensure_object(owner: _Component, key: str) -> _Component:
-    """The object under a key; none, or null, becomes an empty one."""
+    """The object under a key; a missing or null value becomes an empty object."""
     if owner.get(key) is None:
         owner[key] = {}
     found = owner[key]
@@ -225,7 +227,7 @@ def _ensure_object(owner: _Component, key: str) -> _Component:
 
 
 def _ensure_list(owner: _Component, key: str) -> list[JsonValue]:
-    """The list under a key; none, or null, becomes an empty one."""
+    """The list under a key; a missing or null value becomes an empty list."""
     if owner.get(key) is None:
         owner[key] = []
     found = owner[key]

@@ -1,13 +1,13 @@
-"""Which context slots lack a FlowNode, what uses each, and what the file becomes once they are wired.
+"""Plans the wiring of context slots: slots without a FlowNode, their consumers, and the edits.
 
-In: the `Source` of a flow.  Out: a `Plan`: what is wired, and the edits of the file; no slot to wire
-is a plan without edits.
+In: the `Source` of a flow.  Out: a `Plan`: the wired slots and the edits of the file; without a
+slot to wire, there are no edits.
 
     plan(source)  ->  Plan(wired=(Wired(slot="brand", flow="writer", consumers=(("write",
                            "contextSlotBindings"),)),), edits=(Edit(…), …))
 
 Error tree
-    CannotWire(Exception)    `.obstacles` says everything that stands in the way, and what to do
+    CannotWire(Exception)    `.obstacles` lists every obstacle, and the advice for it
 """
 
 from __future__ import annotations
@@ -35,26 +35,26 @@ class Wired:
 
     slot: str
     flow: str
-    """Id of the flow that declares it."""
+    """Id of the flow that declares the slot."""
     consumers: tuple[tuple[str, str], ...]
-    """Node and input of each that is fed with what is selected."""
+    """Node and input of each consumer of the selection."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What becomes of a flow file."""
+    """The planned change of a flow file."""
 
     wired: tuple[Wired, ...] = ()
     edits: tuple[Edit, ...] = ()
     root_has_slots: bool = False
     """Whether the package of the file needs the selection agent: its own flow declares slots."""
     asks: bool = False
-    """Whether a person chooses for a slot of the file that is wired, now or before."""
+    """Whether a person chooses for a wired slot of the file, wired now or before."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Obstacle:
-    """One reason for which a slot cannot be wired."""
+    """One reason why a slot cannot be wired."""
 
     message: str
     advice: str
@@ -63,7 +63,7 @@ class Obstacle:
 
 
 class CannotWire(Exception):
-    """Slots cannot be wired as the file is."""
+    """The slots of the file cannot be wired."""
 
     def __init__(self, obstacles: Sequence[Obstacle]) -> None:
         self.obstacles = tuple(obstacles)
@@ -71,7 +71,7 @@ class CannotWire(Exception):
 
 
 def plan(source: Source, *, only: str = "", package_name: str = "") -> Plan:
-    """How the slots of a flow are wired.
+    """The plan that wires the slots of a flow.
 
     Args:
         source: the flow file.
@@ -137,7 +137,7 @@ _Wanting = list[tuple[SlotFlow, list[Slot]]]
 
 
 def _list_unwired_slots(subject: Subject, only: str) -> _Wanting:
-    """The flows with slots that nothing selects for, and those slots."""
+    """The flows with unwired slots, and these slots."""
     known = {slot.id for found in subject.slot_flows for slot in found.slots}
     if only and only not in known:
         declared = ", ".join(f'"{one[:80]}"' for one in sorted(known)) or "none"
@@ -156,7 +156,7 @@ def _lacks_node(slot: Slot) -> bool:
 
 
 def _find_shared_slots(wanting: _Wanting) -> Iterator[Obstacle]:
-    """Slots that several flows of the file declare: whose FlowNode would it be?"""
+    """Slots that several flows of the file declare: the owner of the FlowNode is unclear."""
     owners: dict[str, list[str]] = {}
     for found, slots in wanting:
         for slot in slots:
@@ -173,7 +173,7 @@ def _find_shared_slots(wanting: _Wanting) -> Iterator[Obstacle]:
 def _find_flow_obstacles(
     found: SlotFlow, slots: Sequence[Slot], package: str
 ) -> Iterator[Obstacle]:
-    """What keeps a whole flow from being wired."""
+    """The obstacles that prevent wiring any slot of a flow."""
     flow = found.flow
     if not found.is_whole:
         yield Obstacle(
@@ -205,7 +205,7 @@ def _find_flow_obstacles(
 
 
 class _Look:
-    """One slot: who uses it, and what is wrong around it."""
+    """One slot: its users and its obstacles."""
 
     def __init__(self, subject: Subject, found: SlotFlow, slot: Slot) -> None:
         self._subject = subject
@@ -258,7 +258,7 @@ class _Look:
         return set(block) if isinstance(block, dict) else set()
 
     def _inputs(self) -> Iterator[Obstacle]:
-        """The two inputs of the slot, where the flow has them already."""
+        """The slot's two inputs, as far as the flow has them already."""
         defaults = {port.title: port.default for port in self._flow.inputs}
         slot_input, package_input = f"{self.slot.id}SlotId", f"{self.slot.id}ParentPackageName"
         if slot_input in defaults and defaults[slot_input] != Json.of(self.slot.id):

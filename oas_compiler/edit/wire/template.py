@@ -8,8 +8,8 @@ start → resolve_context → select_mode ─default→ emit_context_payload →
                                       │           → finalize_interactive → end
                                       └autonomous→ finalize_autonomous → end
 
-It has the shape that Cinatra's public agents carry (spec, section 6), key by key: a host finds the
-gate and the calls of a slot by these ids.
+The subflow equals the one in Cinatra's public agents (spec, section 6), key by key: a host finds
+the gate and the calls of a slot by these ids.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from oas_compiler.control.slots import (
 from oas_compiler.ir import JsonValue
 
 SELECTOR: Final = f"{SELECTION_AGENT}:context-selector"
-"""The renderer of the gate at which a person picks."""
+"""The renderer of the gate at which a person chooses."""
 _VERSION: Final = "26.1.0"
 
 _Component = dict[str, JsonValue]
@@ -56,12 +56,12 @@ _LOCAL: Final = (
 
 
 def node_id(slot_id: str) -> str:
-    """The FlowNode of a slot."""
+    """Id of a slot's FlowNode."""
     return f"context_{slot_id}"
 
 
 def subflow_id(slot_id: str) -> str:
-    """The flow that it runs."""
+    """Id of a slot's subflow."""
     return f"context-{slot_id}-subflow"
 
 
@@ -134,7 +134,7 @@ def text_input(title: str, default: str) -> _Component:
 
 
 def _list_data_edges() -> list[tuple[str, str, str, str]]:
-    """(name, source, what is carried, target) of every data edge."""
+    """(name, source, property, target) of every data edge."""
     found: list[tuple[str, str, str, str]] = []
     found += [(f"start_{one}_to_resolve", "start", one, "resolve_context") for one in SELECTION_INPUTS]  # fmt: skip
     found.append(("resolve_selectionMode_to_select", "resolve_context", "selectionMode", "select_mode"))  # fmt: skip
@@ -172,7 +172,7 @@ def _make_component(prefix: str, name: str) -> _Component:
 
 
 def _label_component(kind: str, label: str, fields: _Component) -> _Component:
-    """A component in the order of keys that Cinatra writes; its id is filled in by `_make_component`."""
+    """A component with its keys in Cinatra's order; `_make_component` fills in its id."""
     return {"component_type": kind, "id": "", "name": label, **fields}
 
 
@@ -308,7 +308,8 @@ def _describe_api_call(
 def _format_json_template(names: Sequence[str]) -> str:
     """A template that renders a JSON object of these inputs.
 
-    The comment in front is for upstream, which sees only bare placeholders; it renders to nothing.
+    The comment before it is for Cinatra's compiler, which sees only bare placeholders; it renders
+    to an empty text.
     """
     hint = " ".join(f"{{{{ {name} }}}}" for name in names)
     members = ",".join(f'"{name}":{{{{ {name} | tojson }}}}' for name in names)
@@ -316,7 +317,9 @@ def _format_json_template(names: Sequence[str]) -> str:
 
 
 def _list_identity_inputs() -> list[JsonValue]:
-    """For whom is selected; without a project everything outside of projects counts."""
+    """Inputs that name the run and the project; without a project, artifacts outside of projects
+    count.
+    """
     run, package, slot, project = SELECTION_INPUTS
     return [
         _make_text_property(run),

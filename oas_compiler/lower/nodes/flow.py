@@ -1,9 +1,9 @@
 """FlowNode: a real subgraph, so that a gate inside pauses the whole run and nothing runs twice.
 
-The function around the subgraph only maps values: the engine runs it again when the run is
-resumed, and the subgraph goes on from its own checkpoint.  What comes out is believed only where
-the subflow's own end has sealed it: a client of a graph server can write a status into the
-subflow's state, and leave it without a task.
+The function around the subgraph only maps values: the engine runs it again when the run is resumed,
+and the subgraph goes on from its own checkpoint.  The result counts only if the subflow's own end
+has sealed it: a client of a graph server could write a status into the subflow's state and leave it
+without a task.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def lower_flow_node(site: Site) -> Lowered:
 
 
 class _Border:
-    """What crosses between the flow and the subflow."""
+    """The values that pass between the flow and the subflow."""
 
     def __init__(self, frame: Frame, digest: str, *, acts: bool, asks: bool) -> None:
         self.frame = frame

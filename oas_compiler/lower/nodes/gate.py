@@ -1,7 +1,7 @@
 """InputMessageNode: a gate, built by `build_hitl_gate`.
 
-The compiler adds what only it knows: the policy step, the values to show, the cap on visits, and
-where to go on approval.  A rejection ends the run here: no node is named next, so none can run.
+The compiler adds the policy step, the values to show, the limit of visits, and the next node after
+an approval.  A rejection ends the run here: no node is named next, so none can run.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ def lower_gate(site: Site) -> Lowered:
 
 
 def answer_form(node: InputMessageNode) -> AnswerForm:
-    """What the gate accepts, from the author's schemas."""
+    """The form of the gate's answers, from the author's schemas."""
     output = node.outputs[0]
     schema = node.answer_schema.mapping() if node.answer_schema is not None else None
     inner = node.cinatra.mapping().get("formSchema")
@@ -151,7 +151,7 @@ def rejection(
 
 
 def _skipped_value(node: InputMessageNode) -> JsonValue:
-    """What a gate puts out when the policy skips it: its default, else an approval's text."""
+    """The output of a gate that the policy skips: its default, else an approval's text."""
     output = node.outputs[0]
     if output.default is not None:
         return output.default.value()

@@ -1,4 +1,4 @@
-"""StartNode: seals what only the host sets, takes the inputs in, and asks for what is missing.
+"""StartNode: seals the governed keys, reads the inputs, and asks for missing inputs.
 
 In the outermost flow the node is also the setup gate (step 0): while a visible required input is
 missing it pauses once per visit, for one field, or for all of them where a field asks for the

@@ -14,9 +14,10 @@ from typing import Final
 
 from oas_compiler.component.component import Component, with_article
 from oas_compiler.document.components import ComponentReader, reference_hint
+from oas_compiler.document.node_types import can_be_node, is_misspelt_node
 from oas_compiler.document.scope import REFERENCE, Document, Located
 from oas_compiler.document.spec import ControlEdge, DataLink, Flow
-from oas_compiler.document.types import fields_of, is_known, is_plugin_type
+from oas_compiler.document.types import is_known, is_plugin_type
 from oas_compiler.findings.finding import Edit
 from oas_compiler.findings.spelling import did_you_mean
 from oas_compiler.ir import Gap
@@ -204,12 +205,12 @@ class _Loader:
             if item is None or target is None:
                 gaps.append(Gap(kind="node"))
                 continue
-            if not _is_node(target):
+            if not can_be_node(target):
                 self._wrong_type(item.pointer, "an entry of nodes", "a node", target)
                 gaps.append(Gap(kind="node"))
                 continue
             component = self._components.read(self._document.enter(target))
-            if _is_unknown(target):
+            if is_misspelt_node(target):
                 gaps.append(Gap(kind="node", source=component.id))
             if target.pointer in seen:
                 if not self._document.is_cinatra:  # a rule of Cinatra's own refuses it there
@@ -312,7 +313,7 @@ class _Loader:
         target = self._locate_target(component, name, at)
         if target is None:
             return None
-        if not _is_node(target):
+        if not can_be_node(target):
             pointer = f"{component.pointer}/{name}"
             self._wrong_type(pointer, f'"{name}"', "a node", target)
             return None
@@ -394,18 +395,3 @@ def _is_read(component: Component, name: str, at: Located) -> bool:
     """Whether a field is as written: it may be absent or null, but was not refused."""
     written = at.value.get(name) if isinstance(at.value, dict) else None
     return written is None or component.has(name)
-
-
-def _is_node(located: Located) -> bool:
-    """Whether this can stand in `nodes`; an unknown type was reported already and passes."""
-    kind = located.component_type
-    if is_plugin_type(kind) or find_kind(kind) is not None:
-        return True
-    return bool(kind) and fields_of(kind) is None and kind not in RUNNERS
-
-
-def _is_unknown(located: Located) -> bool:
-    """Whether a node's type is misspelt: it may be a StartNode, an EndNode or a gate."""
-    foreign = isinstance(located.value, dict) and "component_plugin_name" in located.value
-    kind = located.component_type
-    return not foreign and not is_plugin_type(kind) and not is_known(kind)

@@ -1,0 +1,23 @@
+"""Which components can stand in `nodes`, by their types."""
+
+from __future__ import annotations
+
+from oas_compiler.document.scope import Located
+from oas_compiler.document.types import fields_of, is_known, is_plugin_type
+from oas_compiler.kinds.no_nodes import RUNNERS
+from oas_compiler.kinds.registry import find_kind
+
+
+def can_be_node(located: Located) -> bool:
+    """Whether this can stand in `nodes`; an unknown type was reported already and passes."""
+    kind = located.component_type
+    if is_plugin_type(kind) or find_kind(kind) is not None:
+        return True
+    return bool(kind) and fields_of(kind) is None and kind not in RUNNERS
+
+
+def is_misspelt_node(located: Located) -> bool:
+    """Whether a node's type is misspelt: it may be a StartNode, an EndNode or a gate."""
+    foreign = isinstance(located.value, dict) and "component_plugin_name" in located.value
+    kind = located.component_type
+    return not foreign and not is_plugin_type(kind) and not is_known(kind)

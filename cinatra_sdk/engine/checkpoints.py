@@ -127,7 +127,7 @@ def _choose_strict_serializer(serializer: SerializerProtocol) -> SerializerProto
         return _strict_encrypted(serializer)
     name = type(serializer).__name__
     raise ValueError(
-        f"the checkpointer reads its rows with {name}, which may run what a row names: "
+        f"the checkpointer reads its rows with {name}, which may execute code that a row names: "
         "give it a JsonPlusSerializer without pickle_fallback, or an EncryptedSerializer around one"
     )
 

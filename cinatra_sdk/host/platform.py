@@ -151,7 +151,7 @@ class LocalPlatform:
             problem = "it is another spelling of a route that the local platform answers itself"
             fix = "write {{CINATRA_BASE_URL}}/api/context-resolve or …/context-finalize"
         elif not self._may_hand_on(call):
-            problem, fix = "the host's list of what is handed on does not have it", "add it there"
+            problem, fix = "the host's list of forwarded routes does not have it", "add it there"
         else:
             return self._beyond
         raise PlatformRefused(

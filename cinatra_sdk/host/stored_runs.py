@@ -138,7 +138,8 @@ class _Seen:
             )
         if calling.owner[1:] != (self.actor.org_id, self.actor.principal_id):
             raise ContextError(
-                "actor_unresolved", "the run goes on for somebody else than it was started for"
+                "actor_unresolved",
+                "the run continues for another person than the one it was started for",
             )
         if run_id == self.caller:
             return _build_run_scope(run_id, calling)

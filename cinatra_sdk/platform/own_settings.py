@@ -21,8 +21,8 @@ OPAQUE: Final = "OASFLOW_OPAQUE"
 
 
 NO_SETTINGS: Final = (
-    'a platform of kind "local" needs the database that it answers from: a run store makes again '
-    "one that cinatra_sdk.host.standalone made; open the store with platform=… for one of your own"
+    'a platform of kind "local" needs the database that it answers from: a run store rebuilds '
+    "one that cinatra_sdk.host.standalone made; for any other one open the store with platform=…"
 )
 
 

@@ -230,7 +230,7 @@ def open_gate(connection: Rows, row: Row, gate_id: str) -> Gate:
     refuse_ended(row)
     if problems:
         raise GateUnreadable(
-            f"gate '{gate_id}' is none that can be read in run '{row['run_id']}': {problems[0]}",
+            f"gate '{gate_id}' cannot be read in run '{row['run_id']}': {problems[0]}",
             hint="resume the run, which reads its gates again from its checkpoint, or stop it",
         )
     waiting = ", ".join(gate.id for gate in gates) or "none"

@@ -123,7 +123,7 @@ _COMMANDS: Final = {
 _GROUPS: Final = {
     "db": ("The local PostgreSQL server.", ("start", "stop", "status", "url", "migrate")),
     "schema": (
-        "JSON Schemas of flow files, and of what one flow takes and gives.",
+        "JSON Schemas of flow files, and of one flow's inputs and outputs.",
         ("oas", "input", "output"),
     ),
 }

@@ -115,7 +115,9 @@ def placeholders(given: Sequence[str]) -> dict[str, str]:
     listed = os.environ.get(OWN_LIST, "").replace(",", " ").split()
     for name in listed:
         if not _VARIABLE.fullmatch(name):
-            raise Halt(f"{OWN_LIST} lists names of variables, in capitals; one entry is none")
+            raise Halt(
+                f"{OWN_LIST} lists names of variables, in capitals; one entry is no such name"
+            )
         _refuse_runtime_name(OWN_LIST, name)
     own = {name: os.environ[name] for name in listed if name in os.environ}
     absent = names_without_value(given)

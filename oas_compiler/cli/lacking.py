@@ -94,7 +94,7 @@ def asked_variables(run: Run) -> list[str]:
 def refusal(run: Run, found: Lacking, command: str) -> Halt:
     """The refusal of an incomplete command; `command` is the complete command."""
     return Halt(
-        f"run '{run.id}' asks for what this call does not lend to it; nothing was done",
+        f"run '{run.id}' needs more than this command gives it; nothing was done",
         exit=Exit.USAGE,
         code="not_configured",
         then=told(found, command),
@@ -112,7 +112,7 @@ def told(found: Lacking, command: str) -> list[RenderableType]:
     """Each lack with its reason, and the complete command."""
     return [
         *reasons(found.lacks),
-        Text("all of it, if you mean to lend it:"),
+        Text("the whole command, if the run shall get all of this:"),
         unbroken(Text(f"  {command}")),
         *export_first(found.whole),
     ]

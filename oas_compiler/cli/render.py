@@ -198,7 +198,7 @@ def run_view(
     first, *rest = _format_outcome(run, needed.whole, extent, names)
     if needed.lacks and run.status in {"waiting", "failed", "running"}:
         rest += [
-            _format_title("to be given by whoever goes on with it"),
+            _format_title("to be given by the person who continues it"),
             Indented(Group(*reasons(needed.lacks))),
         ]
     if extent.is_cut:

@@ -119,9 +119,9 @@ def test_a_variable_goes_to_no_address_that_only_the_run_names(
         f"""
   would call {server.url} (an address that this process has not named)
   would read CRM_KEY of this process
-error: run 'r1' asks for what this call does not lend to it; nothing was done
+error: run 'r1' needs more than this command gives it; nothing was done
   --allow {server.url}  an address that it may call; it may get CRM_KEY
-all of it, if you mean to lend it:
+the whole command, if the run shall get all of this:
   oasflow approve r1/ok --allow {server.url} --env CRM_KEY
   (export CRM_KEY first: values are not repeated here)
 """

@@ -67,7 +67,7 @@ def test_show_tells_what_whoever_goes_on_has_to_give(
     assert "(export CRM_KEY first" in shown
     assert f"calls       {server.url} (an address that this process has not named); also {CRM}\n" in shown  # fmt: skip
     assert "reads       CRM_KEY\n" in shown
-    assert "to be given by whoever goes on with it" in shown
+    assert "to be given by the person who continues it" in shown
 
 
 def test_show_of_a_run_that_asks_for_nothing_says_no_more_than_it_needs(waiting: Any) -> None:

@@ -81,7 +81,7 @@ def test_it_is_a_platform_and_describes_itself_without_its_key(artifacts):
     assert isinstance(platform, Platform)
     assert platform.describe() == {"kind": "local", "beyond": SimulatedPlatform().describe()}
     assert KEY not in repr(platform) + repr(platform.__dict__)
-    with pytest.raises(ValueError, match="platform=… for one of your own"):
+    with pytest.raises(ValueError, match="for any other one open the store with platform=…"):
         platform_from(platform.describe(), env={})
 
 

@@ -496,7 +496,7 @@ def test_a_caller_that_is_not_stored_sees_nothing(store, begin) -> None:
 def test_a_run_that_goes_on_for_somebody_else_selects_nothing(store, begin) -> None:
     begin("r1")
     bob = Actor(org_id="acme", principal_id="bob")
-    with pytest.raises(ContextError, match="somebody else") as raised:
+    with pytest.raises(ContextError, match="continues for another person than") as raised:
         StoredRuns(store.database).seen_by("r1", bob).scope("r1")
     assert raised.value.code == "actor_unresolved"
 
@@ -652,7 +652,7 @@ def test_one_made_by_hand_is_not_made_again(store, begin, fresh_database) -> Non
     assert platform.describe() == {"kind": "local", "beyond": SimulatedPlatform().describe()}
     flow = flow_of(start(), gate("first"), end())
     begin("r1", flow, params={}, platform=platform)
-    told = r"cannot be made again.*platform=… for one of your"
+    told = r"cannot be made again.*for any other one open the store with platform=…"
     with RunStore.open(fresh_database) as other, pytest.raises(StoreError, match=told):
         other.flow("r1")
     with RunStore.open(fresh_database, platform=platform) as other:

@@ -146,6 +146,7 @@ def test_a_database_that_was_changed_is_not_used_again(own: Databases) -> None:
     check_gone(dsn)
 
 
+@pytest.mark.long
 def test_nobody_reaches_a_database_by_the_name_of_an_earlier_test(own: Databases) -> None:
     dsn = own.take()
     pool = Database.open(dsn)  # it connects again by itself

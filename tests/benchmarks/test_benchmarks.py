@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.postgres import PostgresSaver
 
@@ -61,6 +62,7 @@ def test_the_compiled_chain_takes_a_start_and_an_end_step_more() -> None:
     assert made["compiled"].supersteps == made["hand"].supersteps + 2 == 5
 
 
+@pytest.mark.long
 def test_times_have_one_row_per_number_of_nodes_with_both_ratios() -> None:
     rows = steps.measure([1, 2], None, size=100, repeat=1)
     assert [row["nodes"] for row in rows] == [1, 2]
@@ -141,6 +143,7 @@ def test_of_a_very_large_chain_only_the_best_hand_written_graph_is_built() -> No
     assert set(steps.variants(2, steps.PATIENCE, None)) == {"compiled", "hand"}
 
 
+@pytest.mark.long
 def test_resolving_a_slot_has_one_row_per_number_of_artifacts_and_kind_of_others(
     owner_database: str,
 ) -> None:

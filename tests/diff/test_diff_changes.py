@@ -15,6 +15,7 @@ from oas_compiler.diff.content import leaves
 from oas_compiler.diff.strictness import as_strict
 from oas_compiler.ir import FlowIR, FlowNode
 from oas_compiler.pipeline import compile_ir
+from tests.effort import tries
 from tests.flows import api, branching, end, flow_node, flow_of, gate, node, port, start
 from tests.samples import CINATRA, agent, needs_corpus
 
@@ -225,7 +226,7 @@ def _block(document: dict[str, Any], path: tuple[str, ...]) -> dict[str, Any]:
 
 
 @needs_corpus
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=tries(20, 200), deadline=None)
 @given(data=st.data())
 def test_an_edit_of_any_node_of_a_real_flow_names_that_node_and_no_other(data: Any) -> None:
     file = agent("email-outreach-agent")

@@ -451,6 +451,7 @@ def test_a_subflow_that_is_a_send_itself_acts_when_it_has_run_whole() -> None:
     assert weaker(within, alone) == [("gate_removed", "deliver/ask"), ("send_unguarded", "deliver")]
 
 
+@pytest.mark.long
 def test_five_thousand_nodes_are_compared_one_node_at_a_time(monkeypatch: Any) -> None:
     """Every gate before every call: pairs of them would be six million."""
     gates = [gate(f"g{number}") for number in range(2_400)]

@@ -146,6 +146,7 @@ def test_long_flows_are_drawn_whole(count: int) -> None:
     assert 0.5 < picture.width / picture.height < 3
 
 
+@pytest.mark.long
 def test_thousands_of_branches_to_far_nodes_are_drawn_whole() -> None:
     count = tries(600, 1_500)
     nodes = [branching(f"b{i}", port("value"), {"a": "yes"}) for i in range(count)]

@@ -79,6 +79,7 @@ def test_the_demo_tells_its_story_and_leaves_nothing_behind(home: Path) -> None:
         assert not has_ended(os.getpid(), patience=0)  # control
 
 
+@pytest.mark.long
 def test_a_process_that_is_not_killed_is_caught_and_the_kept_database_runs_on(
     home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -92,6 +93,7 @@ def test_a_process_that_is_not_killed_is_caught_and_the_kept_database_runs_on(
     assert LocalServer(home / "postgres").status().running
 
 
+@pytest.mark.long
 def test_a_send_after_the_rejection_is_caught(
     stage: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -120,6 +122,7 @@ def test_a_command_that_ends_otherwise_is_caught_with_its_own_words(stage: Any) 
     assert "no run begins with 'nowhere'" in str(caught.value)
 
 
+@pytest.mark.long
 def test_a_reader_who_goes_away_ends_the_story_without_a_word(home: Path) -> None:
     with subprocess.Popen(
         [sys.executable, EXAMPLES / "demo.py"], env={**os.environ, "TMPDIR": str(home)}, text=True,

@@ -13,8 +13,8 @@ from tests.examples.readme_commands import Command, commands_of, run
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 READMES = sorted((REPOSITORY / "examples").glob("*/README.md"))
-SPREAD = ("reply-agent", "tools-agent")
-"""Read by default: one of the command line and one of Python; the others with the long tests.
+SPREAD = ("tools-agent",)
+"""Read by default; the others with the long tests.
 
 The commands of the newsletter are by default those of the README and of the demo."""
 

@@ -264,6 +264,7 @@ def test_override_takes_one_ref_even_where_a_platform_preselects_two():
     ]
 
 
+@pytest.mark.long
 def test_an_autonomous_slot_without_a_bound_takes_a_thousand_refs(artifacts):
     with artifacts._database.connection() as connection:
         connection.execute(

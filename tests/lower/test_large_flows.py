@@ -90,6 +90,7 @@ def test_a_long_chain_of_gates_and_sends_is_derived_in_work_linear_in_its_length
     assert stubs["call0"] == [{"x": "simulated x"}]
 
 
+@pytest.mark.long
 def test_one_loop_around_a_long_chain_is_derived_in_work_linear_in_its_length() -> None:
     flow = compile_flow(chain(UNITS, then="call0"))
     approval = within(UNITS * LINES_PER_UNIT, lambda: flow.approval)
@@ -99,6 +100,7 @@ def test_one_loop_around_a_long_chain_is_derived_in_work_linear_in_its_length() 
     assert stubs == {"last": [{"x": "y"}, {"x": "simulated x"}]}
 
 
+@pytest.mark.long
 def test_many_gates_of_one_flow_node_are_derived_in_work_linear_in_their_number() -> None:
     entries = [{"name": f"Step {i}", "gateCount": 1} for i in range(UNITS)]
     flow = compile_flow(flow_of(start(), flow_node("sub", chain(UNITS), gateSteps=entries), end()))

@@ -90,6 +90,7 @@ def test_a_campaign_keeps_the_smallest_mutant_that_fails_and_it_fails_again(tmp_
     assert repeat(kept, check="oas_compiler:check") == 0
 
 
+@pytest.mark.long
 def test_the_command_ends_with_one_when_a_mutant_fails(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):

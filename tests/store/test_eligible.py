@@ -305,7 +305,10 @@ def test_what_was_there_before_the_table_is_brought_into_it(databases, superuser
         databases.drop(dsn)
 
 
-@pytest.mark.parametrize("unseen", [False, True], ids=["seen", "unseen"])
+@pytest.mark.parametrize(
+    "unseen",
+    [pytest.param(False, id="seen", marks=pytest.mark.long), pytest.param(True, id="unseen")],
+)
 def test_resolving_looks_at_what_is_eligible_and_hardly_at_what_is_not(owner_database, unseen):
     looked_at = {}
     database = Database.open(owner_database)

@@ -185,7 +185,7 @@ def _load_package(
     own = Findings()
     name = package.manifest_file
     source = read_source(unsaved[name], own)
-    findings.include(own, name)
+    findings.findings += [finding.in_file(name) for finding in own]
     return replace(package, source=replace(source, file=name) if source is not None else None)
 
 

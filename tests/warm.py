@@ -34,7 +34,7 @@ from typing import IO, Any, NoReturn, TypeAlias
 from tests.effort import tries
 
 ROOT = Path(__file__).resolve().parents[1]
-READ_AT_START = ("PYTHON", "LC_", "LANG", "TYPER", "_TYPER", "TERMINAL_WIDTH", "FORCE_COLOR")
+READ_AT_START = ("PYTHON", "TZ", "LC_", "LANG", "TYPER", "_TYPER", "TERMINAL_WIDTH", "FORCE_COLOR")
 """Beginnings of the names of variables that are read before a program's own first line, or while
 it imports its modules."""
 
@@ -96,8 +96,10 @@ class WarmProcess:
         return code
 
     def send_signal(self, number: int) -> None:
-        if self.poll() is None:
-            os.kill(self.pid, number)
+        # It may have ended, and been taken note of by the one that forked it, meanwhile.
+        with contextlib.suppress(ProcessLookupError):
+            if self.poll() is None:
+                os.kill(self.pid, number)
 
     def kill(self) -> None:
         self.send_signal(signal.SIGKILL)

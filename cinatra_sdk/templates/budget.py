@@ -31,7 +31,7 @@ _LOOKED_AT: Final = 20
 """Characters that are compared for one that is made."""
 _NEEDLE: Final = 100
 """Characters of a searched text from which on searching takes no longer."""
-_MADE, _LOOKED, _TURN, _COMPARE = "$made", "$looked", "$turn", "$compare"
+_MADE, _LOOKED, _TURN, _COMPARE, _PUT = "$made", "$looked", "$turn", "$compare", "$put"
 
 
 class TemplateError(ValueError):
@@ -40,12 +40,6 @@ class TemplateError(ValueError):
 
 PutIn: TypeAlias = Callable[[str], str]
 """The text of one value, as it stands in the rendered text."""
-
-
-class StandIn(str):
-    """A placeholder that stays as it is written; no value."""
-
-    __slots__ = ()
 
 
 class Budget:
@@ -58,12 +52,6 @@ class Budget:
         self.work = MAX_WORK
         self.put = put
         """What becomes of each value's text where it is put in; None leaves it."""
-
-    def put_in(self, text: str) -> str:
-        """What stands in the rendered text for the text of one value."""
-        if self.put is None or isinstance(text, StandIn):
-            return text
-        return self.put(text)
 
     def take(self, work: int) -> None:
         """Raises: `TemplateError`."""
@@ -122,13 +110,11 @@ def counted_text(context: Context, value: object) -> str:
 
 
 @pass_context
-def put_in_text(context: Context, value: object) -> str:
-    """The text of an expression of the template, as it stands in the rendered text."""
-    budget = budget_of(context)
-    if isinstance(value, str):
-        return value if budget.put is None else budget.put_in(value)
-    budget.take_all(value)
-    return budget.put_in(json_text(value))
+def _put_in_value(context: Context, value: object) -> str:
+    """The text of a value, as it stands in the rendered text."""
+    text: str = counted_text(context, value)
+    put = budget_of(context).put
+    return text if put is None else put(text)
 
 
 # ----------------------------------------------------------------------- counting filters
@@ -231,6 +217,7 @@ COUNTING: Final[dict[str, Callable[..., object]]] = {
     _TURN: _iterate_counted_turns,
     _COMPARE: _compare_within_budget,
     "$part": _count_joined_part,
+    _PUT: _put_in_value,
 }
 """The filters that `count_work` puts in; no template can spell them."""
 
@@ -248,7 +235,27 @@ def _wrap_in_filter(name: str, node: nodes.Expr, *more: nodes.Expr) -> nodes.Fil
     return nodes.Filter(node, name, list(more), [], None, None, lineno=node.lineno)
 
 
+_AUTHORS_OWN: Final = frozenset("/?#\ue000")
+"""Letters of a url's structure, and the one with which the mark of a placeholder begins."""
+
+
+def _is_value(node: nodes.Expr) -> bool:
+    """Whether an expression puts out a value, and no part of a url that its author wrote."""
+    return not any(
+        isinstance(const.value, str) and _AUTHORS_OWN.intersection(const.value)
+        for const in (node, *node.find_all(nodes.Const))
+        if isinstance(const, nodes.Const)
+    )
+
+
 class _Counting(NodeTransformer):
+    def visit_Output(self, node: nodes.Output) -> nodes.Output:  # noqa: N802
+        puts = [not isinstance(part, nodes.TemplateData) and _is_value(part) for part in node.nodes]
+        self.generic_visit(node)
+        pairs = zip(node.nodes, puts, strict=True)
+        node.nodes = [_wrap_in_filter(_PUT, part) if put else part for part, put in pairs]
+        return node
+
     def visit_For(self, node: nodes.For) -> nodes.For:  # noqa: N802 - Jinja's way of naming
         size = 2 + sum(1 for part in node.body for _ in part.find_all(nodes.Node))
         size += sum(1 for _ in node.test.find_all(nodes.Node)) if node.test is not None else 0

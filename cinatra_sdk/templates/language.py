@@ -25,7 +25,6 @@ from cinatra_sdk.templates.budget import (
     counted_text,
     embedded,
     json_text,
-    put_in_text,
 )
 
 __all__ = ["ENVIRONMENT", "MAX_OUTPUT", "TemplateError", "check", "embedded", "json_text"]
@@ -184,7 +183,7 @@ def _make_environment() -> _Environment:
     # Not optimized: Jinja's folding of constants takes time with the third power of the depth.
     environment = _Environment(
         undefined=_Missing,
-        finalize=put_in_text,
+        finalize=counted_text,
         keep_trailing_newline=True,
         autoescape=False,
         optimized=False,

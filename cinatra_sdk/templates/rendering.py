@@ -30,7 +30,7 @@ import jinja2
 from jinja2 import Undefined, nodes
 from pydantic import JsonValue
 
-from cinatra_sdk.templates.budget import BUDGET, Budget, PutIn, StandIn, count_work
+from cinatra_sdk.templates.budget import BUDGET, Budget, PutIn, count_work
 from cinatra_sdk.templates.language import (
     ENVIRONMENT,
     MAX_OUTPUT,
@@ -107,9 +107,8 @@ class Template:
         budget = budget or Budget()
         if self.path:
             text = _embed_value(self.value(values), budget)
-            stays = self.path[0] in self.env_names and self.path[0] not in values
-            return _join_bounded([text if stays else budget.put_in(text)])
-        stand_ins = {name: StandIn("{{" + name + "}}") for name in self.env_names}
+            return _join_bounded([text if budget.put is None else budget.put(text)])
+        stand_ins = {name: "{{" + name + "}}" for name in self.env_names}
         everything = {**stand_ins, **values, BUDGET: budget}
         try:
             if self.code is None:
@@ -151,7 +150,7 @@ def _put_in(
             text = json_text(found)
         else:
             text = _embed_value(found, budget)
-        yield budget.put_in(text)
+        yield text if budget.put is None else budget.put(text)
 
 
 def _join_bounded(pieces: Iterator[str] | list[str]) -> str:

@@ -1,63 +1,121 @@
-"""Urls of a flow: every value in the path becomes exactly one segment.
+"""Urls of a flow: a value in the path is one segment, whatever it holds.
 
     template  https://crm.example.com/people/{{ name }}/notes?by={{ who }}
     values    {"name": "Ada/Lovelace?", "who": "a b"}
     url       https://crm.example.com/people/Ada%2FLovelace%3F/notes?by=a b
 
-Only values in a path that the author began are encoded: a value before the path's first slash is
-part of the host, and a value after `?` or `#` may be several parameters.  The whole url is checked
-later (`cinatra_sdk/platform/origin.py`), which refuses a value that makes a dot segment, because
-servers decode `%2E` and `%2F` before they use a path.
+Encoded is a value in a path that the author began.  Left as it is are a value in front of the path's
+first slash, which says what host the url names; a value behind `?` or `#`, which may be several
+parameters; an expression in which the author wrote `/`, `?` or `#` (`{{ '?page=' ~ page }}`); and
+`{{NAME}}`, because a placeholder without a value is refused where the url is called.
+
+Whether the url may be called is asked of the whole url, later (`cinatra_sdk/platform/origin.py`).  A
+value that makes a dot segment is refused there: servers decode `%2E` and `%2F` before they resolve.
 """
 
 from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Mapping
-from typing import Any, Final
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal
 from urllib.parse import quote
 
-from cinatra_sdk.templates.language import TemplateError
+from cinatra_sdk.templates.language import MAX_OUTPUT, TemplateError
 from cinatra_sdk.templates.rendering import Renderer
 
-_NONCE: Final = secrets.token_hex(16)
-_PUT: Final = re.compile(f"\\ue000{_NONCE}<(.*?)\\ue001{_NONCE}>", re.DOTALL)
-_AUTHORITY: Final = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*)?://[^/?#]*")
-"""Scheme and host, or the part of them that the author wrote."""
+_KEPT: Final = re.compile(r"(\{\{[A-Z][A-Z0-9_]*\}\})")
 
 
-def render_url(template: Renderer, values: Mapping[str, Any]) -> str:
+def render_url(
+    template: Renderer,
+    values: Mapping[str, Any],
+    fill: Callable[[str], str] = lambda text: text,
+) -> str:
     """The url with `values` put in, each as one segment where it stands in the path.
 
+    fill: gives the author's text as it will be sent, with what is put in for the host's
+          placeholders; only read, to see where the path begins.
     Raises: `TemplateError`.
     """
-    marked = template.text(values, put=_mark)
-    written, made = "", []
-    if _NONCE not in marked:
+    put = _PutValues()
+    marked = template.text(values, put=put)
+    if not put.texts:
         return marked
-    # Text of the author and of values in turn, as `split` gives them.
-    for index, part in enumerate(_PUT.split(marked)):
-        if index % 2 == 0:
-            written += part
-        made.append(_encode(part) if index % 2 and _is_in_path(written) else part)
-    return "".join(made)
+    place = _Place()
+    made = []
+    # The author's text and numbers of values in turn, as `split` gives them.
+    for index, part in enumerate(put.mark.split(marked)):
+        if index % 2:
+            value = put.texts[int(part)]
+            made.append(_encode_segment(value) if place.where == "path" else value)
+        else:
+            place.read(fill(part))
+            made.append(part)
+    url = "".join(made)
+    if len(url) > MAX_OUTPUT:
+        raise TemplateError(f"the rendered url has more than {MAX_OUTPUT} characters")
+    return url
 
 
-def _mark(text: str) -> str:
-    return f"\ue000{_NONCE}<{text}\ue001{_NONCE}>"
+@dataclass(slots=True)
+class _PutValues:
+    """Keeps each value's text, and puts a mark in its place that no value can hold."""
+
+    nonce: str = field(default_factory=lambda: secrets.token_hex(8))
+    texts: list[str] = field(default_factory=list)
+    room: int = MAX_OUTPUT
+
+    def __call__(self, text: str) -> str:
+        self.room -= len(text)
+        if self.room < 0:
+            raise TemplateError(f"the rendered text has more than {MAX_OUTPUT} characters")
+        self.texts.append(text)
+        return f"\ue000{self.nonce}{len(self.texts) - 1}\ue001"
+
+    @property
+    def mark(self) -> re.Pattern[str]:
+        return re.compile(f"\ue000{self.nonce}([0-9]+)\ue001")
 
 
-def _is_in_path(written: str) -> bool:
-    """Whether what follows the author's own text stands in a path."""
-    authority = _AUTHORITY.match(written)
-    path = written[authority.end() :] if authority else written
-    return "/" in path and not set(written) & {"?", "#"}
+@dataclass(slots=True)
+class _Place:
+    """Where in a url its reader stands; read once from left to right."""
+
+    where: Literal["start", "authority", "path", "query"] = "start"
+    last: str = ""
+    """The end of what was read at the start: `:` or `:/` may begin `://`."""
+
+    def read(self, text: str) -> None:
+        """Go on behind `text`."""
+        if self.where == "query":
+            return
+        end = min((at for sign in "?#" if (at := text.find(sign)) >= 0), default=-1)
+        rest = text if end < 0 else text[:end]
+        if self.where == "start":
+            rest = self._read_start(rest)
+        if self.where == "authority" and "/" in rest:
+            self.where = "path"
+        if end >= 0:
+            self.where = "query"
+
+    def _read_start(self, text: str) -> str:
+        """Go on to the authority or the path; what is left of `text`."""
+        known = self.last + text
+        at = known.find("/")
+        if at < 0 or known[at - 1 :] == ":/":
+            self.last = known[-2:] if known.endswith(":/") else known[-1:]
+            return ""
+        has_scheme = known[max(at - 1, 0) : at + 2] == "://"
+        self.where = "authority" if has_scheme else "path"
+        return known[at + 2 :] if has_scheme else ""
 
 
-def _encode(value: str) -> str:
+def _encode_segment(value: str) -> str:
     try:
-        return quote(value, safe="")
+        parts = _KEPT.split(value)
+        return "".join(part if i % 2 else quote(part, safe="") for i, part in enumerate(parts))
     except UnicodeEncodeError:
         pass
     raise TemplateError("a value in the url's path is no text: it holds half a character")

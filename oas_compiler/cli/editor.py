@@ -68,12 +68,15 @@ def _run_editor(command: list[str], path: Path) -> bytes:
 
 def _find_editor() -> list[str]:
     """The program and its arguments: the person's own, else one that is mostly there."""
+    missing = ""
     for variable in ("VISUAL", "EDITOR"):
         chosen = os.environ.get(variable, "").strip()
-        if chosen:
-            if words := installed_command(chosen):
-                return words
-            raise NoEditor(f"{variable} is {cut(clean(chosen), 60)}, and there is no such program")
+        if words := installed_command(chosen):
+            return words
+        if chosen and not missing:
+            missing = f"{variable} is {cut(clean(chosen), 60)}, which cannot be run"
+    if missing:
+        raise NoEditor(missing)
     for usual in ("editor", "nano", "vi"):
         if words := installed_command(usual):
             return words

@@ -11,9 +11,9 @@ itself continues it in the next line, so that it can be copied whole.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final
 
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, Group, RenderableType
@@ -163,15 +163,12 @@ class Fitting:
     """Columns of the terminal that the table puts between two cells."""
     below: Sequence[RenderableType] = ()
     """What the table leaves out, and the lines do not."""
-    shown_as: Callable[[Literal["table", "lines"]], None] = lambda _form: None
-    """Told which of the two is printed."""
 
     def __rich_console__(
         self, _console: Console, options: ConsoleOptions
     ) -> Iterator[RenderableType]:
         room = options.max_width - self.between * (len(self.columns) - 1)
         left = room - sum(column.least for column in self.columns)
-        self.shown_as("lines" if left < 0 else "table")
         if left < 0:
             yield self.lines
             return

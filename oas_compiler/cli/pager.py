@@ -49,5 +49,5 @@ def _find_pager(terminal: Terminal) -> list[str]:
     if chosen:
         if words := installed_command(chosen):
             return words
-        terminal.say(f"PAGER is {cut(clean(chosen), 60)}, and there is no such program")
+        terminal.say(f"PAGER is {cut(clean(chosen), 60)}, which cannot be run")
     return installed_command("less") or installed_command("more")

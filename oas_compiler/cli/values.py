@@ -161,27 +161,19 @@ def _build_rows_view(
         return Group(*_list_item_views(items, extent, depth))
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
     columns: list[Widths] = []
-    # Only one of the two is printed, and only what is printed is cut.
-    of = {"table": Extent(extent.whole, extent.way), "lines": Extent(extent.whole, extent.way)}
     for name in names[:MAX_COLUMNS]:
-        heading = of["table"].cut(clean(name), MAX_CELL)
+        heading = extent.cut(clean(name), MAX_CELL)
         table.add_column(Text(heading), overflow="fold")
-        cells = (cell(item[name], of["table"]) for item in shown if name in item)
+        cells = (cell(item[name], extent) for item in shown if name in item)
         columns.append(Widths.of((heading, *cells), words=True))
     for item in shown:
         table.add_row(
             *(Text(cell(item[name]) if name in item else "") for name in names[:MAX_COLUMNS])
         )
-    lines = Group(*_list_item_views(shown, of["lines"], depth))
+    lines = Group(*_list_item_views(shown, extent, depth))
     missing = len(names) - MAX_COLUMNS
-    below = [of["table"].more(missing, "more columns")] if missing > 0 else []
-
-    def mark_cut(form: str) -> None:
-        extent.is_cut |= of[form].is_cut
-
-    parts: list[RenderableType] = [
-        Fitting(table, columns, lines, between=_BETWEEN, below=below, shown_as=mark_cut)
-    ]
+    below = [extent.more(missing, "more columns")] if missing > 0 else []
+    parts: list[RenderableType] = [Fitting(table, columns, lines, between=_BETWEEN, below=below)]
     if len(items) > len(shown):
         parts.append(extent.more(len(items) - len(shown), "more rows"))
     return Group(*parts)

@@ -144,7 +144,7 @@ class Findings:
         self.findings.append(finding)
 
     def include(self, other: Findings, file: str) -> None:
-        """Record those of another part of the work, as findings of a file."""
+        """Record what was found while the text of the same document was read."""
         self.findings += [finding.in_file(file) for finding in other]
         for code, places in other._places.items():
             self._places.setdefault(code, set()).update(places)

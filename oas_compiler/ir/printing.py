@@ -31,8 +31,8 @@ _SHOWN_ELSEWHERE = frozenset(
 )  # fmt: skip
 _INDENT = "  "
 _SAID_BY_TYPE = frozenset({"type", "description"})
-_HOLDS_SCHEMAS = frozenset({"items", "anyOf", "oneOf", "additionalProperties"})
-_MAY_BE_LEFT_OUT = frozenset({"properties", *_HOLDS_SCHEMAS})
+_HOLDS_SCHEMAS = frozenset({"items", "anyOf", "oneOf"})
+_MAY_BE_LEFT_OUT = frozenset({"properties", "additionalProperties", *_HOLDS_SCHEMAS})
 
 
 def print_ir(flow: FlowIR) -> str:
@@ -102,7 +102,8 @@ def _strip_member(key: str, value: JsonValue) -> JsonValue:
     if key == "properties" and isinstance(value, dict):
         members = {name: _strip_schema(member) for name, member in value.items()}
         return {name: rule for name, rule in members.items() if rule not in ({}, [])}
-    # `additionalProperties: false` is a rule, and `{}` is none.
+    if key == "additionalProperties" and value == {}:
+        return {}
     return _strip_schema(value) if key in _HOLDS_SCHEMAS else value
 
 

@@ -34,7 +34,8 @@ def compile_flow(
               headers, query, body); treated as secrets, and put in nowhere else.  None of them is a
               variable that the runtime reads itself (`CINATRA_…`, `OASFLOW_…`, `DATABASE_URL`, `PG…`).
     max_steps: nodes that one run may visit on one level of subflows, from 1 on; a run that takes
-              more fails with `LimitExceeded`.  It ends loops that never leave by themselves.
+              more fails with `LimitExceeded`.  It ends loops that never leave by themselves, and
+              is not stored with a durable run: each process that goes on with one gives its own.
 
     Raises: `CompileError` with every finding, whatever `source` is, also where a context slot cannot
     be read or nothing selects for it (OAS150, OAS151, OAS154); `TypeError` for a model, and for a

@@ -27,7 +27,7 @@ from typing import Any, Final
 from pydantic import JsonValue
 
 from cinatra_sdk.platform.protocol import BASE_URL_PLACEHOLDER, Written
-from cinatra_sdk.templates.language import json_text
+from cinatra_sdk.templates.language import TemplateError, json_text
 from cinatra_sdk.templates.rendering import Renderer
 from cinatra_sdk.templates.urls import render_url
 from oas_compiler.ir import ApiNode
@@ -37,6 +37,7 @@ _PLATFORM: Final = re.compile(r"\{\{[-+]?\s*CINATRA_BASE_URL\s*[-+]?\}\}")
 _ORIGIN: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/?#{}]+(?:[/?#]|\Z)")
 _SPELLS_PLATFORM: Final = re.compile(r"\s*\{\{[-+]?\s*CINATRA_BASE_URL\b")
 _NONCE: Final = secrets.token_hex(16)
+_NONCE_PARTS: Final = tuple(_NONCE[at : at + 12] for at in range(21))
 _MARK: Final = re.compile(f"\ue000{_NONCE}:([A-Z][A-Z0-9_]*)\ue001")
 _MARKED_ORIGIN: Final = re.compile(rf"{_MARK.pattern}(?:[/?#]|\Z)")
 
@@ -94,7 +95,7 @@ class Request:
     def rendered(self, values: Mapping[str, Any]) -> Rendered:
         """Raises: `TemplateError`."""
         begin = BASE_URL_PLACEHOLDER if self.platform else ""
-        url = begin + render_url(self.url, values)
+        url = begin + render_url(self.url, values, self._fill_url)
         headers, query = self.headers.render(values), self.query.render(values)
         body = None if self.body is None else self.body.render(values)
         if not self.env:
@@ -105,16 +106,24 @@ class Request:
                 body=body,
                 written=None,
             )
+        sent = [self._fill_env_marks(part) for part in (url, headers, query, body)]
+        if _holds_nonce(sent):
+            raise TemplateError(
+                "an expression changes a placeholder of the host: put {{NAME}} in as it is"
+            )
         return Rendered(
-            url=str(self._fill_env_marks(url)),
-            headers=_encode_texts(self._fill_env_marks(headers)),
-            query=_encode_texts(self._fill_env_marks(query)),
-            body=self._fill_env_marks(body),
+            url=str(sent[0]),
+            headers=_encode_texts(sent[1]),
+            query=_encode_texts(sent[2]),
+            body=sent[3],
             written=Written(url=str(_restore_placeholders(url)), body=_restore_placeholders(body)),
         )
 
     def _fill_env_marks(self, tree: JsonValue) -> JsonValue:
         return _replace_marks(tree, self.env)
+
+    def _fill_url(self, text: str) -> str:
+        return str(self._fill_env_marks(text))
 
 
 def names_platform(url: str) -> bool:
@@ -125,6 +134,20 @@ def names_platform(url: str) -> bool:
 def spells_platform(url: str) -> bool:
     """Whether `url` begins as only the author of a flow may have it begin."""
     return _SPELLS_PLATFORM.match(url) is not None
+
+
+def _holds_nonce(tree: JsonValue) -> bool:
+    """Whether something is left of a mark.
+
+    Whoever knows the nonce can spell a mark, which would be filled in where a later request puts
+    their text in: what an expression has made of a mark is not sent.
+    """
+    if isinstance(tree, str):
+        text = tree.casefold()
+        return any(part in text for part in _NONCE_PARTS)
+    if isinstance(tree, dict):
+        return any(_holds_nonce(part) for item in tree.items() for part in item)
+    return isinstance(tree, list) and any(_holds_nonce(item) for item in tree)
 
 
 def _restore_placeholders(tree: JsonValue) -> JsonValue:

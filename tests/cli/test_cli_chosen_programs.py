@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from rich.console import Console
 
 from oas_compiler.cli.editor import NoEditor, edited
 from oas_compiler.cli.pager import _find_pager
-from oas_compiler.cli.values import Extent, values_view
 
 
 class Heard:
@@ -27,14 +25,14 @@ def test_an_editor_that_is_not_there_is_named(
 ) -> None:
     monkeypatch.delenv("VISUAL", raising=False)
     monkeypatch.setenv(variable, chosen)
-    with pytest.raises(NoEditor, match=f"{variable} is .*, and there is no such program") as told:
+    with pytest.raises(NoEditor, match=f"{variable} is .*, which cannot be run") as told:
         edited("text", ".txt")
     assert "\x1b" not in str(told.value)
 
 
 @pytest.mark.parametrize(
     ("chosen", "said"),
-    [("", []), ("cat", []), ("no-such-pager -R", ["PAGER is no-such-pager -R, and there is no such program"])],
+    [("", []), ("cat", []), ("no-such-pager -R", ["PAGER is no-such-pager -R, which cannot be run"])],
 )  # fmt: skip
 def test_a_pager_that_is_not_there_is_said(
     monkeypatch: pytest.MonkeyPatch, chosen: str, said: list[str]
@@ -43,14 +41,3 @@ def test_a_pager_that_is_not_there_is_said(
     heard: Any = Heard()
     _find_pager(heard)
     assert heard.said == said
-
-
-ROWS = [{"name": "a" * 20, "about": "x" * 70, "more": "y" * 70, "id": n} for n in range(3)]
-
-
-@pytest.mark.parametrize(("width", "is_cut"), [(200, True), (30, False)])
-def test_only_what_is_printed_counts_as_cut(width: int, is_cut: bool) -> None:
-    extent = Extent()
-    console = Console(width=width, color_system=None, record=True, quiet=True)
-    console.print(values_view({"rows": ROWS}, extent))
-    assert extent.is_cut is is_cut

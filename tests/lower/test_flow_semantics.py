@@ -615,3 +615,15 @@ def test_what_is_put_into_a_message_replaces_nothing_that_the_gate_shows(
     assert values["bcc"] == "spy@evil.example"
     for name, value in shown.items():
         assert values[name] == (draft if value is None else value)
+
+
+def test_a_secret_that_a_gates_message_spells_is_neither_shown_nor_kept() -> None:
+    asks = node(
+        "InputMessageNode", "ask", message="Use Authorization: Bearer {{ output }}",
+        inputs=[port("output")], outputs=[port("userResponse")],
+        cinatra={"riskClass": "read_only"},
+    )  # fmt: skip
+    flow = flow_of(start(port("output")), asks, end(), edges=[("start", "output", "ask", "output")])
+    stopped = run(flow, {"output": "abcdefghijklmnopqrstuvwxyz0123456789"}, answers=["yes"])
+    assert "would show a secret" in str(stopped.error)
+    assert stopped.messages == ()

@@ -72,12 +72,20 @@ def test_a_value_in_the_path_is_one_segment(template: str, value: str) -> None:
         ("{{ base }}{{ rest }}", "https://a.example/v1/people?x=1"),
         ("/api/{{ id }}", "/api/a%2Fb"),
         (BASE + "7", BASE + "7"),
+        (BASE + "p{{ '?page=' ~ n if n else '' }}", BASE + "p?page=7"),
+        (BASE + "{{ 'a/b' if n else 'c' }}", BASE + "a/b"),
+        (BASE + "{{ NAME | trim }}", BASE + "{{NAME}}"),
+        (BASE + "{% for x in many %}{{ x }}-{% endfor %}", BASE + "1-%2F-"),
+        ("http:{{ slashes }}a.example/{{ id }}", "http://a.example/a%2Fb"),
+        ("{{ scheme }}:/{{ slash }}a.example/{{ id }}", "https://a.example/a%2Fb"),
+        ("https://a.example{{ rest }}", "https://a.example/people?x=1"),
     ],
 )
 def test_where_a_value_stands_decides(template: str, made: str) -> None:
     values = {
         "n": 7, "id": "a/b", "many": [1, "/"], "query": "c=d&e", "base": "https://a.example/v1",
         "host": "a.example", "scheme": "https", "rest": "/people?x=1",
+        "slashes": "//", "slash": "/",
     }  # fmt: skip
     assert url(template, **values) == made
 
@@ -93,3 +101,29 @@ def test_a_value_that_servers_read_as_a_dot_segment_is_refused_when_it_is_called
 def test_half_a_character_is_refused() -> None:
     with pytest.raises(TemplateError, match="half a character"):
         url(BASE + "{{ id }}", id="\ud800")
+
+
+@pytest.mark.parametrize(
+    ("origin", "made"),
+    [
+        ("https://a.example/v1/", "https://a.example/v1/a%2Fb"),
+        ("https://a.example?x=", "https://a.example?x=a/b"),
+    ],
+)
+def test_what_is_filled_in_for_the_host_decides_too(origin: str, made: str) -> None:
+    template = Renderer("<ORIGIN>{{ id }}")
+    url_of = render_url(template, {"id": "a/b"}, lambda text: text.replace("<ORIGIN>", origin))
+    assert url_of.replace("<ORIGIN>", origin) == made
+
+
+def test_thousands_of_values_are_put_in_one_by_one() -> None:
+    rows = [f"{number}/" for number in range(20_000)]
+    made = url("/api/{% for x in rows %}v{{ x }}{% endfor %}", rows=rows)
+    assert made == "/api/" + "".join(f"v{number}%2F" for number in range(20_000))
+    assert url("/api?{% for x in rows %}v{{ x }}{% endfor %}", rows=rows).count("v") == 20_000
+
+
+@pytest.mark.parametrize("place", ["/api/{{ x }}", "/api?{{ x }}"])
+def test_a_url_has_as_many_letters_as_any_text(place: str) -> None:
+    with pytest.raises(TemplateError, match="more than 1000000 characters"):
+        url(place, x="\U0001f0a1" * 200_000 if "?" not in place else "x" * 1_000_001)

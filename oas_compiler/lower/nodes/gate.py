@@ -19,7 +19,7 @@ from cinatra_sdk.errors import LimitExceeded
 from cinatra_sdk.gates.answers import APPROVAL_SCHEMA, APPROVED_TEXT, AnswerForm
 from cinatra_sdk.gates.gate import gate_id
 from cinatra_sdk.gates.hitl import Outcome, Question, build_hitl_gate
-from cinatra_sdk.governed.secrets import without_secrets
+from cinatra_sdk.governed.secrets import find_secret, without_secrets
 from cinatra_sdk.governed.state import seal
 from cinatra_sdk.templates.rendering import Renderer, TemplateError
 from cinatra_sdk.values.strict_json import NotStrictJson, read_json
@@ -217,16 +217,21 @@ class _Shown:
         return {plan.title: self._frame.look_up(plan, state) for plan in self._frame.inputs}
 
     def _render(self, message: Renderer, found: Mapping[str, Any]) -> str | None:
-        """The gate's own message; `None` where it needs an input that is not there yet.
+        """The gate's own message; `None` if an input of it has no value yet.
 
-        In a loop a later node may feed it: the gate shows null for it, and asks all the same.
+        In a loop a later node may supply that input: the gate shows null for it, and asks all the
+        same.
         """
         try:
-            return message.text(_replace_missing(found))
+            text = message.text(_replace_missing(found))
         except TemplateError as error:
             if MISSING in found.values():
                 return None
             raise self._frame.failed(f"message: {error}") from None
+        # An input of the same name may hide it on the screen; in the conversation it would stand.
+        if secret := find_secret(text):
+            raise self._frame.failed(f"message: it would show a secret: {secret}")
+        return text
 
     def _read_refusal(self, state: Mapping[str, Any]) -> dict[str, JsonValue]:
         """Why a person is asked again, at the gate of a context selection."""

@@ -207,6 +207,7 @@ def warm(
             [_Handed(number) for number in theirs], terminal is not None,
         ),
     )  # fmt: skip
+    process.daemon = True  # a process that nobody ends does not keep the tests from ending
     try:
         process.start()
     finally:

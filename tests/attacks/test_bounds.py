@@ -78,6 +78,7 @@ KINDS = {
     "has a key that is not allowed": "a rule is broken",
     "must be": "a rule is broken",
     "not of type": "a rule is broken",
+    "fits none of what is allowed": "a rule is broken",
 }
 
 

@@ -42,16 +42,11 @@ def test_a_placeholder_goes_into_a_url_as_it_is(url: str, sent: str, written: st
     "changed",
     [
         '{{ "{{TENANT}}" | upper }}', '{{ "{{TENANT}}" | lower }}', '{{ ("{{TENANT}}" ~ "x")[:30] }}',
-        '{{ ["{{TENANT}}"] | tojson }}', '{{ "{{TENANT}}"[3:] }}',
+        '{{ "{{TENANT}}"[3:] }}',
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("place", ["https://h.example/%s", "https://h.example/?q=%s", "body"])
 def test_a_mark_that_an_expression_has_changed_is_not_sent(place: str, changed: str) -> None:
     made = request("https://h.example/", changed) if place == "body" else request(place % changed)
-    try:
-        sent = made.rendered({})
-    except TemplateError as error:
-        assert "changes a placeholder" in str(error)
-        return
-    assert "acme" in sent.url + str(sent.body)  # filled in whole
-    assert "\ue000" not in sent.url + str(sent.body)
+    with pytest.raises(TemplateError, match="changes a placeholder"):
+        made.rendered({})

@@ -250,6 +250,8 @@ class Renderer:
 
     def __init__(self, tree: JsonValue) -> None:
         self._tree = _compile_tree(tree, ())
+        self.constant = self._tree.constant if isinstance(self._tree, Template) else None
+        """The whole text, where the tree is a text without placeholders."""
 
     def render(self, values: Mapping[str, Any]) -> JsonValue:
         """The tree with `values` put in.
@@ -265,9 +267,10 @@ class Renderer:
         put: makes of each value's text what stands in the whole; only where the tree is a string.
         Raises: `TemplateError`.
         """
+        if self.constant is not None:
+            return self.constant
         if isinstance(self._tree, Template):
-            constant = self._tree.constant
-            return self._tree.text(values, Budget(put)) if constant is None else constant
+            return self._tree.text(values, Budget(put))
         return embedded(self.render(values))
 
 

@@ -39,6 +39,8 @@ def render_url(
           placeholders; only read, to see where the path begins.
     Raises: `TemplateError`.
     """
+    if template.constant is not None:
+        return template.constant
     put = _PutValues()
     marked = template.text(values, put=put)
     if not put.texts:
@@ -63,7 +65,8 @@ def render_url(
 class _PutValues:
     """Keeps each value's text, and puts a mark in its place that no value can hold."""
 
-    nonce: str = field(default_factory=lambda: secrets.token_hex(8))
+    nonce: str = ""
+    """Made for the first value: most urls hold none."""
     texts: list[str] = field(default_factory=list)
     room: int = MAX_OUTPUT
 
@@ -71,6 +74,7 @@ class _PutValues:
         self.room -= len(text)
         if self.room < 0:
             raise TemplateError(f"the rendered text has more than {MAX_OUTPUT} characters")
+        self.nonce = self.nonce or secrets.token_hex(8)
         self.texts.append(text)
         return f"\ue000{self.nonce}{len(self.texts) - 1}\ue001"
 

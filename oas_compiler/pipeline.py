@@ -17,8 +17,8 @@ from types import MappingProxyType
 from typing import Final
 
 from oas_compiler.build.flows import build
-from oas_compiler.checks import STRUCTURE, run_rules
 from oas_compiler.checks.concealed import Labels
+from oas_compiler.checks.running import STRUCTURE, run_rules
 from oas_compiler.checks.subject import Subject
 from oas_compiler.document.load import load
 from oas_compiler.document.respelling import respelled
@@ -109,13 +109,16 @@ def check(
     names of files to bytes that replace the files' content on disk, for a flow file (not its
     folder) and its package.json; the names are those in findings.
     """
+    # Compiling applies few rules, and does not load the others.
+    from oas_compiler.checks.all_rules import RULES
+
     findings, read, subject = _read_subject(
         source, None, tools, unsaved, env_names=tuple(env or ())
     )
     if read is not None and subject is not None:
         if read.file:
             subject = replace(subject, package=_load_package(read.file, findings, unsaved))
-        run_rules(subject, findings)
+        run_rules(subject, findings, RULES)
         findings = _in_order(findings, subject.document.source)
     return findings
 

@@ -44,3 +44,20 @@ def test_pure_modules_load_the_standard_library_only(module):
     loaded = modules_after(f"import oas_compiler.{module}")
     foreign = loaded - set(sys.stdlib_module_names) - {"oas_compiler", "__main__", "sitecustomize"}
     assert {name for name in foreign if not name.startswith(("_", "distutils"))} == set()
+
+
+def test_compiling_loads_only_the_rules_that_it_applies() -> None:
+    code = (
+        "import sys\n"
+        "from oas_compiler import compile_flow\n"
+        "from oas_compiler.checks.running import RUNNING\n"
+        "from oas_compiler.findings.rules import CheckRule\n"
+        "applied = {rule.card.code for rule in RUNNING}\n"
+        "loaded = {value.card.code for name, module in list(sys.modules.items())\n"
+        "    if name.startswith('oas_compiler.') for value in vars(module).values()\n"
+        "    if isinstance(value, CheckRule)}\n"
+        "print(*sorted(loaded - applied))"
+    )
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    # What is shown of a flow covers the credentials that these two rules find.
+    assert set(shown.stdout.split()) == {"OAS204", "OAS212"}

@@ -16,7 +16,7 @@ from oas_compiler.catalog.dependencies import DEPENDENCIES
 from oas_compiler.catalog.fields import FIELDS
 from oas_compiler.catalog.reading import READING
 from oas_compiler.catalog.references import REFERENCES
-from oas_compiler.checks import RULES
+from oas_compiler.checks.all_rules import RULES
 from oas_compiler.findings.rules import Rule
 
 READER_RULES: tuple[Rule, ...] = (*READING, *REFERENCES, *FIELDS, *BUILDING)

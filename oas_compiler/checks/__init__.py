@@ -11,61 +11,6 @@ One rule, one file, one test file.  `compile_ir` applies `structure` alone: a fl
 rules has a graph.  `compile_flow` also refuses a context slot that no host could read or that no
 node selects for, and warns of placeholders without a value.  `check` applies all rules: hosts and
 reviewers accept a file that passes them.
+
+running.py holds the rules that compiling applies, and imports no others; all_rules.py holds them all.
 """
-
-from __future__ import annotations
-
-from collections.abc import Iterable
-
-from oas_compiler.checks import cinatra, context, guide, safety, sense, structure
-from oas_compiler.checks.context.context_slot_duplicate import context_slot_duplicate
-from oas_compiler.checks.context.context_slot_shape import context_slot_shape
-from oas_compiler.checks.context.context_slot_unresolved import context_slot_unresolved
-from oas_compiler.checks.safety.placeholder_not_filled import placeholder_not_filled
-from oas_compiler.checks.structure.supported_kinds import refuse_root, supported_kinds
-from oas_compiler.checks.subject import Subject
-from oas_compiler.findings.finding import Findings
-from oas_compiler.findings.rules import CheckRule
-
-STRUCTURE: tuple[CheckRule, ...] = structure.RULES
-"""The rules that keep a flow from compiling."""
-
-READING: tuple[CheckRule, ...] = (
-    CheckRule(supported_kinds.card, "document", refuse_root),
-    *(rule for rule in STRUCTURE if rule is not supported_kinds),
-)
-"""The rules for a flow that is only shown; kinds of nodes that cannot run are allowed."""
-
-RUNNING: tuple[CheckRule, ...] = (
-    *STRUCTURE,
-    context_slot_shape,
-    context_slot_duplicate,
-    context_slot_unresolved,
-    placeholder_not_filled,
-)
-"""The rules that a flow must pass to run: without them, a flow could run without the context it
-asks for.
-"""
-
-RULES: tuple[CheckRule, ...] = (
-    *structure.RULES,
-    *cinatra.RULES,
-    *context.RULES,
-    *guide.RULES,
-    *safety.RULES,
-    *sense.RULES,
-)
-"""Every rule, in reading order; findings are sorted by place afterwards."""
-
-
-def run_rules(subject: Subject, findings: Findings, rules: Iterable[CheckRule] = RULES) -> None:
-    """Apply each rule whose precondition the subject meets."""
-    there = {
-        "document": True,
-        "flow": subject.flow is not None,
-        "cinatra": subject.is_cinatra,
-        "package": subject.package is not None,
-    }
-    for rule in rules:
-        if there[rule.needs]:
-            rule(subject, findings)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from oas_compiler.checks import READING
 from oas_compiler.checks.concealed import Labels
+from oas_compiler.checks.running import READING
 from oas_compiler.cli import options
 from oas_compiler.cli.exits import Exit
 from oas_compiler.cli.inputs import environment

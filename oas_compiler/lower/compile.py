@@ -8,7 +8,7 @@ from typing import Any
 
 from cinatra_sdk.governed.placeholders import refuse_runtime_names
 from cinatra_sdk.platform import Platform, SimulatedPlatform
-from oas_compiler.checks import RUNNING
+from oas_compiler.checks.running import RUNNING
 from oas_compiler.control.steering import autonomous_slots
 from oas_compiler.lower.flow import MAX_STEPS, Flow
 from oas_compiler.pipeline import compile_ir

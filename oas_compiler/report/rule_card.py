@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Final
 
 from oas_compiler.catalog.dependencies import DEPENDENCIES
-from oas_compiler.checks import RULES
+from oas_compiler.checks.all_rules import RULES
 from oas_compiler.findings.rules import CheckRule, Rule
 from oas_compiler.ir import JsonValue
 

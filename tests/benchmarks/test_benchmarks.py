@@ -13,7 +13,7 @@ from benchmarks import __main__ as command
 from benchmarks import acting, checking, compiling, context, database, steps
 from benchmarks.chain import TOPIC
 from cinatra_sdk.postgres.database import Database
-from oas_compiler.checks import RULES
+from oas_compiler.checks.all_rules import RULES
 
 EXAMPLE = sorted(compiling.EXAMPLES.glob("**/oas.json"))[:1]
 VARIANTS = {"compiled", "hand", "strings", "merged"}

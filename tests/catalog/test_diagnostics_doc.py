@@ -16,7 +16,7 @@ import pytest
 
 from oas_compiler import checks
 from oas_compiler.catalog import READER_RULES, all_rules, document, find
-from oas_compiler.checks import RULES
+from oas_compiler.checks.all_rules import RULES
 from oas_compiler.findings.rules import CheckRule, Rule
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -109,7 +109,7 @@ def test_an_unknown_name_is_no_rule():
 
 @pytest.mark.parametrize("group", GROUPS)
 def test_the_order_of_a_group_lists_every_rule_of_its_folder_once(group: str):
-    listed = importlib.import_module(f"{checks.__name__}.{group}").RULES
+    listed = importlib.import_module(f"{checks.__name__}.{group}.rules").RULES
     made = [rule for at, _, rules in MODULES if at == group for rule in rules]
     assert sorted(rule.card.code for rule in listed) == sorted(rule.card.code for rule in made)
 
@@ -121,7 +121,8 @@ def test_a_module_makes_one_rule_that_is_named_like_it():
 
 
 def test_no_two_modules_of_any_group_share_a_name():
-    names = Counter(name for _, name, _ in rule_modules())
+    # Each group has its order in a module of one name.
+    names = Counter(name for _, name, _ in rule_modules() if name != "rules")
     assert [name for name, n in names.items() if n > 1] == []
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from oas_compiler.catalog import all_rules
-from oas_compiler.checks import RULES
+from oas_compiler.checks.all_rules import RULES
 from oas_compiler.report.rule_card import GROUPS, group_of
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from oas_compiler import CompileError, check
-from oas_compiler.checks import READING
+from oas_compiler.checks.running import READING
 from oas_compiler.diff import diff
 from oas_compiler.draw import lay_out, svg_text
 from oas_compiler.draw.mermaid import mermaid

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from oas_compiler.checks import READING
+from oas_compiler.checks.running import READING
 from oas_compiler.ir import Node
 from oas_compiler.pipeline import compile_ir
 from tests.flows import end, flow_of, gate, port, start

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from oas_compiler import Diagnostics, Finding, check
-from oas_compiler.checks import run_rules
+from oas_compiler.checks.running import run_rules
 from oas_compiler.checks.subject import Subject, Written
 from oas_compiler.document.scope import Document
 from oas_compiler.findings.rules import Report, rule

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from oas_compiler import check
-from oas_compiler.checks import cinatra
+from oas_compiler.checks.cinatra.rules import RULES
 from tests.checks.cinatra.cinatra_case import agent_node, around, bridge, mail_agent
 from tests.effort import tries
 
 CORPUS = Path(__file__).resolve().parents[3] / "../shared/corpus/cinatra"
 AGENTS = sorted(CORPUS.glob("*/cinatra/oas.json"))
 EXAMPLES = sorted((Path(__file__).resolve().parents[3] / "examples").glob("*/cinatra/oas.json"))
-CODES = {rule.card.code: rule.card for rule in cinatra.RULES}
+CODES = {rule.card.code: rule.card for rule in RULES}
 UPSTREAM = [
     "S1",
     "S2",

@@ -174,6 +174,7 @@ def _build_subject(
     survey(document)
     flow = load(document)
     built = build(flow, document) if flow is not None else None
+    document.report_unknown_names()
     return Subject(document=document, flow=built, tools=tools)
 
 

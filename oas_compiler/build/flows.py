@@ -17,7 +17,7 @@ from oas_compiler.component.ports import PortReader
 from oas_compiler.component.site import Site
 from oas_compiler.document.scope import Document
 from oas_compiler.document.spec import Flow
-from oas_compiler.ir import DataEdge, FlowIR, Gap, Json, Node, Port, Route
+from oas_compiler.ir import NO_BEHIND, DataEdge, FlowIR, Gap, Json, Node, Port, Route
 from oas_compiler.kinds.registry import find_kind
 from oas_compiler.kinds.unknown import UNKNOWN
 from oas_compiler.templates.reading import TemplateReader
@@ -88,6 +88,8 @@ class _Builder:
     def _build_node(self, flow: Flow, index: int, unread: set[str]) -> Node:
         component = flow.nodes[index]
         kind = find_kind(component.type) or UNKNOWN
+        subflows = tuple(map(self.flow, flow.subflows.get(component.id, ())))
+        is_whole = Gap(kind="inside", source=component.id) not in flow.gaps
         return kind.build(
             Site(
                 component=component,
@@ -95,7 +97,9 @@ class _Builder:
                 flow=flow.component,
                 is_start=flow.start is None or flow.start.id == component.id,
                 behind=flow.behind.get(component.id),
-                subflows=tuple(map(self.flow, flow.subflows.get(component.id, ()))),
+                facts_behind=flow.facts_behind.get(component.id, NO_BEHIND),
+                subflows=subflows if is_whole else (),
+                readable_subflows=subflows,
                 is_cinatra=self._document.is_cinatra,
                 reader=self._reader,
                 unread=unread,

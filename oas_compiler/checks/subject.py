@@ -19,9 +19,7 @@ from functools import cached_property
 from pathlib import PurePath
 from typing import Final, NamedTuple
 
-from oas_compiler.checks.outlines import read_outline
 from oas_compiler.component.component import with_article
-from oas_compiler.control.outline import Outline
 from oas_compiler.control.slots import SlotFlow, read_slots
 from oas_compiler.document.scope import Document
 from oas_compiler.document.unread import Unread
@@ -185,11 +183,6 @@ class Subject:
         if root is None or root.component_type != "Flow":
             return None
         return next((found for found in self.components if found.pointer == root.pointer), None)
-
-    @cached_property
-    def outline(self) -> Outline | None:
-        """Nodes and control edges of the root flow and of every flow inside it, supported or not."""
-        return read_outline(self.document)
 
     @cached_property
     def slot_flows(self) -> tuple[SlotFlow, ...]:

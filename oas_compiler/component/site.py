@@ -17,7 +17,7 @@ from oas_compiler.component.component import Component
 from oas_compiler.component.fields import NODE_FIELDS, Field
 from oas_compiler.component.ports import PortReader
 from oas_compiler.findings.finding import Findings
-from oas_compiler.ir import NOTHING, Json, Place, Port
+from oas_compiler.ir import NO_BEHIND, NOTHING, Json, Place, Port
 from oas_compiler.templates.reading import TemplateReader
 from oas_compiler.text.source import Source
 
@@ -38,8 +38,12 @@ class Site:
     """Whether the flow begins at this node, or has no readable start."""
     behind: Component | None = None
     """The tool or agent that the node runs; `None` where it is missing or unreadable."""
+    facts_behind: ir.Behind = NO_BEHIND
+    """What the file says of that tool or agent, whatever its type."""
     subflows: tuple[ir.FlowIR, ...] = ()
-    """The flows that the node runs, already built; empty where that was not possible."""
+    """The flows that the node runs, already built; empty where one of them could not be read."""
+    readable_subflows: tuple[ir.FlowIR, ...] = ()
+    """Those of its flows that could be read."""
     is_cinatra: bool = False
     """Whether the document is of the Cinatra dialect."""
     reader: PortReader

@@ -6,9 +6,9 @@ guarding.py   sends that can run before any gate;  shown.py  the nodes whose out
 approval.py   the approval policy of a flow, and its gates
               policy_steps.py  gates.py  guards.py    one step; one gate; gates before sends
 steering.py   answers that lead a simulated run past its gates
-risk.py       classes of risk;  slots.py  context slots: declared, selected, used
+risk.py       classes of risk;  risk_words.py  risk classes as authors spell them
+               slots.py  context slots: declared, selected, used
 
-outline.py    nodes, edges and flows inside of a file that may have errors
 openings.py   nodes that control reaches without a gate;  loops.py  loops without a gate
 open_sends.py   sends among these nodes;  container_calls.py  calls of a container before its gate
 """

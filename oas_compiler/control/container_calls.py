@@ -15,8 +15,9 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from oas_compiler.control.openings import Openings, Waived, waived_inside
-from oas_compiler.control.outline import Outline, OutlineNode
-from oas_compiler.kinds.registry import find_kind
+from oas_compiler.control.risk_words import counted_class, may_send
+from oas_compiler.ir import FlowIR, Node
+from oas_compiler.kinds.registry import find_kind, type_of
 
 _HARMLESS: Final = frozenset({"read_only", "read", "draft_create", "draft_update", "write_safe"})
 
@@ -51,40 +52,44 @@ class ContainerCalls:
     _all: Openings = field(default_factory=lambda: Openings(stops=lambda _: False))
     _known: dict[tuple[str, Waived, bool], _Calls] = field(default_factory=dict)
 
-    def acts_first(self, node: OutlineNode, waived: Waived) -> bool:
+    def acts_first(self, node: Node, waived: Waived) -> bool:
         """Whether the container's send may happen before a gate inside it asked."""
-        calls = self._collect_calls(node.inner, waived_inside(waived, node), is_open=True)
+        calls = self._collect_calls(node.subflows, waived_inside(waived, node), is_open=True)
         if calls.sends:
             return False
         return calls.doubtful or (calls.before and not calls.after)
 
-    def _collect_calls(self, flows: Iterable[Outline], waived: Waived, *, is_open: bool) -> _Calls:
+    def _collect_calls(self, flows: Iterable[FlowIR], waived: Waived, *, is_open: bool) -> _Calls:
         found = _Calls()
         for flow in flows:
-            key = (flow.pointer, waived, is_open)
+            key = (flow.place.pointer, waived, is_open)
             if key not in self._known:
                 self._known[key] = self._in_flow(flow, waived, is_open=is_open)
             found |= self._known[key]
         return found
 
-    def _in_flow(self, flow: Outline, waived: Waived, *, is_open: bool) -> _Calls:
+    def _in_flow(self, flow: FlowIR, waived: Waived, *, is_open: bool) -> _Calls:
         # flows nest as deep as bounds.MAX_DEPTH
         opened = self.openings.of(flow, waived).trails if is_open else {}
         found = _Calls()
-        for pointer in self._all.of(flow).trails:
-            node = flow.nodes[pointer]
-            first = pointer in opened
-            if node.sends:
+        for node_id in self._all.of(flow).trails:
+            node = flow.by_id[node_id]
+            first = node_id in opened
+            if may_send(node):
                 found |= _Calls(sends=True)
-            elif node.inner:
-                found |= self._collect_calls(node.inner, waived_inside(waived, node), is_open=first)
-            elif _may_act(node.type) and not node.is_gap and not node.confirmed:
-                doubtful = first and node.risk_class not in _HARMLESS
+            elif node.subflows:
+                inside = waived_inside(waived, node)
+                found |= self._collect_calls(node.subflows, inside, is_open=first)
+            elif _may_act(node) and node_id not in flow.unread_nodes:
+                doubtful = first and counted_class(node) not in _HARMLESS
                 found |= _Calls(doubtful=doubtful, before=first, after=not first)
         return found
 
 
-def _may_act(component_type: str) -> bool:
-    """Whether a node of this type can change something outside; of an unknown type it may."""
-    kind = find_kind(component_type)
-    return kind is None or kind.acts or bool(kind.flows)
+def _may_act(node: Node) -> bool:
+    """Whether a node can change something outside before a person was asked about it.
+
+    A node of an unknown type may.
+    """
+    kind = find_kind(type_of(node))
+    return not node.behind.asks_person and (kind is None or kind.acts or bool(kind.flows))

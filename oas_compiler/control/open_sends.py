@@ -1,4 +1,4 @@
-"""The sends of an outline that control can come to without passing a stop.
+"""The sends of a flow that control can come to without passing a stop.
 
     start → draft → send, start → check ─no→ mail(start → send)
         -> OpenNode(node=send, way=("start", "draft", "send")),
@@ -16,57 +16,64 @@ from dataclasses import dataclass
 
 from oas_compiler.control.container_calls import ContainerCalls
 from oas_compiler.control.openings import Openings, Waived, lengthen, waived_inside
-from oas_compiler.control.outline import Outline, OutlineNode
+from oas_compiler.control.risk_words import may_send
+from oas_compiler.ir import FlowIR, Node
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenNode:
     """A node that control can come to without passing a stop, and a shortest way to it."""
 
-    node: OutlineNode
+    node: Node
     way: tuple[str, ...]
     waived: Waived
     """The gates beside it and inside it that ask nobody there."""
+    is_unread: bool = False
+    """Whether the node, or what it runs, could not be read."""
 
 
-def open_nodes(root: Outline, waived: Waived, openings: Openings) -> Iterator[OpenNode]:
+def open_nodes(root: FlowIR, waived: Waived, openings: Openings) -> Iterator[OpenNode]:
     """Each such node at any depth, once for each set of gates that never ask there.
 
     waived: the gates that stop nothing, by their paths from `root`.
     """
-    waiting: list[tuple[Outline, Waived, tuple[str, ...]]] = [(root, waived, ())]
-    walked = {(root.pointer, waived)}
+    waiting: list[tuple[FlowIR, Waived, tuple[str, ...]]] = [(root, waived, ())]
+    walked = {(root.place.pointer, waived)}
     for flow, waived_here, around in waiting:
-        for pointer, trail in openings.of(flow, waived_here).trails.items():
-            node, way = flow.nodes[pointer], _join_way(around, trail)
-            yield OpenNode(node=node, way=way, waived=waived_here)
+        for node_id, trail in openings.of(flow, waived_here).trails.items():
+            node, way = flow.by_id[node_id], _join_way(around, trail)
+            unread = node_id in flow.unread_nodes
+            yield OpenNode(node=node, way=way, waived=waived_here, is_unread=unread)
             inside = waived_inside(waived_here, node)
-            for inner in node.inner:
-                if (inner.pointer, inside) not in walked:
-                    walked.add((inner.pointer, inside))
+            for inner in node.subflows:
+                if (inner.place.pointer, inside) not in walked:
+                    walked.add((inner.place.pointer, inside))
                     waiting.append((inner, inside, way))
 
 
 def find_open_sends(
-    root: Outline, waived: Waived, stops: Callable[[OutlineNode], bool]
+    root: FlowIR, waived: Waived, stops: Callable[[Node], bool]
 ) -> Iterator[OpenNode]:
     """The nodes among them that act on the world outside, each once."""
     openings = Openings(stops=stops)
     calls = ContainerCalls(openings=openings)
     found: set[str] = set()
     for opened in open_nodes(root, waived, openings):
-        node = opened.node
-        if node.pointer not in found and _is_open(node, calls, opened.waived):
-            found.add(node.pointer)
+        pointer = opened.node.place.pointer
+        if pointer not in found and _is_open(opened, calls):
+            found.add(pointer)
             yield opened
 
 
-def _is_open(node: OutlineNode, calls: ContainerCalls, waived: Waived) -> bool:
+def _is_open(opened: OpenNode, calls: ContainerCalls) -> bool:
     """Whether the node, which control can come to, sends without asking a person itself."""
-    if not node.sends or node.confirmed or node.is_gap:
+    node, waived = opened.node, opened.waived
+    if opened.is_unread or node.behind.asks_person or not may_send(node):
         return False
     # what a container is marked with is done when it has run whole, or by a call inside it
-    return not node.inner or calls.openings.passes(node, waived) or calls.acts_first(node, waived)
+    return (
+        not node.subflows or calls.openings.passes(node, waived) or calls.acts_first(node, waived)
+    )
 
 
 def _join_way(around: tuple[str, ...], trail: tuple[str, ...]) -> tuple[str, ...]:

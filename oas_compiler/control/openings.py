@@ -10,34 +10,44 @@ an unreadable node: it may be a gate, and has its own error.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TypeAlias
 
 from oas_compiler.control.digraph import reach_from
-from oas_compiler.control.outline import Outline, OutlineEdge, OutlineNode
-from oas_compiler.ir import Path
+from oas_compiler.ir import (
+    AgentNode,
+    CatchExceptionNode,
+    EndNode,
+    FlowIR,
+    FlowNode,
+    InputMessageNode,
+    Node,
+    ParallelFlowNode,
+    Path,
+    Route,
+)
+from oas_compiler.kinds.catch_exception import CAUGHT_BRANCH
 
 Waived: TypeAlias = frozenset[Path]
 """Gates that never ask, as paths of node ids from the flow in question inwards."""
 
 NONE_WAIVED: Waived = frozenset()
-CAUGHT = "caught_exception_branch"
 _NAME = 80
 """Characters of a node's name in a path."""
 _FIRST_AND_LAST = 4
 """Node names at each end of a long path; what is between them is left out."""
 
 
-def asks_a_person(node: OutlineNode) -> bool:
+def asks_a_person(node: Node) -> bool:
     """A gate; its own `requiresApproval` says nothing (Cinatra: an InputMessageNode always asks)."""
-    return node.is_gate
+    return isinstance(node, InputMessageNode)
 
 
-def has_limit(node: OutlineNode) -> bool:
+def has_limit(node: Node) -> bool:
     """A gate with a bound on its visits."""
-    return node.is_gate and "maxGateVisits" in node.cinatra
+    return isinstance(node, InputMessageNode) and "maxGateVisits" in node.cinatra.mapping()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,65 +64,65 @@ class Opening:
 class Openings:
     """The openings of flows; `stops` says which nodes let nothing through unless waived."""
 
-    stops: Callable[[OutlineNode], bool]
+    stops: Callable[[Node], bool]
     _known: dict[tuple[str, Waived], Opening] = field(default_factory=dict)
 
-    def of(self, flow: Outline, waived: Waived = NONE_WAIVED) -> Opening:
-        key = (flow.pointer, waived)
+    def of(self, flow: FlowIR, waived: Waived = NONE_WAIVED) -> Opening:
+        key = (flow.place.pointer, waived)
         if key not in self._known:
             self._known[key] = self._walk_flow(flow, waived)
         return self._known[key]
 
-    def _walk_flow(self, flow: Outline, waived: Waived) -> Opening:
-        def following(pointer: str) -> Iterator[str]:
-            return (edge.target for edge in self.edges(flow, flow.nodes[pointer], waived))
+    def _walk_flow(self, flow: FlowIR, waived: Waived) -> Opening:
+        def following(node_id: str) -> Iterator[str]:
+            return (edge.target for edge in self.edges(flow, flow.by_id[node_id], waived))
 
         trails: dict[str, tuple[str, ...]] = {}
-        for pointer, before in reach_from([flow.start] if flow.start else (), following).items():
-            trails[pointer] = lengthen(trails[before] if before else (), flow.nodes[pointer].id)
-        ends = (flow.nodes[pointer] for pointer in trails)
-        exits = frozenset(node.branch for node in ends if node.type == "EndNode")
-        return Opening(trails=trails, exits=exits)
+        starts = [flow.start] if flow.start in flow.by_id else ()
+        for node_id, before in reach_from(starts, following).items():
+            trails[node_id] = lengthen(trails[before] if before is not None else (), node_id)
+        return Opening(
+            trails=trails, exits=_list_branches(flow.by_id[node_id] for node_id in trails)
+        )
 
-    def edges(self, flow: Outline, node: OutlineNode, waived: Waived) -> Iterator[OutlineEdge]:
+    def edges(self, flow: FlowIR, node: Node, waived: Waived) -> Iterator[Route]:
         """The edges out of a node by which control can go on without having passed a stop."""
-        if node.is_gap:
+        if node.id in flow.unread_nodes:
             return
         if self.stops(node) and (node.id,) not in waived:
             return
         shut = self._find_shut_branches(node, waived_inside(waived, node))
         # by a branch that a subflow does not have nothing is left: OAS043
-        real = node.inner[0].branches if node.type == "FlowNode" and node.inner else None
-        for edge in flow.edges_of(node.pointer):
+        real = _list_branches(node.subflow.nodes) if isinstance(node, FlowNode) else None
+        for edge in flow.ways_out.get(node.id, ()):
             if (shut is None or edge.branch not in shut) and (not real or edge.branch in real):
                 yield edge
 
-    def passes(self, node: OutlineNode, waived: Waived) -> bool:
+    def passes(self, node: Node, waived: Waived) -> bool:
         """Whether control can run a container whole without passing a stop inside it."""
-        return not node.is_gap and any(
-            self.of(flow, waived_inside(waived, node)).exits for flow in node.inner
-        )
+        return any(self.of(flow, waived_inside(waived, node)).exits for flow in node.subflows)
 
-    def _find_shut_branches(self, node: OutlineNode, waived: Waived) -> frozenset[str] | None:
+    def _find_shut_branches(self, node: Node, waived: Waived) -> frozenset[str] | None:
         """Branches of a container that lead out past a stop only; `None`: none of them."""
-        if not node.inner:
-            return None
-        openings = [(flow, self.of(flow, waived)) for flow in node.inner]
-        if node.type in {"FlowNode", "CatchExceptionNode"}:
-            flow, opening = openings[0]
-            shut = flow.branches - opening.exits
+        if isinstance(node, (FlowNode, CatchExceptionNode)):
+            shut = _list_branches(node.subflow.nodes) - self.of(node.subflow, waived).exits
             # an exception may come before the gate, so that its branch is never shut
-            return shut - {CAUGHT} if node.type == "CatchExceptionNode" else shut
-        if node.type.endswith("ParallelFlowNode") or node.type == "AgentNode":
+            return shut - {CAUGHT_BRANCH} if isinstance(node, CatchExceptionNode) else shut
+        if isinstance(node, (ParallelFlowNode, AgentNode)):
             # all of the flows run, so that a stop in one of them stops all
-            passed = all(opening.exits for _, opening in openings)
+            passed = all(self.of(flow, waived).exits for flow in node.subflows)
             return None if passed else frozenset({"next"})
         return None  # a map over nothing runs nothing
 
 
-def waived_inside(waived: Waived, node: OutlineNode) -> Waived:
+def _list_branches(nodes: Iterable[Node]) -> frozenset[str]:
+    """The branches by which EndNodes among `nodes` leave their flow."""
+    return frozenset(node.branch_name for node in nodes if isinstance(node, EndNode))
+
+
+def waived_inside(waived: Waived, node: Node) -> Waived:
     """The waived gates inside a container, named from there."""
-    if not waived or not node.inner:
+    if not waived or not node.subflows:
         return NONE_WAIVED
     return _by_first(waived).get(node.id, NONE_WAIVED)
 

@@ -14,6 +14,7 @@ from typing import Final
 from oas_compiler.checks.credentials import credential
 from oas_compiler.ir import (
     NOTHING,
+    Behind,
     FlowIR,
     GateStep,
     InputMessageNode,
@@ -21,6 +22,7 @@ from oas_compiler.ir import (
     JsonValue,
     Node,
     Port,
+    ToolNode,
 )
 from oas_compiler.text.secrets import without_secrets
 
@@ -30,7 +32,9 @@ MOST_LEAVES = 20
 _SHOWN = 80
 _BEFORE = 25
 """Characters that are shown before the first difference of two long values."""
-_ELSEWHERE = frozenset({"id", "inputs", "outputs", "place", "subflow", "cinatra", "unread"})
+_ELSEWHERE = frozenset(
+    {"id", "inputs", "outputs", "place", "subflow", "cinatra", "unread", "behind"}
+)
 _WIRE_NAMES: Mapping[str, str] = {
     "risk_class": "riskClass",
     "answer_schema": "inputMessageSchema",
@@ -67,7 +71,17 @@ def content(node: Node) -> Mapping[str, JsonValue]:
         if key not in held or key not in _READ_ELSEWHERE:
             found[f"metadata.cinatra.{key}"] = value
     found.update(node.unread.mapping())
+    if isinstance(node, ToolNode):
+        found.update(_read_tool(node.behind))
     return found
+
+
+def _read_tool(tool: Behind) -> Iterator[tuple[str, JsonValue]]:
+    """Of a tool what decides who is asked before it works."""
+    if tool.risk_class:
+        yield "tool/metadata.cinatra.riskClass", tool.risk_class
+    if tool.asks_person:
+        yield "tool/requires_confirmation", True
 
 
 def _other_renderers(value: JsonValue, gate: InputMessageNode) -> JsonValue:

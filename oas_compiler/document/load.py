@@ -10,27 +10,25 @@ unreadable part is reported and leaves a gap, so that no other finding reports i
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 from oas_compiler.component.component import Component, with_article
 from oas_compiler.document.components import ComponentReader, reference_hint
-from oas_compiler.document.node_types import can_be_node, is_misspelt_node
-from oas_compiler.document.scope import REFERENCE, Document, Located
+from oas_compiler.document.inside import (
+    USUAL_FLOW_FIELDS,
+    is_inside_unread,
+    list_members,
+    read_behind,
+)
+from oas_compiler.document.node_types import can_be_node, is_misspelt
+from oas_compiler.document.scope import Document, Located
 from oas_compiler.document.spec import ControlEdge, DataLink, Flow
 from oas_compiler.document.types import is_known, is_plugin_type
-from oas_compiler.findings.finding import Edit
-from oas_compiler.findings.spelling import did_you_mean
+from oas_compiler.document.wrong_type import report_wrong_type
 from oas_compiler.ir import Gap
 from oas_compiler.kinds.no_nodes import AGENT_TYPES, RUNNERS
 from oas_compiler.kinds.registry import find_kind
 from oas_compiler.text.bounds import MAX_DEPTH, MAX_NODES
 from oas_compiler.text.descriptions import describe
-from oas_compiler.text.marks import child
-
-_EDGE_LISTS: Final = {
-    "control_flow_connections": "ControlFlowEdge",
-    "data_flow_connections": "DataFlowEdge",
-}
 
 
 def load(document: Document) -> Flow | None:
@@ -109,13 +107,14 @@ class _Loader:
             subflows={
                 node.id: flows
                 for node, at in nodes
-                if (flows := self._load_subflows(node, at, inside))
+                if (flows := self._load_subflows(node, at, inside, gaps))
             },
             behind={
                 node.id: found
                 for node, at in nodes
                 if (found := self._load_tool_or_agent(node, at)) is not None
             },
+            facts_behind={node.id: read_behind(self._document, at) for node, at in nodes},
             gaps=tuple(gaps),
         )
         self._flows[located.pointer] = flow
@@ -129,16 +128,22 @@ class _Loader:
         return self._load_tool(node, at) if kind.behind == "tool" else self._load_agent(node, at)
 
     def _load_subflows(
-        self, node: Component, at: Located, around: tuple[str, ...]
+        self, node: Component, at: Located, around: tuple[str, ...], gaps: list[Gap]
     ) -> tuple[Flow, ...]:
-        """The flows that a node runs; empty where there are none or one cannot be loaded."""
+        """The flows that a node runs and that can be loaded; a gap for those that cannot."""
         flows = [self._load_subflow(node, field, around) for field in self._flow_fields(node, at)]
-        return tuple(flow for flow in flows if flow is not None) if None not in flows else ()
+        if None in flows or is_inside_unread(self._document, at):
+            gaps.append(Gap(kind="inside", source=node.id))
+        return tuple(flow for flow in flows if flow is not None)
 
     def _flow_fields(self, node: Component, at: Located) -> Iterator[Located | None]:
         """Where a node names the flows that it runs; `None` for what was reported."""
         kind = find_kind(node.type)
-        if not isinstance(at.value, dict) or kind is None or kind.fields is None:
+        if not isinstance(at.value, dict):
+            return
+        if kind is None or kind.fields is None:
+            fields = list_members(at, USUAL_FLOW_FIELDS)
+            yield from (field for field in fields if self._is_flow(field))
             return
         for name in kind.flows:
             if kind.fields[name].kind == "list":
@@ -160,7 +165,7 @@ class _Loader:
             return None
         place = self._document.source.place(field.pointer)
         if target.component_type != "Flow":
-            self._wrong_type(field.pointer, "a subflow", "a Flow", target)
+            report_wrong_type(self._document, field.pointer, "a subflow", "a Flow", target)
         elif target.pointer in around:
             self._findings.error(
                 "OAS015", f'the {node.type} "{node.id}" runs the flow that it stands in', place
@@ -179,7 +184,9 @@ class _Loader:
             return None
         kind = target.component_type
         if kind not in AGENT_TYPES and is_known(kind):
-            self._wrong_type(f"{node.pointer}/agent", "an agent", "an Agent or a Flow", target)
+            report_wrong_type(
+                self._document, f"{node.pointer}/agent", "an agent", "an Agent or a Flow", target
+            )
         return self._components.read(target) if kind == "Agent" else None
 
     def _load_tool(self, node: Component, at: Located) -> Component | None:
@@ -192,7 +199,9 @@ class _Loader:
         node_kind = find_kind(kind)
         runs_not = kind in RUNNERS or (node_kind is not None and not node_kind.runs)
         if not runs_not and not is_plugin_type(kind):
-            self._wrong_type(f"{node.pointer}/tool", "a tool", "a ServerTool", target)
+            report_wrong_type(
+                self._document, f"{node.pointer}/tool", "a tool", "a ServerTool", target
+            )
         return None
 
     def _load_nodes(
@@ -206,11 +215,13 @@ class _Loader:
                 gaps.append(Gap(kind="node"))
                 continue
             if not can_be_node(target):
-                self._wrong_type(item.pointer, "an entry of nodes", "a node", target)
+                report_wrong_type(
+                    self._document, item.pointer, "an entry of nodes", "a node", target
+                )
                 gaps.append(Gap(kind="node"))
                 continue
             component = self._components.read(self._document.enter(target))
-            if is_misspelt_node(target):
+            if is_misspelt(target):  # it may be a StartNode, an EndNode or a gate
                 gaps.append(Gap(kind="node", source=component.id))
             if target.pointer in seen:
                 if not self._document.is_cinatra:  # a rule of Cinatra's own refuses it there
@@ -294,7 +305,9 @@ class _Loader:
                 yield None
             elif target.component_type != kind:
                 where = f"an entry of {field}"
-                self._wrong_type(item.pointer, where, with_article(kind), target, edge=kind)
+                report_wrong_type(
+                    self._document, item.pointer, where, with_article(kind), target, edge=kind
+                )
                 yield None
             else:
                 yield self._components.read(target), target
@@ -315,7 +328,7 @@ class _Loader:
             return None
         if not can_be_node(target):
             pointer = f"{component.pointer}/{name}"
-            self._wrong_type(pointer, f'"{name}"', "a node", target)
+            report_wrong_type(self._document, pointer, f'"{name}"', "a node", target)
             return None
         opened = self._components.read(target)
         return opened if opened.id else None
@@ -340,51 +353,6 @@ class _Loader:
                 hint=reference_hint(entry, at.scope) if isinstance(entry, str) else "",
             )
             yield None
-
-    def _wrong_type(
-        self, pointer: str, what: str, wanted: str, found: Located, *, edge: str = ""
-    ) -> None:
-        """`edge`: the type of component that the list holds, where it is one of edges."""
-        kind = found.component_type
-        if kind and not is_plugin_type(kind) and not is_known(kind):
-            return  # OAS026 says so
-        slip = "" if edge or kind else _misspelt_reference(found)
-        self._findings.error(
-            "OAS014",
-            f"{what} must be {wanted}, not {with_article(kind) if kind else 'a plain object'}",
-            self._document.source.place(pointer),
-            hint=_format_correction(found, edge),
-            fix=(Edit(pointer=child(found.pointer, slip), key=REFERENCE),) if slip else (),
-        )
-
-
-def _format_correction(found: Located, edge: str) -> str:
-    """How a component of the wrong kind, or none, is written rightly."""
-    value = found.value if isinstance(found.value, dict) else {}
-    if edge:
-        lists = {kind: name for name, kind in _EDGE_LISTS.items()}
-        moved = (
-            f", or move it to {lists[found.component_type]}"
-            if found.component_type in lists
-            else ""
-        )
-        return f'write "component_type": "{edge}"{moved}'
-    slip = _misspelt_reference(found)
-    if slip:
-        return f'write {{"$component_ref": "{str(value[slip])[:80]}"}}'
-    if not found.component_type:
-        return 'name a node: {"$component_ref": "…"}'
-    return "refer to a component of that kind"
-
-
-def _misspelt_reference(found: Located) -> str:
-    """The only key of an object that is no component, where it was meant to be `$component_ref`."""
-    value = found.value if isinstance(found.value, dict) else {}
-    if found.component_type or len(value) != 1:
-        return ""
-    key, name = next(iter(value.items()))
-    is_slip = isinstance(name, str) and (key == "$ref" or did_you_mean(key, [REFERENCE]))
-    return key if is_slip else ""
 
 
 def _read_id(node: Component | None) -> str:

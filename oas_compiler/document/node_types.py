@@ -16,8 +16,8 @@ def can_be_node(located: Located) -> bool:
     return bool(kind) and fields_of(kind) is None and kind not in RUNNERS
 
 
-def is_misspelt_node(located: Located) -> bool:
-    """Whether a node's type is misspelt: it may be a StartNode, an EndNode or a gate."""
+def is_misspelt(located: Located) -> bool:
+    """Whether a component's type is misspelt; types of plugins are only unknown."""
     foreign = isinstance(located.value, dict) and "component_plugin_name" in located.value
     kind = located.component_type
     return not foreign and not is_plugin_type(kind) and not is_known(kind)

@@ -13,11 +13,11 @@ Two kinds of file, one rule each:
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from oas_compiler.findings.finding import Findings
 from oas_compiler.findings.spelling import nearest
-from oas_compiler.ir import JsonValue
+from oas_compiler.ir import JsonValue, Place
 from oas_compiler.text.marks import child
 from oas_compiler.text.source import Source
 
@@ -74,6 +74,16 @@ class Located:
         return kind if isinstance(kind, str) else ""
 
 
+@dataclass(slots=True)
+class _UnknownName:
+    """A name that no definition in scope has."""
+
+    place: Place
+    """Of the first reference."""
+    scope: Scope
+    references: int = 1
+
+
 def is_reference(value: object) -> bool:
     return isinstance(value, dict) and REFERENCE in value
 
@@ -87,8 +97,9 @@ class Document:
         self.value = value
         self.findings = findings
         self._targets: dict[str, Located | None] = {}
-        self._undefined: dict[tuple[str, str], tuple[int, int]] = {}
-        """Name and the block it was looked up in -> number of its finding, and of references."""
+        self._undefined: dict[tuple[str, str], _UnknownName] = {}
+        """By the name and the block in which it was looked up."""
+        self._has_reported = False
         self.is_cinatra = False
         top = self.enter(Located(value, "", Scope({}, "")))
         self.top = top
@@ -137,7 +148,7 @@ class Document:
             return None
         target = current.scope.find(name)
         if target is None:
-            self._report_unknown_name(name, current)
+            self._note_unknown_name(name, current)
         elif target.pointer in path and is_reference(target.value):
             self.findings.error(
                 "OAS011",
@@ -152,33 +163,43 @@ class Document:
         """Whether a reference with this name was looked up in a block in vain, which was reported."""
         return isinstance(name, str) and (name, block) in self._undefined
 
-    def _report_unknown_name(self, name: str, at: Located) -> None:
-        """One finding for a name that a scope lacks, however many references have it."""
-        number, count = self._undefined.get((name, at.scope.pointer), (-1, 0))
-        self._undefined[name, at.scope.pointer] = number, count + 1
-        if count:
-            self._found_again(number, count + 1)
+    def _note_unknown_name(self, name: str, at: Located) -> None:
+        """Count one more reference to a name that a scope lacks."""
+        key = name, at.scope.pointer
+        known = self._undefined.get(key)
+        if known is not None:
+            known.references += 1
             return
-        number_of_next = len(self.findings)
-        self._undefined[name, at.scope.pointer] = number_of_next, 1
         place = self.source.place(f"{at.pointer}/{REFERENCE}")
-        key = at.scope.key_of(name)
-        hint = f'"{key[:80]}" has this id: define it as "{name[:80]}"' if key else ""
-        hint = hint or nearest(name, at.scope.names(), self.findings)
-        if not hint and self.is_cinatra:
-            hint = "a flow with its own $referenced_components sees only those"
-        self.findings.error("OAS010", f'no component "{name}" is defined here', place, hint=hint)
-        if len(self.findings) == number_of_next:
-            self._undefined[name, at.scope.pointer] = -1, 1  # one too many to be listed
+        self._undefined[key] = unknown = _UnknownName(place, at.scope)
+        if self._has_reported:
+            self._report_unknown_name(name, unknown)
 
-    def _found_again(self, number: int, count: int) -> None:
-        """Count one more reference to a name that has its finding, at the first of them."""
-        if number < 0:
-            return
-        found = self.findings.findings[number]
-        counted = f" ({count - 1} references)" if count > 2 else ""
-        message = f"{found.message.removesuffix(counted)} ({count} references)"
-        self.findings.findings[number] = replace(found, message=message)
+    def report_unknown_names(self) -> None:
+        """Record one finding for each name that a scope lacks, however many references have it.
+
+        For the end of reading, when all references are counted; names that a rule looks up later
+        get their findings at once.
+        """
+        self._has_reported = True
+        for (name, _), unknown in self._undefined.items():
+            self._report_unknown_name(name, unknown)
+
+    def _report_unknown_name(self, name: str, unknown: _UnknownName) -> None:
+        counted = f" ({unknown.references} references)" if unknown.references > 1 else ""
+        message = f'no component "{name}" is defined here{counted}'
+        self.findings.error(
+            "OAS010", message, unknown.place, hint=self._hint_at(name, unknown.scope)
+        )
+
+    def _hint_at(self, name: str, scope: Scope) -> str:
+        """What a reference with an unknown name may mean."""
+        key = scope.key_of(name)
+        hint = f'"{key[:80]}" has this id: define it as "{name[:80]}"' if key else ""
+        hint = hint or nearest(name, scope.names(), self.findings)
+        if not hint and self.is_cinatra:
+            return "a flow with its own $referenced_components sees only those"
+        return hint
 
 
 def _has_cinatra(value: JsonValue) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from oas_compiler.component.component import Component
-from oas_compiler.ir import Gap
+from oas_compiler.ir import Behind, Gap
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,8 +42,12 @@ class Flow:
     data: tuple[DataLink, ...] | None
     """`None`: outputs feed inputs of the same name (Agent Spec's null)."""
     subflows: Mapping[str, tuple[Flow, ...]]
-    """By the id of a node that runs flows, all of which could be loaded."""
+    """By the id of a node: the flows it runs that could be loaded.  A gap of the kind "inside"
+    says that the node runs something else, or more.
+    """
     behind: Mapping[str, Component]
     """By the id of a node in `nodes`: the tool or agent that it runs, if that is no flow."""
+    facts_behind: Mapping[str, Behind]
+    """By the id of a node in `nodes`: facts about the tool or agent that it runs, of any type."""
     gaps: tuple[Gap, ...]
     """Nodes and edges that could not be read."""

@@ -19,8 +19,10 @@ printing.py    the text of `oasflow ir`;  exporting.py  its JSON
 
 from oas_compiler.ir.flow import DataEdge, FlowIR, Gap, Path, Route, walk
 from oas_compiler.ir.nodes import (
+    NO_BEHIND,
     AgentNode,
     ApiNode,
+    Behind,
     BranchingNode,
     CatchExceptionNode,
     EndNode,
@@ -57,6 +59,7 @@ __all__ = [
     "AgentNode",
     "ApiNode",
     "ArrayType",
+    "Behind",
     "BranchingNode",
     "CatchExceptionNode",
     "DataEdge",
@@ -71,6 +74,7 @@ __all__ = [
     "LlmNode",
     "MapNode",
     "NOTHING",
+    "NO_BEHIND",
     "Node",
     "ObjectType",
     "OutputMessageNode",

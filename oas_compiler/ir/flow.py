@@ -49,11 +49,11 @@ class Gap:
     What a gap hides is not missing: rules about something that is absent keep silent about it.
     """
 
-    kind: Literal["node", "route", "data", "ports"]
-    """A node of `nodes`, a control edge, a data edge, or inputs or outputs.
+    kind: Literal["node", "inside", "route", "data", "ports"]
+    """A node of `nodes`, what a node runs, a control edge, a data edge, or inputs or outputs.
 
-    For a listed node of an unknown type, `source` is its id.  For "ports", `source` is the id of
-    their node; empty means the flow's own ports.
+    For a listed node of an unknown type, `source` is its id.  For "inside" and "ports",
+    `source` is the id of their node; an empty id for "ports" means the flow's own ports.
     """
     source: str = ""
     branch: str = ""
@@ -107,6 +107,20 @@ class FlowIR:
         return _group_by_key((route.target, route.source) for route in self.routes)
 
     @cached_property
+    def ways_out(self) -> Mapping[str, tuple[Route, ...]]:
+        """Node id → the control edges by which a run goes on; both ends are nodes of the flow.
+
+        A run ends at an EndNode, also where an edge leaves it.
+        """
+        ends = {node_id for node_id, node in self.by_id.items() if isinstance(node, EndNode)}
+        known = self.by_id.keys()
+        return _group_by_key(
+            (route.source, route)
+            for route in self.routes
+            if route.source in known - ends and route.target in known
+        )
+
+    @cached_property
     def data_edges_by_target(self) -> Mapping[str, tuple[DataEdge, ...]]:
         """Node id → the data edges into it, in order."""
         return _group_by_key((edge.target, edge) for edge in self.data_edges)
@@ -125,6 +139,11 @@ class FlowIR:
     def lacks_nodes(self) -> bool:
         """Whether an entry of its nodes could not be read."""
         return any(gap.kind == "node" for gap in self.gaps)
+
+    @cached_property
+    def unread_nodes(self) -> frozenset[str]:
+        """Ids of the nodes that, or whose insides, could not be read: a gate may be there."""
+        return frozenset(gap.source for gap in self.gaps if gap.kind in {"node", "inside"})
 
     @cached_property
     def unread_ports(self) -> frozenset[str]:

@@ -13,6 +13,21 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Behind:
+    """The facts about sends and approvals of the tool or agent that a node runs."""
+
+    risk_class: str = ""
+    """`metadata.cinatra.riskClass` of the tool or agent; empty where the author gave none."""
+    asks_person: bool = False
+    """Whether a person is asked before it works: the tool requires confirmation, or the agent
+    approval.  Also true of a tool that could not be read, which may be such a tool.
+    """
+
+
+NO_BEHIND = Behind()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Node:
     """The common fields of every node.  `id` is the author's own id, never renamed."""
 
@@ -37,6 +52,11 @@ class Node:
     def subflows(self) -> tuple[FlowIR, ...]:
         """The flows that the node runs inside; most nodes run none."""
         return ()
+
+    @property
+    def behind(self) -> Behind:
+        """The tool or agent that the node runs; most nodes run none."""
+        return NO_BEHIND
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,6 +151,7 @@ class ToolNode(Node):
     """A ServerTool: a Python function that the host registers under `tool_name`."""
 
     tool_name: str
+    behind: Behind = NO_BEHIND
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,6 +172,7 @@ class AgentNode(Node):
     agent: Json | None = None
     """The Agent as written."""
     subflow: FlowIR | None = None
+    behind: Behind = NO_BEHIND
 
     @property
     def subflows(self) -> tuple[FlowIR, ...]:
@@ -212,3 +234,6 @@ class UnknownNode(Node):
     """
 
     component_type: str
+    subflows: tuple[FlowIR, ...] = ()
+    """Those of its flows that could be read."""
+    behind: Behind = NO_BEHIND

@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import fields
 
-from oas_compiler.ir import FlowIR, GateStep, Json, JsonValue, Node, Port
+from oas_compiler.ir import Behind, FlowIR, GateStep, Json, JsonValue, Node, Port
 from oas_compiler.ir.type_names import shown
 
 _SHOWN_ELSEWHERE = frozenset(
@@ -121,7 +121,7 @@ def _format_value(value: object) -> str:
         return value.text
     if isinstance(value, str):
         return _quote_text(value)
-    if isinstance(value, GateStep):
+    if isinstance(value, (GateStep, Behind)):
         parts = (
             f"{field.name}={_format_value(getattr(value, field.name))}"
             for field in fields(value)

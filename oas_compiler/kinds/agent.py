@@ -35,6 +35,7 @@ def build_agent(site: Site) -> ir.Node:
         branches=branches or ("next",),
         agent=None if agent is None else Json.of(agent.fields),
         subflow=site.subflows[0] if agent is None else None,
+        behind=site.facts_behind,
     )
 
 

@@ -92,6 +92,11 @@ def kind_of(node: Node) -> NodeKind:
     return found
 
 
+def type_of(node: Node) -> str:
+    """The component type of an IR node, as its file has it."""
+    return node.component_type if isinstance(node, UnknownNode) else kind_of(node).component_type
+
+
 def all_kinds() -> tuple[NodeKind, ...]:
     """Every kind, those of packages last."""
     return (*BUILT_IN, *load_plugins().values())

@@ -26,6 +26,7 @@ def build_tool(site: Site) -> ir.Node:
         outputs=specialised(site, "outputs", outputs, "tool"),
         branches=next_only(site),
         tool_name=tool.text("name"),
+        behind=site.facts_behind,
     )
 
 

@@ -20,6 +20,8 @@ def build_unknown(site: Site) -> ir.Node:
         inputs=site.declared("inputs") or (),
         outputs=site.declared("outputs") or (),
         branches=branches or ("next",),
+        subflows=site.readable_subflows,
+        behind=site.facts_behind,
     )
 
 

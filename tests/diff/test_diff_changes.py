@@ -336,3 +336,24 @@ def test_long_texts_are_shown_around_their_first_difference() -> None:
     assert change.after.startswith("…ind. Be kind. Close with regards.xxx")
     assert change.after.endswith("…")
     assert len(change.after) == 80
+
+
+def test_a_tool_that_ceases_to_require_confirmation_is_a_difference() -> None:
+    def paying(**facts: Any) -> dict[str, Any]:
+        made = {
+            "component_type": "ServerTool", "id": "t", "name": "pay", "inputs": [], "outputs": [],
+            **facts,
+        }  # fmt: skip
+        return flow_of(start(), node("ToolNode", "pay", tool=made), end())
+
+    def without_rules(made: dict[str, Any]) -> FlowIR:
+        return compile_ir(made, rules=()).ir  # OAS090: a tool that asks does not run yet
+
+    asks = without_rules(paying(requires_confirmation=True))
+    about = {"cinatra": {"riskClass": "email_send"}}
+    assert lines(diff(asks, without_rules(paying()))) == [
+        '~ tool/requires_confirmation of "pay" (The pay) changed: true -> '
+    ]
+    assert lines(compare(paying(), paying(metadata=about))) == [
+        '~ tool/metadata.cinatra.riskClass of "pay" (The pay) changed:  -> "email_send"'
+    ]

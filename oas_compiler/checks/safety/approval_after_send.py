@@ -13,17 +13,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from oas_compiler.checks.risk_words import means_send
 from oas_compiler.checks.subject import Subject
 from oas_compiler.control.approval import derive_approval, waived_gates
 from oas_compiler.control.gates import GateSpec
 from oas_compiler.control.guards import find_gates_before, find_targets_ahead
 from oas_compiler.control.open_sends import find_open_sends
 from oas_compiler.control.openings import asks_a_person
-from oas_compiler.control.outline import Outline, OutlineNode
 from oas_compiler.control.risk import APPROVAL, WRITE, is_send, weight
+from oas_compiler.control.risk_words import means_send
 from oas_compiler.findings.rules import Report, rule
-from oas_compiler.ir import FlowIR, InputMessageNode, Path, StartNode, walk
+from oas_compiler.ir import FlowIR, InputMessageNode, Node, Path, StartNode, walk
 
 
 @rule(
@@ -38,10 +37,10 @@ from oas_compiler.ir import FlowIR, InputMessageNode, Path, StartNode, walk
     good="start → look → sign → send → end",
 )
 def approval_after_send(subject: Subject, report: Report) -> None:
-    flow, outline = subject.flow, subject.outline
-    if flow is None or outline is None or not isinstance(flow.by_id.get(flow.start), StartNode):
+    flow = subject.flow
+    if flow is None or not isinstance(flow.by_id.get(flow.start), StartNode):
         return
-    late = list(_find_late_gates(flow, *_find_gated_sends(flow, outline)))
+    late = list(_find_late_gates(flow, *_find_gated_sends(flow)))
     nodes = dict(walk(flow)) if late else {}
     for gate, send, comes_first in late:
         node = nodes[gate.path]
@@ -55,12 +54,12 @@ def approval_after_send(subject: Subject, report: Report) -> None:
         )
 
 
-def _find_gated_sends(flow: FlowIR, outline: Outline) -> tuple[frozenset[Path], frozenset[Path]]:
+def _find_gated_sends(flow: FlowIR) -> tuple[frozenset[Path], frozenset[Path]]:
     """The sends after any gate, and those of them without an approving gate before."""
     waived = waived_gates(flow)
-    ungated = {found.node.pointer for found in find_open_sends(outline, waived, asks_a_person)}
+    ungated = {found.node.place.pointer for found in find_open_sends(flow, waived, asks_a_person)}
     unapproved = {
-        found.node.pointer for found in find_open_sends(outline, waived, _is_approval_gate)
+        found.node.place.pointer for found in find_open_sends(flow, waived, _is_approval_gate)
     } - ungated
     gated = {
         path: node.place.pointer
@@ -70,8 +69,8 @@ def _find_gated_sends(flow: FlowIR, outline: Outline) -> tuple[frozenset[Path], 
     return frozenset(gated), frozenset(p for p, at in gated.items() if at in unapproved)
 
 
-def _is_approval_gate(node: OutlineNode) -> bool:
-    return node.is_gate and _is_approval(str(node.cinatra.get("riskClass", "")))
+def _is_approval_gate(node: Node) -> bool:
+    return isinstance(node, InputMessageNode) and _is_approval(node.risk_class)
 
 
 def _is_approval(risk_class: str) -> bool:

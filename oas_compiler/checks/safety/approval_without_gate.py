@@ -11,13 +11,13 @@ from __future__ import annotations
 
 from oas_compiler.checks.subject import Subject
 from oas_compiler.control.approval import waived_gates
-from oas_compiler.control.open_sends import open_nodes
+from oas_compiler.control.open_sends import OpenNode, open_nodes
 from oas_compiler.control.openings import Openings, asks_a_person
-from oas_compiler.control.outline import OutlineNode
 from oas_compiler.control.risk import WRITE, weight
+from oas_compiler.control.risk_words import counted_class, may_send
 from oas_compiler.findings.rules import Report, rule
 from oas_compiler.ir import JsonValue
-from oas_compiler.kinds.registry import find_kind
+from oas_compiler.kinds.registry import find_kind, type_of
 from oas_compiler.text.marks import child
 
 _NO_POLICY = frozenset({"", "never", "none"})
@@ -35,33 +35,36 @@ _NO_POLICY = frozenset({"", "never", "none"})
     good="start → approve → save     (approve: InputMessageNode)",
 )
 def approval_without_gate(subject: Subject, report: Report) -> None:
-    outline, flow = subject.outline, subject.flow
-    if outline is None or flow is None:
+    flow = subject.flow
+    if flow is None:
         return
-    opened = open_nodes(outline, waived_gates(flow), Openings(stops=asks_a_person))
-    for node in {found.node.pointer: found.node for found in opened}.values():
-        key = _asks_for_approval(node)
+    opened = open_nodes(flow, waived_gates(flow), Openings(stops=asks_a_person))
+    for found in {found.node.place.pointer: found for found in opened}.values():
+        node, key = found.node, _asks_for_approval(found)
         if not key:
             continue
-        place = node.pointer
+        place = node.place.pointer
         for name in ("metadata", "cinatra", key):
             place = child(place, name)
         report(
-            f'{key} of "{node.id[:80]}" makes nobody ask: no gate stands before this {node.type}',
+            f'{key} of "{node.id[:80]}" makes nobody ask: no gate stands before this {type_of(node)}',
             subject.place(place),
             hint="put an InputMessageNode before it; only gates pause a run",
         )
 
 
-def _asks_for_approval(node: OutlineNode) -> str:
+def _asks_for_approval(found: OpenNode) -> str:
     """The member that promises an approval for an acting call; empty without such a member."""
-    acts = weight(node.risk_class) >= WRITE and not node.risk_class.startswith("draft_")
-    kind = find_kind(node.type)
-    if kind is None or not kind.is_call or not acts or node.sends or node.confirmed or node.is_gap:
+    node, risk = found.node, counted_class(found.node)
+    kind = find_kind(type_of(node))
+    if kind is None or not kind.is_call or found.is_unread or node.behind.asks_person:
         return ""
-    if _is_policy(node.cinatra.get("approvalPolicy")):
+    if weight(risk) < WRITE or risk.startswith("draft_") or may_send(node):
+        return ""
+    cinatra = node.cinatra.mapping()
+    if _is_policy(cinatra.get("approvalPolicy")):
         return "approvalPolicy"
-    return "requiresApproval" if node.cinatra.get("requiresApproval") is True else ""
+    return "requiresApproval" if cinatra.get("requiresApproval") is True else ""
 
 
 def _is_policy(value: JsonValue) -> bool:

@@ -14,7 +14,9 @@ from oas_compiler.checks.subject import Subject
 from oas_compiler.control.approval import waived_gates
 from oas_compiler.control.loops import Loop, find_loops, walk_flows
 from oas_compiler.control.openings import Openings, asks_a_person
+from oas_compiler.control.risk_words import counted_class, may_send
 from oas_compiler.findings.rules import Report, rule
+from oas_compiler.ir import Place
 
 
 @rule(
@@ -37,26 +39,21 @@ from oas_compiler.findings.rules import Report, rule
     ),
 )
 def endless_loop(subject: Subject, report: Report) -> None:
-    if subject.outline is None or subject.flow is None:
+    if subject.flow is None:
         return
     openings = Openings(stops=asks_a_person)
-    reported: set[str] = set()
-    for flow, waived in walk_flows(subject.outline, waived_gates(subject.flow)):
+    reported: set[Place] = set()
+    for flow, waived in walk_flows(subject.flow, waived_gates(subject.flow)):
         for loop in find_loops(flow, openings, waived):
-            if _has_two_of_one_id(loop):
+            if not loop.flow.doubled.isdisjoint(node.id for node in loop.members):
                 continue  # OAS027: with a repeated id, an edge may mean another node
             if loop.can_end and loop.back not in reported:
                 reported.add(loop.back)
                 report(
                     f"{described(loop)} goes round without a gate{_describe_send(loop)}",
-                    subject.place(loop.back),
+                    loop.back,
                     hint="lead it through an InputMessageNode with maxGateVisits",
                 )
-
-
-def _has_two_of_one_id(loop: Loop) -> bool:
-    ids = [node.id for node in loop.flow.nodes.values()]
-    return any(ids.count(node.id) > 1 for node in loop.members)
 
 
 def described(loop: Loop) -> str:
@@ -66,6 +63,6 @@ def described(loop: Loop) -> str:
 
 def _describe_send(loop: Loop) -> str:
     for node in loop.members:
-        if node.sends and not node.confirmed:
-            return f', and "{node.id[:80]}" ({node.risk_class[:80]}) is in it'
+        if may_send(node) and not node.behind.asks_person:
+            return f', and "{node.id[:80]}" ({counted_class(node)[:80]}) is in it'
     return ""

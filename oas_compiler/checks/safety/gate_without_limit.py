@@ -14,8 +14,8 @@ from oas_compiler.checks.cinatra.metadata_keys import meant_keys
 from oas_compiler.checks.subject import Subject
 from oas_compiler.control.loops import find_loops, walk_flows
 from oas_compiler.control.openings import Openings, has_limit
-from oas_compiler.control.outline import OutlineNode
 from oas_compiler.findings.rules import Report, rule
+from oas_compiler.ir import InputMessageNode, Node
 
 
 @rule(
@@ -30,35 +30,35 @@ from oas_compiler.findings.rules import Report, rule
     good='"ask": {"component_type": "InputMessageNode", "metadata": {"cinatra": {"maxGateVisits": 25}}}',
 )
 def gate_without_limit(subject: Subject, report: Report) -> None:
-    if subject.outline is None:
+    if subject.flow is None:
         return
     openings = Openings(stops=has_limit)
     reported: set[str] = set()
     slips: frozenset[tuple[str, str]] | None = None
-    for flow, _ in walk_flows(subject.outline):
+    for flow, _ in walk_flows(subject.flow):
         for loop in find_loops(flow, openings):
             gate = next(_iterate_unlimited_gates(loop.members), None)
-            if gate is not None and gate.pointer not in reported:
-                reported.add(gate.pointer)
+            if gate is not None and gate.place.pointer not in reported:
+                reported.add(gate.place.pointer)
                 slips = meant_keys(subject) if slips is None else slips
-                if (gate.pointer, "maxGateVisits") in slips:
+                if (gate.place.pointer, "maxGateVisits") in slips:
                     continue  # OAS133
                 report(
                     f'the gate "{gate.id[:80]}" is in a loop and has no maxGateVisits: a run '
                     "fails when it asks more than 100 times",
-                    subject.place(gate.pointer),
+                    gate.place,
                     hint='say how many rounds are meant: "maxGateVisits": 25',
                 )
 
 
-def _iterate_unlimited_gates(nodes: tuple[OutlineNode, ...]) -> Iterator[OutlineNode]:
+def _iterate_unlimited_gates(nodes: tuple[Node, ...]) -> Iterator[Node]:
     """The gates without a limit among the nodes and in the flows that they run, outermost first."""
     waiting = list(nodes)
     seen: set[str] = set()
     for node in waiting:
-        if node.is_gate and not has_limit(node):
+        if isinstance(node, InputMessageNode) and not has_limit(node):
             yield node
-        for flow in node.inner:
-            if flow.pointer not in seen:
-                seen.add(flow.pointer)
-                waiting.extend(flow.nodes.values())
+        for flow in node.subflows:
+            if flow.place.pointer not in seen:
+                seen.add(flow.place.pointer)
+                waiting.extend(flow.nodes)

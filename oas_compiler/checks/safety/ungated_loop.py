@@ -35,15 +35,15 @@ from oas_compiler.findings.rules import Report, rule
     ),
 )
 def ungated_loop(subject: Subject, report: Report) -> None:
-    if subject.outline is None or subject.is_cinatra:
+    if subject.flow is None or subject.is_cinatra:
         return
     openings = Openings(stops=asks_a_person)
-    for flow, _ in walk_flows(subject.outline):
+    for flow, _ in walk_flows(subject.flow):
         for loop in find_loops(flow, openings):
             if loop.can_end:
                 report(
                     f"{described(loop)} goes round without a gate: a run that never leaves it "
                     "fails at the limit on steps",
-                    subject.place(loop.back),
+                    loop.back,
                     hint="lead it through an InputMessageNode, or make sure that a branch leaves it",
                 )

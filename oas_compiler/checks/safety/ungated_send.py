@@ -13,6 +13,7 @@ from oas_compiler.checks.subject import Subject
 from oas_compiler.control.approval import waived_gates
 from oas_compiler.control.open_sends import OpenNode, find_open_sends
 from oas_compiler.control.openings import asks_a_person
+from oas_compiler.control.risk_words import counted_class
 from oas_compiler.findings.rules import Report, rule
 
 
@@ -34,19 +35,19 @@ from oas_compiler.findings.rules import Report, rule
     ),
 )
 def ungated_send(subject: Subject, report: Report) -> None:
-    if subject.outline is None or subject.flow is None:
+    if subject.flow is None:
         return
-    for found in find_open_sends(subject.outline, waived_gates(subject.flow), asks_a_person):
-        _report_ungated_send(subject, report, found)
+    for found in find_open_sends(subject.flow, waived_gates(subject.flow), asks_a_person):
+        _report_ungated_send(report, found)
 
 
-def _report_ungated_send(subject: Subject, report: Report, found: OpenNode) -> None:
+def _report_ungated_send(report: Report, found: OpenNode) -> None:
     hint = "put an InputMessageNode before it on every path"
     if found.waived:
         hint += "; a gate whose gateSteps entry says requiresApproval false asks nobody"
     report(
-        f'"{found.node.id[:80]}" ({found.node.risk_class[:80]}) can run before any person was '
+        f'"{found.node.id[:80]}" ({counted_class(found.node)[:80]}) can run before any person was '
         f"asked: {' → '.join(found.way)}",
-        subject.place(found.node.pointer),
+        found.node.place,
         hint=hint,
     )

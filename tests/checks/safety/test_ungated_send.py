@@ -231,6 +231,15 @@ def test_a_tool_that_requires_confirmation_and_an_agent_that_requires_approval_a
     assert found(flow_of(start(), agent(True), end()), CODE) == []
 
 
+def test_a_flow_that_can_be_read_is_examined_where_the_flow_beside_it_cannot():
+    subflows = [{"$component_ref": "nobody"}, inner(SEND, id_="sends")]
+    box = node("ParallelFlowNode", "box", subflows=subflows, inputs=[], outputs=[])
+    after = api("publish", risk="blog_publish")
+    assert found(flow_of(start(), box, after, end()), CODE) == [
+        "/$referenced_components/box/subflows/1/$referenced_components/send"
+    ]  # nothing is said of "publish": the flow that cannot be read may hold a gate
+
+
 # ---------------------------------------------------------------------------- odd input
 
 

@@ -17,6 +17,7 @@ from functools import lru_cache
 from typing import Final
 
 from cinatra_sdk.contract import is_send_class
+from oas_compiler.ir import InputMessageNode, Node
 
 KNOWN: Final = (
     "read_only", "read", "approval", "test_send", "write", "write_safe", "draft_create",
@@ -53,6 +54,20 @@ def is_known(risk_class: str) -> bool:
 def means_send(risk_class: str) -> bool:
     """Whether the author means a send, in any spelling."""
     return is_send_class(risk_class) or is_send_class(meant(risk_class))
+
+
+def counted_class(node: Node) -> str:
+    """The risk class of what a node does: its tool's or agent's where only that one is a send."""
+    classes = [risk for risk in (node.risk_class, node.behind.risk_class) if risk.strip()]
+    return next(filter(means_send, classes), classes[0] if classes else "")
+
+
+def may_send(node: Node) -> bool:
+    """Whether a node acts on the world outside, in whatever spelling its risk class says so.
+
+    `risk.is_send` is the same for the exact spelling, which alone counts at run time.
+    """
+    return not isinstance(node, InputMessageNode) and means_send(counted_class(node))
 
 
 def meant(risk_class: str) -> str:

@@ -1,0 +1,85 @@
+"""The flows, tools and agents that a node runs, as far as its text says, whatever the node's type.
+
+{"component_type": "ToolNode", "tool": {…, "requires_confirmation": true}}
+    read_behind    ->  Behind(asks_person=True)
+{"component_type": "MapNode", "subflow": {"$component_ref": "nobody"}}
+    is_inside_unread   ->  True: what the node runs may hold a gate
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from oas_compiler.document.node_types import is_misspelt
+from oas_compiler.document.scope import Document, Located
+from oas_compiler.document.types import is_known
+from oas_compiler.ir import NO_BEHIND, Behind, JsonValue
+from oas_compiler.kinds.registry import find_kind
+from oas_compiler.text.marks import child
+
+USUAL_FLOW_FIELDS = ("subflow", "agent", "subflows")
+"""The fields that hold flows in Agent Spec's own nodes; those of other nodes are taken alike."""
+
+
+def is_inside_unread(document: Document, node: Located) -> bool:
+    """Whether something that the node runs could not be read, which an error says."""
+    kind = find_kind(node.component_type)
+    runs_one_flow = kind is not None and kind.flows == ("subflow",)
+    if runs_one_flow and _find_member(node, "subflow") is None:
+        return True
+    found = [document.locate(member) for member in list_members(node, USUAL_FLOW_FIELDS)]
+    if any(target is None or is_misspelt(target) for target in found):
+        return True
+    types = {target.component_type for target in found if target is not None}
+    return runs_one_flow and any(name != "Flow" and is_known(name) for name in types)
+
+
+def read_behind(document: Document, node: Located) -> Behind:
+    """The facts about the tool or agent that a node runs."""
+    tool = _find_member(node, "tool")
+    member = tool or _find_member(node, "agent")
+    found = document.locate(member) if member is not None else None
+    if found is None and tool is not None:
+        return Behind(asks_person=True)
+    behind = _read_cinatra_block(found)
+    asks = _read(found, "requires_confirmation") is True
+    if node.component_type == "AgentNode":
+        own = _read_cinatra_block(node)
+        asks = asks or own.get("requiresApproval", behind.get("requiresApproval")) is True
+    risk = behind.get("riskClass")
+    risk = risk if isinstance(risk, str) else ""
+    return Behind(risk_class=risk, asks_person=asks) if risk or asks else NO_BEHIND
+
+
+def list_members(node: Located, names: Sequence[str]) -> list[Located]:
+    """The components in some members of a node, each a component or a list of components."""
+    found: list[Located] = []
+    for name in names:
+        value = _read(node, name)
+        if isinstance(value, dict):
+            found.append(Located(value, child(node.pointer, name), node.scope))
+        elif isinstance(value, list):
+            found += [
+                Located(item, f"{node.pointer}/{name}/{index}", node.scope)
+                for index, item in enumerate(value)
+                if isinstance(item, dict)
+            ]
+    return found
+
+
+def _find_member(node: Located, name: str) -> Located | None:
+    value = _read(node, name)
+    return (
+        Located(value, child(node.pointer, name), node.scope) if isinstance(value, dict) else None
+    )
+
+
+def _read(located: Located | None, name: str) -> JsonValue:
+    value = located.value if located is not None else None
+    return value.get(name) if isinstance(value, dict) else None
+
+
+def _read_cinatra_block(located: Located | None) -> dict[str, JsonValue]:
+    metadata = _read(located, "metadata")
+    found = metadata.get("cinatra") if isinstance(metadata, dict) else None
+    return found if isinstance(found, dict) else {}

@@ -11,10 +11,10 @@ from rich.console import Console
 from selection_flow import THREE, envelope, ref, selector, values
 
 from cinatra_sdk.context.selector import read_selector
-from cinatra_sdk.gates.answers import AnswerForm
+from cinatra_sdk.gates.forms.choosing import form_of
 from oas_compiler.cli.checklist import CannotTick, Checklist, read_numbers
 from oas_compiler.cli.checklist_view import checklist_view, how_many
-from oas_compiler.cli.selecting import answer_value, chosen_by_id, options_for, other_values
+from oas_compiler.cli.selecting import chosen_by_id, options_for, other_values
 from oas_compiler.cli.values import Extent
 
 HOUSE, OLD, FACTS = THREE
@@ -410,8 +410,8 @@ def test_the_example_on_a_command_line_is_one_that_fits(
     ],
 )  # fmt: skip
 def test_the_envelope_fits_whatever_schema_the_author_gave_the_gate(schema: Any) -> None:
-    form = AnswerForm(output="userResponse", schema=schema, selector=selector(*THREE))
-    given = answer_value(form, envelope(HOUSE))
+    form = form_of(output="userResponse", answer_schema=schema, selector=selector(*THREE))
+    given = form.carry_envelope(envelope(HOUSE))
     assert str(form.read({"approved": True, "value": given}).value).count("house-voice-rev") == 1
 
 

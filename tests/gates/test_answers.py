@@ -7,37 +7,37 @@ from typing import Any
 import pytest
 
 from cinatra_sdk.errors import AnswerInvalid
-from cinatra_sdk.gates.answers import AnswerForm
 from cinatra_sdk.gates.decisions import Decision
-from cinatra_sdk.gates.gate import example_answer
+from cinatra_sdk.gates.forms.choosing import form_of
+from cinatra_sdk.gates.forms.form import AnswerForm
 
-APPROVAL = AnswerForm(output="userResponse")
-DOCUMENT = AnswerForm(
+APPROVAL = form_of(output="userResponse")
+DOCUMENT = form_of(
     output="setupJson",
-    schema={
+    answer_schema={
         "type": "object",
         "properties": {"site": {"type": "string"}, "count": {"type": "integer"}},
         "required": ["site"],
     },
 )
-TITLED = AnswerForm(
+TITLED = form_of(
     output="confirmed",
-    schema={
+    answer_schema={
         "type": "object",
         "properties": {"confirmed": {"type": "boolean"}},
         "required": ["confirmed"],
     },
 )
-ENVELOPE = AnswerForm(
+ENVELOPE = form_of(
     output="testResult",
-    schema={
+    answer_schema={
         "type": "object",
         "properties": {"testResult": {"type": "string"}},
         "required": ["testResult"],
     },
-    inner={"type": "object", "properties": {"action": {"enum": ["send", "continue"]}}},
+    document_schema={"type": "object", "properties": {"action": {"enum": ["send", "continue"]}}},
 )
-NUMBER = AnswerForm(output="n", text_output=False, schema={"type": "integer", "minimum": 1})
+NUMBER = form_of(output="n", text_output=False, answer_schema={"type": "integer", "minimum": 1})
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_a_gate_without_a_schema_takes_approval_or_free_text(raw: Any, text: str
 def test_a_reason_is_kept_and_never_what_the_flow_goes_on_with() -> None:
     answer = APPROVAL.read({"approved": True, "reason": "I owe Ann a favour"})
     assert (answer.reason, answer.value) == ("I owe Ann a favour", "[Approved by operator]")
-    undemanding = AnswerForm(output="x", schema={"type": "object", "properties": {"x": {}}})
+    undemanding = form_of(output="x", answer_schema={"type": "object", "properties": {"x": {}}})
     assert undemanding.read({"approved": True, "reason": "why"}).value == "[Approved by operator]"
 
 
@@ -182,11 +182,11 @@ def test_an_answer_over_the_limit_is_refused() -> None:
 
 @pytest.mark.parametrize("form", [APPROVAL, DOCUMENT, TITLED, ENVELOPE, NUMBER])
 def test_the_example_of_a_form_is_an_answer_that_it_takes(form: AnswerForm) -> None:
-    decision = Decision.approve(by="x", value=example_answer(form))
+    decision = Decision.approve(by="x", value=form.example())
     assert form.read(decision.wire()).approved
 
 
 def test_a_broken_schema_accepts_nothing() -> None:
-    form = AnswerForm(output="x", schema={"type": "nonsense"})
+    form = form_of(output="x", answer_schema={"type": "nonsense"})
     with pytest.raises(AnswerInvalid, match="no JSON Schema"):
         form.read({"approved": True, "value": 1})

@@ -1,5 +1,9 @@
 """Gates: a run pauses, a person decides, the run goes on or ends.
 
-gate.py       a waiting gate and its id;  hitl.py  `build_hitl_gate` decisions.py  who decided what;
-answers.py  the allowed answers of a gate visits.py     how often a gate may be reached
+hitl.py       `build_hitl_gate`
+gate.py       a waiting gate and its id
+answers.py    the JSON that answers a gate
+forms/        the answers that a gate accepts, one module for each kind of gate
+decisions.py  who decided what
+visits.py     how often a gate may be reached
 """

@@ -1,43 +1,32 @@
-"""The answer form of one gate: turns a person's answer into the value that the flow reads.
+"""The answer to a gate: the JSON that resumes it, checked before a form reads its value.
 
-In: the JSON that resumes a gate (`{"approved": true, "value": …}`).
+In: the JSON of a person's answer (`{"approved": true, "value": …}`).
 Out: an `Answer` with the text or value that the gate's output carries, or `AnswerInvalid`.
 
-    AnswerForm(output="setupJson", schema={"type": "object", "required": ["site"], …})
-        .read({"approved": True, "value": {"site": "https://a.example"}})
-        -> Answer(approved=True, value='{"site":"https://a.example"}', …)
-
-Three shapes of schema occur in real files, told apart by the schema itself:
-* an object that has the output's own title as a property: the answer is `{title: value}`;
-* any other schema on a string output: it describes the JSON document that the string carries;
-* on an output of another type: it describes the value itself.
-A gate without a schema asks for approval, or for free text.
+    read_envelope({"approved": True, "value": "Shorter", "by": "ann"}, output="note", read_value=…)
+        -> Answer(approved=True, value="Shorter", by="ann", …)
 
 `reason` is for the record of decisions and never reaches the flow.  `approvalNote` is Cinatra's key
 for a note to the flow: the note is the answer's text where the gate takes text and no other text
-was sent.
+was sent.  `userResponse` is Cinatra's key for a value as text.
 
-A gate that asks for a context selection takes the `userResponse` envelope, as text or as an object,
-and refuses what the slot does not allow: the platform would only refuse it once the gate is closed.
+The forms that read the value are in `forms`.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 from pydantic import JsonValue
 
-from cinatra_sdk.context.errors import ContextError
-from cinatra_sdk.context.selector import Selector
 from cinatra_sdk.errors import AnswerInvalid, ValueRefused
 from cinatra_sdk.governed.keys import without_governed
 from cinatra_sdk.governed.secrets import find_secret, redact
 from cinatra_sdk.text.people import person_name
 from cinatra_sdk.values.json_values import check_value
-from cinatra_sdk.values.strict_json import NotStrictJson, read_json
 
 APPROVED_TEXT: Final = "[Approved by operator]"
 """The value of a text output when a person approved without writing a text (Cinatra's words)."""
@@ -67,186 +56,75 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AnswerForm:
-    """The form of the answers that one gate accepts."""
+class Given:
+    """What an approving answer sends for the gate's output."""
 
-    output: str = "approved"
-    """Title of the gate's output, or of the input of the run, that an answer fills.  Empty for a
-    form of several inputs.
-    """
-    text_output: bool = True
-    """Whether that output is a string."""
-    schema: Mapping[str, JsonValue] | None = None
-    """JSON Schema of the answer; None asks for approval or text."""
-    output_schema: Mapping[str, JsonValue] | None = None
-    """JSON Schema of the output itself, unless it is a string: schema of the value that the flow
-    reads.
-    """
-    inner: Mapping[str, JsonValue] | None = None
-    """JSON Schema of the document inside the answer's string, where the author gave a schema."""
-    bare: bool = False
-    """Whether an object without the title around it may be the value of a titled answer."""
-    selector: Selector | None = None
-    """The allowed selection, at a gate that asks for a context selection."""
+    value: JsonValue = None
+    """Without the keys that only the host sets; None also where no value was sent."""
+    has_value: bool = True
+    """Whether a value was sent, as `value` or as `userResponse`."""
+    is_yes: bool = False
+    """Whether the answer only says yes: no value, or the value true."""
+    note: str = ""
+    """`approvalNote`, without the spaces around it."""
 
     @property
-    def titled(self) -> bool:
-        """Whether the answer is an object that names the output."""
-        properties = (self.schema or {}).get("properties")
-        return bool(self.output) and isinstance(properties, Mapping) and self.output in properties
-
-    def resume_schema(self) -> dict[str, JsonValue]:
-        """JSON Schema of the JSON that resumes the gate; clients build their form from it."""
-        text = json.dumps(self.schema)
-        # A schema with `$ref` cannot stand inside another schema; the payload carries it.
-        own = self.schema is not None and '"$' not in text
-        value: JsonValue = dict(self.schema or {}) if own else {}
-        if self.selector is not None and self.schema is None:
-            return self.selector.answer_schema()
-        return {
-            "type": "object",
-            "properties": {
-                "approved": {"type": "boolean"},
-                "value": value,
-                "reason": {"type": "string"},
-                "by": {"type": "string"},
-            },
-            "required": ["approved"],
-        }
-
-    def read(self, raw: object) -> Answer:
-        """The checked answer.
-
-        Raises: `AnswerInvalid`, which names the wrong key and the expected answer; `read_answer` of
-        `gate.py` adds the gate, and an example that fits.
-        """
-        message = _read_envelope(raw)
-        texts = {
-            key: _read_text(message, key) for key in ("reason", "by", "approvedAt", "approvalNote")
-        }
-        texts["by"] = person_name(texts["by"])
-        reason = texts["reason"] or texts["approvalNote"]
-        if message["approved"] is False:
-            if "value" in message or "userResponse" in message:
-                raise AnswerInvalid("a rejection carries no value", hint="send approved and reason")
-            return Answer(approved=False, reason=reason, by=texts["by"])
-        return Answer(
-            approved=True,
-            value=self._value(message, texts["approvalNote"].strip()),
-            reason=reason,
-            by=texts["by"],
-            at=texts["approvedAt"],
-        )
-
-    def _value(self, message: Mapping[str, Any], note: str) -> JsonValue:
-        given = without_governed(message.get("value"), where=f"the answer for '{self.output}'")
-        if "userResponse" in message:
-            given = message["userResponse"]
-            if "value" in message:
-                raise AnswerInvalid("the answer has both value and userResponse", hint="send one")
-            if not isinstance(given, str) or not given:
-                raise AnswerInvalid("userResponse is not a non-empty string")
-        bare = "userResponse" not in message and ("value" not in message or given is True)
-        if bare and self.selector is not None:
-            raise AnswerInvalid(
-                f"the gate asks which refs are chosen for the slot '{self.selector.slot_id}', "
-                "and the answer chooses none",
-                hint="send the userResponse envelope; oasflow answer takes --select ID",
-            )
-        if self.schema is None:
-            return self._convert_output(given) if not bare else (note or APPROVED_TEXT)
-        if bare and "value" not in message:
-            return self._without_value(note)
-        return self._check_answer(given)
-
-    def _without_value(self, note: str) -> JsonValue:
-        """An approval without a value: valid where the schema requires no value."""
-        if self.titled and not _find_schema_problem(self.schema, {}):
-            return (note or APPROVED_TEXT) if self.text_output else self._convert_output(None)
-        return self._check_answer({})
-
-    def _check_answer(self, given: JsonValue) -> JsonValue:
-        first = _find_schema_problem(self.schema, given)
-        if not first:
-            return self._convert_output(given)
-        decoded: Any = _UNDECODED
-        if isinstance(given, str):
-            decoded = _governed_out(_decode_json(given), self.output)
-            if decoded is not _UNDECODED and not _find_schema_problem(self.schema, decoded):
-                # The flow gets the person's own text byte for byte, not a re-encoded text.
-                return (
-                    self._check_inner_document(given)
-                    if not self.titled
-                    else self._convert_output(decoded)
-                )
-        if self.titled and (self.bare or not isinstance(given, Mapping)):
-            # The value alone, without its title around it; an object also as its text.
-            as_text = self.bare and isinstance(decoded, Mapping)
-            for alone in (given, decoded) if as_text else (given,):
-                titled = {self.output: alone}
-                problem = _find_schema_problem(self.schema, titled)
-                if not problem:
-                    return self._convert_output(titled)
-            # For an object with the title, the error says what is wrong under the title.
-            if not isinstance(given, Mapping) or self.output not in given:
-                first = problem
-        raise AnswerInvalid(f"the answer does not fit: {first}", hint=self._asks())
-
-    def _convert_output(self, value: JsonValue) -> JsonValue:
-        if self.titled and isinstance(value, Mapping):
-            value = value.get(self.output)
-        if not self.text_output:
-            if isinstance(value, float) and value.is_integer():
-                value = int(value)  # 3.0 is an integer in JSON Schema
-                check_answer_value(value)
-            problem = _find_schema_problem(self.output_schema, value)
-            if problem:
-                raise AnswerInvalid(f"the answer does not fit '{self.output}': {problem}")
-            if self.selector is not None:
-                _check_selection(self.selector, json.dumps(value))
-            return value
-        if isinstance(value, str):
-            return self._check_inner_document(value)
-        return self._check_inner_document(
-            json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-        )
-
-    def _check_inner_document(self, text: str) -> str:
-        if self.inner is not None:
-            decoded = _decode_json(text)
-            problem = (
-                "it is not JSON"
-                if decoded is _UNDECODED
-                else _find_schema_problem(self.inner, decoded)
-            )
-            if problem:
-                raise AnswerInvalid(f"the document in '{self.output}' does not fit: {problem}")
-        if self.selector is not None:
-            _check_selection(self.selector, text)
-        return text
-
-    def _asks(self) -> str:
-        schema = self.schema or {}
-        required = schema.get("required")
-        if isinstance(required, list) and required:
-            return "the gate asks for " + ", ".join(f"'{name}'" for name in required)
-        return f"the gate asks for a value of '{self.output}'"
+    def yes_text(self) -> str:
+        """The text of an output that a person approved without writing a text for it."""
+        return self.note or APPROVED_TEXT
 
 
-def _check_selection(selector: Selector, text: str) -> None:
-    try:
-        selector.check(text)
-    except ContextError as error:
-        problem = f"{error} ({error.code})"
-    else:
-        return
-    raise AnswerInvalid(
-        f"the selection does not fit: {problem}",
-        hint='send {"slotId": …, "resolutionMode": …, "selectedRefs": […]} with refs of the candidates',
+def envelope_schema(value: JsonValue) -> dict[str, JsonValue]:
+    """JSON Schema of the JSON that resumes a gate; `value` is the schema of the value in it."""
+    return {
+        "type": "object",
+        "properties": {
+            "approved": {"type": "boolean"},
+            "value": value,
+            "reason": {"type": "string"},
+            "by": {"type": "string"},
+        },
+        "required": ["approved"],
+    }
+
+
+def read_envelope(raw: object, *, output: str, read_value: Callable[[Given], JsonValue]) -> Answer:
+    """The checked answer; `read_value` makes the value of the output from what was sent.
+
+    Raises: `AnswerInvalid`, which names the wrong key and the expected answer; `read_answer` of
+    `gate.py` adds the gate, and an example that fits.
+    """
+    message = _check_message(raw)
+    texts = {
+        key: _read_text(message, key) for key in ("reason", "by", "approvedAt", "approvalNote")
+    }
+    texts["by"] = person_name(texts["by"])
+    reason = texts["reason"] or texts["approvalNote"]
+    if message["approved"] is False:
+        if "value" in message or "userResponse" in message:
+            raise AnswerInvalid("a rejection carries no value", hint="send approved and reason")
+        return Answer(approved=False, reason=reason, by=texts["by"])
+    return Answer(
+        approved=True,
+        value=read_value(_read_given(message, texts["approvalNote"].strip(), output)),
+        reason=reason,
+        by=texts["by"],
+        at=texts["approvedAt"],
     )
 
 
-_UNDECODED: Final = object()
+def _read_given(message: Mapping[str, Any], note: str, output: str) -> Given:
+    value = without_governed(message.get("value"), where=f"the answer for '{output}'")
+    if "userResponse" not in message:
+        has_value = "value" in message
+        is_yes = not has_value or value is True
+        return Given(value=value, has_value=has_value, is_yes=is_yes, note=note)
+    text = message["userResponse"]
+    if "value" in message:
+        raise AnswerInvalid("the answer has both value and userResponse", hint="send one")
+    if not isinstance(text, str) or not text:
+        raise AnswerInvalid("userResponse is not a non-empty string")
+    return Given(value=text, note=note)
 
 
 def check_answer_value(value: Any) -> None:
@@ -257,7 +135,7 @@ def check_answer_value(value: Any) -> None:
         raise AnswerInvalid(str(refused)) from None
 
 
-def _read_envelope(raw: object) -> dict[str, Any]:
+def _check_message(raw: object) -> dict[str, Any]:
     if not isinstance(raw, Mapping):
         from cinatra_sdk.values.json_schema import type_name  # for errors only
 
@@ -298,33 +176,3 @@ def _read_text(message: Mapping[str, Any], key: str) -> str:
     if not isinstance(value, str):
         raise AnswerInvalid(f"'{key}' is not a string")
     return value
-
-
-def _governed_out(decoded: Any, output: str) -> Any:
-    """The JSON document in a text, cleaned by the rules for a document that is sent as an
-    object.
-    """
-    if decoded is _UNDECODED:
-        return decoded
-    found = find_secret(decoded)
-    if found:
-        raise AnswerInvalid(
-            f"the answer holds a credential: {found}", hint="answers are kept; leave it out"
-        )
-    return without_governed(decoded, where=f"the answer for '{output}'")
-
-
-def _decode_json(text: str) -> Any:
-    try:
-        return read_json(text)
-    except NotStrictJson:
-        return _UNDECODED
-
-
-def _find_schema_problem(schema: Mapping[str, JsonValue] | None, value: Any) -> str:
-    """The first way in which `value` breaks `schema`; empty when it fits."""
-    from cinatra_sdk.values.json_schema import (
-        first_problem,  # on first use
-    )
-
-    return first_problem(schema or {}, value)

@@ -21,8 +21,11 @@ from pydantic import JsonValue
 
 from cinatra_sdk.context.selector import Selector, is_selector, read_selector
 from cinatra_sdk.errors import AnswerInvalid, GateUnreadable
-from cinatra_sdk.gates.answers import Answer, AnswerForm, said_name
+from cinatra_sdk.gates.answers import Answer, said_name
 from cinatra_sdk.gates.decisions import Decision
+from cinatra_sdk.gates.forms.choosing import form_of
+from cinatra_sdk.gates.forms.form import AnswerForm
+from cinatra_sdk.gates.forms.text import TextForm
 
 if TYPE_CHECKING:
     from langgraph.types import Interrupt
@@ -33,11 +36,6 @@ _MOST_NAMES: Final = 5
 """Members of a given object that an error lists."""
 _LONGEST_EXAMPLE: Final = 500
 """Characters of the longest example in an error; `oasflow gates --json` shows longer examples."""
-
-_AGREEMENT: Final = frozenset(
-    {"accept", "accepted", "agree", "agreed", "approve", "approved", "confirm", "confirmed", "ok"}
-)
-"""Names of boolean members that stand for an approval."""
 
 
 def label(node: str, visit: int) -> str:
@@ -81,7 +79,7 @@ class Gate:
     """
     interrupt: str = ""
     """LangGraph's id of the interrupt; resume with `Command(resume={gate.interrupt: …})`."""
-    form: AnswerForm = field(default=AnswerForm(), repr=False)
+    form: AnswerForm = field(default=TextForm(), repr=False)
     description: str = ""
     """The author's text for the person who decides; empty where the author wrote none."""
 
@@ -201,58 +199,9 @@ def _format_fitting_answer(form: AnswerForm, raw: object) -> str:
 
 def _find_example_answer(form: AnswerForm) -> JsonValue:
     try:
-        return example_answer(form)
+        return form.example()
     except ValueError:
         return None
-
-
-def example_answer(form: AnswerForm) -> JsonValue:
-    """An example value that approves `form`."""
-    from cinatra_sdk.values.schema_sample import (
-        sample,  # for examples only
-    )
-
-    if form.selector is not None:
-        return _example_selection(form, form.selector)
-    if form.schema is None:
-        if form.text_output and form.inner is None:
-            return True
-        return sample(form.inner or {}, name=form.output)
-    value = sample(form.schema, name=form.output)
-    if form.output_schema is not None and not _fits_form(form, value):
-        # The answer's schema is wider than the output's schema.
-        value = sample(form.output_schema, name=form.output)
-    if form.inner is not None and form.titled and isinstance(value, dict):
-        value[form.output] = json.dumps(sample(form.inner, name=form.output), ensure_ascii=False)
-    return _accept_agreements(form, value)
-
-
-def _accept_agreements(form: AnswerForm, value: JsonValue) -> JsonValue:
-    """`value` with true for members that stand for an approval, because the example approves."""
-    if not isinstance(value, dict):
-        return value
-    yes = {name for name, part in value.items() if part is False and name.lower() in _AGREEMENT}
-    agreed: JsonValue = {name: True if name in yes else part for name, part in value.items()}
-    return agreed if yes and _fits_form(form, agreed) else value
-
-
-def _example_selection(form: AnswerForm, selector: Selector) -> JsonValue:
-    """The selection envelope, under its title where the author's schema gives it a title."""
-    if form.schema is None or not form.titled:
-        return selector.example()
-    from cinatra_sdk.values.schema_sample import sample
-
-    around = sample(form.schema, name=form.output)
-    others = around if isinstance(around, dict) else {}
-    return {**others, form.output: json.dumps(selector.example())}
-
-
-def _fits_form(form: AnswerForm, value: JsonValue) -> bool:
-    try:
-        form.read({"approved": True, "value": value})
-    except AnswerInvalid:
-        return False
-    return True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -293,12 +242,12 @@ def gate_of(interrupt: Interrupt | _Kept) -> Gate | None:
         interrupt=interrupt.id,
         asked=response,
         description=_read_member({"description": "", **about}, "description", str),
-        form=AnswerForm(
+        form=form_of(
             output=_read_member(about, "output", str),
             text_output=_read_member(about, "textOutput", bool),
-            schema=_read_schema(about, "answerSchema"),
+            answer_schema=_read_schema(about, "answerSchema"),
             output_schema=_read_schema(about, "outputSchema"),
-            inner=_read_schema(about, "innerSchema"),
+            document_schema=_read_schema(about, "innerSchema"),
             bare=about.get("bare") is True,  # earlier versions did not store it
             # Not stored twice: the payload holds the allowed selection.
             selector=selector_of(renderer, values),

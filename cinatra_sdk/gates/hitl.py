@@ -18,7 +18,6 @@ into a node's input state is lost, and the next node would send.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -42,7 +41,11 @@ from cinatra_sdk.engine.acting import does_not_act
 from cinatra_sdk.engine.lineage import place_of, refuse_behind
 from cinatra_sdk.engine.tasks import require_own_graph, was_sent
 from cinatra_sdk.errors import AnswerInvalid, NodeFailed, PolicyInvalid
-from cinatra_sdk.gates.answers import APPROVAL_SCHEMA, Answer, AnswerForm
+from cinatra_sdk.gates.answers import APPROVAL_SCHEMA, Answer
+from cinatra_sdk.gates.forms.choosing import form_of
+from cinatra_sdk.gates.forms.form import AnswerForm
+from cinatra_sdk.gates.forms.schema import SchemaForm
+from cinatra_sdk.gates.forms.selection import SelectionForm
 from cinatra_sdk.gates.gate import GATE_KEY, gate_id, read_answer, selector_of
 from cinatra_sdk.gates.visits import gate_visit, own_name, require_rejectable, with_visit
 from cinatra_sdk.governed.keys import find_governed
@@ -140,7 +143,7 @@ def build_hitl_gate(
     load_schemas()
     if not callable(values):
         _require_shown(values)
-    form = AnswerForm(output=output or "approved", schema=schema)
+    form = form_of(output=output or "approved", answer_schema=schema)
 
     def fixed_question(state: State) -> Question:
         shown = values(state) if callable(values) else {k: state[k] for k in values if k in state}
@@ -217,11 +220,13 @@ def _add_selector(question: Question, node: str) -> Question:
             hint="add an artifact that the slot accepts and the run's owner may see, in a project one "
             "of that project, then start a new run",
         )
+    form = SelectionForm(carrier=question.form, selector=selector)
+    by_author = isinstance(question.form, SchemaForm)
     return replace(
         question,
         values={**question.values, SCREEN_KEY: selector.screen()},
-        form=replace(question.form, selector=selector),
-        schema=selector.answer_schema() if question.form.schema is None else question.schema,
+        form=form,
+        schema=question.schema if by_author else form.schema(),
     )
 
 
@@ -276,23 +281,10 @@ def _interrupt_for_answer(question: Question, about: dict[str, JsonValue]) -> An
     if question.field:
         payload["fieldName"] = question.field
     form = question.form
-    response = form.resume_schema()
-    response[GATE_KEY] = {
-        **about,
-        "output": form.output,
-        "textOutput": form.text_output,
-        "bare": form.bare,
-        # As text: pydantic would resolve a `$ref` in the author's schema as its own.
-        "answerSchema": _format_schema(form.schema),
-        "outputSchema": _format_schema(form.output_schema),
-        "innerSchema": _format_schema(form.inner),
-    }
+    response = form.schema()
+    response[GATE_KEY] = {**about, **form.to_record()}
     answer: Answer = interrupt(payload, response_schema=_checked_type(form, gate_id, response))
     return answer
-
-
-def _format_schema(schema: Mapping[str, JsonValue] | None) -> str | None:
-    return None if schema is None else json.dumps(schema, ensure_ascii=False)
 
 
 def _checked_type(form: AnswerForm, gate: str, response: dict[str, JsonValue]) -> type[Any]:

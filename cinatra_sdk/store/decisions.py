@@ -28,6 +28,7 @@ from cinatra_sdk.errors import (
 )
 from cinatra_sdk.gates.answers import Answer
 from cinatra_sdk.gates.decisions import Decision, _Unset
+from cinatra_sdk.gates.forms.selection import SelectionForm
 from cinatra_sdk.gates.gate import Gate
 from cinatra_sdk.governed.keys import GOVERNED_KEYS
 from cinatra_sdk.governed.policy import policy_hash
@@ -78,7 +79,7 @@ def refuse_withdrawn(platform: Platform, run_id: str, gate: Gate, answer: Answer
     Otherwise the finalize would end the run.  An artifact that is withdrawn between this check and
     the finalize is refused by the finalize, which asks the person again.
     """
-    chooses = answer.approved and gate.form.selector is not None
+    chooses = answer.approved and isinstance(gate.form, SelectionForm)
     if not chooses or not isinstance(platform, KeepsArtifacts):
         return
     chosen = answer.value if isinstance(answer.value, str) else json.dumps(answer.value)
@@ -169,8 +170,7 @@ def _kept_value(gate: Gate, decision: Decision) -> JsonValue | _Unset:
     """The value as the row keeps it: at a setup gate always the inputs by their names."""
     if gate.step != SETUP_STEP or not decision.approved:
         return decision.value
-    value = gate.check(decision).value
-    return {gate.field: value} if gate.form.titled else value
+    return gate.form.name_value(gate.check(decision).value)
 
 
 def filled_in(connection: Rows, run_ids: Sequence[str]) -> dict[str, dict[str, JsonValue]]:

@@ -21,8 +21,10 @@ def artifact_names(store: RunStore, run: Run) -> dict[str, str]:
     gate.
     Raises: `StoreError`.
     """
-    selectors = [gate.form.selector for gate in run.waiting if gate.form.selector is not None]
-    ids = {one.triple.artifact_id for selector in selectors for one in selector.candidates}
+    from cinatra_sdk.gates.forms.selection import SelectionForm
+
+    forms = [gate.form for gate in run.waiting if isinstance(gate.form, SelectionForm)]
+    ids = {one.triple.artifact_id for form in forms for one in form.selector.candidates}
     if not ids:
         return {}
     from cinatra_sdk.host.stored_runs import StoredRuns

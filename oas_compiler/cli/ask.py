@@ -23,11 +23,13 @@ from rich.text import Text
 
 from cinatra_sdk.errors import AnswerInvalid
 from cinatra_sdk.gates.decisions import Decision
+from cinatra_sdk.gates.forms.schema import SchemaForm
+from cinatra_sdk.gates.forms.selection import SelectionForm
 from cinatra_sdk.gates.gate import Gate
+from cinatra_sdk.values.schema_fields import Schema, properties_of
 from oas_compiler.cli.checklist import CannotTick, Checklist
 from oas_compiler.cli.checklist_view import checklist_view
 from oas_compiler.cli.editor import EditorFailed
-from oas_compiler.cli.fields import approval_value, has_form, properties_of, takes_text
 from oas_compiler.cli.form import Field, Form, Path, assembled, fields_of
 from oas_compiler.cli.inputs import NOT_JSON, decoded
 from oas_compiler.cli.keyboard import HOW_TO_TYPE, Keyboard
@@ -35,7 +37,6 @@ from oas_compiler.cli.layout import Words
 from oas_compiler.cli.pager import paged
 from oas_compiler.cli.proposal import proposed
 from oas_compiler.cli.render import below_heading, gate_view
-from oas_compiler.cli.selecting import answer_value
 from oas_compiler.cli.terminal import Terminal
 from oas_compiler.cli.values import Extent, value_view
 
@@ -64,8 +65,8 @@ class Asker:
         """The checklist of a gate's offers, without ticks of this person; None for a gate without
         offers.
         """
-        selector = gate.form.selector
-        return None if selector is None else Checklist.of(selector, self.names)
+        form = gate.form
+        return Checklist.of(form.selector, self.names) if isinstance(form, SelectionForm) else None
 
     def decide(self, gate: Gate, checklist: Checklist | None = None) -> Decision | None:
         """Show the gate and ask until there is a fitting decision; None leaves it waiting.
@@ -77,7 +78,7 @@ class Asker:
         view = gate_view(gate, self.names, checklist=checklist, asking=True, extent=extent)
         self.terminal.say("", view, Words(Text(_format_other_ways(gate, extent), style="dim")))
         while True:
-            typed = self.keyboard.line(_format_question(gate)).strip()
+            typed = self.keyboard.line(_format_question(gate, checklist)).strip()
             word, _, rest = typed.partition(" ")
             chosen, note = word.lower(), rest.strip()
             if chosen in {"q", "quit"}:
@@ -133,13 +134,14 @@ class Asker:
 
     def _filled_in(self, gate: Gate, checklist: Checklist | None) -> Any:
         """The value of an approval; `NOT_JSON` for a selection that the slot refuses."""
-        if checklist is not None:
+        form = gate.form
+        if checklist is not None and isinstance(form, SelectionForm):
             refused = checklist.refusal()
             if refused:
                 self.terminal.error(refused)
                 return NOT_JSON
-            return answer_value(gate.form, checklist.envelope())
-        return self._fill_form(gate) if has_form(gate) else approval_value(gate)
+            return form.carry_envelope(checklist.envelope())
+        return self._fill_form(gate) if form.needs_data else form.plain_yes
 
     def _make_approval(self, gate: Gate, note: str, value: Any) -> Decision | None:
         """The approval with the filled-in value; None where the value does not fit and the person
@@ -158,27 +160,37 @@ class Asker:
     def _fill_form(self, gate: Gate) -> Any:
         """The value of the gate's form, field by field; `NOT_JSON` when the person went back."""
         form = gate.form
-        schema = form.schema if form.schema is not None else form.inner or {}
+        if isinstance(form, SchemaForm) and form.is_titled and form.document_schema is not None:
+            return self._fill_titled_document(gate, form, form.document_schema)
+        schema = form.answer_schema if isinstance(form, SchemaForm) else form.fields_schema
+        fields = fields_of(schema or {}, proposed(gate), name=form.output)
+        values = self._fill_fields(gate, fields)
+        return NOT_JSON if values is None else assembled(fields, values)
+
+    def _fill_titled_document(self, gate: Gate, form: SchemaForm, document: Schema) -> Any:
+        """The same where the author described the document inside the answer's string: the fields
+        of the document, and the other fields of the answer around it.
+        """
         present = proposed(gate)
-        typed = self.typed.setdefault(gate.id, {})
-        if form.inner is None or not form.titled:
-            fields = fields_of(schema, present, name=form.output)
-            values = Form(fields, self.keyboard, typed=typed).filled()
-            return NOT_JSON if values is None else assembled(fields, values)
-        # The author described the document inside the answer's string: ask for this document.
-        outer = {name: part for name, part in properties_of(schema).items() if name != form.output}
+        parts = properties_of(form.answer_schema)
+        outer = {name: part for name, part in parts.items() if name != form.output}
         around = (
-            _nest_fields("around", fields_of({**schema, "properties": outer}, present))
+            _nest_fields("around", fields_of({**form.answer_schema, "properties": outer}, present))
             if outer
             else []
         )
-        inside = _nest_fields("inside", fields_of(form.inner, present, name="value"))
-        values = Form([*around, *inside], self.keyboard, typed=typed).filled()
+        inside = _nest_fields("inside", fields_of(document, present, name="value"))
+        values = self._fill_fields(gate, [*around, *inside])
         if values is None:
             return NOT_JSON
         whole = assembled([*around, *inside], values)
         text = json.dumps(whole.get("inside", {}), ensure_ascii=False)
         return {**whole.get("around", {}), form.output: text}
+
+    def _fill_fields(self, gate: Gate, fields: list[Field]) -> dict[Path, Any] | None:
+        """Path of a field → its value; None when the person went back."""
+        typed = self.typed.setdefault(gate.id, {})
+        return Form(fields, self.keyboard, typed=typed).filled()
 
     def _ask_text(self, gate: Gate, words: str) -> Any:
         """The typed text; `NOT_JSON` where no text was typed."""
@@ -187,12 +199,13 @@ class Asker:
             words = self.keyboard.line("your words: ", words=True).strip()
         if words in {"", "<"}:
             return NOT_JSON
-        name = _text_asked(gate)
+        name = gate.form.text_field
         return {name: words} if name else words
 
     def _edit_value(self, gate: Gate) -> Any:
         """The value after editing and review; `NOT_JSON` to ask again."""
-        in_words = _text_asked(gate) is not None
+        name = gate.form.text_field
+        in_words = name is not None
         text = self.drafts.get(gate.id) or _to_edit(gate, in_words)
         question = "Enter takes it, an empty text goes back: "
         try:
@@ -203,7 +216,6 @@ class Asker:
         self.drafts[gate.id] = text
         if not text.strip():
             return NOT_JSON
-        name = _text_asked(gate)
         value: Any = {name: text} if name else text if in_words else decoded(text)
         if value is NOT_JSON:
             self.terminal.error("this is not JSON; e opens it again as you left it")
@@ -241,13 +253,13 @@ _LETTERS: Final = {
 
 
 def _is_offered(gate: Gate, letter: str) -> bool:
-    selects = gate.form.selector is not None
+    form = gate.form
     if letter == "j":
-        return selects or has_form(gate)
+        return form.needs_data
     if letter == "w":
-        return not selects and _text_asked(gate) is not None
+        return form.text_field is not None
     if letter == "e":
-        return not selects and (has_form(gate) or _text_asked(gate) is not None)
+        return form.fields_schema is not None or form.text_field is not None
     return True
 
 
@@ -258,11 +270,11 @@ def _is_tick(chosen: str, note: str) -> bool:
     return chosen not in {"j", "json"}
 
 
-def _format_question(gate: Gate) -> str:
-    if gate.form.selector is not None:
-        what = "numbers tick, " if gate.form.selector.candidates else ""
+def _format_question(gate: Gate, checklist: Checklist | None) -> str:
+    if checklist is not None:
+        what = "numbers tick, " if checklist.selector.candidates else ""
         return f"{what}approve [a], paste JSON [j], reject [r], leave waiting [q]: "
-    if has_form(gate):
+    if gate.form.needs_data:
         return "fill in and approve [a], paste JSON [j], reject [r], leave waiting [q]: "
     return "approve [a], reject [r], leave waiting [q]: "
 
@@ -275,20 +287,6 @@ def _format_other_ways(gate: Gate, extent: Extent) -> str:
     return f"also: {', '.join(ways)}"
 
 
-def _text_asked(gate: Gate) -> str | None:
-    """The only property that takes a text; empty for a gate that takes a bare text; else None."""
-    form = gate.form
-    if form.inner is not None:
-        return None
-    if form.schema is None:
-        return "" if form.text_output else None
-    parts = properties_of(form.schema)
-    if not parts:
-        return "" if takes_text(form.schema) else None
-    name, part = next(iter(parts.items()))
-    return name if len(parts) == 1 and takes_text(part) else None
-
-
 def _to_edit(gate: Gate, in_words: bool) -> str:
     """The text that the editor opens with.
 
@@ -297,7 +295,7 @@ def _to_edit(gate: Gate, in_words: bool) -> str:
     """
     present = proposed(gate)
     if in_words:
-        found = present.get(_text_asked(gate)) if isinstance(present, Mapping) else present
+        found = present.get(gate.form.text_field) if isinstance(present, Mapping) else present
         return found if isinstance(found, str) else ""
     example = gate.example()
     if isinstance(example, Mapping) and isinstance(present, Mapping):

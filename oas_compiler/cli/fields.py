@@ -13,13 +13,11 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-from cinatra_sdk.gates.decisions import UNSET
-from cinatra_sdk.gates.gate import Gate
 from cinatra_sdk.values.json_schema import first_problem
+from cinatra_sdk.values.schema_fields import Schema, choices, read_type
 from oas_compiler.cli.inputs import NOT_JSON, decoded
 from oas_compiler.cli.safe import clean
 
-Schema = Mapping[str, Any]
 _LONGEST_NUMBER: Final = 6
 _YES_NO: Final = {"y": True, "yes": True, "true": True, "n": False, "no": False, "false": False}
 _NAMES: Final = {
@@ -37,40 +35,14 @@ class NotFitting(ValueError):
     """The typed text is not a value of the field; the message says why."""
 
 
-def has_form(gate: Gate) -> bool:
-    """Whether approving `gate` needs data, not only a yes."""
-    return (gate.form.schema is not None and not _asks_yes(gate)) or gate.form.inner is not None
-
-
-def approval_value(gate: Gate) -> Any:
-    """The value of a plain yes: no value, unless the author's schema contains the yes."""
-    return {"approved": True} if _asks_yes(gate) else UNSET
-
-
-def _asks_yes(gate: Gate) -> bool:
-    properties = (gate.form.schema or {}).get("properties")
-    if not isinstance(properties, Mapping) or list(properties) != ["approved"]:
-        return False
-    yes = properties["approved"]
-    return isinstance(yes, Mapping) and yes.get("type") == "boolean"
-
-
-def choices(schema: Schema) -> list[Any]:
-    """The values to choose from; empty where anything goes."""
-    if "const" in schema:
-        return [schema["const"]]
-    listed = schema.get("enum")
-    return list(listed) if isinstance(listed, list) else []
-
-
 def kind(schema: Schema) -> str:
     """The kind of value to type, in two or three words."""
     if choices(schema):
         return "choice"
     items = _read_item_type(schema)
-    if _read_type(schema) == "array" and items in {"string", "integer", "number"}:
+    if read_type(schema) == "array" and items in {"string", "integer", "number"}:
         return f"list of {_NAMES[items]}s, by commas or as JSON"
-    return _NAMES.get(_read_type(schema), "text or JSON")
+    return _NAMES.get(read_type(schema), "text or JSON")
 
 
 def words_of(name: str, schema: Schema) -> list[str]:
@@ -116,19 +88,6 @@ def same(one: Any, other: Any) -> bool:
     return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
 
 
-def takes_text(schema: Schema) -> bool:
-    """Whether any text is a value of `schema`, as far as its type says."""
-    return _read_type(schema) == "string" and not choices(schema)
-
-
-def properties_of(schema: Schema) -> Mapping[str, Any]:
-    """The parts of an object that a schema describes; empty for anything else."""
-    found = schema.get("properties")
-    if not isinstance(found, Mapping):
-        return {}
-    return {name: part if isinstance(part, Mapping) else {} for name, part in found.items()}
-
-
 def fits(schema: Schema, value: Any) -> str:
     """Why `value` does not fit `schema`; empty when it does.
 
@@ -163,7 +122,7 @@ def is_numbered(options: list[Any]) -> bool:
 
 
 def _parse_value(schema: Schema, typed: str) -> Any:
-    wanted = _read_type(schema)
+    wanted = read_type(schema)
     if wanted == "string":
         return "" if typed.strip() == '""' else typed
     if wanted == "boolean":
@@ -187,12 +146,6 @@ def _parse_value(schema: Schema, typed: str) -> Any:
     return value
 
 
-def _read_type(schema: Schema) -> str:
-    """The single type of the field; empty where the schema names no type or several."""
-    named = schema.get("type")
-    return named if isinstance(named, str) else ""
-
-
 def _read_item_type(schema: Schema) -> str:
     items = schema.get("items")
-    return _read_type(items) if isinstance(items, Mapping) else ""
+    return read_type(items) if isinstance(items, Mapping) else ""

@@ -17,17 +17,14 @@ from typing import Any, Final, TypeAlias
 from rich.console import RenderableType
 from rich.text import Text
 
+from cinatra_sdk.values.schema_fields import Schema, choices, properties_of, takes_text
 from oas_compiler.cli.fields import (
     NotFitting,
-    Schema,
     as_typed,
-    choices,
     fits,
     is_numbered,
     kind,
-    properties_of,
     read_field,
-    takes_text,
     words_of,
 )
 from oas_compiler.cli.keyboard import HOW_TO_TYPE, Keyboard

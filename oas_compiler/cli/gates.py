@@ -101,12 +101,11 @@ def approve(
     A gate that asks for data or text takes `oasflow answer`.
     """
     from cinatra_sdk.gates.decisions import UNSET, Decision
-    from oas_compiler.cli.fields import approval_value
 
     given = options.given(env, base_url, allow, record, tenant=tenant, db=db)
 
     def decide(gate: Gate | None, who: str) -> Decision:
-        value = UNSET if gate is None else approval_value(gate)
+        value = UNSET if gate is None else gate.form.plain_yes
         decision = Decision.approve(by=who, reason=reason, value=value)
         if gate is not None:
             _refuse_without_data(gate, decision, target, given)
@@ -121,17 +120,17 @@ def _refuse_without_data(gate: Gate, decision: Decision, target: str, given: Giv
     Raises: `Halt`, which shows the right command.
     """
     from cinatra_sdk.errors import AnswerInvalid
-    from oas_compiler.cli.fields import has_form
+    from cinatra_sdk.gates.forms.selection import SelectionForm
     from oas_compiler.cli.render import command_line, command_with_data
 
-    selector = gate.form.selector
-    if selector is None and not has_form(gate):
+    form = gate.form
+    if not form.needs_data:
         return
     try:
         gate.check(decision)
     except AnswerInvalid:
-        if selector is not None:
-            asks = f"which artifacts are chosen for the context slot '{selector.slot_id}'"
+        if isinstance(form, SelectionForm):
+            asks = f"which artifacts are chosen for the context slot '{form.selector.slot_id}'"
             way = "with --select ID or --select-none"
         else:
             asks, way = "for data", "with --value, or at a terminal field by field"
@@ -243,17 +242,18 @@ def _make_selection(gate: Gate, ids: list[str]) -> Any:
 
     Raises: `Halt` at a gate without a selection, and for an id that no candidate has.
     """
+    from cinatra_sdk.gates.forms.selection import SelectionForm
     from oas_compiler.cli.checklist import CannotTick
-    from oas_compiler.cli.selecting import answer_value, chosen_by_id
+    from oas_compiler.cli.selecting import chosen_by_id
 
-    selector = gate.form.selector
-    if selector is None:
+    form = gate.form
+    if not isinstance(form, SelectionForm):
         raise Halt(
             f"gate '{gate.id}' does not ask for a context selection: leave out --select "
             "and --select-none"
         )
     try:
-        return answer_value(gate.form, chosen_by_id(selector, ids))
+        return form.carry_envelope(chosen_by_id(form.selector, ids))
     except CannotTick as problem:
         raise Halt(f"--select: {problem}") from None
 

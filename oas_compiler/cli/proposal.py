@@ -12,16 +12,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from cinatra_sdk.gates.gate import Gate
-from oas_compiler.cli.fields import Schema, fits, properties_of
+from cinatra_sdk.values.schema_fields import Schema, properties_of
+from oas_compiler.cli.fields import fits
 
 
 def proposed(gate: Gate) -> Any:
     """Values for the fields of the gate's form, by name; for a form without fields, the value."""
-    form = gate.form
-    schema = form.inner if form.inner is not None else form.schema
+    schema = gate.form.fields_schema
     parts = properties_of(schema or {})
     if not parts:
-        shown = gate.values.get(form.output)
+        shown = gate.values.get(gate.form.output)
         return shown if shown is not None and not fits(schema or {}, shown) else None
     for source in (gate.values, *_select_objects(gate.values)):
         if _select_fitting_values(parts, source) and (

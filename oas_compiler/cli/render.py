@@ -26,10 +26,11 @@ from oas_compiler.cli.lacking import export_first, reasons
 from oas_compiler.cli.layout import Indented, Member, Pieces, Words, unbroken
 from oas_compiler.cli.opening import Own
 from oas_compiler.cli.safe import clean
-from oas_compiler.cli.selecting import offered_in, options_for, other_values
+from oas_compiler.cli.selecting import offered_in, options_of_form, other_values
 from oas_compiler.cli.values import NOTE, Extent, value_view, values_view
 
 if TYPE_CHECKING:
+    from cinatra_sdk.gates.forms.form import AnswerForm
     from cinatra_sdk.gates.gate import Gate
     from cinatra_sdk.runs import Run
     from cinatra_sdk.store.chosen import ChosenContext
@@ -69,39 +70,52 @@ def gate_view(
     asking:    a person is asked now and can turn the pages of a long list.
     extent:    how much of the values is shown; it knows afterwards whether anything is cut.
     """
+    from cinatra_sdk.gates.forms.selection import SelectionForm
+
     extent = extent or Extent()
     name = Text.assemble(("◆ ", "yellow"), (clean(gate.name), "bold"))
     about = (f"step {gate.step}", f"risk {gate.risk}", gate.id)
     heading = Pieces([name, *(Text(clean(part), "dim") for part in about)], after_first="   ")
-    selector = gate.form.selector
-    values = dict(gate.values if selector is None else other_values(gate.values))
     parts: list[RenderableType] = []
     if gate.description:
         parts.append(Words(Text(clean(gate.description, lines=True)), 0))
-    if selector is None and _is_message(values.get(MESSAGE)):
-        parts.append(value_view(values.pop(MESSAGE), extent))
-    parts += [values_view(values, extent)] if values else []
-    if selector is not None:
-        offered = checklist or Checklist.of(selector, names)
+    form = gate.form
+    if isinstance(form, SelectionForm):
+        parts += _format_values(other_values(gate.values), extent)
+        offered = checklist or Checklist.of(form.selector, names)
         parts.append(checklist_view(offered, asking=asking, extent=extent))
+        form = form.carrier
+    else:
+        parts += _format_values_after_message(gate.values, extent)
     # A setup gate shows the given inputs; the inputs that it asks for have no values yet.
-    shown = [*parts, *_format_asked_fields(gate)] if gate.step == 0 or not parts else parts
+    shown = [*parts, *_format_asked_fields(form)] if gate.step == 0 or not parts else parts
     shown = shown or [Text("no data to show", style="dim italic")]
     return Group(heading, *(below_heading(part) for part in shown))
 
 
-def _format_asked_fields(gate: Gate) -> list[RenderableType]:
+def _format_values_after_message(values: Mapping[str, Any], extent: Extent) -> list[RenderableType]:
+    """The values of a gate, the author's message to the person first."""
+    if not _is_message(values.get(MESSAGE)):
+        return _format_values(values, extent)
+    others = {name: value for name, value in values.items() if name != MESSAGE}
+    return [value_view(values[MESSAGE], extent), *_format_values(others, extent)]
+
+
+def _format_values(values: Mapping[str, Any], extent: Extent) -> list[RenderableType]:
+    return [values_view(values, extent)] if values else []
+
+
+def _format_asked_fields(form: AnswerForm) -> list[RenderableType]:
     """The fields that a gate asks for, with their kinds and the author's descriptions.
 
     Empty for a gate that asks for a yes.
     """
-    from oas_compiler.cli.fields import has_form, kind, properties_of, words_of
+    from cinatra_sdk.values.schema_fields import properties_of
+    from oas_compiler.cli.fields import kind, words_of
 
-    if not has_form(gate):
+    if form.fields_schema is None:
         return []
-    form = gate.form
-    schema = form.schema if form.inner is None else form.inner
-    fields = properties_of(schema or {}) or {form.output: schema or {}}
+    fields = properties_of(form.fields_schema) or {form.output: form.fields_schema}
     return [
         Member(
             clean(name),
@@ -125,18 +139,17 @@ def below_heading(part: RenderableType) -> Indented:
 
 def how_to_answer(run: Run, gate: Gate, given: Given, *, alone: bool) -> RenderableType:
     """The commands that answer a gate; `alone`: the gate is the run's only waiting gate."""
-    from oas_compiler.cli.fields import has_form
+    from cinatra_sdk.gates.forms.text import TextForm
 
     target = run.id if alone else f"{run.id}/{gate.id}"
-    selector = gate.form.selector
     reject = given.command("reject", target, "--reason", "…")
-    if not has_form(gate) and selector is None:
-        lines = [given.command("approve", target), reject]
-        if gate.form.schema is None and gate.form.text_output:
-            lines.append(given.command("answer", target, "--text", "…"))
-    else:
+    if gate.form.needs_data:
         lines = [command_with_data(gate, target, given), reject]
-    if selector is not None and options_for(selector) is not None:
+    else:
+        lines = [given.command("approve", target), reject]
+        if isinstance(gate.form, TextForm):
+            lines.append(given.command("answer", target, "--text", "…"))
+    if options_of_form(gate.form) is not None:
         asked = f"{given.command('answer', target)}   (at a terminal: shows the list and asks)"
         lines.append(asked)
     return Group(*(command_line(line) for line in lines))
@@ -144,8 +157,7 @@ def how_to_answer(run: Run, gate: Gate, given: Given, *, alone: bool) -> Rendera
 
 def command_with_data(gate: Gate, target: str, given: Given) -> str:
     """The command that approves a gate with data, or with artifacts, that fit it."""
-    selector = gate.form.selector
-    selected = None if selector is None else options_for(selector)
+    selected = options_of_form(gate.form)
     if selected is not None:
         return given.command("answer", target, *selected)
     value = json.dumps(gate.example(), ensure_ascii=False)

@@ -8,7 +8,6 @@ In: the `Selector` of a gate and the ids of `--select`.  Out: the `userResponse`
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
@@ -18,7 +17,7 @@ from oas_compiler.cli.safe import clean, cut
 
 if TYPE_CHECKING:
     from cinatra_sdk.context.selector import Candidate, Selector
-    from cinatra_sdk.gates.answers import AnswerForm
+    from cinatra_sdk.gates.forms.form import AnswerForm
 
 _ON_THE_SCREEN: Final = frozenset(
     {
@@ -55,12 +54,11 @@ def options_for(selector: Selector) -> list[str] | None:
     return chosen if len(alone) >= number else None
 
 
-def answer_value(form: AnswerForm, envelope: Mapping[str, Any]) -> Any:
-    """The envelope in the form of the author's schema, where the gate has a schema."""
-    if form.schema is None or not form.text_output:
-        return dict(envelope)
-    text = json.dumps(envelope, ensure_ascii=False)
-    return {form.output: text} if form.titled else text
+def options_of_form(form: AnswerForm) -> list[str] | None:
+    """The same for the form of a gate; None also for a form that asks for no selection."""
+    from cinatra_sdk.gates.forms.selection import SelectionForm
+
+    return options_for(form.selector) if isinstance(form, SelectionForm) else None
 
 
 def is_envelope(value: Any) -> bool:

@@ -16,7 +16,7 @@ import pytest
 
 from cinatra_sdk.blocks.host_node import _taken_in
 from cinatra_sdk.errors import FlowError
-from cinatra_sdk.gates.answers import AnswerForm
+from cinatra_sdk.gates.forms.choosing import form_of
 from cinatra_sdk.platform import DeclaredOutput, PlatformCall, PlatformError, declared_outputs
 from cinatra_sdk.templates import budget as template_budget
 from cinatra_sdk.templates import language as template_language
@@ -86,16 +86,16 @@ KINDS = {
 
 
 def gate_answer(schema: Any, value: Any) -> Any:
-    return AnswerForm(output="x", schema=schema).read({"approved": True, "value": value})
+    return form_of(output="x", answer_schema=schema).read({"approved": True, "value": value})
 
 
 def gate_output(schema: Any, value: Any) -> Any:
-    form = AnswerForm(output="x", text_output=False, schema={}, output_schema=schema)
+    form = form_of(output="x", text_output=False, answer_schema={}, output_schema=schema)
     return form.read({"approved": True, "value": value})
 
 
 def inner_document(schema: Any, value: Any) -> Any:
-    form = AnswerForm(output="x", inner=schema)
+    form = form_of(output="x", document_schema=schema)
     return form.read({"approved": True, "value": json.dumps(value)})
 
 

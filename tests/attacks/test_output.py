@@ -17,8 +17,8 @@ from typer.testing import CliRunner
 from cinatra_sdk.context.errors import ContextError
 from cinatra_sdk.context.refs import ContextSelection
 from cinatra_sdk.errors import AnswerInvalid
-from cinatra_sdk.gates.answers import AnswerForm
 from cinatra_sdk.gates.decisions import Decision
+from cinatra_sdk.gates.forms.choosing import form_of
 from oas_compiler import compile_flow
 from oas_compiler.cli.app import app
 from oas_compiler.cli.exits import Halt
@@ -258,7 +258,7 @@ def _decider(value: dict[str, str], _attack: Attack, _place: Place) -> str:
         if value["at"] == "Decision":
             found = Decision.approve(by=name).by
         elif value["at"] == "wire":
-            found = AnswerForm().read({"approved": True, "by": name}).by
+            found = form_of().read({"approved": True, "by": name}).by
         elif value["at"] == "rejection":
             found = Decision.reject(by=name).by
         elif value["at"] == "plain answer":
@@ -272,12 +272,12 @@ def _decider(value: dict[str, str], _attack: Attack, _place: Place) -> str:
 
 _OBJECT = {"type": "object"}
 _FORMS = {
-    "document of a gate": AnswerForm(output="setup", schema={"type": "object"}),
-    "object of a gate": AnswerForm(output="setup", schema={"type": "object"}, text_output=False, output_schema=_OBJECT),
-    "document inside": AnswerForm(
-        output="doc", schema={"type": "object", "properties": {"doc": {"type": "string"}}}, inner=_OBJECT
+    "document of a gate": form_of(output="setup", answer_schema={"type": "object"}),
+    "object of a gate": form_of(output="setup", answer_schema={"type": "object"}, text_output=False, output_schema=_OBJECT),
+    "document inside": form_of(
+        output="doc", answer_schema={"type": "object", "properties": {"doc": {"type": "string"}}}, document_schema=_OBJECT
     ),
-    "number of a gate": AnswerForm(output="n", schema={"type": "number"}, text_output=False, output_schema={"type": "number"}),
+    "number of a gate": form_of(output="n", answer_schema={"type": "number"}, text_output=False, output_schema={"type": "number"}),
 }  # fmt: skip
 
 
@@ -346,7 +346,7 @@ CONTROLS = {
         row="name_of_a_decider-letter_of_no_width",
     ),
     "gates read JSON as Python does": Control(
-        open=_without(("cinatra_sdk.gates.answers.read_json", json.loads)),
+        open=_without(("cinatra_sdk.gates.forms.checks.read_json", json.loads)),
         row="JSON_text,_of_a_gate-NaN",
     ),
 }

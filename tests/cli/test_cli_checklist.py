@@ -11,10 +11,12 @@ from rich.console import Console
 from selection_flow import THREE, envelope, ref, selector, values
 
 from cinatra_sdk.context.selector import read_selector
-from cinatra_sdk.gates.answers import AnswerForm
+from cinatra_sdk.gates.forms.choosing import form_of
+from cinatra_sdk.gates.gate import Gate
 from oas_compiler.cli.checklist import CannotTick, Checklist, read_numbers
 from oas_compiler.cli.checklist_view import checklist_view, how_many
-from oas_compiler.cli.selecting import answer_value, chosen_by_id, options_for, other_values
+from oas_compiler.cli.render import gate_view
+from oas_compiler.cli.selecting import chosen_by_id, options_for, other_values
 from oas_compiler.cli.values import Extent
 
 HOUSE, OLD, FACTS = THREE
@@ -410,11 +412,27 @@ def test_the_example_on_a_command_line_is_one_that_fits(
     ],
 )  # fmt: skip
 def test_the_envelope_fits_whatever_schema_the_author_gave_the_gate(schema: Any) -> None:
-    form = AnswerForm(output="userResponse", schema=schema, selector=selector(*THREE))
-    given = answer_value(form, envelope(HOUSE))
+    form = form_of(output="userResponse", answer_schema=schema, selector=selector(*THREE))
+    given = form.carry_envelope(envelope(HOUSE))
     assert str(form.read({"approved": True, "value": given}).value).count("house-voice-rev") == 1
 
 
 def test_the_candidates_are_not_shown_a_second_time_as_values() -> None:
     shown = {"candidates": [], "slotMeta": {}, "selector": {}, "selectedRefs": [], "topic": "tea"}
     assert other_values(shown) == {"topic": "tea"}
+
+
+def test_a_setup_gate_shows_the_input_that_its_checklist_fills() -> None:
+    schema = {"type": "object", "properties": {"voice": {"type": "object"}}}
+    form = form_of(output="voice", answer_schema=schema, selector=selector(*THREE))
+    asked = Gate(
+        id="g", node="g", visit=1, step=0, risk="r", name="Setup", renderer="", schema={},
+        values={**values(*THREE), "topic": "tea"}, payload={}, form=form,
+    )  # fmt: skip
+    stream = io.StringIO()
+    Console(file=stream, width=100, color_system=None).print(gate_view(asked))
+    shown = [line.strip() for line in stream.getvalue().splitlines()]
+    assert shown[1] == "topic  tea"
+    assert shown[2].startswith('Context for "brand"')
+    assert shown[-1].split() == ["voice", "JSON", "object"]
+    assert "house-voice" in stream.getvalue()

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from oasflow_process import Oasflow
 
-from cinatra_sdk.gates.answers import AnswerForm
+from cinatra_sdk.gates.forms.choosing import form_of
 from cinatra_sdk.gates.gate import Gate
 from oas_compiler.cli.fields import NotFitting, as_typed, read_field
 from oas_compiler.cli.form import SKIPPED, assembled, fields_of
@@ -257,7 +257,7 @@ def test_nested_fields_are_put_together_again() -> None:
 def test_a_form_proposes_what_its_gate_shows(values: Json, found: Json | None) -> None:
     asked = Gate(
         id="g", node="g", visit=1, step=1, risk="", name="", renderer="", schema={}, payload={},
-        values=values, form=AnswerForm(output="mail", schema=MAIL),
+        values=values, form=form_of(output="mail", answer_schema=MAIL),
     )  # fmt: skip
     assert proposed(asked) == found
 

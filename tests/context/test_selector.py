@@ -11,8 +11,9 @@ from cinatra_sdk.context.errors import ContextError
 from cinatra_sdk.context.refs import PinnedTriple
 from cinatra_sdk.context.selector import Selector, is_selector, read_selector
 from cinatra_sdk.errors import AnswerInvalid
-from cinatra_sdk.gates.answers import AnswerForm
-from cinatra_sdk.gates.gate import Gate, example_answer
+from cinatra_sdk.gates.forms.choosing import form_of
+from cinatra_sdk.gates.forms.selection import SelectionForm
+from cinatra_sdk.gates.gate import Gate
 from cinatra_sdk.gates.hitl import build_hitl_gate
 from cinatra_sdk.values.json_schema import first_problem
 
@@ -152,7 +153,7 @@ def test_a_choice_is_refused_with_the_code_that_the_platform_would_give(right, w
 
 
 def test_the_form_takes_the_envelope_as_text_byte_for_byte_or_as_an_object():
-    form = AnswerForm(output="userResponse", selector=selector(ref("a")))
+    form = form_of(output="userResponse", selector=selector(ref("a")))
     text = chosen("a").replace(",", " , ")
     for key in ("value", "userResponse"):
         assert form.read({"approved": True, key: text}).value == text
@@ -165,7 +166,7 @@ def test_the_form_takes_the_envelope_as_text_byte_for_byte_or_as_an_object():
 
 
 def test_a_gate_whose_output_is_an_object_is_held_to_the_slot_too():
-    form = AnswerForm(
+    form = form_of(
         output="chosen", text_output=False, output_schema={"type": "object"},
         selector=selector(ref("a")),
     )  # fmt: skip
@@ -182,8 +183,8 @@ def test_an_example_stands_under_its_title_where_the_author_gave_it_one(note):
         "properties": {"userResponse": {"type": "string"}, **note},
         "required": ["userResponse", *note],
     }
-    form = AnswerForm(output="userResponse", schema=schema, selector=selector(ref("a")))
-    example = example_answer(form)
+    form = form_of(output="userResponse", answer_schema=schema, selector=selector(ref("a")))
+    example = form.example()
     assert set(example) == {"userResponse", *note}
     form.read({"approved": True, "value": example})
 
@@ -234,7 +235,7 @@ def test_a_gate_read_back_in_another_process_refuses_the_same():
     assert schema["properties"]["value"]["properties"]["slotId"] == {"const": "voice"}
     made = {"interrupt": "i1", "payload": payload, "response_schema": schema}
     again = Gate.from_json(json.loads(json.dumps(made)))
-    assert again.form.selector is not None
+    assert isinstance(again.form, SelectionForm)
     again.read({"approved": True, "value": chosen("a")})
     with pytest.raises(AnswerInvalid, match="above_max_items"):
         again.read({"approved": True, "value": chosen("a", "b")})

@@ -10,6 +10,7 @@ import pytest
 
 from cinatra_sdk import Decision, Run, RunStore
 from cinatra_sdk.errors import AnswerInvalid
+from cinatra_sdk.gates.forms.selection import SelectionForm
 from cinatra_sdk.host.context_file import ContextFile, read_context_file
 from cinatra_sdk.host.standalone import standalone
 from cinatra_sdk.platform import SimulatedPlatform
@@ -37,7 +38,7 @@ class Host:
 
     def pick(self, run: Run, *ids: str) -> Run:
         (gate,) = run.waiting
-        assert gate.form.selector is not None
+        assert isinstance(gate.form, SelectionForm)
         chosen = [one.triple for one in gate.form.selector.candidates if one.triple[0] in ids]
         assert len(chosen) == len(ids)
         envelope = gate.form.selector.envelope(chosen)

@@ -16,7 +16,9 @@ from pydantic import JsonValue
 from cinatra_sdk.context.refusal import REFUSED_KEY
 from cinatra_sdk.contract import MAX_GATE_VISITS
 from cinatra_sdk.errors import LimitExceeded
-from cinatra_sdk.gates.answers import APPROVAL_SCHEMA, APPROVED_TEXT, AnswerForm
+from cinatra_sdk.gates.answers import APPROVAL_SCHEMA, APPROVED_TEXT
+from cinatra_sdk.gates.forms.choosing import form_of
+from cinatra_sdk.gates.forms.form import AnswerForm
 from cinatra_sdk.gates.gate import gate_id
 from cinatra_sdk.gates.hitl import Outcome, Question, build_hitl_gate
 from cinatra_sdk.governed.secrets import find_secret, without_secrets
@@ -124,12 +126,12 @@ def answer_form(node: InputMessageNode) -> AnswerForm:
     if schema is not None and schema.get("x-envelope") == "json-string":
         shape = schema.get("x-envelope-shape")
         inner = {"type": "object", "properties": shape} if isinstance(shape, dict) else inner
-    return AnswerForm(
+    return form_of(
         output=output.title,
         text_output=output.type == STRING,
-        schema=schema,
+        answer_schema=schema,
         output_schema=None if output.type == STRING else output.schema.mapping(),
-        inner=inner if isinstance(inner, dict) else None,
+        document_schema=inner if isinstance(inner, dict) else None,
     )
 
 

@@ -16,7 +16,7 @@ from langgraph.runtime import Runtime
 from cinatra_sdk.contract import FALLBACK_RENDERER, RUN_ID_INPUTS, SETUP_STEP
 from cinatra_sdk.engine.runtime_context import HostContext, _Derived, context_of
 from cinatra_sdk.errors import InputInvalid
-from cinatra_sdk.gates.answers import AnswerForm
+from cinatra_sdk.gates.forms.schema import SchemaForm
 from cinatra_sdk.gates.gate import gate_id
 from cinatra_sdk.gates.hitl import Outcome, Question, build_hitl_gate
 from cinatra_sdk.governed.policy import parse_policy, require_entries
@@ -162,7 +162,9 @@ def _setup_gate(node: StartNode, frame: Frame) -> Any:
         single = fields[0] if len(fields) == 1 else ""
         return Question(
             values=without_secrets({k: v for k, v in given.items() if k not in node.hidden}),
-            form=AnswerForm(output=single, text_output=False, schema=schema, bare=bool(single)),
+            form=SchemaForm(
+                output=single, text_output=False, answer_schema=schema, bare=bool(single)
+            ),
             schema=ports[single].schema.mapping() if single else schema,
             renderer=(renderers.get(single) or FALLBACK_RENDERER) if single else GROUPED_RENDERER,
             gate_id=gate_id(state, node.id, visit),

@@ -1,0 +1,58 @@
+"""Picks the form of a gate's answers from what is known of the gate.
+
+form_of(output="note")                                          ->  TextForm
+form_of(output="count", text_output=False)                      ->  ApprovalForm
+form_of(output="setupJson", answer_schema={"type": "object"})   ->  SchemaForm
+form_of(output="userResponse", selector=selector)               ->  SelectionForm around a TextForm
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pydantic import JsonValue
+
+from cinatra_sdk.context.selector import Selector
+from cinatra_sdk.gates.forms.approval import ApprovalForm
+from cinatra_sdk.gates.forms.form import AnswerForm
+from cinatra_sdk.gates.forms.schema import SchemaForm
+from cinatra_sdk.gates.forms.selection import SelectionForm
+from cinatra_sdk.gates.forms.text import TextForm
+
+
+def form_of(
+    *,
+    output: str = "approved",
+    text_output: bool = True,
+    answer_schema: Mapping[str, JsonValue] | None = None,
+    output_schema: Mapping[str, JsonValue] | None = None,
+    document_schema: Mapping[str, JsonValue] | None = None,
+    bare: bool = False,
+    selector: Selector | None = None,
+) -> AnswerForm:
+    """The form that fits a gate.
+
+    output, text_output: the title of the gate's output, and whether it is a string.
+    answer_schema:       the author's JSON Schema of the answer; None asks for approval or text.
+    output_schema:       JSON Schema of the output itself, unless it is a string.
+    document_schema:     JSON Schema of the document inside the answer's string.
+    bare:                see `SchemaForm.bare`.
+    selector:            the allowed selection, at a gate that asks for a context selection.
+    """
+    form: AnswerForm
+    if answer_schema is not None:
+        form = SchemaForm(
+            answer_schema=answer_schema,
+            output=output,
+            text_output=text_output,
+            output_schema=output_schema,
+            document_schema=document_schema,
+            bare=bare,
+        )
+    elif text_output:
+        form = TextForm(output=output, document_schema=document_schema)
+    else:
+        form = ApprovalForm(
+            output=output, output_schema=output_schema, document_schema=document_schema
+        )
+    return form if selector is None else SelectionForm(carrier=form, selector=selector)

@@ -1,0 +1,116 @@
+"""The forms of answers say and read what one form class with four modes said and read.
+
+`recorded.json` was written by that class: for every form of `recorded_cases.FORMS` its schema, its
+example, what a person is asked, and what becomes of every answer of `recorded_cases.ANSWERS`.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from recorded_cases import ANSWERS, FORMS, selector_of
+
+from cinatra_sdk.errors import AnswerInvalid
+from cinatra_sdk.gates.decisions import UNSET
+from cinatra_sdk.gates.forms.choosing import form_of
+from cinatra_sdk.gates.forms.form import AnswerForm
+from cinatra_sdk.gates.forms.selection import SelectionForm
+from cinatra_sdk.gates.gate import read_answer
+
+RECORDED: Final[dict[str, Any]] = json.loads(
+    (Path(__file__).parent / "recorded.json").read_text(encoding="utf-8")
+)
+
+
+def build_form(name: str) -> AnswerForm:
+    given = dict(FORMS[name])
+    selects = given.pop("selects", None)
+    return form_of(**given, selector=None if selects is None else selector_of(selects))
+
+
+def outcome(form: AnswerForm, raw: Any) -> dict[str, Any]:
+    try:
+        answer = form.read(raw)
+    except AnswerInvalid as error:
+        return {"refused": error.message} | ({"hint": error.hint} if error.hint else {})
+    texts = {"reason": answer.reason, "by": answer.by, "at": answer.at}
+    key = "value" if answer.approved else "rejected"
+    return {key: answer.value} | {name: text for name, text in texts.items() if text}
+
+
+def example(form: AnswerForm) -> dict[str, Any]:
+    try:
+        return {"value": form.example()}
+    except ValueError as error:
+        return {"refused": str(error)}
+
+
+def as_json(value: Any) -> str:
+    """The value in a text that tells 1, 1.0 and true apart."""
+    return json.dumps(value)
+
+
+def test_every_form_is_recorded() -> None:
+    assert list(RECORDED["forms"]) == list(FORMS)
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_every_answer_is_read_or_refused_as_before(name: str) -> None:
+    form = build_form(name)
+    numbers = map(int, RECORDED["forms"][name]["answers"].split())
+    expected = [RECORDED["outcomes"][number] for number in numbers]
+    for raw, before in zip(ANSWERS, expected, strict=True):
+        assert as_json(outcome(form, raw)) == as_json(before), raw
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_a_form_says_of_itself_what_it_said_before(name: str) -> None:
+    form, before = build_form(name), RECORDED["forms"][name]
+    yes = form.plain_yes
+    now = {
+        "schema": form.schema(),
+        "example": example(form),
+        "kept": form.to_record(),
+        "needs_data": form.needs_data,
+        "yes": {} if yes is UNSET else {"value": yes},
+        "text_field": form.text_field,
+        "named": form.name_value(1),
+    }
+    if isinstance(form, SelectionForm):
+        now["envelope"] = form.carry_envelope({"slotId": "ü"})
+    assert as_json(now) == as_json({key: before[key] for key in now})
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_a_refusal_is_told_in_the_same_words(name: str) -> None:
+    told = ""
+    try:
+        read_answer(build_form(name), {"approved": True, "value": [[7]]}, gate="ask")
+    except AnswerInvalid as error:
+        told = str(error)
+    assert told == RECORDED["forms"][name]["told"]
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_a_form_comes_back_from_what_its_gate_keeps(name: str) -> None:
+    form = build_form(name)
+    kept = form.to_record()
+    schemas = {
+        argument: None if kept[key] is None else json.loads(str(kept[key]))
+        for argument, key in (
+            ("answer_schema", "answerSchema"),
+            ("output_schema", "outputSchema"),
+            ("document_schema", "innerSchema"),
+        )
+    }
+    again = form_of(
+        output=str(kept["output"]),
+        text_output=kept["textOutput"] is True,
+        bare=kept["bare"] is True,
+        selector=form.selector if isinstance(form, SelectionForm) else None,
+        **schemas,
+    )
+    assert again == form

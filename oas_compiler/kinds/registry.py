@@ -1,63 +1,29 @@
-"""The kinds of nodes: those of Agent Spec, and those that installed packages add.
+"""The kinds of nodes: those of this folder, and those that installed packages add.
 
     find_kind("ApiNode")        ->  kinds.api.API
     find_kind("EchoNode")       ->  the record of the entry point `EchoNode`, else None
     kind_of(ApiNode(…))         ->  kinds.api.API
 
+Every module of this folder that holds a `NodeKind` adds a kind; nothing else lists the modules.
 A package adds a kind by an entry point of the group `oasflow.kind` whose name is the component type
-and whose object is a `NodeKind`.  It is loaded when a file first names a type that is not Agent Spec's.
+and whose object is a `NodeKind`.  It is loaded when a file first names a type that is not known here.
 """
 
 from __future__ import annotations
 
 from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
 from typing import Final
 
+from oas_compiler import kinds
 from oas_compiler.ir import Node, UnknownNode
-from oas_compiler.kinds.agent import AGENT
-from oas_compiler.kinds.api import API
-from oas_compiler.kinds.branching import BRANCHING
-from oas_compiler.kinds.catch_exception import CATCH_EXCEPTION
-from oas_compiler.kinds.end import END
-from oas_compiler.kinds.flow import FLOW
-from oas_compiler.kinds.input_message import INPUT_MESSAGE
 from oas_compiler.kinds.kind import NodeKind
-from oas_compiler.kinds.llm import LLM
-from oas_compiler.kinds.map import MAP
 from oas_compiler.kinds.no_nodes import NO_NODES
-from oas_compiler.kinds.output_message import OUTPUT_MESSAGE
-from oas_compiler.kinds.parallel_flow import PARALLEL_FLOW
-from oas_compiler.kinds.parallel_map import PARALLEL_MAP
-from oas_compiler.kinds.plugin_regex import PLUGIN_REGEX
-from oas_compiler.kinds.plugin_template import PLUGIN_TEMPLATE
-from oas_compiler.kinds.start import START
-from oas_compiler.kinds.tool import TOOL
-from oas_compiler.kinds.trigger_wait import TRIGGER_WAIT
 from oas_compiler.kinds.unknown import UNKNOWN
 
 GROUP: Final = "oasflow.kind"
 """The group of entry points."""
-
-BUILT_IN: Final[tuple[NodeKind, ...]] = (
-    START,
-    END,
-    API,
-    INPUT_MESSAGE,
-    OUTPUT_MESSAGE,
-    BRANCHING,
-    FLOW,
-    TOOL,
-    PLUGIN_REGEX,
-    PLUGIN_TEMPLATE,
-    LLM,
-    AGENT,
-    MAP,
-    PARALLEL_MAP,
-    PARALLEL_FLOW,
-    CATCH_EXCEPTION,
-    TRIGGER_WAIT,
-)
-"""The kinds of Agent Spec, in the order in which schemas list them."""
 
 
 class KindRefused(ImportError):
@@ -136,5 +102,16 @@ def check_kinds(kinds: tuple[NodeKind, ...]) -> None:
             raise KindRefused(f"{kind.component_type} and {other} have one class, {name}")
 
 
+def _load_built_in() -> tuple[NodeKind, ...]:
+    """The record of every module of this folder, in the order of the modules' names."""
+    names = sorted(module.name for module in iter_modules(kinds.__path__))
+    modules = [import_module(f"{kinds.__name__}.{name}") for name in names if name != "registry"]
+    found = [value for module in modules for value in vars(module).values()]
+    records = (value for value in found if isinstance(value, NodeKind) and value is not UNKNOWN)
+    return tuple(dict.fromkeys(records))
+
+
+BUILT_IN: Final[tuple[NodeKind, ...]] = _load_built_in()
+"""The kinds of this folder."""
 _BY_TYPE: Final = {kind.component_type: kind for kind in BUILT_IN}
 _BY_NODE: Final = {kind.node: kind for kind in (*BUILT_IN, UNKNOWN)}

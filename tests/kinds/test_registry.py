@@ -75,6 +75,13 @@ def test_a_kind_is_found_by_its_type_and_says_what_it_does(kind: NodeKind) -> No
     assert not kind.behind or kind.behind in (kind.fields or ())
 
 
+def test_each_module_of_the_folder_adds_its_kind_and_no_two_have_one_type() -> None:
+    modules = {path.stem for path in Path(registry.__file__).parent.glob("*.py")}
+    others = {"__init__", "kind", "registry", "no_nodes", "unknown"}
+    assert len(BUILT_IN) == len(modules - others)
+    assert len({kind.component_type for kind in BUILT_IN}) == len(BUILT_IN)
+
+
 @pytest.mark.parametrize("kind", [kind for kind in BUILT_IN if kind.runs], ids=lambda kind: kind.component_type)  # fmt: skip
 def test_a_kind_that_runs_names_the_function_that_lowers_it(kind: NodeKind) -> None:
     assert callable(load_lowering(kind))

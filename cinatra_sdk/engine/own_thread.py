@@ -30,7 +30,7 @@ def on_own_threads(graph: _G, *, pin: str = "") -> _G:
 
     pin:  the `run["pin"]` of the compiled flow's threads; empty: the graphs' shapes are compared.
     """
-    own: _G = _OnOwnThreads(pin=pin, **graph.copy().__dict__)  # type: ignore[assignment]
+    own: _G = _OnOwnThreads(pin=pin, **graph.copy().__dict__)  # type: ignore[assignment]  # the class mixes in the graph's own
     return own
 
 

@@ -65,7 +65,7 @@ class Decision:
             return cls.approve(by=by)
         if answer is False:
             return cls.reject(by=by)
-        return cls.approve(by=by, value=answer)  # type: ignore[arg-type]
+        return cls.approve(by=by, value=answer)  # type: ignore[arg-type]  # every JSON value, checked by approve
 
     def wire(self) -> dict[str, JsonValue]:
         """The JSON that resumes the gate's interrupt."""

@@ -88,7 +88,7 @@ class _Kept(BaseChannel[Any, Any, Any]):
     def __eq__(self, other: object) -> bool:
         return type(other) is type(self)
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None  # type: ignore[assignment]  # the way to say unhashable
 
     @property
     def ValueType(self) -> Any:  # noqa: N802 - LangGraph's name

@@ -69,7 +69,7 @@ def read_routes(entries: Iterable[object]) -> tuple[Route, ...]:
     list.
     """
     if isinstance(entries, str):
-        raise ValueError(f"a list of entries is wanted, not one text; {_FORM}")  # noqa: TRY004
+        raise ValueError(f"a list of entries is wanted, not one text; {_FORM}")  # noqa: TRY004 - one kind of error for wrong entries
     return tuple(_parse_route(entry) for entry in entries)
 
 

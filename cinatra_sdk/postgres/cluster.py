@@ -95,7 +95,7 @@ class Postmaster:
         try:
             with socket.socket(socket.AF_UNIX) as connection:
                 connection.settimeout(5)
-                connection.connect(os.path.join(self.sockets, SOCKET_NAME))  # noqa: PTH118
+                connection.connect(os.path.join(self.sockets, SOCKET_NAME))  # noqa: PTH118 - an address, no file
                 connection.sendall(hello)
                 return connection.recv(1024).startswith(b"R")
         except OSError:

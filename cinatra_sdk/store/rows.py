@@ -106,7 +106,7 @@ def file_label(file: str) -> str:
     """
     try:
         # Links are not resolved: people know the file by the path that they typed.
-        return _clean_text(os.path.abspath(file)) if file else ""  # noqa: PTH100
+        return _clean_text(os.path.abspath(file)) if file else ""  # noqa: PTH100 - see above
     except OSError:  # the working folder was deleted
         return _clean_text(file)
 

@@ -249,7 +249,7 @@ def _is_value(node: nodes.Expr) -> bool:
 
 
 class _Counting(NodeTransformer):
-    def visit_Output(self, node: nodes.Output) -> nodes.Output:  # noqa: N802
+    def visit_Output(self, node: nodes.Output) -> nodes.Output:  # noqa: N802 - Jinja's name
         puts = [not isinstance(part, nodes.TemplateData) and _is_value(part) for part in node.nodes]
         self.generic_visit(node)
         pairs = zip(node.nodes, puts, strict=True)
@@ -264,7 +264,7 @@ class _Counting(NodeTransformer):
         node.iter = _wrap_in_filter(_TURN, values, nodes.Const(size, lineno=node.lineno))
         return node
 
-    def visit_Concat(self, node: nodes.Concat) -> nodes.Concat:  # noqa: N802
+    def visit_Concat(self, node: nodes.Concat) -> nodes.Concat:  # noqa: N802 - Jinja's name
         self.generic_visit(node)
         node.nodes = [_wrap_in_filter("$part", part) for part in node.nodes]
         return node
@@ -273,21 +273,21 @@ class _Counting(NodeTransformer):
         self.generic_visit(node)
         return _wrap_in_filter(_MADE, node)
 
-    visit_Add = visit_Sub = _count_made  # noqa: N815
+    visit_Add = visit_Sub = _count_made  # noqa: N815 - Jinja's names
 
-    def visit_List(self, node: nodes.List) -> nodes.Expr:  # noqa: N802
+    def visit_List(self, node: nodes.List) -> nodes.Expr:  # noqa: N802 - Jinja's name
         return self._count_made(node)
 
-    def visit_Tuple(self, node: nodes.Tuple) -> nodes.Expr:  # noqa: N802
+    def visit_Tuple(self, node: nodes.Tuple) -> nodes.Expr:  # noqa: N802 - Jinja's name
         return self._count_made(node) if node.ctx == "load" else node
 
-    def visit_Getitem(self, node: nodes.Getitem) -> nodes.Expr:  # noqa: N802
+    def visit_Getitem(self, node: nodes.Getitem) -> nodes.Expr:  # noqa: N802 - Jinja's name
         if isinstance(node.arg, nodes.Slice):
             return self._count_made(node)
         self.generic_visit(node)
         return node
 
-    def visit_Compare(self, node: nodes.Compare) -> nodes.Expr:  # noqa: N802
+    def visit_Compare(self, node: nodes.Compare) -> nodes.Expr:  # noqa: N802 - Jinja's name
         self.generic_visit(node)
         if len(node.ops) == 1:
             name = nodes.Const(node.ops[0].op, lineno=node.lineno)
@@ -297,7 +297,7 @@ class _Counting(NodeTransformer):
             operand.expr = _wrap_in_filter(_LOOKED, operand.expr)
         return node
 
-    def visit_Test(self, node: nodes.Test) -> nodes.Expr:  # noqa: N802
+    def visit_Test(self, node: nodes.Test) -> nodes.Expr:  # noqa: N802 - Jinja's name
         self.generic_visit(node)
         if node.name in _TESTS and len(node.args) == 1 and not node.kwargs:
             name = nodes.Const(_TESTS[node.name], lineno=node.lineno)

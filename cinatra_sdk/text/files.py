@@ -253,7 +253,7 @@ class _Walk:
 
     def _at(self, name: str) -> str:
         """What a call with `_base` reaches `name` by."""
-        return name if _HAS_DIR_FD else os.path.join(self._root, *self.names, name)  # noqa: PTH118
+        return name if _HAS_DIR_FD else os.path.join(self._root, *self.names, name)  # noqa: PTH118 - only without folders as descriptors
 
     def _enter_folder(self, name: str) -> None:
         self._steps += 1
@@ -299,7 +299,7 @@ class _Walk:
         self._came_back()
 
     def _came_back(self) -> None:
-        own = (_split_path(os.path.realpath(self._root)), _split_path(os.path.abspath(self._root)))  # noqa: PTH100
+        own = (_split_path(os.path.realpath(self._root)), _split_path(os.path.abspath(self._root)))  # noqa: PTH100 - texts of names are compared
         if self._outside in own:
             self._outside = None
             self._restart_from_root([])

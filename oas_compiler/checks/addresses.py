@@ -19,7 +19,7 @@ from oas_compiler.checks.subject import Subject, Written
 from oas_compiler.templates.reading import PLATFORM, is_environment_name
 
 _PLATFORM_MARK, _ENVIRONMENT_MARK, _DATA_MARK = "\x01", "\x02", "\x03"
-_LOOPBACK = frozenset({"localhost", "0.0.0.0", "[::1]", "host.docker.internal"})  # noqa: S104
+_LOOPBACK = frozenset({"localhost", "0.0.0.0", "[::1]", "host.docker.internal"})  # noqa: S104 - addresses to recognise
 _AUTHORITY = re.compile(r"[^/?#\\]*")
 _PLATFORM_AUTHORITY = re.compile(_PLATFORM_MARK + r"(:[0-9]+)?")
 

@@ -178,7 +178,7 @@ def _choose_answer_name(gate: Written) -> str:
 def _make_named_renderer(component: Written, emitted: bool, *keys: str | int) -> Named:
     value: JsonValue = component.cinatra
     for key in keys:
-        value = value[key]  # type: ignore[index]
+        value = value[key]  # type: ignore[index]  # the caller has found the keys
     pointer = component.at("metadata", "cinatra", *keys)
     return Named(value=value, pointer=pointer, by=component.label, emitted=emitted)
 

@@ -60,7 +60,7 @@ def edited(text: str, suffix: str) -> str:
 def _run_editor(command: list[str], path: Path) -> bytes:
     screen = None if is_terminal(sys.stdout) else sys.stderr
     # The person's own setting, run for them alone.
-    code = subprocess.call([*command, str(path)], stdout=screen)  # noqa: S603
+    code = subprocess.call([*command, str(path)], stdout=screen)  # noqa: S603 - see above
     if code != 0:
         raise EditorFailed(f"the editor {command[0]} ended with {code}; nothing was changed")
     return read_unlinked(path, MAX_EDITED)

@@ -78,7 +78,7 @@ class Halt(Exception):
         self,
         message: str,
         *,
-        exit: Exit = Exit.USAGE,  # noqa: A002
+        exit: Exit = Exit.USAGE,  # noqa: A002 - the name of the concept
         code: str = "usage",
         then: Sequence[RenderableType] = (),
         more: Mapping[str, Any] | None = None,

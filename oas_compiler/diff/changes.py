@@ -184,7 +184,7 @@ def _compare_node(old: Node, new: Node, path: Path) -> Iterator[Change]:
         field = at.split("/")[0]
         hidden = field in _NEVER_SHOWN
         if field == "url":
-            one, other = _strip_query(one), _strip_query(other)  # noqa: PLW2901
+            one, other = _strip_query(one), _strip_query(other)  # noqa: PLW2901 - without the secrets of a query
         before, after = ("", "") if hidden else contrasted(one, other)
         yield Change(
             sign="~",

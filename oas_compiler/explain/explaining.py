@@ -38,7 +38,6 @@ from oas_compiler.pipeline import compile_ir
 from oas_compiler.templates.reading import strings
 from oas_compiler.text.source import Source, SourceInput, read_source
 
-"""Inputs that carry the run's identity: the host's value wins over whatever a caller sends (R-01)."""
 _ENVIRONMENT = re.compile(r"\{\{\s*([A-Z][A-Z0-9_]*)\s*\}\}")
 
 

@@ -34,7 +34,7 @@ def ir_to_json(flow: FlowIR) -> JsonValue:
 
 def _encode_record(record: object) -> dict[str, JsonValue]:
     told: dict[str, JsonValue] = {"kind": type(record).__name__} if isinstance(record, Node) else {}
-    for field in fields(record):  # type: ignore[arg-type] # every caller has a dataclass
+    for field in fields(record):  # type: ignore[arg-type]  # every caller has a dataclass
         value = getattr(record, field.name)
         if value is not None:
             told[field.name] = _encode_value(value)

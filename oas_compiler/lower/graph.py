@@ -168,4 +168,4 @@ def _list_destinations(site: Site) -> dict[str, str] | tuple[str, ...]:
 
 
 def _make_typed_dict(name: str, keys: dict[str, Any]) -> Any:
-    return TypedDict(name, keys, total=False)  # type: ignore[operator]
+    return TypedDict(name, keys, total=False)  # type: ignore[operator]  # keys are known at run time only

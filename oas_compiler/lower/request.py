@@ -36,6 +36,7 @@ from oas_compiler.templates.reading import fill_environment
 _PLATFORM: Final = re.compile(r"\{\{[-+]?\s*CINATRA_BASE_URL\s*[-+]?\}\}")
 _ORIGIN: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/?#{}]+(?:[/?#]|\Z)")
 _SPELLS_PLATFORM: Final = re.compile(r"\s*\{\{[-+]?\s*CINATRA_BASE_URL\b")
+_PARTS: Final = ("url", "headers", "query", "body")
 _NONCE: Final = secrets.token_hex(16)
 _NONCE_PARTS: Final = tuple(_NONCE[at : at + 12] for at in range(21))
 _MARK: Final = re.compile(f"\ue000{_NONCE}:([A-Z][A-Z0-9_]*)\ue001")
@@ -107,10 +108,12 @@ class Request:
                 written=None,
             )
         sent = [self._fill_env_marks(part) for part in (url, headers, query, body)]
-        if _holds_nonce(sent):
-            raise TemplateError(
-                "an expression changes a placeholder of the host: put {{NAME}} in as it is"
-            )
+        for name, part in zip(_PARTS, sent, strict=True):
+            if _holds_nonce(part):
+                raise TemplateError(
+                    f"an expression in the {name} changes a placeholder of the host: "
+                    "put {{NAME}} in as it is"
+                )
         return Rendered(
             url=str(sent[0]),
             headers=_encode_texts(sent[1]),

@@ -18,7 +18,7 @@ def path_from_here(file: str) -> str:
     except OSError:
         return file
     # Drives and symbolic links are not resolved, so that the given name stays.
-    whole = os.path.normpath(os.path.join(here, file))  # noqa: PTH118
+    whole = os.path.normpath(os.path.join(here, file))  # noqa: PTH118 - text is what is compared
     below = whole.removeprefix(here.rstrip(os.sep) + os.sep)
     return below if below != whole else whole
 

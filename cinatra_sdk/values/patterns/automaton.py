@@ -16,11 +16,11 @@ from cinatra_sdk.values.patterns.reading import OPS, REPEATS, Tree
 from cinatra_sdk.values.work import Work
 
 MAX_PLACES: Final = 5_000
+"""Places of one automaton: counted repetitions are written out."""
 MAX_BUILT: Final = 100_000
 """Parts of patterns, and members of classes, that one automaton is made from."""
 MAX_CLASS: Final = 1_000
 """Members of one class: each letter of a text may be compared with all of them."""
-"""Places of one automaton: counted repetitions are written out."""
 _KEPT: Final = 400_000
 """Places in the sets that are kept between searches; then they are forgotten and worked out anew."""
 _LETTERS: Final = 4

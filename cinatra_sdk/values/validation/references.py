@@ -48,8 +48,8 @@ def load_schemas() -> None:
     For whatever builds a graph: its nodes may run in an event loop, where reading would stop
     everything else, and where a server such as LangGraph's refuses it.
     """
-    from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]  # noqa: F401
-    from referencing.jsonschema import DRAFT202012  # noqa: F401
+    from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]  # noqa: F401 - loads its files
+    from referencing.jsonschema import DRAFT202012  # noqa: F401 - the same
 
 
 def resolver_of(schema: Any) -> Any:

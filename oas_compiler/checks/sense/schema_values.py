@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
-from typing import Final
+from typing import Final, TypeGuard
 
 from oas_compiler.checks.flaws import Flaw
 from oas_compiler.checks.sense.pattern_in_slashes import between_slashes
@@ -79,7 +79,7 @@ def kinds(kind: JsonValue) -> tuple[type, ...]:
 def _check_bounds(schema: Mapping[str, JsonValue], pointer: str) -> Iterator[Flaw]:
     for low, high in PAIRS:
         least, most = schema.get(low), schema.get(high)
-        if _is_number(least) and _is_number(most) and least > most:  # type: ignore[operator]
+        if _is_number(least) and _is_number(most) and least > most:
             yield Flaw(
                 f"{low} is {least} and {high} is {most}: no value fits both",
                 f"{pointer}/{low}",
@@ -87,7 +87,7 @@ def _check_bounds(schema: Mapping[str, JsonValue], pointer: str) -> Iterator[Fla
             )
     for low, high in _OPEN_PAIRS:
         least, most = schema.get(low), schema.get(high)
-        if _is_number(least) and _is_number(most) and least >= most:  # type: ignore[operator]
+        if _is_number(least) and _is_number(most) and least >= most:
             yield Flaw(
                 f"{low} is {least} and {high} is {most}: no value fits both",
                 f"{pointer}/{low}",
@@ -216,5 +216,5 @@ def _is_of(value: JsonValue, kinds: tuple[type, ...]) -> bool:
     return isinstance(value, kinds) and (not isinstance(value, bool) or bool in kinds)
 
 
-def _is_number(value: JsonValue) -> bool:
+def _is_number(value: JsonValue) -> TypeGuard[int | float]:
     return isinstance(value, (int, float)) and not isinstance(value, bool)

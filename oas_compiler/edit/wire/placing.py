@@ -211,7 +211,7 @@ def _locate_object(document: JsonValue, pointer: str) -> _Component:
     """The object at a pointer; building the flow has found it."""
     found = document
     for key in keys_of(pointer):
-        found = found[int(key)] if isinstance(found, list) else found[key]  # type: ignore[index]
+        found = found[int(key)] if isinstance(found, list) else found[key]  # type: ignore[index]  # a flow was built from it
     assert isinstance(found, dict)
     return found
 

@@ -39,7 +39,6 @@ from oas_compiler.lower.names import DECISIONS, MESSAGES, channel_of
 from oas_compiler.lower.registry import Lowered, Site
 from oas_compiler.lower.reopening import REFUSED, leading_back_to
 
-"""Visits of one gate in one run, where the author gave no `maxGateVisits`."""
 _OPENS: Final = re.compile(r"\{[{%#]")
 _CLOSES: Final = {"{{": "}}", "{%": "%}", "{#": "#}"}
 _QUOTED: Final = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z)', re.DOTALL)

@@ -5,7 +5,7 @@ Standard library only: checking a file imports this module and nothing else of t
 
 from __future__ import annotations
 
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, get_args
 
 # ------------------------------------------------------------------ runs
 
@@ -18,6 +18,29 @@ ENDED: Final[tuple[str, ...]] = ("completed", "rejected", "stopped")
 
 RUN_ID_INPUTS: Final = ("cinatra_run_id", "agent_run_id")
 """Inputs of a flow that carry the run's own id: the host's value replaces any given value."""
+
+GOVERNED_KEYS: Final = frozenset({"bearer_token", "approval_policy", "rejected_at"})
+"""Keys that only the host sets (R-01): no input has such a name, and no answer may hold one at any
+depth.  `run` and `status` are missing because they are common words.
+"""
+
+# ------------------------------------------------------------------ calls
+
+BASE_URL: Final = "CINATRA_BASE_URL"
+"""The placeholder by which a flow names its platform, and the variable with the address."""
+HTTP_METHODS: Final[tuple[str, ...]] = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")
+"""The methods that a call may have."""
+SAFE_METHODS: Final[tuple[str, ...]] = ("GET", "HEAD", "OPTIONS")
+"""Methods of calls that change nothing (RFC 9110)."""
+
+# ------------------------------------------------------------------ context slots
+
+SelectionMode: TypeAlias = Literal["interactive", "autonomous"]
+"""A person chooses at a gate, or the agent takes the refs that the resolver preselects."""
+SELECTION_MODES: Final[tuple[SelectionMode, ...]] = get_args(SelectionMode)
+ResolutionMode: TypeAlias = Literal["override", "accumulate"]
+"""The narrowest scope wins and one ref is chosen, or all scopes count, narrow to broad."""
+RESOLUTION_MODES: Final[tuple[ResolutionMode, ...]] = get_args(ResolutionMode)
 
 # ------------------------------------------------------------------ gates
 

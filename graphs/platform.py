@@ -12,6 +12,7 @@ from collections.abc import Mapping
 
 from pydantic import JsonValue
 
+from cinatra_sdk.contract import BASE_URL
 from cinatra_sdk.engine.lineage import Effects
 from cinatra_sdk.errors import InputInvalid
 from cinatra_sdk.platform import Platform, SimulatedPlatform, platform_from
@@ -24,7 +25,7 @@ def platform_of(
 
     Raises: `ValueError` when `CINATRA_BASE_URL` is no address.
     """
-    if env.get("CINATRA_BASE_URL"):
+    if env.get(BASE_URL):
         return platform_from({"kind": "http"}, env=env)
     return SimulatedPlatform(stubs)
 

@@ -6,6 +6,7 @@ from typing import Final
 
 from pydantic import JsonValue
 
+from cinatra_sdk.contract import RESOLUTION_MODES, SELECTION_MODES
 from cinatra_sdk.platform import BASE_URL_PLACEHOLDER
 
 RESOLVE_URL: Final = f"{BASE_URL_PLACEHOLDER}/api/context-resolve"
@@ -47,8 +48,8 @@ RESOLVED: Final[dict[str, dict[str, JsonValue]]] = {
     "candidates": REFS,
     "slotMeta": {"type": "object"},
     "selectedRefs": REFS,
-    "selectionMode": {"type": "string", "enum": ["interactive", "autonomous"]},
-    "resolutionMode": {"type": "string", "enum": ["override", "accumulate"]},
+    "selectionMode": {"type": "string", "enum": [*SELECTION_MODES]},
+    "resolutionMode": {"type": "string", "enum": [*RESOLUTION_MODES]},
     "allocationToken": {"type": "string", "default": ""},
 }
 """Outputs of the platform's answer; only newer platforms name the plan for a finalize."""

@@ -13,6 +13,7 @@ The folders, in the order in which a file meets them; each imports only those ab
     build        wire form -> IR
     package      the files beside a flow file: manifest, skills, scripts
     control      the order in which nodes run, policy, gates, context slots
+    facts        what a host asks of a stored flow
     schema       JSON Schemas of files, inputs and outputs
     rewriting    values changed in place in a text
     checks       every rule of `oasflow check`;  catalog  their cards and documentation
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 
 FLOORS: Final = (
     "ir", "findings", "text", "types", "templates", "component", "kinds", "document",
-    "build", "package", "control",
+    "build", "package", "control", "facts",
     "schema", "rewriting", "checks", "catalog", "report", "pipeline", "draw", "lower", "explain",
     "diff", "deps", "edit", "cli",
 )  # fmt: skip

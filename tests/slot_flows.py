@@ -2,6 +2,7 @@
 
 declared()                      start → write → end, slot "brand", write takes contextSlotBindings
 declared("brand", "voice")      two slots, write takes brandContextSlotBindings and voice…
+nested("child", *steps, packageName="@x/b")    start → steps → end, with this metadata.cinatra
 unwired(public_flow)            a public flow without what its author wired for slots
 """
 
@@ -51,6 +52,16 @@ def declared(*slots: str, consumers: tuple[Json, ...] | None = None, **fields: A
     return flow_of(
         start(port("topic", default=""), required=["topic"]), *nodes, end(port("text")), **fields
     )
+
+
+def nested(id_: str, *steps: Any, **about: Any) -> Json:
+    return flow_of(start(), *steps, end(), id_=id_, metadata={"cinatra": about})
+
+
+def agreement(own: str, child: str, theirs: str | None = None) -> Json:
+    """One entry of `parentSatisfiedContextSlots`."""
+    entry = {"parentSlotId": own, "childPackage": child}
+    return entry if theirs is None else entry | {"childSlotId": theirs}
 
 
 def unwired(public: Json) -> Json:

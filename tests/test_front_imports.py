@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -32,6 +33,28 @@ def test_importing_the_front_end_loads_no_heavy_package():
         "langgraph",
         "psycopg",
         "pydantic",
+        "rich",
+        "typer",
+        "yaml",
+    }
+    assert loaded & heavy == set()
+
+
+def test_telling_a_host_the_slots_of_a_stored_flow_loads_no_rule_and_no_engine() -> None:
+    source = Path(__file__).parent / "golden" / "kind_flow.json"
+    loaded = modules_after(
+        "import pathlib, sys\n"
+        "from oas_compiler.facts.declared_slots import read_declared_slots\n"
+        f"read_declared_slots(pathlib.Path({str(source)!r}).read_bytes())\n"
+        "for part in ('checks', 'lower', 'cli', 'pipeline'):\n"
+        "    assert f'oas_compiler.{part}' not in sys.modules, part"
+    )
+    heavy = {
+        "httpx2",
+        "jsonschema",
+        "langchain_core",
+        "langgraph",
+        "psycopg",
         "rich",
         "typer",
         "yaml",

@@ -1,6 +1,7 @@
 """Context slots: artifacts that an agent gets besides its inputs, chosen and pinned.
 
     slots.py        AgentContextSlot, read from metadata.cinatra.contextSlots
+    declared.py     DeclaredSlots: the slots of a flow and of the packages inside it, agreements
     refs.py         ResolvedContextRef (three keys that pin one revision), ContextSelection (an answer)
     actor.py        the run's owner: organisation, teams, projects
     extensions.py   the installed artifact extensions, and the extensions that each satisfies (one hop)

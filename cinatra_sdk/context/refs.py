@@ -16,7 +16,7 @@ from typing import Annotated, Literal, NamedTuple
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
 from cinatra_sdk.context.errors import ContextError
-from cinatra_sdk.context.slots import ResolutionMode
+from cinatra_sdk.contract import ResolutionMode
 from cinatra_sdk.values.strict_json import NotStrictJson, read_json
 
 SourceScope = Literal["project", "user", "team", "organization", "workspace"]

@@ -17,7 +17,8 @@ from dataclasses import dataclass
 from cinatra_sdk.context.errors import ContextError
 from cinatra_sdk.context.refs import ContextSelection, PinnedTriple, ResolvedContextRef
 from cinatra_sdk.context.resolution import ContextResolution
-from cinatra_sdk.context.slots import AgentContextSlot, ResolutionMode
+from cinatra_sdk.context.slots import AgentContextSlot
+from cinatra_sdk.contract import ResolutionMode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,7 +26,7 @@ from pydantic import JsonValue
 from cinatra_sdk.context.refs import SCOPES, ContextSelection, PinnedTriple
 from cinatra_sdk.context.refusal import REFUSED_KEY
 from cinatra_sdk.context.selection import ChoiceRules, check_choice
-from cinatra_sdk.context.slots import ResolutionMode
+from cinatra_sdk.contract import ResolutionMode
 
 RENDERER: Final = "@cinatra-ai/context-selection-agent:context-selector"
 """Id of the screen; its scope is the publisher of the selection agent."""

@@ -10,16 +10,12 @@ Strict: an unknown key, a wrong type or a duplicate `slotId` is refused wherever
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from cinatra_sdk.context.errors import ContextError
-
-SelectionMode = Literal["interactive", "autonomous"]
-"""A person chooses at a gate, or the agent takes the refs that the resolver preselects."""
-ResolutionMode = Literal["override", "accumulate"]
-"""The narrowest scope wins and one ref is chosen, or all scopes count, narrow to broad."""
+from cinatra_sdk.contract import ResolutionMode, SelectionMode
 
 _Text = Annotated[str, Field(min_length=1)]
 

@@ -15,12 +15,9 @@ import logging
 from collections.abc import Mapping
 from typing import Any, Final
 
-log = logging.getLogger("oasflow.state")
+from cinatra_sdk.contract import GOVERNED_KEYS
 
-GOVERNED_KEYS: Final = frozenset({"bearer_token", "approval_policy", "rejected_at"})
-"""Keys that an answer may not contain, at any depth.  `run` and `status` are missing because they
-are common words.
-"""
+log = logging.getLogger("oasflow.state")
 
 _SCALARS: Final = frozenset({str, int, float, bool, type(None)})
 

@@ -13,6 +13,7 @@ import os
 from collections.abc import Iterable
 from typing import Final
 
+from cinatra_sdk.contract import BASE_URL
 from cinatra_sdk.errors import PlaceholderRefused
 
 _PREFIXES: Final = (
@@ -42,7 +43,7 @@ def refuse_runtime_names(names: Iterable[str]) -> None:
 
 
 def _suggest_alternative(name: str) -> str:
-    if name.upper() == "CINATRA_BASE_URL":
+    if name.upper() == BASE_URL:
         return "the platform's address belongs to the platform: HttpPlatform(…), or --base-url"
     if os.environ.get(name):
         return "give only what the flow needs, never the whole environment"

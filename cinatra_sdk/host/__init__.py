@@ -9,7 +9,7 @@
     platform.py    `LocalPlatform`: calls the app in process, forwards other calls
     primitive.py   `context_resolve`, from an agent's document, without a run
     standalone.py  `standalone`, a local platform for a store's runs; any process can rebuild it
-    stored_runs.py the runs of a store as a directory;  with declared.py, settings.py
+    stored_runs.py the runs of a store as a directory;  with settings.py
     context_file.py  artifacts and actor from a file, for `oasflow run --context`
 
 A flow sees no difference: `LocalPlatform` makes the same requests as `HttpPlatform`, and reads

@@ -24,14 +24,15 @@ from typing import Final
 from pydantic import JsonValue
 
 from cinatra_sdk.context.actor import Actor
+from cinatra_sdk.context.declared import DeclaredSlots, together
 from cinatra_sdk.context.errors import ContextError
 from cinatra_sdk.context.slots import AgentContextSlot
 from cinatra_sdk.contract import ENDED
-from cinatra_sdk.host.declared import DeclaredSlots, read_declared, together
 from cinatra_sdk.host.runs import ParentSelection, RunDirectory, RunScope
 from cinatra_sdk.host.settings import LocalSettings, is_standalone, read_settings
 from cinatra_sdk.postgres.connection import one
 from cinatra_sdk.postgres.database import Database
+from cinatra_sdk.store.flows import load_declared_slots
 
 KNOWN_FLOWS: Final = 128
 """Number of recently used flows whose slots a directory keeps."""
@@ -100,6 +101,8 @@ class StoredRuns:
     def _load_declared_slots(self, digest: str) -> DeclaredSlots | ContextError:
         """The slots of the flow with this digest; read once, because the bytes of a digest never
         change.
+
+        Raises: `StoreError` where nothing is installed that can read them.
         """
         with self._lock:
             known = self._flows.get(digest)
@@ -111,7 +114,7 @@ class StoredRuns:
         assert row is not None  # the run's row refers to it
         made: DeclaredSlots | ContextError
         try:
-            made = read_declared(bytes(row["source"]))
+            made = load_declared_slots(bytes(row["source"]), digest=digest)
         except ContextError as error:
             made = error
         with self._lock:

@@ -8,11 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Self
 
+from cinatra_sdk.contract import BASE_URL
 from cinatra_sdk.platform.opaque import Opaque, listed_opaque
 from cinatra_sdk.platform.protocol import SECRET_NAMES
-
-BASE_URL: Final = "CINATRA_BASE_URL"
-
 
 ALLOW: Final = "OASFLOW_ALLOW"
 

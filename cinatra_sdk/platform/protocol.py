@@ -17,8 +17,9 @@ from typing import Protocol, runtime_checkable
 from pydantic import JsonValue
 
 from cinatra_sdk.context.refs import PinnedTriple
+from cinatra_sdk.contract import BASE_URL
 
-BASE_URL_PLACEHOLDER = "{{CINATRA_BASE_URL}}"
+BASE_URL_PLACEHOLDER = "{{" + BASE_URL + "}}"
 """The placeholder at the start of a flow's urls; each platform replaces it by its own origin."""
 
 

@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import JsonValue
 
+from cinatra_sdk.contract import BASE_URL
 from cinatra_sdk.platform.opaque import Opaque, stricter
 from cinatra_sdk.platform.origin import AllowEntry, Target, forbidden, read_url, shown
 from cinatra_sdk.platform.protocol import SECRET_NAMES, Platform
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     from cinatra_sdk.platform.http import HttpPlatform
 from cinatra_sdk.platform.own_settings import (
     ALLOW,
-    BASE_URL,
     NO_SETTINGS,
     OPAQUE,
     OwnSettings,

@@ -25,6 +25,7 @@ from urllib.parse import urlencode
 
 from pydantic import JsonValue
 
+from cinatra_sdk.contract import HTTP_METHODS, SAFE_METHODS
 from cinatra_sdk.governed.secrets import redact
 from cinatra_sdk.platform.host_headers import (
     HEADER_NAME,
@@ -46,8 +47,7 @@ from cinatra_sdk.text.header_names import IDENTITY, refusal
 ATTESTATION_SECONDS = 300
 
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
-_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"})
-_REPEATABLE = frozenset({"GET", "HEAD", "OPTIONS", "PUT", "DELETE"})
+_REPEATABLE = frozenset({*SAFE_METHODS, "PUT", "DELETE"})
 _PROOFS = frozenset({"x-cinatra-context-attestation", "x-cinatra-step-attestation"})
 _NOTHING_SENT: Mapping[str, str] = MappingProxyType({})
 _BRIDGE = ("api", "llm-bridge")
@@ -183,8 +183,8 @@ def _admit_target(
 
 
 def _check_method(method: str) -> str:
-    if method.upper() not in _METHODS:
-        raise RefusalError(f"the method must be one of {', '.join(sorted(_METHODS))}")
+    if method.upper() not in HTTP_METHODS:
+        raise RefusalError(f"the method must be one of {', '.join(sorted(HTTP_METHODS))}")
     return method.upper()
 
 
@@ -212,7 +212,7 @@ def _build_headers(
     headers.update(given)
     # The size of an answer is limited while it is read, so it must not arrive compressed.
     headers["accept-encoding"] = IDENTITY
-    if call.idempotency_key and call.method.upper() not in {"GET", "HEAD", "OPTIONS"}:
+    if call.idempotency_key and call.method.upper() not in SAFE_METHODS:
         headers["idempotency-key"] = call.idempotency_key
     if proven:
         headers.update(_runtime_headers(rules, call, target.segments, now=now))

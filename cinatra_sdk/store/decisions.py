@@ -17,7 +17,7 @@ from psycopg.types.json import Json
 from pydantic import JsonValue
 
 from cinatra_sdk.context.refs import ContextSelection
-from cinatra_sdk.contract import SETUP_STEP
+from cinatra_sdk.contract import GOVERNED_KEYS, SETUP_STEP
 from cinatra_sdk.engine.runtime_context import DERIVED, HostContext, host_context
 from cinatra_sdk.errors import (
     AnswerInvalid,
@@ -30,7 +30,6 @@ from cinatra_sdk.gates.answers import Answer
 from cinatra_sdk.gates.decisions import Decision, _Unset
 from cinatra_sdk.gates.forms.selection import SelectionForm
 from cinatra_sdk.gates.gate import Gate
-from cinatra_sdk.governed.keys import GOVERNED_KEYS
 from cinatra_sdk.governed.policy import policy_hash
 from cinatra_sdk.governed.secrets import cut_out
 from cinatra_sdk.platform.protocol import KeepsArtifacts, Platform

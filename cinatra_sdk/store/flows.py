@@ -1,17 +1,21 @@
-"""The flow of a stored run: the protocol that the store needs, and how a flow is rebuilt.
+"""The flow of a stored run: the protocol that the store needs, how a flow is rebuilt, what it
+declares.
 
-The store knows nothing of OAS files.  A compiler registers a loader under the entry point group
-`oasflow.flow_loader`, as this project's compiler does.
+The SDK knows nothing of OAS files.  A compiler registers entry points, as this project's compiler
+does: a loader in the group `oasflow.flow_loader`, and facts about a flow in `oasflow.flow_facts`.
 """
 
 from __future__ import annotations
 
+import hashlib
 import importlib.metadata
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from pydantic import JsonValue
 
+from cinatra_sdk.context.declared import DeclaredSlots
+from cinatra_sdk.context.errors import ContextError
 from cinatra_sdk.errors import FlowChanged, NotConfigured, PlaceholderRefused, StoreError
 from cinatra_sdk.governed.placeholders import is_runtime_name, refuse_runtime_names
 from cinatra_sdk.platform import platform_from
@@ -25,6 +29,12 @@ if TYPE_CHECKING:
     from cinatra_sdk.advancing import Graph
 
 GROUP: Final = "oasflow.flow_loader"
+FACTS: Final = "oasflow.flow_facts"
+"""Group of entry points, named by the fact: functions of the bytes of a flow.
+
+`context_slots` is a function `(source) -> DeclaredSlots`, which raises `ContextError` where the
+slots cannot be read.
+"""
 PLATFORMS: Final = "oasflow.platform"
 """Group of entry points, named by the kind of platform, for kinds that need the store's database.
 
@@ -81,6 +91,26 @@ def load_flow(
     if flow.digest != digest:
         raise FlowChanged(f"the stored flow has the digest {flow.digest[:12]}…, not {digest[:12]}…")
     return flow
+
+
+def load_declared_slots(source: bytes, *, digest: str) -> DeclaredSlots:
+    """The context slots that the flow in `source` declares.
+
+    digest: sha256 (hex) of the flow that the caller means; other bytes are not believed.
+
+    Raises: `StoreError` when nothing is installed that knows flows; `ContextError` `oas_missing`,
+    `slot_ambiguous` where the slots cannot be read or the bytes are those of another flow.
+    """
+    if hashlib.sha256(source).hexdigest() != digest:
+        raise ContextError("oas_missing", "the stored bytes are not those of the run's flow")
+    found = importlib.metadata.entry_points(group=FACTS, name="context_slots")
+    reader = next(iter(found), None)
+    if reader is None:
+        raise StoreError(
+            "nothing is installed that can tell the context slots of flows", hint="install oasflow"
+        )
+    declared: DeclaredSlots = reader.load()(source)
+    return declared
 
 
 def values_of(row: Row, own: Mapping[str, str]) -> dict[str, str]:

@@ -1,8 +1,6 @@
-"""Reads a JSON or YAML document of a host or a store: returns a value, or refuses with one
-sentence.
+"""Reads a JSON or YAML document of a host: returns a value, or refuses with one sentence.
 
     read_document("stubs.yaml", what="stubs file", most=8_000_000)      by the file's ending
-    decoded(b'{"id": "a"}')                                              by the first character
 
 The same bounds and refusals for both: each key once, finite numbers of at most 64 bits, no depth
 that could exhaust a stack.  A refusal names the rule and the place, and quotes only keys of the
@@ -22,7 +20,6 @@ from pydantic import JsonValue
 from cinatra_sdk.text.files import read_named, shown_name
 from cinatra_sdk.text.yaml_text import MAX_DEPTH, Flaw, line_and_column, read_yaml
 
-MAX_BYTES: Final = 8 * 1024 * 1024
 _LONGEST_INTEGER: Final = 20
 _BEYOND_64_BITS: Final = 2**63
 _ENDINGS: Final = (".json", ".yaml", ".yml")
@@ -57,21 +54,6 @@ def read_document(
     if len(raw) > most:
         raise DocumentRefused(f"a {what} has at most {most:,} bytes", of_text=False)
     return _decode_document(raw, is_json=ending == ".json", max_depth=max_depth)
-
-
-def decoded(raw: bytes) -> JsonValue:
-    """The value of a stored document, which says by its first character what it is.
-
-    Raises: `DocumentRefused`.
-    """
-    if len(raw) > MAX_BYTES:
-        raise DocumentRefused(f"has more than {MAX_BYTES:,} bytes")
-    return _decode_document(raw, is_json=is_json(raw), max_depth=MAX_DEPTH)
-
-
-def is_json(raw: bytes) -> bool:
-    """Objects and arrays open with a bracket; a YAML flow mapping would too, and is refused."""
-    return raw.removeprefix(b"\xef\xbb\xbf").lstrip(b" \t\r\n")[:1] in {b"{", b"["}
 
 
 def _decode_document(raw: bytes, *, is_json: bool, max_depth: int) -> JsonValue:

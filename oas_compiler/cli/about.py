@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from rich.text import Text
 
+from cinatra_sdk.contract import BASE_URL
 from oas_compiler.cli.layout import Pieces
-from oas_compiler.cli.opening import BASE_URL, RUN_TOKEN
+from oas_compiler.cli.opening import RUN_TOKEN
 from oas_compiler.cli.safe import clean
 
 if TYPE_CHECKING:

@@ -62,13 +62,14 @@ class Context:
         """Name the artifacts that no slot accepts: usually an extension is misspelt."""
         from cinatra_sdk.context.errors import ContextError
         from cinatra_sdk.context.extensions import expanded
-        from cinatra_sdk.host.declared import read_declared
+        from oas_compiler.facts.declared_slots import collect_declared_slots
 
         settings = self.file.settings
         try:
-            declared = (*read_declared(flow.source).slots.values(), *settings.packages.values())
+            own = collect_declared_slots(flow.ir).slots
         except ContextError:
             return  # the run's first call about the slot reports the error
+        declared = (*own.values(), *settings.packages.values())
         slots = [slot for found in declared for slot in found]
         if settings.selects_for_other_runs or not slots:
             return  # the slots of another run, or no slots to compare with

@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any, Final
 
+from cinatra_sdk.contract import BASE_URL
 from oas_compiler.cli.exits import Halt
 from oas_compiler.text.files import read_named
 
@@ -24,7 +25,6 @@ SECRETS: Final = ("CINATRA_BRIDGE_TOKEN", "CINATRA_CONTEXT_ATTEST_KEY", "CINATRA
 """Variables read from the environment only: every process of the machine can see a command line."""
 MAX_FILE_BYTES: Final = 8 * 1024 * 1024
 """Size of a file with inputs or with a value; a run's state holds half of it."""
-BASE_URL: Final = "CINATRA_BASE_URL"
 OWN_LIST: Final = "OASFLOW_ENV"
 """Variable with the names of this process's variables that any run may read, separated by blanks or
 commas.

@@ -18,11 +18,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from rich.text import Text
 
+from cinatra_sdk.contract import BASE_URL
 from oas_compiler.cli.exits import Exit, Halt
 from oas_compiler.cli.inputs import SECRETS, placeholders
 from oas_compiler.cli.layout import Member, Words, unbroken
 from oas_compiler.cli.next_steps import Given
-from oas_compiler.cli.opening import ALLOW, BASE_URL, RUN_TOKEN
+from oas_compiler.cli.opening import ALLOW, RUN_TOKEN
 from oas_compiler.cli.safe import clean
 
 if TYPE_CHECKING:

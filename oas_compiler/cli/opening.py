@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from cinatra_sdk.contract import BASE_URL
 from oas_compiler.cli.exits import Halt
 from oas_compiler.cli.inputs import names_without_value, placeholders
 from oas_compiler.cli.terminal import Terminal
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from oas_compiler.ir import ApiNode
     from oas_compiler.lower.flow import Flow
 
-BASE_URL: Final = "CINATRA_BASE_URL"
 ALLOW: Final = "OASFLOW_ALLOW"
 RUN_TOKEN: Final = "CINATRA_RUN_TOKEN"  # noqa: S105 - the name of a variable
 

@@ -15,12 +15,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Final
 
+from cinatra_sdk.contract import BASE_URL
 from oas_compiler.component.component import Component
 from oas_compiler.component.script_words import cure
 from oas_compiler.component.site import Site, label_of
 from oas_compiler.findings.spelling import did_you_mean, nearest
 from oas_compiler.ir import EndNode, FlowIR, JsonValue, Port
-from oas_compiler.templates.reading import PLATFORM, TemplateError, strings
+from oas_compiler.templates.reading import TemplateError, strings
 
 _MOST_NAMED: Final = 5
 _BRACES = re.compile(r"\{\{\s*(\w+)\s*\}\}")
@@ -200,8 +201,8 @@ def template_inputs(
 
 def _meant_environment(name: str) -> str:
     """Names that the host fills in are written in capitals."""
-    is_base = name.upper() == PLATFORM
-    return f"write {{{{{PLATFORM}}}}}: a name that the host fills in" if is_base else ""
+    is_base = name.upper() == BASE_URL
+    return f"write {{{{{BASE_URL}}}}}: a name that the host fills in" if is_base else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final
 
 from oas_compiler.ir import ApiNode, DataEdge, EndNode, FlowIR, FlowNode, JsonValue, StartNode
@@ -100,18 +101,24 @@ def package_of(node: FlowNode) -> str:
 
 
 def handed_on(flow: FlowIR) -> tuple[tuple[str, str, str], ...]:
-    """(slot of this flow, child package, slot of the child): selections handed on by agreement."""
+    """The different agreements of a flow, at most MAX_SLOTS; see `list_agreements`."""
+    return tuple(islice(dict.fromkeys(list_agreements(flow)), MAX_SLOTS))
+
+
+def list_agreements(flow: FlowIR) -> Iterator[tuple[str, str, str]]:
+    """(slot of this flow, child package, slot of the child): selections handed on by agreement.
+
+    Malformed entries are left out.
+    """
     if AGREED not in flow.cinatra.text:
-        return ()
+        return
     listed = flow.cinatra.mapping().get(AGREED)
-    found: dict[tuple[str, str, str], None] = {}
     for entry in listed if isinstance(listed, list) else ():
-        if isinstance(entry, dict) and len(found) < MAX_SLOTS:
+        if isinstance(entry, dict):
             own, package = entry.get("parentSlotId"), entry.get("childPackage")
             theirs = entry.get("childSlotId", own)
             if isinstance(own, str) and isinstance(package, str) and isinstance(theirs, str):
-                found[(own, package, theirs)] = None
-    return tuple(found)
+                yield own, package, theirs
 
 
 def own_name(slot_id: str) -> str:

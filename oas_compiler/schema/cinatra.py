@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from cinatra_sdk.contract import RESOLUTION_MODES, SELECTION_MODES
 from oas_compiler.component.metadata import ANY, FLAG, NODE_KEYS, TEXT, TEXTS, Schema
 from oas_compiler.kinds.registry import find_kind
 from oas_compiler.schema.words import CINATRA
@@ -99,8 +100,8 @@ def context_slot() -> Schema:
                 "minItems": 1,
                 "items": {"type": "string", "minLength": 1},
             },
-            "selectionMode": {"enum": ["interactive", "autonomous"]},
-            "resolutionMode": {"enum": ["override", "accumulate"]},
+            "selectionMode": {"enum": [*SELECTION_MODES]},
+            "resolutionMode": {"enum": [*RESOLUTION_MODES]},
             "minItems": {"type": "integer", "minimum": 0, "default": 0},
             "maxItems": {"type": "integer", "minimum": 1},
             "readableOnly": {"type": "boolean", "default": False},

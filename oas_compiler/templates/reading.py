@@ -21,8 +21,6 @@ from oas_compiler.templates.names import Common, common
 from oas_compiler.text.bounds import MAX_TEMPLATE, MAX_TEMPLATES
 from oas_compiler.text.marks import child
 
-PLATFORM = "CINATRA_BASE_URL"
-"""The name by which flows call the platform that they run on."""
 ENVIRONMENT_NAME = re.compile(r"[A-Z][A-Z0-9_]*")
 ENVIRONMENT_PLACEHOLDER = re.compile(r"\{\{\s*([A-Z][A-Z0-9_]*)\s*\}\}")
 _EACH = 10

@@ -20,12 +20,15 @@ import pytest
 from psycopg.conninfo import make_conninfo
 
 from cinatra_sdk import Decision, RunStore
+from cinatra_sdk.context.errors import ContextError
 from cinatra_sdk.errors import StoreError
 from cinatra_sdk.gates.gate import Gate
+from cinatra_sdk.host.stored_runs import StoredRuns
 from cinatra_sdk.platform import SimulatedPlatform
 from cinatra_sdk.postgres.database import Database
 from cinatra_sdk.store.artifacts import ArtifactStore
 from oas_compiler import compile_flow
+from oas_compiler.facts.declared_slots import read_declared_slots
 from tests.attacks import families
 from tests.attacks.book import Attack
 from tests.attacks.families import Control, Place
@@ -275,6 +278,26 @@ def _choice(place: Place) -> str:
         database.close()
 
 
+def _other_bytes(place: Place) -> str:
+    """Bytes with a slot that asks nobody, under the name of a flow whose slot asks a person.
+
+    The tables refuse them; here somebody has put the tables back without what refuses them.
+    """
+    evil = declared()
+    evil["metadata"]["cinatra"]["contextSlots"][0]["selectionMode"] = "autonomous"
+    with RunStore.open(place.database) as store:
+        store.start(compile_flow(wired(declared()), platform=SimulatedPlatform()), {}, "r1")
+        _as_superuser(place, "alter table oasflow.flows drop constraint flows_digest_is_of_source")
+        _as_superuser(place, "drop trigger flows_stay on oasflow.flows")
+        _as_superuser(place, f"update oasflow.flows set source = '{json.dumps(evil)}'")
+        try:
+            scope = StoredRuns(store.database).scope("r1")
+        except ContextError as error:
+            return f"{error.code}: {error}"
+    assert scope is not None
+    return ", ".join(slot.selection_mode for slot in scope.slots or ())
+
+
 def _read_only(place: Place) -> str:
     dsn = make_conninfo(place.database, options="-c default_transaction_read_only=on")
     _whole_run(place)
@@ -340,6 +363,7 @@ DOES = {
     "a choice": _choice,
     "read only": _read_only,
     "forget": _forgotten_plans,
+    "other bytes": _other_bytes,
     "newer": _newer,
     "newer checkpoints": _newer_checkpoints,
     "outdated": _outdated,
@@ -379,7 +403,21 @@ def _unguarded(place: Place) -> Iterator[None]:
         yield
 
 
+@contextmanager
+def _believed(place: Place) -> Iterator[None]:
+    """Nobody looks whether bytes are those of the run's flow."""
+    with place.monkeypatch.context() as patch:
+        patch.setattr(
+            "cinatra_sdk.host.stored_runs.load_declared_slots",
+            lambda source, digest: read_declared_slots(source),
+        )
+        yield
+
+
 CONTROLS = {
+    "bytes of any flow are believed": Control(
+        open=_believed, row="a_forged_flow_in_tables_that_refuse_nothing-a slot that asks nobody"
+    ),
     "a run connects as the owner": Control(
         open=_connecting_as("owner"), row="triggers-disable one"
     ),

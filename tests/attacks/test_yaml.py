@@ -16,7 +16,7 @@ from cinatra_sdk.host import context_file
 from cinatra_sdk.host.context_file import ContextFileError, read_context_file
 from cinatra_sdk.platform.stubs import StubError, read_stubs
 from cinatra_sdk.text import documents, yaml_text
-from cinatra_sdk.text.documents import DocumentRefused, decoded, read_document
+from cinatra_sdk.text.documents import read_document
 from oas_compiler.findings.finding import Findings
 from oas_compiler.package.skill import read_skill
 from oas_compiler.text.source import read_source
@@ -41,7 +41,7 @@ def as_flow(text: str, folder: Path) -> Any:
 
 
 def as_bytes(text: str, _folder: Path) -> Any:
-    """By its bytes, as a stored run is compiled again."""
+    """By its bytes, as a stored run is compiled again and its slots are read."""
     return _source(text.encode("utf-8"))
 
 
@@ -52,14 +52,6 @@ def _source(source: Any) -> Any:
         return found.value
     first = findings.errors[0]
     raise Refused("bounds" if first.code == "OAS006" else f"{first.line}:{first.column}")
-
-
-def as_stored(text: str, _folder: Path) -> Any:
-    """By its bytes, as the slots of a stored flow are read."""
-    try:
-        return decoded(text.encode("utf-8"))
-    except DocumentRefused as error:
-        raise Refused(_place(str(error))) from None
 
 
 def as_stubs(text: str, folder: Path) -> Any:
@@ -119,7 +111,6 @@ def _place(told: str) -> str:
 READERS: Mapping[str, Reader] = {
     "flow": as_flow,
     "bytes": as_bytes,
-    "stored": as_stored,
     "stubs": as_stubs,
     "context": as_context,
     "frontmatter": as_frontmatter,
@@ -171,7 +162,7 @@ def _is_at(where: str, expected: str, reader: str) -> bool:
 
 def read_by_path_and_bytes(attack: Attack, place: Place) -> str:
     told = []
-    for read in (as_flow, as_bytes, as_stored):
+    for read in (as_flow, as_bytes):
         try:
             told.append(f"{read.__name__} reads {read(attack.value, place.folder)}")
         except Refused:
@@ -181,7 +172,7 @@ def read_by_path_and_bytes(attack: Attack, place: Place) -> str:
 
 def value_of_json(attack: Attack, place: Place) -> str:
     wanted = json.loads(attack.value)
-    readers = (as_flow, as_bytes, as_stored)
+    readers = (as_flow, as_bytes)
     same = all(_same(read(attack.value, place.folder), wanted) for read in readers)
     return "the value of JSON" if same else "another value"
 

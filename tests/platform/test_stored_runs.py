@@ -10,13 +10,11 @@ from typing import Any
 
 import psycopg
 import pytest
-import yaml
 
 from cinatra_sdk.context import Actor, ContextError
 from cinatra_sdk.errors import StoreError
 from cinatra_sdk.gates.decisions import Decision
 from cinatra_sdk.host import FixedRuns, LocalPlatform, ParentSelection
-from cinatra_sdk.host.declared import read_declared
 from cinatra_sdk.host.settings import LocalSettings
 from cinatra_sdk.host.standalone import remade, standalone
 from cinatra_sdk.host.stored_runs import StoredRuns
@@ -26,7 +24,7 @@ from cinatra_sdk.store.artifacts import ArtifactStore
 from cinatra_sdk.store.loading import LoadedArtifact
 from oas_compiler import compile_flow
 from tests.flows import end, flow_node, flow_of, gate, port, start
-from tests.slot_flows import declared, slot, taking
+from tests.slot_flows import agreement, declared, nested, slot, taking
 from tests.wired_flows import BRAND, context, wired
 
 AGENT = (
@@ -89,188 +87,6 @@ def envelope(run: Any, *ids: str) -> str:
     )  # fmt: skip
 
 
-# --------------------------------------------------------- what the flow's bytes say
-
-
-def ref(name: str) -> dict[str, Any]:
-    return {"$component_ref": name}
-
-
-def nested(id_: str, *steps: Any, **about: Any) -> dict[str, Any]:
-    return flow_of(start(), *steps, end(), id_=id_, metadata={"cinatra": about})
-
-
-def document(*steps: Any, **about: Any) -> dict[str, Any]:
-    return nested("flow", *steps, **about)
-
-
-def agreement(own: str, child: str, theirs: str | None = None) -> dict[str, Any]:
-    entry = {"parentSlotId": own, "childPackage": child}
-    return entry if theirs is None else entry | {"childSlotId": theirs}
-
-
-def ids(flow: Any) -> dict[str, list[str]]:
-    raw = flow if isinstance(flow, bytes) else json.dumps(flow).encode()
-    return {
-        package: [one.slot_id for one in found]
-        for package, found in read_declared(raw).slots.items()
-    }
-
-
-def agreed(flow: Any) -> dict[tuple[str, str], tuple[str, str]]:
-    return dict(read_declared(json.dumps(flow).encode()).agreed)
-
-
-def test_slots_belong_to_the_package_that_their_flow_or_its_node_names_else_to_the_one_around() -> (
-    None
-):
-    deep = nested("deep", contextSlots=[slot("deep")])
-    child = nested("child", flow_node("d", deep), packageName="@x/b", contextSlots=[slot("theirs")])
-    flow = document(
-        flow_node("c", child),
-        flow_node("p", nested("part", contextSlots=[slot("part")])),
-        flow_node("n", nested("named", contextSlots=[slot("named")]), packageName="@x/c"),
-        flow_node("o", nested("other", packageName="@x/no"), packageName="@x/d"),
-        packageName="@x/a", contextSlots=[slot("own")],
-    )  # fmt: skip
-    assert ids(flow) == {
-        "@x/a": ["own", "part"], "@x/b": ["theirs", "deep"], "@x/c": ["named"], "@x/d": [],
-    }  # fmt: skip
-
-
-def test_a_flow_that_nothing_runs_declares_nothing() -> None:
-    child = nested("child", packageName="@x/b", contextSlots=[slot("theirs")])
-    flow = document(flow_node("c", ref("child")), packageName="@x/a")
-    flow["$referenced_components"]["child"] = child
-    assert ids(flow) == {"@x/a": [], "@x/b": ["theirs"]}
-    flow["nodes"] = [one for one in flow["nodes"] if one != ref("c")]
-    assert ids(flow) == {"@x/a": []}
-
-
-def test_a_reference_means_what_it_means_to_the_compiler() -> None:
-    # A flow of a Cinatra file with components of its own sees only those; one of a plain file
-    # sees those around it, too.
-    child = nested("child", packageName="@x/b", contextSlots=[slot("theirs")])
-    middle = nested("middle", flow_node("k", ref("child")), packageName="@x/m")
-    flow = document(flow_node("m", middle), packageName="@x/a")
-    flow["$referenced_components"]["child"] = child
-    assert ids(flow) == {"@x/a": [], "@x/m": []}
-    del flow["metadata"]
-    assert ids(flow) == {"": [], "@x/m": [], "@x/b": ["theirs"]}
-    whole = document(packageName="@x/a", contextSlots=[slot("own")])
-    parts: dict[str, Any] = {"a": ref("b"), "b": whole}
-    assert ids({**ref("a"), "$referenced_components": parts}) == {"@x/a": ["own"]}
-    assert ids({**ref("a"), "$referenced_components": parts | {"b": ref("a")}}) == {"": []}
-
-
-def test_flows_that_lead_on_without_end_are_told() -> None:
-    flow = document(flow_node("c", ref("child")), packageName="@x/a")
-    child = nested("child", packageName="@x/b", contextSlots=[slot("theirs")])
-    flow["$referenced_components"]["child"] = child
-    assert ids(flow)["@x/b"] == ["theirs"]
-    # A flow without components of its own sees those of the file, so that it can name itself.
-    flow["$referenced_components"]["child"] = {
-        "component_type": "Flow", "id": "child", "nodes": [ref("c")],
-    }  # fmt: skip
-    with pytest.raises(ContextError, match="runs more than 10,000 nodes") as raised:
-        ids(flow)
-    assert raised.value.code == "oas_missing"
-
-
-def test_the_same_slot_of_two_copies_of_a_flow_is_one_and_a_different_one_is_not() -> None:
-    def copies(**changes: Any) -> Any:
-        one = nested("one", packageName="@x/b", contextSlots=[slot("theirs")])
-        two = nested("two", packageName="@x/b", contextSlots=[slot("theirs", **changes)])
-        return document(flow_node("a", one), flow_node("b", two), packageName="@x/a")
-
-    assert ids(copies()) == {"@x/a": [], "@x/b": ["theirs"]}
-    assert ids(copies(maxItems=3)) == {"@x/a": [], "@x/b": ["theirs", "theirs"]}
-
-
-def test_yaml_is_read_as_json_is() -> None:
-    flow = document(packageName="@x/a", contextSlots=[slot("own")])
-    flow = json.loads(json.dumps(flow))  # no list twice: a dump would write an alias
-    assert ids(yaml.safe_dump(flow).encode()) == ids(flow) == {"@x/a": ["own"]}
-    assert ids(b"\xef\xbb\xbf" + json.dumps(flow).encode()) == {"@x/a": ["own"]}
-
-
-@pytest.mark.parametrize("raw", [b"", b"[1]", b"{", b"\xff", b"a: [", b"{" * 100_000], ids=len)
-def test_bytes_that_are_no_document_have_no_slots_to_tell(raw: bytes) -> None:
-    with pytest.raises(ContextError, match="no JSON or YAML document") as raised:
-        read_declared(raw)
-    assert raised.value.code == "oas_missing"
-
-
-def test_slots_that_cannot_be_read_are_told_and_absent_ones_are_none() -> None:
-    with pytest.raises(ContextError, match=r"contextSlots\[0\].slotId"):
-        ids(document(contextSlots=[slot(7)]))  # type: ignore[arg-type]
-    with pytest.raises(ContextError, match="two context slots"):
-        ids(document(contextSlots=[slot(), slot()]))
-    assert ids(document(packageName="@x/a")) == {"@x/a": []}
-    assert ids({"metadata": 7}) == {"": []}
-
-
-def test_agreements_are_read_and_what_is_none_is_left_out() -> None:
-    listed = [
-        agreement("brand", "@x/b", "tone"), agreement("brand", "@x/c"), {"childPackage": "@x/c"}, 7,
-        agreement("brand", "@x/c", 7), agreement("brand", "@x/nowhere"),  # type: ignore[arg-type]
-    ]  # fmt: skip
-    flow = document(
-        flow_node("b", nested("b-flow", packageName="@x/b")),
-        flow_node("c", nested("c-flow"), packageName="@x/c"),
-        packageName="@x/a", parentSatisfiedContextSlots=listed,
-    )  # fmt: skip
-    assert agreed(flow) == {
-        ("@x/b", "tone"): ("@x/a", "brand"), ("@x/c", "brand"): ("@x/a", "brand"),
-    }  # fmt: skip
-
-
-def test_an_agreement_holds_only_where_every_flow_around_the_child_makes_it() -> None:
-    def middle(*listed: Any) -> Any:
-        child = flow_node("c", nested("child"), packageName="@x/b")
-        return nested("middle", child, packageName="@x/m", parentSatisfiedContextSlots=listed)
-
-    def both(*listed: Any, inner: Any = ()) -> Any:
-        child = nested("child", packageName="@x/b")
-        return document(
-            flow_node("b", child), flow_node("m", middle(*inner)),
-            packageName="@x/a", parentSatisfiedContextSlots=listed,
-        )  # fmt: skip
-
-    alone = document(flow_node("m", middle(agreement("own", "@x/b", "s"))), packageName="@x/a")
-    assert agreed(alone) == {("@x/b", "s"): ("@x/m", "own")}
-    # The child beside it has nobody who agreed with it; nor have two that say different things.
-    assert agreed(both(inner=[agreement("own", "@x/b", "s")])) == {}
-    assert agreed(both(agreement("own", "@x/b", "s"))) == {}
-    assert agreed(both(agreement("own", "@x/b", "s"), inner=[agreement("own", "@x/b", "s")])) == {}
-    one = [agreement("own", "@x/b", "s"), agreement("other", "@x/b", "t")]
-    flow = document(
-        flow_node("b", nested("child", packageName="@x/b")),
-        flow_node("p", nested(
-            "part", flow_node("b", nested("child", packageName="@x/b")),
-            parentSatisfiedContextSlots=one,
-        )),
-        packageName="@x/a", parentSatisfiedContextSlots=[*one, agreement("more", "@x/b", "t")],
-    )  # fmt: skip
-    assert agreed(flow) == {("@x/b", "s"): ("@x/a", "own")}
-
-
-@pytest.mark.parametrize("at", ["root", "sibling"])
-def test_a_child_agrees_on_nothing_for_flows_that_are_not_inside_it(at: str) -> None:
-    target = {"root": "@x/a", "sibling": "@x/c"}[at]
-    fake = flow_node("f", nested("fake", packageName=target))
-    evil = nested(
-        "evil", fake, packageName="@evil/child", contextSlots=[slot("auto")],
-        parentSatisfiedContextSlots=[agreement("auto", target, "brand")],
-    )  # fmt: skip
-    sibling = flow_node("s", nested("sibling", packageName="@x/c"))
-    flow = document(flow_node("e", evil), sibling, packageName="@x/a")
-    assert agreed(flow) == {}
-    without = document(flow_node("e", evil), packageName="@x/a")
-    own_copy = {("@x/c", "brand"): ("@evil/child", "auto")}
-    assert agreed(without) == (own_copy if at == "sibling" else {})
-
-
 # ----------------------------------------------------------------- what a run's scope is
 
 
@@ -284,6 +100,19 @@ def test_a_runs_scope_is_what_it_was_started_with(store, begin) -> None:
     assert [one.slot_id for one in scope.slots] == ["brand"]
     assert (scope.embedded, scope.inherited) == ({}, {})
     assert StoredRuns(store.database).scope("r2") is None
+
+
+def test_without_a_compiler_nothing_can_be_asked_of_a_flow(
+    store, begin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begin("r1")
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda **_: ())
+    runs = StoredRuns(store.database)
+    with pytest.raises(StoreError, match="context slots of flows") as raised:
+        runs.scope("r1")
+    assert raised.value.hint == "install oasflow"
+    monkeypatch.undo()
+    assert runs.scope("r1") is not None
 
 
 def test_packages_come_from_the_flow_then_from_the_settings(store, begin) -> None:

@@ -12,8 +12,8 @@ from collections import Counter
 from collections.abc import Collection
 from typing import Final
 
+from cinatra_sdk.contract import GOVERNED_KEYS
 from oas_compiler.checks.cinatra.metadata_keys import meant_keys
-from oas_compiler.checks.structure.host_owned_names import AUTHORITATIVE
 from oas_compiler.checks.subject import Subject, Written
 from oas_compiler.findings.rules import Report, rule
 from oas_compiler.findings.spelling import did_you_mean
@@ -81,7 +81,7 @@ def _without_a_role(start: Written, field: str) -> dict[int, str]:
     return {
         index: title
         for index, title in titles.items()
-        if isinstance(title, str) and title not in named and title not in AUTHORITATIVE
+        if isinstance(title, str) and title not in named and title not in GOVERNED_KEYS
     }
 
 

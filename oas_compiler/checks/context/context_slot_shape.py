@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from difflib import get_close_matches
 
+from cinatra_sdk.contract import RESOLUTION_MODES, SELECTION_MODES
 from oas_compiler.checks.subject import Subject
 from oas_compiler.control.slots import KEY
 from oas_compiler.findings.rules import Report, rule
@@ -19,8 +20,8 @@ from oas_compiler.ir import JsonValue
 from oas_compiler.text.marks import child
 
 _MODES = {
-    "selectionMode": ("interactive", "autonomous"),
-    "resolutionMode": ("override", "accumulate"),
+    "selectionMode": SELECTION_MODES,
+    "resolutionMode": RESOLUTION_MODES,
 }
 _REQUIRED = ("slotId", "acceptedArtifactExtensions", *_MODES)
 _KEYS = (*_REQUIRED, "minItems", "maxItems", "readableOnly")

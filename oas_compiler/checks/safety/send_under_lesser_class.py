@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from typing import Final
 from urllib.parse import urlsplit
 
+from cinatra_sdk.contract import SAFE_METHODS
 from oas_compiler.checks.cinatra.metadata_keys import meant_keys
 from oas_compiler.checks.subject import Subject, Written
 from oas_compiler.control.risk import READ, weight
@@ -124,7 +125,7 @@ def _list_called_names(node: Written, tool: Written | None) -> Iterator[tuple[st
         yield "calls with DELETE", "delete", node.at("http_method")
     if weight(str(node.cinatra.get("riskClass") or "")) == READ and node.id:
         yield f'is called "{node.id[:80]}"', node.id, node.at("id")
-    if node.type == "ApiNode" and method not in {"GET", "HEAD", "OPTIONS"}:
+    if node.type == "ApiNode" and method not in SAFE_METHODS:
         last = _last_part(node.text("url"))
         yield f'calls ".../{last[:80]}"', last, node.at("url")
 

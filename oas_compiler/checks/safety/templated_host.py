@@ -6,10 +6,10 @@
 
 from __future__ import annotations
 
+from cinatra_sdk.contract import BASE_URL
 from oas_compiler.checks.addresses import CALLERS, TRANSPORTS, addresses
 from oas_compiler.checks.subject import Subject
 from oas_compiler.findings.rules import Report, rule
-from oas_compiler.templates.reading import PLATFORM
 
 
 @rule(
@@ -38,4 +38,4 @@ def templated_host(subject: Subject, report: Report) -> None:
 def _is_misspelt(url: str, inputs: tuple[str, ...]) -> bool:
     """Whether the platform's placeholder is written in small letters, which OAS081 reports."""
     name = url.removeprefix("{{").partition("}}")[0].strip()
-    return name not in {*inputs, PLATFORM} and name.upper() == PLATFORM
+    return name not in {*inputs, BASE_URL} and name.upper() == BASE_URL

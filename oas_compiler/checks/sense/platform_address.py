@@ -14,8 +14,8 @@ import re
 from difflib import SequenceMatcher
 from typing import Final
 
+from cinatra_sdk.contract import BASE_URL
 from oas_compiler.checks.sense.platform_placeholder import (
-    BASE,
     LONGEST,
     NAME,
     called,
@@ -77,15 +77,15 @@ def _find_misspelt_address(url: str) -> tuple[str, str] | None:
     form = _BASE_FORM.match(url)
     if form is not None:
         rest = url[form.end() :].lstrip("/")
-        return url, f"{{{{{BASE}}}}}/{rest}"
+        return url, f"{{{{{BASE_URL}}}}}/{rest}"
     name = NAME.match(url)
     if (
         name is not None
-        and name[1] != BASE
+        and name[1] != BASE_URL
         and is_environment_name(name[1])
-        and did_you_mean(name[1].upper(), [BASE])
+        and did_you_mean(name[1].upper(), [BASE_URL])
     ):
-        return f"{{{{{name[1]}}}}}", f"{{{{{BASE}}}}}"
+        return f"{{{{{name[1]}}}}}", f"{{{{{BASE_URL}}}}}"
     path = _PATH.match(url)
     if path is None:
         return None

@@ -16,18 +16,18 @@ from collections.abc import Iterator
 from difflib import SequenceMatcher
 from typing import Final
 
+from cinatra_sdk.contract import BASE_URL
 from oas_compiler.checks.subject import Subject, Written
 from oas_compiler.findings.rules import Report, rule
 from oas_compiler.findings.spelling import plain
 
-BASE: Final = "CINATRA_BASE_URL"
 _OWN: Final = "CINATRA_"
 """What the names of the runtime begin with."""
 NAME: Final = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 LONGEST: Final = 200
 """Characters of an address that is looked at."""
 _OTHER_FORM: Final = re.compile(
-    rf"\$?\{{{BASE}\}}/?|\${BASE}(?!\w)/?|{BASE}(?!\w)/?"  # as other languages write it
+    rf"\$?\{{{BASE_URL}\}}/?|\${BASE_URL}(?!\w)/?|{BASE_URL}(?!\w)/?"  # as other languages write it
 )
 _ALIKE: Final = 0.93
 """From here on a name is the platform's with one sign too many, too few or wrong."""
@@ -66,11 +66,11 @@ def meant_placeholder(url: str) -> str:
     """The url as it was meant; empty for one that does not begin with a slip of the placeholder."""
     form = _OTHER_FORM.match(url)
     if form is not None:
-        return f"{{{{{BASE}}}}}/{url[form.end() :]}"
+        return f"{{{{{BASE_URL}}}}}/{url[form.end() :]}"
     name = NAME.match(url)
-    if name is None or name[1] == BASE or not name[1].startswith(_OWN):
+    if name is None or name[1] == BASE_URL or not name[1].startswith(_OWN):
         return ""
-    written, base = plain(name[1]), plain(BASE)
+    written, base = plain(name[1]), plain(BASE_URL)
     if written != base and SequenceMatcher(None, written, base).ratio() < _ALIKE:
         return ""
-    return f"{{{{{BASE}}}}}{url[name.end() :]}"
+    return f"{{{{{BASE_URL}}}}}{url[name.end() :]}"

@@ -12,11 +12,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
+from cinatra_sdk.contract import HTTP_METHODS
 from oas_compiler.checks.cinatra.bridge_nodes import BRIDGE
 from oas_compiler.checks.cinatra.llm_metadata import VALUES
 from oas_compiler.checks.flaws import Flaw, misspelt, tell
 from oas_compiler.checks.sense.platform_address import ROUTES
-from oas_compiler.checks.structure.known_http_method import METHODS
 from oas_compiler.checks.subject import Subject, Written
 from oas_compiler.findings.rules import Report, rule
 from oas_compiler.findings.spelling import did_you_mean, nearest_name
@@ -48,7 +48,7 @@ def platform_values(subject: Subject, report: Report) -> None:
         if not any(url.endswith(f"/api/{route}") for route in ROUTES):
             continue
         method = node.text("http_method")
-        if method.upper() in METHODS and method.upper() != "POST":
+        if method.upper() in HTTP_METHODS and method.upper() != "POST":
             report(
                 f'{node.label} calls a route of the platform with "{method[:20]}"',
                 subject.place(node.at("http_method")),

@@ -5,15 +5,11 @@ a StartNode input "bearer_token", or a data edge into "approval_policy"   ->   O
 
 from __future__ import annotations
 
-from typing import Final
-
+from cinatra_sdk.contract import GOVERNED_KEYS
 from oas_compiler.checks.structure.edges import input_of
 from oas_compiler.checks.subject import Subject
 from oas_compiler.findings.rules import Report, rule
 from oas_compiler.ir import StartNode
-
-AUTHORITATIVE: Final = frozenset({"bearer_token", "approval_policy", "rejected_at"})
-"""Names that the host alone writes (R-01)."""
 
 
 @rule(
@@ -36,12 +32,12 @@ def host_owned_names(subject: Subject, report: Report) -> None:
             for node in flow.nodes
             if isinstance(node, StartNode)
             for port in node.inputs
-            if port.title in AUTHORITATIVE
+            if port.title in GOVERNED_KEYS
         ]
         named += [
             (edge.input, input_of(subject, flow, edge))
             for edge in flow.data_edges
-            if edge.input in AUTHORITATIVE
+            if edge.input in GOVERNED_KEYS
         ]
         for title, place in named:
             report(

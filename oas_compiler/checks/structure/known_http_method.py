@@ -6,13 +6,10 @@
 
 from __future__ import annotations
 
-from typing import Final
-
+from cinatra_sdk.contract import HTTP_METHODS
 from oas_compiler.checks.subject import Subject
 from oas_compiler.findings.rules import Report, rule
 from oas_compiler.ir import ApiNode
-
-METHODS: Final = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")
 
 
 # A warning, because HTTP allows methods of a server's own and the call is made as written.
@@ -31,11 +28,11 @@ METHODS: Final = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")
 def known_http_method(subject: Subject, report: Report) -> None:
     for flow in subject.flows:
         for node in flow.nodes:
-            if not isinstance(node, ApiNode) or "{" in node.method or node.method in METHODS:
+            if not isinstance(node, ApiNode) or "{" in node.method or node.method in HTTP_METHODS:
                 continue
             report(
                 f'"{node.method[:80]}", the http_method of "{node.id}", is no usual HTTP method',
                 subject.place(f"{node.place.pointer}/http_method"),
-                hint=report.nearest(node.method.strip()[:80], METHODS)
-                or f"one of {', '.join(METHODS)}",
+                hint=report.nearest(node.method.strip()[:80], HTTP_METHODS)
+                or f"one of {', '.join(HTTP_METHODS)}",
             )

@@ -25,7 +25,7 @@ from cinatra_sdk.runs import Stop
 from cinatra_sdk.store.artifacts import ArtifactStore
 from graphs.context_selection import build_graph, context_selection
 from graphs.selection_words import NODES, SAMPLES
-from tests.platform.local_world import PACKAGE, REGISTRY, envelope, fill, refs_of, scope, slot
+from tests.host.local_world import PACKAGE, REGISTRY, envelope, fill, refs_of, scope, slot
 
 PUBLIC_NODES = (
     "start", "resolve_context", "select_mode", "emit_context_payload", "context_select_gate",

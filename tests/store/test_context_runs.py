@@ -18,8 +18,8 @@ from cinatra_sdk import RunStore
 from cinatra_sdk.host import local_app
 from cinatra_sdk.postgres.database import Database
 from cinatra_sdk.store.artifacts import ArtifactStore
+from tests.host.local_world import served
 from tests.lower.context_shelf import Shelf, audit, registry
-from tests.platform.local_world import served
 from tests.slot_flows import declared
 from tests.store import selecting
 from tests.store.selecting import (

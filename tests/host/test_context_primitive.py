@@ -10,7 +10,7 @@ from cinatra_sdk.context import ContextError
 from cinatra_sdk.host import context_resolve
 from cinatra_sdk.postgres.database import Database
 from cinatra_sdk.store.artifacts import ArtifactStore
-from tests.platform.local_world import ANN, REGISTRY, VOICE, fill
+from tests.host.local_world import ANN, REGISTRY, VOICE, fill
 
 SLOT = {
     "slotId": "voice",

@@ -65,10 +65,13 @@ class SelectionForm:
         return value
 
     def example(self) -> JsonValue:
-        """A valid envelope, under its title where the author's schema gives it a title."""
+        """A valid envelope, in the form of the author's schema."""
         envelope = self.selector.example()
-        if not isinstance(self.carrier, SchemaForm) or not self.carrier.is_titled:
+        if not isinstance(self.carrier, SchemaForm):
             return envelope
+        if not self.carrier.is_titled:
+            carried = self.carry_envelope(envelope)  # a schema that asks for a text takes no object
+            return carried if not self._takes(envelope) and self._takes(carried) else envelope
         from cinatra_sdk.values.schema_sample import sample  # for examples only
 
         around = sample(self.carrier.answer_schema, name=self.output)
@@ -103,6 +106,13 @@ class SelectionForm:
 
     def to_record(self) -> dict[str, JsonValue]:
         return self.carrier.to_record()
+
+    def _takes(self, value: JsonValue) -> bool:
+        try:
+            self.read({"approved": True, "value": value})
+        except AnswerInvalid:
+            return False
+        return True
 
     def _check_selection(self, text: object) -> None:
         try:

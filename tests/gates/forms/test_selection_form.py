@@ -36,7 +36,7 @@ def test_every_form_carries_the_envelope_and_the_slot_judges_it(carrier: AnswerF
         form.read({"approved": True, "value": form.carry_envelope(chosen("z"))})
 
 
-@pytest.mark.parametrize("carrier", CARRIERS[:3], ids=repr)
+@pytest.mark.parametrize("carrier", CARRIERS, ids=repr)
 def test_the_example_is_an_answer_that_fits(carrier: AnswerForm) -> None:
     form = SelectionForm(carrier=carrier, selector=selector_of({"minItems": 2}))
     form.read({"approved": True, "value": form.example()})

@@ -47,7 +47,8 @@ class _Builder:
     def _flow(self, flow: Flow) -> FlowIR:
         gaps = list(flow.gaps)
         unread: set[str] = set()
-        nodes = tuple(self._build_node(flow, index, unread) for index in range(len(flow.nodes)))
+        hiding = frozenset(gap.source for gap in gaps if gap.kind == "inside")
+        nodes = tuple(self._build_node(flow, node, unread, hiding) for node in flow.nodes)
         component = flow.component
         start = flow.start.id if flow.start is not None else ""
         start_node = next((node for node in nodes if node.id == start), None)
@@ -85,11 +86,14 @@ class _Builder:
     def _is_flawed(self, component: Component, field: str) -> bool:
         return field in component.unread or component.at(field) in self._reader.flawed
 
-    def _build_node(self, flow: Flow, index: int, unread: set[str]) -> Node:
-        component = flow.nodes[index]
+    def _build_node(
+        self, flow: Flow, component: Component, unread: set[str], hiding: frozenset[str]
+    ) -> Node:
+        """`unread`: takes the ids of nodes with unread ports; `hiding`: ids of nodes that run
+        something unread.
+        """
         kind = find_kind(component.type) or UNKNOWN
         subflows = tuple(map(self.flow, flow.subflows.get(component.id, ())))
-        is_whole = Gap(kind="inside", source=component.id) not in flow.gaps
         return kind.build(
             Site(
                 component=component,
@@ -98,7 +102,7 @@ class _Builder:
                 is_start=flow.start is None or flow.start.id == component.id,
                 behind=flow.behind.get(component.id),
                 facts_behind=flow.facts_behind.get(component.id, NO_BEHIND),
-                subflows=subflows if is_whole else (),
+                subflows=() if component.id in hiding else subflows,
                 readable_subflows=subflows,
                 is_cinatra=self._document.is_cinatra,
                 reader=self._reader,

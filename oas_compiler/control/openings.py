@@ -17,18 +17,16 @@ from typing import TypeAlias
 
 from oas_compiler.control.digraph import reach_from
 from oas_compiler.ir import (
-    AgentNode,
-    CatchExceptionNode,
     EndNode,
     FlowIR,
     FlowNode,
     InputMessageNode,
     Node,
-    ParallelFlowNode,
     Path,
     Route,
 )
 from oas_compiler.kinds.catch_exception import CAUGHT_BRANCH
+from oas_compiler.kinds.registry import type_of
 
 Waived: TypeAlias = frozenset[Path]
 """Gates that never ask, as paths of node ids from the flow in question inwards."""
@@ -104,11 +102,16 @@ class Openings:
 
     def _find_shut_branches(self, node: Node, waived: Waived) -> frozenset[str] | None:
         """Branches of a container that lead out past a stop only; `None`: none of them."""
-        if isinstance(node, (FlowNode, CatchExceptionNode)):
-            shut = _list_branches(node.subflow.nodes) - self.of(node.subflow, waived).exits
+        if not node.subflows:
+            return None
+        # by its type and not its class: an UnknownNode stands for a container whose ports are unread
+        kind = type_of(node)
+        if kind in {"FlowNode", "CatchExceptionNode"}:
+            subflow = node.subflows[0]
+            shut = _list_branches(subflow.nodes) - self.of(subflow, waived).exits
             # an exception may come before the gate, so that its branch is never shut
-            return shut - {CAUGHT_BRANCH} if isinstance(node, CatchExceptionNode) else shut
-        if isinstance(node, (ParallelFlowNode, AgentNode)):
+            return shut - {CAUGHT_BRANCH} if kind == "CatchExceptionNode" else shut
+        if kind == "AgentNode" or kind.endswith("ParallelFlowNode"):  # plugins name theirs so, too
             # all of the flows run, so that a stop in one of them stops all
             passed = all(self.of(flow, waived).exits for flow in node.subflows)
             return None if passed else frozenset({"next"})

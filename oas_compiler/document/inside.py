@@ -12,8 +12,8 @@ from collections.abc import Sequence
 
 from oas_compiler.document.node_types import is_misspelt
 from oas_compiler.document.scope import Document, Located
-from oas_compiler.document.types import is_known
 from oas_compiler.ir import NO_BEHIND, Behind, JsonValue
+from oas_compiler.kinds.kind import NodeKind
 from oas_compiler.kinds.registry import find_kind
 from oas_compiler.text.marks import child
 
@@ -22,16 +22,25 @@ USUAL_FLOW_FIELDS = ("subflow", "agent", "subflows")
 
 
 def is_inside_unread(document: Document, node: Located) -> bool:
-    """Whether something that the node runs could not be read, which an error says."""
+    """Whether something that the node runs could not be read, which an error says.
+
+    A field that nodes of the kind do not have runs nothing (OAS024).
+    """
     kind = find_kind(node.component_type)
-    runs_one_flow = kind is not None and kind.flows == ("subflow",)
-    if runs_one_flow and _find_member(node, "subflow") is None:
-        return True
-    found = [document.locate(member) for member in list_members(node, USUAL_FLOW_FIELDS)]
-    if any(target is None or is_misspelt(target) for target in found):
-        return True
-    types = {target.component_type for target in found if target is not None}
-    return runs_one_flow and any(name != "Flow" and is_known(name) for name in types)
+    names: Sequence[str] = USUAL_FLOW_FIELDS
+    if kind is not None and kind.fields is not None:
+        names = kind.flows
+        if any(_needs_flow(kind, name) and _find_member(node, name) is None for name in names):
+            return True
+    found = [document.locate(member) for member in list_members(node, names)]
+    return any(target is None or is_misspelt(target) for target in found)
+
+
+def _needs_flow(kind: NodeKind, name: str) -> bool:
+    """Whether nodes of the kind have one flow, and nothing else, in this field."""
+    assert kind.fields is not None
+    field = kind.fields[name]
+    return field.required and field.kind != "list" and name != kind.behind
 
 
 def read_behind(document: Document, node: Located) -> Behind:

@@ -6,12 +6,13 @@ from typing import Any, ClassVar
 
 import pytest
 
-from oas_compiler import ir
+from oas_compiler import check, compile_flow, ir
 from oas_compiler.findings.finding import Findings
 from oas_compiler.ir import DataEdge, FlowIR, Node, Place, Port
 from oas_compiler.ir.type_names import shown
 from oas_compiler.pipeline import compile_ir
 from oas_compiler.text.source import read_source
+from tests.flows import end, flow_node, flow_of, gate, node, start
 from tests.samples import (
     codes,
     control,
@@ -683,3 +684,27 @@ def test_a_pattern_that_takes_seconds_to_compile_is_refused_by_its_length():
     assert findings(flow("a" * MAX_PATTERN), "OAS033") == []
     (finding,) = findings(flow("a" * (MAX_PATTERN + 1)), "OAS033")
     assert "10,001 characters" in finding.message
+
+
+def test_each_node_whose_flow_is_unread_is_not_compared_with_all_the_others(monkeypatch):
+    compared: list[object] = []
+    equals = ir.Gap.__eq__
+
+    def count(gap: ir.Gap, other: object) -> bool:
+        compared.append(gap)
+        return equals(gap, other)
+
+    monkeypatch.setattr(ir.Gap, "__eq__", count)
+    nodes = [node("FlowNode", f"n{index}") for index in range(100)]
+    assert {finding.code for finding in check(flow_of(start(), *nodes, end()))} >= {"OAS023"}
+    assert len(compared) < 200
+
+
+@pytest.mark.parametrize("ignored", [{"subflows": [{"component_type": "ServerTool", "id": "t"}]}, {"subflows": {"component_type": "EndNode", "id": "e"}}])  # fmt: skip
+def test_a_flow_node_runs_its_subflow_whatever_stands_in_a_field_that_it_does_not_have(ignored):
+    inside = flow_of(start(), gate("ask"), end(), id_="inner")
+    child = {**flow_node("child", inside), **ignored}
+    flow = flow_of(start(), child, end())
+    assert {finding.code for finding in check(flow) if finding.severity == "error"} == set()
+    compiled = compile_flow(flow)
+    assert isinstance(compiled.ir.node("child"), ir.FlowNode)

@@ -231,6 +231,31 @@ def test_a_tool_that_requires_confirmation_and_an_agent_that_requires_approval_a
     assert found(flow_of(start(), agent(True), end()), CODE) == []
 
 
+@pytest.mark.parametrize(
+    ("kind", "field"),
+    [
+        ("CatchExceptionNode", "subflow"),
+        ("ParallelFlowNode", "subflows"),
+        ("ExtendedParallelFlowNode", "subflows"),
+        ("AgentNode", "agent"),
+    ],
+)
+@pytest.mark.parametrize("flaw", [{}, {"inputs": [7]}])
+def test_a_gate_guards_what_follows_its_container_even_if_the_ports_of_its_flow_are_unread(
+    kind, field, flaw
+):
+    def box(*nodes):
+        flow = inner(*nodes, **flaw)
+        return node(
+            kind, "box", inputs=[], outputs=[], **{field: [flow] if field[-1] == "s" else flow}
+        )
+
+    after = api("publish", risk="blog_publish")
+    at = "/$referenced_components/publish"
+    assert found(flow_of(start(), box(api("draft")), after, end()), CODE) == [at]
+    assert found(flow_of(start(), box(gate("ask")), after, end()), CODE) == []
+
+
 def test_a_flow_that_can_be_read_is_examined_where_the_flow_beside_it_cannot():
     subflows = [{"$component_ref": "nobody"}, inner(SEND, id_="sends")]
     box = node("ParallelFlowNode", "box", subflows=subflows, inputs=[], outputs=[])

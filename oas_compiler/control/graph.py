@@ -24,7 +24,8 @@ from functools import cached_property
 
 from oas_compiler.control.digraph import Digraph
 from oas_compiler.control.dominators import Dominators
-from oas_compiler.ir import EndNode, FlowIR, FlowNode, Node, Path
+from oas_compiler.ir import EndNode, FlowIR, Node, Path
+from oas_compiler.kinds.registry import passage_of
 
 
 def link_level(flow: FlowIR) -> Digraph[str]:
@@ -113,12 +114,12 @@ def _open_container(
 ) -> Iterator[tuple[Path, tuple[Path, ...]]]:
     """A node that runs flows, and all that is inside it.
 
-    For any kind but a FlowNode the worst case is assumed: the node may run none of its flows (a map
+    Unless it is left by the branches of its flow alone, the worst case is assumed: the node may run none of its flows (a map
     over an empty list), and control may leave it by every branch from any node inside.
     """
     entries = tuple((*path, subflow.start) for subflow in node.subflows)
     leaving: dict[str, tuple[Path, ...]] = {branch: (to,) for branch, to in targets.items()}
-    if not isinstance(node, FlowNode):
+    if passage_of(node) != "flow":
         entries += (*targets.values(), _make_done_path(path))
         leaving = {_ANY: tuple(targets.values())}
     yield path, entries

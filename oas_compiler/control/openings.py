@@ -19,14 +19,13 @@ from oas_compiler.control.digraph import reach_from
 from oas_compiler.ir import (
     EndNode,
     FlowIR,
-    FlowNode,
     InputMessageNode,
     Node,
     Path,
     Route,
 )
 from oas_compiler.kinds.catch_exception import CAUGHT_BRANCH
-from oas_compiler.kinds.registry import type_of
+from oas_compiler.kinds.registry import passage_of
 
 Waived: TypeAlias = frozenset[Path]
 """Gates that never ask, as paths of node ids from the flow in question inwards."""
@@ -91,7 +90,8 @@ class Openings:
             return
         shut = self._find_shut_branches(node, waived_inside(waived, node))
         # by a branch that a subflow does not have nothing is left: OAS043
-        real = _list_branches(node.subflow.nodes) if isinstance(node, FlowNode) else None
+        has_branches = bool(node.subflows) and passage_of(node) == "flow"
+        real = _list_branches(node.subflows[0].nodes) if has_branches else None
         for edge in flow.ways_out.get(node.id, ()):
             if (shut is None or edge.branch not in shut) and (not real or edge.branch in real):
                 yield edge
@@ -104,15 +104,13 @@ class Openings:
         """Branches of a container that lead out past a stop only; `None`: none of them."""
         if not node.subflows:
             return None
-        # by its type and not its class: an UnknownNode stands for a container whose ports are unread
-        kind = type_of(node)
-        if kind in {"FlowNode", "CatchExceptionNode"}:
+        passage = passage_of(node)
+        if passage in {"flow", "caught"}:
             subflow = node.subflows[0]
             shut = _list_branches(subflow.nodes) - self.of(subflow, waived).exits
             # an exception may come before the gate, so that its branch is never shut
-            return shut - {CAUGHT_BRANCH} if kind == "CatchExceptionNode" else shut
-        if kind == "AgentNode" or kind.endswith("ParallelFlowNode"):  # plugins name theirs so, too
-            # all of the flows run, so that a stop in one of them stops all
+            return shut - {CAUGHT_BRANCH} if passage == "caught" else shut
+        if passage == "all":  # a stop in one of the flows stops the node
             passed = all(self.of(flow, waived).exits for flow in node.subflows)
             return None if passed else frozenset({"next"})
         return None  # a map over nothing runs nothing

@@ -46,6 +46,7 @@ AGENT = NodeKind(
     words="Lets an agent, or a flow in its place, work.",
     fields={**NODE_FIELDS, "agent": Field("component", "The agent that works.", required=True)},
     flows=("agent",),
+    passage="all",
     behind="agent",
     shows_screens=True,
     metadata={**NODE_KEYS, **CHILD_KEYS},

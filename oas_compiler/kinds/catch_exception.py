@@ -57,5 +57,6 @@ CATCH_EXCEPTION = NodeKind(
     fields={**NODE_FIELDS, "subflow": SUBFLOW},
     since=(26, 1, 2),
     flows=("subflow",),
+    passage="caught",
     acts=False,
 )

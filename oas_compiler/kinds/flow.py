@@ -77,6 +77,7 @@ FLOW = NodeKind(
         "subflow": SUBFLOW,
     },
     flows=("subflow",),
+    passage="flow",
     acts=False,
     shows_screens=True,
     shape="subflow",

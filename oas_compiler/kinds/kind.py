@@ -23,6 +23,15 @@ FIRST: Final[Version] = (25, 4, 1)
 DRAFT: Final[Version] = (25, 4, 2)
 """Drafts of 26.1.0: everything published in 26.1.0 counts since these drafts."""
 
+Passage = Literal["flow", "caught", "all", "any"]
+"""How control goes through the flows that a node runs.
+
+flow    out by the branches of its one flow's EndNodes
+caught  the same, and at any time by the branch of a caught exception
+all     out when all of its flows have ended
+any     at any time: it may run none of them
+"""
+
 Shape = Literal["start", "end", "gate", "branch", "call", "message", "step", "subflow"]
 """The shapes of pictures; `step` is a plain box, `subflow` a frame around a flow."""
 
@@ -49,6 +58,8 @@ class NodeKind:
     """The first version of Agent Spec that has it."""
     flows: tuple[str, ...] = ()
     """The fields that hold the flows that the node runs: a flow or a list of flows."""
+    passage: Passage = "any"
+    """How control goes through its flows; rules about gates assume the worst for `any`."""
     behind: Literal["", "tool", "agent"] = ""
     """The field that holds the tool or agent that the node runs."""
     acts: bool = True

@@ -69,5 +69,6 @@ PARALLEL_FLOW = NodeKind(
     fields={**NODE_FIELDS, "subflows": Field("list", "The flows that are run.", required=True)},
     since=DRAFT,
     flows=("subflows",),
+    passage="all",
     acts=False,
 )

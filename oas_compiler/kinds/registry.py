@@ -18,7 +18,7 @@ from typing import Final
 
 from oas_compiler import kinds
 from oas_compiler.ir import Node, UnknownNode
-from oas_compiler.kinds.kind import NodeKind
+from oas_compiler.kinds.kind import NodeKind, Passage
 from oas_compiler.kinds.no_nodes import NO_NODES
 from oas_compiler.kinds.unknown import UNKNOWN
 
@@ -61,6 +61,15 @@ def kind_of(node: Node) -> NodeKind:
 def type_of(node: Node) -> str:
     """The component type of an IR node, as its file has it."""
     return node.component_type if isinstance(node, UnknownNode) else kind_of(node).component_type
+
+
+def passage_of(node: Node) -> Passage:
+    """How control goes through the flows that a node runs."""
+    name = type_of(node)
+    kind = find_kind(name)
+    if kind is not None:
+        return kind.passage
+    return "all" if name.endswith("ParallelFlowNode") else "any"  # plugins call theirs so, too
 
 
 def all_kinds() -> tuple[NodeKind, ...]:

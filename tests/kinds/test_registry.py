@@ -12,13 +12,15 @@ from typing import Any
 import pytest
 
 from oas_compiler import check
-from oas_compiler.component.fields import NODE_FIELDS
-from oas_compiler.ir import Node, TemplateNode
+from oas_compiler.component.fields import NODE_FIELDS, SUBFLOW
+from oas_compiler.component.site import Site, common
+from oas_compiler.ir import FlowIR, Node, TemplateNode
 from oas_compiler.kinds import registry
 from oas_compiler.kinds.kind import NodeKind
 from oas_compiler.kinds.plugin_template import PLUGIN_TEMPLATE
 from oas_compiler.kinds.registry import BUILT_IN, KindRefused, find_kind, kind_of
 from oas_compiler.lower.registry import Lowered, load_lowering, lower_node
+from tests.flows import api, end, flow_of, gate, node, start
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +32,27 @@ ECHO = replace(PLUGIN_TEMPLATE, component_type="EchoNode", node=EchoNode)
 OTHER_ECHO = replace(ECHO)
 SHOUT = replace(ECHO, component_type="ShoutNode")
 TEMPLATE_AGAIN = replace(ECHO, component_type="PluginTemplateNode")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BoxNode(Node):
+    subflows: tuple[FlowIR, ...] = ()
+
+
+def build_box(site: Site) -> Node:
+    return BoxNode(**common(site), subflows=site.subflows)
+
+
+BOX = NodeKind(
+    component_type="BoxNode",
+    node=BoxNode,
+    build=build_box,
+    words="Runs a flow.",
+    fields={**NODE_FIELDS, "subflow": SUBFLOW},
+    flows=("subflow",),
+    acts=False,
+)
+WHOLE_BOX = replace(BOX, passage="flow")
 
 
 def lower_acting(_site: Any) -> Lowered:
@@ -107,6 +130,22 @@ def test_these_kinds_do_not_run_yet() -> None:
         "LlmNode", "AgentNode", "MapNode", "ParallelMapNode", "ParallelFlowNode",
         "CatchExceptionNode", "TriggerWaitNode",
     }  # fmt: skip
+
+
+def test_a_kind_says_how_control_goes_through_its_flows(installed: Any) -> None:
+    def sends_open(*inside: Any, unread: bool = False) -> bool:
+        subflow = flow_of(start(), *inside, end(), id_="inner")
+        ports = {"inputs": [7]} if unread else {}
+        box = node("BoxNode", "box", subflow=subflow, **ports)
+        flow = flow_of(start(), box, api("send", risk="email_send"), end())
+        return "OAS200" in {finding.code for finding in check(flow)}
+
+    installed(BoxNode="BOX")
+    assert sends_open(gate("ask"))  # it may run nothing, as a map over an empty list
+    installed(BoxNode="WHOLE_BOX")
+    assert not sends_open(gate("ask"))
+    assert not sends_open(gate("ask"), unread=True)
+    assert sends_open()
 
 
 def test_a_type_that_nobody_registers_has_no_kind(installed: Any) -> None:

@@ -18,7 +18,7 @@ from oas_compiler.component.site import Site
 from oas_compiler.document.scope import Document
 from oas_compiler.document.spec import Flow
 from oas_compiler.ir import NO_BEHIND, DataEdge, FlowIR, Gap, Json, Node, Port, Route
-from oas_compiler.kinds.registry import find_kind
+from oas_compiler.kinds.registry import find_kind, require_kind
 from oas_compiler.kinds.unknown import UNKNOWN
 from oas_compiler.templates.reading import TemplateReader
 from oas_compiler.text.bounds import MAX_DATA_EDGES
@@ -90,7 +90,7 @@ class _Builder:
         kind = find_kind(component.type) or UNKNOWN
         subflows = tuple(map(self.flow, flow.subflows.get(component.id, ())))
         is_whole = Gap(kind="inside", source=component.id) not in flow.gaps
-        return kind.build(
+        node = kind.build(
             Site(
                 component=component,
                 fields=kind.fields or {},
@@ -108,6 +108,8 @@ class _Builder:
                 templates=self._templates,
             )
         )
+        require_kind(kind, node, subflows if is_whole else ())
+        return node
 
     # ------------------------------------------------------------------ ports of the flow
 

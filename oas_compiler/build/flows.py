@@ -18,7 +18,7 @@ from oas_compiler.component.site import Site
 from oas_compiler.document.scope import Document
 from oas_compiler.document.spec import Flow
 from oas_compiler.ir import NO_BEHIND, DataEdge, FlowIR, Gap, Json, Node, Port, Route
-from oas_compiler.kinds.registry import find_kind
+from oas_compiler.kinds.registry import find_kind, require_kind
 from oas_compiler.kinds.unknown import UNKNOWN
 from oas_compiler.templates.reading import TemplateReader
 from oas_compiler.text.bounds import MAX_DATA_EDGES
@@ -93,8 +93,9 @@ class _Builder:
         something unread.
         """
         kind = find_kind(component.type) or UNKNOWN
-        subflows = tuple(map(self.flow, flow.subflows.get(component.id, ())))
-        return kind.build(
+        readable = tuple(map(self.flow, flow.subflows.get(component.id, ())))
+        subflows = () if component.id in hiding else readable
+        node = kind.build(
             Site(
                 component=component,
                 fields=kind.fields or {},
@@ -102,8 +103,8 @@ class _Builder:
                 is_start=flow.start is None or flow.start.id == component.id,
                 behind=flow.behind.get(component.id),
                 facts_behind=flow.facts_behind.get(component.id, NO_BEHIND),
-                subflows=() if component.id in hiding else subflows,
-                readable_subflows=subflows,
+                subflows=subflows,
+                readable_subflows=readable,
                 is_cinatra=self._document.is_cinatra,
                 reader=self._reader,
                 unread=unread,
@@ -112,6 +113,8 @@ class _Builder:
                 templates=self._templates,
             )
         )
+        require_kind(kind, node, subflows)
+        return node
 
     # ------------------------------------------------------------------ ports of the flow
 

@@ -17,7 +17,7 @@ from pkgutil import iter_modules
 from typing import Final
 
 from oas_compiler import kinds
-from oas_compiler.ir import Node, UnknownNode
+from oas_compiler.ir import FlowIR, Node, UnknownNode
 from oas_compiler.kinds.kind import NodeKind, Passage
 from oas_compiler.kinds.no_nodes import NO_NODES
 from oas_compiler.kinds.unknown import UNKNOWN
@@ -56,6 +56,27 @@ def kind_of(node: Node) -> NodeKind:
     if found is None:
         raise KindRefused(f"no kind of node has the class {type(node).__name__}")
     return found
+
+
+def require_kind(kind: NodeKind, node: Node, subflows: tuple[FlowIR, ...]) -> None:
+    """Refuse a node that its builder made wrongly: rules about gates and sends would miss it.
+
+    Raises:
+        KindRefused: for a class of another kind, and for a node that hides the flows it runs.
+
+    """
+    if isinstance(node, UnknownNode):
+        return
+    if type(node) is not kind.node:
+        made = type(node).__name__
+        raise KindRefused(
+            f"{kind.component_type}: its builder makes {made}, not {kind.node.__name__}"
+        )
+    if subflows and not node.subflows:
+        raise KindRefused(
+            f"{kind.component_type}: {kind.node.__name__}.subflows does not give the flows that the "
+            "node runs"
+        )
 
 
 def type_of(node: Node) -> str:

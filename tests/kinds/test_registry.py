@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from importlib import metadata
 from importlib.metadata import EntryPoint
+from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -16,6 +17,7 @@ from oas_compiler.component.fields import NODE_FIELDS, SUBFLOW
 from oas_compiler.component.site import Site, common
 from oas_compiler.ir import FlowIR, Node, TemplateNode
 from oas_compiler.kinds import registry
+from oas_compiler.kinds.flow import FLOW
 from oas_compiler.kinds.kind import NodeKind
 from oas_compiler.kinds.plugin_template import PLUGIN_TEMPLATE
 from oas_compiler.kinds.registry import BUILT_IN, KindRefused, find_kind, kind_of
@@ -70,6 +72,36 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(name)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RepeatNode(Node):
+    """Runs a flow, and does not say so."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenRepeatNode(Node):
+    subflow: FlowIR
+
+    @property
+    def subflows(self) -> tuple[FlowIR, ...]:
+        return (self.subflow,)
+
+
+def build_hiding(site: Site) -> Node:
+    return RepeatNode(**common(site), branches=("next",))
+
+
+def build_showing(site: Site) -> Node:
+    return OpenRepeatNode(**common(site), branches=("next",), subflow=site.subflows[0])
+
+
+NOTHING: Any = None
+HIDING = replace(
+    FLOW, component_type="RepeatNode", node=RepeatNode, build=build_hiding, metadata=None
+)
+SHOWING = replace(HIDING, node=OpenRepeatNode, build=build_showing)
+MADE_BY_ANOTHER = replace(SHOWING, build=build_hiding)
+NOT_MADE = replace(SHOWING, build=lambda _site: NOTHING)
+
 BY_FORM = {kind.component_type: kind for kind in BUILT_IN}
 
 
@@ -117,6 +149,54 @@ def test_a_node_that_acts_although_its_kind_does_not_is_refused(installed: Any) 
         lower_node(site)
     installed(EchoNode="ACTS")
     assert lower_node(site).acts
+
+
+def flow_with_a_send_inside() -> dict[str, Any]:
+    def wrap(name: str, node: dict[str, Any]) -> dict[str, Any]:
+        start = {"component_type": "StartNode", "id": f"{name}_start", "name": "s"}
+        end = {"component_type": "EndNode", "id": f"{name}_end", "name": "e"}
+        ids = [start["id"], node["id"], end["id"]]
+        return {
+            "component_type": "Flow", "id": name, "name": name,
+            "start_node": {"$component_ref": ids[0]},
+            "nodes": [{"$component_ref": one} for one in ids],
+            "control_flow_connections": [
+                {"component_type": "ControlFlowEdge", "name": one,
+                 "from_node": {"$component_ref": one}, "to_node": {"$component_ref": other}}
+                for one, other in pairwise(ids)
+            ],
+            "data_flow_connections": [],
+            "$referenced_components": {one["id"]: one for one in (start, node, end)},
+        }  # fmt: skip
+
+    send = {
+        "component_type": "ApiNode", "id": "send", "name": "Send", "http_method": "POST",
+        "url": "https://example.org/send", "metadata": {"cinatra": {"riskClass": "email_send"}},
+    }  # fmt: skip
+    inner = wrap("inner", send)
+    repeat = {"component_type": "RepeatNode", "id": "twice", "name": "Twice", "subflow": inner}
+    return {"agentspec_version": "26.1.0", **wrap("outer", repeat)}
+
+
+@pytest.mark.parametrize(
+    ("kind", "told"),
+    [
+        ("HIDING", "RepeatNode.subflows does not give the flows"),
+        ("MADE_BY_ANOTHER", "its builder makes RepeatNode, not OpenRepeatNode"),
+        ("NOT_MADE", "its builder makes NoneType, not OpenRepeatNode"),
+    ],
+)
+def test_a_kind_whose_builder_would_hide_a_send_is_refused(
+    installed: Any, kind: str, told: str
+) -> None:
+    installed(RepeatNode=kind)
+    with pytest.raises(KindRefused, match=told):
+        check(flow_with_a_send_inside())
+
+
+def test_a_send_in_a_flow_that_a_kind_of_a_package_runs_is_found(installed: Any) -> None:
+    installed(RepeatNode="SHOWING")
+    assert "OAS200" in {finding.code for finding in check(flow_with_a_send_inside()).findings}
 
 
 def test_a_kind_acts_itself_where_it_runs_no_flows() -> None:

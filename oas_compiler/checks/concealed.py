@@ -76,7 +76,8 @@ class Labels:
 
 def _make_label(secret: str, number: int) -> str:
     """The label of a credential: its number, and its parts that are no secret."""
-    address = _ADDRESS.fullmatch(secret)
+    # a placeholder may hold blanks, which no address has; `_text` puts it behind the label
+    address = _ADDRESS.fullmatch(_MARKS.sub("…", secret))
     if address is not None:
         user = f"credential-{number}@" if "@" in address["authority"] else ""
         query = f"?credential-{number}" if address["rest"] else ""

@@ -193,5 +193,5 @@ def _list_templates(node: Node) -> Iterator[tuple[JsonValue, str]]:
                 yield piece.value(), field
     elif isinstance(node, (ir.InputMessageNode, ir.OutputMessageNode)):
         yield node.message, "message"
-    elif isinstance(node, ir.TemplateNode):
+    elif isinstance(node, ir.PluginTemplateNode):
         yield node.template, "template"

@@ -132,7 +132,7 @@ class FlowNode(Node):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RegexNode(Node):
+class PluginRegexNode(Node):
     """PluginRegexNode: `output` is a list of matches, or the first match (a string)."""
 
     pattern: str
@@ -140,7 +140,7 @@ class RegexNode(Node):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TemplateNode(Node):
+class PluginTemplateNode(Node):
     """PluginTemplateNode: `output` is the rendered Jinja template."""
 
     template: str

@@ -11,7 +11,7 @@
         .topic -> write.topic
 
 Stable: the same IR always prints the same text.  After a port's type stands what its schema says
-beyond the type, at every depth.  Left out are places, descriptions, and fields at their default
+beyond the type, at every depth.  Left out are places, descriptions, and fields left empty
 (`oasflow ir --json` has them).  A subflow is printed below the node that runs it, each time.
 """
 
@@ -20,7 +20,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import fields
 
-from oas_compiler.ir import Behind, FlowIR, GateStep, Json, JsonValue, Node, Port
+from oas_compiler.ir import (
+    NO_BEHIND,
+    NOTHING,
+    Behind,
+    FlowIR,
+    GateStep,
+    Json,
+    JsonValue,
+    Node,
+    Port,
+)
 from oas_compiler.ir.type_names import shown
 
 _SHOWN_ELSEWHERE = frozenset(
@@ -29,6 +39,7 @@ _SHOWN_ELSEWHERE = frozenset(
         "subflows",
     }
 )  # fmt: skip
+_EMPTY = (None, "", (), NOTHING, NO_BEHIND)
 _INDENT = "  "
 _SAID_BY_TYPE = frozenset({"type", "description"})
 _HOLDS_SCHEMAS = frozenset({"items", "anyOf", "oneOf"})
@@ -108,10 +119,11 @@ def _strip_member(key: str, value: JsonValue) -> JsonValue:
 
 
 def _print_settings(node: Node) -> Iterator[str]:
-    """The fields of this kind of node that are not at their default, in declared order."""
+    """The fields of this kind of node in declared order, but for those that are left empty."""
     for field in fields(node):
         value = getattr(node, field.name)
-        if field.name in _SHOWN_ELSEWHERE or value == field.default:
+        is_left_empty = value == field.default and value in _EMPTY
+        if field.name in _SHOWN_ELSEWHERE or is_left_empty:
             continue
         yield f"{field.name}: {_format_value(value)}"
 
@@ -119,8 +131,8 @@ def _print_settings(node: Node) -> Iterator[str]:
 def _format_value(value: object) -> str:
     if isinstance(value, Json):
         return value.text
-    if isinstance(value, str):
-        return _quote_text(value)
+    if isinstance(value, (str, bool)):
+        return Json.of(value).text
     if isinstance(value, (GateStep, Behind)):
         parts = (
             f"{field.name}={_format_value(getattr(value, field.name))}"

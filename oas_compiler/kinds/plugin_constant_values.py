@@ -23,7 +23,7 @@ from oas_compiler.types.casting import castable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ConstantValuesNode(Node):
+class PluginConstantValuesNode(Node):
     """In the IR: the outputs and their values."""
 
     constant_values: tuple[tuple[str, Json], ...] = ()
@@ -42,7 +42,7 @@ def build_constant_values(site: Site) -> Node:
                 declared.place,
                 hint="declare the type of the value, or leave outputs out",
             )
-    return ConstantValuesNode(
+    return PluginConstantValuesNode(
         **common(site),
         inputs=none_declared(site, "inputs"),
         outputs=outputs,
@@ -75,7 +75,7 @@ _TYPES: Final[Mapping[type, ScalarType]] = {
 
 PLUGIN_CONSTANT_VALUES = NodeKind(
     component_type="PluginConstantValuesNode",
-    node=ConstantValuesNode,
+    node=PluginConstantValuesNode,
     build=build_constant_values,
     words="Gives fixed values.",
     fields={

@@ -35,7 +35,7 @@ def build_regex(site: Site) -> ir.Node:
             )
     pattern = site.component.text("regex_pattern")
     _check_pattern(site, pattern)
-    return ir.RegexNode(
+    return ir.PluginRegexNode(
         **common(site),
         inputs=inputs,
         outputs=outputs,
@@ -58,7 +58,7 @@ def _check_pattern(site: Site, pattern: str) -> None:
 
 PLUGIN_REGEX = NodeKind(
     component_type="PluginRegexNode",
-    node=ir.RegexNode,
+    node=ir.PluginRegexNode,
     build=build_regex,
     words="Finds the matches of a regular expression in a text.",
     fields={

@@ -16,7 +16,7 @@ from oas_compiler.kinds.kind import NodeKind
 def build_template(site: Site) -> ir.Node:
     outputs = site.declared("outputs")
     output = Port(title="output", type=ir.STRING, place=site.place())
-    return ir.TemplateNode(
+    return ir.PluginTemplateNode(
         **common(site),
         inputs=template_inputs(site),
         outputs=exactly_one(site, (output,) if outputs is None else outputs, "outputs", "output"),
@@ -27,7 +27,7 @@ def build_template(site: Site) -> ir.Node:
 
 PLUGIN_TEMPLATE = NodeKind(
     component_type="PluginTemplateNode",
-    node=ir.TemplateNode,
+    node=ir.PluginTemplateNode,
     build=build_template,
     words="Renders a template to a text.",
     fields={

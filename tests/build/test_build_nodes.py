@@ -607,7 +607,7 @@ class TestPlugins:
             "template": "{{ m|length }}",
         }
         node = node_of(component, data("start", "topic", "t", "m"))
-        assert isinstance(node, ir.TemplateNode)
+        assert isinstance(node, ir.PluginTemplateNode)
         assert (titles(node.inputs), shown(node.outputs[0].type)) == (["m"], "string")
 
     def test_a_tool_node_has_the_ports_of_its_tool(self):

@@ -25,11 +25,12 @@ def test_the_text_has_ports_that_follow_from_templates_and_every_way_on(
     lines = result.stdout.splitlines()
     assert lines[0] == 'flow test-flow "The test-flow" package=@test/agent'
     at = lines.index('  write ApiNode "The write"')
-    assert lines[at + 1 : at + 7] == [
+    assert lines[at + 1 : at + 8] == [
         "    in  topic: any",
         "    out draft: string",
         '    risk_class: "read_only"',
         '    url: "{{CINATRA_BASE_URL}}/api/write"',
+        '    method: "POST"',
         '    data: {"user":"{{ topic }}"}',
         "    next -> review",
     ]

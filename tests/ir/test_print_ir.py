@@ -23,6 +23,7 @@ flow small "Small" package=@acme/small
     in  topic: string
     out draft: string
     url: "{{CINATRA_BASE_URL}}/api/llm-bridge"
+    method: "POST"
     data: {"user":"Write about {{ topic }}"}
     next -> gate
     .draft -> end.draft
@@ -58,15 +59,18 @@ flow small "Small" package=@acme/small
         in  topic: string
         out draft: string
         url: "{{CINATRA_BASE_URL}}/api/llm-bridge"
+        method: "POST"
         data: {"user":"Write about {{ topic }}"}
         next -> end
         .draft -> end.draft
       end EndNode "End"
         in  draft: string
         out draft: string
+        branch_name: "next"
   end EndNode "End"
     in  draft: string
     out draft: string
+    branch_name: "next"
 """
 
 

@@ -15,7 +15,7 @@ import pytest
 from oas_compiler import check
 from oas_compiler.component.fields import NODE_FIELDS, SUBFLOW
 from oas_compiler.component.site import Site, common
-from oas_compiler.ir import FlowIR, Node, TemplateNode
+from oas_compiler.ir import FlowIR, Node, PluginTemplateNode
 from oas_compiler.kinds import registry
 from oas_compiler.kinds.flow import FLOW
 from oas_compiler.kinds.kind import NodeKind
@@ -250,7 +250,7 @@ def test_a_kind_of_an_installed_package_is_found_by_type_and_by_class(installed:
     installed(EchoNode="ECHO")
     assert find_kind("EchoNode") is ECHO
     assert kind_of(EchoNode(id="a", name="a")) is ECHO
-    assert kind_of(TemplateNode(id="t", name="t", template="")) is PLUGIN_TEMPLATE
+    assert kind_of(PluginTemplateNode(id="t", name="t", template="")) is PLUGIN_TEMPLATE
 
 
 @pytest.mark.parametrize(

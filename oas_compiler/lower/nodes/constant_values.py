@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from oas_compiler.kinds.plugin_constant_values import ConstantValuesNode
+from oas_compiler.kinds.plugin_constant_values import PluginConstantValuesNode
 from oas_compiler.lower.registry import Lowered, Site
 
 
 def lower_constant_values(site: Site) -> Lowered:
     node, frame = site.node, site.frame
-    assert isinstance(node, ConstantValuesNode)
+    assert isinstance(node, PluginConstantValuesNode)
 
     def run(state: Mapping[str, Any], _runtime: object) -> dict[str, Any]:
         return frame.finish(state, {title: value.value() for title, value in node.constant_values})

@@ -8,13 +8,13 @@ from typing import Any
 
 from cinatra_sdk.templates.rendering import Renderer, TemplateError
 from cinatra_sdk.values.patterns.searching import Matcher, SearchStopped
-from oas_compiler.ir import RegexNode, TemplateNode
+from oas_compiler.ir import PluginRegexNode, PluginTemplateNode
 from oas_compiler.lower.registry import Lowered, Site
 
 
 def lower_regex(site: Site) -> Lowered:
     node, frame = site.node, site.frame
-    assert isinstance(node, RegexNode)
+    assert isinstance(node, PluginRegexNode)
     matcher = Matcher(node.pattern)
     text_title, output = node.inputs[0].title, node.outputs[0].title
 
@@ -38,7 +38,7 @@ def lower_regex(site: Site) -> Lowered:
 
 def lower_template(site: Site) -> Lowered:
     node, frame = site.node, site.frame
-    assert isinstance(node, TemplateNode)
+    assert isinstance(node, PluginTemplateNode)
     renderer = Renderer(node.template)
     output = node.outputs[0].title
 

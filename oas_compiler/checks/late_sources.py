@@ -65,6 +65,7 @@ def late_inputs(subject: Subject) -> Iterator[LateInput]:
         before = _Before(flow)
         # an edge from a context selection that comes late is OAS158's finding
         reached -= {node.id for node in flow.nodes if node.place.pointer in subject.selecting}
+        reached -= flow.doubled  # OAS027: nobody knows which of them an edge means
         fallback = {port.title for port in flow.outputs if port.default is not None}
         for node in flow.nodes:
             if node.id in reached and not is_vague(node):

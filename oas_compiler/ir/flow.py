@@ -112,13 +112,13 @@ class FlowIR:
 
         A run ends at an EndNode, also where an edge leaves it.
         """
-        ends = {node_id for node_id, node in self.by_id.items() if isinstance(node, EndNode)}
-        known = self.by_id.keys()
-        return _group_by_key(
-            (route.source, route)
-            for route in self.routes
-            if route.source in known - ends and route.target in known
-        )
+        found: dict[str, list[Route]] = {}
+        for route in self.routes:
+            source = self.by_id.get(route.source)
+            if source is None or isinstance(source, EndNode) or route.target not in self.by_id:
+                continue
+            found.setdefault(route.source, []).append(route)
+        return MappingProxyType({node_id: tuple(routes) for node_id, routes in found.items()})
 
     @cached_property
     def data_edges_by_target(self) -> Mapping[str, tuple[DataEdge, ...]]:

@@ -19,11 +19,13 @@ from oas_compiler.text.bounds import MAX_DEPTH, MAX_FINDINGS, MAX_VALUES
 from oas_compiler.text.json_flaws import flaw_at
 from oas_compiler.text.marks import ROOT, Marks
 
+_ESCAPES = re.compile(r"(?:\\.){1,1000}", re.DOTALL)
+"""A run of escapes, bounded: a repetition without an end keeps a record of each round."""
 # An unterminated string runs to the end of the text, so that no start is tried twice
 # (the search would otherwise take quadratic time on text such as "\"\"\"…).
-_STRING = r'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z)'
-_BRACKET = re.compile(_STRING + r"|[\[\]{}]", re.DOTALL)
-_TOKEN = re.compile(_STRING + r'|[{}\[\],:]|[^\s{}\[\],:"]+', re.DOTALL)
+_STRING = r'"[^"]*(?:"|\Z)'
+_BRACKET = re.compile(_STRING + r"|[\[\]{}]")
+_TOKEN = re.compile(_STRING + r'|[{}\[\],:]|[^\s{}\[\],:"]+')
 
 _LONGEST_INTEGER = 20
 """Characters of -9223372036854775808; longer digits are never decoded (that takes quadratic time)."""
@@ -32,7 +34,8 @@ _TOO_LARGE = 2**63
 
 def read_json(text: str, findings: Findings) -> tuple[JsonValue, Marks] | None:
     """Decode `text`; `None` when it is not JSON, with the findings that say why."""
-    deep = _first_too_deep(text)
+    plain = _blank_escapes(text)
+    deep = _first_too_deep(plain)
     if deep is not None:
         place = Marks(text).at(deep)
         findings.error("OAS006", f"the document nests deeper than {MAX_DEPTH} levels", place)
@@ -44,7 +47,7 @@ def read_json(text: str, findings: Findings) -> tuple[JsonValue, Marks] | None:
         findings.error("OAS004", f"not JSON: {flaw.says}", Marks(text).at(flaw.at), hint=flaw.hint)
         return None
     marks = Marks(text, root=len(text) - len(text.lstrip(" \t\r\n")))
-    if not _fill_marks(text, marks, findings):
+    if not _fill_marks(text, plain, marks, findings):
         return None
     return value, marks
 
@@ -53,8 +56,15 @@ def _parse_integer(digits: str) -> int:
     return int(digits) if len(digits) <= _LONGEST_INTEGER else _TOO_LARGE
 
 
+def _blank_escapes(text: str) -> str:
+    """The text with every escape as two blanks: a quote ends a string then, and offsets stay."""
+    if "\\" not in text:
+        return text
+    return _ESCAPES.sub(lambda escapes: " " * len(escapes.group()), text)
+
+
 def _first_too_deep(text: str) -> int | None:
-    """Offset of the first bracket beyond the allowed depth."""
+    """Offset of the first bracket beyond the allowed depth; `text` is without escapes."""
     depth = 0
     for match in _BRACKET.finditer(text):
         bracket = text[match.start()]
@@ -67,14 +77,17 @@ def _first_too_deep(text: str) -> int | None:
     return None
 
 
-def _fill_marks(text: str, marks: Marks, findings: Findings) -> bool:  # noqa: C901, PLR0912 - one loop
-    """Fill `marks` from text that is known to be JSON; False when keys repeat or values abound."""
+def _fill_marks(text: str, plain: str, marks: Marks, findings: Findings) -> bool:  # noqa: C901, PLR0912 - one loop
+    """Fill `marks` from text that is known to be JSON; False when keys repeat or values abound.
+
+    plain: the same text without escapes.
+    """
     outer: list[tuple[int, int]] = []
     container, index = ROOT, -1  # index: position in an array, -1 inside an object
     value = ROOT  # number of the member whose value comes next
     key_next = False
     count = 0
-    for match in _TOKEN.finditer(text):
+    for match in _TOKEN.finditer(plain):
         token = match.group()
         first = token[0]
         if first == ",":
@@ -88,7 +101,8 @@ def _fill_marks(text: str, marks: Marks, findings: Findings) -> bool:  # noqa: C
             container, index = outer.pop()
             key_next = False
         elif key_next:
-            key = token[1:-1] if "\\" not in token else str(json.loads(token))
+            written = text[match.start() : match.end()]
+            key = written[1:-1] if "\\" not in written else str(json.loads(written))
             if marks.has(container, key):
                 _report_duplicate_key(key, marks, match.start(), findings)
                 if len(findings) >= MAX_FINDINGS:

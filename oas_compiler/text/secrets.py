@@ -28,6 +28,8 @@ _PORT: Final = re.compile(r"\d{0,5}(?:[^\w%~!$&*+=-][^@]*)?")
 """A port, and what a sentence goes on with: a bracket, a comma, another address."""
 _LATER: Final = re.compile(r"\{\{[^{}]*(?:\}\})?|\{\w*\}|\$\{[^{}]*\}|\$[A-Z_][A-Z0-9_]*", re.ASCII)
 """What stands for a value that comes later."""
+_HALF: Final = re.compile("[\ud800-\udfff]")
+"""Half of a surrogate pair: no text in UTF-8 has one."""
 
 
 def without_secrets(text: str) -> str:
@@ -38,8 +40,12 @@ def without_secrets(text: str) -> str:
 
 
 def pointer_without_secrets(pointer: str) -> str:
-    """A JSON Pointer in which no key is a credential; the other keys stay as they are."""
-    return "/".join(map(_safe_key, pointer.split("/")))
+    """A JSON Pointer in which no key is a credential, fit to be written as UTF-8.
+
+    The other keys stay as they are; half of a surrogate pair is shown as U+FFFD.
+    """
+    safe = "/".join(map(_safe_key, pointer.split("/")))
+    return safe if safe.isascii() else _HALF.sub("\ufffd", safe)
 
 
 def _safe_key(key: str) -> str:

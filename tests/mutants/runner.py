@@ -53,10 +53,13 @@ class Runner:
         seconds: float = SECONDS,
         memory: int = MEMORY,
         silence: float = SILENCE,
+        times: float = 0.0,
     ) -> None:
+        """`times`: a document may take so many times as long as a plain one, if that is more."""
         self._command = [
             sys.executable, "-W", "error", "-m", "tests.mutants.worker",
             f"--check={check}", f"--seconds={seconds}", f"--memory={memory}",
+            f"--times={times}",
         ]  # fmt: skip
         self._silence = silence
         self._worker: subprocess.Popen[bytes] | None = None

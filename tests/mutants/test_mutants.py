@@ -92,10 +92,11 @@ def test_ten_thousand_mutants_stay_within_two_seconds_and_256_megabytes(tmp_path
 
 
 @pytest.mark.long
-def test_hostile_documents_stay_within_two_seconds_and_256_megabytes():
+def test_hostile_documents_stay_within_a_bound_of_time_and_256_megabytes():
+    """Processors differ: the bound is what 30,000 harmless values take in this process, 40 times."""
     flaws: dict[str, tuple[str, ...]] = {}
     for name, made in hostile():
-        with Runner() as runner:
+        with Runner(times=40) as runner:
             answer = runner.given(made)
         print(f"{name}: {answer.seconds:.2f} s, {answer.grown >> 20} MiB")
         if answer.problems:

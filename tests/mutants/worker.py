@@ -45,7 +45,8 @@ def main() -> None:
     asked = _parser().parse_args()
     module, _, name = asked.check.partition(":")
     check: Check = getattr(import_module(module), name)
-    limits = Limits(seconds=asked.seconds, memory=asked.memory)
+    seconds = max(asked.seconds, asked.times * _measure_plain_check(check) if asked.times else 0)
+    limits = Limits(seconds=seconds, memory=asked.memory)
     with tempfile.TemporaryDirectory(prefix="oasflow-mutant-") as folder:
         bench = Bench(check=check, limits=limits, folder=Path(folder) / "agent")
         bench.warm_up()
@@ -55,10 +56,22 @@ def main() -> None:
             print(json.dumps(bench.answer(request)), flush=True)
 
 
+def _measure_plain_check(check: Check) -> float:
+    """Processor time for a large and harmless document: how fast this machine is just now."""
+    raw = json.dumps({"component_type": "Flow", "metadata": {"list": [[0]] * 15_000}}).encode()
+    taken = []
+    for _ in range(3):
+        start = time.process_time()
+        check(raw)
+        taken.append(time.process_time() - start)
+    return min(taken)
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", default="oas_compiler:check")
     parser.add_argument("--seconds", type=float, default=2.0)
+    parser.add_argument("--times", type=float, default=0.0, help="of a plain check, if longer")
     parser.add_argument("--memory", type=int, default=256 * 1024 * 1024)
     return parser
 

@@ -7,6 +7,7 @@ import errno
 import hashlib
 import json
 import os
+import tracemalloc
 import types
 from pathlib import Path
 from typing import Any
@@ -336,3 +337,34 @@ def test_a_scalar_that_others_read_otherwise_gets_the_spelling_that_all_agree_on
     findings = check(f"component_type: Flow\nx: {scalar}\n".encode())
     (finding,) = [one for one in findings if one.code == "OAS018"]
     assert finding.hint.startswith(hint)
+
+
+def test_half_of_a_surrogate_pair_in_a_key_is_reported_in_text_that_can_be_written():
+    findings = check(b'{"component_type": "Flow", "field\\ud800s": 1}')
+    assert "OAS007" in [one.code for one in findings]
+    written = json.dumps([findings.to_json(), findings.to_sarif()], ensure_ascii=False).encode()
+    assert "field\ufffds".encode() in written
+
+
+def test_escapes_take_no_memory_of_their_own():
+    raw = json.dumps({"component_type": "Flow", "name": "\n" * 500_000}).encode()
+    check(raw)
+    tracemalloc.start()
+    check(raw)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 20 * len(raw)
+
+
+@pytest.mark.parametrize(
+    ("text", "places"),
+    [
+        (r'{"a\"]": [1, {"b\\": "x\\\"}"}]}', {'/a"]': 2, '/a"]/1/b\\': 15}),
+        (r'{"\u0041": {"a": "\\"}, "c": 2}', {"/A": 2, "/A/a": 13, "/c": 25}),
+    ],
+)
+def test_escapes_hide_no_bracket_and_no_key(text, places):
+    source = read_source(text.encode(), Findings())
+    assert source is not None
+    assert source.value == json.loads(text)
+    assert {pointer: source.place(pointer).column for pointer in places} == places

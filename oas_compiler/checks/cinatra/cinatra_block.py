@@ -6,12 +6,17 @@
 
 from __future__ import annotations
 
+from itertools import islice
+from typing import Final
+
 from oas_compiler.checks.subject import Subject, Written
 from oas_compiler.findings.rules import Report, rule
 from oas_compiler.findings.spelling import did_you_mean
 from oas_compiler.text.descriptions import describe
 
 TYPES = ("orchestrator", "leaf", "node", "flow")
+_MOST_COMPARED: Final = 300
+"""Keys of metadata that may be a misspelt `cinatra`."""
 
 
 @rule(
@@ -35,7 +40,11 @@ def cinatra_block(subject: Subject, report: Report) -> None:
         return  # OAS022
     block = (metadata or {}).get("cinatra")
     if block is None:
-        near = [key for key in metadata or {} if did_you_mean(key.lower(), ["cinatra"])][:1]
+        near = [
+            key
+            for key in islice(metadata or {}, _MOST_COMPARED)
+            if did_you_mean(key.lower(), ["cinatra"])
+        ][:1]
         report(
             f"{root.label} has no metadata.cinatra",
             subject.place(root.at("metadata", near[0]) if near else root.pointer),

@@ -31,7 +31,6 @@ from oas_compiler.templates.reading import TemplateError, placeholders
 from oas_compiler.text.json_flaws import flaw_at
 from oas_compiler.text.marks import child
 
-_COMMENT: Final = re.compile(r"\{#.*?#\}", re.DOTALL)
 _PLACEHOLDER: Final = re.compile(r"\{\{-?\s*(\w+)([^{}]*?)-?\}\}")
 _LOOKS_LIKE_JSON: Final = re.compile(r"\s*(?:\{\s*(?:\"|\}|'|\{\{)|\[\s*(?:\"|\{|\[|\]))")
 _LONGEST: Final = 20_000
@@ -63,9 +62,19 @@ def message_not_json(subject: Subject, report: Report) -> None:
                     )
 
 
+def _without_comments(message: str) -> str:
+    """The text without Jinja's comments; a pattern would look for the end of each again and again."""
+    kept: list[str] = []
+    at = 0
+    while (begin := message.find("{#", at)) >= 0 and (end := message.find("#}", begin + 2)) >= 0:
+        kept.append(message[at:begin])
+        at = end + 2
+    return "".join((*kept, message[at:]))
+
+
 def _find_json_problem(message: str, node: Node) -> tuple[str, str] | None:
     """The problem and the fix; `None` for a message that is JSON, or was not meant as JSON."""
-    text = _COMMENT.sub("", message)
+    text = _without_comments(message)
     if len(text) > _LONGEST or "{%" in text or _LOOKS_LIKE_JSON.match(text) is None:
         return None
     if text.lstrip().startswith("{{"):

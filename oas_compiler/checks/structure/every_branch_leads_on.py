@@ -9,7 +9,7 @@ from collections import Counter
 from typing import Final
 
 from oas_compiler.checks.structure.gaps import Gaps, is_vague, meant_by, unlisted
-from oas_compiler.checks.structure.turned import turned_routes
+from oas_compiler.checks.structure.turned import Turned
 from oas_compiler.checks.subject import Subject
 from oas_compiler.findings.rules import Report, rule
 from oas_compiler.ir import EndNode, FlowIR, Node
@@ -53,7 +53,7 @@ def every_branch_leads_on(subject: Subject, report: Report) -> None:
                 )
                 continue
             if branches and turned is None:
-                turned = frozenset(route.target for route in turned_routes(flow))
+                turned = frozenset(route.target for route in Turned(flow).routes)
             for branch in branches if turned is None or node.id not in turned else ():
                 hint = "" if branch == "next" else f' with from_branch "{branch}"'
                 report(

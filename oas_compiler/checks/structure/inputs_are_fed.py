@@ -13,8 +13,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from oas_compiler.checks.structure.gaps import Gaps, is_vague, meant_by
-from oas_compiler.checks.structure.ports_of import Titles
-from oas_compiler.checks.structure.turned import turned_links
+from oas_compiler.checks.structure.turned import Turned
 from oas_compiler.checks.subject import Subject
 from oas_compiler.findings.rules import Report, rule
 from oas_compiler.ir import EndNode, FlowIR, Node, Port, StartNode
@@ -65,9 +64,7 @@ def _map_fed_inputs(flow: FlowIR) -> Mapping[str, set[str]]:
 def _collect_reversed_inputs(flow: FlowIR) -> frozenset[tuple[str, str]]:
     """Inputs that data edges would feed the other way round (OAS061, OAS062)."""
     return frozenset(
-        (edge.source, title)
-        for edge in turned_links(flow, Titles(flow))
-        for title in (edge.input, edge.output)
+        (edge.source, title) for edge in Turned(flow).links for title in (edge.input, edge.output)
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from oas_compiler.checks.structure.edges import part_of
 from oas_compiler.checks.structure.gaps import Gaps
 from oas_compiler.checks.structure.ports_of import Titles, instead
-from oas_compiler.checks.structure.turned import turned_links
+from oas_compiler.checks.structure.turned import Turned
 from oas_compiler.checks.subject import Subject
 from oas_compiler.findings.rules import Report, rule
 
@@ -26,7 +26,7 @@ from oas_compiler.findings.rules import Report, rule
 )
 def known_inputs(subject: Subject, report: Report) -> None:
     for flow in subject.flows:
-        titles, gaps = Titles(flow), Gaps(flow)
+        titles, gaps, turned = Titles(flow), Gaps(flow), Turned(flow)
         for edge in flow.data_edges:
             node = flow.by_id.get(edge.target)
             if node is None or gaps.hides_ports(node) or edge.input in titles.inputs(node):
@@ -35,7 +35,7 @@ def known_inputs(subject: Subject, report: Report) -> None:
             if (
                 source is not None
                 and edge.output not in titles.outputs(source)
-                and edge in turned_links(flow, titles)
+                and edge in turned.links
             ):
                 continue  # OAS061 says so
             report(

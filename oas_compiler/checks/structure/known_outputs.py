@@ -8,7 +8,7 @@ from __future__ import annotations
 from oas_compiler.checks.structure.edges import part_of
 from oas_compiler.checks.structure.gaps import Gaps
 from oas_compiler.checks.structure.ports_of import Titles, instead
-from oas_compiler.checks.structure.turned import turned_links
+from oas_compiler.checks.structure.turned import Turned
 from oas_compiler.checks.subject import Subject
 from oas_compiler.document.unread import Unread
 from oas_compiler.findings.rules import Report, rule
@@ -29,7 +29,7 @@ from oas_compiler.ir import FlowIR
 def known_outputs(subject: Subject, report: Report) -> None:
     apart = subject.unread(Unread.START_INPUTS)
     for flow in subject.flows:
-        titles, gaps = Titles(flow), Gaps(flow)
+        titles, gaps, turned = Titles(flow), Gaps(flow), Turned(flow)
         for edge in flow.data_edges:
             node = flow.by_id.get(edge.source)
             if node is None or gaps.hides_ports(node) or edge.output in titles.outputs(node):
@@ -41,7 +41,7 @@ def known_outputs(subject: Subject, report: Report) -> None:
                 part_of(subject, edge.place, "source_output"),
                 hint=f'turn it round: source_node "{edge.target[:80]}", '
                 f'destination_node "{edge.source[:80]}"'
-                if edge in turned_links(flow, titles)
+                if edge in turned.links
                 else instead(report, edge.output, titles.outputs(node), kind="output"),
             )
 

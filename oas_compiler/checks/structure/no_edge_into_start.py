@@ -6,7 +6,7 @@ an edge with "to_node": start   ->   OAS046
 from __future__ import annotations
 
 from oas_compiler.checks.structure.edges import part_of
-from oas_compiler.checks.structure.turned import turned_routes
+from oas_compiler.checks.structure.turned import Turned
 from oas_compiler.checks.subject import Subject
 from oas_compiler.findings.rules import Report, rule
 from oas_compiler.ir import StartNode
@@ -27,12 +27,13 @@ def no_edge_into_start(subject: Subject, report: Report) -> None:
     for flow in subject.flows:
         # a second StartNode is OAS040
         starts = [node for node in flow.nodes if isinstance(node, StartNode)]
+        turned = Turned(flow)
         for route in flow.routes:
             is_start = isinstance(flow.by_id.get(route.target), StartNode)
             if is_start and (len(starts) < 2 or route.target == flow.start):
                 place = part_of(subject, route.place, "to_node")
                 following = next(iter(flow.routes_of(route.target).values()), "")
-                is_turned = route in turned_routes(flow)
+                is_turned = route in turned.routes
                 report(
                     f'a control edge leads from "{route.source[:80]}" into the StartNode '
                     f'"{route.target[:80]}"',

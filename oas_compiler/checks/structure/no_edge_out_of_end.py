@@ -6,7 +6,7 @@ an edge with "from_node": end   ->   OAS047
 from __future__ import annotations
 
 from oas_compiler.checks.structure.edges import part_of
-from oas_compiler.checks.structure.turned import turned_routes
+from oas_compiler.checks.structure.turned import Turned
 from oas_compiler.checks.subject import Subject
 from oas_compiler.findings.rules import Report, rule
 from oas_compiler.ir import EndNode
@@ -25,6 +25,7 @@ from oas_compiler.ir import EndNode
 )
 def no_edge_out_of_end(subject: Subject, report: Report) -> None:
     for flow in subject.flows:
+        turned = Turned(flow)
         for route in flow.routes:
             if isinstance(flow.by_id.get(route.source), EndNode):
                 place = part_of(subject, route.place, "from_node")
@@ -33,6 +34,6 @@ def no_edge_out_of_end(subject: Subject, report: Report) -> None:
                     place,
                     hint=f'turn it round: from_node "{route.target[:80]}", '
                     f'to_node "{route.source[:80]}"'
-                    if route in turned_routes(flow)
+                    if route in turned.routes
                     else "remove the edge, or let it leave the node before the EndNode",
                 )

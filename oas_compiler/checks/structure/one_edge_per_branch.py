@@ -6,10 +6,10 @@ two edges from the branch "next" of "write"   ->   OAS044 at the second
 from __future__ import annotations
 
 from oas_compiler.checks.structure.gaps import is_vague
-from oas_compiler.checks.structure.turned import turned_routes
+from oas_compiler.checks.structure.turned import Turned
 from oas_compiler.checks.subject import Subject
 from oas_compiler.findings.rules import Report, rule
-from oas_compiler.ir import FlowIR, Route, StartNode
+from oas_compiler.ir import StartNode
 
 
 @rule(
@@ -28,13 +28,14 @@ from oas_compiler.ir import FlowIR, Route, StartNode
 def one_edge_per_branch(subject: Subject, report: Report) -> None:
     for flow in subject.flows:
         taken: set[tuple[str, str]] = set()
+        reversed_edges = Turned(flow)
         for route in flow.routes:
             node = flow.by_id.get(route.source)
             known = node is None or is_vague(node) or route.branch in node.branches
             if route.source in flow.doubled:
                 continue  # OAS027 says so
             if known and (route.source, route.branch) in taken:  # other branches are OAS043's
-                turned = _find_reversed_edge(flow, route)
+                turned = reversed_edges.by_branch.get((route.source, route.branch))
                 if turned is not None and isinstance(flow.by_id.get(turned.target), StartNode):
                     continue  # OAS046 says so
                 report(
@@ -46,9 +47,3 @@ def one_edge_per_branch(subject: Subject, report: Report) -> None:
                     else "a branch leads to one node; use a BranchingNode to choose",
                 )
             taken.add((route.source, route.branch))
-
-
-def _find_reversed_edge(flow: FlowIR, route: Route) -> Route | None:
-    """The edge of the same branch that stands the wrong way round."""
-    same = (route.source, route.branch)
-    return next((one for one in turned_routes(flow) if (one.source, one.branch) == same), None)

@@ -31,9 +31,9 @@ def outputs_are_produced(subject: Subject, report: Report) -> None:
         titles = {port.title for end in ends for port in end.outputs}
         # an edge to such an input of an EndNode is OAS062: the one that it means is not missing
         ids = {end.id for end in ends}
-        led_to = {edge.input for edge in flow.data_edges if edge.target in ids}
+        given = titles | {edge.input for edge in flow.data_edges if edge.target in ids}
         for port in flow.outputs:
-            if port.title not in titles | led_to and port.default is None:
+            if port.title not in given and port.default is None:
                 report(
                     f'no EndNode of the flow "{flow.id}" has the output "{port.title}"',
                     port.place,

@@ -6,9 +6,9 @@
 
 The double is `cinatra_sdk.platform.SimulatedPlatform`; give `stubs` to choose its answers.
 
-driving.py    `drive`, `adrive`, and the result of a driven run answering.py  a test's answers,
-matched with gates;  recording.py  the calls flows.py      the protocol of a drivable flow, and
-sampled inputs
+driving.py      `drive`, `adrive`, and the result of a driven run
+answering.py    a test's answers, matched with gates;  recording.py  the calls
+flows.py        the protocol of a flow that can be driven, and sampled inputs
 """
 
 from cinatra_sdk.testing.answering import AnswerLike, Answers

@@ -18,7 +18,7 @@ answers in the same way.
     LocalPlatform(artifacts, registry, runs, beyond=SimulatedPlatform())
     uvicorn.run(local_app(artifacts, registry, runs, bridge_token=…))
 
-Source: Cinatra's contracts, sections 5 and 6.
+Source: the routes of Cinatra's platform; docs/context-slots.md describes them.
 """
 
 from __future__ import annotations

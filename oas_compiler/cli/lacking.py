@@ -20,7 +20,7 @@ from rich.text import Text
 
 from cinatra_sdk.contract import BASE_URL
 from oas_compiler.cli.exits import Exit, Halt
-from oas_compiler.cli.inputs import SECRETS, placeholders
+from oas_compiler.cli.inputs import SECRETS, describe_absent, placeholders
 from oas_compiler.cli.layout import Member, Words, unbroken
 from oas_compiler.cli.next_steps import Given
 from oas_compiler.cli.opening import ALLOW, RUN_TOKEN
@@ -149,9 +149,10 @@ def _make_variable_lack(name: str) -> Lack:
 def _refuse_stray(run: Run, given: Given, lent: Mapping[str, str]) -> None:
     """Refuse a misspelt name instead of silently leaving it out."""
     asked = asked_variables(run)
-    if any(name not in lent and name not in asked for name in given.own.names):
+    stray = [name for name in given.own.names if name not in lent and name not in asked]
+    if stray:
         reads = ", ".join(map(clean, asked)) or "no variable"
-        raise Halt(f"--env names a variable that is not set here; the run reads {reads}")
+        raise Halt(f"{describe_absent(stray[0])}; the run reads {reads}")
 
 
 # ------------------------------------------------------------------------ the platform

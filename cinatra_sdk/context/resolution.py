@@ -117,7 +117,7 @@ class ContextResolution:
         return meta
 
     def wire(self) -> dict[str, JsonValue]:
-        """The body of the platform's answer."""
+        """The body of the platform's response."""
         return {
             "candidates": [dict(ref.wire()) for ref in self.candidates],
             "slotMeta": self.slot_meta,

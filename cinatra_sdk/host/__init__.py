@@ -13,7 +13,7 @@
     context_file.py  artifacts and actor from a file, for `oasflow run --context`
 
 A flow sees no difference: `LocalPlatform` makes the same requests as `HttpPlatform`, and reads
-answers in the same way.
+responses in the same way.
 
     LocalPlatform(artifacts, registry, runs, beyond=SimulatedPlatform())
     uvicorn.run(local_app(artifacts, registry, runs, bridge_token=…))

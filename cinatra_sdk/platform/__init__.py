@@ -93,7 +93,7 @@ def platform_from(
     env:    the settings of this process.  `CINATRA_BASE_URL` is the only address that gets its
             secrets (`CINATRA_BRIDGE_TOKEN`, `CINATRA_CONTEXT_ATTEST_KEY`) and the tokens of a run;
             it is also the `base_url` of a description that names none.  `OASFLOW_ALLOW` limits
-            the other addresses.  `OASFLOW_OPAQUE` names the origins of whose answers no text is kept.
+            the other addresses.  `OASFLOW_OPAQUE` names the origins of whose responses no text is kept.
     record: the file to which this process appends simulated calls.
     allow:  further addresses that this process opens to the platform.
 

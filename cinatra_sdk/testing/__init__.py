@@ -4,7 +4,7 @@
     assert result.status == "rejected"
     assert [call.node for call in result.calls] == ["draft"]
 
-The double is `cinatra_sdk.platform.SimulatedPlatform`; give `stubs` to choose its answers.
+The double is `cinatra_sdk.platform.SimulatedPlatform`; give `stubs` to choose its responses.
 
 driving.py      `drive`, `adrive`, and the result of a driven run
 answering.py    a test's answers, matched with gates;  recording.py  the calls

@@ -32,7 +32,7 @@ def run(
         typer.Option("--set", metavar="KEY=VALUE", help="One input; may be repeated."),
     ] = None,
     simulate: Annotated[
-        bool, typer.Option("--simulate", help="Call nothing: make the platform's answers up.")
+        bool, typer.Option("--simulate", help="Call nothing: make up the platform's responses.")
     ] = False,
     stubs: Annotated[
         str, typer.Option(metavar="FILE", help="Answers of the simulation, JSON or YAML.")

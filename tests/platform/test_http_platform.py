@@ -29,7 +29,7 @@ from cinatra_sdk.platform import (
 from cinatra_sdk.platform.http import Surroundings
 from cinatra_sdk.platform.protocol import Credentials
 from cinatra_sdk.platform.request import prepare
-from cinatra_sdk.platform.response import Answer, judge
+from cinatra_sdk.platform.response import Response, judge
 
 NOW = 1_700_000_000.5
 EXPIRY = 1_700_000_300
@@ -677,7 +677,7 @@ def test_a_secret_cut_in_half_by_the_length_limit_is_not_shown(make_call):
     prepared = prepare(rules, call, now=NOW)
     for shift in range(120):
         text = "." * shift + "\u200b".join(call.credentials.run_token) * 40
-        answer = Answer(status=400, body=json.dumps({"message": text}).encode())
+        answer = Response(status=400, body=json.dumps({"message": text}).encode())
         with pytest.raises(PlatformResponseError) as caught:
             judge(prepared, answer, attempt=0, retries=0, now=NOW)
         assert "rrr" not in str(caught.value)

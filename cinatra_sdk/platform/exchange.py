@@ -94,7 +94,7 @@ def _is_tls(error: BaseException | None) -> bool:
 
 
 @dataclass(slots=True, kw_only=True)
-class Reading:
+class ResponseReading:
     """Reads one response, within the bounds of size and time."""
 
     limit: int

@@ -28,7 +28,7 @@ import httpx2
 from pydantic import JsonValue
 
 from cinatra_sdk.governed.secret_forms import long_enough
-from cinatra_sdk.platform.exchange import Reading, build_request, checked, failure_of
+from cinatra_sdk.platform.exchange import ResponseReading, build_request, checked, failure_of
 from cinatra_sdk.platform.host_headers import HeadersFor, read_headers_for
 from cinatra_sdk.platform.opaque import Opaque, read_opaque
 from cinatra_sdk.platform.origin import (
@@ -52,7 +52,7 @@ because they tell whether any byte was sent.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
+class MachineServices:
     """The services of the machine that the platform uses; tests replace them."""
 
     sleep: Callable[[float], None] = time.sleep
@@ -101,7 +101,7 @@ class HttpPlatform:
         client: httpx2.Client | None = None,
         async_client: httpx2.AsyncClient | None = None,
         clock: Callable[[], float] = time.time,
-        surroundings: Surroundings | None = None,
+        surroundings: MachineServices | None = None,
     ) -> None:
         base = None if base_url is None else _parse_base_url(base_url)
         listed = tuple(_allow_entry(entry) for entry in allow)
@@ -122,7 +122,7 @@ class HttpPlatform:
         self._retries = retries
         self._max_bytes = max_bytes
         self._clock = clock
-        self._outside = surroundings or Surroundings()
+        self._outside = surroundings or MachineServices()
         self._injected = client
         self._injected_async = async_client
         self._own: httpx2.Client | None = None
@@ -242,9 +242,9 @@ class HttpPlatform:
         except (OSError, UnicodeError):
             return Failure(kind="name")
 
-    def _reading(self, prepared: Prepared) -> Reading:
+    def _reading(self, prepared: Prepared) -> ResponseReading:
         now = self._outside.monotonic
-        return Reading(limit=self._max_bytes, now=now, deadline=now() + prepared.timeout)
+        return ResponseReading(limit=self._max_bytes, now=now, deadline=now() + prepared.timeout)
 
     # ---------------------------------------------------------------------- clients
 
@@ -315,7 +315,9 @@ class HttpPlatform:
         await self.aclose()
 
 
-def _read_response(client: httpx2.Client, request: httpx2.Request, reading: Reading) -> None:
+def _read_response(
+    client: httpx2.Client, request: httpx2.Request, reading: ResponseReading
+) -> None:
     response = client.send(request, stream=True, auth=None, follow_redirects=False)
     try:
         if reading.begin(response):
@@ -327,7 +329,7 @@ def _read_response(client: httpx2.Client, request: httpx2.Request, reading: Read
 
 
 async def _aread_response(
-    client: httpx2.AsyncClient, request: httpx2.Request, reading: Reading
+    client: httpx2.AsyncClient, request: httpx2.Request, reading: ResponseReading
 ) -> None:
     response = await client.send(request, stream=True, auth=None, follow_redirects=False)
     try:

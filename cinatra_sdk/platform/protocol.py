@@ -49,7 +49,7 @@ class Credentials:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Written:
+class ShownCall:
     """A call as it may be shown: `{{CRM_TOKEN}}` in place of its value."""
 
     url: str
@@ -71,7 +71,7 @@ class PlatformCall:
     query: Mapping[str, str] = field(default_factory=dict)
     body: JsonValue = None
     """Typed JSON; `None` sends no body."""
-    written: Written | None = field(default=None, compare=False)
+    written: ShownCall | None = field(default=None, compare=False)
     """The call with names of placeholders in place of their values; shown and recorded."""
     placeholders: tuple[str, ...] = field(default=(), repr=False, compare=False)
     """Values of the host's placeholders (`env=`): secrets of the run, like its credentials."""

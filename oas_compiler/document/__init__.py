@@ -10,5 +10,5 @@ wrong_type.py     the error for a component of another type than is wanted
 unread.py         what could not be taken, as facts that rules ask for
 survey.py         names, versions and types of all components
 used.py           the components that the root leads to
-load.py           document -> `spec.Flow`
+load.py           document -> `spec.LoadedFlow`
 """

@@ -26,7 +26,7 @@ The gate itself refuses an answer that the slot does not allow.  A slot that nee
 there are candidates stops the run before a person is asked; an autonomous slot stops it when the
 selection is finalized.
 
-Source: seed 000 (Agent Context Slots); Cinatra's contracts, sections 5 and 6.
+Source: Cinatra's guide to context slots, and the routes of its platform (docs/context-slots.md).
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from pydantic import JsonValue
 from typing_extensions import TypedDict
 
 from cinatra_sdk.blocks.host_node import end_of, ending, gate_once, seal_host_fields
-from cinatra_sdk.blocks.step import NodeRunnable, PlatformStep, Step, has_ended, node_of
+from cinatra_sdk.blocks.step import NodeRunnable, PlatformStep, Step, node_of
 from cinatra_sdk.blocks.subgraph import subgraph
 from cinatra_sdk.context.refusal import (
     MOST_ALONE,
@@ -63,7 +63,7 @@ from cinatra_sdk.errors import NodeFailed
 from cinatra_sdk.gates.gate import gate_id
 from cinatra_sdk.gates.hitl import Gate, Outcome, build_hitl_gate
 from cinatra_sdk.gates.visits import gate_visit
-from cinatra_sdk.governed.state import Appended, GovernedState, HostOnly, Latest, seal
+from cinatra_sdk.governed.state import Appended, GovernedState, HostOnly, Latest, has_ended, seal
 from cinatra_sdk.platform import Platform, PlatformCall, PlatformError
 from graphs.platform import effects_of, platform_of
 from graphs.selection_words import (
@@ -382,7 +382,7 @@ def _build_result(state: Mapping[str, Any]) -> dict[str, Any]:
         finalized = state.get(f"{node}_output")
         if finalized is not None:
             bindings = seal(finalized["contextSlotBindings"])
-            # Two names for the same list: the seed's and the public agents'.
+            # Two names for the same list: the guide's and the public agents'.
             return {
                 "contextRefs": bindings,
                 "contextSlotBindings": bindings,

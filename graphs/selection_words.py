@@ -52,7 +52,7 @@ RESOLVED: Final[dict[str, dict[str, JsonValue]]] = {
     "resolutionMode": {"type": "string", "enum": [*RESOLUTION_MODES]},
     "allocationToken": {"type": "string", "default": ""},
 }
-"""Outputs of the platform's answer; only newer platforms name the plan for a finalize."""
+"""Outputs of the platform's response; only newer platforms name the plan for a finalize."""
 
 
 FINALIZED: Final[dict[str, dict[str, JsonValue]]] = {

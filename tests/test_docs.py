@@ -109,3 +109,55 @@ def test_a_lost_path_and_a_lost_heading_are_noticed(tmp_path: Path) -> None:
     page.write_text("# The `ir` of a flow, `x=`\n", "utf-8")
     assert headings_of(page) == {"the-ir-of-a-flow-x"}
     assert find_imports("from cinatra_sdk.x import y\n") == [("cinatra_sdk.x", "y")]
+
+
+# ------------------------------------------------------------------ docstrings of folders
+
+FOLDERS = sorted(
+    path.parent for package in ("oas_compiler", "cinatra_sdk", "graphs") for path in (ROOT / package).rglob("__init__.py")
+)  # fmt: skip
+REST = "all others "
+"""At the head of a line: the modules that are named nowhere else, together."""
+
+
+def describe_folder(folder: Path) -> str:
+    tree = ast.parse((folder / "__init__.py").read_text(encoding="utf-8"))
+    return ast.get_docstring(tree) or ""
+
+
+def find_lies(text: str, folder: Path) -> list[str]:
+    """The modules and folders that the docstring names and the folder lacks, then the reverse."""
+    names = set(re.findall(r"(?<![\w/`*])\w+(?:\.py|/)(?=[\s,;:.)`]|$)", text))
+    lost = {name for name in names if not (folder / name).exists() and not is_folder(name)}
+    lost |= {path for path in re.findall(r"[\w/]+/\w+\.py", text) if not is_there(path)}
+    entries = [line for line in text.splitlines() if re.match(r"\s*\w+\.py\s", line)]
+    if len(entries) < 2 or any(line.strip().startswith(REST) for line in text.splitlines()):
+        return sorted(lost)
+    here = {path.name for path in folder.glob("*.py")} - {"__init__.py"}
+    here |= {f"{path.parent.name}/" for path in folder.glob("*/__init__.py")}
+    return sorted(lost) + sorted(here - names)
+
+
+def is_folder(name: str) -> bool:
+    """Whether the name is one of a package's own folders: `kinds/`."""
+    return name.endswith("/") and any((ROOT / room / name).is_dir() for room in ROOMS)
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=name_of)
+def test_the_docstring_of_a_folder_names_its_modules(folder: Path) -> None:
+    assert find_lies(describe_folder(folder), folder) == []
+
+
+@pytest.mark.parametrize("package", ["cinatra_sdk", "oas_compiler"])
+def test_the_docstring_of_a_package_names_its_folders(package: str) -> None:
+    words = set(re.findall(r"\w+", describe_folder(ROOT / package)))
+    assert set(importlib.import_module(package).FLOORS) <= words
+
+
+def test_a_module_that_is_named_wrongly_or_left_out_is_noticed(tmp_path: Path) -> None:
+    for name in ("a.py", "b.py", "c.py"):
+        (tmp_path / name).touch()
+    assert find_lies("Words.\n\na.py   one;  b.py  two\nc.py   three", tmp_path) == []
+    assert find_lies("Words.\n\na.py   one\nb.py   two", tmp_path) == ["c.py"]
+    assert find_lies("Words.\n\na.py   one\nall others  more\nb.py   two", tmp_path) == []
+    assert find_lies("Words, with d.py and e/.", tmp_path) == ["d.py", "e/"]

@@ -25,7 +25,7 @@ from typing import Any
 from langgraph.runtime import get_runtime
 from pydantic import JsonValue
 
-from cinatra_sdk.blocks.step import NodeRunnable, State, has_ended, node_of
+from cinatra_sdk.blocks.step import NodeRunnable, State, node_of
 from cinatra_sdk.engine.acting import does_not_act
 from cinatra_sdk.engine.runtime_context import DERIVED, HostContext, context_of
 from cinatra_sdk.engine.tasks import own_shape, require_own_graph, was_sent
@@ -33,7 +33,7 @@ from cinatra_sdk.errors import FlowChanged, InputInvalid, NodeFailed
 from cinatra_sdk.gates.gate import gate_id
 from cinatra_sdk.gates.hitl import Gate, Outcome
 from cinatra_sdk.governed.policy import parse_policy, require_entries
-from cinatra_sdk.governed.state import seal
+from cinatra_sdk.governed.state import has_ended, seal
 from cinatra_sdk.values.json_schema import first_problem
 from cinatra_sdk.values.json_values import check_value
 from cinatra_sdk.values.validation.references import load_schemas

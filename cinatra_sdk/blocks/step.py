@@ -22,7 +22,6 @@ from langchain_core.runnables import Runnable, RunnableLambda
 from langgraph.runtime import get_runtime
 from pydantic import JsonValue
 
-from cinatra_sdk.contract import TERMINAL
 from cinatra_sdk.engine.acting import arequire_effects, require_effects, seen_update
 from cinatra_sdk.engine.lineage import Effects, require_known
 from cinatra_sdk.engine.runtime_context import HostContext, context_of
@@ -31,7 +30,7 @@ from cinatra_sdk.engine.visits import visit_of, visited
 from cinatra_sdk.errors import FlowError, NodeFailed
 from cinatra_sdk.gates.gate import label
 from cinatra_sdk.governed.secrets import clean_error, cut_out
-from cinatra_sdk.governed.state import AUTHORITATIVE, seal
+from cinatra_sdk.governed.state import AUTHORITATIVE, has_ended, seal
 from cinatra_sdk.platform.outputs import declared_outputs
 from cinatra_sdk.platform.protocol import DeclaredOutput, Platform, PlatformCall, PlatformError
 from cinatra_sdk.templates.rendering import TemplateError
@@ -43,7 +42,10 @@ NodeRunnable: TypeAlias = Runnable[Any, Any]
 
 
 class StateKeyMissing(NodeFailed, ValueError):
-    """The state lacks a key that the host's part of the graph writes (seed 003: a `ValueError`)."""
+    """The state lacks a key that the host's part of the graph writes.
+
+    A `ValueError` too, as Cinatra's agent development guide asks.
+    """
 
     code = "state_key_missing"
 
@@ -124,11 +126,6 @@ class Step:
 
     def failed(self, message: str, *, hint: str = "") -> NodeFailed:
         return NodeFailed(f"node '{self.node}': {message}", node=self.node, hint=hint)
-
-
-def has_ended(state: State) -> bool:
-    """Whether the run was rejected or is in a terminal status: then no node may act."""
-    return bool(state.get("rejected_at")) or state.get("status") in TERMINAL
 
 
 def template_values(state: State, *, after: str = "") -> dict[str, Any]:

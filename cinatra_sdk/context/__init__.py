@@ -14,7 +14,7 @@
 All modules are pure.  `cinatra_sdk.store.artifacts` holds the rows and the audit, and
 `cinatra_sdk.host` uses these modules to answer a flow's calls.
 
-Source: seed 000 (Agent Context Slots) and Cinatra's contracts, section 6.
+Source: Cinatra's guide to context slots ("Agent Context Slots").
 """
 
 from __future__ import annotations

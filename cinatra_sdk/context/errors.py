@@ -3,7 +3,7 @@
     ContextError("slot_missing", 'the agent declares no slot "voice"')    .status 404  .code slot_missing
     .body()  ->  {"error": "slot_missing", "message": "the agent declares no slot …"}
 
-Source of codes and statuses: Cinatra's contracts, section 5 (context-resolve, context-finalize).
+Source of codes and statuses: Cinatra's platform, routes context-resolve and context-finalize.
 """
 
 from __future__ import annotations

@@ -6,8 +6,9 @@
 
 Order: project, user, team, organization, workspace; ties by artifact id.  Then the mode.
 `maxItems` limits the choice and not the offer: a person who only saw the narrowest refs could never
-choose a broader one (seed 000: "enforced at SELECTION time").  For an autonomous slot it limits the
-preselected refs.  `minItems` is enforced when a selection is finalized.
+choose a broader one (Cinatra's guide to context slots: "enforced at SELECTION time").  For an
+autonomous slot it limits the preselected refs.  `minItems` is enforced when a selection is
+finalized.
 """
 
 from __future__ import annotations
@@ -116,7 +117,7 @@ class ContextResolution:
         return meta
 
     def wire(self) -> dict[str, JsonValue]:
-        """The body of the platform's answer."""
+        """The body of the platform's response."""
         return {
             "candidates": [dict(ref.wire()) for ref in self.candidates],
             "slotMeta": self.slot_meta,

@@ -11,7 +11,7 @@ into the gate's payload, its `check` refuses a choice that the platform would re
 A wrong answer is refused here, while the gate is still open; the platform checks the same rules
 again when the selection is finalized, against its own candidates.
 
-Source: seed 000, ContextSelector HITL renderer; Cinatra's contracts, section 6.
+Source: Cinatra's guide to context slots, "ContextSelector HITL renderer".
 """
 
 from __future__ import annotations

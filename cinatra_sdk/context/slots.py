@@ -38,7 +38,7 @@ class AgentContextSlot(BaseModel):
     max_items: int | None = Field(default=None, alias="maxItems", ge=1)
     """`None`: no bound."""
     readable_only: bool = Field(default=False, alias="readableOnly")
-    """Shown as a badge; the candidates are not filtered by it (deferred in the seed)."""
+    """Shown as a badge; the candidates are not filtered by it (deferred in Cinatra's guide)."""
 
     @model_validator(mode="after")
     def _check_item_bounds(self) -> AgentContextSlot:

@@ -20,7 +20,7 @@ from langgraph.pregel import Pregel
 
 from cinatra_sdk.engine.lineage import (
     Effects,
-    Place,
+    ThreadPlace,
     arequire_line,
     place_of,
     refuse_copy,
@@ -110,7 +110,7 @@ def allows_forks(runtime: Any, effects: Effects) -> bool:
 
 def _place_to_check(
     state: Mapping[str, Any], runtime: Any, node: str, effects: Effects
-) -> Place | None:
+) -> ThreadPlace | None:
     """Where the node stands; None where it may act in every place."""
     if allows_forks(runtime, effects):
         return None

@@ -1,8 +1,9 @@
 """Ids of a thread's checkpoints and of their parents, the newest first, without their values.
 
-In: a checkpointer, a thread and a namespace of it.  Out: a page of `Link`s.
+In: a checkpointer, a thread and a namespace of it.  Out: a page of `CheckpointLink`s.
 
-    read_links(saver, "t1", "", before="", limit=2)  ->  [Link("1f0b…", "1f0a…"), Link("1f0a…", "")]
+    read_links(saver, "t1", "", before="", limit=2)
+        ->  [CheckpointLink("1f0b…", "1f0a…"), CheckpointLink("1f0a…", "")]
 
 `saver.list` decodes every value of every checkpoint that it lists, which can cost more than the
 step that asks.  For LangGraph's own savers only the ids are read: from memory, or by one short
@@ -22,7 +23,7 @@ from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
 from langgraph.checkpoint.memory import InMemorySaver
 
 
-class Link(NamedTuple):
+class CheckpointLink(NamedTuple):
     """One checkpoint."""
 
     id: str
@@ -42,7 +43,7 @@ def config_of(thread: str, namespace: str | None = None, checkpoint: str = "") -
 
 def read_links(
     saver: BaseCheckpointSaver[Any], thread: str, namespace: str, *, before: str = "", limit: int
-) -> list[Link]:
+) -> list[CheckpointLink]:
     """At most `limit` checkpoints with ids below `before`; empty: from the newest on."""
     known = _recognize_saver(saver)
     if known == "memory":
@@ -57,7 +58,7 @@ def read_links(
 
 async def aread_links(
     saver: BaseCheckpointSaver[Any], thread: str, namespace: str, *, before: str = "", limit: int
-) -> list[Link]:
+) -> list[CheckpointLink]:
     """As `read_links`, for an event loop."""
     known = _recognize_saver(saver)
     if known == "memory":
@@ -137,7 +138,7 @@ def _known_class(own: type) -> Known:
 
 def _links_in_memory(
     saver: Any, thread: str, namespace: str, before: str, limit: int
-) -> list[Link]:
+) -> list[CheckpointLink]:
     kept = saver.storage.get(thread, {}).get(namespace, {})
     ids = sorted(kept)  # a copy: another task may be writing
     if before:
@@ -146,7 +147,7 @@ def _links_in_memory(
     for own in ids[: -limit - 1 : -1]:
         entry = kept.get(own)
         if entry is not None:
-            found.append(Link(own, entry[2] or ""))
+            found.append(CheckpointLink(own, entry[2] or ""))
     return found
 
 
@@ -201,16 +202,16 @@ def _runs_in(loop: asyncio.AbstractEventLoop) -> bool:
         return False
 
 
-def _link_of(row: dict[str, Any]) -> Link:
-    return Link(row["checkpoint_id"], row["parent_checkpoint_id"] or "")
+def _link_of(row: dict[str, Any]) -> CheckpointLink:
+    return CheckpointLink(row["checkpoint_id"], row["parent_checkpoint_id"] or "")
 
 
 # ------------------------------------------------------------------ any other saver
 
 
-def _read_tuple_link(kept: CheckpointTuple) -> Link:
+def _read_tuple_link(kept: CheckpointTuple) -> CheckpointLink:
     parent = (kept.parent_config or {}).get("configurable") or {}
-    return Link(kept.checkpoint["id"], parent.get("checkpoint_id") or "")
+    return CheckpointLink(kept.checkpoint["id"], parent.get("checkpoint_id") or "")
 
 
 def _read_namespace(kept: CheckpointTuple) -> str:

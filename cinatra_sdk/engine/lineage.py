@@ -28,7 +28,7 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
-from cinatra_sdk.engine.checkpoint_ids import Link, aread_links, read_links
+from cinatra_sdk.engine.checkpoint_ids import CheckpointLink, aread_links, read_links
 from cinatra_sdk.engine.id_clock import seconds_behind
 from cinatra_sdk.engine.tasks import is_in_a_graph, unsupported
 from cinatra_sdk.errors import ForkRefused
@@ -51,7 +51,7 @@ trouble, and a thread of the host must not wait for it.
 """
 
 
-class Place(NamedTuple):
+class ThreadPlace(NamedTuple):
     """The place of a running node in its thread."""
 
     saver: BaseCheckpointSaver[Any]
@@ -63,10 +63,10 @@ class Place(NamedTuple):
     is_kept: bool = True
     """False with durability "exit": then no checkpoint is stored before the graph stops."""
 
-    def page(self, before: str, size: int) -> list[Link]:
+    def page(self, before: str, size: int) -> list[CheckpointLink]:
         return read_links(self.saver, self.thread, self.namespace, before=before, limit=size)
 
-    async def apage(self, before: str, size: int) -> list[Link]:
+    async def apage(self, before: str, size: int) -> list[CheckpointLink]:
         return await aread_links(self.saver, self.thread, self.namespace, before=before, limit=size)
 
 
@@ -76,7 +76,7 @@ def require_known(effects: object) -> None:
         raise ValueError(f'effects is "line" or "forks", not {effects!r}')
 
 
-def place_of(config: RunnableConfig, execution: Any) -> Place | None:
+def place_of(config: RunnableConfig, execution: Any) -> ThreadPlace | None:
     """The place of the node that runs with `config`; None where no checkpoint is kept.
 
     execution: the runtime's `execution_info`.
@@ -93,7 +93,7 @@ def place_of(config: RunnableConfig, execution: Any) -> Place | None:
         or not isinstance(saver, BaseCheckpointSaver)
     ):
         return None
-    return Place(
+    return ThreadPlace(
         saver=saver,
         thread=str(execution.thread_id),
         namespace=execution.checkpoint_ns.rpartition("|")[0],
@@ -102,7 +102,7 @@ def place_of(config: RunnableConfig, execution: Any) -> Place | None:
     )
 
 
-def require_line(place: Place, *, since: str, node: str) -> str:
+def require_line(place: ThreadPlace, *, since: str, node: str) -> str:
     """The checkpoint's id, to be given as `since` the next time.
 
     since: the result of an earlier check of this thread; empty without an earlier check.
@@ -118,7 +118,7 @@ def require_line(place: Place, *, since: str, node: str) -> str:
     return _require_own_line(place, walk, node)
 
 
-async def arequire_line(place: Place, *, since: str, node: str) -> str:
+async def arequire_line(place: ThreadPlace, *, since: str, node: str) -> str:
     """As `require_line`, for an event loop."""
     refuse_behind(place, node)
     walk = await _awalk_lineage(place, since)
@@ -130,7 +130,7 @@ async def arequire_line(place: Place, *, since: str, node: str) -> str:
     return _require_own_line(place, walk, node)
 
 
-def refuse_copy(identity: dict[str, Any], place: Place | None, node: str) -> None:
+def refuse_copy(identity: dict[str, Any], place: ThreadPlace | None, node: str) -> None:
     """Raise `ForkRefused` where the run was begun on another thread."""
     begun = identity.get("thread", "")
     if place is not None and begun and begun != place.thread:
@@ -141,7 +141,7 @@ def refuse_copy(identity: dict[str, Any], place: Place | None, node: str) -> Non
         )
 
 
-def refuse_behind(place: Place | None, node: str) -> None:
+def refuse_behind(place: ThreadPlace | None, node: str) -> None:
     """Raise `ForkRefused` where the writes of `node` would sort before the checkpoint that it runs
     on.
     """
@@ -160,28 +160,28 @@ _HINT: Final = (
 )
 
 
-def _walk_lineage(place: Place, since: str) -> _Walk:
+def _walk_lineage(place: ThreadPlace, since: str) -> _Walk:
     walk = _Walk(place.checkpoint, since)
     while walk.verdict == "open":
         walk.read(place.page(walk.before, walk.size))
     return walk
 
 
-async def _awalk_lineage(place: Place, since: str) -> _Walk:
+async def _awalk_lineage(place: ThreadPlace, since: str) -> _Walk:
     walk = _Walk(place.checkpoint, since)
     while walk.verdict == "open":
         walk.read(await place.apage(walk.before, walk.size))
     return walk
 
 
-def _list_retry_waits(place: Place, walk: _Walk) -> tuple[float, ...]:
+def _list_retry_waits(place: ThreadPlace, walk: _Walk) -> tuple[float, ...]:
     """Seconds to wait before each further read; empty where another read would give the same
     result.
     """
     return _WAITS if walk.verdict == "unsaved" and place.is_kept else ()
 
 
-def _require_own_line(place: Place, walk: _Walk, node: str) -> str:
+def _require_own_line(place: ThreadPlace, walk: _Walk, node: str) -> str:
     if walk.verdict == "line":
         return place.checkpoint
     if walk.verdict == "unsaved":
@@ -200,7 +200,7 @@ def _require_own_line(place: Place, walk: _Walk, node: str) -> str:
     )
 
 
-def _not_kept(place: Place, node: str) -> ForkRefused:
+def _not_kept(place: ThreadPlace, node: str) -> ForkRefused:
     if not place.is_kept:
         return ForkRefused(
             f"node '{node}' acts, and the checkpoint before it is not kept yet",
@@ -229,7 +229,7 @@ class _Walk:
         self.size = FIRST_PAGE if since else PAGE
         """Of the next page."""
 
-    def read(self, page: list[Link]) -> None:
+    def read(self, page: list[CheckpointLink]) -> None:
         """Process the next page."""
         for link in page:
             self._read_one(link)
@@ -246,7 +246,7 @@ class _Walk:
     def _is_cut_off(self) -> bool:
         return self._begun and bool(self._expected)
 
-    def _read_one(self, link: Link) -> None:
+    def _read_one(self, link: CheckpointLink) -> None:
         if not self._begun and not self._expected:
             self._expected = link.id  # no node: the newest checkpoint is checked
         if link.id == self._expected:

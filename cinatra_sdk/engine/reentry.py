@@ -20,14 +20,14 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import CheckpointMetadata, CheckpointTuple
 
 from cinatra_sdk.engine.checkpoint_ids import (
-    Link,
+    CheckpointLink,
     aread_links,
     aread_namespaces,
     config_of,
     read_links,
     read_namespaces,
 )
-from cinatra_sdk.engine.lineage import Place, arequire_line, require_line
+from cinatra_sdk.engine.lineage import ThreadPlace, arequire_line, require_line
 from cinatra_sdk.governed.state import MISSING, SEALED, unseal
 
 
@@ -35,7 +35,7 @@ from cinatra_sdk.governed.state import MISSING, SEALED, unseal
 class Visit:
     """One visit of a node with an inner graph, under the running task."""
 
-    place: Place
+    place: ThreadPlace
     """Place of the node itself."""
     own: str
     """Namespace of the inner graph under this task."""
@@ -71,7 +71,7 @@ async def arequire_line_inside(visit: Visit | None) -> None:
         await arequire_line(inside, since="", node=visit.node)
 
 
-def _locate_inner_graph(visit: Visit | None) -> Place | None:
+def _locate_inner_graph(visit: Visit | None) -> ThreadPlace | None:
     """The newest checkpoint of the inner graph; None where no check is needed."""
     if visit is None or visit.forks or not visit.asks:
         return None
@@ -132,7 +132,7 @@ async def ago_on_inside(visit: Visit | None) -> Mapping[str, Any] | None:
     return None
 
 
-def _find_previous_checkpoint(visit: Visit, newest: list[Link]) -> RunnableConfig | None:
+def _find_previous_checkpoint(visit: Visit, newest: list[CheckpointLink]) -> RunnableConfig | None:
     """The checkpoint before the one that the node runs on."""
     others = (link.id for link in newest if link.id != visit.place.checkpoint)
     own = next(others, None)
@@ -199,7 +199,7 @@ def _came_to(kept: CheckpointTuple) -> dict[str, Any]:
     return found
 
 
-def _build_place(visit: Visit, kept: CheckpointTuple) -> Place:
+def _build_place(visit: Visit, kept: CheckpointTuple) -> ThreadPlace:
     namespace = kept.config["configurable"]["checkpoint_ns"]
     return visit.place._replace(namespace=namespace, checkpoint=kept.checkpoint["id"])
 

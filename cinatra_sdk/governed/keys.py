@@ -1,9 +1,9 @@
 """Drops governed keys from answers, and names them in the log.
 
-In: an answer of a platform, a stub, a tool or a person.  Out: the answer without those keys.
+In: a response, the result of a tool, or the answer of a person.  Out: the value without those keys.
 
-    without_governed({"subject": "Hi", "approval_policy": {}}, where="the answer of node 'draft'")
-        -> {"subject": "Hi"}          log: R01_IGNORED: the answer of node 'draft' holds …
+    without_governed({"subject": "Hi", "approval_policy": {}}, where="the response to node 'draft'")
+        -> {"subject": "Hi"}          log: R01_IGNORED: the response to node 'draft' holds …
 
 Such keys could set nothing: no answer reaches a governed channel.  But a later reader, a screen, a
 child agent or a person, would believe that such a value came from the host.

@@ -3,9 +3,10 @@
 In: `{"steps": [{"stepNumber": 2, "riskClass": "read_only", "requiresApproval": true}, …]}`, or
 None where the host has no policy.  Out: an `ApprovalPolicy`, or `PolicyInvalid`.
 
-A well-formed policy without an entry for a step skips that step's gate (seed 003).  A malformed
-policy refuses to start: it never skips.  A run also refuses to start when a node of a send class
-stands behind a gate without an entry; `requiresApproval: false` is the only waiver.
+A well-formed policy without an entry for a step skips that step's gate, as Cinatra's agent
+development guide asks.  A malformed policy refuses to start: it never skips.  A run also refuses to
+start when a node of a send class stands behind a gate without an entry; `requiresApproval: false`
+is the only waiver.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Final, Self
 
 from langgraph.channels import LastValue
@@ -381,3 +381,8 @@ class GovernedState(TypedDict, total=False):
     """ISO 8601 time of the first rejection; no later node does anything once it is set."""
     status: Annotated[str, TerminalWins]
     """One of `Status`."""
+
+
+def has_ended(state: Mapping[str, Any]) -> bool:
+    """Whether the run was rejected or is in a terminal status: then no node may act."""
+    return bool(state.get("rejected_at")) or state.get("status") in TERMINAL

@@ -13,12 +13,12 @@
     context_file.py  artifacts and actor from a file, for `oasflow run --context`
 
 A flow sees no difference: `LocalPlatform` makes the same requests as `HttpPlatform`, and reads
-answers in the same way.
+responses in the same way.
 
     LocalPlatform(artifacts, registry, runs, beyond=SimulatedPlatform())
     uvicorn.run(local_app(artifacts, registry, runs, bridge_token=…))
 
-Source: Cinatra's contracts, sections 5 and 6.
+Source: the routes of Cinatra's platform; docs/context-slots.md describes them.
 """
 
 from __future__ import annotations

@@ -23,10 +23,10 @@ from pydantic import JsonValue
 from cinatra_sdk.context.errors import ContextError
 from cinatra_sdk.context.extensions import ExtensionRegistry
 from cinatra_sdk.errors import FlowError
-from cinatra_sdk.host.forwarding import Asker, forwarded
+from cinatra_sdk.host.forwarding import Caller, forwarded
 from cinatra_sdk.host.listed import (
     RESOLVE,
-    Route,
+    ForwardedRoute,
     is_local,
     matched,
     path_in,
@@ -150,7 +150,7 @@ def _forward_request(
     content: bytes | None,
     *,
     beyond: Platform,
-    listed: Iterable[Route],
+    listed: Iterable[ForwardedRoute],
     now: float,
 ) -> Reply:
     identity = check_caller(headers, routes.bridge_token, routes.verify_bearer)
@@ -162,7 +162,7 @@ def _forward_request(
         return _TOO_LARGE
     if _proves_twice(scope["headers"]):
         raise ContextError("invalid_body", "a header that proves who is calling comes twice")
-    asker = Asker(
+    asker = Caller(
         identity=identity,
         has_authority=identity is None and bool(routes.bridge_token),
         runs=routes.runs,

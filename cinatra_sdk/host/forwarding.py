@@ -26,7 +26,7 @@ from pydantic import JsonValue
 
 from cinatra_sdk.context.errors import ContextError
 from cinatra_sdk.host.bodies import read_json
-from cinatra_sdk.host.listed import Route
+from cinatra_sdk.host.listed import ForwardedRoute
 from cinatra_sdk.host.proof import (
     BearerIdentity,
     bearer_token,
@@ -59,7 +59,7 @@ _READ: Final = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asker:
+class Caller:
     """The caller over HTTP, and the authority of the call."""
 
     identity: BearerIdentity | None
@@ -74,12 +74,12 @@ class Asker:
 
 def forwarded(
     beyond: Platform,
-    route: Route,
+    route: ForwardedRoute,
     query: str,
     headers: Mapping[str, str],
     content: bytes,
     *,
-    asker: Asker,
+    asker: Caller,
     now: float,
 ) -> tuple[int, JsonValue]:
     """The answer of `beyond`: status and body.

@@ -36,7 +36,7 @@ MAX_FIELDS: Final = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Route:
+class ForwardedRoute:
     """One method and path that may be forwarded."""
 
     method: str
@@ -64,7 +64,7 @@ class Route:
         return dict(pairs)
 
 
-def read_routes(entries: Iterable[object]) -> tuple[Route, ...]:
+def read_routes(entries: Iterable[object]) -> tuple[ForwardedRoute, ...]:
     """Raises: `ValueError`, which names an entry of the wrong form, or one that a host may not
     list.
     """
@@ -73,7 +73,7 @@ def read_routes(entries: Iterable[object]) -> tuple[Route, ...]:
     return tuple(_parse_route(entry) for entry in entries)
 
 
-def _parse_route(entry: object) -> Route:
+def _parse_route(entry: object) -> ForwardedRoute:
     read = _ENTRY.fullmatch(entry) if isinstance(entry, str) else None
     if read is None:
         raise ValueError(f"{entry!r}: {_FORM}")
@@ -82,10 +82,10 @@ def _parse_route(entry: object) -> Route:
     if {".", ".."} & set(read["path"].split("/")):
         raise ValueError(f"{entry!r}: a path has no dot segments")
     names = (read["query"] or "").split("&") if read["query"] else []
-    return Route(method=read["method"], path=read["path"], query=frozenset(names))
+    return ForwardedRoute(method=read["method"], path=read["path"], query=frozenset(names))
 
 
-def matched(routes: Iterable[Route], method: str, path: str) -> Route | None:
+def matched(routes: Iterable[ForwardedRoute], method: str, path: str) -> ForwardedRoute | None:
     """The route with exactly this method and path; None where there is none."""
     return next((route for route in routes if (route.method, route.path) == (method, path)), None)
 

@@ -1,6 +1,6 @@
 """`LocalPlatform`: answers the calls of a flow in this process, without a network.
 
-In: a `PlatformCall`.  Out: the decoded answer of the local app; of `beyond` for other calls.
+In: a `PlatformCall`.  Out: the decoded response of the local app; of `beyond` for other calls.
 
     platform = LocalPlatform(artifacts, registry, runs, beyond=SimulatedPlatform())
     platform.call(… "{{CINATRA_BASE_URL}}/api/context-resolve" …)     the local app
@@ -36,7 +36,7 @@ from cinatra_sdk.platform.protocol import (
     PlatformRefused,
 )
 from cinatra_sdk.platform.request import Prepared, RequestRules, prepare
-from cinatra_sdk.platform.response import Answer, Decoded, judge
+from cinatra_sdk.platform.response import Decoded, Response, judge
 from cinatra_sdk.store.artifacts import ArtifactStore
 
 _ORIGIN = "http://localhost"
@@ -195,7 +195,7 @@ def answers(url: str) -> bool:
     return rest.startswith("/") and is_local(rest.partition("?")[0].partition("#")[0])
 
 
-def _exchange_in_process(app: Callable[..., Any], prepared: Prepared) -> Answer:
+def _exchange_in_process(app: Callable[..., Any], prepared: Prepared) -> Response:
     """One request to an app that answers on this thread, and the answer."""
     sent: list[Message] = []
 
@@ -207,7 +207,7 @@ def _exchange_in_process(app: Callable[..., Any], prepared: Prepared) -> Answer:
 
     _finish_coroutine(app(_build_asgi_scope(prepared), receive, send))
     start, *parts = sent
-    return Answer(
+    return Response(
         status=int(start["status"]),
         headers={name.decode(): value.decode() for name, value in start["headers"]},
         body=b"".join(part.get("body", b"") for part in parts),

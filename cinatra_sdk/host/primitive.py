@@ -6,7 +6,7 @@
 The registry supplies the installed extensions and the host supplies the actor: a caller can set
 neither.  Nothing is recorded: only a run that finalizes records a selection.
 
-Source: seed 000, context_resolve MCP primitive.
+Source: Cinatra's guide to context slots, "context_resolve MCP primitive".
 """
 
 from __future__ import annotations

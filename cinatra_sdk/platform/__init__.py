@@ -1,15 +1,19 @@
 """The seam to the outside: every HTTP call of a flow goes through one `Platform`.
 
-    protocol.py     a node's call (`PlatformCall`), and the errors of calls
-    request.py      a call -> the request that is sent            (pure)
-    origin.py       the addresses that may be called              (pure, but for the look-up)
-    http.py         `HttpPlatform`: the loop of sending and waiting
-    exchange.py     one request on the wire, one answer read within bounds
-    response.py     an answer -> a value, a wait or an error      (pure)
-    opaque.py       limits what is kept of answers that may contain credentials    (pure)
-    outputs.py      an answer -> the node's declared outputs      (pure)
-    simulated.py    `SimulatedPlatform`, the shipped double       with stubs.py
-    remaking.py     a stored description -> the rebuilt platform  with strangers.py
+    protocol.py       a node's call (`PlatformCall`), and the errors of calls
+    request.py        a call -> the request that is sent            (pure)
+    origin.py         the addresses that may be called              (pure, but for the look-up)
+    host_headers.py   headers that a host sets on calls to one origin
+    http.py           `HttpPlatform`: the loop of sending and waiting
+    exchange.py       one request on the wire, one response read within bounds
+    response.py       a response -> a value, a wait or an error     (pure)
+    opaque.py         limits what is kept of responses that may contain credentials    (pure)
+    outputs.py        a response -> the node's declared outputs     (pure)
+    unrecorded.py     keeps the HTTP client's records of calls out of a host's log
+    simulated.py      `SimulatedPlatform`, the shipped double;  stubs.py  responses that you write
+    nowhere.py        a platform that refuses every call
+    remaking.py       a stored description -> the rebuilt platform;  strangers.py  at a foreign address
+    own_settings.py   the addresses and secrets that this process lends to platforms
 
 Each name is imported on first use: a simulation starts without an HTTP library, and reading stored
 runs needs neither.
@@ -89,7 +93,7 @@ def platform_from(
     env:    the settings of this process.  `CINATRA_BASE_URL` is the only address that gets its
             secrets (`CINATRA_BRIDGE_TOKEN`, `CINATRA_CONTEXT_ATTEST_KEY`) and the tokens of a run;
             it is also the `base_url` of a description that names none.  `OASFLOW_ALLOW` limits
-            the other addresses.  `OASFLOW_OPAQUE` names the origins of whose answers no text is kept.
+            the other addresses.  `OASFLOW_OPAQUE` names the origins of whose responses no text is kept.
     record: the file to which this process appends simulated calls.
     allow:  further addresses that this process opens to the platform.
 

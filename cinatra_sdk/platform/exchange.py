@@ -1,7 +1,7 @@
 """One exchange over HTTP: the request for the wire, and the bounded reading of its response.
 
 In: a `Prepared` request and the addresses of its host.  Out: an `httpx2.Request`, then an
-`Answer` or a `Failure`.  The loop in `http.py` does the waiting, with and without `await`.
+`Response` or a `Failure`.  The loop in `http.py` does the waiting, with and without `await`.
 
     build_request(prepared, (93.184.215.14,), 0)
         -> POST https://93.184.215.14/x, Host: crm.example.com, TLS for crm.example.com
@@ -19,10 +19,10 @@ from cinatra_sdk.governed.secrets import redact
 from cinatra_sdk.platform.origin import Address, RefusalError, read_url
 from cinatra_sdk.platform.protocol import PlatformRefused
 from cinatra_sdk.platform.request import Prepared
-from cinatra_sdk.platform.response import Answer, Failure
+from cinatra_sdk.platform.response import Failure, Response
 
 CONNECT_SECONDS = 10.0
-"""Limit for connecting: shorter than the limit for a slow answer."""
+"""Limit for connecting: shorter than the limit for a slow response."""
 
 
 def checked(prepared: Prepared, addresses: Sequence[Address]) -> tuple[Address, ...]:
@@ -94,7 +94,7 @@ def _is_tls(error: BaseException | None) -> bool:
 
 
 @dataclass(slots=True, kw_only=True)
-class Reading:
+class ResponseReading:
     """Reads one response, within the bounds of size and time."""
 
     limit: int
@@ -127,7 +127,7 @@ class Reading:
             self.failure = Failure(kind="timeout")
         return self.failure is None
 
-    def outcome(self) -> Answer | Failure:
+    def outcome(self) -> Response | Failure:
         if self.failure is not None:
             return self.failure
-        return Answer(status=self.status, headers=self.headers, body=bytes(self.body))
+        return Response(status=self.status, headers=self.headers, body=bytes(self.body))

@@ -9,7 +9,7 @@ In: the host's `HttpPlatform(headers_for=…)`, and one call.  Out: the headers 
 
 A key is written as in `allow`; if several keys cover a call, the key with the longest path counts.
 Values stay in the host's process: no description, row or record holds them, and they are cut out of
-answers like the run's own secrets.
+responses like the run's own secrets.
 """
 
 from __future__ import annotations

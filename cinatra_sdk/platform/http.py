@@ -1,12 +1,12 @@
 """The platform over HTTP: every call of a flow to the outside, under the operator's rules.
 
-In: a `PlatformCall`.  Out: the decoded answer, or one of the errors of `protocol.py`.
+In: a `PlatformCall`.  Out: the decoded response, or one of the errors of `protocol.py`.
 
     platform = HttpPlatform("http://localhost:3000", allow=["https://crm.example.com/v1"])
     platform.call(PlatformCall(node="draft", …, url="{{CINATRA_BASE_URL}}/api/llm-bridge"))
         -> {"subject": "Hello", …}
 
-`request.py` builds requests and `response.py` interprets answers; both are pure.  This module is
+`request.py` builds requests and `response.py` interprets responses; both are pure.  This module is
 the loop around them, once with and once without `await`.
 """
 
@@ -28,7 +28,7 @@ import httpx2
 from pydantic import JsonValue
 
 from cinatra_sdk.governed.secret_forms import long_enough
-from cinatra_sdk.platform.exchange import Reading, build_request, checked, failure_of
+from cinatra_sdk.platform.exchange import ResponseReading, build_request, checked, failure_of
 from cinatra_sdk.platform.host_headers import HeadersFor, read_headers_for
 from cinatra_sdk.platform.opaque import Opaque, read_opaque
 from cinatra_sdk.platform.origin import (
@@ -41,7 +41,7 @@ from cinatra_sdk.platform.origin import (
 )
 from cinatra_sdk.platform.protocol import SECRET_NAMES, PlatformCall, PlatformRefused
 from cinatra_sdk.platform.request import Prepared, RequestRules, prepare
-from cinatra_sdk.platform.response import Answer, Decoded, Failure, Wait, judge
+from cinatra_sdk.platform.response import Decoded, Failure, Response, Wait, judge
 from cinatra_sdk.platform.unrecorded import unrecorded
 
 MAX_BYTES = 16 * 1024 * 1024
@@ -52,7 +52,7 @@ because they tell whether any byte was sent.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
+class MachineServices:
     """The services of the machine that the platform uses; tests replace them."""
 
     sleep: Callable[[float], None] = time.sleep
@@ -70,13 +70,13 @@ class HttpPlatform:
     and its whole body); `retries` counts the attempts after the first.  `retry_posts` repeats a
     POST or PATCH that carries an idempotency key: set it only when every receiver honours the key,
     else an effect may happen twice.  `opaque` names origins, written as in `allow`, of whose
-    answers no text is kept: see `cinatra_sdk.platform.opaque`. `headers_for` gives the host's own
+    responses no text is kept: see `cinatra_sdk.platform.opaque`. `headers_for` gives the host's own
     headers for single origins, such as credentials; they are never stored: see
     `cinatra_sdk.platform.host_headers`.  With `base_url` None there is no platform, and only
     origins in `allow` may be called.
 
     Raises: `ValueError` when `base_url` or an entry of `allow`, `opaque` or `headers_for` cannot be
-    read, and for a token that is too short to be found in an answer.
+    read, and for a token that is too short to be found in a response.
     """
 
     holds_proofs_back = True
@@ -101,7 +101,7 @@ class HttpPlatform:
         client: httpx2.Client | None = None,
         async_client: httpx2.AsyncClient | None = None,
         clock: Callable[[], float] = time.time,
-        surroundings: Surroundings | None = None,
+        surroundings: MachineServices | None = None,
     ) -> None:
         base = None if base_url is None else _parse_base_url(base_url)
         listed = tuple(_allow_entry(entry) for entry in allow)
@@ -122,7 +122,7 @@ class HttpPlatform:
         self._retries = retries
         self._max_bytes = max_bytes
         self._clock = clock
-        self._outside = surroundings or Surroundings()
+        self._outside = surroundings or MachineServices()
         self._injected = client
         self._injected_async = async_client
         self._own: httpx2.Client | None = None
@@ -190,14 +190,14 @@ class HttpPlatform:
         return prepare(self._rules, call, now=self._clock())
 
     def _judge_outcome(
-        self, prepared: Prepared, outcome: Answer | Failure, attempt: int
+        self, prepared: Prepared, outcome: Response | Failure, attempt: int
     ) -> Decoded | Wait:
         return judge(prepared, outcome, attempt=attempt, retries=self._retries, now=self._clock())
 
     def _compute_delay(self, wait: Wait) -> float:
         return wait.seconds if wait.exact else self._outside.jitter(wait.seconds)
 
-    def _send_request(self, prepared: Prepared, attempt: int) -> Answer | Failure:
+    def _send_request(self, prepared: Prepared, attempt: int) -> Response | Failure:
         client = self._ensure_client(prepared)
         addresses = self._resolve_addresses(prepared)
         if isinstance(addresses, Failure):
@@ -211,7 +211,7 @@ class HttpPlatform:
             return failure_of(error)
         return reading.outcome()
 
-    async def _asend_request(self, prepared: Prepared, attempt: int) -> Answer | Failure:
+    async def _asend_request(self, prepared: Prepared, attempt: int) -> Response | Failure:
         client = self._async_client(prepared)
         addresses = (
             await asyncio.to_thread(self._resolve_addresses, prepared) if prepared.guard else ()
@@ -242,9 +242,9 @@ class HttpPlatform:
         except (OSError, UnicodeError):
             return Failure(kind="name")
 
-    def _reading(self, prepared: Prepared) -> Reading:
+    def _reading(self, prepared: Prepared) -> ResponseReading:
         now = self._outside.monotonic
-        return Reading(limit=self._max_bytes, now=now, deadline=now() + prepared.timeout)
+        return ResponseReading(limit=self._max_bytes, now=now, deadline=now() + prepared.timeout)
 
     # ---------------------------------------------------------------------- clients
 
@@ -315,7 +315,9 @@ class HttpPlatform:
         await self.aclose()
 
 
-def _read_response(client: httpx2.Client, request: httpx2.Request, reading: Reading) -> None:
+def _read_response(
+    client: httpx2.Client, request: httpx2.Request, reading: ResponseReading
+) -> None:
     response = client.send(request, stream=True, auth=None, follow_redirects=False)
     try:
         if reading.begin(response):
@@ -327,7 +329,7 @@ def _read_response(client: httpx2.Client, request: httpx2.Request, reading: Read
 
 
 async def _aread_response(
-    client: httpx2.AsyncClient, request: httpx2.Request, reading: Reading
+    client: httpx2.AsyncClient, request: httpx2.Request, reading: ResponseReading
 ) -> None:
     response = await client.send(request, stream=True, auth=None, follow_redirects=False)
     try:

@@ -1,13 +1,13 @@
-"""Opaque answers, of which no text is kept: for origins that get credentials and may return them.
+"""Opaque responses, of which no text is kept: for origins that get credentials and may return them.
 
 A secret that comes back encoded, encrypted or in pieces cannot be found and cut out.  So a host may
-declare the answers of an origin opaque:
+declare the responses of an origin opaque:
 
     HttpPlatform(url, allow=["https://crm.example.com"], opaque={"https://crm.example.com": "plain"})
 
-    "status"   only the status of an answer is kept: outputs take their defaults
+    "status"   only the status of a response is kept: outputs take their defaults
     "plain"    declared outputs that cannot hold a text: booleans, null, numbers, and the words that
-               the output's own schema lists (`enum`, `const`); an answer with any other is refused
+               the output's own schema lists (`enum`, `const`); a response with any other is refused
 
 At both levels an error keeps its status but neither its text nor its code.
 """
@@ -75,7 +75,7 @@ def level_of(marked: Marked, target: Target) -> Opaque | None:
 
 
 def kept_of(value: JsonValue, outputs: Sequence[DeclaredOutput]) -> dict[str, JsonValue] | str:
-    """The declared outputs of a "plain" answer, or the title of an output that could hold a
+    """The declared outputs of a "plain" response, or the title of an output that could hold a
     text.
     """
     if not isinstance(value, dict):

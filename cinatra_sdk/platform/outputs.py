@@ -1,10 +1,10 @@
-"""The declared outputs of a node, taken from an answer and checked.
+"""The declared outputs of a node, taken from a response and checked.
 
-In: the call with its `DeclaredOutput`s, and the decoded answer.  Out: title → value, or
-`PlatformOutputError`, which names the node, the output and the kind of the answer.
+In: the call with its `DeclaredOutput`s, and the decoded response.  Out: title → value, or
+`PlatformOutputError`, which names the node, the output and the kind of the response.
 
     outputs  subject: string, score: integer (has a default)
-    answer   {"subject": "Hello", "score": null, "debug": 1}
+    response   {"subject": "Hello", "score": null, "debug": 1}
     result   {"subject": "Hello"}          # score: the caller puts the default in
 
 Source of the rule: Cinatra's requirement 20 (a missing output is an error that names node and
@@ -26,7 +26,7 @@ from cinatra_sdk.values.validation.checker import SchemaBroken, checker_of, text
 from cinatra_sdk.values.work import TooMuchWork
 
 WHOLE_BODY = frozenset({"output", "response"})
-"""A single output of this name may stand for an answer that is not an object."""
+"""A single output of this name may stand for a response that is not an object."""
 _SHOWN_KEYS = 10
 _SHOWN_PARTS = 64
 
@@ -37,20 +37,20 @@ def declared_outputs(call: PlatformCall, body: JsonValue) -> dict[str, JsonValue
     Governed keys are dropped wherever they stand, and named in the log.
     Raises: `PlatformOutputError`.
     """
-    body = without_governed(body, where=f'the answer of node "{call.node}"')
-    answer = _as_object(call, body)
+    body = without_governed(body, where=f'the response to node "{call.node}"')
+    response = _as_object(call, body)
     return {
-        output.title: answer[output.title]
+        output.title: response[output.title]
         for output in call.outputs
-        if _has_valid_output(call, output, answer)
+        if _has_valid_output(call, output, response)
     }
 
 
 def _as_object(call: PlatformCall, body: JsonValue) -> Mapping[str, JsonValue]:
-    """The answer as an object.
+    """The response as an object.
 
-    In Agent Spec a node without declared outputs has one output, `response`: the whole answer,
-    unless the answer has a key of that name.
+    In Agent Spec a node without declared outputs has one output, `response`: the whole response,
+    unless the response has a key of that name.
     """
     single = call.outputs[0].title if len(call.outputs) == 1 else ""
     if isinstance(body, dict):
@@ -63,20 +63,21 @@ def _as_object(call: PlatformCall, body: JsonValue) -> Mapping[str, JsonValue]:
     if single in WHOLE_BODY:
         return {single: body}
     raise _build_output_error(
-        call, f"the answer must be an object with its outputs, got {type_name(body)}"
+        call, f"the response must be an object with its outputs, got {type_name(body)}"
     )
 
 
 def _has_valid_output(
-    call: PlatformCall, output: DeclaredOutput, answer: Mapping[str, JsonValue]
+    call: PlatformCall, output: DeclaredOutput, response: Mapping[str, JsonValue]
 ) -> bool:
-    if output.title not in answer:
+    if output.title not in response:
         if output.has_default:
             return False
         raise _build_output_error(
-            call, f'the answer lacks the output "{output.title}"; {_describe_answer_keys(answer)}'
+            call,
+            f'the response lacks the output "{output.title}"; {_describe_response_keys(response)}',
         )
-    value = answer[output.title]
+    value = response[output.title]
     problem = _find_output_problem(call, output, value)
     if problem and value is None and output.has_default:
         return False
@@ -85,11 +86,11 @@ def _has_valid_output(
     return True
 
 
-def _describe_answer_keys(answer: Mapping[str, JsonValue]) -> str:
-    if not answer:
+def _describe_response_keys(response: Mapping[str, JsonValue]) -> str:
+    if not response:
         return "it is empty"
-    shown = ", ".join(f'"{key[:60]}"' for key in list(answer)[:_SHOWN_KEYS])
-    more = len(answer) - _SHOWN_KEYS
+    shown = ", ".join(f'"{key[:60]}"' for key in list(response)[:_SHOWN_KEYS])
+    more = len(response) - _SHOWN_KEYS
     return f"it has {shown}" + (f" and {more} more" if more > 0 else "")
 
 

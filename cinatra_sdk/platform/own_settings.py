@@ -44,7 +44,7 @@ class OwnSettings:
     allow: tuple[str, ...] | None = None
     """Other addresses that runs may call; None where there is no such setting."""
     opaque: Mapping[str, Opaque] = field(default_factory=dict)
-    """Addresses of whose answers no text is kept, in addition to those of a description."""
+    """Addresses of whose responses no text is kept, in addition to those of a description."""
     bridge_token: str = field(default="", repr=False)
     attestation_key: str = field(default="", repr=False)
     record: str | None = None

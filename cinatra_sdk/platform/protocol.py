@@ -3,9 +3,9 @@
 Error tree
     PlatformError(Exception)        node, url, status, code; never a credential
         PlatformRefused             the call was not made: the url is not allowed, or unresolved
-        PlatformUnreachable         no answer: connection, TLS, timeout
-        PlatformResponseError       the platform answered with an error status
-        PlatformOutputError         the answer lacks a declared output, or one has the wrong type
+        PlatformUnreachable         no response: connection, TLS, timeout
+        PlatformResponseError       a response with an error status
+        PlatformOutputError         the response lacks a declared output, or one has the wrong type
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Credentials:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Written:
+class ShownCall:
     """A call as it may be shown: `{{CRM_TOKEN}}` in place of its value."""
 
     url: str
@@ -71,7 +71,7 @@ class PlatformCall:
     query: Mapping[str, str] = field(default_factory=dict)
     body: JsonValue = None
     """Typed JSON; `None` sends no body."""
-    written: Written | None = field(default=None, compare=False)
+    written: ShownCall | None = field(default=None, compare=False)
     """The call with names of placeholders in place of their values; shown and recorded."""
     placeholders: tuple[str, ...] = field(default=(), repr=False, compare=False)
     """Values of the host's placeholders (`env=`): secrets of the run, like its credentials."""
@@ -110,7 +110,7 @@ class PlatformCall:
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """Secrets that are cut out of answers and errors."""
+        """Secrets that are cut out of responses and errors."""
         return (self.credentials.run_token, self.credentials.bearer_token, *self.placeholders)
 
     def __repr__(self) -> str:
@@ -196,18 +196,18 @@ class PlatformRefused(PlatformError):
 
 
 class PlatformUnreachable(PlatformError):
-    """There was no answer: connection, TLS or timeout."""
+    """There was no response: connection, TLS or timeout."""
 
     code = "platform_unreachable"
 
 
 class PlatformResponseError(PlatformError):
-    """The platform answered with an error status."""
+    """The response has an error status."""
 
     code = "platform_response"
 
 
 class PlatformOutputError(PlatformError):
-    """The answer lacks an output that the node declares, or one has the wrong type."""
+    """The response lacks an output that the node declares, or one has the wrong type."""
 
     code = "platform_output"

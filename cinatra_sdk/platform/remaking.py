@@ -14,7 +14,7 @@ this process would:
 * where the process names none, the run's own address is called without any credential, and only
   where it is public or on this machine (`strangers.py`);
 * an address that only the description names gets no value that the process lends (`unnamed`);
-* no text is kept of answers from origins that the process or the description calls opaque.
+* no text is kept of responses from origins that the process or the description calls opaque.
 """
 
 from __future__ import annotations

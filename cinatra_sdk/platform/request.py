@@ -68,7 +68,7 @@ class RequestRules:
     timeout: float = 120.0
     retry_posts: bool = False
     opaque: Marked = ()
-    """Origins of whose answers no text is kept."""
+    """Origins of whose responses no text is kept."""
     host_headers: tuple[HostHeaders, ...] = ()
     """The host's headers for single origins."""
     bridge_token: str = field(default="", repr=False)
@@ -93,10 +93,10 @@ class Prepared:
     """The allow entry under which addresses are checked; `None` for the platform's own origin."""
     query: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     opaque: Opaque | None = None
-    """The opaque level of the answer; `None` keeps the whole answer."""
+    """The opaque level of the response; `None` keeps the whole response."""
     outputs: tuple[DeclaredOutput, ...] = field(default=(), repr=False)
     secrets: tuple[str, ...] = field(default=(), repr=False)
-    """Secrets that are cut out of answers and errors."""
+    """Secrets that are cut out of responses and errors."""
 
 
 def prepare(rules: RequestRules, call: PlatformCall, *, now: float) -> Prepared:
@@ -210,7 +210,7 @@ def _build_headers(
             raise RefusalError(f'the host sets the header "{name}" there: leave it out of the flow')
         headers[name] = value
     headers.update(given)
-    # The size of an answer is limited while it is read, so it must not arrive compressed.
+    # The size of a response is limited while it is read, so it must not arrive compressed.
     headers["accept-encoding"] = IDENTITY
     if call.idempotency_key and call.method.upper() not in SAFE_METHODS:
         headers["idempotency-key"] = call.idempotency_key

@@ -1,6 +1,6 @@
-"""The meaning of an answer: a pure function from status, headers and bytes to a value or an error.
+"""The meaning of a response: a pure function from status, headers and bytes to a value or an error.
 
-In: the response to a request (an `Answer`), or the reason for its absence (a `Failure`).
+In: the response to a request (a `Response`), or the reason for its absence (a `Failure`).
 Out: the decoded JSON, a `Wait` before the next attempt, or a `PlatformError`.
 
     200 {"title": "T"}                             -> {"title": "T"}
@@ -8,7 +8,7 @@ Out: the decoded JSON, a `Wait` before the next attempt, or a `PlatformError`.
     503 {"error": "NO_LLM_PROVIDER", "message": …} -> PlatformResponseError(code="NO_LLM_PROVIDER")
 
 An error's text holds the node, the url without its query, the status and the platform's own
-code and one-line message; never a header, a request body or the rest of the answer.
+code and one-line message; never a header, a request body or the rest of the response.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _CODE = re.compile(r"[A-Za-z][A-Za-z0-9_.:-]{0,63}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class Response:
     """One whole response."""
 
     status: int
@@ -81,7 +81,7 @@ class Wait:
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """The answer's value."""
+    """The response's value."""
 
     value: JsonValue
 
@@ -90,14 +90,14 @@ _FAILURES = {
     "connect": "there is no connection",
     "name": "the host name cannot be resolved",
     "tls": "TLS failed: the certificate or the protocol was refused",
-    "timeout": "there was no whole answer in time",
-    "broken": "the connection broke before the whole answer was there",
-    "protocol": "the answer breaks the HTTP protocol",
+    "timeout": "there was no whole response in time",
+    "broken": "the connection broke before the whole response was there",
+    "protocol": "the response breaks the HTTP protocol",
 }
 
 
 def judge(
-    prepared: Prepared, outcome: Answer | Failure, *, attempt: int, retries: int, now: float
+    prepared: Prepared, outcome: Response | Failure, *, attempt: int, retries: int, now: float
 ) -> Decoded | Wait:
     """The next action after `outcome` of attempt number `attempt` (0 is the first).
 
@@ -115,7 +115,7 @@ def judge(
 
 
 def _plan_retry(
-    prepared: Prepared, outcome: Answer | Failure, *, attempt: int, now: float
+    prepared: Prepared, outcome: Response | Failure, *, attempt: int, now: float
 ) -> Wait | None:
     backoff = Wait(min(LONGEST_WAIT, FIRST_WAIT * 2**attempt))
     if isinstance(outcome, Failure):
@@ -143,19 +143,19 @@ def _retry_after(text: str, *, now: float) -> float | None:
 # --------------------------------------------------------------------------- success
 
 
-def decode(prepared: Prepared, answer: Answer) -> JsonValue:
+def decode(prepared: Prepared, response: Response) -> JsonValue:
     """The body as JSON that can be stored; a text/plain body that is no JSON as a string.
 
     An empty body is `None`.
     """
-    if not answer.body.strip() or prepared.opaque == "status":
+    if not response.body.strip() or prepared.opaque == "status":
         return None
-    value = _parse_answer_body(prepared, answer)
+    value = _parse_response_body(prepared, response)
     if prepared.opaque == "plain":
-        value = _reduce_opaque_answer(prepared, answer, value)
+        value = _reduce_opaque_response(prepared, response, value)
     refused = ""
     try:
-        check_value(value, where=f'node "{prepared.node}": the answer of {prepared.shown_url}')
+        check_value(value, where=f'node "{prepared.node}": the response of {prepared.shown_url}')
     except ValueRefused as error:
         refused = str(error)
     if refused:
@@ -163,48 +163,48 @@ def decode(prepared: Prepared, answer: Answer) -> JsonValue:
             safe_line(refused, prepared.secrets),
             node=prepared.node,
             url=prepared.shown_url,
-            status=answer.status,
+            status=response.status,
         )
     return cut_out(value, prepared.secrets) if prepared.secrets else value
 
 
-def _parse_answer_body(prepared: Prepared, answer: Answer) -> JsonValue:
+def _parse_response_body(prepared: Prepared, response: Response) -> JsonValue:
     text, problem = "", "is not JSON"
     try:
-        text = answer.body.decode("utf-8-sig")
+        text = response.body.decode("utf-8-sig")
         value: JsonValue = json.loads(text, parse_constant=_refuse_constant)
     except UnicodeDecodeError:
         problem = "is not UTF-8"
     except RecursionError:
         problem = "is nested too deeply"
     except ValueError:
-        media = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
+        media = response.headers.get("content-type", "").partition(";")[0].strip().lower()
         if media == "text/plain":
             return text
     else:
         return value
     # Raised here, not in a handler: the caught errors hold the whole body.
     raise PlatformResponseError(
-        f'node "{prepared.node}": the answer of {prepared.shown_url} {problem}',
+        f'node "{prepared.node}": the response of {prepared.shown_url} {problem}',
         node=prepared.node,
         url=prepared.shown_url,
-        status=answer.status,
+        status=response.status,
         code="answer_unreadable",
     )
 
 
-def _reduce_opaque_answer(prepared: Prepared, answer: Answer, value: JsonValue) -> JsonValue:
-    """The part of an opaque answer that may be kept."""
+def _reduce_opaque_response(prepared: Prepared, response: Response, value: JsonValue) -> JsonValue:
+    """The part of an opaque response that may be kept."""
     kept = kept_of(value, prepared.outputs)
     if not isinstance(kept, str):
         return kept
     raise PlatformOutputError(
-        f'node "{prepared.node}": the output "{kept}" could hold a text, and answers of '
+        f'node "{prepared.node}": the output "{kept}" could hold a text, and responses of '
         f"{prepared.shown_url} are opaque: it may be a boolean, a number, null, or a word that "
         "its schema lists",
         node=prepared.node,
         url=prepared.shown_url,
-        status=answer.status,
+        status=response.status,
         code="answer_opaque",
     )
 
@@ -219,27 +219,27 @@ def _refuse_constant(name: str) -> NoReturn:
 def _raise_failure(prepared: Prepared, failure: Failure) -> NoReturn:
     if failure.kind == "too_large":
         raise PlatformResponseError(
-            f'node "{prepared.node}": the answer of {prepared.shown_url} is larger than allowed',
+            f'node "{prepared.node}": the response of {prepared.shown_url} is larger than allowed',
             node=prepared.node,
             url=prepared.shown_url,
             code="answer_too_large",
         )
     raise PlatformUnreachable(
-        f'node "{prepared.node}": no answer from {prepared.shown_url}: {_FAILURES[failure.kind]}',
+        f'node "{prepared.node}": no response from {prepared.shown_url}: {_FAILURES[failure.kind]}',
         node=prepared.node,
         url=prepared.shown_url,
     )
 
 
-def _status_error(prepared: Prepared, answer: Answer) -> PlatformResponseError:
+def _status_error(prepared: Prepared, response: Response) -> PlatformResponseError:
     # An opaque origin's code and message are dropped: both may repeat what was sent.
-    code, message = ("", "") if prepared.opaque else platform_error(answer.body)
-    if 300 <= answer.status < 400:
+    code, message = ("", "") if prepared.opaque else platform_error(response.body)
+    if 300 <= response.status < 400:
         code, message = "redirect", "redirects are never followed; name the final url in the flow"
     return response_error(
         node=prepared.node,
         url=prepared.shown_url,
-        status=answer.status,
+        status=response.status,
         code=safe_line(code, prepared.secrets),
         message=safe_line(message, prepared.secrets),
     )
@@ -248,7 +248,7 @@ def _status_error(prepared: Prepared, answer: Answer) -> PlatformResponseError:
 def response_error(
     *, node: str, url: str, status: int, code: str, message: str
 ) -> PlatformResponseError:
-    """The error of an answer with an error status, with the platform's own code and sentence."""
+    """The error of a response with an error status, with the platform's own code and sentence."""
     sentence = one_line(message)
     if status == 503 and code in _SHOWN_AS_RUN_ERROR and sentence:
         text = f'{sentence} (node "{node}", {status} {code})'
@@ -288,7 +288,7 @@ def one_line(text: str) -> str:
 def safe_line(text: str, secrets: Sequence[str]) -> str:
     """As `one_line`, without the `secrets` and without well-known shapes of secrets.
 
-    Text of an answer reaches an error through this function only.
+    Text of a response reaches an error through this function only.
     """
     longest = forms_of(tuple(secrets)).longest
     # An error body may hold megabytes, and only its beginning is shown.

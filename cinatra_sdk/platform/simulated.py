@@ -8,7 +8,7 @@ call; every call is kept in `.calls` and, if wanted, in a file.
         -> {"subject": "Hello", "body": "simulated body"}
 
 Answers "in turn" are counted per process: a run that continues in another process starts with the
-first answer again.
+first response again.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class RecordedCall:
     run_id: str = ""
     idempotency_key: str = ""
     answer: JsonValue = None
-    """The answer; `None` for a failed call."""
+    """The response; `None` for a failed call."""
     error: dict[str, JsonValue] | None = None
     """`{"status": …, "code": …, "message": …}` of a failed call."""
 
@@ -55,7 +55,7 @@ class SimulatedPlatform:
     """Answers every call; safe to share between threads.
 
     `stubs` is a mapping or the path of a JSON or YAML file.  `record` is the path of a file that
-    gets one JSON line per call.  The line is on disk before the answer is returned, so it survives
+    gets one JSON line per call.  The line is on disk before the response is returned, so it survives
     a killed process, and several processes may append to the file.
 
     `fallback` holds stubs for the calls that no stub of `stubs` matches.
@@ -129,9 +129,9 @@ class SimulatedPlatform:
                 raise _build_stubbed_error(call, stub)
             where = f'the stub for node "{call.node}"'
             answer: JsonValue = without_governed(
-                _build_sample_answer(call, stub or {}), where=where
+                _build_sample_response(call, stub or {}), where=where
             )
-            # The record keeps a copy, because the caller may change the answer.
+            # The record keeps a copy, because the caller may change the response.
             self._record_call(call, recorded_call(call, answer=_copy_json(answer)))
             return answer
 
@@ -159,7 +159,9 @@ class SimulatedPlatform:
             )
 
 
-def _build_sample_answer(call: PlatformCall, stub: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+def _build_sample_response(
+    call: PlatformCall, stub: Mapping[str, JsonValue]
+) -> dict[str, JsonValue]:
     """A sample of each declared output that the stub does not give, then the stub."""
     answer: dict[str, JsonValue] = {}
     for output in call.outputs:

@@ -1,6 +1,6 @@
-"""The stubs of a simulation: answers that replace the made-up answers.
+"""The stubs of a simulation: responses that replace the made-up responses.
 
-In: a mapping, or the path of a JSON or YAML file.  Out: `Stubs`, which returns the answer
+In: a mapping, or the path of a JSON or YAML file.  Out: `Stubs`, which returns the response
 for a call; `StubError` names the key and the broken rule.
 
     drafts/generate: {subject: Hello}                    # by path: merged over the sample
@@ -52,11 +52,12 @@ class Stubs:
     """
 
     def __init__(self, stubs: Mapping[str, JsonValue] | None = None) -> None:
-        self._answers = {
-            key: _read_stub_answers(key, value) for key, value in _check_stubs(stubs or {}).items()
+        self._responses = {
+            key: _read_stub_responses(key, value)
+            for key, value in _check_stubs(stubs or {}).items()
         }
         self._written: dict[str, JsonValue] = copy.deepcopy(dict(stubs or {}))
-        self._turns = dict.fromkeys(self._answers, 0)
+        self._turns = dict.fromkeys(self._responses, 0)
 
     def written(self) -> dict[str, JsonValue]:
         """The stubs as they were given."""
@@ -67,24 +68,24 @@ class Stubs:
         return [key for key, turn in self._turns.items() if turn == 0]
 
     def answer(self, call: PlatformCall) -> dict[str, JsonValue] | StubbedError | None:
-        """The next answer for `call`; `None` when no key matches it."""
+        """The next response for `call`; `None` when no key matches it."""
         key = self._key(call)
         if key is None:
             return None
-        answers = self._answers[key]
+        responses = self._responses[key]
         # By the visit as well as by the count: another process that continues a run in a loop
         # starts with an empty count.
         turn = max(self._turns[key], call.visit - 1)
         self._turns[key] = turn + 1
-        return copy.deepcopy(answers[min(turn, len(answers) - 1)])
+        return copy.deepcopy(responses[min(turn, len(responses) - 1)])
 
     def _key(self, call: PlatformCall) -> str | None:
         for key in (call.path, call.node):
-            if key in self._answers:
+            if key in self._responses:
                 return key
         url = call.url.partition("?")[0].rstrip("/")
         ends = [
-            key for key in self._answers if key.startswith("/") and url.endswith(key.rstrip("/"))
+            key for key in self._responses if key.startswith("/") and url.endswith(key.rstrip("/"))
         ]
         return max(ends, key=len, default=None)
 
@@ -114,9 +115,9 @@ def _shorten_key(key: object) -> str:
 
 
 def _check_stubs(stubs: Any) -> dict[str, JsonValue]:
-    """`stubs`, known to be a JSON object with usable keys and answers."""
+    """`stubs`, known to be a JSON object with usable keys and responses."""
     if not isinstance(stubs, Mapping):
-        raise StubError("the stubs must be an object: node path, node id or url ending → answer")
+        raise StubError("the stubs must be an object: node path, node id or url ending → response")
     for key, value in stubs.items():
         if not isinstance(key, str) or not key.strip("/ "):
             raise StubError(
@@ -126,21 +127,21 @@ def _check_stubs(stubs: Any) -> dict[str, JsonValue]:
             check_value(value, where=f'stub "{_shorten_key(key)}"')
         except ValueRefused as error:
             raise StubError(str(error)) from None
-        _read_stub_answers(_shorten_key(key), value)
+        _read_stub_responses(_shorten_key(key), value)
     return dict(stubs)
 
 
-def _read_stub_answers(key: str, value: Any) -> list[dict[str, JsonValue] | StubbedError]:
-    """The answers in turn."""
+def _read_stub_responses(key: str, value: Any) -> list[dict[str, JsonValue] | StubbedError]:
+    """The responses in turn."""
     turns = value if isinstance(value, list) else [value]
     if not turns:
-        raise StubError(f'stub "{key}": a list of answers must not be empty')
-    return [_read_stub_answer(key, turn) for turn in turns]
+        raise StubError(f'stub "{key}": a list of responses must not be empty')
+    return [_read_stub_response(key, turn) for turn in turns]
 
 
-def _read_stub_answer(key: str, value: Any) -> dict[str, JsonValue] | StubbedError:
+def _read_stub_response(key: str, value: Any) -> dict[str, JsonValue] | StubbedError:
     if not isinstance(value, Mapping):
-        raise StubError(f'stub "{key}": an answer must be an object: output → value')
+        raise StubError(f'stub "{key}": a response must be an object: output → value')
     if ERROR not in value:
         return dict(value)
     if len(value) != 1 or not isinstance(value[ERROR], Mapping):

@@ -3,7 +3,7 @@
     with unrecorded():
         client.send(request)
 
-The client's loggers quote answers: `httpcore2` every header at DEBUG (Location and Set-Cookie may
+The client's loggers quote responses: `httpcore2` every header at DEBUG (Location and Set-Cookie may
 echo a token), `httpx2` the whole url and the reason phrase at INFO.  A host that logs everything
 must not store them.  A record is dropped only if a platform made the call, and if no level is set
 for its logger by name: by setting such a level a host asks for the record.

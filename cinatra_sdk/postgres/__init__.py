@@ -1,7 +1,9 @@
 """Postgres: connections, tables, and the embedded server.
 
-database.py    connections, statements, errors without passwords;  dsn.py  their addresses
+database.py    the database of a run store: its address, tables and connections
+connection.py  one connection;  dsn.py  its address;  failures.py  its errors, without passwords
 queries.py     the statements of sql/, by name
-migrating.py checkpoint_steps.py lacking.py   tables and rights: made, and what lacks
+standing.py    the state of a database;  lacking.py  the rights that a role lacks
+migrating.py   the tables, made and migrated;  checkpoint_steps.py  those of LangGraph
 server.py      the embedded server: cluster.py process.py roles.py folders.py binaries.py
 """

@@ -1,11 +1,15 @@
 """Durable runs: every run in Postgres, so that any process can continue it.
 
-run_store.py   `RunStore`: start, answer, resume, list;  rows.py decisions.py  its rows flows.py
-rebuilds the flow of a stored run;  contexts.py  binds a host's context to it lock.py        one
-activation of a run at a time;  clocks.py  its clock never runs backwards short_names.py shortened
-run ids artifacts.py   `ArtifactStore`: artifacts, the candidates of a slot, the record of
-selections plans.py selections.py   the refs that a slot was offered; the refs that were chosen
-loading.py     loads many artifacts at once;  chosen.py  selections in words for people
+run_store.py        `RunStore`: start, answer, resume, list;  in_thread.py  its methods for `await`
+rows.py             rows of the table `runs`;  short_names.py  runs by a shortened id
+decisions.py        decisions in the database;  decision_record.py  one of them, as an auditor reads it
+flows.py            the flow of a stored run, rebuilt;  known_flows.py  the flows in this process
+contexts.py         checks that a host's context belongs to the run
+activating.py       one activation of a run, to its next stop
+lock.py             one activation of a run at a time;  clocks.py  its clock never runs backwards
+artifacts.py        `ArtifactStore`: artifacts, the candidates of a slot;  loading.py  many at once
+plans.py            the refs that a slot was offered;  selections.py  the refs that were chosen
+chosen.py           selections in words for people
 """
 
 from __future__ import annotations

@@ -78,7 +78,7 @@ WAIT_SECONDS: Final = 30.0
 """How long an answer waits for another process that works on the same run."""
 
 
-class Wanted(TypedDict, total=False):
+class RunFilter(TypedDict, total=False):
     """A filter for runs; None sets no condition.  Each condition has an index."""
 
     status: Status | None
@@ -152,10 +152,10 @@ class RunStore:
         with self._database.connection() as connection:
             return tell_run(connection, load_row(connection, run_id, tenant))
 
-    def list(self, **wanted: Unpack[Wanted]) -> Runs:
+    def list(self, **wanted: Unpack[RunFilter]) -> Runs:
         """Runs, the latest change first; at most `limit`, by default 100."""
-        refuse_other_names(wanted, Wanted, "RunStore.list()")
-        given = {**dict.fromkeys(Wanted.__annotations__), "limit": 100, **wanted}
+        refuse_other_names(wanted, RunFilter, "RunStore.list()")
+        given = {**dict.fromkeys(RunFilter.__annotations__), "limit": 100, **wanted}
         with self._database.connection() as connection:
             rows = every(connection, "list_runs", given)
             filled = filled_in(connection, [row["run_id"] for row in rows])

@@ -1,8 +1,8 @@
 """Why a text is no template, in words for people.
 
-    flaw("{{ name")                  ->  Flaw(line=1, says="{{ is not closed: }} is missing")
-    flaw("{% if a %}x")              ->  Flaw(line=1, says="{% if %} is not closed: {% endif %} is missing")
-    flaw("{% set x = 1 %}")          ->  Flaw(line=1, says='there is no tag "set"; known are if, …')
+    flaw("{{ name")                  ->  TemplateFlaw(line=1, says="{{ is not closed: }} is missing")
+    flaw("{% if a %}x")              ->  TemplateFlaw(line=1, says="{% if %} is not closed: {% endif %} is missing")
+    flaw("{% set x = 1 %}")          ->  TemplateFlaw(line=1, says='there is no tag "set"; known are if, …')
 
 In: a text that Jinja refused.  Reads the marks and the words after `{%`, once; the library's own
 messages name its tokens, and quote more of the text than findings may show.
@@ -27,7 +27,7 @@ _LONGEST: Final = 100_000
 
 
 @dataclass(frozen=True, slots=True)
-class Flaw:
+class TemplateFlaw:
     """One reason; `line` counts from 1."""
 
     line: int
@@ -47,21 +47,21 @@ class _Tag:
         return found[1] if found is not None and self.mark == "{%" else ""
 
 
-def flaw(text: str, line: int = 1) -> Flaw:
+def flaw(text: str, line: int = 1) -> TemplateFlaw:
     """The flaw; if the marks do not show it, the `line` that the reader named."""
     text = text[:_LONGEST]
     blocks: list[tuple[str, int]] = []
     for tag in _iterate_tags(text):
         says = _of_tag(tag) or (_of_block(tag.word, blocks) if tag.mark == "{%" else "")
         if says:
-            return Flaw(text.count("\n", 0, tag.at) + 1, says)
+            return TemplateFlaw(text.count("\n", 0, tag.at) + 1, says)
         if tag.word in _BLOCKS:
             blocks.append((tag.word, tag.at))
     if blocks:
         word, at = blocks[-1]
         says = f"{{% {word} %}} is not closed: {{% end{word} %}} is missing"
-        return Flaw(text.count("\n", 0, at) + 1, says)
-    return Flaw(
+        return TemplateFlaw(text.count("\n", 0, at) + 1, says)
+    return TemplateFlaw(
         line, "what stands between the marks is no name, no path, no filter and no comparison"
     )
 

@@ -4,11 +4,11 @@
     assert result.status == "rejected"
     assert [call.node for call in result.calls] == ["draft"]
 
-The double is `cinatra_sdk.platform.SimulatedPlatform`; give `stubs` to choose its answers.
+The double is `cinatra_sdk.platform.SimulatedPlatform`; give `stubs` to choose its responses.
 
-driving.py    `drive`, `adrive`, and the result of a driven run answering.py  a test's answers,
-matched with gates;  recording.py  the calls flows.py      the protocol of a drivable flow, and
-sampled inputs
+driving.py      `drive`, `adrive`, and the result of a driven run
+answering.py    a test's answers, matched with gates;  recording.py  the calls
+flows.py        the protocol of a flow that can be driven, and sampled inputs
 """
 
 from cinatra_sdk.testing.answering import AnswerLike, Answers

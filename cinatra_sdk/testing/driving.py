@@ -72,7 +72,7 @@ def drive(
               function of the gate.  None, or a gate without an answer, leaves the run waiting.
     platform: answers the calls; by default a simulation.  In a simulation, inputs that only a
               caller can supply are sampled where `params` lacks them.
-    stubs:    answers of the simulation, by node id, path or url suffix.
+    stubs:    responses of the simulation, by node id, path or url suffix.
 
     Raises: `InputInvalid` for parameters, `AnswerInvalid` for an answer that does not fit.
     """

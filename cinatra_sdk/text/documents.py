@@ -18,7 +18,7 @@ from typing import Any, Final, NoReturn
 from pydantic import JsonValue
 
 from cinatra_sdk.text.files import read_named, shown_name
-from cinatra_sdk.text.yaml_text import MAX_DEPTH, Flaw, line_and_column, read_yaml
+from cinatra_sdk.text.yaml_text import MAX_DEPTH, YamlFlaw, line_and_column, read_yaml
 
 _LONGEST_INTEGER: Final = 20
 _BEYOND_64_BITS: Final = 2**63
@@ -106,7 +106,7 @@ def _parse_yaml(text: str, max_depth: int) -> tuple[JsonValue, str]:
     return (None, "") if flaw.kind == "empty" else (None, _describe_flaw(flaw, text))
 
 
-def _describe_flaw(flaw: Flaw, text: str) -> str:
+def _describe_flaw(flaw: YamlFlaw, text: str) -> str:
     line, column = line_and_column(text, flaw.offset)
     place = f"line {line}, column {column}"
     match flaw.kind:

@@ -57,7 +57,7 @@ Plain = Callable[[str, "JsonValue", int], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Flaw:
+class YamlFlaw:
     """One reason why a text is refused."""
 
     kind: Kind
@@ -71,11 +71,11 @@ class Flaw:
 
 
 @dataclass(slots=True)
-class Reading:
+class YamlReading:
     """What came of a text: a value, or flaws."""
 
     value: JsonValue = None
-    flaws: list[Flaw] = field(default_factory=list)
+    flaws: list[YamlFlaw] = field(default_factory=list)
 
 
 def read_yaml(
@@ -85,9 +85,9 @@ def read_yaml(
     plain: Plain | None = None,
     max_depth: int = MAX_DEPTH,
     max_values: int = MAX_VALUES,
-) -> Reading:
+) -> YamlReading:
     """The value of `text`, or all its flaws; never raises."""
-    reading = Reading()
+    reading = YamlReading()
     reader = _Reader(reading, add or _return_root, plain, max_depth, max_values)
     try:
         reader.refuse_former_breaks(text)
@@ -103,17 +103,19 @@ def read_yaml(
     except yaml.reader.ReaderError as error:
         offset = min(max(error.position, 0), len(text))
         message = "a sign stands in it that YAML does not allow"
-        reading.flaws.append(Flaw(kind="syntax", message=message, offset=offset, hint="remove it"))
+        reading.flaws.append(
+            YamlFlaw(kind="syntax", message=message, offset=offset, hint="remove it")
+        )
         return reading
     except ValueError:  # half a surrogate pair: the parser takes bytes
-        reading.flaws.append(Flaw(kind="syntax", message="the text is no Unicode", offset=0))
+        reading.flaws.append(YamlFlaw(kind="syntax", message="the text is no Unicode", offset=0))
         return reading
     if not reader.documents:
-        reading.flaws.append(Flaw(kind="empty", message="the document is empty", offset=0))
+        reading.flaws.append(YamlFlaw(kind="empty", message="the document is empty", offset=0))
     return reading
 
 
-def _describe_syntax_error(text: str, offset: int) -> Flaw:
+def _describe_syntax_error(text: str, offset: int) -> YamlFlaw:
     """What is wrong where the parser stopped, by the sign that stands there."""
     sign = text[offset : offset + 1]
     line = text[text.rfind("\n", 0, offset) + 1 : offset]
@@ -134,7 +136,7 @@ def _describe_syntax_error(text: str, offset: int) -> Flaw:
             "look at the lines before: a quote or a bracket that is not closed, a colon without a "
             "blank behind it, or a line that is indented unlike the others"
         )
-    return Flaw(kind="syntax", message=message, offset=offset, hint=hint)
+    return YamlFlaw(kind="syntax", message=message, offset=offset, hint=hint)
 
 
 def line_and_column(text: str, offset: int) -> tuple[int, int]:
@@ -165,7 +167,7 @@ class _Reader:
     """Builds the value from events, with an explicit stack."""
 
     def __init__(
-        self, reading: Reading, add: Add, plain: Plain | None, max_depth: int, max_values: int
+        self, reading: YamlReading, add: Add, plain: Plain | None, max_depth: int, max_values: int
     ) -> None:
         self.documents = 0
         self._reading = reading
@@ -272,7 +274,7 @@ class _Reader:
             message = "a key must be a string, not null"
             self._stop_at_flaw("beyond JSON", message, _offset(event), hint='write it as ""')
         if key in top.keys:
-            flaw = Flaw(
+            flaw = YamlFlaw(
                 kind="twice",
                 message='the key "{name}" stands twice in one object',
                 offset=_offset(event),
@@ -298,7 +300,7 @@ class _Reader:
     def _stop_at_flaw(
         self, kind: Kind, message: str, offset: int, *, name: str = "", hint: str = ""
     ) -> NoReturn:
-        flaw = Flaw(kind=kind, message=message, offset=offset, name=name, hint=hint)
+        flaw = YamlFlaw(kind=kind, message=message, offset=offset, name=name, hint=hint)
         self._reading.flaws.append(flaw)
         raise _Stopped
 

@@ -3,6 +3,7 @@
 json_values.py strict_json.py   what is JSON
 json_schema.py validation/      JSON Schema: checks values, and schemas themselves
 patterns/                       regular expressions in linear time
+schema_fields.py                what a schema says of the fields that a person fills in
 schema_sample.py pattern_sample.py   a value that a schema takes
 work.py                         one budget of work for all of them
 """

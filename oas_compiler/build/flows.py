@@ -16,7 +16,7 @@ from oas_compiler.component.component import Component
 from oas_compiler.component.ports import PortReader
 from oas_compiler.component.site import Site
 from oas_compiler.document.scope import Document
-from oas_compiler.document.spec import Flow
+from oas_compiler.document.spec import LoadedFlow
 from oas_compiler.ir import NO_BEHIND, DataEdge, FlowIR, Gap, Json, Node, Port, Route
 from oas_compiler.kinds.registry import find_kind, require_kind
 from oas_compiler.kinds.unknown import UNKNOWN
@@ -24,7 +24,7 @@ from oas_compiler.templates.reading import TemplateReader
 from oas_compiler.text.bounds import MAX_DATA_EDGES
 
 
-def build(flow: Flow, document: Document) -> FlowIR:
+def build(flow: LoadedFlow, document: Document) -> FlowIR:
     """Build the root flow and, below its FlowNodes, every subflow."""
     return _Builder(document).flow(flow)
 
@@ -38,13 +38,13 @@ class _Builder:
         self._templates = TemplateReader()
         self._flows: dict[int, FlowIR] = {}
 
-    def flow(self, flow: Flow) -> FlowIR:
+    def flow(self, flow: LoadedFlow) -> FlowIR:
         """Build a flow; one that several FlowNodes run is built once."""
         if id(flow) not in self._flows:
             self._flows[id(flow)] = self._flow(flow)
         return self._flows[id(flow)]
 
-    def _flow(self, flow: Flow) -> FlowIR:
+    def _flow(self, flow: LoadedFlow) -> FlowIR:
         gaps = list(flow.gaps)
         unread: set[str] = set()
         hiding = frozenset(gap.source for gap in gaps if gap.kind == "inside")
@@ -87,7 +87,7 @@ class _Builder:
         return field in component.unread or component.at(field) in self._reader.flawed
 
     def _build_node(
-        self, flow: Flow, component: Component, unread: set[str], hiding: frozenset[str]
+        self, flow: LoadedFlow, component: Component, unread: set[str], hiding: frozenset[str]
     ) -> Node:
         """`unread`: takes the ids of nodes with unread ports; `hiding`: ids of nodes that run
         something unread.
@@ -118,14 +118,14 @@ class _Builder:
 
     # ------------------------------------------------------------------ ports of the flow
 
-    def _inputs(self, flow: Flow, start: Node | None) -> tuple[Port, ...]:
+    def _inputs(self, flow: LoadedFlow, start: Node | None) -> tuple[Port, ...]:
         """The StartNode's inputs: they are the flow's, whatever else the flow declares."""
         if start is not None:
             return start.inputs
         items = flow.component.items("inputs") or ()
         return self._reader.ports(items, flow.component.at("inputs"))
 
-    def _outputs(self, flow: Flow, nodes: tuple[Node, ...]) -> tuple[Port, ...]:
+    def _outputs(self, flow: LoadedFlow, nodes: tuple[Node, ...]) -> tuple[Port, ...]:
         """Declared outputs, else the names that every EndNode has."""
         items = flow.component.items("outputs")
         if items is not None:
@@ -139,7 +139,7 @@ class _Builder:
     # ------------------------------------------------------------------ data edges
 
     def _data_edges(
-        self, flow: Flow, nodes: tuple[Node, ...], start: Node | None, gaps: list[Gap]
+        self, flow: LoadedFlow, nodes: tuple[Node, ...], start: Node | None, gaps: list[Gap]
     ) -> tuple[DataEdge, ...]:
         unread = any(gap.kind == "node" for gap in gaps)
         if "data_flow_connections" in flow.component.unread:
@@ -165,7 +165,7 @@ class _Builder:
         return (*edges, *self._list_implicit_edges(nodes, start, edges))
 
     def _by_name(
-        self, flow: Flow, nodes: tuple[Node, ...], gaps: list[Gap]
+        self, flow: LoadedFlow, nodes: tuple[Node, ...], gaps: list[Gap]
     ) -> tuple[DataEdge, ...]:
         """Agent Spec's null: outputs and inputs of one name are one variable."""
         place = self._source.place(flow.component.pointer)

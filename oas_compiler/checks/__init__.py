@@ -12,5 +12,17 @@ rules has a graph.  `compile_flow` also refuses a context slot that no host coul
 node selects for, and warns of placeholders without a value.  `check` applies all rules: hosts and
 reviewers accept a file that passes them.
 
-running.py holds the rules that compiling applies, and imports no others; all_rules.py holds them all.
+running.py            the rules that compiling applies, and imports no others
+all_rules.py          every rule
+subject.py            what rules are given: the document as written, its flows, its package
+addresses.py          classes of templated addresses
+child_agents.py       the child agents that a flow calls
+credentials.py        literal credentials in texts;  credential_names.py  under a telling name
+concealed.py          a document with its credentials covered
+late_sources.py       data edges from nodes that never run before
+renderers.py          the screens that a flow names
+flaws.py              flaws of values, apart from their reports
+schema_flaws.py       flaws of JSON Schemas;  schema_library.py  the library's verdict
+script_calls.py       what scripts use;  interrupt_calls.py  where they call LangGraph's interrupt
+typed_dicts.py        the states of Python graphs;  object_literals.py  objects in JavaScript
 """

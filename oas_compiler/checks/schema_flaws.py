@@ -1,8 +1,8 @@
 """Finds flaws that make a JSON Schema unusable, without a JSON Schema library.
 
-    {"type": "strng"}                        ->  Flaw(("type",), 'there is no type "strng"')
-    {"$ref": "#/$defs/nothing"}              ->  Flaw(("$ref",), "the reference leads nowhere")
-    {"anyOf": [{"$ref": "#"}]}               ->  Flaw(…, "it refers to itself without end")
+    {"type": "strng"}                        ->  SchemaFlaw(("type",), 'there is no type "strng"')
+    {"$ref": "#/$defs/nothing"}              ->  SchemaFlaw(("$ref",), "the reference leads nowhere")
+    {"anyOf": [{"$ref": "#"}]}               ->  SchemaFlaw(…, "it refers to itself without end")
     {"$dynamicRef": "#node", …}              ->  asked of the library (schema_library.py)
 
 Not a rule.  The library takes longer to import than the largest flow takes to check, and is not
@@ -18,10 +18,10 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 from urllib.parse import unquote
 
-from cinatra_sdk.values.validation.vocabulary import TYPES, Flaw, Path, Schema, Wrong, taken
+from cinatra_sdk.values.validation.vocabulary import TYPES, Path, Schema, SchemaFlaw, Wrong, taken
 from oas_compiler.ir import JsonValue
 
-__all__ = ["TYPES", "Flaw", "Path", "Unusual", "endless", "first_flaw"]
+__all__ = ["TYPES", "SchemaFlaw", "Path", "Unusual", "endless", "first_flaw"]
 
 MAX_IN_PLACE: Final = 10_000
 """How often one value may be looked at: references to references multiply."""
@@ -42,7 +42,7 @@ UNUSUAL: Final = frozenset(
 """Keywords that are left to the library: they change what references mean, or follow them."""
 
 
-def first_flaw(schema: JsonValue) -> Flaw | None:
+def first_flaw(schema: JsonValue) -> SchemaFlaw | None:
     """The first flaw; `None` when values can be checked against `schema`.
 
     Raises:
@@ -50,7 +50,7 @@ def first_flaw(schema: JsonValue) -> Flaw | None:
 
     """
     if not isinstance(schema, (dict, bool)):
-        return Flaw((), "it is neither an object nor a boolean")
+        return SchemaFlaw((), "it is neither an object nor a boolean")
     return _Walk(schema).first_flaw()
 
 
@@ -64,7 +64,7 @@ class _Walk:
         self._in_place: dict[int, list[int]] = {}
         """By `id` of a subschema: those that look at the same value."""
 
-    def first_flaw(self) -> Flaw | None:
+    def first_flaw(self) -> SchemaFlaw | None:
         while self._waiting:
             schema, path = self._waiting.pop()
             if id(schema) in self._seen or isinstance(schema, bool):
@@ -75,7 +75,7 @@ class _Walk:
                 return flaw
         return self._find_endless_flaw()
 
-    def _find_own_flaw(self, schema: dict[str, JsonValue], path: Path) -> Flaw | None:
+    def _find_own_flaw(self, schema: dict[str, JsonValue], path: Path) -> SchemaFlaw | None:
         """The flaw of one subschema's own keywords; what is below it is put in line."""
         same = self._in_place.setdefault(id(schema), [])
         for keyword, value in schema.items():
@@ -84,7 +84,7 @@ class _Walk:
             if keyword == "$ref":
                 target = self._resolve_reference(value)
                 if isinstance(target, str):
-                    return Flaw((*path, keyword), target)
+                    return SchemaFlaw((*path, keyword), target)
                 self._waiting.append(target)
                 same.append(id(target[0]))
                 continue
@@ -121,12 +121,12 @@ class _Walk:
             return found, tuple(path)
         return "the reference leads to no schema"
 
-    def _find_endless_flaw(self) -> Flaw | None:
+    def _find_endless_flaw(self) -> SchemaFlaw | None:
         found = endless(self._in_place)
         if found is None:
             return None
         number, text = found
-        return Flaw(self._seen[number][1] if number in self._seen else (), text)
+        return SchemaFlaw(self._seen[number][1] if number in self._seen else (), text)
 
 
 def endless(in_place: Mapping[int, Sequence[int]]) -> tuple[int, str] | None:

@@ -1,7 +1,7 @@
 """The JSON Schema library's verdict on a schema with unusual keywords.
 
     {"$dynamicAnchor": "node", "properties": {"next": {"$dynamicRef": "#node"}}}   ->  None
-    {"$dynamicRef": "#nowhere"}       ->  Flaw((), "the $dynamicRef #nowhere leads nowhere")
+    {"$dynamicRef": "#nowhere"}       ->  SchemaFlaw((), "the $dynamicRef #nowhere leads nowhere")
 
 Not a rule.  Used only for keywords that schema_flaws.py does not decide, because the import is
 slow. Large schemas are refused, because the library's time is not linear.
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from cinatra_sdk.values.validation.vocabulary import Flaw, flaw_of
+from cinatra_sdk.values.validation.vocabulary import SchemaFlaw, flaw_of
 from oas_compiler.checks.schema_flaws import endless
 from oas_compiler.ir import JsonValue
 
@@ -25,17 +25,17 @@ _LISTS: Final = ("allOf", "anyOf", "oneOf")
 _SINGLE: Final = ("not", "if", "then", "else")
 
 
-def flaw_by_library(schema: dict[str, JsonValue] | bool) -> Flaw | None:
+def flaw_by_library(schema: dict[str, JsonValue] | bool) -> SchemaFlaw | None:
     """The first thing that is wrong; `None` when values can be checked against `schema`."""
     if _count_values(schema) > MAX_VALUES:
-        return Flaw((), f"with its keywords it may hold at most {MAX_VALUES:,} values")
+        return SchemaFlaw((), f"with its keywords it may hold at most {MAX_VALUES:,} values")
 
     from referencing.jsonschema import DRAFT202012
 
     return flaw_of(schema) or _flaw_of_references(DRAFT202012.create_resource(schema))
 
 
-def _flaw_of_references(root: Resource[Any]) -> Flaw | None:
+def _flaw_of_references(root: Resource[Any]) -> SchemaFlaw | None:
     from referencing import Registry
     from referencing.exceptions import NoSuchAnchor, Unresolvable
 
@@ -53,13 +53,13 @@ def _flaw_of_references(root: Resource[Any]) -> Flaw | None:
                 continue
             reference = schema[keyword]
             if not reference.startswith("#"):
-                return Flaw((), f"the {keyword} {reference[:80]} leads out of the document")
+                return SchemaFlaw((), f"the {keyword} {reference[:80]} leads out of the document")
             try:
                 target = base.lookup(reference).contents
             except (Unresolvable, NoSuchAnchor, ValueError, TypeError):
-                return Flaw((), f"the {keyword} {reference[:80]} leads nowhere")
+                return SchemaFlaw((), f"the {keyword} {reference[:80]} leads nowhere")
             if not isinstance(target, (dict, bool)):
-                return Flaw((), f"the {keyword} {reference[:80]} leads to no schema")
+                return SchemaFlaw((), f"the {keyword} {reference[:80]} leads to no schema")
             if isinstance(target, dict):
                 targets.append(id(target))
                 below.append(id(target))
@@ -67,9 +67,9 @@ def _flaw_of_references(root: Resource[Any]) -> Flaw | None:
         below += [id(schema[name]) for name in _SINGLE if name in schema]
         waiting += [(found, base.in_subresource(found)) for found in resource.subresources()]
     if not schemas.keys() >= set(targets):
-        return Flaw((), "a reference leads to no schema")
+        return SchemaFlaw((), "a reference leads to no schema")
     circle = endless(schemas)
-    return None if circle is None else Flaw((), circle[1])
+    return None if circle is None else SchemaFlaw((), circle[1])
 
 
 def _count_values(schema: JsonValue) -> int:

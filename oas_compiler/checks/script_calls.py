@@ -1,6 +1,6 @@
 """The libraries and commands that a script uses, with places.  For rules; not a rule itself.
 
-    uses(Script("a.py", "import psycopg"), Wanted(python=frozenset({"psycopg"})), ())
+    uses(Script("a.py", "import psycopg"), WantedCalls(python=frozenset({"psycopg"})), ())
         -> Use(name="psycopg", place=Place("", 1, 8))
 
 Comments and strings do not count.  Python is parsed.  Python that does not parse, and other
@@ -46,7 +46,7 @@ _RUNNERS: Final = words(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class WantedCalls:
     """The libraries, commands and calls to look for."""
 
     python: frozenset[str] = frozenset()
@@ -67,7 +67,7 @@ class Use:
     place: Place
 
 
-def uses(script: Script, wanted: Wanted, files: Collection[str]) -> Iterator[Use]:
+def uses(script: Script, wanted: WantedCalls, files: Collection[str]) -> Iterator[Use]:
     """Each library and command once, where it first stands.
 
     `files` of the package: a module that lies beside the script is not the library of that name.
@@ -86,7 +86,7 @@ def uses(script: Script, wanted: Wanted, files: Collection[str]) -> Iterator[Use
             yield Use(name=name, place=place)
 
 
-def _find_python_uses(script: Script, wanted: Wanted) -> Iterator[tuple[str, Place]]:
+def _find_python_uses(script: Script, wanted: WantedCalls) -> Iterator[tuple[str, Place]]:
     if not script.nodes:
         for match in _PY_IMPORT.finditer(script.code):
             if name := _match_wanted_module(match[1], wanted.python):
@@ -151,7 +151,7 @@ def _is_local(name: str, script: Script, files: Collection[str]) -> bool:
     return f"{at}.py" in files or f"{at}/__init__.py" in files
 
 
-def _find_javascript_uses(script: Script, wanted: Wanted) -> Iterator[tuple[str, Place]]:
+def _find_javascript_uses(script: Script, wanted: WantedCalls) -> Iterator[tuple[str, Place]]:
     for match in _JS_MODULE.finditer(script.code):
         name = _match_wanted_package(script.text[match.start(2) : match.end(2)], wanted.javascript)
         if name:
@@ -183,13 +183,13 @@ def _match_wanted_package(module: str, wanted: frozenset[str]) -> str:
     return package if package in wanted else ""
 
 
-def _find_shell_commands(script: Script, wanted: Wanted) -> Iterator[tuple[str, Place]]:
+def _find_shell_commands(script: Script, wanted: WantedCalls) -> Iterator[tuple[str, Place]]:
     for match in _SHELL_COMMAND.finditer(script.code):
         if program := _match_wanted_program(match[1], wanted):
             yield program, script.at(match.start(1))
 
 
-def _match_wanted_program(command: str, wanted: Wanted) -> str:
+def _match_wanted_program(command: str, wanted: WantedCalls) -> str:
     """The wanted program that a command line starts with, whatever folder it is in."""
     match = _COMMAND.match(command[:200])
     name = match[1].rpartition("/")[2] if match else ""

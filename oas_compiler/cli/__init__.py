@@ -1,21 +1,30 @@
 """The command line: `oasflow check`, `run`, `gates`, `approve`, …
 
     app.py        the commands and their options, put together
-    check.py rule.py explain.py draw.py diff.py schema.py deps.py      commands about files
-    run.py gates.py runs.py db.py                                      commands about runs
-    mend.py       the dialogue of `check --fix`;  explained*.py  the views of `explain`
+    check.py rule.py explain.py ir.py draw.py diff.py schema.py deps.py wire_context.py
+                  commands about files
+    run.py gates.py runs.py stop.py db.py
+                  commands about runs
+    options.py    the options that several commands share;  context.py  `--context FILE`
+    mend.py       the dialogue of commands that change files
+    explained.py explained_nodes.py explained_pieces.py
+                  the views of `explain`
+    deciding.py   a decision at the command line: finds the gate, decides, drives the run on
     acting.py     continues a run: tells what it uses (about.py) and what this call lacks
                   (lacking.py), with a complete command (next_steps.py)
     drive.py      a run from stop to stop, with a person at the terminal
+    interrupts.py Ctrl-C, while a node runs and while a person is asked
     ask.py        asks a person;  progress.py  the running nodes
-    keyboard.py pager.py form.py proposal.py input_form.py             typing, reading, filling in
-    checklist.py checklist_view.py selecting.py artifact_names.py      choosing for a context slot
+    keyboard.py editor.py pager.py form.py fields.py proposal.py input_form.py
+                  typing, reading, filling in
+    checklist.py checklist_view.py selecting.py artifact_names.py
+                  choosing for a context slot
     opening.py    flows, platforms and the store, as the options name them;  inputs.py  their values
     exits.py      exit codes, and the one place where errors become sentences
     misuse.py     a command line that cannot be parsed, in one line
     terminal.py   the streams stdout and stderr
     safe.py findings.py values.py render.py records.py   pure: data -> shown text, or JSON
-    layout.py     lines, lists and tables at any width
+    layout.py     lines, lists and tables at any width;  tables.py  tables of runs and gates
 
 The modules of the commands import nothing heavy: LangGraph, the database and the HTTP library are
 loaded inside the commands that need them, so `oasflow check` starts in a fraction of a second.

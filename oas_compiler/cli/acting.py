@@ -3,7 +3,7 @@
 In: a run of the store, the options of the command, and the command for typing again.
 Out: the run's flow, or `Halt` before anything is recorded.
 
-    Call("approve", "n1/review", ("--reason", "fine"))
+    TypedCommand("approve", "n1/review", ("--reason", "fine"))
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from oas_compiler.cli.lacking import lacking, refusal
 if TYPE_CHECKING:
     from cinatra_sdk import RunStore
     from cinatra_sdk.runs import Run
-    from oas_compiler.cli.next_steps import Given
+    from oas_compiler.cli.next_steps import GivenOptions
     from oas_compiler.cli.terminal import Terminal
     from oas_compiler.lower.flow import Flow
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class TypedCommand:
     """A command that acts on a run, so that it can be printed for typing again."""
 
     name: str
@@ -37,8 +37,8 @@ def flow_to_go_on(
     store: RunStore,
     run: Run,
     terminal: Terminal,
-    given: Given,
-    call: Call,
+    given: GivenOptions,
+    call: TypedCommand,
     *,
     to_reject: bool = False,
 ) -> Flow:

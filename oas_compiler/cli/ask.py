@@ -30,7 +30,7 @@ from cinatra_sdk.values.schema_fields import Schema, properties_of
 from oas_compiler.cli.checklist import CannotTick, Checklist
 from oas_compiler.cli.checklist_view import checklist_view
 from oas_compiler.cli.editor import EditorFailed
-from oas_compiler.cli.form import Field, Form, Path, assembled, fields_of
+from oas_compiler.cli.form import Form, FormField, Path, assembled, fields_of
 from oas_compiler.cli.inputs import NOT_JSON, decoded
 from oas_compiler.cli.keyboard import HOW_TO_TYPE, Keyboard
 from oas_compiler.cli.layout import Words
@@ -187,7 +187,7 @@ class Asker:
         text = json.dumps(whole.get("inside", {}), ensure_ascii=False)
         return {**whole.get("around", {}), form.output: text}
 
-    def _fill_fields(self, gate: Gate, fields: list[Field]) -> dict[Path, Any] | None:
+    def _fill_fields(self, gate: Gate, fields: list[FormField]) -> dict[Path, Any] | None:
         """Path of a field → its value; None when the person went back."""
         typed = self.typed.setdefault(gate.id, {})
         return Form(fields, self.keyboard, typed=typed).filled()
@@ -303,6 +303,6 @@ def _to_edit(gate: Gate, in_words: bool) -> str:
     return json.dumps(example, indent=2, ensure_ascii=False)
 
 
-def _nest_fields(part: str, fields: list[Field]) -> list[Field]:
+def _nest_fields(part: str, fields: list[FormField]) -> list[FormField]:
     """The same fields, one object further down."""
     return [replace(field, path=(part, *field.path)) for field in fields]

@@ -27,7 +27,7 @@ from oas_compiler.report.selection import Selection, UnknownRule
 from oas_compiler.text.tree import flows_of
 
 
-class Format(StrEnum):
+class ReportFormat(StrEnum):
     """The format of a report."""
 
     text = "text"
@@ -57,7 +57,7 @@ def check(  # noqa: PLR0917 - typer reads the options from the signature
     ],
     format: Annotated[  # noqa: A002 - the option's name
         str,
-        typer.Option(metavar=f"[{'|'.join(Format)}]", help="How to report; default: text."),
+        typer.Option(metavar=f"[{'|'.join(ReportFormat)}]", help="How to report; default: text."),
     ] = "",
     select: Select = None,
     ignore: Ignore = None,
@@ -74,7 +74,7 @@ def check(  # noqa: PLR0917 - typer reads the options from the signature
     there is no flow in a folder.
     """
     chosen = _choose_format(format.strip().lower(), as_json=as_json)
-    terminal = Terminal.open(as_json=chosen is Format.json)
+    terminal = Terminal.open(as_json=chosen is ReportFormat.json)
     try:
         _refuse_bad_options(paths, fix=fix, yes=yes)
         wanted = _parse_selection(select or (), ignore or ())
@@ -88,13 +88,13 @@ def check(  # noqa: PLR0917 - typer reads the options from the signature
         raise
 
 
-def _choose_format(chosen: str, *, as_json: bool) -> Format:
-    if chosen and chosen not in set(Format):
-        advice = did_you_mean(chosen[:80], Format) or f"there are {', '.join(Format)}"
+def _choose_format(chosen: str, *, as_json: bool) -> ReportFormat:
+    if chosen and chosen not in set(ReportFormat):
+        advice = did_you_mean(chosen[:80], ReportFormat) or f"there are {', '.join(ReportFormat)}"
         raise Halt(f'there is no format "{chosen[:80]}"; {advice}')
-    if as_json and chosen not in {"", Format.json}:
+    if as_json and chosen not in {"", ReportFormat.json}:
         raise Halt("--json and --format name different formats")
-    return Format.json if as_json else Format(chosen or Format.text)
+    return ReportFormat.json if as_json else ReportFormat(chosen or ReportFormat.text)
 
 
 def _refuse_bad_options(paths: Sequence[str], *, fix: bool, yes: bool) -> None:
@@ -128,7 +128,7 @@ class _Run:
     """One run over all paths."""
 
     terminal: Terminal
-    format: Format
+    format: ReportFormat
     selection: Selection
     env: dict[str, str]
 
@@ -138,7 +138,7 @@ class _Run:
         left: frozenset[Same] = frozenset()
         refused = ""
         if fix:
-            shown = self.format is Format.text
+            shown = self.format is ReportFormat.text
             mender = Mender(terminal=self.terminal, yes=yes, diff_is_the_result=shown)
             work = Mending(env=self.env, wanted=self.selection.wants)
             fixed = {"fix": mender.mend(work, found.files)}
@@ -175,19 +175,19 @@ class _Run:
     def _report(self, checked: list[_Checked], more: dict[str, Any]) -> None:
         every = [finding for one in checked for finding in one.findings]
         match self.format:
-            case Format.json:
+            case ReportFormat.json:
                 files = [_make_file_record(one) for one in checked]
                 self.terminal.data({**counts(every), "files": files, **more})
-            case Format.sarif:
+            case ReportFormat.sarif:
                 Terminal(self.terminal.out, self.terminal.err, as_json=True).data(sarif(every))
-            case Format.github:
+            case ReportFormat.github:
                 if every:
                     self.terminal.annotate(github(every).rstrip("\n").split("\n"))
-            case Format.text:
+            case ReportFormat.text:
                 for one in checked:
                     view = view_of_findings(one.findings, known=one.known)
                     self.terminal.show(view if one.findings else f"{clean(one.file)}: ok")
-        if self.format is not Format.json and (every or len(checked) > 1):
+        if self.format is not ReportFormat.json and (every or len(checked) > 1):
             self.terminal.say(_format_summary(every, len(checked)))
 
 

@@ -8,8 +8,9 @@ Out: the next `Checklist`; in the end the `userResponse` envelope of the ticked 
                           .after("1 2")         2 and 3 are ticked
                           .envelope()           {"slotId": "brand", …, "selectedRefs": [ref, ref]}
 
-In a slot that accumulates, unticked rows are disabled once `maxItems` rows are ticked (seed 000,
-ContextSelector).  A slot that overrides takes one ref: there a new number replaces the ticked one.
+In a slot that accumulates, unticked rows are disabled once `maxItems` rows are ticked, as
+Cinatra's ContextSelector does.  A slot that overrides takes one ref: there a new number replaces
+the ticked one.
 Pure: `ask` reads the keyboard, `checklist_view` shows it.
 """
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from cinatra_sdk.gates.decisions import Decision
 from oas_compiler.cli import opening
-from oas_compiler.cli.acting import Call, flow_to_go_on
+from oas_compiler.cli.acting import TypedCommand, flow_to_go_on
 from oas_compiler.cli.exits import Exit, Halt
-from oas_compiler.cli.next_steps import Given
+from oas_compiler.cli.next_steps import GivenOptions
 from oas_compiler.cli.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -27,13 +27,13 @@ class Decider:
     """The person who answers, and the options that all answers share."""
 
     who: str
-    given: Given
+    given: GivenOptions
     as_json: bool
     words: tuple[str, ...] = ()
     """The command's own options as typed, for a refusal that repeats the command."""
 
 
-def name_decider(by: str, given: Given, reason: str, as_json: bool, *words: str) -> Decider:
+def name_decider(by: str, given: GivenOptions, reason: str, as_json: bool, *words: str) -> Decider:
     words += list_options(("--reason", reason or None), ("--as", by or None))
     return Decider(who=opening.person(by), given=given, as_json=as_json, words=words)
 
@@ -49,7 +49,7 @@ def ask_person(target: str, about: Decider) -> Exit:
     with opening.store(terminal, about.given.db, about.given.own) as store:
         run, gate_id, gate = find_gate(store, target, about.given)
         if gate is not None:
-            call = Call("answer", f"{run.id}/{gate.id}", about.words)
+            call = TypedCommand("answer", f"{run.id}/{gate.id}", about.words)
             flow = flow_to_go_on(store, run, terminal, about.given, call)
             return make_drive(store, run, flow, terminal, about).ask(run, gate)
     return answer_gate("answer", f"{run.id}/{gate_id}", decide_nothing, about)
@@ -64,7 +64,7 @@ def answer_gate(command: str, target: str, decide: Decide, about: Decider) -> Ex
         # A gate that does not wait goes to the store, which reports who answered it, and when.
         decision = decide(gate, about.who)
         to_reject = not decision.approved
-        call = Call(command, f"{run.id}/{gate_id}", about.words)
+        call = TypedCommand(command, f"{run.id}/{gate_id}", about.words)
         drive = None
         try:
             flow = flow_to_go_on(store, run, terminal, given, call, to_reject=to_reject)
@@ -89,7 +89,7 @@ def answer_gate(command: str, target: str, decide: Decide, about: Decider) -> Ex
         return tell_rejection(terminal, given, lambda: answered(None, opening.host(given.tenant)))
 
 
-def tell_rejection(terminal: Terminal, given: Given, reject: Callable[[], Run]) -> Exit:
+def tell_rejection(terminal: Terminal, given: GivenOptions, reject: Callable[[], Run]) -> Exit:
     """Reject a run whose flow cannot be rebuilt; the store reports the reason."""
     from oas_compiler.cli.exits import exit_of
     from oas_compiler.cli.records import run_record
@@ -125,7 +125,7 @@ def make_drive(
     )
 
 
-def find_gate(store: RunStore, target: str, given: Given) -> tuple[Run, str, Gate | None]:
+def find_gate(store: RunStore, target: str, given: GivenOptions) -> tuple[Run, str, Gate | None]:
     """Run and gate of `RUN` or `RUN/GATE`; the gate's id is everything after the slash."""
     prefix, _, gate_id = target.partition("/")
     if not prefix:
@@ -135,7 +135,7 @@ def find_gate(store: RunStore, target: str, given: Given) -> tuple[Run, str, Gat
     return run, gate_id if gate is None else gate.id, gate
 
 
-def find_waiting(run: Run, gate_id: str, given: Given) -> Gate | None:
+def find_waiting(run: Run, gate_id: str, given: GivenOptions) -> Gate | None:
     """The named gate; None where it does not wait or cannot be read.
 
     Raises: `Halt` when no gate is named, unless exactly one gate waits.

@@ -32,7 +32,7 @@ WEAKER: Final = Exit(3)
 _COLOURS: Final = {"!": "bold red", "-": "red", "+": "green", "~": "yellow"}
 
 
-class Format(StrEnum):
+class DiffFormat(StrEnum):
     """The format of the differences."""
 
     text = "text"
@@ -44,8 +44,8 @@ def diff(
     first: Annotated[str, typer.Argument(metavar="A", help="The flow as it was.")],
     second: Annotated[str, typer.Argument(metavar="B", help="The flow as it is now.")],
     format: Annotated[  # noqa: A002 - the option's name
-        Format, typer.Option(help="github: annotations for a workflow on GitHub.")
-    ] = Format.text,
+        DiffFormat, typer.Option(help="github: annotations for a workflow on GitHub.")
+    ] = DiffFormat.text,
     as_json: options.Json = False,
 ) -> Exit:
     """Compare two versions of a flow: nodes, edges, types, and gates that got weaker.
@@ -53,7 +53,7 @@ def diff(
     Exit code 0: nothing differs; 1: something does; 3: a gate is weaker, or a node can act on the
     world outside without a gate and could not before; 2: a file has errors or cannot be read.
     """
-    terminal = Terminal.open(as_json=as_json or format is Format.json)
+    terminal = Terminal.open(as_json=as_json or format is DiffFormat.json)
     flows, labels = [], Labels()
     for path in (first, second):
         compiled = _compile_flow(path, terminal, labels)
@@ -61,7 +61,7 @@ def diff(
             return Exit.USAGE
         flows.append(compiled)
     found = _locate_flow_changes(differences(flows[0].ir, flows[1].ir), flows[1])
-    if format is Format.github:
+    if format is DiffFormat.github:
         terminal.annotate(_format_annotations(found, flows[0].file, flows[1].file))
     else:
         terminal.show(_format_difference(found))

@@ -24,7 +24,7 @@ from oas_compiler.pipeline import compile_ir
 from oas_compiler.text.files import replace_file
 
 
-class Format(StrEnum):
+class PictureFormat(StrEnum):
     """The format of a picture."""
 
     mermaid = "mermaid"
@@ -47,14 +47,14 @@ _THEMES: Final[dict[Colours, Theme]] = {
     Colours.dark: "dark",
 }
 _ENDINGS: Final = {
-    ".mmd": Format.mermaid,
-    ".mermaid": Format.mermaid,
-    ".md": Format.mermaid,
-    ".txt": Format.mermaid,
-    ".svg": Format.svg,
-    ".html": Format.html,
-    ".htm": Format.html,
-    ".png": Format.png,
+    ".mmd": PictureFormat.mermaid,
+    ".mermaid": PictureFormat.mermaid,
+    ".md": PictureFormat.mermaid,
+    ".txt": PictureFormat.mermaid,
+    ".svg": PictureFormat.svg,
+    ".html": PictureFormat.html,
+    ".htm": PictureFormat.html,
+    ".png": PictureFormat.png,
 }
 _OTHER_PICTURES: Final = frozenset({".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".pdf"})
 """File endings of formats that this command cannot write."""
@@ -66,7 +66,7 @@ def draw(  # noqa: PLR0917 - typer passes them by name
         str, typer.Option("--output", "-o", metavar="FILE", help="Write here; default: stdout.")
     ] = "",
     format: Annotated[  # noqa: A002 - the option's name
-        Format | None,
+        PictureFormat | None,
         typer.Option(
             help="Default: by the ending of FILE (.mmd, .svg, .html, .png), else mermaid."
         ),
@@ -80,11 +80,11 @@ def draw(  # noqa: PLR0917 - typer passes them by name
     """Draw a flow: Mermaid text, SVG, a web page, or PNG (extra `draw`)."""
     terminal = Terminal.open(as_json=as_json)
     chosen = _choose_format(output, format)
-    if chosen is Format.png and not output and (as_json or is_terminal(sys.stdout)):
+    if chosen is PictureFormat.png and not output and (as_json or is_terminal(sys.stdout)):
         raise Halt("a PNG is not text: add -o FILE.png")
     flow = compile_ir(path, env_names=tuple(environment(env or [])), conceal=Labels()).ir
     picture = _draw_picture(flow, chosen, _THEMES[theme])
-    if chosen is Format.mermaid and _too_much_for_mermaid(picture):
+    if chosen is PictureFormat.mermaid and _too_much_for_mermaid(picture):
         terminal.note("Mermaid shows no text of this size by itself; svg and html have no limit")
     if Path(output).suffix.lower() == ".md":
         picture = f"```mermaid\n{picture!s}```\n"
@@ -101,7 +101,7 @@ def draw(  # noqa: PLR0917 - typer passes them by name
     return Exit.OK
 
 
-def _choose_format(output: str, wanted: Format | None) -> Format:
+def _choose_format(output: str, wanted: PictureFormat | None) -> PictureFormat:
     """The format of the picture; it must agree with the ending of the file.
 
     Raises: `Halt` where the ending names another format, or an unknown one.
@@ -114,19 +114,19 @@ def _choose_format(output: str, wanted: Format | None) -> Format:
         raise Halt(f"no picture is written as {shown}: the endings of -o are {known}")
     if said is not None and wanted not in {None, said}:
         raise Halt(f"-o {shown} says {said}, --format says {wanted}: leave one of them out")
-    return wanted or said or Format.mermaid
+    return wanted or said or PictureFormat.mermaid
 
 
-def _draw_picture(flow: FlowIR, chosen: Format, theme: Theme) -> str | bytes:
+def _draw_picture(flow: FlowIR, chosen: PictureFormat, theme: Theme) -> str | bytes:
     """Raises: `Halt` for a PNG that cannot be made here."""
     match chosen:
-        case Format.mermaid:
+        case PictureFormat.mermaid:
             return clean(mermaid(flow), lines=True)
-        case Format.svg:
+        case PictureFormat.svg:
             return svg_text(lay_out(flow), theme=theme)
-        case Format.html:
+        case PictureFormat.html:
             return html_page(flow, theme=theme)
-        case Format.png:
+        case PictureFormat.png:
             try:
                 return png_bytes(lay_out(flow), theme=theme)
             except ExtraMissing as error:

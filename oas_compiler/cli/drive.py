@@ -24,7 +24,7 @@ from oas_compiler.cli.artifact_names import artifact_names
 from oas_compiler.cli.ask import Asker
 from oas_compiler.cli.exits import Exit, exit_of
 from oas_compiler.cli.interrupts import ending_at_once
-from oas_compiler.cli.next_steps import Given
+from oas_compiler.cli.next_steps import GivenOptions
 from oas_compiler.cli.opening import host
 from oas_compiler.cli.progress import Progress
 from oas_compiler.cli.records import run_record
@@ -48,7 +48,7 @@ class Drive:
     terminal: Terminal
     by: str
     answers: Answers
-    given: Given = field(default_factory=Given)
+    given: GivenOptions = field(default_factory=GivenOptions)
     """The options that a later command on this run needs too; its tenant must own the run."""
     lends: bool = True
     """Whether the run gets the credentials of this process; a rejection needs no credentials."""

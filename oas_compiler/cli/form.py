@@ -3,7 +3,7 @@
 In: a JSON Schema, and proposed values.  Out: the filled-in value; None if the person went back.
 
     fields_of({"properties": {"to": {…}, "mail": {"properties": {"subject": {…}}}}, …}, {"to": "a"})
-        ->  [Field(("to",), present="a"), Field(("mail", "subject"))]
+        ->  [FormField(("to",), present="a"), FormField(("mail", "subject"))]
     Form(fields, keyboard).filled()  ->  {("to",): "b", ("mail", "subject"): "Hello"}
     assembled(…)                     ->  {"to": "b", "mail": {"subject": "Hello"}}
 """
@@ -42,7 +42,7 @@ Path: TypeAlias = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Field:
+class FormField:
     """One question of a form."""
 
     path: Path
@@ -60,7 +60,7 @@ class Field:
         return self.present is not _ABSENT
 
 
-def fields_of(schema: Schema, proposed: Any = None, *, name: str = "") -> list[Field]:
+def fields_of(schema: Schema, proposed: Any = None, *, name: str = "") -> list[FormField]:
     """The fields of an object, required ones first; for any other type, one field called `name`.
 
     proposed: a value of `schema`, or a part of one; a value that does not fit its field is ignored.
@@ -70,7 +70,7 @@ def fields_of(schema: Schema, proposed: Any = None, *, name: str = "") -> list[F
     return list(_walk_fields(schema, proposed, ()))
 
 
-def _walk_fields(schema: Schema, proposed: Any, path: Path) -> Iterator[Field]:
+def _walk_fields(schema: Schema, proposed: Any, path: Path) -> Iterator[FormField]:
     listed = schema.get("required")
     required = listed if isinstance(listed, list) else []
     parts = properties_of(schema)
@@ -85,14 +85,14 @@ def _walk_fields(schema: Schema, proposed: Any, path: Path) -> Iterator[Field]:
             yield _make_field(own, ".".join(own), part, name in first, value)
 
 
-def _make_field(path: Path, name: str, schema: Schema, required: bool, value: Any) -> Field:
+def _make_field(path: Path, name: str, schema: Schema, required: bool, value: Any) -> FormField:
     # A default of the form is shown even if it does not fit.
     usable = value is not _ABSENT and as_typed(schema, value) and not fits(schema, value)
     present = value if usable else _ABSENT
-    return Field(path=path, name=name, schema=schema, required=required, present=present)
+    return FormField(path=path, name=name, schema=schema, required=required, present=present)
 
 
-def assembled(fields: Sequence[Field], values: Mapping[Path, Any]) -> Any:
+def assembled(fields: Sequence[FormField], values: Mapping[Path, Any]) -> Any:
     """The value of the whole form; a skipped optional field is left out."""
     whole: dict[str, Any] = {}
     for one in fields:
@@ -111,7 +111,7 @@ def assembled(fields: Sequence[Field], values: Mapping[Path, Any]) -> Any:
 class Form:
     """Fields that one person fills in."""
 
-    fields: Sequence[Field]
+    fields: Sequence[FormField]
     keyboard: Keyboard
     send: str = "approve with this"
     """The action of Enter at the end, in words."""
@@ -178,7 +178,7 @@ class Form:
                 return int(typed)
             terminal.error(f"type a number from 1 to {most}, <, or nothing")
 
-    def _value(self, field: Field, present: Any) -> Any:
+    def _value(self, field: FormField, present: Any) -> Any:
         """The typed value of a field; `SKIPPED`, or `_BACK`."""
         terminal = self.keyboard.terminal
         _print_field_help(field, self.keyboard)
@@ -207,7 +207,7 @@ class Form:
                 text = ""
 
 
-def _format_value(field: Field, values: Mapping[Path, Any]) -> Text:
+def _format_value(field: FormField, values: Mapping[Path, Any]) -> Text:
     value = values.get(field.path, _ABSENT)
     if value is _ABSENT:
         words = "missing" if field.required else "left out"
@@ -217,7 +217,7 @@ def _format_value(field: Field, values: Mapping[Path, Any]) -> Text:
     return Text(cell(value) or '""')
 
 
-def _print_field_help(field: Field, keyboard: Keyboard) -> None:
+def _print_field_help(field: FormField, keyboard: Keyboard) -> None:
     for text in words_of(field.name, field.schema):
         keyboard.terminal.say(Words(Text(text, style="dim")))
     options = choices(field.schema)

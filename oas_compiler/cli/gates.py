@@ -12,7 +12,7 @@ from rich.text import Text
 from oas_compiler.cli import inputs, opening, options
 from oas_compiler.cli.exits import Exit, Halt
 from oas_compiler.cli.layout import unbroken
-from oas_compiler.cli.next_steps import Given
+from oas_compiler.cli.next_steps import GivenOptions
 from oas_compiler.cli.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def gates(
         terminal.data({"gates": records}, of_run=True)
     if waiting:
         terminal.show(gates_table(waiting, now))
-        shown = Given(tenant=tenant, db=db).command("show", run or "RUN")
+        shown = GivenOptions(tenant=tenant, db=db).command("show", run or "RUN")
         terminal.say(
             "what a gate asks, and the commands that answer it:", unbroken(Text(f"  {shown}"))
         )
@@ -114,7 +114,7 @@ def approve(
     return answer_gate("approve", target, decide, name_decider(by, given, reason, as_json))
 
 
-def _refuse_without_data(gate: Gate, decision: Decision, target: str, given: Given) -> None:
+def _refuse_without_data(gate: Gate, decision: Decision, target: str, given: GivenOptions) -> None:
     """Refuse to approve a gate that asks for data with a plain yes.
 
     Raises: `Halt`, which shows the right command.

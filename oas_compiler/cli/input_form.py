@@ -18,7 +18,7 @@ from rich.text import Text
 
 from cinatra_sdk.contract import RUN_ID_INPUTS
 from oas_compiler.cli.exits import Exit, Halt
-from oas_compiler.cli.form import SKIPPED, Field, Form
+from oas_compiler.cli.form import SKIPPED, Form, FormField
 from oas_compiler.cli.keyboard import Keyboard
 from oas_compiler.cli.layout import Words
 from oas_compiler.cli.safe import clean
@@ -62,7 +62,7 @@ def with_asked(terminal: Terminal, flow: Flow, params: dict[str, Any]) -> dict[s
     return {**params, **asked}
 
 
-def _list_input_fields(flow: Flow) -> list[Field]:
+def _list_input_fields(flow: Flow) -> list[FormField]:
     """One field for every input, also for an input that is an object."""
     schema: Any = flow.input_schema
     return [
@@ -71,12 +71,12 @@ def _list_input_fields(flow: Flow) -> list[Field]:
     ]
 
 
-def _make_field(title: str, schema: Any, required: bool) -> Field:
-    field = Field(path=(title,), name=title, schema=schema, required=required)
+def _make_field(title: str, schema: Any, required: bool) -> FormField:
+    field = FormField(path=(title,), name=title, schema=schema, required=required)
     return replace(field, present=schema["default"]) if "default" in schema else field
 
 
-def _choose_known_value(field: Field, params: dict[str, Any]) -> Any:
+def _choose_known_value(field: FormField, params: dict[str, Any]) -> Any:
     if field.name in params:
         return params[field.name]
     return field.present if field.is_proposed else SKIPPED

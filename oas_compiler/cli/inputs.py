@@ -30,6 +30,9 @@ OWN_LIST: Final = "OASFLOW_ENV"
 commas.
 """
 _VARIABLE: Final = re.compile(r"[A-Z][A-Z0-9_]*")
+_WORD: Final = r"(?:[A-Z]{1,14}[0-9]?|[0-9]{1,2})"
+_NAME: Final = re.compile(rf"(?=[A-Z]){_WORD}(?:_{_WORD})*")
+"""A variable whose name is made of words: no key or token in capitals and digits looks so."""
 _UNITS: Final = {"s": "seconds", "min": "minutes", "h": "hours", "d": "days"}
 _DURATION: Final = re.compile(rf"(?P<number>[0-9]{{1,5}}) ?(?P<unit>{'|'.join(_UNITS)})")
 
@@ -93,11 +96,9 @@ def environment(given: Sequence[str]) -> dict[str, str]:
 
     Raises: `Halt` for a token, and for any other variable that the runtime reads itself.
     """
-    if names_without_value(given):
-        # The text is not repeated: what looks like a name may be a value without its name.
-        raise Halt(
-            "--env: one names a variable that is not set here; export it, or write --env NAME=VALUE"
-        )
+    absent = names_without_value(given)
+    if absent:
+        raise Halt(f"{describe_absent(absent[0])}; export it, or write --env NAME=VALUE")
     found = pairs("--env", [_with_value(text) for text in given])
     for name in found:
         if name in SECRETS:
@@ -129,6 +130,14 @@ def names_without_value(given: Sequence[str]) -> list[str]:
     return [text for text in given if _VARIABLE.fullmatch(text) and text not in os.environ]
 
 
+def describe_absent(name: str) -> str:
+    """`--env CRM_KEY names a variable that is not set here`; a text that may be a value is not
+    repeated: somebody may have left out its name.
+    """
+    told = f"--env {name} names" if _NAME.fullmatch(name) else "--env: one names"
+    return f"{told} a variable that is not set here"
+
+
 def _with_value(text: str) -> str:
     """`NAME` as `NAME=value`, from the environment; anything else as it is."""
     if not _VARIABLE.fullmatch(text) or text not in os.environ:
@@ -141,8 +150,8 @@ def _refuse_runtime_name(where: str, name: str) -> None:
 
     if name == BASE_URL:
         raise Halt(
-            f"{where} {name} would send calls to that host behind the platform's back: "
-            "give --base-url instead"
+            f"{where} {name}: the platform's address is no variable of a flow; the commands that "
+            "run a flow take it by --base-url"
         )
     if is_runtime_name(name):
         raise Halt(

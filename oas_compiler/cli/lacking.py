@@ -2,7 +2,7 @@
 
 In: a run, and the options of the command.  Out: each `Lack`, and the complete command.
 
-    lacking(run, Given())  ->  (Lack("--env CRM_KEY", "a variable that it reads; …"),
+    lacking(run, GivenOptions())  ->  (Lack("--env CRM_KEY", "a variable that it reads; …"),
                                 Lack("--allow https://crm.example", "an address that it may call"))
 
 The missing settings are found by trial: the run's platform is rebuilt, each missing setting is
@@ -20,9 +20,9 @@ from rich.text import Text
 
 from cinatra_sdk.contract import BASE_URL
 from oas_compiler.cli.exits import Exit, Halt
-from oas_compiler.cli.inputs import SECRETS, placeholders
+from oas_compiler.cli.inputs import SECRETS, describe_absent, placeholders
 from oas_compiler.cli.layout import Member, Words, unbroken
-from oas_compiler.cli.next_steps import Given
+from oas_compiler.cli.next_steps import GivenOptions
 from oas_compiler.cli.opening import ALLOW, RUN_TOKEN
 from oas_compiler.cli.safe import clean
 
@@ -50,14 +50,14 @@ class Lacking:
     """Everything that a run needs and a command does not lend."""
 
     lacks: tuple[Lack, ...]
-    whole: Given
+    whole: GivenOptions
     """The options of the command together with everything missing."""
 
     def __bool__(self) -> bool:
         return bool(self.lacks)
 
 
-def lacking(run: Run, given: Given) -> Lacking:
+def lacking(run: Run, given: GivenOptions) -> Lacking:
     """Everything that the run needs beyond the given options.
 
     Raises: `Halt` for a given variable without a value that the run does not need.
@@ -129,7 +129,7 @@ def reasons(lacks: tuple[Lack, ...]) -> list[RenderableType]:
     ]
 
 
-def export_first(given: Given) -> list[RenderableType]:
+def export_first(given: GivenOptions) -> list[RenderableType]:
     """The variables to export before a command with these options works; empty where there are
     none.
     """
@@ -146,12 +146,13 @@ def _make_variable_lack(name: str) -> Lack:
     return Lack(f"--env {clean(name)}", "a variable that it reads; not set here", name)
 
 
-def _refuse_stray(run: Run, given: Given, lent: Mapping[str, str]) -> None:
+def _refuse_stray(run: Run, given: GivenOptions, lent: Mapping[str, str]) -> None:
     """Refuse a misspelt name instead of silently leaving it out."""
     asked = asked_variables(run)
-    if any(name not in lent and name not in asked for name in given.own.names):
+    stray = [name for name in given.own.names if name not in lent and name not in asked]
+    if stray:
         reads = ", ".join(map(clean, asked)) or "no variable"
-        raise Halt(f"--env names a variable that is not set here; the run reads {reads}")
+        raise Halt(f"{describe_absent(stray[0])}; the run reads {reads}")
 
 
 # ------------------------------------------------------------------------ the platform

@@ -18,7 +18,7 @@ from rich.text import Text
 from oas_compiler.cli.interrupts import typed_line
 from oas_compiler.cli.safe import clean
 from oas_compiler.cli.terminal import Terminal
-from oas_compiler.edit.fix.planning import Change, Mending
+from oas_compiler.edit.fix.planning import FileChange, Mending
 from oas_compiler.edit.fix.writing import CannotWrite, write
 from oas_compiler.edit.unified import unified
 from oas_compiler.report.json_report import record
@@ -100,7 +100,7 @@ class Mender:
             self.terminal.say(diff)
 
 
-def written(changes: Sequence[Change]) -> str:
+def written(changes: Sequence[FileChange]) -> str:
     """Write the files; returns the reason of a failure, or an empty text."""
     try:
         write(changes)

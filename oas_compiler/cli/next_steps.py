@@ -2,7 +2,7 @@
 
 In: the options of this command.  Out: one line for a shell.
 
-    given = Given(tenant="acme", own=Own(env=("CRM_KEY=sk-1",)))
+    given = GivenOptions(tenant="acme", own=Own(env=("CRM_KEY=sk-1",)))
     given.command("approve", "n1")    ->  oasflow approve n1 --tenant acme --env CRM_KEY
     given.to_export()                 ->  ["CRM_KEY"], where the environment has another value
 
@@ -25,7 +25,7 @@ TENANT: Final = "OASFLOW_TENANT"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Given:
+class GivenOptions:
     """The options of a command that a later command on the same run needs again."""
 
     tenant: str = ""

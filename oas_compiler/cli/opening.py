@@ -214,7 +214,7 @@ def _require_platform(calls: Sequence[ApiNode], options: PlatformOptions) -> Non
     others = [node for node in calls if not answers(node.url)]
     open_calls = others if options.context else calls
     needs_address = [node for node in open_calls if names_platform(node.url)]
-    either = f"give --base-url or {BASE_URL}, or --simulate to make the answers up"
+    either = f"give --base-url or {BASE_URL}, or --simulate to make the responses up"
     if needs_address and not options.own_address:
         name = needs_address[0].name
         if options.context:
@@ -225,7 +225,7 @@ def _require_platform(calls: Sequence[ApiNode], options: PlatformOptions) -> Non
     if open_calls and not options.names_platform:
         raise Halt(
             f"the flow calls another address (at '{open_calls[0].name}'): give --allow ORIGIN for "
-            "it, or --simulate to make the answers up"
+            "it, or --simulate to make the responses up"
         )
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, TypeAlias, TypedDict
 import typer
 
 from oas_compiler.cli.inputs import duration
-from oas_compiler.cli.next_steps import Given
+from oas_compiler.cli.next_steps import GivenOptions
 from oas_compiler.cli.opening import Own
 
 Json: TypeAlias = Annotated[
@@ -111,7 +111,7 @@ def given(
     *,
     tenant: str,
     db: str,
-) -> Given:
+) -> GivenOptions:
     """The resources that the options lend to a run, and the run's database."""
     own = Own(
         env=tuple(env or ()),
@@ -119,7 +119,7 @@ def given(
         allow=None if allow is None else tuple(allow),
         record=record,
     )
-    return Given(tenant=tenant, db=db, own=own)
+    return GivenOptions(tenant=tenant, db=db, own=own)
 
 
 def filters(flow: str, started_by: str, older_than: str, newer_than: str) -> Filters:

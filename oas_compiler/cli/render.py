@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from cinatra_sdk.runs import Run
     from cinatra_sdk.store.chosen import ChosenContext
     from oas_compiler.cli.lacking import Lacking
-    from oas_compiler.cli.next_steps import Given
+    from oas_compiler.cli.next_steps import GivenOptions
 from oas_compiler.cli.tables import (
     chosen_table,
     decisions_table,
@@ -137,7 +137,7 @@ def below_heading(part: RenderableType) -> Indented:
     return Indented(part, by=2)
 
 
-def how_to_answer(run: Run, gate: Gate, given: Given, *, alone: bool) -> RenderableType:
+def how_to_answer(run: Run, gate: Gate, given: GivenOptions, *, alone: bool) -> RenderableType:
     """The commands that answer a gate; `alone`: the gate is the run's only waiting gate."""
     from cinatra_sdk.gates.forms.text import TextForm
 
@@ -155,7 +155,7 @@ def how_to_answer(run: Run, gate: Gate, given: Given, *, alone: bool) -> Rendera
     return Group(*(command_line(line) for line in lines))
 
 
-def command_with_data(gate: Gate, target: str, given: Given) -> str:
+def command_with_data(gate: Gate, target: str, given: GivenOptions) -> str:
     """The command that approves a gate with data, or with artifacts, that fit it."""
     selected = options_of_form(gate.form)
     if selected is not None:
@@ -169,7 +169,7 @@ def command_with_data(gate: Gate, target: str, given: Given) -> str:
 
 def outcome_view(
     run: Run,
-    given: Given,
+    given: GivenOptions,
     names: Mapping[str, str] | None = None,
 ) -> RenderableType:
     """Where a run stands: its result, its error, or its waiting gates.
@@ -242,7 +242,7 @@ def _format_run_facts(run: Run, now: datetime) -> RenderableType:
 
 
 def _format_outcome(
-    run: Run, given: Given, extent: Extent, names: Mapping[str, str] | None
+    run: Run, given: GivenOptions, extent: Extent, names: Mapping[str, str] | None
 ) -> Iterator[RenderableType]:
     branch = f"   by branch {run.branch}" if run.branch not in {None, "next"} else ""
     stands = Text.assemble("run ", clean(run.id), "  ", status_text(run.status), clean(branch))
@@ -270,7 +270,7 @@ def _format_outcome(
     yield from _how_to_go_on(run, given)
 
 
-def _how_to_go_on(run: Run, given: Given) -> Iterator[RenderableType]:
+def _how_to_go_on(run: Run, given: GivenOptions) -> Iterator[RenderableType]:
     if run.status == "failed" and (run.error or {}).get("code") == "below_min_items":
         words = "this run keeps what its slot was offered: start a new one with more artifacts"
         yield Words(Text(words))

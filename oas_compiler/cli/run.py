@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from oas_compiler.cli import context, inputs, opening, options
-from oas_compiler.cli.acting import Call, flow_to_go_on
+from oas_compiler.cli.acting import TypedCommand, flow_to_go_on
 from oas_compiler.cli.exits import Exit, Halt
 from oas_compiler.cli.safe import clean
 from oas_compiler.cli.terminal import Terminal
@@ -16,7 +16,7 @@ from oas_compiler.cli.terminal import Terminal
 if TYPE_CHECKING:
     from oas_compiler.cli.context import Context
     from oas_compiler.cli.drive import Answers
-    from oas_compiler.cli.next_steps import Given
+    from oas_compiler.cli.next_steps import GivenOptions
     from oas_compiler.lower.flow import Flow
 
 
@@ -32,7 +32,7 @@ def run(
         typer.Option("--set", metavar="KEY=VALUE", help="One input; may be repeated."),
     ] = None,
     simulate: Annotated[
-        bool, typer.Option("--simulate", help="Call nothing: make the platform's answers up.")
+        bool, typer.Option("--simulate", help="Call nothing: make up the platform's responses.")
     ] = False,
     stubs: Annotated[
         str, typer.Option(metavar="FILE", help="Answers of the simulation, JSON or YAML.")
@@ -144,7 +144,7 @@ def resume(
     words = (*(("--flow", flow) if flow else ()), *(("--detach",) if detach else ()))
     with opening.store(terminal, db, given.own) as store:
         found = store.find(_check_run_id(run), tenant=tenant or None, to_act=True)
-        call = Call("resume", found, words)
+        call = TypedCommand("resume", found, words)
         made = flow_to_go_on(store, store.get(found), terminal, given, call)
         if flow and opening.digest(flow) != made.digest:
             made = opening.flow(flow, platform=made.platform, env=made.env)
@@ -176,7 +176,7 @@ def _start_run(
     *,
     filled: Context | None,
     by: str,
-    given: Given,
+    given: GivenOptions,
     answers: Answers,
 ) -> Exit:
     from cinatra_sdk.errors import RunNotFound

@@ -10,7 +10,7 @@ import typer
 from cinatra_sdk.contract import ENDED
 from oas_compiler.cli import opening, options
 from oas_compiler.cli.exits import Exit, Halt
-from oas_compiler.cli.next_steps import Given
+from oas_compiler.cli.next_steps import GivenOptions
 from oas_compiler.cli.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ def show(
         }
         terminal.data({**run_record(found), **records}, of_run=True)
         return Exit.OK
-    given = Given(tenant=tenant, db=db)
+    given = GivenOptions(tenant=tenant, db=db)
     needed = _find_lacking(found, given)
     extent = Extent(whole=full, way=f"{given.command('show', found.id, '--full')} has all")
     view = run_view(found, decisions, chosen, now, names=names, needed=needed, extent=extent)
@@ -112,7 +112,7 @@ def show(
     return Exit.OK
 
 
-def _find_lacking(run: Run, given: Given) -> Lacking:
+def _find_lacking(run: Run, given: GivenOptions) -> Lacking:
     """The options that a command which continues the run needs in addition to this command's."""
     from oas_compiler.cli.lacking import Lacking, lacking
 

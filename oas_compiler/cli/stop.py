@@ -30,7 +30,7 @@ def stop(
     Also a run that another process is driving, or whose file cannot be compiled any more.
     One that is stopped already stays as it is.
     """
-    from oas_compiler.cli.next_steps import Given
+    from oas_compiler.cli.next_steps import GivenOptions
     from oas_compiler.cli.records import run_record
     from oas_compiler.cli.render import outcome_view
 
@@ -45,6 +45,6 @@ def stop(
         ended = store.stop(found, by=who, reason=reason, tenant=whose)
     if over:
         terminal.note("the run was stopped already, and stays as it was")
-    terminal.show(outcome_view(ended, Given(tenant=tenant, db=db)))
+    terminal.show(outcome_view(ended, GivenOptions(tenant=tenant, db=db)))
     terminal.data(run_record(ended), of_run=True)
     return Exit.OK

@@ -19,7 +19,7 @@ from oas_compiler.cli.findings import view_of_findings
 from oas_compiler.cli.mend import NOT_WRITTEN, Mender, written
 from oas_compiler.cli.safe import clean
 from oas_compiler.cli.terminal import Terminal
-from oas_compiler.edit.fix.planning import Change
+from oas_compiler.edit.fix.planning import FileChange
 from oas_compiler.edit.unified import unified
 from oas_compiler.edit.wire.dependency import RANGE, manifest_edits
 from oas_compiler.edit.wire.planning import CannotWire, Plan, plan
@@ -88,7 +88,7 @@ def _read_package_name(package: Package | None) -> str:
 
 def _make_changes(
     source: Source, package: Package | None, wiring: Plan, wanted: str
-) -> list[Change]:
+) -> list[FileChange]:
     """What becomes of the flow file and of package.json; files that stay are left out."""
     files: list[tuple[str, bytes, Sequence[Edit]]] = [(source.file, source.raw, wiring.edits)]
     if package is not None and package.source is not None:
@@ -98,7 +98,8 @@ def _make_changes(
         files.append((package.manifest_file, package.source.raw, edits))
     try:
         made = [
-            Change(file=file, before=raw, after=rewritten(raw, edits)) for file, raw, edits in files
+            FileChange(file=file, before=raw, after=rewritten(raw, edits))
+            for file, raw, edits in files
         ]
     except CannotEdit as reason:
         raise Halt(f"the text cannot be changed: {reason}", code="cannot_wire") from None
@@ -114,7 +115,7 @@ class _Wiring:
     file: str
     plan: Plan
 
-    def go(self, changes: Sequence[Change]) -> Exit:
+    def go(self, changes: Sequence[FileChange]) -> Exit:
         before, after = self._findings(changes)
         diffs = {change.file: unified(change, before, after) for change in changes}
         for lines in diffs.values():
@@ -141,7 +142,7 @@ class _Wiring:
             return Exit.USAGE
         return Exit.OK if applied or not changes else Exit.FINDINGS
 
-    def _findings(self, changes: Sequence[Change]) -> tuple[list[Finding], list[Finding]]:
+    def _findings(self, changes: Sequence[FileChange]) -> tuple[list[Finding], list[Finding]]:
         before = list(check(self.file))
         unsaved = {change.file: change.after for change in changes}
         return before, list(check(self.file, unsaved=unsaved)) if changes else before

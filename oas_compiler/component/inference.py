@@ -21,7 +21,7 @@ from oas_compiler.component.script_words import cure
 from oas_compiler.component.site import Site, label_of
 from oas_compiler.findings.spelling import did_you_mean, nearest
 from oas_compiler.ir import EndNode, FlowIR, JsonValue, Port
-from oas_compiler.templates.reading import TemplateError, strings
+from oas_compiler.templates.reading import TemplateInvalid, strings
 
 _MOST_NAMED: Final = 5
 _BRACES = re.compile(r"\{\{\s*(\w+)\s*\}\}")
@@ -240,7 +240,7 @@ def _read_placeholders(site: Site, text: str, pointer: str) -> tuple[str, ...] |
     """The names that a template looks up; `None` when it is not valid, which is reported."""
     try:
         return site.templates.names(text)
-    except TemplateError as error:
+    except TemplateInvalid as error:
         site.findings.error(
             "OAS080",
             f"the template is not valid: {error}",

@@ -26,7 +26,7 @@ from functools import cached_property
 from cinatra_sdk.contract import SETUP_STEP
 from oas_compiler.control.gates import GateSpec, find_entries, show_gate, show_gates_in
 from oas_compiler.control.guards import find_guards
-from oas_compiler.control.policy_steps import AskedField, PolicyStep
+from oas_compiler.control.policy_steps import AskedField, DerivedStep
 from oas_compiler.control.risk import is_send
 from oas_compiler.ir import (
     ApiNode,
@@ -50,7 +50,7 @@ _DIRECTLY = 2
 class Approval:
     """The approval policy and the gates of a flow."""
 
-    steps: tuple[PolicyStep, ...]
+    steps: tuple[DerivedStep, ...]
     """The policy's entries, in the order of their numbers."""
     gates: tuple[GateSpec, ...]
     """Every InputMessageNode at any depth, in the order of the steps."""
@@ -113,8 +113,8 @@ def acting_nodes(flow: FlowIR) -> Iterator[tuple[Path, Node]]:
             yield path, node
 
 
-def _steps_and_gates(flow: FlowIR) -> tuple[list[PolicyStep], list[GateSpec]]:
-    steps: list[PolicyStep] = []
+def _steps_and_gates(flow: FlowIR) -> tuple[list[DerivedStep], list[GateSpec]]:
+    steps: list[DerivedStep] = []
     gates: list[GateSpec] = []
     start = flow.start_node()
     if visible_required(start):
@@ -133,8 +133,8 @@ def _steps_and_gates(flow: FlowIR) -> tuple[list[PolicyStep], list[GateSpec]]:
     return steps, gates
 
 
-def _setup_step(start: StartNode) -> PolicyStep:
-    return PolicyStep(
+def _setup_step(start: StartNode) -> DerivedStep:
+    return DerivedStep(
         number=SETUP_STEP,
         node_id=start.id,
         name=start.name or "Setup",
@@ -143,8 +143,8 @@ def _setup_step(start: StartNode) -> PolicyStep:
     )
 
 
-def _gate_step(node: InputMessageNode, gate: GateSpec) -> PolicyStep:
-    return PolicyStep(
+def _gate_step(node: InputMessageNode, gate: GateSpec) -> DerivedStep:
+    return DerivedStep(
         number=gate.step,
         node_id=node.id,
         name=gate.name,
@@ -155,7 +155,7 @@ def _gate_step(node: InputMessageNode, gate: GateSpec) -> PolicyStep:
     )
 
 
-def _flow_node_steps(node: FlowNode, number: int) -> tuple[list[PolicyStep], list[GateSpec]]:
+def _flow_node_steps(node: FlowNode, number: int) -> tuple[list[DerivedStep], list[GateSpec]]:
     """The steps of a FlowNode, one per entry of its `gateSteps`, and the gates that they govern."""
     entries = node.gate_steps or (GateStep(gate_count=max(1, _count_gates(node))),)
     own = find_entries(node)
@@ -181,10 +181,10 @@ def _number_gates(node: FlowNode, number: int, own: dict[str, int]) -> Iterator[
 
 def _entry_step(
     node: FlowNode, entry: GateStep, number: int, first: GateSpec | None, *, asks: bool
-) -> PolicyStep:
+) -> DerivedStep:
     """first: the gate that the step shows; asks: whether any gate is in the FlowNode."""
     first_risk = first.risk_class if first is not None else "read_only"
-    return PolicyStep(
+    return DerivedStep(
         number=number,
         node_id=node.id,
         name=entry.name or node.name,

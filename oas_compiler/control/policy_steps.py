@@ -1,6 +1,6 @@
 """One step of an approval policy, as a record; as JSON it has Cinatra's keys.
 
-PolicyStep(number=1, node_id="review", name="Review", risk_class="approval", requires_approval=True)
+DerivedStep(number=1, node_id="review", name="Review", risk_class="approval", requires_approval=True)
     .to_json()  ->  {"stepNumber": 1, "nodeId": "review", "name": "Review",
                      "riskClass": "approval", "requiresApproval": true, "hitlOwnedBy": "self"}
 """
@@ -32,7 +32,7 @@ class AskedField:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PolicyStep:
+class DerivedStep:
     """One entry of `approvalPolicy.steps`."""
 
     number: int

@@ -1,10 +1,10 @@
 """Child agents: dependencies between packages, their versions, and their places on disk.
 
-ranges.py     npm's version ranges
-declared.py   a package.json      -> the child agents it asks for
 packages.py   folders             -> the agent packages in them
-resolve.py    both                -> links, and findings for unresolved child agents
+resolve.py    packages, and the child agents that each declares (`oas_compiler/package/declared.py`)
+                                  -> links, and findings for unresolved child agents
 flaws.py      circles, doubles, children that are used and not declared
+copies.py     whether a flow's copy of a child agent still equals the child
 lock.py       a resolution        -> oasflow-lock.json, or the differences from it
 
 resolve("agents/email-outreach").to_json()

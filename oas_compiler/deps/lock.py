@@ -33,7 +33,7 @@ VERSION: Final = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class LockChange:
     """One difference between the packages and the lock file."""
 
     package: str
@@ -90,11 +90,11 @@ def verify_lock(path: Path, lock: Mapping[str, JsonValue]) -> Findings:
     return findings
 
 
-def changes(old: JsonValue, new: Mapping[str, JsonValue]) -> Iterator[Change]:
+def changes(old: JsonValue, new: Mapping[str, JsonValue]) -> Iterator[LockChange]:
     """The differences, package by package."""
     before = _by_key(old)
     if before is None:
-        yield Change(
+        yield LockChange(
             package="",
             what=f"this is no lock file of version {VERSION}",
             pointer="/lockfileVersion",
@@ -106,20 +106,20 @@ def changes(old: JsonValue, new: Mapping[str, JsonValue]) -> Iterator[Change]:
     for key in sorted((before.keys() | after.keys()) - set(others.values())):
         name = key[0]
         if key in others:
-            yield Change(
+            yield LockChange(
                 package=name,
                 what=f"{name} {key[1]} is locked, {others[key][1]} is needed now",
                 pointer=before[key][0],
             )
         elif key not in after:
             pointer, entry = before[key]
-            yield Change(
+            yield LockChange(
                 package=name,
                 what=f"{name} {entry.get('version')} is locked and no longer needed",
                 pointer=pointer,
             )
         elif key not in before:
-            yield Change(
+            yield LockChange(
                 package=name,
                 what=f"{name} {after[key][1].get('version')} is needed and not locked",
                 pointer="/packages",
@@ -160,7 +160,7 @@ def _relabel_requirers(
 
 def _compare_entries(
     old: tuple[str, Mapping[str, JsonValue]], new: Mapping[str, JsonValue]
-) -> Iterator[Change]:
+) -> Iterator[LockChange]:
     pointer, entry = old
     name = str(new["name"])
     told = {
@@ -171,7 +171,7 @@ def _compare_entries(
     }
     for key, what in told.items():
         if entry.get(key) != new.get(key):
-            yield Change(package=name, what=what, pointer=f"{pointer}/{key}")
+            yield LockChange(package=name, what=what, pointer=f"{pointer}/{key}")
 
 
 def _format_requirers(value: JsonValue) -> str:

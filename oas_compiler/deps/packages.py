@@ -20,7 +20,7 @@ from typing import Final
 
 from oas_compiler.findings.finding import Finding, Findings, Severity
 from oas_compiler.ir import JsonValue
-from oas_compiler.package.declared import Wanted, wanted
+from oas_compiler.package.declared import WantedChild, wanted
 from oas_compiler.package.package import Package
 from oas_compiler.text.bounds import MAX_JSON_BYTES
 from oas_compiler.text.files import MANIFEST, first_of, folder_at, has_manifest, walk
@@ -74,7 +74,7 @@ class AgentPackage:
         )
 
     @cached_property
-    def wanted(self) -> tuple[Wanted, ...]:
+    def wanted(self) -> tuple[WantedChild, ...]:
         return wanted(self.package.cinatra)
 
     @cached_property

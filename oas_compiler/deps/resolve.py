@@ -24,7 +24,7 @@ from oas_compiler.deps.flaws import cycles, doubles, flaws_of, used_undeclared
 from oas_compiler.deps.packages import AgentPackage, Shelf, open_package, stock
 from oas_compiler.findings.finding import Findings
 from oas_compiler.ir import JsonValue
-from oas_compiler.package.declared import Wanted
+from oas_compiler.package.declared import WantedChild
 from oas_compiler.package.ranges import in_order, refusal, satisfies
 from oas_compiler.report.json_report import json_report
 from oas_compiler.text.files import has_manifest
@@ -37,7 +37,7 @@ class Link:
     """One declared child agent and the package that it resolves to."""
 
     dependent: AgentPackage
-    wanted: Wanted
+    wanted: WantedChild
     chosen: AgentPackage | None
     """`None` unless the status is `ok`."""
     status: Status
@@ -201,7 +201,9 @@ def _group_links(links: Iterable[Link]) -> Iterator[tuple[AgentPackage, list[Lin
     yield from found.items()
 
 
-def _resolve_link(package: AgentPackage, asked: Wanted, shelf: Shelf, findings: Findings) -> Link:
+def _resolve_link(
+    package: AgentPackage, asked: WantedChild, shelf: Shelf, findings: Findings
+) -> Link:
     present = shelf.by_name.get(asked.name, ())
     versions = in_order({one.version for one in present if one.version})
 
@@ -229,7 +231,7 @@ def _resolve_link(package: AgentPackage, asked: Wanted, shelf: Shelf, findings: 
     return link("ok", next(one for one in present if one.version == fitting[-1]))
 
 
-def _report_range(package: AgentPackage, asked: Wanted, why: str, findings: Findings) -> None:
+def _report_range(package: AgentPackage, asked: WantedChild, why: str, findings: Findings) -> None:
     shown = f'"{asked.text[:80]}"' if isinstance(asked.range, str) else "what is given"
     findings.findings.append(
         package.finding(
@@ -241,7 +243,9 @@ def _report_range(package: AgentPackage, asked: Wanted, why: str, findings: Find
     )
 
 
-def _report_missing(package: AgentPackage, asked: Wanted, shelf: Shelf, findings: Findings) -> None:
+def _report_missing(
+    package: AgentPackage, asked: WantedChild, shelf: Shelf, findings: Findings
+) -> None:
     findings.findings.append(
         package.finding(
             "DEP001",
@@ -260,7 +264,7 @@ def _suggest_name(name: str, shelf: Shelf) -> str:
 
 
 def _report_mismatch(
-    package: AgentPackage, asked: Wanted, versions: Sequence[str], findings: Findings
+    package: AgentPackage, asked: WantedChild, versions: Sequence[str], findings: Findings
 ) -> None:
     there = ", ".join(versions) or "none that can be read"
     # The same numbers without the prerelease would fit: then the range only fails to name it.

@@ -1,12 +1,14 @@
 """The wire form of a document: components, references in their scopes, fields of the right kinds.
 
 types.py          every component type and its fields;  features.py  since which version of Agent Spec
-node_types.py     which components can stand in `nodes`
+node_types.py     which components can stand in `nodes`;  inside.py  what each node runs
 spec.py           a flow with its references resolved
 scope.py          `Document`: references resolved where they stand
 components.py     one component: its fields, checked
 respelling.py     misspelt keys, read as what was meant
+wrong_type.py     the error for a component of another type than is wanted
+unread.py         what could not be taken, as facts that rules ask for
 survey.py         names, versions and types of all components
 used.py           the components that the root leads to
-load.py           document -> `spec.Flow`
+load.py           document -> `spec.LoadedFlow`
 """

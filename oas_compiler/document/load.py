@@ -1,7 +1,7 @@
 """The document in, typed flows with resolved references out.
 
     {"component_type": "Flow", "nodes": [{"$component_ref": "start"}], …}
-        ->  spec.Flow(nodes=(Component(type="StartNode", id="start", …),), control=(…), …)
+        ->  spec.LoadedFlow(nodes=(Component(type="StartNode", id="start", …),), control=(…), …)
 
 Flows are followed through the nodes that run them; a flow of several nodes is loaded once.  An
 unreadable part is reported and leaves a gap, so that no other finding reports it again.
@@ -21,7 +21,7 @@ from oas_compiler.document.inside import (
 )
 from oas_compiler.document.node_types import can_be_node, is_misspelt
 from oas_compiler.document.scope import Document, Located
-from oas_compiler.document.spec import ControlEdge, DataLink, Flow
+from oas_compiler.document.spec import ControlEdge, DataLink, LoadedFlow
 from oas_compiler.document.types import is_known, is_plugin_type
 from oas_compiler.document.wrong_type import report_wrong_type
 from oas_compiler.ir import Gap
@@ -31,7 +31,7 @@ from oas_compiler.text.bounds import MAX_DEPTH, MAX_NODES
 from oas_compiler.text.descriptions import describe
 
 
-def load(document: Document) -> Flow | None:
+def load(document: Document) -> LoadedFlow | None:
     """The root flow; `None` when the document has none or is too large, with findings."""
     root = document.root
     if root is None:
@@ -50,11 +50,11 @@ def load(document: Document) -> Flow | None:
     return flow if flow is not None and _fits_node_limit(flow, document) else None
 
 
-def _fits_node_limit(flow: Flow, document: Document) -> bool:
+def _fits_node_limit(flow: LoadedFlow, document: Document) -> bool:
     """Whether the flow with all its subflows expanded stays within bounds."""
     sizes: dict[int, int] = {}
 
-    def size(current: Flow) -> int:
+    def size(current: LoadedFlow) -> int:
         if id(current) not in sizes:
             below = sum(size(flow) for flows in current.subflows.values() for flow in flows)
             sizes[id(current)] = len(current.nodes) + below
@@ -79,11 +79,11 @@ class _Loader:
         self._document = document
         self._findings = document.findings
         self._components = ComponentReader(document)
-        self._flows: dict[str, Flow] = {}
+        self._flows: dict[str, LoadedFlow] = {}
 
     # ------------------------------------------------------------------ flows
 
-    def flow(self, located: Located, around: tuple[str, ...]) -> Flow | None:
+    def flow(self, located: Located, around: tuple[str, ...]) -> LoadedFlow | None:
         """Load a flow; `around` are the pointers of the flows that it stands in."""
         if located.pointer in self._flows:
             return self._flows[located.pointer]
@@ -98,7 +98,7 @@ class _Loader:
         inside = (*around, located.pointer)
         control = tuple(self._control(component, located, gaps))
         data = self._load_data_edges(component, located, gaps)
-        flow = Flow(
+        flow = LoadedFlow(
             component=component,
             start=start,
             nodes=tuple(node for node, _ in nodes),
@@ -129,7 +129,7 @@ class _Loader:
 
     def _load_subflows(
         self, node: Component, at: Located, around: tuple[str, ...], gaps: list[Gap]
-    ) -> tuple[Flow, ...]:
+    ) -> tuple[LoadedFlow, ...]:
         """The flows that a node runs and that can be loaded; a gap for those that cannot."""
         flows = [self._load_subflow(node, field, around) for field in self._flow_fields(node, at)]
         if None in flows or is_inside_unread(self._document, at):
@@ -159,7 +159,7 @@ class _Loader:
 
     def _load_subflow(
         self, node: Component, field: Located | None, around: tuple[str, ...]
-    ) -> Flow | None:
+    ) -> LoadedFlow | None:
         target = self._document.locate(field) if field is not None else None
         if field is None or target is None:
             return None

@@ -1,6 +1,6 @@
 """The wire model of a flow: its nodes and edges, with their references resolved.
 
-In: nothing.  Out: `Flow`, which `load.py` makes and `build/` reads.
+In: nothing.  Out: `LoadedFlow`, which `load.py` makes and `build/` reads.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class DataLink:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Flow:
+class LoadedFlow:
     """A Flow component with its nodes and edges; references to other flows are followed."""
 
     component: Component
@@ -41,7 +41,7 @@ class Flow:
     control: tuple[ControlEdge, ...]
     data: tuple[DataLink, ...] | None
     """`None`: outputs feed inputs of the same name (Agent Spec's null)."""
-    subflows: Mapping[str, tuple[Flow, ...]]
+    subflows: Mapping[str, tuple[LoadedFlow, ...]]
     """By the id of a node: the flows it runs that could be loaded.  A gap of the kind "inside"
     says that the node runs something else, or more.
     """

@@ -88,12 +88,12 @@ def words_of(component_type: str) -> str:
 
 
 def is_known(component_type: str) -> bool:
-    """Whether it is a component type of Agent Spec or of an installed package."""
+    """Whether it is a component type of Agent Spec or of an installed Python package."""
     return component_type in NO_NODES or find_kind(component_type) is not None
 
 
 def known_types() -> frozenset[str]:
-    """Every component type of Agent Spec and of installed packages."""
+    """Every component type of Agent Spec and of installed Python packages."""
     return NO_NODES | node_types()
 
 

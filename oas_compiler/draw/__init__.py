@@ -1,4 +1,4 @@
-"""Pictures of a flow: SVG, a web page, PNG.  Mermaid text is made in `oas_compiler/draw/mermaid.py`.
+"""Pictures of a flow: SVG, a web page, PNG, Mermaid text.
 
     picture = lay_out(flow)                 # FlowIR -> boxes, frames and lines with their places
     svg_text(picture, theme="auto")         # str
@@ -14,6 +14,8 @@ The stages, in order:
     layout.py                                 the whole flow, subflows as frames
     colours.py shapes.py legend.py svg.py     the SVG text
     html.py png.py                            the page and the image
+
+    mermaid.py                                flow -> Mermaid text, without these stages
 """
 
 from oas_compiler.draw.colours import Theme

@@ -1,6 +1,6 @@
 """Boxes and links in, places and lines out: the layout of one level of a flow.
 
-    arrange((Item(100, 40), Item(100, 40)), (Link(0, 1),), 0)
+    arrange((Item(100, 40), Item(100, 40)), (Arrow(0, 1),), 0)
         ->  places ((0, 0), (0, 74)), one line from (50, 40) to (50, 74)
 
 ranks.py    which row and in what order        columns.py  how far to the right
@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 from oas_compiler.draw.columns import place_columns
 from oas_compiler.draw.folds import GAP, TRACK, Folded, fold
-from oas_compiler.draw.ranks import Cell, Item, Link, Way, arrange_rows
-from oas_compiler.draw.wires import SAME, Piece, Wiring, entry, steps, wire
+from oas_compiler.draw.ranks import Arrow, ArrowWay, Cell, Item, arrange_rows
+from oas_compiler.draw.wires import SAME, Piece, WireTracks, entry, steps, wire
 
 Point = tuple[float, float]
 _MOST_LOWERED = 14.0
@@ -47,7 +47,7 @@ class Arrangement:
 
 def arrange(
     items: Sequence[Item],
-    links: Sequence[Link],
+    links: Sequence[Arrow],
     start: int,
     *,
     aspect: float = 1.5,
@@ -71,11 +71,11 @@ def arrange(
 
 
 class _Lines:
-    def __init__(self, wiring: Wiring, folded: Folded) -> None:
+    def __init__(self, wiring: WireTracks, folded: Folded) -> None:
         self._wiring = wiring
         self._folded = folded
 
-    def line(self, way: Way) -> Line:
+    def line(self, way: ArrowWay) -> Line:
         source = way.cells[0]
         port = self._wiring.port(source, way.cells[1])
         points = [self._at(source.row, source.x + port, _measure_bottom(source, port))]
@@ -108,7 +108,7 @@ class _Lines:
             yield self._at(lower.row, piece.start, y)
             yield self._at(lower.row, piece.end, y)
 
-    def _iterate_beside_points(self, way: Way) -> Iterator[Point]:
+    def _iterate_beside_points(self, way: ArrowWay) -> Iterator[Point]:
         last, target = way.cells[-2], way.cells[-1]
         leaving = self._wiring.pieces[last.row + 1][id(way), 0]
         entering = self._wiring.pieces[target.row][id(way), 1]

@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass
 from itertools import pairwise
 
-from oas_compiler.draw.wires import Wiring, span, steps
+from oas_compiler.draw.wires import WireTracks, span, steps
 
 GAP = 34.0
 TRACK = 12.0
@@ -49,7 +49,7 @@ class Folded:
     height: float
 
 
-def fold(wiring: Wiring, *, aspect: float, tallest: float) -> Folded:
+def fold(wiring: WireTracks, *, aspect: float, tallest: float) -> Folded:
     """Stack the rows; what is taller than `tallest` is folded to about `aspect` (width : height)."""
     heights = [max(cell.height for cell in row) for row in wiring.rows.rows]
     tops, gaps = _stack_rows(heights, wiring.tracks)
@@ -80,7 +80,7 @@ def _stack_rows(heights: list[float], tracks: list[int]) -> tuple[list[float], l
     return tops, gaps
 
 
-def _measure_extents(wiring: Wiring) -> list[tuple[float, float]]:
+def _measure_extents(wiring: WireTracks) -> list[tuple[float, float]]:
     """How far left and right each row reaches, with the tracks beside it."""
     left = [min(cell.x - cell.width / 2 for cell in row) for row in wiring.rows.rows]
     right = [max(cell.x + cell.width / 2 for cell in row) for row in wiring.rows.rows]
@@ -91,7 +91,7 @@ def _measure_extents(wiring: Wiring) -> list[tuple[float, float]]:
     return list(zip(left, right, strict=True))
 
 
-def _find_cuts(wiring: Wiring) -> list[int]:
+def _find_cuts(wiring: WireTracks) -> list[int]:
     """Rows above which exactly one line passes, and none beside them."""
     count = len(wiring.rows.rows)
     passing: list[set[tuple[int, int]]] = [set() for _ in range(count)]

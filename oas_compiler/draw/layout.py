@@ -21,7 +21,7 @@ from oas_compiler.draw.boxes import (
     Box,
     Boxes,
 )
-from oas_compiler.draw.ranks import Item, Link
+from oas_compiler.draw.ranks import Arrow, Item
 from oas_compiler.draw.words import width, wrap
 from oas_compiler.ir import FlowIR, FlowNode, Path, Route
 from oas_compiler.kinds.kind import Shape
@@ -147,7 +147,7 @@ def _lay_out_level(flow: FlowIR, around: Path, boxes: Boxes) -> _Level:
     )
     labels = tuple(_format_label(flow, route) for route in routes)
     links = [
-        Link(
+        Arrow(
             index[route.source],
             index[route.target],
             (width(label, SMALL_SIZE, bold=True) + 16, LABEL_HEIGHT) if label else None,

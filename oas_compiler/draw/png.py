@@ -34,7 +34,7 @@ class ExtraMissing(DrawingError):
         super().__init__((self.__doc__ or "").removesuffix("."))
 
 
-class TooLarge(DrawingError):
+class PictureTooLarge(DrawingError):
     """The flow is too large for a PNG that can be read."""
 
 
@@ -43,14 +43,14 @@ def png_bytes(picture: Picture, *, theme: Theme = "light", zoom: float = 2.0) ->
 
     zoom: pixels per unit, lowered where the picture is large.
 
-    Raises: `ExtraMissing`, `TooLarge`.
+    Raises: `ExtraMissing`, `PictureTooLarge`.
     """
     fonts = _font_files()
     svg = svg_text(picture, theme="dark" if theme == "dark" else "light", fonts=FONT)
     wide, high = size_of(svg)
     fitting = min(zoom, MOST_SIDE / max(wide, high), (MOST_PIXELS / (wide * high)) ** 0.5)
     if fitting < LEAST_ZOOM:
-        raise TooLarge(
+        raise PictureTooLarge(
             f"the picture is {wide:,.0f} by {high:,.0f} units, too large for a PNG that can be "
             "read: write .svg or .html"
         )

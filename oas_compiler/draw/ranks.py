@@ -41,7 +41,7 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class Arrow:
     """An arrow to draw, between items by their index."""
 
     source: int
@@ -72,7 +72,7 @@ class Cell:
 
 
 @dataclass(slots=True, eq=False)
-class Way:
+class ArrowWay:
     """The cells that a link passes, from its source to its target."""
 
     link: int
@@ -88,10 +88,10 @@ class Rows:
 
     cells: list[Cell]
     rows: list[list[Cell]]
-    ways: list[Way]
+    ways: list[ArrowWay]
 
 
-def arrange_rows(items: Sequence[Item], links: Sequence[Link], start: int) -> Rows:
+def arrange_rows(items: Sequence[Item], links: Sequence[Arrow], start: int) -> Rows:
     """Rows of all `items`; `start` stands in the first."""
     backward = _find_links_back(len(items), links, start)
     row_of = _longest_ways(len(items), links, backward)
@@ -112,7 +112,7 @@ def arrange_rows(items: Sequence[Item], links: Sequence[Link], start: int) -> Ro
 # ---------------------------------------------------------------------------- rows
 
 
-def _find_links_back(count: int, links: Sequence[Link], start: int) -> set[int]:
+def _find_links_back(count: int, links: Sequence[Arrow], start: int) -> set[int]:
     """Indexes of the links that go back to a box on the way to them, walking from `start`."""
     following: list[list[int]] = [[] for _ in range(count)]
     for link in links:
@@ -121,12 +121,12 @@ def _find_links_back(count: int, links: Sequence[Link], start: int) -> set[int]:
     return {index for index, link in enumerate(links) if (link.source, link.target) in back}
 
 
-def _longest_ways(count: int, links: Sequence[Link], backward: set[int]) -> list[int]:
+def _longest_ways(count: int, links: Sequence[Arrow], backward: set[int]) -> list[int]:
     """The row of each box: one below its lowest source, two where a label stands between.
 
     A label on a link that goes back up needs a row below its source as well; it is a leaf there.
     """
-    leaving: list[list[Link]] = [[] for _ in range(count)]
+    leaving: list[list[Arrow]] = [[] for _ in range(count)]
     waiting = [0] * count
     for index, link in enumerate(links):
         if index not in backward:
@@ -176,8 +176,10 @@ class _Lanes:
         return [self._lanes[key] for key in keys]
 
 
-def _build_ways(cells: list[Cell], links: Sequence[Link], backward: set[int]) -> Iterator[Way]:
-    """Link by link; labels and lanes join `cells`."""
+def _build_ways(
+    cells: list[Cell], links: Sequence[Arrow], backward: set[int]
+) -> Iterator[ArrowWay]:
+    """Arrow by arrow; labels and lanes join `cells`."""
     lanes = _Lanes(cells)
     # Those that go back last: their labels then stand on the side where they go up.
     for index in sorted(range(len(links)), key=lambda index: (index in backward, index)):
@@ -191,12 +193,12 @@ def _build_ways(cells: list[Cell], links: Sequence[Link], backward: set[int]) ->
             path.append(label)
         between = lanes.between(path[-1], target) if index not in backward else None
         if between is None:
-            yield Way(index, "up" if index in backward else "around", [*path, target], label)
+            yield ArrowWay(index, "up" if index in backward else "around", [*path, target], label)
             continue
         path += [*between, target]
         for upper, lower in pairwise(path):
             lanes.join(upper, lower)
-        yield Way(index, "down", path, label)
+        yield ArrowWay(index, "down", path, label)
 
 
 # ---------------------------------------------------------------------------- order

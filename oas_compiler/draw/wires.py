@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from oas_compiler.draw.ranks import Cell, Rows, Way
+from oas_compiler.draw.ranks import ArrowWay, Cell, Rows
 
 SIDE = 16.0
 """Distance between the tracks beside the rows."""
@@ -40,7 +40,7 @@ class Piece:
 
 
 @dataclass(slots=True, eq=False)
-class Wiring:
+class WireTracks:
     """How the lines of `rows` run; row numbers name the gap above the row."""
 
     rows: Rows
@@ -49,7 +49,7 @@ class Wiring:
     pieces: list[dict[tuple[int, int], Piece]] = field(default_factory=list)
     """Gap → (upper cell, lower cell), or (way, 0 leaving and 1 entering) → piece."""
     sides: dict[int, float] = field(default_factory=dict)
-    """Way → x of its track beside the rows."""
+    """ArrowWay → x of its track beside the rows."""
     tracks: list[int] = field(default_factory=list)
     """Gap → number of its tracks."""
 
@@ -61,9 +61,9 @@ class Wiring:
         return self.pieces[lower.row].get((id(upper), id(lower)))
 
 
-def wire(rows: Rows, width: float) -> Wiring:
+def wire(rows: Rows, width: float) -> WireTracks:
     """Wire `rows`, which are `width` wide."""
-    wiring = Wiring(rows, pieces=[{} for _ in range(len(rows.rows) + 1)])
+    wiring = WireTracks(rows, pieces=[{} for _ in range(len(rows.rows) + 1)])
     _spread_ports(wiring)
     _place_sides(wiring, width)
     _cut_into_pieces(wiring)
@@ -71,13 +71,13 @@ def wire(rows: Rows, width: float) -> Wiring:
     return wiring
 
 
-def steps(way: Way) -> Iterator[tuple[Cell, Cell]]:
+def steps(way: ArrowWay) -> Iterator[tuple[Cell, Cell]]:
     """The pairs of cells, one row apart, between which the line runs down."""
     cells = way.cells if way.kind == "down" else way.cells[:-1]
     yield from pairwise(cells)
 
 
-def span(way: Way) -> tuple[int, int]:
+def span(way: ArrowWay) -> tuple[int, int]:
     """First and last row that the line passes beside."""
     last, target = way.cells[-2].row, way.cells[-1].row
     return min(last, target), max(last, target)
@@ -88,7 +88,7 @@ def entry(cell: Cell) -> float:
     return min(22.0, cell.width / 5)
 
 
-def _spread_ports(wiring: Wiring) -> None:
+def _spread_ports(wiring: WireTracks) -> None:
     leaving: dict[int, tuple[Cell, dict[int, float]]] = {}
     for way in wiring.rows.ways:
         source, second = way.cells[0], way.cells[1]
@@ -105,7 +105,7 @@ def _spread_ports(wiring: Wiring) -> None:
             wiring.ports[id(source), key] = (index - middle) * step
 
 
-def _place_sides(wiring: Wiring, width: float) -> None:
+def _place_sides(wiring: WireTracks, width: float) -> None:
     """The shortest lines stand nearest to the rows."""
     ways = [way for way in wiring.rows.ways if way.kind != "down"]
     ways.sort(key=lambda way: (span(way)[1] - span(way)[0], way.link))
@@ -125,7 +125,7 @@ def _place_sides(wiring: Wiring, width: float) -> None:
         wiring.sides[id(way)] = x
 
 
-def _cut_into_pieces(wiring: Wiring) -> None:
+def _cut_into_pieces(wiring: WireTracks) -> None:
     for way in wiring.rows.ways:
         for upper, lower in steps(way):
             start = upper.x + wiring.port(upper, lower)

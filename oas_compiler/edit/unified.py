@@ -10,13 +10,13 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
-from oas_compiler.edit.fix.planning import Change
+from oas_compiler.edit.fix.planning import FileChange
 from oas_compiler.findings.finding import Finding
 from oas_compiler.report.masking import masked
 from oas_compiler.text.secrets import without_secrets
 
 
-def unified(change: Change, before: Iterable[Finding], after: Iterable[Finding]) -> list[str]:
+def unified(change: FileChange, before: Iterable[Finding], after: Iterable[Finding]) -> list[str]:
     """The lines of the diff; the findings of both states tell which values are secret."""
     return list(
         difflib.unified_diff(

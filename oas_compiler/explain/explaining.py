@@ -28,7 +28,7 @@ from oas_compiler.explain.records import (
     RunInput,
     Write,
 )
-from oas_compiler.explain.wiring import Wiring, call_of
+from oas_compiler.explain.wiring import FlowWiring, call_of
 from oas_compiler.findings.finding import Finding, Findings
 from oas_compiler.ir import FlowIR, Node, Path, StartNode, walk
 from oas_compiler.ir.type_names import shown
@@ -110,7 +110,7 @@ class _Explaining:
         self.guarding = Guarding(flow=flow)
         self.approval = self.guarding.approval
         self.sends = sends_of(self.guarding)
-        self.wirings: dict[Path, Wiring] = dict(wirings_of(flow, self.guarding.graph))
+        self.wirings: dict[Path, FlowWiring] = dict(wirings_of(flow, self.guarding.graph))
         self.gates: dict[Path, GateFacts] = gate_records(self.guarding, self.wirings, self.sends)
         self._steps: dict[str, list[int]] = {}
         for step in self.approval.steps:

@@ -17,7 +17,7 @@ from oas_compiler.control.gates import GateSpec
 from oas_compiler.control.graph import ControlGraph
 from oas_compiler.control.guarding import Guarding
 from oas_compiler.explain.records import GateFacts, Send
-from oas_compiler.explain.wiring import Wiring
+from oas_compiler.explain.wiring import FlowWiring
 from oas_compiler.ir import FlowIR, InputMessageNode, Path, walk
 
 MAX_GUARDS = 50
@@ -72,7 +72,7 @@ def send_records(found: Sequence[_Guarded]) -> tuple[Send, ...]:
 
 
 def gate_records(
-    guarding: Guarding, wirings: dict[Path, Wiring], sends: Sequence[_Guarded]
+    guarding: Guarding, wirings: dict[Path, FlowWiring], sends: Sequence[_Guarded]
 ) -> dict[Path, GateFacts]:
     """Every gate, by path, in the order of the policy's steps."""
     guards: dict[Path, list[Path]] = {}
@@ -93,7 +93,7 @@ def gate_records(
     return facts
 
 
-def _build_gate_facts(spec: GateSpec, wiring: Wiring, *, asks: bool) -> GateFacts:
+def _build_gate_facts(spec: GateSpec, wiring: FlowWiring, *, asks: bool) -> GateFacts:
     node = wiring.flow.by_id[spec.node]
     assert isinstance(node, InputMessageNode)
     return GateFacts(
@@ -113,9 +113,9 @@ def _build_gate_facts(spec: GateSpec, wiring: Wiring, *, asks: bool) -> GateFact
 
 def wirings_of(
     flow: FlowIR, graph: ControlGraph, around: Path = ()
-) -> Iterator[tuple[Path, Wiring]]:
+) -> Iterator[tuple[Path, FlowWiring]]:
     """The flow and every subflow, each at each of its places."""
-    yield around, Wiring(flow=flow, around=around, graph=graph)
+    yield around, FlowWiring(flow=flow, around=around, graph=graph)
     for node in flow.nodes:
         for subflow in node.subflows:
             yield from wirings_of(subflow, graph, (*around, node.id))

@@ -22,7 +22,7 @@ from oas_compiler.control.shown import shown_at
 from oas_compiler.explain.records import Call, Feed, Origin, Read, Way, Write
 from oas_compiler.ir import DataEdge, FlowIR, Json, JsonValue, Node, Path, Port
 from oas_compiler.ir.type_names import shown
-from oas_compiler.templates.reading import TemplateError, placeholders, strings
+from oas_compiler.templates.reading import TemplateInvalid, placeholders, strings
 
 RESULT = "result"
 """The target of an EndNode of the outermost flow."""
@@ -30,7 +30,7 @@ _QUERY = re.compile("[?#]")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Wiring:
+class FlowWiring:
     """One flow at one place; a flow that two FlowNodes run has two wirings."""
 
     flow: FlowIR
@@ -174,7 +174,7 @@ def _map_inputs_to_fields(node: Node) -> Mapping[str, tuple[str, ...]]:
         for text, pointer in strings(value, field):
             try:
                 names = placeholders(text)
-            except TemplateError:
+            except TemplateInvalid:
                 continue  # an error of the flow; an explained flow has no errors
             for name in names:
                 found.setdefault(name, {})[pointer] = None

@@ -26,7 +26,7 @@ from typing import Any, Final
 
 from pydantic import JsonValue
 
-from cinatra_sdk.platform.protocol import BASE_URL_PLACEHOLDER, Written
+from cinatra_sdk.platform.protocol import BASE_URL_PLACEHOLDER, ShownCall
 from cinatra_sdk.templates.language import TemplateError, json_text
 from cinatra_sdk.templates.rendering import Renderer
 from cinatra_sdk.templates.urls import render_url
@@ -51,7 +51,7 @@ class Rendered:
     headers: dict[str, str]
     query: dict[str, str]
     body: JsonValue
-    written: Written | None
+    written: ShownCall | None
     """The same as it may be shown, where placeholders are in it."""
 
 
@@ -119,7 +119,9 @@ class Request:
             headers=_encode_texts(sent[1]),
             query=_encode_texts(sent[2]),
             body=sent[3],
-            written=Written(url=str(_restore_placeholders(url)), body=_restore_placeholders(body)),
+            written=ShownCall(
+                url=str(_restore_placeholders(url)), body=_restore_placeholders(body)
+            ),
         )
 
     def _fill_env_marks(self, tree: JsonValue) -> JsonValue:

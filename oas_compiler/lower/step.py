@@ -17,12 +17,12 @@ from langgraph.errors import GraphBubbleUp, is_invalid_resume
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
-from cinatra_sdk.blocks.step import has_ended
 from cinatra_sdk.engine.acting import arequire_effects, require_effects
 from cinatra_sdk.engine.runtime_context import HostContext, context_of
 from cinatra_sdk.engine.tasks import was_sent
 from cinatra_sdk.errors import FlowError
 from cinatra_sdk.governed.secrets import clean_error, cut_out, redact
+from cinatra_sdk.governed.state import has_ended
 from cinatra_sdk.platform.protocol import PlatformError
 from oas_compiler.lower.frame import Frame, with_seen
 from oas_compiler.lower.registry import AsyncNodeFunction, Lowered, NodeFunction

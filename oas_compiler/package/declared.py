@@ -1,11 +1,11 @@
 """The child agents that a package.json asks for.
 
-In: `Package.cinatra`.  Out: one `Wanted` per child agent, by name.
+In: `Package.cinatra`.  Out: one `WantedChild` per child agent, by name.
 
     {"agentDependencies": {"@x/b": "^1.0.0"}}
     {"dependencies": [{"packageName": "@x/b", "kind": "agent", "requirement": "required",
                        "versionConstraint": {"kind": "semver-range", "range": "^1.0.0"}}]}
-        ->  Wanted(name="@x/b", range="^1.0.0", pointer="/cinatra/…")
+        ->  WantedChild(name="@x/b", range="^1.0.0", pointer="/cinatra/…")
 
 Both forms are read: `agentDependencies` (agent guide, rule 11), and the entries of the newer
 `dependencies` whose kind is `agent`.  If both name the same child, the map decides, and the list's
@@ -26,7 +26,7 @@ LIST = "/cinatra/dependencies"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class WantedChild:
     """One child agent, as asked for."""
 
     name: str
@@ -45,7 +45,7 @@ class Wanted:
         return self.range if isinstance(self.range, str) else ""
 
 
-def wanted(cinatra: Mapping[str, JsonValue]) -> tuple[Wanted, ...]:
+def wanted(cinatra: Mapping[str, JsonValue]) -> tuple[WantedChild, ...]:
     """Every child agent of the `cinatra` object of a package.json, sorted by name."""
     found = {one.name: one for one in reversed(list(_read_agent_list(cinatra.get("dependencies"))))}
     for one in _read_agent_map(cinatra.get("agentDependencies")):
@@ -55,20 +55,20 @@ def wanted(cinatra: Mapping[str, JsonValue]) -> tuple[Wanted, ...]:
     return tuple(sorted(found.values(), key=lambda one: one.name))
 
 
-def _read_agent_map(value: JsonValue) -> Iterator[Wanted]:
+def _read_agent_map(value: JsonValue) -> Iterator[WantedChild]:
     if isinstance(value, dict):
         for name, asked in value.items():
-            yield Wanted(name=name, range=asked, pointer=child(MAP, name))
+            yield WantedChild(name=name, range=asked, pointer=child(MAP, name))
 
 
-def _read_agent_list(value: JsonValue) -> Iterator[Wanted]:
+def _read_agent_list(value: JsonValue) -> Iterator[WantedChild]:
     for index, entry in enumerate(value if isinstance(value, list) else ()):
         if not isinstance(entry, dict) or entry.get("kind") != "agent":
             continue
         name = entry.get("packageName")
         if isinstance(name, str) and name:
             asked, key = range_of(entry)
-            yield Wanted(
+            yield WantedChild(
                 name=name,
                 range=asked,
                 pointer=f"{LIST}/{index}{key}",

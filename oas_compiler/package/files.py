@@ -1,6 +1,6 @@
 """The files of a package that are searched for credentials, and those beyond the limits.
 
-    Listing(files=("SKILL.md", "scripts/a.py"), secret_files=(".env",), closed=())
+    FolderListing(files=("SKILL.md", "scripts/a.py"), secret_files=(".env",), closed=())
         -> plan_scan(root, …) == ScanPlan(parts=((".env", 120), …), left_out=("big.csv",))
 
 Small files come first, so that one large file does not use up the limit.  Files that are not UTF-8
@@ -34,7 +34,7 @@ _MEDIA: Final = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
+class FolderListing:
     """What is in a folder."""
 
     files: tuple[str, ...]
@@ -57,7 +57,7 @@ class ScanPlan:
     """Files that are not looked through, or only in part."""
 
 
-def list_folder(root: Path, max_files: int, max_folders: int) -> Listing:
+def list_folder(root: Path, max_files: int, max_folders: int) -> FolderListing:
     """The files of a package; see `Package.files` for what is left out."""
     found: dict[str, list[str]] = {"file": [], "secret": [], "refused": []}
     closed: list[str] = []
@@ -79,7 +79,7 @@ def list_folder(root: Path, max_files: int, max_folders: int) -> Listing:
                 found[kind].append(_format_relative_path(path, root))
         if folders >= max_folders or len(found["file"]) >= max_files:
             break
-    return Listing(
+    return FolderListing(
         files=tuple(sorted(found["file"])),
         secret_files=tuple(found["secret"]),
         closed=tuple(closed),

@@ -19,7 +19,7 @@ from typing import Final
 from oas_compiler.findings.finding import Findings
 from oas_compiler.ir import JsonValue, Place
 from oas_compiler.package.files import (
-    Listing,
+    FolderListing,
     ScanPlan,
     list_folder,
     plan_scan,
@@ -77,7 +77,7 @@ class Package:
         return self.source.place(pointer) if self.source is not None else Place(pointer)
 
     @cached_property
-    def _listing(self) -> Listing:
+    def _listing(self) -> FolderListing:
         return list_folder(self.root, MAX_FILES, MAX_FOLDERS)
 
     @property

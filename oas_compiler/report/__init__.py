@@ -6,7 +6,7 @@ github.py         workflow commands, which a GitHub job turns into annotations
 selection.py      which findings are wanted: --select and --ignore
 source_text.py    the lines that findings point at, credentials left out
 masking.py        a literal credential as its kind and stars
-yaml_places.py    where the values of a YAML text stand
-plain_text.py     controls as visible pictures
+diagnostics.py    all findings of one run, and the exception that carries them
+rule_card.py      the cards of rules as JSON
 file_names.py     files as paths and URIs, relative to the working directory
 """

@@ -29,7 +29,7 @@ _MARKERS = ("{{", "{%", "{#")
 _TOO_LARGE = "take text out of the marks, or let a tool or the platform make it"
 
 
-class TemplateError(ValueError):
+class TemplateInvalid(ValueError):
     """The template cannot be used; the message says why."""
 
     def __init__(self, text: str, *, hint: str = "") -> None:
@@ -86,7 +86,7 @@ class TemplateReader:
     def names(self, template: str) -> tuple[str, ...]:
         """As `placeholders`.
 
-        Raises: `TemplateError`, also where the document holds too much template language.
+        Raises: `TemplateInvalid`, also where the document holds too much template language.
         """
         if len(template) <= MAX_TEMPLATE:
             simple = _find_simple_names(template)
@@ -99,7 +99,7 @@ class TemplateReader:
         if self._left >= 0:  # what is left out is not even counted
             self._left -= _EACH + _measure_template(template)
         if self._left < 0:
-            raise TemplateError(
+            raise TemplateInvalid(
                 f"the document has more than {MAX_TEMPLATES:,} words and signs of template "
                 f"language, where each template counts {_EACH} more",
                 hint=_TOO_LARGE,
@@ -135,11 +135,11 @@ def placeholders(template: str) -> tuple[str, ...]:
     """The names that rendering `template` looks up, in alphabetical order.
 
     Raises:
-        TemplateError: the template is not valid, or is too large.
+        TemplateInvalid: the template is not valid, or is too large.
 
     """
     if len(template) > MAX_TEMPLATE:
-        raise TemplateError(f"more than {MAX_TEMPLATE:,} characters", hint=_TOO_LARGE)
+        raise TemplateInvalid(f"more than {MAX_TEMPLATE:,} characters", hint=_TOO_LARGE)
     names = _find_simple_names(template)
     if not names:
         known = _read_common_template(template)
@@ -164,4 +164,4 @@ def _names_by_jinja(template: str) -> frozenset[str]:
         problem, hint = str(error), _TOO_LARGE
     except Refused as error:
         problem, hint = str(error), ""
-    raise TemplateError(problem, hint=hint)
+    raise TemplateInvalid(problem, hint=hint)

@@ -7,5 +7,7 @@ marks.py          JSON Pointers and where they stand
 bounds.py         how large a document may be
 files.py          the one door to files;  tree.py  the packages below a folder
 visible.py plain_text.py   controls and directions as visible characters
+safe.py           an author's name, as text for one line;  descriptions.py  JSON values in words
+secrets.py        credentials of a well-known shape as their kind and stars
 header_names.py   headers that a call may carry
 """

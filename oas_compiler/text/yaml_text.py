@@ -75,7 +75,7 @@ def read_yaml(text: str, findings: Findings) -> YamlDocument | None:
     return None if reading.flaws else found
 
 
-def _report_flaw(flaw: yaml_text.Flaw, place: Place, findings: Findings) -> None:
+def _report_flaw(flaw: yaml_text.YamlFlaw, place: Place, findings: Findings) -> None:
     message = flaw.message.replace("{name}", flaw.name)
     match flaw.kind:
         case "empty":

@@ -20,7 +20,7 @@ from urllib.parse import quote
 import httpx2
 from langgraph.checkpoint.memory import InMemorySaver
 
-from cinatra_sdk.platform.http import HttpPlatform, Surroundings
+from cinatra_sdk.platform.http import HttpPlatform, MachineServices
 from oas_compiler import compile_flow
 
 BASE = "http://platform.test:3000"
@@ -93,7 +93,7 @@ def http(answer: Callable[[httpx2.Request], httpx2.Response], **settings: Any) -
             "allow": [CRM], "retries": 0, "bridge_token": BRIDGE, "attestation_key": KEY,
             "client": httpx2.Client(transport=transport),
             "async_client": httpx2.AsyncClient(transport=transport),
-            "surroundings": Surroundings(resolve=lambda _h, _p: [ip_address("93.184.215.14")]),
+            "surroundings": MachineServices(resolve=lambda _h, _p: [ip_address("93.184.215.14")]),
             **settings,
         },
     )  # fmt: skip

@@ -28,7 +28,7 @@ from oas_compiler.cli.findings import view_of_findings
 from oas_compiler.cli.inputs import text_of
 from oas_compiler.deps import resolve
 from oas_compiler.deps.lock import lock_of, lock_path, verify_lock, write_lock
-from oas_compiler.edit.fix.planning import Change
+from oas_compiler.edit.fix.planning import FileChange
 from oas_compiler.edit.fix.writing import CannotWrite, write
 from oas_compiler.explain import explain
 from oas_compiler.findings.finding import Finding, Findings
@@ -421,7 +421,7 @@ def mend(world: World) -> str:
     before = file.read_bytes() if file.is_file() else FLOW.encode()
     (world.outside / "copy.json").write_bytes(before)
     try:
-        write([Change(file=str(file), before=before, after=b"changed")])
+        write([FileChange(file=str(file), before=before, after=b"changed")])
     except CannotWrite:
         assert (world.outside / "copy.json").read_bytes() == before
         assert (world.outside / "copies" / "oas.json").read_bytes() == FLOW.encode()

@@ -92,7 +92,7 @@ def test_an_output_with_a_default_may_be_missing_and_one_without_may_not() -> No
     optional: Any = {"verdict": {"type": "string", "default": "none"}}
     result = graph_of(asking(Silent(), outputs=optional)).invoke({}, CONFIG)
     assert result["ask_output"] == {"verdict": "none"}
-    with pytest.raises(PlatformOutputError, match=r'node "ask": the answer lacks .*"verdict"'):
+    with pytest.raises(PlatformOutputError, match=r'node "ask": the response lacks .*"verdict"'):
         graph_of(asking(Silent())).invoke({}, CONFIG)
 
 

@@ -380,7 +380,7 @@ def test_calls_that_nobody_answers_are_refused_and_the_way_out_is_told(
     )  # fmt: skip
     refused(
         here("run", only, *topic, "--context", path, "--env", "CINATRA_BASE_URL=http://x"),
-        "--env CINATRA_BASE_URL", "give --base-url instead",
+        "--env CINATRA_BASE_URL", "the commands that run a flow take it by --base-url",
     )  # fmt: skip
     refused(here("run", only, *topic, "--context", path, "--yes"), "--yes", "--simulate only")
     assert here("run", plain, "--context", path).code == 3

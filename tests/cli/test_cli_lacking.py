@@ -145,7 +145,7 @@ def test_a_variable_that_is_not_set_and_that_nobody_reads_is_misspelt(
 ) -> None:
     refused = cli("approve", "r1", "--env", "CRM_KYE", "--env", "ZONE=x", "--env", "CRM_KEY=y")
     assert refused.exit_code == 2
-    assert "--env names a variable that is not set here; the run reads CRM_KEY, ZONE" in refused.stderr  # fmt: skip
+    assert "--env CRM_KYE names a variable that is not set here; the run reads CRM_KEY, ZONE" in refused.stderr  # fmt: skip
     assert decisions(cli) == []
 
 

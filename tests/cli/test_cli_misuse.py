@@ -96,6 +96,26 @@ def test_a_variable_that_is_not_set_is_told_as_one(offline: Any, flow_file: Any)
     refused = offline("run", flow_file(), "--simulate", "--env", "CRM_KEY")
     assert (refused.exit_code, refused.stderr) == (
         2,
+        "error: --env CRM_KEY names a variable that is not set here; export it, or write --env NAME=VALUE\n",
+    )
+
+
+@pytest.mark.parametrize("value", ["AKIAIOSFODNN7EXAMPLE", "JBSWY3DPEHPK3PXP", "K7QX_29F4M"])
+def test_a_value_without_its_name_is_not_repeated(offline: Any, flow_file: Any, value: str) -> None:
+    refused = offline("run", flow_file(), "--simulate", "--env", value)
+    assert (refused.exit_code, refused.stderr) == (
+        2,
         "error: --env: one names a variable that is not set here; export it, or write --env NAME=VALUE\n",
     )
-    assert "CRM_KEY" not in refused.output
+    assert value not in refused.output
+
+
+@pytest.mark.parametrize("command", ["check", "ir", "run"])
+def test_the_platforms_address_is_no_variable_whatever_the_command(
+    offline: Any, flow_file: Any, command: str
+) -> None:
+    refused = offline(command, flow_file(), "--env", "CINATRA_BASE_URL=http://x.example")
+    assert refused.exit_code == 2
+    assert "no variable of a flow; the commands that run a flow take it by --base-url" in " ".join(
+        refused.stderr.split()
+    )

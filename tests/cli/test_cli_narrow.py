@@ -20,7 +20,7 @@ from oas_compiler.cli.app import app
 from oas_compiler.cli.findings import finding_lines
 from oas_compiler.cli.lacking import Lacking
 from oas_compiler.cli.layout import Lines, Listing, Member, Pieces, Words
-from oas_compiler.cli.next_steps import Given
+from oas_compiler.cli.next_steps import GivenOptions
 from oas_compiler.cli.opening import Own
 from oas_compiler.cli.render import gate_view, outcome_view, run_view
 from oas_compiler.cli.tables import gates_table, runs_table
@@ -66,7 +66,7 @@ def test_ids_are_never_broken(width: int) -> None:
         gates_table([(run, run.waiting[0])], NOW),
         runs_table([run], NOW),
         gate_view(run.waiting[0]),
-        outcome_view(run, Given(tenant="acme", own=Own(env=("CRM_KEY",)))),
+        outcome_view(run, GivenOptions(tenant="acme", own=Own(env=("CRM_KEY",)))),
     )
     for view in views:
         text = "\n".join(shown(view, width))
@@ -84,7 +84,7 @@ def test_paths_ids_and_addresses_of_a_run_are_whole_below_its_headings(width: in
         "gate_id": GATE, "kind": "rejected", "decided_by": "ann.example@example.org",
         "decided_at": NOW, "reason": "not these", "answer": {"value": "x"},
     }  # fmt: skip
-    view = run_view(run, [decision], [], NOW, needed=Lacking((), Given()))
+    view = run_view(run, [decision], [], NOW, needed=Lacking((), GivenOptions()))
     text = "\n".join(shown(view, width))
     for whole in (RUN, GATE, run.file, "ann.example@example.org", run.platform["base_url"]):
         assert str(whole) in text

@@ -10,7 +10,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from oas_compiler.cli.next_steps import Given
+from oas_compiler.cli.next_steps import GivenOptions
 from oas_compiler.cli.opening import Own
 from tests.flows import api, end, flow_of, gate, port, start
 from tests.platform.loopback_server import LoopbackServer
@@ -151,11 +151,11 @@ def test_an_address_of_a_database_is_repeated_where_it_holds_no_password(
     assert commands(begun.stdout)[0] == "oasflow approve r1"
     assert "  (export DATABASE_URL first: values are not repeated here)\n" in begun.stdout
     assert str(password) not in begun.output
-    open_ = Given(db="postgresql://db.example/runs")
+    open_ = GivenOptions(db="postgresql://db.example/runs")
     assert open_.command("approve", "r1") == "oasflow approve r1 --db postgresql://db.example/runs"
     assert open_.to_export() == ()
     monkeypatch.setenv("DATABASE_URL", fresh_database)
-    assert Given(db=fresh_database).to_export() == ()
+    assert GivenOptions(db=fresh_database).to_export() == ()
 
 
 @pytest.mark.parametrize(
@@ -169,7 +169,7 @@ def test_an_address_of_a_database_is_repeated_where_it_holds_no_password(
     ],
 )
 def test_an_address_that_may_hold_a_password_is_not_repeated(dsn: str) -> None:
-    given = Given(db=dsn)
+    given = GivenOptions(db=dsn)
     assert given.command("show", "r1") == "oasflow show r1"
     assert given.to_export() == ("DATABASE_URL",)
 
@@ -183,7 +183,7 @@ def test_a_run_that_is_called_like_an_option_can_be_answered(cli: Any, flow_file
 
 def test_what_a_value_would_do_to_a_shell_is_quoted() -> None:
     own = Own(allow=("https://a.example/$(id)",), base_url="http://h/`id`", record="a b; rm x")
-    given = Given(tenant="a'b", own=own)
+    given = GivenOptions(tenant="a'b", own=own)
     words = shlex.split(given.command("approve", "r;1"))
     assert words == [
         "oasflow", "approve", "r;1", "--tenant", "a'b", "--base-url", "http://h/`id`",

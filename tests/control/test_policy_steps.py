@@ -9,14 +9,14 @@ import pytest
 
 from cinatra_sdk.contract import FALLBACK_RENDERER
 from oas_compiler import ir
-from oas_compiler.control.policy_steps import AskedField, PolicyStep
+from oas_compiler.control.policy_steps import AskedField, DerivedStep
 
 
-def step(**more: Any) -> PolicyStep:
+def step(**more: Any) -> DerivedStep:
     fields: dict[str, Any] = {
         "number": 1, "node_id": "n", "name": "N", "risk_class": "write", "requires_approval": True,
     }  # fmt: skip
-    return PolicyStep(**fields | more)
+    return DerivedStep(**fields | more)
 
 
 BASE = {

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from oas_compiler.draw.arrange import Arrangement, arrange
 from oas_compiler.draw.layout import LABEL_HEIGHT, Picture, Placed
-from oas_compiler.draw.ranks import Item, Link
+from oas_compiler.draw.ranks import Arrow, Item
 
 Rectangle = tuple[float, float, float, float]
 """Left, top, right, bottom."""
@@ -70,7 +70,7 @@ def check_level(
                 assert not passes_through(points, box), (source, target, index)
 
 
-def check_arrangement(items: Sequence[Item], links: Sequence[Link], made: Arrangement) -> None:
+def check_arrangement(items: Sequence[Item], links: Sequence[Arrow], made: Arrangement) -> None:
     boxes = [
         (x, y, x + item.width, y + item.height)
         for item, (x, y) in zip(items, made.places, strict=True)
@@ -123,4 +123,4 @@ def check_picture(picture: Picture) -> None:
         )
 
 
-__all__ = ["Item", "Link", "arrange", "check_arrangement", "check_picture"]
+__all__ = ["Item", "Arrow", "arrange", "check_arrangement", "check_picture"]

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from oas_compiler.draw import lay_out
 from oas_compiler.pipeline import compile_ir
-from tests.draw.drawing_geometry import Item, Link, arrange, check_arrangement, check_picture
+from tests.draw.drawing_geometry import Arrow, Item, arrange, check_arrangement, check_picture
 from tests.effort import tries
 from tests.flows import api, branching, end, flow_node, flow_of, gate, node, port, start
 from tests.samples import CINATRA, needs_corpus
@@ -17,8 +17,8 @@ BOX = Item(100, 40)
 LABEL = (50.0, 18.0)
 
 
-def chain(count: int) -> tuple[list[Item], list[Link]]:
-    return [BOX] * count, [Link(i, i + 1) for i in range(count - 1)]
+def chain(count: int) -> tuple[list[Item], list[Arrow]]:
+    return [BOX] * count, [Arrow(i, i + 1) for i in range(count - 1)]
 
 
 def test_a_sequence_stands_in_one_straight_column() -> None:
@@ -32,7 +32,7 @@ def test_a_sequence_stands_in_one_straight_column() -> None:
 
 def test_the_branches_of_a_node_part_and_join_again() -> None:
     items = [Item(120, 60, pointed=True), BOX, BOX, BOX]
-    links = [Link(0, 1, LABEL), Link(0, 2, LABEL), Link(1, 3), Link(2, 3)]
+    links = [Arrow(0, 1, LABEL), Arrow(0, 2, LABEL), Arrow(1, 3), Arrow(2, 3)]
     made = arrange(items, links, 0)
     check_arrangement(items, links, made)
     assert made.places[1][1] == made.places[2][1] < made.places[3][1]
@@ -41,7 +41,7 @@ def test_the_branches_of_a_node_part_and_join_again() -> None:
 
 def test_the_longer_branch_is_the_straight_one() -> None:
     items = [BOX] * 5
-    links = [Link(0, 4, LABEL), Link(0, 1, LABEL), Link(1, 2), Link(2, 3), Link(3, 4)]
+    links = [Arrow(0, 4, LABEL), Arrow(0, 1, LABEL), Arrow(1, 2), Arrow(2, 3), Arrow(3, 4)]
     made = arrange(items, links, 0)
     assert len({x for x, _ in made.places}) == 1
     assert len(made.lines[0].points) > 2
@@ -50,7 +50,7 @@ def test_the_longer_branch_is_the_straight_one() -> None:
 
 def test_a_link_to_an_earlier_box_is_a_loop_and_runs_up_beside_the_others() -> None:
     items, links = chain(4)
-    links.append(Link(2, 1, LABEL))
+    links.append(Arrow(2, 1, LABEL))
     made = arrange(items, links, 0)
     assert [line.loop for line in made.lines] == [False, False, False, True]
     loop = made.lines[-1].points
@@ -61,7 +61,7 @@ def test_a_link_to_an_earlier_box_is_a_loop_and_runs_up_beside_the_others() -> N
 
 def test_a_link_from_a_box_to_itself_is_a_loop() -> None:
     items, links = chain(3)
-    links.append(Link(1, 1))
+    links.append(Arrow(1, 1))
     made = arrange(items, links, 0)
     assert made.lines[-1].loop
     check_arrangement(items, links, made)
@@ -69,7 +69,7 @@ def test_a_link_from_a_box_to_itself_is_a_loop() -> None:
 
 def test_two_loops_beside_each_other_do_not_share_a_track() -> None:
     items, links = chain(6)
-    links += [Link(4, 1), Link(3, 2)]
+    links += [Arrow(4, 1), Arrow(3, 2)]
     made = arrange(items, links, 0)
     outer, inner = (max(x for x, _ in line.points) for line in made.lines[-2:])
     assert outer > inner + 5
@@ -88,7 +88,7 @@ def test_a_tall_sequence_is_folded_into_columns_and_a_short_one_is_not() -> None
 
 def test_no_fold_cuts_through_a_loop() -> None:
     items, links = chain(40)
-    links.append(Link(38, 1))
+    links.append(Arrow(38, 1))
     made = arrange(items, links, 0, tallest=1000)
     assert {x for x, _ in made.places[1:39]} == {made.places[1][0]}
     check_arrangement(items, links, made)
@@ -96,27 +96,27 @@ def test_no_fold_cuts_through_a_loop() -> None:
 
 def test_lines_back_to_the_first_row_keep_their_room_where_the_drawing_is_folded() -> None:
     items, links = chain(40)
-    links += [Link(0, 0), Link(0, 0), Link(0, 0)]
+    links += [Arrow(0, 0), Arrow(0, 0), Arrow(0, 0)]
     made = arrange(items, links, 0, tallest=1000)
     assert len({x for x, _ in made.places}) > 3
     check_arrangement(items, links, made)
 
 
 @st.composite
-def graphs(draw: st.DrawFn) -> tuple[list[Item], list[Link]]:
+def graphs(draw: st.DrawFn) -> tuple[list[Item], list[Arrow]]:
     count = draw(st.integers(1, 12))
     sizes = st.builds(Item, st.integers(40, 300), st.integers(20, 200), pointed=st.booleans())
     items = draw(st.lists(sizes, min_size=count, max_size=count))
     ends = st.integers(0, count - 1)
     labels = st.one_of(st.none(), st.tuples(st.integers(20, 160), st.just(18)))
-    links = draw(st.lists(st.builds(Link, ends, ends, labels), max_size=24))
+    links = draw(st.lists(st.builds(Arrow, ends, ends, labels), max_size=24))
     return items, links
 
 
 @settings(max_examples=150, deadline=None)
 @given(graph=graphs(), tallest=st.sampled_from([300.0, float("inf")]))
 def test_whatever_the_graph_nothing_overlaps_and_lines_touch_only_their_own_boxes(
-    graph: tuple[list[Item], list[Link]], tallest: float
+    graph: tuple[list[Item], list[Arrow]], tallest: float
 ) -> None:
     items, links = graph
     check_arrangement(items, links, arrange(items, links, 0, tallest=tallest))

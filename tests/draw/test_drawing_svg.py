@@ -17,7 +17,7 @@ import pytest
 
 from oas_compiler.draw import lay_out, svg_text
 from oas_compiler.draw.html import html_page
-from oas_compiler.draw.png import ExtraMissing, TooLarge, png_bytes, size_of
+from oas_compiler.draw.png import ExtraMissing, PictureTooLarge, png_bytes, size_of
 from oas_compiler.ir import FlowIR
 from oas_compiler.pipeline import compile_ir
 from tests.flows import api, branching, end, flow_node, flow_of, gate, node, port, start
@@ -349,7 +349,7 @@ def test_a_flow_too_large_for_a_png_is_refused_with_the_way_out() -> None:
     pytest.importorskip("font_source_sans_pro", reason="the extra draw is not installed")
     picture = lay_out(ir(flow_of(start(), end())))
     picture.width = 1_000_000
-    with pytest.raises(TooLarge, match=r"write \.svg or \.html"):
+    with pytest.raises(PictureTooLarge, match=r"write \.svg or \.html"):
         png_bytes(picture)
 
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from cinatra_sdk.text.yaml_text import read_yaml
 from oas_compiler.edit.fix import planning
-from oas_compiler.edit.fix.planning import NOT_READ_BACK, Change, Mending
+from oas_compiler.edit.fix.planning import NOT_READ_BACK, FileChange, Mending
 from oas_compiler.edit.fix.writing import CannotWrite, write
 from oas_compiler.findings.finding import Edit, Finding, Findings
 from oas_compiler.ir import Json, Place
@@ -513,7 +513,7 @@ def test_a_change_is_written_with_the_mode_of_the_file_and_leaves_nothing_else(t
     path = tmp_path / "a.json"
     path.write_bytes(b"1")
     path.chmod(0o640)
-    write([Change(file=str(path), before=b"1", after=b"2")])
+    write([FileChange(file=str(path), before=b"1", after=b"2")])
     assert path.read_bytes() == b"2"
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
     assert [one.name for one in tmp_path.iterdir()] == ["a.json"]
@@ -522,7 +522,7 @@ def test_a_change_is_written_with_the_mode_of_the_file_and_leaves_nothing_else(t
 def test_a_symbolic_link_stays_and_its_target_changes(tmp_path):
     (tmp_path / "real.json").write_bytes(b"1")
     (tmp_path / "link.json").symlink_to("real.json")
-    write([Change(file=str(tmp_path / "link.json"), before=b"1", after=b"2")])
+    write([FileChange(file=str(tmp_path / "link.json"), before=b"1", after=b"2")])
     assert (tmp_path / "link.json").is_symlink()
     assert (tmp_path / "real.json").read_bytes() == b"2"
 
@@ -531,7 +531,7 @@ def test_nothing_is_written_when_one_of_the_files_has_changed(tmp_path):
     for name in ("a", "b"):
         (tmp_path / name).write_bytes(b"1")
     (tmp_path / "b").write_bytes(b"somebody else")
-    changes = [Change(file=str(tmp_path / n), before=b"1", after=b"2") for n in ("a", "b")]
+    changes = [FileChange(file=str(tmp_path / n), before=b"1", after=b"2") for n in ("a", "b")]
     with pytest.raises(CannotWrite, match="has changed"):
         write(changes)
     assert (tmp_path / "a").read_bytes() == b"1"
@@ -546,7 +546,7 @@ def test_a_read_only_file_is_not_written(tmp_path, monkeypatch):
     path.write_bytes(b"1")
     monkeypatch.setattr(os, "access", lambda _path, _mode: False)  # root may write everything
     with pytest.raises(CannotWrite, match="read-only"):
-        write([Change(file=str(path), before=b"1", after=b"2")])
+        write([FileChange(file=str(path), before=b"1", after=b"2")])
     assert path.read_bytes() == b"1"
 
 
@@ -555,10 +555,10 @@ def test_nobody_writes_what_nobody_may_write(tmp_path):
     path.write_bytes(b"1")
     path.chmod(0o444)
     with pytest.raises(CannotWrite, match="read-only"):
-        write([Change(file=str(path), before=b"1", after=b"2")])
+        write([FileChange(file=str(path), before=b"1", after=b"2")])
     assert path.read_bytes() == b"1"
     path.chmod(0o644)
-    write([Change(file=str(path), before=b"1", after=b"2")])
+    write([FileChange(file=str(path), before=b"1", after=b"2")])
     assert path.read_bytes() == b"2"
 
 
@@ -567,7 +567,7 @@ def test_a_hard_link_stays_one(tmp_path):
     path.write_bytes(b"1234")
     path.chmod(0o640)
     other.hardlink_to(path)
-    write([Change(file=str(path), before=b"1234", after=b"2")])
+    write([FileChange(file=str(path), before=b"1234", after=b"2")])
     assert path.samefile(other)
     assert other.read_bytes() == b"2"
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
@@ -587,7 +587,7 @@ def test_a_hard_link_holds_its_old_text_when_the_disk_refuses(tmp_path, monkeypa
 
     monkeypatch.setattr(os, "fsync", refuse)
     with pytest.raises(OSError, match="No space"):
-        write([Change(file=str(path), before=b"1234", after=b"2")])
+        write([FileChange(file=str(path), before=b"1234", after=b"2")])
     assert len(synced) == 4, "the new text aside, the old text aside, the new one, the old one"
     assert path.read_bytes() == b"1234"
     assert sorted(one.name for one in tmp_path.iterdir()) == ["a", "b"]
@@ -599,7 +599,7 @@ def test_the_owner_and_every_bit_of_the_mode_stay(tmp_path):
     path.write_bytes(b"1")
     os.chown(path, 1000, 1001)
     path.chmod(0o6640)
-    write([Change(file=str(path), before=b"1", after=b"2")])
+    write([FileChange(file=str(path), before=b"1", after=b"2")])
     about = path.stat()
     assert path.read_bytes() == b"2"
     assert (about.st_uid, about.st_gid, stat.S_IMODE(about.st_mode)) == (1000, 1001, 0o6640)
@@ -614,7 +614,7 @@ def test_a_file_whose_owner_cannot_be_kept_is_written_in_place(tmp_path, monkeyp
         raise PermissionError(1, "Operation not permitted")
 
     monkeypatch.setattr(shutil, "copystat", refuse)
-    write([Change(file=str(path), before=b"1", after=b"2")])
+    write([FileChange(file=str(path), before=b"1", after=b"2")])
     assert path.read_bytes() == b"2"
     assert path.stat().st_ino == number
     assert [one.name for one in tmp_path.iterdir()] == ["a"]
@@ -629,7 +629,7 @@ def test_a_disk_that_refuses_leaves_the_file_and_no_half_written_one(tmp_path, m
 
     monkeypatch.setattr(os, "fsync", refuse)
     with pytest.raises(OSError, match="No space"):
-        write([Change(file=str(path), before=b"1", after=b"2")])
+        write([FileChange(file=str(path), before=b"1", after=b"2")])
     assert path.read_bytes() == b"1"
     assert [one.name for one in tmp_path.iterdir()] == ["a"]
 

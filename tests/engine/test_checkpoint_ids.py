@@ -19,7 +19,7 @@ from psycopg.rows import dict_row
 from psycopg_pool import AsyncConnectionPool, ConnectionPool
 
 from cinatra_sdk.engine.checkpoint_ids import (
-    Link,
+    CheckpointLink,
     aread_links,
     aread_namespaces,
     config_of,
@@ -27,7 +27,7 @@ from cinatra_sdk.engine.checkpoint_ids import (
     read_namespaces,
 )
 from cinatra_sdk.engine.checkpoints import with_strict_serializer
-from cinatra_sdk.engine.lineage import Place, arequire_line, require_line
+from cinatra_sdk.engine.lineage import ThreadPlace, arequire_line, require_line
 from cinatra_sdk.errors import ForkRefused
 
 THREADS = ("t1", "t2")
@@ -68,7 +68,7 @@ class Tree:
     def ids(self, thread: str, namespace: str) -> list[str]:
         return [own for t, ns, own, _ in self.puts if (t, ns) == (thread, namespace)]
 
-    def places(self, saver: Any) -> Iterator[tuple[Place, str]]:
+    def places(self, saver: Any) -> Iterator[tuple[ThreadPlace, str]]:
         """Where a node may run, and how far an earlier look may have come."""
         for thread in THREADS:
             for namespace in NAMESPACES:
@@ -77,7 +77,7 @@ class Tree:
                     at = self.dice.choice([*ids[-2:], *ids, "", "1500"])
                     since = self.dice.choice([*ids, "", ""])
                     yield (
-                        Place(
+                        ThreadPlace(
                             saver=saver,
                             thread=thread,
                             namespace=namespace,
@@ -105,14 +105,14 @@ def placed(saver: InMemorySaver, tree: Tree) -> InMemorySaver:
     return saver
 
 
-def verdict(place: Place, since: str) -> str:
+def verdict(place: ThreadPlace, since: str) -> str:
     try:
         return f"line at {require_line(place, since=since, node='send')}"
     except ForkRefused as refused:
         return str(refused)
 
 
-async def averdict(place: Place, since: str) -> str:
+async def averdict(place: ThreadPlace, since: str) -> str:
     try:
         return f"line at {await arequire_line(place, since=since, node='send')}"
     except ForkRefused as refused:
@@ -290,7 +290,7 @@ def test_no_value_of_a_checkpoint_is_made() -> None:
     saver = InMemorySaver(serde=Unreadable())
     saver.put(config_of("t1", ""), checkpoint("1001"), {}, {})
     saver.put(config_of("t1", "", "1001"), checkpoint("1002"), {}, {})
-    expected = [Link("1002", "1001"), Link("1001", "")]
+    expected = [CheckpointLink("1002", "1001"), CheckpointLink("1001", "")]
     assert read_links(saver, "t1", "", limit=5) == expected
     assert asyncio.run(aread_links(saver, "t1", "", limit=5)) == expected
     assert read_namespaces(saver, "t1") == {""}
@@ -305,7 +305,7 @@ def test_of_postgres_nothing_but_ids_is_asked(fresh_database: str) -> None:
         writer.put_writes(config_of("t1", "", "1001"), [("a", [2])], "task")
         with pytest.raises(AssertionError, match="a value was made"):
             list(saver.list(config_of("t1")))
-        assert read_links(saver, "t1", "", limit=5) == [Link("1001", "")]
+        assert read_links(saver, "t1", "", limit=5) == [CheckpointLink("1001", "")]
 
 
 def test_a_saver_that_lists_in_its_own_way_is_asked_by_list() -> None:
@@ -363,7 +363,9 @@ def test_any_other_saver_is_asked_by_list() -> None:
             for one in kept.list(*args, **more):
                 yield one
 
-    assert read_links(Other(), "t1", "child:1", limit=5) == [Link("1001", "")]
-    assert asyncio.run(aread_links(Other(), "t1", "child:1", limit=5)) == [Link("1001", "")]
+    assert read_links(Other(), "t1", "child:1", limit=5) == [CheckpointLink("1001", "")]
+    assert asyncio.run(aread_links(Other(), "t1", "child:1", limit=5)) == [
+        CheckpointLink("1001", "")
+    ]
     assert read_namespaces(Other(), "t1") == {"child:1"}
     assert asyncio.run(aread_namespaces(Other(), "t1")) == {"child:1"}

@@ -10,7 +10,7 @@ from langgraph.checkpoint.base import empty_checkpoint
 from langgraph.checkpoint.memory import InMemorySaver
 
 from cinatra_sdk.engine import lineage
-from cinatra_sdk.engine.lineage import PAGE, Place, arequire_line, require_line
+from cinatra_sdk.engine.lineage import PAGE, ThreadPlace, arequire_line, require_line
 from cinatra_sdk.errors import ForkRefused
 
 
@@ -43,7 +43,7 @@ class Thread:
         return names
 
     def look(self, at: str, since: str = "", *, kept: bool = True) -> str:
-        place = Place(saver=self.saver, thread="t", namespace="", checkpoint=at, is_kept=kept)
+        place = ThreadPlace(saver=self.saver, thread="t", namespace="", checkpoint=at, is_kept=kept)
         return require_line(place, since=since, node="send")
 
 
@@ -118,7 +118,7 @@ def test_it_is_not_waited_for_longer_than_three_seconds(
 
     monkeypatch.setattr(lineage.time, "sleep", slept.append)
     monkeypatch.setattr(lineage.asyncio, "sleep", sleep)
-    place = Place(saver=thread.saver, thread="t", namespace="", checkpoint="0003")
+    place = ThreadPlace(saver=thread.saver, thread="t", namespace="", checkpoint="0003")
 
     def look() -> str:
         if on_a_loop:

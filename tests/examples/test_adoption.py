@@ -1,4 +1,4 @@
-"""The adoption checklist of seed 000, step by step, on an example agent as it was without a slot.
+"""The adoption checklist of Cinatra's guide to context slots, on an agent as it was without a slot.
 
 Each step does what the list says and no more; after each, `oasflow check` names what is still
 missing, until it names nothing and the agent's own contract test passes.

@@ -24,7 +24,7 @@ def test_a_missing_output_is_an_error_naming_node_output_and_the_keys_that_came(
     with pytest.raises(PlatformOutputError) as caught:
         declared_outputs(call, {"text": "private", "id": 1})
     assert str(caught.value) == (
-        'node "draft": the answer lacks the output "subject"; it has "text", "id"'
+        'node "draft": the response lacks the output "subject"; it has "text", "id"'
     )
     assert caught.value.node == "draft"
     with pytest.raises(PlatformOutputError, match="it is empty"):

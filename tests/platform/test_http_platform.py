@@ -26,10 +26,10 @@ from cinatra_sdk.platform import (
     PlatformResponseError,
     PlatformUnreachable,
 )
-from cinatra_sdk.platform.http import Surroundings
+from cinatra_sdk.platform.http import MachineServices
 from cinatra_sdk.platform.protocol import Credentials
 from cinatra_sdk.platform.request import prepare
-from cinatra_sdk.platform.response import Answer, judge
+from cinatra_sdk.platform.response import Response, judge
 
 NOW = 1_700_000_000.5
 EXPIRY = 1_700_000_300
@@ -45,7 +45,7 @@ def platform(base_url: str, **settings: object) -> HttpPlatform:
         "attestation_key": ATTEST,
         "clock": lambda: NOW,
         "timeout": 5.0,
-        "surroundings": Surroundings(sleep=no_sleep, jitter=lambda most: most),
+        "surroundings": MachineServices(sleep=no_sleep, jitter=lambda most: most),
     }
     return HttpPlatform(base_url, **(defaults | settings))
 
@@ -274,7 +274,7 @@ def test_a_redirect_is_an_error_and_is_not_followed(server, other, make_call):
 
 
 def test_a_name_that_resolves_into_a_private_network_is_refused(server, make_call):
-    outside = Surroundings(sleep=no_sleep, resolve=lambda _h, _p: [ip_address("127.0.0.1")])
+    outside = MachineServices(sleep=no_sleep, resolve=lambda _h, _p: [ip_address("127.0.0.1")])
     with platform(server.url, allow=["http://crm.example.com"], surroundings=outside) as http:
         with pytest.raises(PlatformRefused, match="loopback"):
             http.call(make_call(url="http://crm.example.com/x"))
@@ -290,7 +290,7 @@ def test_the_checked_address_is_the_one_that_is_connected_to(make_call):
         requests.append(request)
         return httpx2.Response(200, json={"ok": True})
 
-    outside = Surroundings(sleep=no_sleep, resolve=lambda _h, _p: [ip_address("93.184.215.14")])
+    outside = MachineServices(sleep=no_sleep, resolve=lambda _h, _p: [ip_address("93.184.215.14")])
     with (
         httpx2.Client(transport=httpx2.MockTransport(answer)) as client,
         platform(
@@ -677,7 +677,7 @@ def test_a_secret_cut_in_half_by_the_length_limit_is_not_shown(make_call):
     prepared = prepare(rules, call, now=NOW)
     for shift in range(120):
         text = "." * shift + "\u200b".join(call.credentials.run_token) * 40
-        answer = Answer(status=400, body=json.dumps({"message": text}).encode())
+        answer = Response(status=400, body=json.dumps({"message": text}).encode())
         with pytest.raises(PlatformResponseError) as caught:
             judge(prepared, answer, attempt=0, retries=0, now=NOW)
         assert "rrr" not in str(caught.value)
@@ -703,7 +703,7 @@ def test_a_refused_call_keeps_no_other_exception_in_its_chain(make_call, url):
 
 
 def test_a_refused_address_body_or_entry_keeps_no_other_exception_in_its_chain(make_call):
-    outside = Surroundings(sleep=no_sleep, resolve=lambda _h, _p: [ip_address("192.0.0.192")])
+    outside = MachineServices(sleep=no_sleep, resolve=lambda _h, _p: [ip_address("192.0.0.192")])
     http = platform("http://b.example.com", allow=["http://c.example.com"], surroundings=outside)
     errors: list[BaseException] = []
     with http:

@@ -10,7 +10,7 @@ import pytest
 from loopback_server import Reply
 
 from cinatra_sdk.platform import HttpPlatform, PlatformResponseError, PlatformUnreachable
-from cinatra_sdk.platform.http import Surroundings
+from cinatra_sdk.platform.http import MachineServices
 
 NOW = 1_700_000_000.0
 
@@ -25,7 +25,7 @@ class Waits:
         self.seconds.append(seconds)
 
     def platform(self, url: str, **settings: object) -> HttpPlatform:
-        surroundings = Surroundings(
+        surroundings = MachineServices(
             sleep=self.seconds.append, asleep=self.asleep, jitter=lambda most: most
         )
         return HttpPlatform(url, surroundings=surroundings, clock=lambda: NOW, **settings)
@@ -156,7 +156,9 @@ def test_a_name_without_an_address_is_tried_again_and_then_unreachable(make_call
     def no_address(_host: str, _port: int) -> list[object]:
         raise OSError
 
-    surroundings = Surroundings(sleep=waits.seconds.append, jitter=lambda _: 0, resolve=no_address)
+    surroundings = MachineServices(
+        sleep=waits.seconds.append, jitter=lambda _: 0, resolve=no_address
+    )
     http = HttpPlatform(
         "http://base.example.com", allow=["http://crm.example.com"], surroundings=surroundings
     )
@@ -167,7 +169,7 @@ def test_a_name_without_an_address_is_tried_again_and_then_unreachable(make_call
 
 def test_an_answer_that_drips_for_ever_ends_at_the_timeout(make_call):
     ticks = iter(range(1000))
-    surroundings = Surroundings(monotonic=lambda: float(next(ticks)))
+    surroundings = MachineServices(monotonic=lambda: float(next(ticks)))
     transport = httpx2.MockTransport(
         lambda _request: httpx2.Response(200, content=(b" " for _ in range(500)))
     )

@@ -91,7 +91,7 @@ def test_the_environment_gives_the_base_url_where_the_description_has_none():
             'no setting "bridge_token"',
         ),
         ({"kind": "simulated", "stub": {}}, 'no setting "stub"; known are fallback, record, stubs'),
-        ({"kind": "simulated", "stubs": {"a": 1}}, "an answer must be an object"),
+        ({"kind": "simulated", "stubs": {"a": 1}}, "a response must be an object"),
     ],
 )
 def test_a_description_that_is_not_understood_is_refused(description, rule):

@@ -80,9 +80,9 @@ def test_an_error_stub_reads_like_the_platforms_own_error(make_call):
     ("stubs", "rule"),
     [
         ([], "must be an object"),
-        ({"a": []}, '"a": a list of answers must not be empty'),
-        ({"a": "text"}, '"a": an answer must be an object'),
-        ({"a": [{}, 1]}, '"a": an answer must be an object'),
+        ({"a": []}, '"a": a list of responses must not be empty'),
+        ({"a": "text"}, '"a": a response must be an object'),
+        ({"a": [{}, 1]}, '"a": a response must be an object'),
         ({"": {}}, "node path"),
         ({"/": {}}, "node path"),
         ({1: {}}, "node path"),

@@ -14,7 +14,7 @@ import pytest
 from cinatra_sdk import AnswerInvalid, Decision, RunStore
 from cinatra_sdk.platform import SimulatedPlatform
 from cinatra_sdk.postgres.queries import QUERIES
-from cinatra_sdk.store.run_store import Wanted
+from cinatra_sdk.store.run_store import RunFilter
 from oas_compiler import compile_flow
 from tests.flows import end, flow_of, gate, start
 
@@ -131,7 +131,7 @@ def scans(plan: Any) -> Any:
 def test_no_condition_reads_all_runs(fresh_database: str, owner_database: str, wanted: Any) -> None:
     with psycopg.connect(owner_database, options="-c search_path=oasflow") as owner:
         owner.execute(MANY)
-    given = {**dict.fromkeys(Wanted.__annotations__), "limit": 100, **wanted}
+    given = {**dict.fromkeys(RunFilter.__annotations__), "limit": 100, **wanted}
     with psycopg.connect(fresh_database, options="-c search_path=oasflow") as connection:
         row = connection.execute("explain (format json) " + QUERIES["list_runs"], given).fetchone()
     assert row is not None

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from cinatra_sdk.templates import language as template_language
 from cinatra_sdk.templates.reading import measured
 from oas_compiler.templates.names import FILTERS, common
-from oas_compiler.templates.reading import TemplateError, _names_by_jinja, strings
+from oas_compiler.templates.reading import TemplateInvalid, _names_by_jinja, strings
 from tests.effort import tries
 from tests.samples import CINATRA, needs_corpus
 
@@ -73,7 +73,7 @@ templates = st.lists(st.one_of(tags, tags, blocks, data), max_size=5).map("".joi
 def by_jinja(template: str) -> frozenset[str] | str:
     try:
         return frozenset(_names_by_jinja(template))
-    except TemplateError as error:
+    except TemplateInvalid as error:
         return f"refused: {error}"
 
 

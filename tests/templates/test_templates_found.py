@@ -7,7 +7,7 @@ import pytest
 from cinatra_sdk.templates.language import MAX_OUTPUT
 from oas_compiler.pipeline import compile_ir
 from oas_compiler.templates.reading import (
-    TemplateError,
+    TemplateInvalid,
     TemplateReader,
     fill_environment,
     placeholders,
@@ -59,7 +59,7 @@ def test_names_come_from_the_syntax_tree(template, names):
     ],
 )
 def test_a_template_that_cannot_be_used_raises_one_error(template):
-    with pytest.raises(TemplateError):
+    with pytest.raises(TemplateInvalid):
         placeholders(template)
 
 
@@ -119,13 +119,13 @@ def test_a_document_whose_templates_would_take_seconds_to_read_is_refused_from_t
     for number in range(MAX_TEMPLATES // 1_000 - 1):
         assert reader.names("{{ x ~ 1 }}" * 196 + f"{{{{ {number} ~ y }}}}") == ("x", "y")
     refused = "the document has more than 25,000 words and signs"
-    with pytest.raises(TemplateError, match=refused):
+    with pytest.raises(TemplateInvalid, match=refused):
         _read(reader, [f"{{{{ z ~ {number} }}}}" for number in range(1_000)])
     assert reader.names("{{ topic }}") == ("topic",)
 
 
 def test_short_templates_count_too():
-    with pytest.raises(TemplateError, match="the document has more than 25,000 words and signs"):
+    with pytest.raises(TemplateInvalid, match="the document has more than 25,000 words and signs"):
         _read(TemplateReader(), [f"{{{{a~{number}}}}}" for number in range(2_000)])
 
 
@@ -150,7 +150,7 @@ def _read(reader, templates):
     ],
 )
 def test_a_template_that_is_too_large_is_told_by_its_rule(hostile, rule):
-    with pytest.raises(TemplateError, match=rule):
+    with pytest.raises(TemplateInvalid, match=rule):
         TemplateReader().names(hostile)
 
 

@@ -247,7 +247,7 @@ def test_a_simulation_that_is_led_comes_back_from_its_description() -> None:
 
 
 def test_a_malformed_fallback_is_refused_like_a_stub() -> None:
-    with pytest.raises(ValueError, match="an answer must be an object"):
+    with pytest.raises(ValueError, match="a response must be an object"):
         SimulatedPlatform(fallback={"a": 1})
 
 

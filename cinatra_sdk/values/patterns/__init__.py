@@ -5,6 +5,7 @@ r"""An author's regular expressions, in bounded time: the one engine for all of 
     automaton.py    a search whose time grows with the text only
     apart.py        any other search: in a process of its own, limited in time and memory
     searching.py    which of the three, and what it costs
+    wording.py      why a text is no pattern, in words
 
 A pattern means what it means to Python's `re`, wherever it is searched.
 """

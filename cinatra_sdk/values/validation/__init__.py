@@ -3,6 +3,7 @@
     vocabulary.py   what each keyword takes, and the first flaw of a schema
     checker.py      one schema, made once; the first rule that a value breaks
     keywords.py     what each keyword asks
+    breaks.py       the rule that a value breaks, and where
     evaluated.py    unevaluatedProperties, unevaluatedItems
     references.py   $ref and $dynamicRef, inside the schema only
     sameness.py     equal values, by a text of each

@@ -3,7 +3,7 @@
     taken("type", "strng", ("type",))        ->  raises Wrong: 'there is no type "strng"'
     taken("items", {…}, ("items",))          ->  Below(schemas=[({…}, ("items",))], in_place=False)
     flaw_of({"properties": {"a": {"minLength": -1}}})
-        ->  Flaw(("properties", "a", "minLength"), "it is no whole number from 0 on")
+        ->  SchemaFlaw(("properties", "a", "minLength"), "it is no whole number from 0 on")
 
 The checker of files and the runtime read schemas by this one table.  Checking a schema against the
 metaschema itself says the same without saying why, and takes hundreds of steps for each subschema.
@@ -30,7 +30,7 @@ _SHOWN: Final = 80
 
 
 @dataclass(frozen=True, slots=True)
-class Flaw:
+class SchemaFlaw:
     """What keeps a schema from being checked against."""
 
     path: Path
@@ -46,7 +46,7 @@ class Wrong(Exception):
 
     def __init__(self, path: Path, text: str, hint: str = "") -> None:
         super().__init__(text)
-        self.flaw = Flaw(path, text, hint)
+        self.flaw = SchemaFlaw(path, text, hint)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,15 +74,17 @@ def taken(keyword: str, value: Any, path: Path) -> Below:
     return Below(schemas=tuple(how(value, path)), in_place=keyword in _IN_PLACE)
 
 
-def flaw_of(schema: Any) -> Flaw | None:
+def flaw_of(schema: Any) -> SchemaFlaw | None:
     """The first thing that is wrong in `schema`; that it is too large, too."""
     try:
         return first_flaw(schema, Work(MAX_SCHEMA_STEPS))
     except TooMuchWork as stopped:
-        return Flaw((), str(stopped))
+        return SchemaFlaw((), str(stopped))
 
 
-def first_flaw(schema: Any, work: Work, *, known: dict[int, Any] | None = None) -> Flaw | None:
+def first_flaw(
+    schema: Any, work: Work, *, known: dict[int, Any] | None = None
+) -> SchemaFlaw | None:
     """The first thing that is wrong in `schema` and in the schemas inside it.
 
     known: subschemas by their `id`, which are in order; where no flaw is found, these are added.
@@ -90,7 +92,7 @@ def first_flaw(schema: Any, work: Work, *, known: dict[int, Any] | None = None) 
     Raises: `TooMuchWork`.
     """
     if not isinstance(schema, (dict, bool)):
-        return Flaw((), "it is neither an object nor a boolean")
+        return SchemaFlaw((), "it is neither an object nor a boolean")
     known = {} if known is None else known
     seen: dict[int, Any] = {}
     waiting: list[tuple[Schema, Path]] = [(schema, ())]

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from oas_compiler.checks.subject import Written
 from oas_compiler.templates.reading import (
-    TemplateError,
+    TemplateInvalid,
     TemplateReader,
     is_environment_name,
     strings,
@@ -49,5 +49,5 @@ def used_names(text: str, reader: TemplateReader) -> frozenset[str] | None:
         return frozenset(bare_names(text))  # the common case, without parsing
     try:
         return frozenset(reader.names(text))
-    except TemplateError:
+    except TemplateInvalid:
         return None

@@ -14,7 +14,7 @@
     rule 13   internal_id_asked
     rule 14   script_http_call
     P1        two_interrupts
-    P2        token_in_interrupt; in the flow itself it is a rule of safety/
+    P2        token_in_interrupt; in the flow itself it is a rule of checks/safety/
     P5        authoritative_before_spread; as an input or the target of an edge it is OAS091
     P8        state_fields
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from oas_compiler.checks.script_calls import Wanted, uses, words
+from oas_compiler.checks.script_calls import WantedCalls, uses, words
 from oas_compiler.checks.subject import Subject
 from oas_compiler.findings.rules import Report, rule
 
-_DATABASES: Final = Wanted(
+_DATABASES: Final = WantedCalls(
     python=words(
         "psycopg psycopg2 psycopg_pool asyncpg aiopg pg8000 sqlalchemy sqlmodel sqlite3 aiosqlite "
         "apsw MySQLdb pymysql mysql aiomysql asyncmy mariadb peewee pony tortoise prisma duckdb "

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from oas_compiler.checks.script_calls import Wanted, uses, words
+from oas_compiler.checks.script_calls import WantedCalls, uses, words
 from oas_compiler.checks.subject import Subject
 from oas_compiler.findings.rules import Report, rule
 
-_HTTP: Final = Wanted(
+_HTTP: Final = WantedCalls(
     python=words(
         "requests httpx httpx2 aiohttp urllib3 urllib.request http.client pycurl httplib2 treq grequests "
         "requests_html niquests"

@@ -27,7 +27,7 @@ from oas_compiler.ir import (
     ScalarType,
     Type,
 )
-from oas_compiler.templates.reading import TemplateError, placeholders
+from oas_compiler.templates.reading import TemplateInvalid, placeholders
 from oas_compiler.text.json_flaws import flaw_at
 from oas_compiler.text.marks import child
 
@@ -81,7 +81,7 @@ def _find_json_problem(message: str, node: Node) -> tuple[str, str] | None:
         return None
     try:
         placeholders(message)
-    except TemplateError:
+    except TemplateInvalid:
         return None  # OAS080 says so
     types = {port.title: port.type for port in node.inputs}
     made: list[str] = []

@@ -23,7 +23,7 @@ from oas_compiler.text.marks import child
 from oas_compiler.types.casting import UNREADABLE
 
 if TYPE_CHECKING:
-    from oas_compiler.checks.schema_flaws import Flaw, Path
+    from oas_compiler.checks.schema_flaws import Path, SchemaFlaw
 
 
 @rule(
@@ -98,7 +98,7 @@ def _is_readable(kind: Type) -> bool:
     return True
 
 
-def _find_schema_flaw(schema: JsonValue) -> Flaw | None:
+def _find_schema_flaw(schema: JsonValue) -> SchemaFlaw | None:
     # Imported by a flow that has such a schema: the table of keywords is the SDK's.
     from oas_compiler.checks.schema_flaws import Unusual, first_flaw
 

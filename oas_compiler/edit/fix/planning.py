@@ -5,7 +5,7 @@ applied fixes; the fixes that were left out and why; and the remaining findings.
 
     work = Mending()
     work.mend("agents/email/cinatra/oas.json")
-    work.changes()      ->  [Change(file="agents/email/cinatra/oas.json", before=b"…", after=b"…")]
+    work.changes()      ->  [FileChange(file="agents/email/cinatra/oas.json", before=b"…", after=b"…")]
 
 A fix is left out unless the new text decodes to the old value with the fix's edits, the findings of
 the fix are gone, and no rule finds more than before.  Flows of one package share its package.json:
@@ -36,7 +36,7 @@ NOT_READ_BACK: Final = "the changed text would not be read as it was meant"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class FileChange:
     """The planned new content of one file."""
 
     file: str
@@ -89,10 +89,10 @@ class Mending:
         if tried:
             self._mend_flow(flow, tried)
 
-    def changes(self) -> list[Change]:
+    def changes(self) -> list[FileChange]:
         """The changed files, in the order in which they were met."""
         return [
-            Change(file=file, before=self._found[file], after=after)
+            FileChange(file=file, before=self._found[file], after=after)
             for file, after in self._after.items()
             if after != self._found[file]
         ]

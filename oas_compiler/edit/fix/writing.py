@@ -1,6 +1,6 @@
 """Writes new text to disk, completely or not at all, and never over another program's change.
 
-    write([Change(file="oas.json", before=b"…", after=b"…")])
+    write([FileChange(file="oas.json", before=b"…", after=b"…")])
 
 A file is replaced by a complete new file with the same owner, group, mode and extended attributes.
 A file that has several names, or whose owner cannot be kept, is written in place instead; a copy of
@@ -19,7 +19,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from oas_compiler.edit.fix.disk import refusal
-from oas_compiler.edit.fix.planning import Change
+from oas_compiler.edit.fix.planning import FileChange
 from oas_compiler.text.files import read_unlinked, real_file, without_link
 
 
@@ -27,7 +27,7 @@ class CannotWrite(Exception):
     """A file has changed since its check, or must not be written; it stays as it is."""
 
 
-def write(changes: Iterable[Change]) -> None:
+def write(changes: Iterable[FileChange]) -> None:
     """Write every change.
 
     Raises:
@@ -46,7 +46,7 @@ def write(changes: Iterable[Change]) -> None:
         _write_file(path, change)
 
 
-def _resolve_target(change: Change) -> Path:
+def _resolve_target(change: FileChange) -> Path:
     """The path to write to, in which no part is a link."""
     try:
         return real_file(change.file)
@@ -54,7 +54,7 @@ def _resolve_target(change: Change) -> Path:
         raise CannotWrite(f"{change.file} has changed since it was checked") from None
 
 
-def _refuse_if_changed(path: Path, change: Change) -> None:
+def _refuse_if_changed(path: Path, change: FileChange) -> None:
     try:
         same = read_unlinked(path, len(change.before) + 1) == change.before
     except OSError:
@@ -63,7 +63,7 @@ def _refuse_if_changed(path: Path, change: Change) -> None:
         raise CannotWrite(f"{change.file} has changed since it was checked")
 
 
-def _write_file(path: Path, change: Change) -> None:
+def _write_file(path: Path, change: FileChange) -> None:
     about = path.stat()
     written = _write_temp_file(path, change.after)
     try:
@@ -107,7 +107,7 @@ def _looks_like(written: Path, path: Path, about: os.stat_result) -> bool:
     return stat.S_IMODE(written.stat().st_mode) == stat.S_IMODE(about.st_mode)
 
 
-def _write_in_place(path: Path, change: Change, about: os.stat_result) -> None:
+def _write_in_place(path: Path, change: FileChange, about: os.stat_result) -> None:
     """Write new text into the same file; the old text is restored if the disk refuses."""
     _refuse_if_changed(path, change)
     kept = _write_temp_file(path, change.before)

@@ -8,5 +8,6 @@
 
     plan(read_source("agents/writer", findings)).edits   ->   (Edit(pointer="/inputs/-", …), …)
 
-Nothing here writes a file, and nothing is wired while a flow runs (seed 000).
+Nothing here writes a file, and nothing is wired while a flow runs: Cinatra's guide to
+context slots forbids it.
 """

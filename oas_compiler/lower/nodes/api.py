@@ -3,7 +3,7 @@
 The request is rendered from the node's inputs; everything about the network lives behind
 `cinatra_sdk.platform.Platform`.  Credentials come from the runtime context, values of placeholders
 from the host's `env=`, and both go nowhere else: a platform that echoes one back has it cut out
-before the answer is kept.
+before the response is kept.
 
 A node that finalizes a context selection goes back where the choice can be recorded no more: see
 `oas_compiler.lower.reopening`.

@@ -14,7 +14,6 @@ from typing import Any
 from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import Runtime
 
-from cinatra_sdk.blocks.step import has_ended
 from cinatra_sdk.engine.acting import allows_forks, arefuse_forks, refuse_forks
 from cinatra_sdk.engine.lineage import place_of
 from cinatra_sdk.engine.reentry import (
@@ -27,7 +26,7 @@ from cinatra_sdk.engine.reentry import (
 from cinatra_sdk.engine.runtime_context import HostContext
 from cinatra_sdk.engine.tasks import was_sent
 from cinatra_sdk.gates.gate import label
-from cinatra_sdk.governed.state import seal
+from cinatra_sdk.governed.state import has_ended, seal
 from oas_compiler.ir import FlowNode, InputMessageNode, walk
 from oas_compiler.kinds.registry import kind_of
 from oas_compiler.lower.frame import MISSING, Frame, pin_of, with_seen

@@ -14,11 +14,12 @@ from importlib import import_module
 from typing import Any, TypeAlias
 
 from cinatra_sdk.engine.lineage import Effects
+from cinatra_sdk.errors import KindRefused
 from cinatra_sdk.platform.protocol import Platform
 from oas_compiler.control.approval import Approval
 from oas_compiler.ir import FlowIR, Node
 from oas_compiler.kinds.kind import NodeKind
-from oas_compiler.kinds.registry import KindRefused, kind_of
+from oas_compiler.kinds.registry import kind_of
 from oas_compiler.lower.frame import Frame
 
 NodeFunction: TypeAlias = Callable[..., Any]

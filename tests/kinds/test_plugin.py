@@ -115,18 +115,28 @@ def test_what_is_wrong_with_its_fields_is_told(installed: dict[str, str], tmp_pa
     assert set(re.findall(r"OAS\d+", found)) >= {"OAS022", "OAS024", "OAS080"}
 
 
-def test_a_package_that_is_broken_is_named_and_the_file_is_not_checked(
+def add_package(folder: Path, name: str, entry_points: str) -> None:
+    """A package without code, as an installer leaves it."""
+    about = folder / f"{name}-1.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1\n")
+    (about / "entry_points.txt").write_text(f"[oasflow.kind]\n{entry_points}\n")
+
+
+def test_a_package_that_is_broken_takes_no_findings_of_other_files_away(
     installed: dict[str, str], tmp_path: Path
 ) -> None:
-    about = tmp_path / "broken-1.dist-info"
-    about.mkdir()
-    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 1\n")
-    (about / "entry_points.txt").write_text("[oasflow.kind]\nBrokenNode = nowhere.at:ALL\n")
+    add_package(tmp_path, "broken", "BrokenNode = nowhere.at:ALL\nLeavingNode = leaving:ALL")
+    (tmp_path / "leaving.py").write_text("import sys\n\nsys.exit(0)\n")
     path = os.pathsep.join((installed["PYTHONPATH"], str(tmp_path)))
-    command = [sys.executable, "-c", "from oas_compiler.cli import main; main()", "check", str(FLOW)]  # fmt: skip
-    done = subprocess.run(command, env={**installed, "PYTHONPATH": path}, check=False, capture_output=True, text=True)  # fmt: skip
-    assert done.returncode == 2
-    assert "nowhere.at:ALL cannot be imported" in done.stderr
+    env = {**installed, "PYTHONPATH": path}
+    text = FLOW.read_text()
+    assert "OAS" not in check_flow(text, tmp_path, env)
+    found = check_flow(text.replace("SlugNode", "BrokenNode"), tmp_path, env)
+    assert set(re.findall(r"OAS\d+", found)) == {"OAS055"}
+    assert 'BrokenNode of the package "broken" cannot be used: nowhere.at:ALL cannot be imported' in found  # fmt: skip
+    found = check_flow(text.replace("SlugNode", "LeavingNode"), tmp_path, env)
+    assert "leaving:ALL cannot be imported: SystemExit: 0" in found
 
 
 def test_without_the_package_the_type_is_not_known(tmp_path: Path) -> None:

@@ -108,6 +108,8 @@ def _find_node_flaw(kind: NodeKind, node: Node, site: Site) -> str:
         value = getattr(node, name)
         if not isinstance(value, tuple) or not all(isinstance(part, wanted) for part in value):
             return f"its builder makes {name} that are not a tuple of {wanted.__name__}"
+    if not node.branches and not kind.flows:
+        return "its builder makes no branches, and only an EndNode ends a flow"
     if site.subflows and not node.subflows:
         return f"{kind.node.__name__}.subflows does not give the flows that the node runs"
     return ""

@@ -123,6 +123,7 @@ def build_listing(site: Site) -> Node:
 RAISING = replace(ECHO, build=build_raising)
 ENDING = replace(ECHO, build=lambda _site: sys.exit(3))
 NAMELESS = replace(ECHO, build=build_nameless)
+ENDLESS = replace(ECHO, build=lambda site: EchoNode(**common(site), branches=()))
 LISTING = replace(ECHO, build=build_listing)
 AGENT = replace(ECHO, component_type="Agent")
 OF_TEMPLATE = replace(ECHO, node=TemplateNode)
@@ -181,7 +182,7 @@ def test_a_kind_that_runs_names_the_function_that_lowers_it(kind: NodeKind) -> N
 def test_a_node_that_acts_although_its_kind_does_not_is_refused(installed: Any) -> None:
     site: Any = SimpleNamespace(node=EchoNode(id="a", name="a"))
     installed(EchoNode="ACTS_UNTOLD")
-    with pytest.raises(KindRefused, match="EchoNode: its record says that it does not act"):
+    with pytest.raises(KindRefused, match=r"EchoNode of .* its record says that it does not act"):
         lower_node(site)
     installed(EchoNode="ACTS")
     assert lower_node(site).acts
@@ -364,6 +365,7 @@ def test_a_file_that_does_not_name_the_refused_kind_is_checked_as_ever(installed
         ("RAISING", "its builder fails with ValueError: no such thing"),
         ("ENDING", "its builder fails with SystemExit: 3"),
         ("NAMELESS", "leaves out the id of the component"),
+        ("ENDLESS", "its builder makes no branches, and only an EndNode ends a flow"),
         ("LISTING", "its builder makes outputs that are not a tuple of Port"),
     ],
 )
@@ -383,7 +385,20 @@ def test_a_node_of_a_class_that_no_kind_has_is_refused(installed: Any) -> None:
         kind_of(EchoNode(id="a", name="a"))
 
 
-@pytest.mark.parametrize("lowering", ["nowhere:f", "json:nothing", "json", ":dumps"])
-def test_a_function_that_is_not_there_is_told_with_the_kind(lowering: str) -> None:
-    with pytest.raises(KindRefused, match="EchoNode: there is no function"):
+@pytest.mark.parametrize(
+    ("lowering", "told"),
+    [
+        ("nowhere:f", "nowhere cannot be imported: ModuleNotFoundError: No module named 'nowhere'"),
+        ("json:nothing", 'there is no function "nothing" in json'),
+        ("json", 'its lowering is "json", and not of the form package.module:function'),
+        (":dumps", 'its lowering is ":dumps", and not of the form package.module:function'),
+    ],
+)
+def test_a_function_that_is_not_there_is_told_with_the_kind_and_the_package(
+    installed: Any, lowering: str, told: str
+) -> None:
+    installed(EchoNode="ECHO")
+    with pytest.raises(KindRefused) as refused:
         load_lowering(replace(ECHO, lowering=lowering))
+    assert refused.value.message == f'EchoNode of the package "oasflow-test" cannot be used: {told}'
+    assert refused.value.hint == "uninstall oasflow-test, or mend its lowering"

@@ -17,6 +17,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "docs" / "plugin-slug"
 FLOW = EXAMPLE / "flow.json"
+TWO_WAYS = EXAMPLE / "two-ways.json"
 
 USE = """
 import json, sys
@@ -31,7 +32,7 @@ from oas_compiler.ir.printing import print_ir
 from oas_compiler.pipeline import compile_ir
 from oas_compiler.schema.dialect import dialect_schema
 
-file, other = sys.argv[1:]
+file, other, two_ways = sys.argv[1:]
 flow, changed = compile_ir(file).ir, compile_ir(other).ir
 print(json.dumps({
     "findings": [finding.code for finding in check(file)],
@@ -42,6 +43,11 @@ print(json.dumps({
     "svg": svg_text(lay_out(flow)),
     "diff": json.dumps(diff(flow, changed).to_json()),
     "schema": dialect_schema()["$defs"]["SlugNode"],
+    "ways": [
+        drive(compile_flow(two_ways), {"topic": topic}).branch
+        for topic in ("Bees", "Bees & Wasps & Hornets")
+    ],
+    "other_findings": [finding.code for finding in check(two_ways)],
     "outputs": drive(compile_flow(file), {"topic": "Bees & Wasps"}).outputs,
 }))
 """
@@ -65,7 +71,7 @@ def told(installed: dict[str, str], tmp_path_factory: pytest.TempPathFactory) ->
     """What is said of the flow, and of the same flow with another text."""
     other = tmp_path_factory.mktemp("other") / "flow.json"
     other.write_text(FLOW.read_text().replace("About {{ topic }}", "On {{ topic }}"))
-    command = [sys.executable, "-W", "ignore", "-c", USE, str(FLOW), str(other)]
+    command = [sys.executable, "-W", "ignore", "-c", USE, str(FLOW), str(other), str(TWO_WAYS)]
     done = subprocess.run(command, env=installed, check=True, capture_output=True, text=True)
     return json.loads(done.stdout)
 
@@ -98,6 +104,11 @@ def test_the_schema_of_flow_files_knows_it(told: Any) -> None:
 
 def test_it_runs(told: Any) -> None:
     assert told["outputs"] == {"slug": "about-bees-wasps"}
+
+
+def test_a_node_of_two_branches_leaves_by_the_branch_that_its_function_names(told: Any) -> None:
+    assert told["other_findings"] == []
+    assert told["ways"] == ["fits", "too_long"]
 
 
 def check_flow(text: str, folder: Path, env: dict[str, str]) -> str:
@@ -139,13 +150,33 @@ def test_a_package_that_is_broken_takes_no_findings_of_other_files_away(
     assert "leaving:ALL cannot be imported: SystemExit: 0" in found
 
 
-def test_without_the_package_the_type_is_not_known(tmp_path: Path) -> None:
-    found = check_flow(FLOW.read_text(), tmp_path, dict(os.environ))
-    assert '"SlugNode" is not a component type' in found
+WITHOUT = """
+import importlib.metadata, sys
+found = importlib.metadata.entry_points
+importlib.metadata.entry_points = lambda **wanted: [
+    entry for entry in found(**wanted) if entry.name not in ("SlugNode", "LengthNode")
+]
+from oas_compiler.cli import main
+main()
+"""
+"""The program where the package is not installed, whatever this environment has."""
+
+
+def test_without_the_package_the_type_is_not_known() -> None:
+    command = [sys.executable, "-c", WITHOUT, "check", str(FLOW)]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert '"SlugNode" is not a component type' in done.stdout
 
 
 @pytest.mark.parametrize(
-    "name", ["pyproject.toml", "oasflow_slug/kind.py", "oasflow_slug/lowering.py"]
+    "name",
+    [
+        "pyproject.toml",
+        "oasflow_slug/kind.py",
+        "oasflow_slug/lowering.py",
+        "oasflow_slug/length.py",
+        "oasflow_slug/length_lowering.py",
+    ],
 )
 def test_the_documentation_shows_the_files_that_run_here(name: str) -> None:
     text = (ROOT / "docs" / "adding-a-node.md").read_text(encoding="utf-8")

@@ -51,6 +51,11 @@ def find_refusal(component_type: str) -> Refusal | None:
     return load_plugins().refused.get(component_type)
 
 
+def list_refusals() -> tuple[Refusal, ...]:
+    """Every kind of an installed package that cannot be used, also of types that no file asks for."""
+    return tuple(load_plugins().refused.values())
+
+
 def name_package_of(kind: NodeKind) -> str | None:
     """The installed package that adds a kind; empty where its name is not known, `None` for a kind
     of oasflow itself.
@@ -112,6 +117,10 @@ def _find_node_flaw(kind: NodeKind, node: Node, site: Site) -> str:
         return "its builder makes no branches, and only an EndNode ends a flow"
     if site.subflows and not node.subflows:
         return f"{kind.node.__name__}.subflows does not give the flows that the node runs"
+    if kind.behind and node.behind != site.facts_behind:
+        return (
+            f"{kind.node.__name__}.behind does not give the facts of the {kind.behind} that it runs"
+        )
     return ""
 
 

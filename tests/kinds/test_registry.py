@@ -15,7 +15,7 @@ import pytest
 
 from cinatra_sdk.errors import KindRefused
 from oas_compiler import CompileError, check, compile_ir
-from oas_compiler.component.fields import NODE_FIELDS, SUBFLOW
+from oas_compiler.component.fields import NODE_FIELDS, SUBFLOW, Field
 from oas_compiler.component.site import Site, common
 from oas_compiler.ir import FlowIR, Node, TemplateNode
 from oas_compiler.kinds import registry
@@ -24,7 +24,7 @@ from oas_compiler.kinds.kind import NodeKind
 from oas_compiler.kinds.plugin_template import PLUGIN_TEMPLATE
 from oas_compiler.kinds.registry import BUILT_IN, all_kinds, find_kind, find_refusal, kind_of
 from oas_compiler.lower.registry import Lowered, load_lowering, lower_node
-from tests.flows import api, end, flow_of, gate, node, start
+from tests.flows import api, end, flow_of, gate, node, start, tool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,6 +127,10 @@ ENDLESS = replace(ECHO, build=lambda site: EchoNode(**common(site), branches=())
 LISTING = replace(ECHO, build=build_listing)
 AGENT = replace(ECHO, component_type="Agent")
 OF_TEMPLATE = replace(ECHO, node=TemplateNode)
+WHOLE_ECHO = replace(ECHO, build=lambda site: EchoNode(**common(site)))
+HIDING_TOOL = replace(
+    WHOLE_ECHO, behind="tool", fields={**NODE_FIELDS, "tool": Field("component", "What it runs.")}
+)
 NO_CLASS = replace(ECHO, node=NOTHING)
 NO_BUILDER = replace(ECHO, build=NOTHING)
 NO_FIELD = replace(ECHO, flows=("subflow",))
@@ -238,6 +242,14 @@ def test_a_kind_whose_builder_would_hide_a_send_is_refused(
 def test_a_send_in_a_flow_that_a_kind_of_a_package_runs_is_found(installed: Any) -> None:
     installed(RepeatNode="SHOWING")
     assert "OAS200" in {finding.code for finding in check(flow_with_a_send_inside()).findings}
+
+
+def test_a_kind_that_hides_the_facts_of_its_tool_is_refused(installed: Any) -> None:
+    installed(EchoNode="HIDING_TOOL")
+    echo = {**tool("one", "send", [], []), "component_type": "EchoNode", "template": "x"}
+    echo["tool"] |= {"requires_confirmation": True}
+    found = {finding.code: finding for finding in check(flow_of(start(), echo, end()))}
+    assert ".behind does not give the facts of the tool that it runs" in found["OAS055"].message
 
 
 def test_a_kind_acts_itself_where_it_runs_no_flows() -> None:
@@ -353,10 +365,8 @@ def test_a_file_that_names_a_refused_kind_has_one_finding(installed: Any, type_:
 
 def test_a_file_that_does_not_name_the_refused_kind_is_checked_as_ever(installed: Any) -> None:
     echo = flow_with("EchoNode", template="x")
-    installed(EchoNode="ECHO")
-    before = [str(finding) for finding in check(echo)]
-    installed(EchoNode="ECHO", FooNode="nowhere:FOO")
-    assert [str(finding) for finding in check(echo)] == before
+    installed(EchoNode="WHOLE_ECHO", FooNode="nowhere:FOO")
+    assert check(echo).findings == []
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ Error tree
             ForkRefused             a node would act in a fork of its thread
         FlowChanged                 a run belongs to another flow, or to another version of it
         EngineUnsupported           LangGraph's version lacks what the seals rely on
+        KindRefused                 an installed package adds a kind of node that cannot be used
         ContextMismatch             the host's context is another run's, or another tenant's
         StoreError                  the database, named without its password
             RunNotFound
@@ -143,6 +144,12 @@ class EngineUnsupported(FlowError):
     """The installed LangGraph lacks information that a defence relies on; nothing was done."""
 
     code = "engine_unsupported"
+
+
+class KindRefused(FlowError):
+    """A kind of node that an installed package adds cannot be used; names the kind and the package."""
+
+    code = "kind_refused"
 
 
 class ContextMismatch(FlowError):

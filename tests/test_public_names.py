@@ -24,6 +24,7 @@ EXPORTED = {
         "HostContext",
         "HttpPlatform",
         "InputInvalid",
+        "KindRefused",
         "LimitExceeded",
         "NodeFailed",
         "NotConfigured",

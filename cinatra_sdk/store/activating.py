@@ -115,10 +115,11 @@ class _Activation:
             execute(self.connection, "reject_run", {"run_id": self.run_id})  # needs no checkpoint
             return
         host = host_of(row, self.context, self._refuse_effects)
+        # Made first: a run does not count as running in a process that cannot make its graph.
+        graph = self.flow.graph(PostgresSaver(self.connection, serde=STRICT))
         begun = one(self.connection, "begin_activation", {"run_id": self.run_id})
         if begun is None:
             return
-        graph = self.flow.graph(PostgresSaver(self.connection, serde=STRICT))
         config = self.flow.config(run_id=self.run_id)
         failed = self._advance_graph(graph, row, config, host)
         snapshot = graph.get_state(config, subgraphs=True)

@@ -214,8 +214,8 @@ class RunStore:
 
         by: the person who starts the run, shown to people who are asked to continue it.
 
-        Raises: `InputInvalid`, `PolicyInvalid`, `ContextMismatch` (the context is another run's or
-        tenant's) before anything is stored; `StoreError` when the run id is taken.  A node that
+        Raises: `InputInvalid`, `PolicyInvalid`, `KindRefused`, `ContextMismatch` (the context is another
+        run's or tenant's) before anything is stored; `StoreError` when the run id is taken.  A node that
         fails does not raise: the run is `failed`, with its error, which the log also tells;
         `run.result()` raises it.
         """
@@ -231,6 +231,7 @@ class RunStore:
         refuse_credentials_in_names(host, run_id=name, tenant=host.tenant, by=by)
         policy = flow.approval_policy if host.approval_policy is DERIVED else host.approval_policy
         flow.check_policy(policy)
+        flow.graph()  # a flow whose graph cannot be made leaves no run behind
         row = {
             "run_id": name,
             "tenant": host.tenant,

@@ -18,8 +18,8 @@ from oas_compiler.component.site import Site
 from oas_compiler.document.scope import Document
 from oas_compiler.document.spec import LoadedFlow
 from oas_compiler.ir import NO_BEHIND, DataEdge, FlowIR, Gap, Json, Node, Port, Route
-from oas_compiler.kinds.registry import find_kind, require_kind
-from oas_compiler.kinds.unknown import UNKNOWN
+from oas_compiler.kinds.registry import build_node, find_kind
+from oas_compiler.kinds.unknown import UNKNOWN, build_unknown
 from oas_compiler.templates.reading import TemplateReader
 from oas_compiler.text.bounds import MAX_DATA_EDGES
 
@@ -95,26 +95,28 @@ class _Builder:
         kind = find_kind(component.type) or UNKNOWN
         readable = tuple(map(self.flow, flow.subflows.get(component.id, ())))
         subflows = () if component.id in hiding else readable
-        node = kind.build(
-            Site(
-                component=component,
-                fields=kind.fields or {},
-                flow=flow.component,
-                is_start=flow.start is None or flow.start.id == component.id,
-                behind=flow.behind.get(component.id),
-                facts_behind=flow.facts_behind.get(component.id, NO_BEHIND),
-                subflows=subflows,
-                readable_subflows=readable,
-                is_cinatra=self._document.is_cinatra,
-                reader=self._reader,
-                unread=unread,
-                source=self._source,
-                findings=self._findings,
-                templates=self._templates,
-            )
+        site = Site(
+            component=component,
+            fields=kind.fields or {},
+            flow=flow.component,
+            is_start=flow.start is None or flow.start.id == component.id,
+            behind=flow.behind.get(component.id),
+            facts_behind=flow.facts_behind.get(component.id, NO_BEHIND),
+            subflows=subflows,
+            readable_subflows=readable,
+            is_cinatra=self._document.is_cinatra,
+            reader=self._reader,
+            unread=unread,
+            source=self._source,
+            findings=self._findings,
+            templates=self._templates,
         )
-        require_kind(kind, node, subflows)
-        return node
+        node = build_node(kind, site)
+        if isinstance(node, Node):
+            return node
+        site.error("OAS055", node.message, hint=node.hint)
+        unread.add(component.id)
+        return build_unknown(site)
 
     # ------------------------------------------------------------------ ports of the flow
 

@@ -16,6 +16,17 @@ BUILDING: tuple[Rule, ...] = (
         good='"mapping": {"yes": "send"}, "branches": ["send", "default"]',
     ),
     Rule(
+        code="OAS055",
+        name="refused-kind",
+        severity="error",
+        summary="An installed package adds this kind of node, and the package cannot be used: its entry point, "
+        "its record or its builder is wrong.",
+        fix="Uninstall the package, or mend it; the finding names the package and the mistake.",
+        source="oasflow, kinds of nodes in packages",
+        bad='FooNode = "foo.kind:FOO"   and importing foo.kind fails',
+        good='FooNode = "foo.kind:FOO"   and FOO is a NodeKind with component_type="FooNode"',
+    ),
+    Rule(
         code="OAS065",
         name="start-and-end-ports",
         severity="error",

@@ -177,7 +177,6 @@ def _report_error(terminal: Terminal, error: Exception) -> Exit:
     """Report the error; returns the exit code."""
     # Imported for errors only, so that a successful command does not pay for it.
     from cinatra_sdk.errors import FlowError
-    from oas_compiler.kinds.registry import KindRefused
     from oas_compiler.report.diagnostics import CompileError
 
     if isinstance(error, CompileError):
@@ -188,8 +187,6 @@ def _report_error(terminal: Terminal, error: Exception) -> Exit:
         )
     if isinstance(error, FlowError):
         return _print_error(terminal, _exit_of_flow_error(error), error.code, str(error))
-    if isinstance(error, KindRefused):
-        return _print_error(terminal, Exit.USAGE, "kind-refused", str(error))
     if isinstance(error, OSError):
         what = f"{error.filename or 'the file'}: {error.strerror or type(error).__name__}"
         return _print_error(terminal, Exit.USAGE, "unreadable", what)

@@ -4,7 +4,8 @@
     oasflow schema input PATH     the parameters of one flow
     oasflow schema output PATH    the results of one flow
 
-stdout is always one JSON document; `--json` only makes errors one too.
+stdout is always one JSON document; `--json` only makes errors one too.  Kinds of nodes that installed
+packages add and that cannot be used are notes on stderr.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from oas_compiler.cli.inputs import environment
 from oas_compiler.cli.safe import clean, cut
 from oas_compiler.cli.terminal import Terminal
 from oas_compiler.ir import FlowIR, JsonValue
+from oas_compiler.kinds.registry import list_refusals
 from oas_compiler.pipeline import compile_ir
 from oas_compiler.schema.dialect import dialect_schema
 from oas_compiler.schema.flow_schemas import input_schema, output_schema, schema_document
@@ -26,7 +28,10 @@ from oas_compiler.schema.flow_schemas import input_schema, output_schema, schema
 def oas(as_json: options.Json = False) -> Exit:
     """Print the JSON Schema of flow files, for editors."""
     del as_json  # the result is JSON in any case
-    Terminal.open(as_json=True).data(dialect_schema())
+    terminal = Terminal.open(as_json=True)
+    for refusal in list_refusals():
+        terminal.note(f"{refusal.message} ({refusal.hint})")
+    terminal.data(dialect_schema())
     return Exit.OK
 
 

@@ -3,6 +3,7 @@
 In: a `Document`.  Out: findings about every component of the file, used or not.
 
     {"component_type": "StartNod", …}        ->  OAS026 did you mean "StartNode"?
+    {"component_type": "FooNode", …}         ->  OAS055 the package that adds it is broken
     {"agentspec_version": "20.99.99", …}     ->  OAS025
     a CatchExceptionNode in a "26.1.0" file  ->  OAS032
     two components with one id that differ   ->  OAS017 (in a Cinatra file every flow has its own ids)
@@ -19,6 +20,7 @@ from oas_compiler.document.types import is_known, is_plugin_type, known_types
 from oas_compiler.findings.spelling import nearest
 from oas_compiler.ir import JsonValue
 from oas_compiler.kinds.kind import Version
+from oas_compiler.kinds.registry import find_refusal
 from oas_compiler.text.marks import child
 
 OLDEST = (25, 4, 1)
@@ -90,12 +92,17 @@ def is_component(value: JsonValue) -> bool:
 def _check_type(document: Document, found: Located) -> None:
     kind = found.component_type
     assert isinstance(found.value, dict)
-    foreign = "component_plugin_name" in found.value or is_plugin_type(kind)
-    if kind and not foreign and not is_known(kind):
+    if not kind or is_known(kind):
+        return
+    place = document.source.place(f"{found.pointer}/component_type")
+    refusal = find_refusal(kind)
+    if refusal is not None:
+        document.findings.error("OAS055", refusal.message, place, hint=refusal.hint)
+    elif "component_plugin_name" not in found.value and not is_plugin_type(kind):
         document.findings.error(
             "OAS026",
             f'"{kind}" is not a component type of Agent Spec',
-            document.source.place(f"{found.pointer}/component_type"),
+            place,
             hint=nearest(kind, known_types(), document.findings),
         )
 

@@ -24,6 +24,8 @@ class Unread(Enum):
     MISSING = "OAS023"
     VERSION = "OAS025"
     COMPONENT_TYPE = "OAS026"
+    KIND_REFUSED = "OAS055"
+    """The package that adds the type of the component cannot be used."""
     SCHEMA_TYPE = "OAS037"
     START_INPUTS = "OAS068"
     """The inputs of a flow and of its StartNode differ."""

@@ -29,7 +29,7 @@ from oas_compiler.document.load import load
 from oas_compiler.document.scope import Document
 from oas_compiler.findings.finding import Findings
 from oas_compiler.ir import FlowIR, FlowNode, Node, UnknownNode
-from oas_compiler.kinds.registry import KindRefused, find_kind
+from oas_compiler.kinds.registry import find_kind, find_refusal
 from oas_compiler.text.bounds import MAX_NODES
 from oas_compiler.text.source import read_source
 
@@ -55,10 +55,7 @@ def read_declared_slots(source: bytes) -> DeclaredSlots:
 
     Raises: `ContextError` `oas_missing`, `slot_ambiguous` where they cannot be read.
     """
-    try:
-        return collect_declared_slots(_read_flow(source))
-    except KindRefused as error:
-        raise ContextError("oas_missing", f"the stored flow cannot be read: {error}") from None
+    return collect_declared_slots(_read_flow(source))
 
 
 def collect_declared_slots(root: FlowIR) -> DeclaredSlots:
@@ -130,6 +127,9 @@ def _require_readable(node: Node, flow: FlowIR) -> None:
 
     No such flow compiles.  A foreign node stays: its package may be missing in this process alone.
     """
+    refusal = find_refusal(node.component_type) if isinstance(node, UnknownNode) else None
+    if refusal is not None:
+        raise ContextError("oas_missing", f"the stored flow cannot be read: {refusal.message}")
     kind = find_kind(node.component_type) if isinstance(node, UnknownNode) else None
     if node.id in flow.doubled or (kind is not None and kind.flows):
         raise ContextError(

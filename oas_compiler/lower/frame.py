@@ -209,9 +209,19 @@ class Frame:
         branch: str = "next",
         more: Mapping[str, Any] = _NO_MORE,
     ) -> dict[str, Any]:
-        """The update that ends this visit and passes the turn along `branch`; `more` goes with it."""
+        """The update that ends this visit and passes the turn along `branch`; `more` goes with it.
+
+        Raises: `NodeFailed` for a branch that the node does not have; `ValueRefused`.
+        """
         check_value(out, where=self.output_where)
-        return self.pass_turn(state, {"out": out}, self.routes.get(branch), more)
+        following = self.routes.get(branch)
+        if following is None and self.node.branches and branch not in self.node.branches:
+            raise self.failed(
+                f'it leaves by the branch "{branch}", and its branches are '
+                + ", ".join(f'"{name}"' for name in self.node.branches),
+                hint="finish(…, branch=…) takes one of them",
+            )
+        return self.pass_turn(state, {"out": out}, following, more)
 
     def pass_turn(
         self,
@@ -226,8 +236,12 @@ class Frame:
         about = {**turn, "visits": self.visit(state), **({SEEN: seen} if seen else {})}
         return {self.channel: {**about, **record, **SEALED}, CURSOR: seal(turn), **more}
 
-    def leave(self, update: dict[str, Any], following: str | None) -> Command[Any]:
-        """`update`, then straight to the next node: the way out of nodes that can choose."""
+    def leave(self, update: dict[str, Any]) -> Command[Any]:
+        """An update of `finish` or `pass_turn`, then straight to the node that has the turn next.
+
+        The step around a node that can choose does this; a node's own function need not.
+        """
+        following = update[self.channel]["next"]
         goto = () if following is None else node_name(following)
         return Command(update=update, goto=goto)
 

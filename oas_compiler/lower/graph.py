@@ -22,6 +22,7 @@ from cinatra_sdk.engine.runtime_context import HostContext
 from cinatra_sdk.governed.state import Appended, FirstText, HostOnly, Record, TerminalWins, Turn
 from cinatra_sdk.values.validation.references import load_schemas
 from oas_compiler.ir import EndNode, FlowIR, Node, Path
+from oas_compiler.kinds.registry import kind_of, name_package_of
 from oas_compiler.lower.engine import node_runnable
 from oas_compiler.lower.frame import frame_of
 from oas_compiler.lower.names import (
@@ -140,7 +141,11 @@ def _make_runnable(site: Site, lowered: Lowered) -> Runnable[Any, Any]:
     if lowered.bare:
         made = node_runnable(name, lowered.run, lowered.arun)
     else:
-        about = Surroundings(frame=site.frame, placeholders=tuple(site.wiring.env.values()))
+        about = Surroundings(
+            frame=site.frame,
+            placeholders=tuple(site.wiring.env.values()),
+            of_package=name_package_of(kind_of(site.node)) is not None,
+        )
         made = node_runnable(name, step(about, lowered), async_step(about, lowered))
     return made if lowered.acts else does_not_act(made)
 

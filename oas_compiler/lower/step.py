@@ -1,4 +1,4 @@
-"""Wraps every node's function: checks the turn, and removes credentials from its errors.
+"""Wraps every node's function: checks the turn and its update, and removes credentials from its errors.
 
 In: a node's function `(state, runtime) -> update`.  Out: the function that the graph runs.
 
@@ -26,6 +26,7 @@ from cinatra_sdk.governed.state import has_ended
 from cinatra_sdk.platform.protocol import PlatformError
 from oas_compiler.lower.frame import Frame, with_seen
 from oas_compiler.lower.registry import AsyncNodeFunction, Lowered, NodeFunction
+from oas_compiler.lower.updates import make_completion
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +36,8 @@ class Surroundings:
     frame: Frame
     placeholders: tuple[str, ...] = field(default=(), repr=False)
     """Values that the host gave as `env=`: secrets, like the run's credentials."""
+    of_package: bool = False
+    """Whether an installed package adds the node's kind."""
 
     def secrets(self, runtime: Runtime[HostContext]) -> tuple[str, ...]:
         held = context_of(runtime.context).credentials
@@ -45,6 +48,7 @@ def step(about: Surroundings, lowered: Lowered) -> NodeFunction:
     """The node's function, only in its turn, raising only clean errors."""
     frame, run, acts = about.frame, lowered.run, lowered.acts
     may_run = _make_turn_check(frame, lowered)
+    complete = make_completion(frame, lowered, of_package=about.of_package)
 
     def visit(state: Mapping[str, Any], runtime: Runtime[HostContext]) -> Any:
         try:
@@ -59,7 +63,8 @@ def step(about: Surroundings, lowered: Lowered) -> NodeFunction:
                     since=frame.seen_before(state),
                 )
                 state = with_seen(state, seen)
-            return _remove_host_tokens(run(state, runtime), acts, runtime)
+            update = complete(state, run(state, runtime))
+            return _remove_host_tokens(update, acts, runtime)
         except BaseException as error:  # noqa: BLE001 - the border between a node and the engine
             raised = _redact_error(about, error, runtime)
         # Raised out here: in the handler it would drag the original along, secrets and all.
@@ -74,6 +79,7 @@ def async_step(about: Surroundings, lowered: Lowered) -> AsyncNodeFunction | Non
     if arun is None:
         return None
     may_run = _make_turn_check(frame, lowered)
+    complete = make_completion(frame, lowered, of_package=about.of_package)
 
     async def visit(state: Mapping[str, Any], runtime: Runtime[HostContext]) -> Any:
         try:
@@ -88,7 +94,8 @@ def async_step(about: Surroundings, lowered: Lowered) -> AsyncNodeFunction | Non
                     since=frame.seen_before(state),
                 )
                 state = with_seen(state, seen)
-            return _remove_host_tokens(await arun(state, runtime), acts, runtime)
+            update = complete(state, await arun(state, runtime))
+            return _remove_host_tokens(update, acts, runtime)
         except CancelledError:
             raise
         except BaseException as error:  # noqa: BLE001 - the border between a node and the engine

@@ -122,6 +122,35 @@ def fits(value: JsonValue, kind: Type) -> bool:
     return castable(type_of(value), kind)
 
 
+def is_of_type(value: JsonValue, kind: Type) -> bool:
+    """Whether a value is of a type as it stands: nothing is converted, and 2.0 is an integer.
+
+    As for `fits`, null is of every type.
+    """
+    if value is None or kind in (ANY, UNREADABLE):
+        return True
+    if isinstance(kind, UnionType):
+        return any(is_of_type(value, option) for option in kind.options)
+    if isinstance(kind, ArrayType):
+        return isinstance(value, list) and all(is_of_type(item, kind.items) for item in value)
+    if isinstance(kind, ObjectType):
+        return isinstance(value, dict) and _has_members(value, kind)
+    given = type_of(value)
+    if isinstance(value, float) and kind.kind == "integer":
+        return value.is_integer()
+    return given == kind or (kind.kind == "number" and given == ScalarType("integer"))
+
+
+def _has_members(value: dict[str, JsonValue], kind: ObjectType) -> bool:
+    """Whether an object has the required members, and each member the type that is declared."""
+    known = dict(kind.properties)
+    return all(name in value for name in kind.required) and all(
+        wanted is not None and is_of_type(member, wanted)
+        for name, member in value.items()
+        for wanted in (known.get(name, kind.additional),)
+    )
+
+
 def type_of(value: JsonValue) -> Type:
     """The narrowest type that describes one JSON value."""
     if value is None:

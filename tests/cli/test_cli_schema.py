@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from importlib import metadata
 from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
 
+from oas_compiler.kinds import registry
 from oas_compiler.schema.dialect import dialect_schema
 from tests.flows import end, flow_of, port, start
 
@@ -19,6 +21,21 @@ FLOW = flow_of(
     end(port("topic"), port("count", "integer", default=0)),
     edges=[("start", "topic", "end", "topic")],
 )  # fmt: skip
+
+
+def test_a_refused_kind_of_a_package_is_a_note_beside_the_dialect(
+    offline: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entry = metadata.EntryPoint("Agent", "nowhere:AGENT", "oasflow.kind")
+    monkeypatch.setattr(metadata, "entry_points", lambda group: [entry])
+    registry.load_plugins.cache_clear()
+    try:
+        result = offline("schema", "oas")
+    finally:
+        registry.load_plugins.cache_clear()
+    assert result.exit_code == 0
+    assert "Agent is a component of Agent Spec that is no node" in " ".join(result.stderr.split())
+    assert json.loads(result.stdout)["$defs"]
 
 
 def test_the_dialect_is_printed_with_and_without_json(offline: Any) -> None:

@@ -134,7 +134,10 @@ def test_a_node_that_no_installed_package_knows_hides_nothing_else() -> None:
 
 def test_a_package_that_registers_a_broken_kind_is_named(broken_package: None) -> None:
     flow = document({"component_type": "BrokenNode", "id": "f", "name": "f"})
-    assert refusal(flow).startswith("the stored flow cannot be read: nowhere.at:ALL")
+    assert refusal(flow) == (
+        "the stored flow cannot be read: BrokenNode of an installed package cannot be used: "
+        "nowhere.at:ALL cannot be imported: ModuleNotFoundError: No module named 'nowhere'"
+    )
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "docs" / "plugin-slug"
 FLOW = EXAMPLE / "flow.json"
+TWO_WAYS = EXAMPLE / "two-ways.json"
 
 USE = """
 import json, sys
@@ -31,7 +32,7 @@ from oas_compiler.ir.printing import print_ir
 from oas_compiler.pipeline import compile_ir
 from oas_compiler.schema.dialect import dialect_schema
 
-file, other = sys.argv[1:]
+file, other, two_ways = sys.argv[1:]
 flow, changed = compile_ir(file).ir, compile_ir(other).ir
 print(json.dumps({
     "findings": [finding.code for finding in check(file)],
@@ -42,6 +43,11 @@ print(json.dumps({
     "svg": svg_text(lay_out(flow)),
     "diff": json.dumps(diff(flow, changed).to_json()),
     "schema": dialect_schema()["$defs"]["SlugNode"],
+    "ways": [
+        drive(compile_flow(two_ways), {"topic": topic}).branch
+        for topic in ("Bees", "Bees & Wasps & Hornets")
+    ],
+    "other_findings": [finding.code for finding in check(two_ways)],
     "outputs": drive(compile_flow(file), {"topic": "Bees & Wasps"}).outputs,
 }))
 """
@@ -65,7 +71,7 @@ def told(installed: dict[str, str], tmp_path_factory: pytest.TempPathFactory) ->
     """What is said of the flow, and of the same flow with another text."""
     other = tmp_path_factory.mktemp("other") / "flow.json"
     other.write_text(FLOW.read_text().replace("About {{ topic }}", "On {{ topic }}"))
-    command = [sys.executable, "-W", "ignore", "-c", USE, str(FLOW), str(other)]
+    command = [sys.executable, "-W", "ignore", "-c", USE, str(FLOW), str(other), str(TWO_WAYS)]
     done = subprocess.run(command, env=installed, check=True, capture_output=True, text=True)
     return json.loads(done.stdout)
 
@@ -100,6 +106,11 @@ def test_it_runs(told: Any) -> None:
     assert told["outputs"] == {"slug": "about-bees-wasps"}
 
 
+def test_a_node_of_two_branches_leaves_by_the_branch_that_its_function_names(told: Any) -> None:
+    assert told["other_findings"] == []
+    assert told["ways"] == ["fits", "too_long"]
+
+
 def check_flow(text: str, folder: Path, env: dict[str, str]) -> str:
     file = folder / "flow.json"
     file.write_text(text)
@@ -115,27 +126,57 @@ def test_what_is_wrong_with_its_fields_is_told(installed: dict[str, str], tmp_pa
     assert set(re.findall(r"OAS\d+", found)) >= {"OAS022", "OAS024", "OAS080"}
 
 
-def test_a_package_that_is_broken_is_named_and_the_file_is_not_checked(
+def add_package(folder: Path, name: str, entry_points: str) -> None:
+    """A package without code, as an installer leaves it."""
+    about = folder / f"{name}-1.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1\n")
+    (about / "entry_points.txt").write_text(f"[oasflow.kind]\n{entry_points}\n")
+
+
+def test_a_package_that_is_broken_takes_no_findings_of_other_files_away(
     installed: dict[str, str], tmp_path: Path
 ) -> None:
-    about = tmp_path / "broken-1.dist-info"
-    about.mkdir()
-    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 1\n")
-    (about / "entry_points.txt").write_text("[oasflow.kind]\nBrokenNode = nowhere.at:ALL\n")
+    add_package(tmp_path, "broken", "BrokenNode = nowhere.at:ALL\nLeavingNode = leaving:ALL")
+    (tmp_path / "leaving.py").write_text("import sys\n\nsys.exit(0)\n")
     path = os.pathsep.join((installed["PYTHONPATH"], str(tmp_path)))
-    command = [sys.executable, "-c", "from oas_compiler.cli import main; main()", "check", str(FLOW)]  # fmt: skip
-    done = subprocess.run(command, env={**installed, "PYTHONPATH": path}, check=False, capture_output=True, text=True)  # fmt: skip
-    assert done.returncode == 2
-    assert "nowhere.at:ALL cannot be imported" in done.stderr
+    env = {**installed, "PYTHONPATH": path}
+    text = FLOW.read_text()
+    assert "OAS" not in check_flow(text, tmp_path, env)
+    found = check_flow(text.replace("SlugNode", "BrokenNode"), tmp_path, env)
+    assert set(re.findall(r"OAS\d+", found)) == {"OAS055"}
+    assert 'BrokenNode of the package "broken" cannot be used: nowhere.at:ALL cannot be imported' in found  # fmt: skip
+    found = check_flow(text.replace("SlugNode", "LeavingNode"), tmp_path, env)
+    assert "leaving:ALL cannot be imported: SystemExit: 0" in found
 
 
-def test_without_the_package_the_type_is_not_known(tmp_path: Path) -> None:
-    found = check_flow(FLOW.read_text(), tmp_path, dict(os.environ))
-    assert '"SlugNode" is not a component type' in found
+WITHOUT = """
+import importlib.metadata, sys
+found = importlib.metadata.entry_points
+importlib.metadata.entry_points = lambda **wanted: [
+    entry for entry in found(**wanted) if entry.name not in ("SlugNode", "LengthNode")
+]
+from oas_compiler.cli import main
+main()
+"""
+"""The program where the package is not installed, whatever this environment has."""
+
+
+def test_without_the_package_the_type_is_not_known() -> None:
+    command = [sys.executable, "-c", WITHOUT, "check", str(FLOW)]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert '"SlugNode" is not a component type' in done.stdout
 
 
 @pytest.mark.parametrize(
-    "name", ["pyproject.toml", "oasflow_slug/kind.py", "oasflow_slug/lowering.py"]
+    "name",
+    [
+        "pyproject.toml",
+        "oasflow_slug/kind.py",
+        "oasflow_slug/lowering.py",
+        "oasflow_slug/length.py",
+        "oasflow_slug/length_lowering.py",
+    ],
 )
 def test_the_documentation_shows_the_files_that_run_here(name: str) -> None:
     text = (ROOT / "docs" / "adding-a-node.md").read_text(encoding="utf-8")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, replace
 from importlib import metadata
 from importlib.metadata import EntryPoint
@@ -12,17 +13,18 @@ from typing import Any
 
 import pytest
 
-from oas_compiler import check
-from oas_compiler.component.fields import NODE_FIELDS, SUBFLOW
+from cinatra_sdk.errors import KindRefused
+from oas_compiler import CompileError, check, compile_ir
+from oas_compiler.component.fields import NODE_FIELDS, SUBFLOW, Field
 from oas_compiler.component.site import Site, common
 from oas_compiler.ir import FlowIR, Node, PluginTemplateNode
 from oas_compiler.kinds import registry
 from oas_compiler.kinds.flow import FLOW
 from oas_compiler.kinds.kind import NodeKind
 from oas_compiler.kinds.plugin_template import PLUGIN_TEMPLATE
-from oas_compiler.kinds.registry import BUILT_IN, KindRefused, find_kind, kind_of
+from oas_compiler.kinds.registry import BUILT_IN, all_kinds, find_kind, find_refusal, kind_of
 from oas_compiler.lower.registry import Lowered, load_lowering, lower_node
-from tests.flows import api, end, flow_of, gate, node, start
+from tests.flows import api, end, flow_of, gate, node, start, tool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +71,8 @@ def __getattr__(name: str) -> Any:
     """A module that fails in its own way when a kind is taken from it."""
     if name == "BROKEN":
         raise ValueError("half of it is missing")
+    if name == "LEAVING":
+        sys.exit(0)
     raise AttributeError(name)
 
 
@@ -102,7 +106,44 @@ SHOWING = replace(HIDING, node=OpenRepeatNode, build=build_showing)
 MADE_BY_ANOTHER = replace(SHOWING, build=build_hiding)
 NOT_MADE = replace(SHOWING, build=lambda _site: NOTHING)
 
+
+def build_raising(_site: Site) -> Node:
+    raise ValueError("no such thing")
+
+
+def build_nameless(_site: Site) -> Node:
+    return EchoNode(id="", name="")
+
+
+def build_listing(site: Site) -> Node:
+    ports: Any = ["text"]
+    return EchoNode(**common(site), outputs=ports)
+
+
+RAISING = replace(ECHO, build=build_raising)
+ENDING = replace(ECHO, build=lambda _site: sys.exit(3))
+NAMELESS = replace(ECHO, build=build_nameless)
+ENDLESS = replace(ECHO, build=lambda site: EchoNode(**common(site), branches=()))
+LISTING = replace(ECHO, build=build_listing)
+AGENT = replace(ECHO, component_type="Agent")
+OF_TEMPLATE = replace(ECHO, node=TemplateNode)
+WHOLE_ECHO = replace(ECHO, build=lambda site: EchoNode(**common(site)))
+HIDING_TOOL = replace(
+    WHOLE_ECHO, behind="tool", fields={**NODE_FIELDS, "tool": Field("component", "What it runs.")}
+)
+NO_CLASS = replace(ECHO, node=NOTHING)
+NO_BUILDER = replace(ECHO, build=NOTHING)
+NO_FIELD = replace(ECHO, flows=("subflow",))
+
 BY_FORM = {kind.component_type: kind for kind in BUILT_IN}
+
+
+def _make_entry(name: str, value: str, package: str) -> EntryPoint:
+    """An entry point of a package with that name; `value` is of this module, or names another."""
+    value = value if ":" in value else f"{__name__}:{value}"
+    entry = EntryPoint(name, value, registry.GROUP)
+    vars(entry)["dist"] = SimpleNamespace(name=package)
+    return entry
 
 
 @pytest.fixture
@@ -111,7 +152,7 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> Any:
 
     def install(**values: str) -> None:
         found = [
-            EntryPoint(name.removesuffix("_"), f"{__name__}:{value}", registry.GROUP)
+            _make_entry(name.removesuffix("_"), value, "oasflow-test" + "-2" * name.endswith("_"))
             for name, value in values.items()
         ]
         monkeypatch.setattr(metadata, "entry_points", lambda group: found)
@@ -132,7 +173,7 @@ def test_a_kind_is_found_by_its_type_and_says_what_it_does(kind: NodeKind) -> No
 
 def test_each_module_of_the_folder_adds_its_kind_and_no_two_have_one_type() -> None:
     modules = {path.stem for path in Path(registry.__file__).parent.glob("*.py")}
-    others = {"__init__", "kind", "registry", "no_nodes", "unknown"}
+    others = {"__init__", "kind", "registry", "packages", "no_nodes", "unknown"}
     assert len(BUILT_IN) == len(modules - others)
     assert len({kind.component_type for kind in BUILT_IN}) == len(BUILT_IN)
 
@@ -145,7 +186,7 @@ def test_a_kind_that_runs_names_the_function_that_lowers_it(kind: NodeKind) -> N
 def test_a_node_that_acts_although_its_kind_does_not_is_refused(installed: Any) -> None:
     site: Any = SimpleNamespace(node=EchoNode(id="a", name="a"))
     installed(EchoNode="ACTS_UNTOLD")
-    with pytest.raises(KindRefused, match="EchoNode: its record says that it does not act"):
+    with pytest.raises(KindRefused, match=r"EchoNode of .* its record says that it does not act"):
         lower_node(site)
     installed(EchoNode="ACTS")
     assert lower_node(site).acts
@@ -190,13 +231,25 @@ def test_a_kind_whose_builder_would_hide_a_send_is_refused(
     installed: Any, kind: str, told: str
 ) -> None:
     installed(RepeatNode=kind)
-    with pytest.raises(KindRefused, match=told):
-        check(flow_with_a_send_inside())
+    (refused,) = (one for one in check(flow_with_a_send_inside()) if one.code == "OAS055")
+    assert told in refused.message
+    assert 'the package "oasflow-test" cannot be used' in refused.message
+    assert refused.hint == "uninstall oasflow-test, or mend its builder"
+    with pytest.raises(CompileError):
+        compile_ir(flow_with_a_send_inside())
 
 
 def test_a_send_in_a_flow_that_a_kind_of_a_package_runs_is_found(installed: Any) -> None:
     installed(RepeatNode="SHOWING")
     assert "OAS200" in {finding.code for finding in check(flow_with_a_send_inside()).findings}
+
+
+def test_a_kind_that_hides_the_facts_of_its_tool_is_refused(installed: Any) -> None:
+    installed(EchoNode="HIDING_TOOL")
+    echo = {**tool("one", "send", [], []), "component_type": "EchoNode", "template": "x"}
+    echo["tool"] |= {"requires_confirmation": True}
+    found = {finding.code: finding for finding in check(flow_of(start(), echo, end()))}
+    assert ".behind does not give the facts of the tool that it runs" in found["OAS055"].message
 
 
 def test_a_kind_acts_itself_where_it_runs_no_flows() -> None:
@@ -254,32 +307,108 @@ def test_a_kind_of_an_installed_package_is_found_by_type_and_by_class(installed:
 
 
 @pytest.mark.parametrize(
-    ("entry_points", "told"),
+    ("entry_points", "type_", "told"),
     [
-        ({"EchoNode": "BY_FORM"}, "is not a NodeKind"),
-        ({"EchoNode": "NOTHING_LIKE_IT"}, "NOTHING_LIKE_IT cannot be imported"),
-        ({"EchoNode": "BROKEN"}, "BROKEN cannot be imported: half of it is missing"),
-        ({"OtherNode": "ECHO"}, "is not a NodeKind with the name OtherNode"),
-        ({"PluginTemplateNode": "TEMPLATE_AGAIN"}, "a kind of node PluginTemplateNode already"),
-        ({"EchoNode": "ECHO", "EchoNode_": "OTHER_ECHO"}, "a kind of node EchoNode already"),
-        ({"EchoNode": "ECHO", "ShoutNode": "SHOUT"}, "have one class, EchoNode"),
+        ({"EchoNode": "BY_FORM"}, "EchoNode", ":BY_FORM is no NodeKind, but of the class dict"),
+        ({"EchoNode": "NO_SUCH"}, "EchoNode", "NO_SUCH cannot be imported: AttributeError: NO_SUCH"),
+        ({"EchoNode": "nowhere:AT"}, "EchoNode", "nowhere:AT cannot be imported: ModuleNotFoundError: No module named 'nowhere'"),
+        ({"EchoNode": "BROKEN"}, "EchoNode", "BROKEN cannot be imported: ValueError: half of it is missing"),
+        ({"EchoNode": "LEAVING"}, "EchoNode", "LEAVING cannot be imported: SystemExit: 0"),
+        ({"OtherNode": "ECHO"}, "OtherNode", "its entry point has the name OtherNode, and the record"),
+        ({"OtherNode": "ECHO"}, "EchoNode", 'has the component_type "EchoNode"; the two must be equal'),
+        ({"PluginTemplateNode": "TEMPLATE_AGAIN"}, "", "a kind of node PluginTemplateNode in oasflow already"),
+        ({"Agent": "AGENT"}, "", "Agent is a component of Agent Spec that is no node"),
+        ({"EchoNode": "ECHO", "EchoNode_": "OTHER_ECHO"}, "EchoNode", ":OTHER_ECHO (package oasflow-test-2)"),
+        ({"EchoNode": "ECHO", "ShoutNode": "SHOUT"}, "EchoNode", "EchoNode and ShoutNode have one class, EchoNode"),
+        ({"EchoNode": "ECHO", "ShoutNode": "SHOUT"}, "ShoutNode", "ShoutNode and EchoNode have one class, EchoNode"),
+        ({"EchoNode": "OF_TEMPLATE"}, "EchoNode", "EchoNode and PluginTemplateNode have one class, TemplateNode"),
+        ({"EchoNode": "NO_CLASS"}, "EchoNode", "`node` must be a subclass of oas_compiler.ir.Node"),
+        ({"EchoNode": "NO_BUILDER"}, "EchoNode", "`build` must be a function"),
+        ({"EchoNode": "NO_FIELD"}, "EchoNode", '"subflow" must be one of its `fields`'),
     ],
-)
+)  # fmt: skip
 def test_an_entry_point_that_leads_to_no_kind_of_its_own_is_refused(
-    installed: Any, entry_points: dict[str, str], told: str
+    installed: Any, entry_points: dict[str, str], type_: str, told: str
 ) -> None:
     installed(**entry_points)
-    with pytest.raises(KindRefused, match=told):
-        find_kind("EchoNode")
+    refusals = registry.load_plugins().refused
+    refusal = refusals[type_ or next(iter(entry_points))]
+    assert told in refusal.message
+    assert "oasflow-test" in refusal.message
+    assert "uninstall " in refusal.hint
+    assert find_refusal(type_) is (refusal if type_ else None)
+    assert all_kinds() == BUILT_IN
+
+
+def test_a_refused_kind_takes_no_other_kind_away(installed: Any) -> None:
+    installed(EchoNode="ECHO", FooNode="nowhere:FOO")
+    assert find_kind("EchoNode") is ECHO
+    assert find_kind("FooNode") is None
+
+
+def flow_with(type_: str, **fields: Any) -> dict[str, Any]:
+    return flow_of(start(), node(type_, "one", **fields), end())
+
+
+@pytest.mark.parametrize("type_", ["FooNode", "PluginFooNode"])
+def test_a_file_that_names_a_refused_kind_has_one_finding(installed: Any, type_: str) -> None:
+    installed(**{type_: "nowhere:FOO"})
+    (finding,) = check(flow_with(type_))
+    assert finding.code == "OAS055"
+    assert finding.message == (
+        f'{type_} of the package "oasflow-test" cannot be used: nowhere:FOO cannot be imported: '
+        "ModuleNotFoundError: No module named 'nowhere'"
+    )
+    assert finding.hint == "uninstall oasflow-test, or mend its entry point"
+    assert finding.place.pointer.endswith("/component_type")
+
+
+def test_a_file_that_does_not_name_the_refused_kind_is_checked_as_ever(installed: Any) -> None:
+    echo = flow_with("EchoNode", template="x")
+    installed(EchoNode="WHOLE_ECHO", FooNode="nowhere:FOO")
+    assert check(echo).findings == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "told"),
+    [
+        ("RAISING", "its builder fails with ValueError: no such thing"),
+        ("ENDING", "its builder fails with SystemExit: 3"),
+        ("NAMELESS", "leaves out the id of the component"),
+        ("ENDLESS", "its builder makes no branches, and only an EndNode ends a flow"),
+        ("LISTING", "its builder makes outputs that are not a tuple of Port"),
+    ],
+)
+def test_a_builder_that_fails_is_a_finding_at_the_component(
+    installed: Any, kind: str, told: str
+) -> None:
+    installed(EchoNode=kind)
+    (finding,) = check(flow_with("EchoNode", template="x"))
+    assert (finding.code, finding.place.pointer.endswith("/one")) == ("OAS055", True)
+    assert finding.message.startswith('EchoNode of the package "oasflow-test" cannot be used: ')
+    assert told in finding.message
 
 
 def test_a_node_of_a_class_that_no_kind_has_is_refused(installed: Any) -> None:
     installed()
-    with pytest.raises(KindRefused, match="no kind of node has the class EchoNode"):
+    with pytest.raises(LookupError, match="no kind of node has the class EchoNode"):
         kind_of(EchoNode(id="a", name="a"))
 
 
-@pytest.mark.parametrize("lowering", ["nowhere:f", "json:nothing", "json", ":dumps"])
-def test_a_function_that_is_not_there_is_told_with_the_kind(lowering: str) -> None:
-    with pytest.raises(KindRefused, match="EchoNode: there is no function"):
+@pytest.mark.parametrize(
+    ("lowering", "told"),
+    [
+        ("nowhere:f", "nowhere cannot be imported: ModuleNotFoundError: No module named 'nowhere'"),
+        ("json:nothing", 'there is no function "nothing" in json'),
+        ("json", 'its lowering is "json", and not of the form package.module:function'),
+        (":dumps", 'its lowering is ":dumps", and not of the form package.module:function'),
+    ],
+)
+def test_a_function_that_is_not_there_is_told_with_the_kind_and_the_package(
+    installed: Any, lowering: str, told: str
+) -> None:
+    installed(EchoNode="ECHO")
+    with pytest.raises(KindRefused) as refused:
         load_lowering(replace(ECHO, lowering=lowering))
+    assert refused.value.message == f'EchoNode of the package "oasflow-test" cannot be used: {told}'
+    assert refused.value.hint == "uninstall oasflow-test, or mend its lowering"

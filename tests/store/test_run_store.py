@@ -17,6 +17,7 @@ from cinatra_sdk import (
     FlowChanged,
     GateClosed,
     InputInvalid,
+    KindRefused,
     PolicyInvalid,
     RunBusy,
     RunEnded,
@@ -269,6 +270,37 @@ def test_parameters_and_policies_that_do_not_fit_store_nothing(store: RunStore) 
     with pytest.raises(InputInvalid, match="run id"):
         store.start(flow, run_id="a/b")
     assert store.list() == []
+
+
+class _Unmade:
+    """A flow whose graph cannot be made, as one over a broken package."""
+
+    def __init__(self, flow: Any) -> None:
+        self._flow = flow
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._flow, name)
+
+    def graph(self, checkpointer: Any = None) -> Any:
+        raise KindRefused("EchoNode cannot be used")
+
+
+def test_a_flow_whose_graph_cannot_be_made_stores_no_run(store: RunStore) -> None:
+    flow: Any = _Unmade(compiled())
+    with pytest.raises(KindRefused):
+        store.start(flow, {"topic": "t"})
+    assert store.list() == []
+
+
+def test_a_waiting_run_stays_waiting_where_its_graph_cannot_be_made(store: RunStore) -> None:
+    flow = compiled()
+    store.start(flow, {"topic": "t"}, run_id="r1")
+    unmade: Any = _Unmade(flow)
+    with pytest.raises(KindRefused):
+        store.answer("r1", "first", ann(value="yes"), flow=unmade)
+    assert store.get("r1").status == "waiting"
+    (gate,) = store.resume("r1", flow=flow).waiting
+    assert gate.node == "second"
 
 
 def test_a_run_id_is_taken_once(store: RunStore) -> None:

@@ -1,1 +1,1 @@
-"""A kind of node for oasflow: SlugNode makes a text fit for an address."""
+"""Kinds of nodes for oasflow: SlugNode and LengthNode."""

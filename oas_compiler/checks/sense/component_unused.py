@@ -17,6 +17,7 @@ from oas_compiler.text.marks import child
 _REFERENCES: Final = (
     Unread.UNKNOWN_REFERENCE, Unread.CIRCULAR_REFERENCE, Unread.REFERENCE_NOT_TEXT, Unread.KIND_OF_COMPONENT,
     Unread.KIND_OF_VALUE, Unread.MISSING, Unread.COMPONENT_TYPE,
+    Unread.KIND_REFUSED,
 )  # fmt: skip
 """Flaws of references, and of what they lead to."""
 

@@ -17,7 +17,7 @@ from oas_compiler.document.used import list_used
 from oas_compiler.findings.rules import Report, rule
 from oas_compiler.ir import JsonValue, Place
 from oas_compiler.kinds.no_nodes import RUNNERS
-from oas_compiler.kinds.registry import find_kind
+from oas_compiler.kinds.registry import find_kind, find_refusal
 
 
 @rule(
@@ -60,9 +60,11 @@ def refuse_root(subject: Subject, report: Report) -> None:
 
 
 def _list_labels(found: Located, *, is_root: bool) -> Iterator[str]:
-    """What of a component does not run; nothing of most."""
+    """What of a component does not run; nothing of most, or of a refused type (OAS055)."""
     kind, value = found.component_type, found.value
     assert isinstance(value, dict)
+    if find_refusal(kind) is not None:
+        return
     name = _read_text(value.get("id")) or _read_text(value.get("name"))
     label = f'{kind} "{name}"' if name else kind
     node_kind = find_kind(kind)

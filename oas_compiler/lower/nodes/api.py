@@ -48,8 +48,7 @@ def lower_api(site: Site) -> Lowered:
         for title, default in defaults.items():
             if title not in out:
                 out[title] = default.value()
-        update = frame.finish(state, out)
-        return update if back is None else frame.leave(update, frame.routes.get("next"))
+        return frame.finish(state, out)
 
     def run(state: Mapping[str, Any], runtime: Runtime[HostContext]) -> Any:
         call = prepare(state, runtime.context)
@@ -82,8 +81,7 @@ def _return_to_resolve(
     if back is None or error.code not in OUTDATED or before["times"] >= back.most:
         raise error
     refused = {**refusal_of(error.code, call.body), "times": before["times"] + 1}
-    update = frame.pass_turn(state, {"out": {}, REFUSED: refused}, back.resolve)
-    return frame.leave(update, back.resolve)
+    return frame.pass_turn(state, {"out": {}, REFUSED: refused}, back.resolve)
 
 
 def _make_prepare_call(node: ApiNode, frame: Frame, env: Mapping[str, str]) -> Any:

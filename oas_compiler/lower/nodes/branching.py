@@ -22,14 +22,12 @@ def lower_branching(site: Site) -> Lowered:
     mapping = dict(node.mapping)
     title = node.inputs[0].title
 
-    def run(state: Mapping[str, Any], _runtime: object) -> Any:
+    def run(state: Mapping[str, Any], _runtime: object) -> dict[str, Any]:
         branch = mapping.get(key_text(frame.gather(state)[title]), DEFAULT)
         following = frame.routes.get(branch, frame.routes.get(DEFAULT))
-        return frame.leave(
-            frame.pass_turn(state, {"out": {}, "branch": branch}, following), following
-        )
+        return frame.pass_turn(state, {"out": {}, "branch": branch}, following)
 
-    return Lowered(run=run, chooses=True)
+    return Lowered(run=run)
 
 
 def key_text(value: Any) -> str:

@@ -160,12 +160,11 @@ class _Border:
         kept = {key: seal(result[key]) for key in (MESSAGES, DECISIONS) if result.get(key)}
         if result.get("rejected_at"):
             more = {**kept, "rejected_at": result["rejected_at"], "status": "rejected"}
-            return frame.leave(frame.pass_turn(state, {"out": {}}, None, more), None)
+            return frame.leave(frame.pass_turn(state, {"out": {}}, None, more))
         if result.get(ENDED) != {"scope": self.scope(state)}:
             raise frame.failed(
                 "its subflow stopped before it reached an end",
                 hint="something wrote into its state from outside; start a new run",
             )
         branch = result[BRANCH]
-        update = frame.finish(state, result[OUTPUTS], branch=branch, more=kept)
-        return frame.leave(update, frame.routes.get(branch))
+        return frame.leave(frame.finish(state, result[OUTPUTS], branch=branch, more=kept))

@@ -86,7 +86,7 @@ def lower_gate(site: Site) -> Lowered:
         more = {DECISIONS: seal([decided])}
         if not outcome.skipped:
             more[MESSAGES] = seal(shown.messages(state))
-        return frame.leave(frame.finish(state, out, more=more), frame.routes.get("next"))
+        return frame.finish(state, out, more=more)
 
     gate = build_hitl_gate(
         step_number=spec.step,
@@ -148,7 +148,7 @@ def rejection(
 ) -> Any:
     """The update that ends the run as rejected."""
     ending = {"rejected_at": outcome.at, "status": "rejected", DECISIONS: seal([decided])}
-    return frame.leave(frame.pass_turn(state, {"out": {}}, None, ending), None)
+    return frame.pass_turn(state, {"out": {}}, None, ending)
 
 
 def _skipped_value(node: InputMessageNode) -> JsonValue:

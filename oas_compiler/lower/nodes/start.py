@@ -50,7 +50,7 @@ def _lower_inner_start(site: Site) -> Lowered:
             return _go_on(state)
         begun = _begin_cursor(frame, state)
         out = _with_defaults(frame, node, state.get(INPUTS) or {})
-        return frame.leave(frame.finish(begun, out), frame.routes["next"])
+        return frame.finish(begun, out)
 
     return Lowered(run=run, reads=(INPUTS, CURSOR, "run"), takes_turns=False, chooses=True)
 
@@ -124,10 +124,9 @@ def _take_in(
 ) -> Any:
     """The inputs so far: on to the first node, or back here to ask for the next one."""
     if pending(node, given):
-        record = {"out": given}
-        return frame.leave(frame.pass_turn(state, record, node.id, more), node.id)
+        return frame.pass_turn(state, {"out": given}, node.id, more)
     out = _with_defaults(frame, node, given)
-    return frame.leave(frame.finish(state, out, more=more), frame.routes["next"])
+    return frame.finish(state, out, more=more)
 
 
 def pending(node: StartNode, given: Mapping[str, Any]) -> list[str]:

@@ -5,6 +5,7 @@ graph.py        one flow -> its `StateGraph`, one graph node per node;  names.py
 registry.py     the function that lowers a kind of node, what it is given and what it returns
 nodes/          these functions, one module per kind of node
 step.py         around every function: checks the turn, removes credentials from errors
+updates.py      what a function returned, checked; the way to the next node
 frame.py        what all functions need: inputs gathered, outputs written, the turn passed on
 inputs.py       the inputs of a caller, checked;  casting.py  values cast along data edges
 request.py      the request of an ApiNode

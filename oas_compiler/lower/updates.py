@@ -15,7 +15,7 @@ from typing import Any
 
 from langgraph.types import Command
 
-from cinatra_sdk.blocks.step import has_ended
+from cinatra_sdk.governed.state import has_ended
 from oas_compiler.ir.type_names import contrast
 from oas_compiler.lower.frame import Frame
 from oas_compiler.lower.names import CURSOR

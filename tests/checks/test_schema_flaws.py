@@ -16,7 +16,7 @@ from referencing import Registry
 from referencing.exceptions import Unresolvable
 from referencing.jsonschema import DRAFT202012
 
-from oas_compiler.checks.schema_flaws import MAX_STEPS, Flaw, Unusual, first_flaw
+from oas_compiler.checks.schema_flaws import MAX_STEPS, SchemaFlaw, Unusual, first_flaw
 from oas_compiler.checks.schema_library import MAX_VALUES, flaw_by_library
 
 # the library compiles patterns that read oddly, which Python warns about
@@ -134,7 +134,7 @@ def goes_round(schema: Any) -> bool:
     return any(follow(part, 0) for part in subschemas(schema))
 
 
-def own_verdict(schema: Any) -> Flaw | None:
+def own_verdict(schema: Any) -> SchemaFlaw | None:
     return first_flaw(schema)
 
 

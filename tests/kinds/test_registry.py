@@ -126,7 +126,7 @@ NAMELESS = replace(ECHO, build=build_nameless)
 ENDLESS = replace(ECHO, build=lambda site: EchoNode(**common(site), branches=()))
 LISTING = replace(ECHO, build=build_listing)
 AGENT = replace(ECHO, component_type="Agent")
-OF_TEMPLATE = replace(ECHO, node=TemplateNode)
+OF_TEMPLATE = replace(ECHO, node=PluginTemplateNode)
 WHOLE_ECHO = replace(ECHO, build=lambda site: EchoNode(**common(site)))
 HIDING_TOOL = replace(
     WHOLE_ECHO, behind="tool", fields={**NODE_FIELDS, "tool": Field("component", "What it runs.")}
@@ -321,7 +321,7 @@ def test_a_kind_of_an_installed_package_is_found_by_type_and_by_class(installed:
         ({"EchoNode": "ECHO", "EchoNode_": "OTHER_ECHO"}, "EchoNode", ":OTHER_ECHO (package oasflow-test-2)"),
         ({"EchoNode": "ECHO", "ShoutNode": "SHOUT"}, "EchoNode", "EchoNode and ShoutNode have one class, EchoNode"),
         ({"EchoNode": "ECHO", "ShoutNode": "SHOUT"}, "ShoutNode", "ShoutNode and EchoNode have one class, EchoNode"),
-        ({"EchoNode": "OF_TEMPLATE"}, "EchoNode", "EchoNode and PluginTemplateNode have one class, TemplateNode"),
+        ({"EchoNode": "OF_TEMPLATE"}, "EchoNode", "EchoNode and PluginTemplateNode have one class, PluginTemplateNode"),
         ({"EchoNode": "NO_CLASS"}, "EchoNode", "`node` must be a subclass of oas_compiler.ir.Node"),
         ({"EchoNode": "NO_BUILDER"}, "EchoNode", "`build` must be a function"),
         ({"EchoNode": "NO_FIELD"}, "EchoNode", '"subflow" must be one of its `fields`'),

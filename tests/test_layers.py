@@ -122,11 +122,6 @@ def test_an_import_upward_and_a_circle_are_noticed() -> None:
     ]
 
 
-NAMED_TWICE = {"Site", "Source"}
-"""A component's place and a lowered node's (docs/adding-a-node.md shows both); a document and the
-sources of an input."""
-
-
 def test_no_two_classes_have_one_name() -> None:
     found: dict[str, list[str]] = {}
     for package in ("cinatra_sdk", "oas_compiler"):
@@ -135,7 +130,7 @@ def test_no_two_classes_have_one_name() -> None:
                 if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                     found.setdefault(node.name, []).append(name)
     twice = {name: places for name, places in found.items() if len(places) > 1}
-    assert {name: places for name, places in twice.items() if name not in NAMED_TWICE} == {}
+    assert twice == {}
     assert len(found) > 300, "the control: classes are found"
 
 

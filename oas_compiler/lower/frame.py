@@ -56,7 +56,7 @@ def with_seen(state: Mapping[str, Any], seen: str) -> Mapping[str, Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class InputSource:
     """One data edge into an input."""
 
     channel: str
@@ -71,7 +71,7 @@ class InputPlan:
     """The sources of one input of a node."""
 
     title: str
-    sources: tuple[Source, ...]
+    sources: tuple[InputSource, ...]
     default: Json | None
 
 
@@ -186,7 +186,7 @@ class Frame:
     def look_up(self, plan: InputPlan, state: Mapping[str, Any]) -> Any:
         """The value of one input, or `MISSING`."""
         newest = -1
-        found: Source | None = None
+        found: InputSource | None = None
         value: Any = MISSING
         for source in plan.sources:
             record = state.get(source.channel)
@@ -286,7 +286,7 @@ def _plan_input(flow: FlowIR, node: Node, port: Port) -> InputPlan:
     for edge in flow.feeds.get((node.id, port.title), ()):
         output = next(p for p in flow.by_id[edge.source].outputs if p.title == edge.output)
         sources.append(
-            Source(
+            InputSource(
                 channel=channel_of(edge.source),
                 output=edge.output,
                 cast=caster(output.type, port.type),

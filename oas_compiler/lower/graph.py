@@ -37,7 +37,7 @@ from oas_compiler.lower.names import (
     in_a_picture,
     node_name,
 )
-from oas_compiler.lower.registry import Lowered, Site, Wiring, lower_node
+from oas_compiler.lower.registry import Lowered, LoweringSite, Wiring, lower_node
 from oas_compiler.lower.step import Surroundings, async_step, step
 from oas_compiler.text.safe import safe
 
@@ -90,7 +90,7 @@ def lower_flow(
             digest=wiring.digest,
             effects=wiring.effects,
         )
-        site = Site(
+        site = LoweringSite(
             node=node,
             flow=flow,
             frame=frame,
@@ -114,7 +114,7 @@ def _input_keys(depth: int) -> dict[str, Any]:
 
 
 def _add_graph_node(
-    graph: StateGraph[Any, Any, Any, Any], site: Site, lowered: Lowered, keys: Any
+    graph: StateGraph[Any, Any, Any, Any], site: LoweringSite, lowered: Lowered, keys: Any
 ) -> None:
     node = site.node
     name = node_name(node.id)
@@ -136,7 +136,7 @@ def _add_graph_node(
         graph.add_edge(name, node_name(site.frame.routes["next"]))
 
 
-def _make_runnable(site: Site, lowered: Lowered) -> Runnable[Any, Any]:
+def _make_runnable(site: LoweringSite, lowered: Lowered) -> Runnable[Any, Any]:
     name = node_name(site.node.id)
     if lowered.bare:
         made = node_runnable(name, lowered.run, lowered.arun)
@@ -150,7 +150,7 @@ def _make_runnable(site: Site, lowered: Lowered) -> Runnable[Any, Any]:
     return made if lowered.acts else does_not_act(made)
 
 
-def _describe_node(site: Site) -> dict[str, Any]:
+def _describe_node(site: LoweringSite) -> dict[str, Any]:
     """The metadata of a node for Studio: its OAS name and the author's id."""
     node: Node = site.node
     return {
@@ -160,7 +160,7 @@ def _describe_node(site: Site) -> dict[str, Any]:
     }
 
 
-def _list_destinations(site: Site) -> dict[str, str] | tuple[str, ...]:
+def _list_destinations(site: LoweringSite) -> dict[str, str] | tuple[str, ...]:
     """Where a node that chooses can go, with the branch's name: Studio draws these."""
     if set(site.frame.routes) <= {"next"}:
         return tuple(node_name(target) for target in site.frame.routes.values())

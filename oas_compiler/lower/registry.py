@@ -1,6 +1,6 @@
 """Finds the function that lowers a kind of node; defines its input and its result.
 
-    kind.lowering "oas_compiler.lower.nodes.api:lower_api"    ->    lower_api(Site(…)) -> Lowered(…)
+    kind.lowering "oas_compiler.lower.nodes.api:lower_api"    ->    lower_api(LoweringSite(…)) -> Lowered(…)
 
 A kind names its function by text, so that nothing below here imports LangGraph.
 """
@@ -42,7 +42,7 @@ class Wiring:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Site:
+class LoweringSite:
     """The place of a node that is lowered."""
 
     node: Node
@@ -76,10 +76,10 @@ class Lowered:
     """
 
 
-Lowering: TypeAlias = Callable[[Site], Lowered]
+Lowering: TypeAlias = Callable[[LoweringSite], Lowered]
 
 
-def lower_node(site: Site) -> Lowered:
+def lower_node(site: LoweringSite) -> Lowered:
     """The LangGraph node of any node, by the function that its kind names.
 
     Raises:
@@ -118,7 +118,7 @@ def load_lowering(kind: NodeKind) -> Lowering:
     return function
 
 
-def _call_lowering(kind: NodeKind, lower: Lowering, site: Site) -> Lowered:
+def _call_lowering(kind: NodeKind, lower: Lowering, site: LoweringSite) -> Lowered:
     if name_package_of(kind) is None:
         return lower(site)
     try:

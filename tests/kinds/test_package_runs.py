@@ -20,8 +20,7 @@ from oas_compiler.ir import Node
 from oas_compiler.kinds import registry
 from oas_compiler.kinds.kind import NodeKind
 from oas_compiler.lower.frame import Frame
-from oas_compiler.lower.registry import Lowered
-from oas_compiler.lower.registry import Site as Place
+from oas_compiler.lower.registry import Lowered, LoweringSite
 from tests.flows import end, flow_of, node, port, start
 
 
@@ -39,15 +38,15 @@ def build_measure(site: Site) -> Node:
     )
 
 
-def lower_measure(site: Place) -> Lowered:
+def lower_measure(site: LoweringSite) -> Lowered:
     return Lowered(run=lambda state, _runtime: RETURNS["update"](site.frame, state))
 
 
-def lower_failing(site: Place) -> Lowered:
+def lower_failing(site: LoweringSite) -> Lowered:
     raise ValueError(f"no way to run {site.node.id}")
 
 
-def lower_to_nothing(_site: Place) -> None:
+def lower_to_nothing(_site: LoweringSite) -> None:
     return None
 
 

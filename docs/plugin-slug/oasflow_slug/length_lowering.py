@@ -9,11 +9,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from cinatra_sdk.templates.rendering import Renderer, TemplateError
-from oas_compiler.lower.registry import Lowered, Site
+from oas_compiler.lower.registry import Lowered, LoweringSite
 from oasflow_slug.length import LengthNode
 
 
-def lower_length(site: Site) -> Lowered:
+def lower_length(site: LoweringSite) -> Lowered:
     node, frame = site.node, site.frame
     assert isinstance(node, LengthNode)
     renderer = Renderer(node.text)

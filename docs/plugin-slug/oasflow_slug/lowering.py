@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from cinatra_sdk.templates.rendering import Renderer, TemplateError
-from oas_compiler.lower.registry import Lowered, Site
+from oas_compiler.lower.registry import Lowered, LoweringSite
 from oasflow_slug.kind import SlugNode
 
 
-def lower_slug(site: Site) -> Lowered:
+def lower_slug(site: LoweringSite) -> Lowered:
     node, frame = site.node, site.frame
     assert isinstance(node, SlugNode)
     renderer = Renderer(node.text)

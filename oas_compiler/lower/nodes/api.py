@@ -30,12 +30,12 @@ from cinatra_sdk.platform.protocol import (
 from cinatra_sdk.templates.rendering import TemplateError
 from oas_compiler.ir import ApiNode, Port
 from oas_compiler.lower.frame import Frame
-from oas_compiler.lower.registry import Lowered, Site
+from oas_compiler.lower.registry import Lowered, LoweringSite
 from oas_compiler.lower.reopening import REFUSED, WayBack, way_back
 from oas_compiler.lower.request import Request, spells_platform
 
 
-def lower_api(site: Site) -> Lowered:
+def lower_api(site: LoweringSite) -> Lowered:
     node, frame, platform = site.node, site.frame, site.wiring.platform
     assert isinstance(node, ApiNode)
     prepare = _make_prepare_call(node, frame, site.wiring.env)

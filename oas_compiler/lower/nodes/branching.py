@@ -11,12 +11,12 @@ from typing import Any
 
 from cinatra_sdk.templates.language import json_text
 from oas_compiler.ir import BranchingNode
-from oas_compiler.lower.registry import Lowered, Site
+from oas_compiler.lower.registry import Lowered, LoweringSite
 
 DEFAULT = "default"
 
 
-def lower_branching(site: Site) -> Lowered:
+def lower_branching(site: LoweringSite) -> Lowered:
     node, frame = site.node, site.frame
     assert isinstance(node, BranchingNode)
     mapping = dict(node.mapping)

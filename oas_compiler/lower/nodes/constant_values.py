@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from oas_compiler.kinds.plugin_constant_values import PluginConstantValuesNode
-from oas_compiler.lower.registry import Lowered, Site
+from oas_compiler.lower.registry import Lowered, LoweringSite
 
 
-def lower_constant_values(site: Site) -> Lowered:
+def lower_constant_values(site: LoweringSite) -> Lowered:
     node, frame = site.node, site.frame
     assert isinstance(node, PluginConstantValuesNode)
 

@@ -10,10 +10,10 @@ from oas_compiler.ir import EndNode
 from oas_compiler.lower.casting import CastError, caster
 from oas_compiler.lower.frame import MISSING
 from oas_compiler.lower.names import BRANCH, ENDED, OUTPUTS
-from oas_compiler.lower.registry import Lowered, Site
+from oas_compiler.lower.registry import Lowered, LoweringSite
 
 
-def lower_end(site: Site) -> Lowered:
+def lower_end(site: LoweringSite) -> Lowered:
     node, frame, flow = site.node, site.frame, site.flow
     assert isinstance(node, EndNode)
     plans = {plan.title: plan for plan in frame.inputs}

@@ -40,14 +40,14 @@ from oas_compiler.lower.names import (
     MESSAGES,
     OUTPUTS,
 )
-from oas_compiler.lower.registry import Lowered, Site
+from oas_compiler.lower.registry import Lowered, LoweringSite
 
 State = Mapping[str, Any]
 _READ = [OUTPUTS, BRANCH, MESSAGES, DECISIONS, ENDED, "rejected_at"]
 """What the parent reads of the subflow: sealed, but for a rejection, which only ends the run."""
 
 
-def lower_flow_node(site: Site) -> Lowered:
+def lower_flow_node(site: LoweringSite) -> Lowered:
     node, frame, wiring = site.node, site.frame, site.wiring
     assert isinstance(node, FlowNode)
     subgraph = lower_flow(node.subflow, wiring, around=frame.path, depth=site.depth + 1).compile(

@@ -36,7 +36,7 @@ from oas_compiler.ir import (
 from oas_compiler.lower.casting import CastError, cast
 from oas_compiler.lower.frame import MISSING, Frame
 from oas_compiler.lower.names import DECISIONS, MESSAGES, channel_of
-from oas_compiler.lower.registry import Lowered, Site
+from oas_compiler.lower.registry import Lowered, LoweringSite
 from oas_compiler.lower.reopening import REFUSED, leading_back_to
 
 _OPENS: Final = re.compile(r"\{[{%#]")
@@ -52,7 +52,7 @@ def _text_of(node: InputMessageNode, key: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-def lower_gate(site: Site) -> Lowered:
+def lower_gate(site: LoweringSite) -> Lowered:
     node, frame = site.node, site.frame
     assert isinstance(node, InputMessageNode)
     spec = site.wiring.approval.gate(frame.path)

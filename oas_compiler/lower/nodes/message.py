@@ -13,10 +13,10 @@ from cinatra_sdk.governed.state import seal
 from cinatra_sdk.templates.rendering import Renderer, TemplateError
 from oas_compiler.ir import OutputMessageNode
 from oas_compiler.lower.names import MESSAGES
-from oas_compiler.lower.registry import Lowered, Site
+from oas_compiler.lower.registry import Lowered, LoweringSite
 
 
-def lower_message(site: Site) -> Lowered:
+def lower_message(site: LoweringSite) -> Lowered:
     node, frame = site.node, site.frame
     assert isinstance(node, OutputMessageNode)
     renderer = Renderer(node.message)

@@ -9,10 +9,10 @@ from typing import Any
 from cinatra_sdk.templates.rendering import Renderer, TemplateError
 from cinatra_sdk.values.patterns.searching import Matcher, SearchStopped
 from oas_compiler.ir import PluginRegexNode, PluginTemplateNode
-from oas_compiler.lower.registry import Lowered, Site
+from oas_compiler.lower.registry import Lowered, LoweringSite
 
 
-def lower_regex(site: Site) -> Lowered:
+def lower_regex(site: LoweringSite) -> Lowered:
     node, frame = site.node, site.frame
     assert isinstance(node, PluginRegexNode)
     matcher = Matcher(node.pattern)
@@ -36,7 +36,7 @@ def lower_regex(site: Site) -> Lowered:
     return Lowered(run=run, arun=arun)
 
 
-def lower_template(site: Site) -> Lowered:
+def lower_template(site: LoweringSite) -> Lowered:
     node, frame = site.node, site.frame
     assert isinstance(node, PluginTemplateNode)
     renderer = Renderer(node.template)

@@ -28,18 +28,18 @@ from oas_compiler.lower.frame import Frame
 from oas_compiler.lower.inputs import accepted_inputs
 from oas_compiler.lower.names import CURSOR, DECISIONS, INPUTS, node_name
 from oas_compiler.lower.nodes.gate import decision_record, rejection
-from oas_compiler.lower.registry import Lowered, Site
+from oas_compiler.lower.registry import Lowered, LoweringSite
 
 from langgraph.types import Command  # isort: skip
 
 GROUPED_RENDERER = "@cinatra-ai/agent-builder:grouped-setup-form"
 
 
-def lower_start(site: Site) -> Lowered:
+def lower_start(site: LoweringSite) -> Lowered:
     return _lower_outermost_start(site) if site.depth == 0 else _lower_inner_start(site)
 
 
-def _lower_inner_start(site: Site) -> Lowered:
+def _lower_inner_start(site: LoweringSite) -> Lowered:
     node, frame = site.node, site.frame
     assert isinstance(node, StartNode)
 
@@ -55,7 +55,7 @@ def _lower_inner_start(site: Site) -> Lowered:
     return Lowered(run=run, reads=(INPUTS, CURSOR, "run"), takes_turns=False, chooses=True)
 
 
-def _lower_outermost_start(site: Site) -> Lowered:
+def _lower_outermost_start(site: LoweringSite) -> Lowered:
     node, frame, wiring = site.node, site.frame, site.wiring
     assert isinstance(node, StartNode)
     setup = _setup_gate(node, frame)

@@ -22,10 +22,10 @@ from cinatra_sdk.governed.secrets import cut_out
 from oas_compiler.ir import Port, ToolNode
 from oas_compiler.lower.casting import CastError, cast
 from oas_compiler.lower.frame import Frame
-from oas_compiler.lower.registry import Lowered, Site
+from oas_compiler.lower.registry import Lowered, LoweringSite
 
 
-def lower_tool(site: Site) -> Lowered:
+def lower_tool(site: LoweringSite) -> Lowered:
     node, frame = site.node, site.frame
     assert isinstance(node, ToolNode)
     tool = site.wiring.tools[node.tool_name]

@@ -51,10 +51,12 @@ def steering(flow: FlowIR) -> dict[str, JsonValue]:
 def autonomous_slots(flow: FlowIR) -> dict[str, JsonValue]:
     """Stubs by node path: the answer of context-resolve for each slot whose gate asks no person."""
     paths: dict[int, list[Path]] = {}
+    flows: dict[int, FlowIR] = {}  # a flow that is run in many places is looked at once
     for around, inner in _iterate_flows(flow, ()):
         paths.setdefault(id(inner), []).append(around)
+        flows[id(inner)] = inner
     stubs: dict[str, JsonValue] = {}
-    for found in read_slots([inner for _around, inner in _iterate_flows(flow, ())]):
+    for found in read_slots(flows.values()):
         declared = modes_of(found.flow)
         for slot in found.slots:
             if slot.node is None or not (slot.from_parent or declared.get(slot.id) == "autonomous"):

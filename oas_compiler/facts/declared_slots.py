@@ -20,7 +20,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from cinatra_sdk.context.declared import DeclaredSlots, together
+from cinatra_sdk.context.declared import DeclaredSlots
 from cinatra_sdk.context.errors import ContextError
 from cinatra_sdk.context.slots import AgentContextSlot, read_slots
 from oas_compiler.build.flows import build
@@ -66,13 +66,18 @@ def collect_declared_slots(root: FlowIR) -> DeclaredSlots:
     """
     placed = tuple(_walk_placements(root))
     own = root.package_name
-    slots: dict[str, tuple[AgentContextSlot, ...]] = {own: ()}
-    # a flow that is run in many places is read once
+    slots: dict[str, dict[AgentContextSlot, None]] = {own: {}}
+    # a flow that is run in many places is read once, also where it belongs to other packages there
+    read: dict[int, tuple[AgentContextSlot, ...]] = {}
     flows = {(one.package, id(one.flow)): one.flow for one in placed}
-    for (package, _), flow in flows.items():
-        slots[package] = together(slots.get(package, ()), _read_flow_slots(flow))
+    for (package, key), flow in flows.items():
+        if key not in read:
+            read[key] = _read_flow_slots(flow)
+        slots.setdefault(package, {}).update(dict.fromkeys(read[key]))
     return DeclaredSlots(
-        package_name=own, slots=slots, agreed=_collect_held_agreements(placed, own)
+        package_name=own,
+        slots={package: tuple(found) for package, found in slots.items()},
+        agreed=_collect_held_agreements(placed, own),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import pickle
 import random
 from collections.abc import Iterator
@@ -13,14 +14,16 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from cinatra_sdk.testing import drive
 from oas_compiler import compile_flow
+from oas_compiler.control import steering as steering_module
 from oas_compiler.control.steering import steering
 from oas_compiler.ir import ApiNode as Api
 from oas_compiler.ir import BranchingNode as Branching
 from oas_compiler.ir import DataEdge as Edge
 from oas_compiler.ir import FlowIR, FlowNode, InputMessageNode, Port, Route, ScalarType
 from oas_compiler.ir import StartNode as Start
+from oas_compiler.pipeline import compile_ir
 from tests.flows import api, branching, end, flow_node, flow_of, gate, port, start
-from tests.slot_flows import declared
+from tests.slot_flows import declared, nested, slot
 from tests.wired_flows import wired
 
 
@@ -217,3 +220,22 @@ def test_the_simulation_of_a_flow_without_a_platform_asks_nobody_either() -> Non
     assert graph.get_state(config).values["status"] == "completed"
     # Another process that makes the simulation again is told the same.
     assert flow.platform.describe()["fallback"]
+
+
+def test_a_flow_that_is_run_in_many_places_is_looked_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seen: list[int] = []
+
+    def count(flow: FlowIR) -> Any:
+        seen.append(id(flow))
+        return modes_of(flow)
+
+    modes_of = steering_module.modes_of
+    monkeypatch.setattr(steering_module, "modes_of", count)
+    child = nested("child", contextSlots=[slot("brand")])
+    steps = [flow_node(f"step{number}", {"$component_ref": "child"}) for number in range(5)]
+    flow = nested("flow", *steps, packageName="@x/outer")
+    flow["$referenced_components"]["child"] = child
+    steering_module.autonomous_slots(compile_ir(json.dumps(flow).encode()).ir)
+    assert len(seen) == 1

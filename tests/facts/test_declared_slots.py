@@ -11,6 +11,8 @@ import pytest
 import yaml
 
 from cinatra_sdk.context import ContextError
+from cinatra_sdk.context.slots import read_slots
+from oas_compiler.facts import declared_slots
 from oas_compiler.facts.declared_slots import collect_declared_slots, read_declared_slots
 from oas_compiler.kinds import registry
 from oas_compiler.pipeline import compile_ir
@@ -272,3 +274,23 @@ def test_a_child_agrees_on_nothing_for_flows_that_are_not_inside_it(at: str) -> 
     without = document(flow_node("e", evil), packageName="@x/a")
     own_copy = {("@x/c", "brand"): ("@evil/child", "auto")}
     assert agreed(without) == (own_copy if at == "sibling" else {})
+
+
+def test_the_slots_of_a_flow_that_many_packages_run_are_decoded_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    decoded: list[object] = []
+
+    def count(value: Any) -> Any:
+        decoded.append(value)
+        return read_slots(value)
+
+    monkeypatch.setattr(declared_slots, "read_slots", count)
+    child = nested("child", contextSlots=[slot("brand")])
+    steps = [
+        flow_node(f"step{number}", ref("child"), packageName=f"@x/{number}") for number in range(5)
+    ]
+    flow = document(*steps, packageName="@x/outer")
+    flow["$referenced_components"]["child"] = child
+    assert ids(flow) == {"@x/outer": [], **{f"@x/{number}": ["brand"] for number in range(5)}}
+    assert len(decoded) == 1

@@ -33,6 +33,11 @@ class Refusal:
     hint: str
     """The way out."""
 
+    def __post_init__(self) -> None:
+        # Names of entry points, records and errors are the package's own words.
+        object.__setattr__(self, "message", safe(" ".join(self.message.split())))
+        object.__setattr__(self, "hint", safe(" ".join(self.hint.split())))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Packages:

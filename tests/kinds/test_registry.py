@@ -21,6 +21,7 @@ from oas_compiler.ir import FlowIR, Node, PluginTemplateNode
 from oas_compiler.kinds import registry
 from oas_compiler.kinds.flow import FLOW
 from oas_compiler.kinds.kind import NodeKind
+from oas_compiler.kinds.packages import refuse
 from oas_compiler.kinds.plugin_template import PLUGIN_TEMPLATE
 from oas_compiler.kinds.registry import BUILT_IN, all_kinds, find_kind, find_refusal, kind_of
 from oas_compiler.lower.registry import Lowered, load_lowering, lower_node
@@ -412,3 +413,9 @@ def test_a_function_that_is_not_there_is_told_with_the_kind_and_the_package(
         load_lowering(replace(ECHO, lowering=lowering))
     assert refused.value.message == f'EchoNode of the package "oasflow-test" cannot be used: {told}'
     assert refused.value.hint == "uninstall oasflow-test, or mend its lowering"
+
+
+def test_a_package_commands_no_terminal_by_its_names() -> None:
+    told = refuse("Foo\x1b[31m\nNode", "bad\u202epackage", "it\x07 fails", mend="its\nrecord")
+    assert told.message.isprintable()
+    assert told.hint.isprintable()

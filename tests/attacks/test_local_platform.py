@@ -271,18 +271,18 @@ def _instead(where: Any, name: str, value: Any) -> Any:
 
 def _by_prefix(routes: Any, method: str, path: str) -> Any:
     found = next((r for r in routes if r.method == method and path.startswith(r.path)), None)
-    return found and listed.Route(method=method, path=path)
+    return found and listed.ForwardedRoute(method=method, path=path)
 
 
 def _decoded_only(scope: Any) -> tuple[str, str]:
     return scope["path"], scope["path"]
 
 
-def _whole_authority(**given: Any) -> forwarding.Asker:
-    return forwarding.Asker(**given | {"has_authority": True})
+def _whole_authority(**given: Any) -> forwarding.Caller:
+    return forwarding.Caller(**given | {"has_authority": True})
 
 
-def _any_query(self: listed.Route, text: str) -> dict[str, str]:
+def _any_query(self: listed.ForwardedRoute, text: str) -> dict[str, str]:
     return dict(parse_qsl(text))
 
 
@@ -295,7 +295,7 @@ CONTROLS = {
         row="another_spelling-an encoded letter",
     ),
     "a bearer has the host's authority": Control(
-        open=_instead(app_module, "Asker", _whole_authority), row="the_host's_token-a plain call"
+        open=_instead(app_module, "Caller", _whole_authority), row="the_host's_token-a plain call"
     ),
     "a bearer names whom it likes": Control(
         open=_instead(forwarding, "_check_claims", lambda *given: None),
@@ -314,7 +314,8 @@ CONTROLS = {
         row="headers-two conversations",
     ),
     "a query is handed on as it is": Control(
-        open=_instead(listed.Route, "fields", _any_query), row="query-a name that is not listed"
+        open=_instead(listed.ForwardedRoute, "fields", _any_query),
+        row="query-a name that is not listed",
     ),
     "everybody owns every run": Control(
         open=_instead(proof, "check_bearer", lambda *given: None), row="a_local_route-Ann's run"

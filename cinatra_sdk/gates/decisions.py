@@ -14,7 +14,7 @@ from pydantic import JsonValue
 from cinatra_sdk.text.people import person_name
 
 
-class _Unset:
+class Unset:
     def __repr__(self) -> str:
         return "UNSET"
 
@@ -22,7 +22,7 @@ class _Unset:
         return False
 
 
-UNSET: Final = _Unset()
+UNSET: Final = Unset()
 """Marks that no value was given, because null is a value."""
 
 
@@ -37,7 +37,7 @@ class Decision:
     """
     reason: str = ""
     """The reason, for the record of decisions: the flow never reads it."""
-    value: JsonValue | _Unset = UNSET
+    value: JsonValue | Unset = UNSET
     """The data or text that the person filled in, for the flow."""
     at: str = ""
     """ISO 8601 time with zone; set when the decision is recorded."""
@@ -48,7 +48,7 @@ class Decision:
 
     @classmethod
     def approve(
-        cls, *, by: str = "", reason: str = "", value: JsonValue | _Unset = UNSET
+        cls, *, by: str = "", reason: str = "", value: JsonValue | Unset = UNSET
     ) -> Decision:
         return cls(approved=True, by=by, reason=reason, value=value)
 
@@ -72,7 +72,7 @@ class Decision:
         message: dict[str, JsonValue] = {"approved": self.approved}
         if self.approved and self.at:
             message["approvedAt"] = self.at
-        if not isinstance(self.value, _Unset):
+        if not isinstance(self.value, Unset):
             message["value"] = self.value
         if self.reason:
             message["reason"] = self.reason

@@ -11,9 +11,9 @@ In: the state of a graph.  Out: a pause with a payload, then an update made from
     answered by  {"approved": false, "reason": "no"}   -> {"rejected_at": "…", "status": "rejected"}
 
 Each gate is one node with one `interrupt` and no effect before it: the engine runs a paused node
-again from its top, and shows only the first interrupt of a node.  A rejection is
-*returned* as an update.  Cinatra's agent development guide says "writes `state["rejected_at"]` and returns {}"; but a write
-into a node's input state is lost, and the next node would send.
+again from its top, and shows only the first interrupt of a node.  A rejection is *returned* as an
+update.  Cinatra's agent development guide says "writes `state["rejected_at"]` and returns {}"; but
+a write into a node's input state is lost, and the next node would send.
 """
 
 from __future__ import annotations

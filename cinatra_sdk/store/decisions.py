@@ -27,7 +27,7 @@ from cinatra_sdk.errors import (
     InputInvalid,
 )
 from cinatra_sdk.gates.answers import Answer
-from cinatra_sdk.gates.decisions import Decision, _Unset
+from cinatra_sdk.gates.decisions import Decision, Unset
 from cinatra_sdk.gates.forms.selection import SelectionForm
 from cinatra_sdk.gates.gate import Gate
 from cinatra_sdk.governed.policy import policy_hash
@@ -165,7 +165,7 @@ def decision_row(
     }
 
 
-def _kept_value(gate: Gate, decision: Decision) -> JsonValue | _Unset:
+def _kept_value(gate: Gate, decision: Decision) -> JsonValue | Unset:
     """The value as the row keeps it: at a setup gate always the inputs by their names."""
     if gate.step != SETUP_STEP or not decision.approved:
         return decision.value

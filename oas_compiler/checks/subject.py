@@ -21,7 +21,7 @@ from typing import Final, NamedTuple
 
 from oas_compiler.component.component import with_article
 from oas_compiler.control.slots import SlotFlow, read_slots
-from oas_compiler.document.scope import Document
+from oas_compiler.document.scope import Document, read_cinatra
 from oas_compiler.document.unread import Unread
 from oas_compiler.ir import FlowIR, JsonValue, Place
 from oas_compiler.package.package import Package
@@ -62,9 +62,7 @@ class Written:
     @property
     def cinatra(self) -> dict[str, JsonValue]:
         """`metadata.cinatra`; empty where there is none."""
-        metadata = self.value.get("metadata")
-        found = metadata.get("cinatra") if isinstance(metadata, dict) else None
-        return found if isinstance(found, dict) else {}
+        return read_cinatra(self.value) or {}
 
     def text(self, key: str) -> str:
         found = self.value.get(key)

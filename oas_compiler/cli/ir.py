@@ -17,8 +17,8 @@ from oas_compiler.pipeline import compile_ir
 def ir(path: options.FlowPath, env: options.Env = None, as_json: options.Json = False) -> Exit:
     """Print the compiled form of a flow: every port, edge, default and setting, inferred ones too.
 
-    With --json also descriptions, and where each stands in the file. Literal credentials are covered. Kinds of
-    nodes that do not run yet are shown, too.
+    With --json also descriptions, and where each stands in the file. Literal credentials are
+    covered. Kinds of nodes that do not run yet are shown, too.
     """
     terminal = Terminal.open(as_json=as_json)
     names = tuple(environment(env or []))

@@ -9,15 +9,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from oas_compiler.document.node_types import is_misspelt
-from oas_compiler.document.scope import Document, Located
+from oas_compiler.document.scope import Document, Located, read_cinatra
 from oas_compiler.ir import NO_BEHIND, Behind, JsonValue
 from oas_compiler.kinds.kind import NodeKind
 from oas_compiler.kinds.registry import find_kind
 from oas_compiler.text.marks import child
 
-USUAL_FLOW_FIELDS = ("subflow", "agent", "subflows")
+USUAL_FLOW_FIELDS: Final = ("subflow", "agent", "subflows")
 """The fields that hold flows in Agent Spec's own nodes; those of other nodes are taken alike."""
 
 
@@ -50,10 +51,10 @@ def read_behind(document: Document, node: Located) -> Behind:
     found = document.locate(member) if member is not None else None
     if found is None and tool is not None:
         return Behind(asks_person=True)
-    behind = _read_cinatra_block(found)
+    behind = (read_cinatra(found.value) if found is not None else None) or {}
     asks = _read(found, "requires_confirmation") is True
     if node.component_type == "AgentNode":
-        own = _read_cinatra_block(node)
+        own = read_cinatra(node.value) or {}
         asks = asks or own.get("requiresApproval", behind.get("requiresApproval")) is True
     risk = behind.get("riskClass")
     risk = risk if isinstance(risk, str) else ""
@@ -86,9 +87,3 @@ def _find_member(node: Located, name: str) -> Located | None:
 def _read(located: Located | None, name: str) -> JsonValue:
     value = located.value if located is not None else None
     return value.get(name) if isinstance(value, dict) else None
-
-
-def _read_cinatra_block(located: Located | None) -> dict[str, JsonValue]:
-    metadata = _read(located, "metadata")
-    found = metadata.get("cinatra") if isinstance(metadata, dict) else None
-    return found if isinstance(found, dict) else {}

@@ -105,7 +105,7 @@ class Document:
         self.top = top
         """The document itself, a component or a reference to one."""
         self.root = self.locate(top)
-        self.is_cinatra = self.root is not None and _has_cinatra(self.root.value)
+        self.is_cinatra = self.root is not None and read_cinatra(self.root.value) is not None
 
     def enter(self, located: Located) -> Located:
         """The same component, seen with the definitions that it brings along."""
@@ -202,6 +202,8 @@ class Document:
         return hint
 
 
-def _has_cinatra(value: JsonValue) -> bool:
+def read_cinatra(value: JsonValue) -> dict[str, JsonValue] | None:
+    """`metadata.cinatra` of a component as written; `None` where it is no object."""
     metadata = value.get("metadata") if isinstance(value, dict) else None
-    return isinstance(metadata, dict) and isinstance(metadata.get("cinatra"), dict)
+    found = metadata.get("cinatra") if isinstance(metadata, dict) else None
+    return found if isinstance(found, dict) else None

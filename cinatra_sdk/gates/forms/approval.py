@@ -13,7 +13,7 @@ from typing import ClassVar
 from pydantic import JsonValue
 
 from cinatra_sdk.gates.answers import Answer, Given, envelope_schema, read_envelope
-from cinatra_sdk.gates.decisions import UNSET, _Unset
+from cinatra_sdk.gates.decisions import UNSET, Unset
 from cinatra_sdk.gates.forms.checks import check_typed
 from cinatra_sdk.gates.forms.form import make_record
 
@@ -55,7 +55,7 @@ class ApprovalForm:
         return self.document_schema is not None
 
     @property
-    def plain_yes(self) -> JsonValue | _Unset:
+    def plain_yes(self) -> JsonValue | Unset:
         return UNSET
 
     @property

@@ -15,8 +15,9 @@ from typing import Protocol
 
 from pydantic import JsonValue
 
+from cinatra_sdk.errors import AnswerInvalid
 from cinatra_sdk.gates.answers import Answer, Given
-from cinatra_sdk.gates.decisions import _Unset
+from cinatra_sdk.gates.decisions import Unset
 
 
 class AnswerForm(Protocol):
@@ -55,7 +56,7 @@ class AnswerForm(Protocol):
         """Whether an approval needs data, not only a yes."""
 
     @property
-    def plain_yes(self) -> JsonValue | _Unset:
+    def plain_yes(self) -> JsonValue | Unset:
         """The value of a plain yes: no value, unless the author's schema contains the yes."""
 
     @property
@@ -74,6 +75,15 @@ class AnswerForm(Protocol):
 
     def to_record(self) -> dict[str, JsonValue]:
         """The form as the gate's interrupt keeps it, see `make_record`."""
+
+
+def takes(form: AnswerForm, value: JsonValue) -> bool:
+    """Whether an approval with this value fits the form."""
+    try:
+        form.read({"approved": True, "value": value})
+    except AnswerInvalid:
+        return False
+    return True
 
 
 def make_record(

@@ -21,7 +21,7 @@ from pydantic import JsonValue
 
 from cinatra_sdk.errors import AnswerInvalid
 from cinatra_sdk.gates.answers import Answer, Given, envelope_schema, read_envelope
-from cinatra_sdk.gates.decisions import UNSET, _Unset
+from cinatra_sdk.gates.decisions import UNSET, Unset
 from cinatra_sdk.gates.forms.checks import (
     UNDECODED,
     check_typed,
@@ -29,7 +29,7 @@ from cinatra_sdk.gates.forms.checks import (
     find_schema_problem,
     make_text,
 )
-from cinatra_sdk.gates.forms.form import make_record
+from cinatra_sdk.gates.forms.form import make_record, takes
 from cinatra_sdk.values.schema_fields import properties_of, takes_text
 
 _AGREEMENT: Final = frozenset(
@@ -98,7 +98,7 @@ class SchemaForm:
         from cinatra_sdk.values.schema_sample import sample  # for examples only
 
         value = sample(self.answer_schema, name=self.output)
-        if self.output_schema is not None and not self._takes(value):
+        if self.output_schema is not None and not takes(self, value):
             # The answer's schema is wider than the output's schema.
             value = sample(self.output_schema, name=self.output)
         if self.document_schema is not None and self.is_titled and isinstance(value, dict):
@@ -111,7 +111,7 @@ class SchemaForm:
         return self.fields_schema is not None
 
     @property
-    def plain_yes(self) -> JsonValue | _Unset:
+    def plain_yes(self) -> JsonValue | Unset:
         return {"approved": True} if self.asks_yes else UNSET
 
     @property
@@ -192,11 +192,4 @@ class SchemaForm:
             return value
         yes = {name for name, part in value.items() if part is False and name.lower() in _AGREEMENT}
         agreed: JsonValue = {name: True if name in yes else part for name, part in value.items()}
-        return agreed if yes and self._takes(agreed) else value
-
-    def _takes(self, value: JsonValue) -> bool:
-        try:
-            self.read({"approved": True, "value": value})
-        except AnswerInvalid:
-            return False
-        return True
+        return agreed if yes and takes(self, agreed) else value

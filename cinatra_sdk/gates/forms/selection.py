@@ -20,8 +20,8 @@ from cinatra_sdk.context.errors import ContextError
 from cinatra_sdk.context.selector import Selector
 from cinatra_sdk.errors import AnswerInvalid
 from cinatra_sdk.gates.answers import Answer, Given, read_envelope
-from cinatra_sdk.gates.decisions import _Unset
-from cinatra_sdk.gates.forms.form import AnswerForm
+from cinatra_sdk.gates.decisions import Unset
+from cinatra_sdk.gates.forms.form import AnswerForm, takes
 from cinatra_sdk.gates.forms.schema import SchemaForm
 
 
@@ -71,7 +71,7 @@ class SelectionForm:
             return envelope
         if not self.carrier.is_titled:
             carried = self.carry_envelope(envelope)  # a schema that asks for a text takes no object
-            return carried if not self._takes(envelope) and self._takes(carried) else envelope
+            return carried if not takes(self, envelope) and takes(self, carried) else envelope
         from cinatra_sdk.values.schema_sample import sample  # for examples only
 
         around = sample(self.carrier.answer_schema, name=self.output)
@@ -89,7 +89,7 @@ class SelectionForm:
         return True
 
     @property
-    def plain_yes(self) -> JsonValue | _Unset:
+    def plain_yes(self) -> JsonValue | Unset:
         return self.carrier.plain_yes
 
     @property
@@ -106,13 +106,6 @@ class SelectionForm:
 
     def to_record(self) -> dict[str, JsonValue]:
         return self.carrier.to_record()
-
-    def _takes(self, value: JsonValue) -> bool:
-        try:
-            self.read({"approved": True, "value": value})
-        except AnswerInvalid:
-            return False
-        return True
 
     def _check_selection(self, text: object) -> None:
         try:

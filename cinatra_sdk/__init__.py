@@ -11,6 +11,7 @@ The folders and modules, from the ground up; each imports only those above it he
     platform          the one seam to the outside
     engine            everything the SDK asks of LangGraph: where a node stands, whether it may act
     gates             pausing for a person
+    flow              what the nodes of a compiled flow do when they run
     runs advancing    one run as records; driven from stop to stop
     blocks            nodes for graphs that are written by hand
     testing           driving a flow in memory
@@ -57,7 +58,7 @@ if TYPE_CHECKING:
 
 FLOORS: Final = (
     "errors", "contract", "text", "values", "templates", "governed", "context", "platform",
-    "engine", "gates", "runs", "advancing", "blocks", "testing", "postgres", "store", "host",
+    "engine", "gates", "flow", "runs", "advancing", "blocks", "testing", "postgres", "store", "host",
 )  # fmt: skip
 """From the ground up: a folder imports only those before it (tests/test_layers.py)."""
 

@@ -31,9 +31,9 @@ from cinatra_sdk.engine.own_thread import on_own_threads
 from cinatra_sdk.engine.runtime_context import HostContext
 from cinatra_sdk.errors import InputInvalid
 from cinatra_sdk.text.files import Folder
+from cinatra_sdk.text.spelling import did_you_mean
 from graphs.platform import effects_of, platform_of
 from oas_compiler import compile_flow
-from oas_compiler.findings.spelling import did_you_mean
 from oas_compiler.text.source import FLOW_FILES
 from oas_compiler.text.tree import flows_of
 

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.test_layers import WORDS
+
 
 def modules_after(code: str) -> set[str]:
     """Top-level modules of a fresh interpreter after running `code`."""
@@ -17,8 +19,8 @@ def modules_after(code: str) -> set[str]:
         text=True,
         check=True,
     )
-    # The words that both packages obey, and the package around them, which imports nothing.
-    words = {"cinatra_sdk", "cinatra_sdk.contract"}
+    # The words that both packages obey, and the packages around them, which import nothing.
+    words = {"cinatra_sdk", "cinatra_sdk.text", "cinatra_sdk.values", *WORDS}
     return {name.split(".")[0] for name in shown.stdout.split() if name not in words}
 
 

@@ -5,7 +5,7 @@ In: the node that runs now, and the state of its graph.  Out: its name and its v
     while not good:  draft → review     ->  gates "review", "review#2", "review#3"
 
 Two gates of a graph have two nodes, so no two gates share an id, and an answer to an earlier visit
-never fits a later question.  Compiled flows count visits themselves (`oas_compiler.lower.frame`).
+never fits a later question.  Compiled flows count visits themselves (`cinatra_sdk.flow.frame`).
 """
 
 from __future__ import annotations

@@ -4,4 +4,5 @@ files.py         the one door to files;  documents.py  JSON and YAML files of ho
 yaml_text.py     the one reader of YAML
 header_names.py  headers that a call may carry
 people.py        names of people who decide
+spelling.py      `did you mean …?`
 """

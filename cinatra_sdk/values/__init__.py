@@ -1,5 +1,6 @@
 """JSON values: strict, bounded, checked against schemas, and made up from them.
 
+types.py ports.py json_text.py   what flows between nodes: types, ports, JSON as an author wrote it
 json_values.py strict_json.py   what is JSON
 json_schema.py validation/      JSON Schema: checks values, and schemas themselves
 patterns/                       regular expressions in linear time

@@ -18,10 +18,10 @@ from dataclasses import dataclass, replace
 from difflib import SequenceMatcher, get_close_matches
 from typing import Final
 
+from cinatra_sdk.text.spelling import LONGEST_COMPARED
 from oas_compiler.checks.subject import Subject, Text, Written
 from oas_compiler.control.approval import derive_approval
 from oas_compiler.document.scope import DEFINITIONS
-from oas_compiler.findings.spelling import LONGEST_COMPARED
 from oas_compiler.ir import JsonValue, StartNode, walk
 from oas_compiler.kinds.registry import find_kind
 

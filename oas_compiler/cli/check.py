@@ -9,6 +9,7 @@ from typing import Annotated, Any, TypeAlias
 
 import typer
 
+from cinatra_sdk.text.spelling import did_you_mean
 from oas_compiler.cli import options
 from oas_compiler.cli.exits import Exit, Halt
 from oas_compiler.cli.findings import UNREADABLE, exit_of_findings, view_of_findings
@@ -18,7 +19,6 @@ from oas_compiler.cli.safe import clean
 from oas_compiler.cli.terminal import Terminal
 from oas_compiler.edit.fix.planning import Mending
 from oas_compiler.findings.finding import Finding
-from oas_compiler.findings.spelling import did_you_mean
 from oas_compiler.pipeline import check as findings_of
 from oas_compiler.report.github import github
 from oas_compiler.report.json_report import counts, is_fixable, record

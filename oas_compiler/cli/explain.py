@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from cinatra_sdk.text.spelling import did_you_mean
 from oas_compiler.cli import options
 from oas_compiler.cli.exits import Exit, Halt
 from oas_compiler.cli.findings import view_of_findings
@@ -17,7 +18,6 @@ from oas_compiler.cli.terminal import Terminal
 from oas_compiler.explain import Explanation
 from oas_compiler.explain import explain as explanation_of
 from oas_compiler.explain.records import NodeFacts
-from oas_compiler.findings.spelling import did_you_mean
 from oas_compiler.pipeline import check
 
 

@@ -181,7 +181,7 @@ def params(schema: Mapping[str, Any], file: str, settings: Sequence[str]) -> dic
     known: Mapping[str, Any] = schema["properties"]
     for key, text in pairs("--set", settings).items():
         if key not in known:
-            from oas_compiler.findings.spelling import did_you_mean
+            from cinatra_sdk.text.spelling import did_you_mean
 
             nearest = did_you_mean(key, known) or f"it has {', '.join(known) or 'none'}"
             raise Halt(f"--set {key}: the flow has no such input; {nearest}")

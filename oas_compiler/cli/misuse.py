@@ -62,7 +62,7 @@ def _options_of(command: Any) -> list[str]:
 
 
 def _with_nearest(what: str, typed: str, known: Any) -> str:
-    from oas_compiler.findings.spelling import did_you_mean  # for errors only
+    from cinatra_sdk.text.spelling import did_you_mean  # for errors only
 
     nearest = did_you_mean(typed, known)
     return f"{what}; {nearest}" if nearest else what

@@ -124,7 +124,7 @@ def refuse_unknown_flow(opened: RunStore, name: str) -> None:
 
     Raises: `Halt`.
     """
-    from oas_compiler.findings.spelling import did_you_mean
+    from cinatra_sdk.text.spelling import did_you_mean
 
     names = opened.flow_names() if name else []
     if not name or name in names:

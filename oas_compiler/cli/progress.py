@@ -17,11 +17,11 @@ from rich.control import Control
 from rich.segment import ControlType
 from rich.text import Text
 
+from cinatra_sdk.flow.names import node_name
 from oas_compiler.cli.layout import Pieces
 from oas_compiler.cli.safe import clean, cut
 from oas_compiler.cli.terminal import Terminal
 from oas_compiler.ir import FlowIR, StartNode, walk
-from oas_compiler.lower.names import node_name
 
 if TYPE_CHECKING:
     from cinatra_sdk.runs import Event

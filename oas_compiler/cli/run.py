@@ -180,8 +180,8 @@ def _start_run(
     answers: Answers,
 ) -> Exit:
     from cinatra_sdk.errors import RunNotFound
+    from cinatra_sdk.flow.names import INPUTS
     from oas_compiler.cli.drive import Drive
-    from oas_compiler.lower.names import INPUTS
 
     name = run_id or uuid.uuid4().hex[:12]
     # Check the inputs before starting a database; a missing input is reported only once.

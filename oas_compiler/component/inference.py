@@ -16,10 +16,11 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from cinatra_sdk.contract import BASE_URL
+from cinatra_sdk.text.spelling import did_you_mean
 from oas_compiler.component.component import Component
 from oas_compiler.component.script_words import cure
 from oas_compiler.component.site import Site, label_of
-from oas_compiler.findings.spelling import did_you_mean, nearest
+from oas_compiler.findings.spelling import nearest
 from oas_compiler.ir import EndNode, FlowIR, JsonValue, Port
 from oas_compiler.templates.reading import TemplateInvalid, strings
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import Final
 
+from cinatra_sdk.text.spelling import did_you_mean
 from oas_compiler.component.component import with_article
 from oas_compiler.document.scope import REFERENCE, Document, Located
 from oas_compiler.document.types import is_known, is_plugin_type
 from oas_compiler.findings.finding import Edit
-from oas_compiler.findings.spelling import did_you_mean
 from oas_compiler.text.marks import child
 
 _EDGE_LISTS: Final = {

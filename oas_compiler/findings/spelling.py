@@ -1,7 +1,6 @@
 """`did you mean …?` for a whole run, within bounds.
 
     nearest("strat", {"start", "end"}, findings)   ->   'did you mean "start"?'
-    is_slip_of_short("ulr", "url")                 ->   True
 
 One hint compares the word with every known name.  A document with thousands of wrong names and
 thousands of known names would take minutes, so hints stop when they become expensive.
@@ -9,22 +8,13 @@ thousands of known names would take minutes, so hints stop when they become expe
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
-from difflib import get_close_matches
-from typing import Final
+from collections.abc import Collection
 
+from cinatra_sdk.text.spelling import did_you_mean
 from oas_compiler.findings.finding import Findings
 
-LONGEST_COMPARED: Final = 200
-"""Longest name that is compared: the time grows with the square of the length."""
-_MOST_COMPARED: Final = 4_000
-"""Known names that a word is compared with."""
 _BUDGET = 20_000
 """Findings so far, times known names; 400 names still get hints for the first 50 findings."""
-
-_JOINTS = {ord(sign): None for sign in " $_-"}
-_SHORT = 3, 4
-"""Letters of the shortest and of the longest name that counts as short."""
 
 
 def nearest(word: str, known: Collection[str], findings: Findings) -> str:
@@ -32,38 +22,3 @@ def nearest(word: str, known: Collection[str], findings: Findings) -> str:
     if (len(findings) + 1) * len(known) > _BUDGET:
         return ""
     return did_you_mean(word, known)
-
-
-def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """`did you mean "x"?` for the nearest known spelling, else an empty string."""
-    name = nearest_name(word, known)
-    return f'did you mean "{name}"?' if name else ""
-
-
-def nearest_name(word: str, known: Iterable[str]) -> str:
-    """The known name that is most similar to a word; empty where no name is near."""
-    if len(word) > LONGEST_COMPARED:
-        return ""
-    names = [name for name in sorted(set(known)) if len(name) <= LONGEST_COMPARED]
-    folded = [name for name in names if name.casefold() == word.casefold()]
-    close = folded or get_close_matches(word, names[:_MOST_COMPARED], n=1, cutoff=0.6)
-    return close[0] if close else ""
-
-
-def plain(name: str) -> str:
-    """A name without its usual places of slips: case, blanks, `$`, `_` and `-`."""
-    return name.casefold().translate(_JOINTS)
-
-
-def is_slip_of_short(word: str, known: str) -> bool:
-    """Whether a word of two to five letters is a known word of three or four letters with one slip.
-
-    Similarity means little for so few letters, so only these slips count: two letters have changed
-    places, one is missing, one was written twice.
-    """
-    if not _SHORT[0] <= len(known) <= _SHORT[1]:
-        return False
-    turned = (known[:i] + known[i + 1] + known[i] + known[i + 2 :] for i in range(len(known) - 1))
-    dropped = (known[:i] + known[i + 1 :] for i in range(len(known)))
-    doubled = (known[: i + 1] + known[i:] for i in range(len(known)))
-    return word != known and word in {*turned, *dropped, *doubled}

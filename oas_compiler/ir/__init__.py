@@ -1,6 +1,6 @@
 """The intermediate representation: one frozen description of a checked flow.
 
-In: nothing but the standard library.  Out: `FlowIR`, which `build/` makes from the
+In: nothing but the SDK's types of values.  Out: `FlowIR`, which `build/` makes from the
 wire model, `checks/` examines and `lower/` turns into a LangGraph graph.
 
 Before (wire form)                          After (IR)
@@ -10,13 +10,24 @@ Before (wire form)                          After (IR)
 
 Every value is immutable and comparable.
 
-values.py      JSON that the author wrote, and places in the file
-types.py       types and ports;  type_names.py  as people write them
+values.py      places in the file
+types.py       ports;  type_names.py  types as people write them
 nodes.py       one class per component type
 flow.py        nodes and edges of one flow, and the walk over a flow and those inside
 printing.py    the text of `oasflow ir`;  exporting.py  its JSON
 """
 
+from cinatra_sdk.values.json_text import NOTHING, Json, JsonValue
+from cinatra_sdk.values.types import (
+    ANY,
+    STRING,
+    ArrayType,
+    ObjectType,
+    Scalar,
+    ScalarType,
+    Type,
+    UnionType,
+)
 from oas_compiler.ir.flow import DataEdge, FlowIR, Gap, Path, Route, walk
 from oas_compiler.ir.nodes import (
     NO_BEHIND,
@@ -41,18 +52,8 @@ from oas_compiler.ir.nodes import (
     ToolNode,
     UnknownNode,
 )
-from oas_compiler.ir.types import (
-    ANY,
-    STRING,
-    ArrayType,
-    ObjectType,
-    Port,
-    Scalar,
-    ScalarType,
-    Type,
-    UnionType,
-)
-from oas_compiler.ir.values import NOTHING, Json, JsonValue, Place
+from oas_compiler.ir.types import Port
+from oas_compiler.ir.values import Place
 
 __all__ = [
     "ANY",

@@ -9,9 +9,10 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Literal, TypeAlias, TypeVar
 
+from cinatra_sdk.values.json_text import NOTHING, Json
 from oas_compiler.ir.nodes import EndNode, Node, StartNode
 from oas_compiler.ir.types import Port
-from oas_compiler.ir.values import NOTHING, Json, Place
+from oas_compiler.ir.values import Place
 
 K = TypeVar("K")
 T = TypeVar("T")

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from cinatra_sdk.values.json_text import NOTHING, Json
 from oas_compiler.ir.types import Port
-from oas_compiler.ir.values import NOTHING, Json, Place
+from oas_compiler.ir.values import Place
 
 if TYPE_CHECKING:
     from oas_compiler.ir.flow import FlowIR

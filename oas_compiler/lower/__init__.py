@@ -1,14 +1,13 @@
 """Lowering: a checked IR in, a LangGraph `StateGraph` out; and the flow that hosts run.
 
+What nodes do when they run is in `cinatra_sdk.flow`; here are their settings, read from the IR.
+
 compile.py      from a file to a `Flow`, in one call;  flow.py  `Flow`: a compiled flow, for hosts
-graph.py        one flow -> its `StateGraph`, one graph node per node;  names.py  names in the graph
-registry.py     the function that lowers a kind of node, what it is given and what it returns
+graph.py        one flow -> its `StateGraph`, one graph node per node
+registry.py     the function that lowers a kind of node, and what it is given
 nodes/          these functions, one module per kind of node
-step.py         around every function: checks the turn, removes credentials from errors
-updates.py      what a function returned, checked; the way to the next node
-frame.py        what all functions need: inputs gathered, outputs written, the turn passed on
-inputs.py       the inputs of a caller, checked;  casting.py  values cast along data edges
+framing.py      the frame of a node: its inputs, its ways out, who can pass the turn to it
+outputs.py      the outputs of a node of an installed package, compared with its declaration
 request.py      the request of an ApiNode
-reopening.py    a choice that cannot be recorded goes back to the node that resolved its slot
-engine.py       the one use of a part of LangGraph that is not public
+reopening.py    the node to which a finalize of a context selection goes back
 """

@@ -22,6 +22,9 @@ from cinatra_sdk.contract import RUN_ID_INPUTS, is_send_class
 from cinatra_sdk.engine.checkpoints import with_strict_serializer
 from cinatra_sdk.engine.lineage import Effects, require_known
 from cinatra_sdk.engine.runtime_context import DERIVED, HostContext, host_context
+from cinatra_sdk.flow.frame import LAYOUT, pin_of
+from cinatra_sdk.flow.inputs import accepted_inputs, require_hidden
+from cinatra_sdk.flow.names import INPUTS
 from cinatra_sdk.governed.policy import parse_policy, require_entries
 from cinatra_sdk.platform.protocol import Platform
 from oas_compiler.control.approval import Approval, acting_nodes, derive_approval
@@ -29,10 +32,8 @@ from oas_compiler.control.gates import GateSpec
 from oas_compiler.control.steering import steering
 from oas_compiler.draw.mermaid import mermaid
 from oas_compiler.ir import FlowIR
-from oas_compiler.lower.frame import LAYOUT, pin_of
 from oas_compiler.lower.graph import lower_flow
-from oas_compiler.lower.inputs import accepted_inputs, require_hidden
-from oas_compiler.lower.names import INPUTS
+from oas_compiler.lower.nodes.start import list_setup_inputs
 from oas_compiler.lower.registry import Wiring
 from oas_compiler.pipeline import Compiled
 from oas_compiler.schema.flow_schemas import input_schema, output_schema
@@ -192,7 +193,7 @@ class Flow:
         that is missing; `ValueRefused`.
         """
         accepted = accepted_inputs(self.ir.inputs, params or {}, ids_of_run=RUN_ID_INPUTS)
-        require_hidden(self.ir.start_node(), accepted.values)
+        require_hidden(list_setup_inputs(self.ir.start_node()), accepted.values)
         for sentence in accepted.ignored:
             log.warning("input ignored: %s", sentence)
         return {INPUTS: accepted.values}

@@ -19,13 +19,9 @@ from typing_extensions import TypedDict
 
 from cinatra_sdk.engine.acting import does_not_act
 from cinatra_sdk.engine.runtime_context import HostContext
-from cinatra_sdk.governed.state import Appended, FirstText, HostOnly, Record, TerminalWins, Turn
-from cinatra_sdk.values.validation.references import load_schemas
-from oas_compiler.ir import EndNode, FlowIR, Node, Path
-from oas_compiler.kinds.registry import kind_of, name_package_of
-from oas_compiler.lower.engine import node_runnable
-from oas_compiler.lower.frame import frame_of
-from oas_compiler.lower.names import (
+from cinatra_sdk.flow.body import NodeBody
+from cinatra_sdk.flow.engine import node_runnable
+from cinatra_sdk.flow.names import (
     BRANCH,
     CURSOR,
     DECISIONS,
@@ -37,8 +33,14 @@ from oas_compiler.lower.names import (
     in_a_picture,
     node_name,
 )
-from oas_compiler.lower.registry import Lowered, LoweringSite, Wiring, lower_node
-from oas_compiler.lower.step import Surroundings, async_step, step
+from cinatra_sdk.flow.step import Surroundings, async_step, step
+from cinatra_sdk.governed.state import Appended, FirstText, HostOnly, Record, TerminalWins, Turn
+from cinatra_sdk.values.validation.references import load_schemas
+from oas_compiler.ir import EndNode, FlowIR, Node, Path
+from oas_compiler.kinds.registry import kind_of, name_package_of
+from oas_compiler.lower.framing import frame_of
+from oas_compiler.lower.outputs import require_outputs
+from oas_compiler.lower.registry import LoweringSite, Wiring, lower_node
 from oas_compiler.text.safe import safe
 
 _GOVERNED: dict[str, Any] = {
@@ -114,40 +116,40 @@ def _input_keys(depth: int) -> dict[str, Any]:
 
 
 def _add_graph_node(
-    graph: StateGraph[Any, Any, Any, Any], site: LoweringSite, lowered: Lowered, keys: Any
+    graph: StateGraph[Any, Any, Any, Any], site: LoweringSite, body: NodeBody, keys: Any
 ) -> None:
     node = site.node
     name = node_name(node.id)
     # A node that acts looks whether somebody ended the run meanwhile.
-    endings = ("rejected_at", "status") if lowered.acts else ()
-    reads = dict.fromkeys((CURSOR, *site.frame.channels(), *endings, *lowered.reads))
+    endings = ("rejected_at", "status") if body.acts else ()
+    reads = dict.fromkeys((CURSOR, *site.frame.channels(), *endings, *body.reads))
     graph.add_node(
         name,
-        _make_runnable(site, lowered),
+        _make_runnable(site, body),
         input_schema=_make_typed_dict(
             f"Reads_{len(graph.nodes)}", {key: keys[key] for key in reads}
         ),
         metadata=_describe_node(site),
-        destinations=_list_destinations(site) if lowered.chooses else None,
+        destinations=_list_destinations(site) if body.chooses else None,
     )
     if isinstance(node, EndNode):
         graph.add_edge(name, END)
-    elif not lowered.chooses:
+    elif not body.chooses:
         graph.add_edge(name, node_name(site.frame.routes["next"]))
 
 
-def _make_runnable(site: LoweringSite, lowered: Lowered) -> Runnable[Any, Any]:
+def _make_runnable(site: LoweringSite, body: NodeBody) -> Runnable[Any, Any]:
     name = node_name(site.node.id)
-    if lowered.bare:
-        made = node_runnable(name, lowered.run, lowered.arun)
+    if body.bare:
+        made = node_runnable(name, body.run, body.arun)
     else:
         about = Surroundings(
             frame=site.frame,
             placeholders=tuple(site.wiring.env.values()),
-            of_package=name_package_of(kind_of(site.node)) is not None,
+            compare=require_outputs if name_package_of(kind_of(site.node)) is not None else None,
         )
-        made = node_runnable(name, step(about, lowered), async_step(about, lowered))
-    return made if lowered.acts else does_not_act(made)
+        made = node_runnable(name, step(about, body), async_step(about, body))
+    return made if body.acts else does_not_act(made)
 
 
 def _describe_node(site: LoweringSite) -> dict[str, Any]:

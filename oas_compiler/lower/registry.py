@@ -1,13 +1,13 @@
-"""Finds the function that lowers a kind of node; defines its input and its result.
+"""Finds the function that lowers a kind of node; defines its input.
 
-    kind.lowering "oas_compiler.lower.nodes.api:lower_api"    ->    lower_api(LoweringSite(…)) -> Lowered(…)
+    kind.lowering "oas_compiler.lower.nodes.api:lower_api"    ->    lower_api(LoweringSite(…)) -> NodeBody(…)
 
 A kind names its function by text, so that nothing below here imports LangGraph.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import import_module
@@ -15,16 +15,14 @@ from typing import Any, TypeAlias
 
 from cinatra_sdk.engine.lineage import Effects
 from cinatra_sdk.errors import KindRefused
+from cinatra_sdk.flow.body import NodeBody
+from cinatra_sdk.flow.frame import Frame
 from cinatra_sdk.platform.protocol import Platform
 from oas_compiler.control.approval import Approval
 from oas_compiler.ir import FlowIR, Node
 from oas_compiler.kinds.kind import NodeKind
 from oas_compiler.kinds.packages import describe_error, refuse
 from oas_compiler.kinds.registry import kind_of, name_package_of
-from oas_compiler.lower.frame import Frame
-
-NodeFunction: TypeAlias = Callable[..., Any]
-AsyncNodeFunction: TypeAlias = Callable[..., Awaitable[Any]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +41,7 @@ class Wiring:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoweringSite:
-    """The place of a node that is lowered."""
+    """The place of a node that is body."""
 
     node: Node
     flow: FlowIR
@@ -53,33 +51,10 @@ class LoweringSite:
     """0 in the outermost flow."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Lowered:
-    """One LangGraph node."""
-
-    run: NodeFunction
-    """`(state, runtime) -> update`."""
-    arun: AsyncNodeFunction | None = None
-    """The asynchronous form; None where the node only computes."""
-    reads: tuple[str, ...] = ()
-    """State keys that the node reads beyond its frame's."""
-    takes_turns: bool = True
-    """Whether it runs in its turn only; a StartNode decides for itself."""
-    acts: bool = False
-    """Whether it, or a node inside it, does something outside the run: the host is asked before."""
-    bare: bool = False
-    """The engine must see the function itself, because it looks for a subgraph in it."""
-    chooses: bool = False
-    """Whether it can go on elsewhere than its one branch leads: a gate that ends the run, for one.
-
-    A node with other branches than `next` alone chooses in any case.
-    """
+Lowering: TypeAlias = Callable[[LoweringSite], NodeBody]
 
 
-Lowering: TypeAlias = Callable[[LoweringSite], Lowered]
-
-
-def lower_node(site: LoweringSite) -> Lowered:
+def lower_node(site: LoweringSite) -> NodeBody:
     """The LangGraph node of any node, by the function that its kind names.
 
     Raises:
@@ -88,10 +63,10 @@ def lower_node(site: LoweringSite) -> Lowered:
 
     """
     kind = kind_of(site.node)
-    lowered = _call_lowering(kind, load_lowering(kind), site)
-    if lowered.acts and not kind.acts and not kind.flows:
+    body = _call_lowering(kind, load_lowering(kind), site)
+    if body.acts and not kind.acts and not kind.flows:
         raise _refuse_lowering(kind, "its record says that it does not act, and it does")
-    return replace(lowered, chooses=lowered.chooses or site.node.branches not in (("next",), ()))
+    return replace(body, chooses=body.chooses or site.node.branches not in (("next",), ()))
 
 
 @cache
@@ -118,18 +93,18 @@ def load_lowering(kind: NodeKind) -> Lowering:
     return function
 
 
-def _call_lowering(kind: NodeKind, lower: Lowering, site: LoweringSite) -> Lowered:
+def _call_lowering(kind: NodeKind, lower: Lowering, site: LoweringSite) -> NodeBody:
     if name_package_of(kind) is None:
         return lower(site)
     try:
-        lowered = lower(site)
+        body = lower(site)
     except (Exception, SystemExit) as error:  # noqa: BLE001 - the border to a package's own code
         why = f"{kind.lowering} fails with {describe_error(error)}"
         raise _refuse_lowering(kind, why) from None
-    if not isinstance(lowered, Lowered):
-        made = type(lowered).__name__
-        raise _refuse_lowering(kind, f"{kind.lowering} returns no Lowered, but a {made}")
-    return lowered
+    if not isinstance(body, NodeBody):
+        made = type(body).__name__
+        raise _refuse_lowering(kind, f"{kind.lowering} returns no NodeBody, but a {made}")
+    return body
 
 
 def _refuse_lowering(kind: NodeKind, why: str) -> KindRefused:

@@ -1,36 +1,13 @@
-"""Sends a choice that cannot be recorded any more back to the node that resolved its slot.
+"""The node to which a finalize of a context selection goes back (`cinatra_sdk.flow.reopening`).
 
-    resolve → gate → finalize      refused: the artifact was deleted after the decision
-            → resolve → gate#2     asked again, about what there is now; both decisions stay
-
-In: one flow and a node of it.  Out: the node to which a finalize goes back, if any.  An autonomous
-slot resolves again without a person, a few times; then its error is the run's.
+In: one flow and a node of it.  Out: the way back, if there is one.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final
-
-from cinatra_sdk.context.refusal import MOST_ALONE, MOST_ASKED
+from cinatra_sdk.flow.reopening import WayBack
 from oas_compiler.control.slots import FINALIZE, RESOLVE
 from oas_compiler.ir import ApiNode, FlowIR, InputMessageNode, Node
-
-REFUSED: Final = "refused"
-"""Member of a finalize's record: why it went back, and what had been chosen."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WayBack:
-    """From a finalize to the node that resolved its slot."""
-
-    resolve: str
-    gates: frozenset[str]
-    """The gates between the two: where a person chose."""
-
-    @property
-    def most(self) -> int:
-        return MOST_ASKED if self.gates else MOST_ALONE
 
 
 def way_back(flow: FlowIR, node: ApiNode) -> WayBack | None:

@@ -16,11 +16,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
+from cinatra_sdk.text.spelling import did_you_mean
 from oas_compiler.catalog import all_rules, find
 from oas_compiler.catalog.dependencies import DEPENDENCIES
 from oas_compiler.findings.finding import Finding
 from oas_compiler.findings.rules import Rule
-from oas_compiler.findings.spelling import did_you_mean
 
 _PREFIX: Final = re.compile(r"OAS\d{0,3}", re.IGNORECASE | re.ASCII)
 FIRST_IGNORABLE: Final = "OAS010"

@@ -16,6 +16,8 @@ import pytest
 
 from cinatra_sdk.blocks.host_node import _taken_in
 from cinatra_sdk.errors import FlowError
+from cinatra_sdk.flow import casting, inputs
+from cinatra_sdk.flow.casting import CastError, cast
 from cinatra_sdk.gates.forms.choosing import form_of
 from cinatra_sdk.platform import DeclaredOutput, PlatformCall, PlatformError, declared_outputs
 from cinatra_sdk.templates import budget as template_budget
@@ -31,8 +33,6 @@ from cinatra_sdk.values.validation import checker, keywords
 from oas_compiler import CompileError, check, compile_flow
 from oas_compiler.cli.fields import NotFitting, read_field
 from oas_compiler.ir import ANY, ArrayType, ObjectType, ScalarType, Type, UnionType
-from oas_compiler.lower import casting, inputs
-from oas_compiler.lower.casting import CastError, cast
 from oas_compiler.types.casting import castable
 from oas_compiler.types.type_algebra import meet_all
 from tests.attacks import bombs

@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 from cinatra_sdk.context.errors import ContextError
 from cinatra_sdk.context.refs import ContextSelection
 from cinatra_sdk.errors import AnswerInvalid
+from cinatra_sdk.flow.casting import CastError, cast
 from cinatra_sdk.gates.decisions import Decision
 from cinatra_sdk.gates.forms.choosing import form_of
 from oas_compiler import compile_flow
@@ -27,7 +28,6 @@ from oas_compiler.cli.opening import person
 from oas_compiler.cli.terminal import Terminal, notes_of_the_log
 from oas_compiler.draw.mermaid import mermaid
 from oas_compiler.ir import ObjectType
-from oas_compiler.lower.casting import CastError, cast
 from tests.attacks.book import Attack
 from tests.attacks.families import Control, Place, tests_of
 from tests.flows import api, branching, end, flow_of, gate, message, port, start
@@ -326,7 +326,7 @@ CONTROLS = {
         open=_without(("oas_compiler.draw.mermaid.safe", _as_it_is)), row="picture,_name-line_break"
     ),
     "graph nodes are called as the ids are": Control(
-        open=_without(("oas_compiler.lower.names._RESERVED", frozenset("|:"))),
+        open=_without(("cinatra_sdk.flow.names._RESERVED", frozenset("|:"))),
         row="graph's_own_picture,_id-directive",
     ),
     "streams get what there is": Control(

@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 
 from cinatra_sdk.errors import KindRefused, NodeFailed
+from cinatra_sdk.flow.body import NodeBody
+from cinatra_sdk.flow.frame import Frame
 from cinatra_sdk.testing import drive
 from oas_compiler import compile_flow
 from oas_compiler.component.fields import NODE_FIELDS, Field
@@ -19,8 +21,7 @@ from oas_compiler.component.site import Site, common
 from oas_compiler.ir import Node
 from oas_compiler.kinds import registry
 from oas_compiler.kinds.kind import NodeKind
-from oas_compiler.lower.frame import Frame
-from oas_compiler.lower.registry import Lowered, LoweringSite
+from oas_compiler.lower.registry import LoweringSite
 from tests.flows import end, flow_of, node, port, start
 
 
@@ -38,11 +39,11 @@ def build_measure(site: Site) -> Node:
     )
 
 
-def lower_measure(site: LoweringSite) -> Lowered:
-    return Lowered(run=lambda state, _runtime: RETURNS["update"](site.frame, state))
+def lower_measure(site: LoweringSite) -> NodeBody:
+    return NodeBody(run=lambda state, _runtime: RETURNS["update"](site.frame, state))
 
 
-def lower_failing(site: LoweringSite) -> Lowered:
+def lower_failing(site: LoweringSite) -> NodeBody:
     raise ValueError(f"no way to run {site.node.id}")
 
 
@@ -201,7 +202,7 @@ def test_an_output_that_is_left_out_has_its_default(installed: Any) -> None:
     ("kind", "told"),
     [
         ("FAILING", f"{__name__}:lower_failing fails with ValueError: no way to run measure"),
-        ("NOTHING", f"{__name__}:lower_to_nothing returns no Lowered, but a NoneType"),
+        ("NOTHING", f"{__name__}:lower_to_nothing returns no NodeBody, but a NoneType"),
     ],
 )
 def test_a_lowering_that_makes_no_node_is_told_with_its_kind(

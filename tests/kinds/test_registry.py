@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from cinatra_sdk.errors import KindRefused
+from cinatra_sdk.flow.body import NodeBody
 from oas_compiler import CompileError, check, compile_ir
 from oas_compiler.component.fields import NODE_FIELDS, SUBFLOW, Field
 from oas_compiler.component.site import Site, common
@@ -24,7 +25,7 @@ from oas_compiler.kinds.kind import NodeKind
 from oas_compiler.kinds.packages import refuse
 from oas_compiler.kinds.plugin_template import PLUGIN_TEMPLATE
 from oas_compiler.kinds.registry import BUILT_IN, all_kinds, find_kind, find_refusal, kind_of
-from oas_compiler.lower.registry import Lowered, load_lowering, lower_node
+from oas_compiler.lower.registry import load_lowering, lower_node
 from tests.flows import api, end, flow_of, gate, node, start, tool
 
 
@@ -60,8 +61,8 @@ BOX = NodeKind(
 WHOLE_BOX = replace(BOX, passage="flow")
 
 
-def lower_acting(_site: Any) -> Lowered:
-    return Lowered(run=lambda _state, _runtime: {}, acts=True)
+def lower_acting(_site: Any) -> NodeBody:
+    return NodeBody(run=lambda _state, _runtime: {}, acts=True)
 
 
 ACTS_UNTOLD = replace(ECHO, lowering=f"{__name__}:lower_acting")

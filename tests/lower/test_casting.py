@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from cinatra_sdk.flow.casting import CastError, cast
 from oas_compiler.ir import ANY, STRING, ArrayType, ObjectType, ScalarType, Type, UnionType
-from oas_compiler.lower.casting import CastError, cast
 
 NUMBER, INTEGER, BOOLEAN = map(ScalarType, ("number", "integer", "boolean"))
 NAN, INFINITY = float("nan"), float("inf")

@@ -12,11 +12,11 @@ from langgraph.runtime import Runtime
 from langgraph.types import Command, interrupt
 from typing_extensions import TypedDict
 
+from cinatra_sdk.flow.engine import node_runnable
+from cinatra_sdk.flow.names import channel_of, node_name
 from cinatra_sdk.gates.decisions import Decision
 from cinatra_sdk.platform import SimulatedPlatform
 from oas_compiler import compile_flow
-from oas_compiler.lower.engine import node_runnable
-from oas_compiler.lower.names import channel_of, node_name
 from tests.flows import api, end, flow_node, flow_of, gate, port, start
 
 

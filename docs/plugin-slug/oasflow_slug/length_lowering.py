@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from cinatra_sdk.flow.body import NodeBody
 from cinatra_sdk.templates.rendering import Renderer, TemplateError
-from oas_compiler.lower.registry import Lowered, LoweringSite
+from oas_compiler.lower.registry import LoweringSite
 from oasflow_slug.length import LengthNode
 
 
-def lower_length(site: LoweringSite) -> Lowered:
+def lower_length(site: LoweringSite) -> NodeBody:
     node, frame = site.node, site.frame
     assert isinstance(node, LengthNode)
     renderer = Renderer(node.text)
@@ -27,4 +28,4 @@ def lower_length(site: LoweringSite) -> Lowered:
         branch = "long" if length > node.most else "short"
         return frame.finish(state, {output: length}, branch=branch)
 
-    return Lowered(run=run)
+    return NodeBody(run=run)

@@ -9,12 +9,13 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from cinatra_sdk.flow.body import NodeBody
 from cinatra_sdk.templates.rendering import Renderer, TemplateError
-from oas_compiler.lower.registry import Lowered, LoweringSite
+from oas_compiler.lower.registry import LoweringSite
 from oasflow_slug.kind import SlugNode
 
 
-def lower_slug(site: LoweringSite) -> Lowered:
+def lower_slug(site: LoweringSite) -> NodeBody:
     node, frame = site.node, site.frame
     assert isinstance(node, SlugNode)
     renderer = Renderer(node.text)
@@ -28,4 +29,4 @@ def lower_slug(site: LoweringSite) -> Lowered:
         words = re.findall(r"[a-z0-9]+", text.lower())
         return frame.finish(state, {output: node.separator.join(words)})
 
-    return Lowered(run=run)
+    return NodeBody(run=run)

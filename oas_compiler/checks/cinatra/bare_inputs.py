@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from typing import TypeAlias
 
+from cinatra_sdk.text.spelling import nearest_name
 from oas_compiler.checks.cinatra.bare_placeholders import (
     PARSED,
     bare_names,
@@ -23,7 +24,6 @@ from oas_compiler.checks.cinatra.bare_placeholders import (
 from oas_compiler.checks.subject import Subject, Written
 from oas_compiler.document.unread import Unread
 from oas_compiler.findings.rules import Report, rule
-from oas_compiler.findings.spelling import nearest_name
 from oas_compiler.templates.reading import TemplateReader, is_environment_name
 
 Texts: TypeAlias = list[tuple[str, str]]

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 from typing import Final
 
+from cinatra_sdk.text.spelling import LONGEST_COMPARED
 from oas_compiler.checks.subject import Subject, Written
 from oas_compiler.findings.finding import Edit
-from oas_compiler.findings.spelling import LONGEST_COMPARED
 from oas_compiler.ir import Json, JsonValue
 
 BRIDGE = "/api/llm-bridge"

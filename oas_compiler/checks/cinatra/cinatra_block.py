@@ -9,9 +9,9 @@ from __future__ import annotations
 from itertools import islice
 from typing import Final
 
+from cinatra_sdk.text.spelling import did_you_mean
 from oas_compiler.checks.subject import Subject, Written
 from oas_compiler.findings.rules import Report, rule
-from oas_compiler.findings.spelling import did_you_mean
 from oas_compiler.text.descriptions import describe
 
 TYPES = ("orchestrator", "leaf", "node", "flow")

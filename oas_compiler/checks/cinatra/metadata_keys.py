@@ -14,8 +14,8 @@ from difflib import get_close_matches
 from functools import lru_cache
 from typing import Final
 
+from cinatra_sdk.text.spelling import plain
 from oas_compiler.checks.subject import Subject, Written
-from oas_compiler.findings.spelling import plain
 from oas_compiler.schema.cinatra import OTHER_KEYS, keys_of
 
 _OTHERS: Final = frozenset(OTHER_KEYS)

@@ -14,12 +14,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from cinatra_sdk.text.spelling import did_you_mean
 from oas_compiler.checks.cinatra.metadata_keys import known_keys, misspelt_keys
 from oas_compiler.checks.flaws import Flaw, misspelt, tell
 from oas_compiler.checks.subject import Subject, Written
 from oas_compiler.document.unread import Unread
 from oas_compiler.findings.rules import Report, rule
-from oas_compiler.findings.spelling import did_you_mean
 from oas_compiler.ir import JsonValue
 from oas_compiler.schema.cinatra import gate_step, keys_of
 from oas_compiler.text.descriptions import describe

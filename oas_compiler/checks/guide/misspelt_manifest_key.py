@@ -9,11 +9,11 @@ from __future__ import annotations
 from difflib import get_close_matches
 from typing import Final
 
+from cinatra_sdk.text.spelling import LONGEST_COMPARED
 from oas_compiler.checks.cinatra.metadata_keys import misspelt_keys
 from oas_compiler.checks.flaws import misspelt, tell
 from oas_compiler.checks.subject import Subject
 from oas_compiler.findings.rules import Report, rule
-from oas_compiler.findings.spelling import LONGEST_COMPARED
 from oas_compiler.package.package import Package
 from oas_compiler.text.marks import child
 

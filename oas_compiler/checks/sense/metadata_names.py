@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 from typing import Final, TypeAlias
 
+from cinatra_sdk.text.spelling import did_you_mean
 from oas_compiler.checks.cinatra.metadata_keys import misspelt_keys
 from oas_compiler.checks.flaws import misspelt, tell
 from oas_compiler.checks.subject import Subject, Written
 from oas_compiler.findings.rules import Report, rule
-from oas_compiler.findings.spelling import did_you_mean
 from oas_compiler.text.marks import child
 
 _FROM: Final = ("contentFrom", "titleFrom")

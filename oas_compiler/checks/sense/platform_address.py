@@ -15,6 +15,7 @@ from difflib import SequenceMatcher
 from typing import Final
 
 from cinatra_sdk.contract import BASE_URL
+from cinatra_sdk.text.spelling import did_you_mean
 from oas_compiler.checks.sense.platform_placeholder import (
     LONGEST,
     NAME,
@@ -24,7 +25,6 @@ from oas_compiler.checks.sense.platform_placeholder import (
 from oas_compiler.checks.subject import Subject
 from oas_compiler.control.slots import RESOLVE
 from oas_compiler.findings.rules import Report, rule
-from oas_compiler.findings.spelling import did_you_mean
 from oas_compiler.templates.reading import is_environment_name
 
 _BASE_FORM: Final = re.compile(

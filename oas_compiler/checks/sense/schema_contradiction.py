@@ -19,12 +19,12 @@ from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from typing import Final
 
+from cinatra_sdk.text.spelling import LONGEST_COMPARED, is_slip_of_short
 from oas_compiler.checks.flaws import Flaw, misspelt, tell
 from oas_compiler.checks.sense.schema_required_unknown import schemas_of
 from oas_compiler.checks.sense.schema_values import PAIRS, contradictions, kinds
 from oas_compiler.checks.subject import Subject
 from oas_compiler.findings.rules import Report, rule
-from oas_compiler.findings.spelling import LONGEST_COMPARED, is_slip_of_short
 from oas_compiler.ir import JsonValue
 from oas_compiler.text.marks import child
 

@@ -14,9 +14,9 @@ from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from typing import Final, TypeGuard
 
+from cinatra_sdk.text.spelling import LONGEST_COMPARED, did_you_mean, plain
 from oas_compiler.checks.flaws import Flaw
 from oas_compiler.checks.sense.pattern_in_slashes import between_slashes
-from oas_compiler.findings.spelling import LONGEST_COMPARED, did_you_mean, plain
 from oas_compiler.ir import JsonValue
 from oas_compiler.text.descriptions import describe
 

@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping
 from difflib import get_close_matches
 from typing import Final
 
-from oas_compiler.findings.spelling import LONGEST_COMPARED
+from cinatra_sdk.text.spelling import LONGEST_COMPARED
 from oas_compiler.ir import EndNode, FlowIR, FlowNode, Node, Place, StartNode, UnknownNode
 from oas_compiler.text.marks import child
 

@@ -17,13 +17,13 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from cinatra_sdk.text.spelling import did_you_mean
 from oas_compiler.checks.subject import Subject
 from oas_compiler.control.slots import BINDINGS, KEY, RESOLVE, Slot, SlotFlow, modes_of, own_name
 from oas_compiler.edit.wire.differences import edits_between
 from oas_compiler.edit.wire.placing import CannotPlace, Ready, place_slots
 from oas_compiler.edit.wire.template import node_id, subflow_id
 from oas_compiler.findings.finding import Edit, Findings
-from oas_compiler.findings.spelling import did_you_mean
 from oas_compiler.ir import NOTHING, DataEdge, EndNode, FlowIR, Json, Node, Place, StartNode
 from oas_compiler.pipeline import subject_of
 from oas_compiler.text.source import Source

@@ -18,6 +18,9 @@ from langgraph.runtime import Runtime
 
 from cinatra_sdk.context.refusal import OUTDATED, refusal_of
 from cinatra_sdk.engine.runtime_context import HostContext, context_of
+from cinatra_sdk.flow.body import NodeBody
+from cinatra_sdk.flow.frame import Frame
+from cinatra_sdk.flow.reopening import REFUSED, WayBack
 from cinatra_sdk.governed.secrets import cut_out
 from cinatra_sdk.platform.outputs import declared_outputs
 from cinatra_sdk.platform.protocol import (
@@ -29,13 +32,12 @@ from cinatra_sdk.platform.protocol import (
 )
 from cinatra_sdk.templates.rendering import TemplateError
 from oas_compiler.ir import ApiNode, Port
-from oas_compiler.lower.frame import Frame
-from oas_compiler.lower.registry import Lowered, LoweringSite
-from oas_compiler.lower.reopening import REFUSED, WayBack, way_back
+from oas_compiler.lower.registry import LoweringSite
+from oas_compiler.lower.reopening import way_back
 from oas_compiler.lower.request import Request, spells_platform
 
 
-def lower_api(site: LoweringSite) -> Lowered:
+def lower_api(site: LoweringSite) -> NodeBody:
     node, frame, platform = site.node, site.frame, site.wiring.platform
     assert isinstance(node, ApiNode)
     prepare = _make_prepare_call(node, frame, site.wiring.env)
@@ -66,7 +68,7 @@ def lower_api(site: LoweringSite) -> Lowered:
             return _return_to_resolve(frame, back, state, call, error)
         return finish(state, call, body)
 
-    return Lowered(run=run, arun=arun, reads=("run",), acts=True, chooses=back is not None)
+    return NodeBody(run=run, arun=arun, reads=("run",), acts=True, chooses=back is not None)
 
 
 def _return_to_resolve(

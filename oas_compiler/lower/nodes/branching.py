@@ -1,39 +1,14 @@
-"""BranchingNode: leaves by the branch that its mapping gives for the input's value.
-
-The branch is a total lookup inside the node's body, not a router function: a router that raised
-after its node had written would leave the run looking finished.
-"""
+"""BranchingNode."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
-from cinatra_sdk.templates.language import json_text
+from cinatra_sdk.flow.body import NodeBody
+from cinatra_sdk.flow.nodes.branching import make_branching
 from oas_compiler.ir import BranchingNode
-from oas_compiler.lower.registry import Lowered, LoweringSite
-
-DEFAULT = "default"
+from oas_compiler.lower.registry import LoweringSite
 
 
-def lower_branching(site: LoweringSite) -> Lowered:
-    node, frame = site.node, site.frame
+def lower_branching(site: LoweringSite) -> NodeBody:
+    node = site.node
     assert isinstance(node, BranchingNode)
-    mapping = dict(node.mapping)
-    title = node.inputs[0].title
-
-    def run(state: Mapping[str, Any], _runtime: object) -> dict[str, Any]:
-        branch = mapping.get(key_text(frame.gather(state)[title]), DEFAULT)
-        following = frame.routes.get(branch, frame.routes.get(DEFAULT))
-        return frame.pass_turn(state, {"out": {}, "branch": branch}, following)
-
-    return Lowered(run=run)
-
-
-def key_text(value: Any) -> str:
-    """The value as mapping keys are written: strings as they are, anything else as JSON text."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    return json_text(value)
+    return make_branching(site.frame, title=node.inputs[0].title, mapping=dict(node.mapping))

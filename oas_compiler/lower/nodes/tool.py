@@ -17,15 +17,16 @@ from typing import Any
 from langgraph.errors import GraphBubbleUp
 
 from cinatra_sdk.errors import NodeFailed
+from cinatra_sdk.flow.body import NodeBody
+from cinatra_sdk.flow.casting import CastError, cast
+from cinatra_sdk.flow.frame import Frame
 from cinatra_sdk.governed.keys import without_governed
 from cinatra_sdk.governed.secrets import cut_out
 from oas_compiler.ir import Port, ToolNode
-from oas_compiler.lower.casting import CastError, cast
-from oas_compiler.lower.frame import Frame
-from oas_compiler.lower.registry import Lowered, LoweringSite
+from oas_compiler.lower.registry import LoweringSite
 
 
-def lower_tool(site: LoweringSite) -> Lowered:
+def lower_tool(site: LoweringSite) -> NodeBody:
     node, frame = site.node, site.frame
     assert isinstance(node, ToolNode)
     tool = site.wiring.tools[node.tool_name]
@@ -62,7 +63,7 @@ def lower_tool(site: LoweringSite) -> Lowered:
         name = type(error).__name__
         return frame.failed(f"tool '{node.tool_name}' raised {name}: {error}")
 
-    return Lowered(run=run, arun=arun, acts=True)
+    return NodeBody(run=run, arun=arun, acts=True)
 
 
 def _waited_for(pending: Awaitable[Any]) -> Any:

@@ -21,12 +21,12 @@ from cinatra_sdk.engine.acting import arequire_effects, require_effects
 from cinatra_sdk.engine.runtime_context import HostContext, context_of
 from cinatra_sdk.engine.tasks import was_sent
 from cinatra_sdk.errors import FlowError
+from cinatra_sdk.flow.body import AsyncNodeFunction, NodeBody, NodeFunction
+from cinatra_sdk.flow.frame import Frame, with_seen
+from cinatra_sdk.flow.updates import CompareOutputs, make_completion
 from cinatra_sdk.governed.secrets import clean_error, cut_out, redact
 from cinatra_sdk.governed.state import has_ended
 from cinatra_sdk.platform.protocol import PlatformError
-from oas_compiler.lower.frame import Frame, with_seen
-from oas_compiler.lower.registry import AsyncNodeFunction, Lowered, NodeFunction
-from oas_compiler.lower.updates import make_completion
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,19 +36,19 @@ class Surroundings:
     frame: Frame
     placeholders: tuple[str, ...] = field(default=(), repr=False)
     """Values that the host gave as `env=`: secrets, like the run's credentials."""
-    of_package: bool = False
-    """Whether an installed package adds the node's kind."""
+    compare: CompareOutputs | None = None
+    """For a node of a kind that an installed package adds."""
 
     def secrets(self, runtime: Runtime[HostContext]) -> tuple[str, ...]:
         held = context_of(runtime.context).credentials
         return (held.run_token, held.bearer_token, *self.placeholders)
 
 
-def step(about: Surroundings, lowered: Lowered) -> NodeFunction:
+def step(about: Surroundings, body: NodeBody) -> NodeFunction:
     """The node's function, only in its turn, raising only clean errors."""
-    frame, run, acts = about.frame, lowered.run, lowered.acts
-    may_run = _make_turn_check(frame, lowered)
-    complete = make_completion(frame, lowered, of_package=about.of_package)
+    frame, run, acts = about.frame, body.run, body.acts
+    may_run = _make_turn_check(frame, body)
+    complete = make_completion(frame, body, about.compare)
 
     def visit(state: Mapping[str, Any], runtime: Runtime[HostContext]) -> Any:
         try:
@@ -73,13 +73,13 @@ def step(about: Surroundings, lowered: Lowered) -> NodeFunction:
     return visit
 
 
-def async_step(about: Surroundings, lowered: Lowered) -> AsyncNodeFunction | None:
+def async_step(about: Surroundings, body: NodeBody) -> AsyncNodeFunction | None:
     """As `step`; None where the node only computes."""
-    frame, arun, acts = about.frame, lowered.arun, lowered.acts
+    frame, arun, acts = about.frame, body.arun, body.acts
     if arun is None:
         return None
-    may_run = _make_turn_check(frame, lowered)
-    complete = make_completion(frame, lowered, of_package=about.of_package)
+    may_run = _make_turn_check(frame, body)
+    complete = make_completion(frame, body, about.compare)
 
     async def visit(state: Mapping[str, Any], runtime: Runtime[HostContext]) -> Any:
         try:
@@ -105,10 +105,10 @@ def async_step(about: Surroundings, lowered: Lowered) -> AsyncNodeFunction | Non
     return visit
 
 
-def _make_turn_check(frame: Frame, lowered: Lowered) -> Callable[[Mapping[str, Any]], bool]:
-    if lowered.acts:
+def _make_turn_check(frame: Frame, body: NodeBody) -> Callable[[Mapping[str, Any]], bool]:
+    if body.acts:
         return lambda state: not was_sent() and not has_ended(state) and frame.has_turn(state)
-    if lowered.takes_turns:
+    if body.takes_turns:
         return lambda state: not was_sent() and frame.has_turn(state)
     return lambda _state: not was_sent()
 

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from cinatra_sdk.contract import RUN_ID_INPUTS
 from cinatra_sdk.errors import InputInvalid
+from cinatra_sdk.text.spelling import did_you_mean
 from cinatra_sdk.values.json_schema import first_problem
 from cinatra_sdk.values.json_values import check_value
-from oas_compiler.findings.spelling import did_you_mean
-from oas_compiler.ir import Port, StartNode
+from cinatra_sdk.values.ports import TypedPort
 
 ENGINE_OWNED: Final = frozenset(
     {"bearer_token", "approval_policy", "run", "rejected_at", "status", "approvedAt"}
@@ -25,6 +25,24 @@ ENGINE_OWNED: Final = frozenset(
 
 
 _MOST_HINTS: Final = 30
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetupInputs:
+    """The inputs of a flow, and who supplies them."""
+
+    inputs: tuple[TypedPort, ...]
+    required: tuple[str, ...] = ()
+    """Inputs without which the run cannot begin, in the order in which they are asked."""
+    hidden: tuple[str, ...] = ()
+    """Inputs that only the caller supplies; a person is never asked for them."""
+    renderers: Mapping[str, str] = field(default_factory=dict)
+    """Input → id of the screen that asks for it."""
+
+    def list_pending(self, given: Mapping[str, Any]) -> list[str]:
+        """Required inputs that a person must still supply; present but empty counts as supplied."""
+        asked = (title for title in self.required if title not in self.hidden)
+        return [title for title in asked if title not in given]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +55,7 @@ class Accepted:
 
 
 def accepted_inputs(
-    ports: Sequence[Port], params: Mapping[str, Any], *, ids_of_run: Sequence[str] = ()
+    ports: Sequence[TypedPort], params: Mapping[str, Any], *, ids_of_run: Sequence[str] = ()
 ) -> Accepted:
     """The declared ones of `params`, but for `ids_of_run`, which no caller sets.
 
@@ -68,11 +86,11 @@ def accepted_inputs(
     return Accepted(values=values, ignored=tuple(ignored))
 
 
-def require_hidden(start: StartNode, values: Mapping[str, Any]) -> None:
+def require_hidden(setup: SetupInputs, values: Mapping[str, Any]) -> None:
     """Raise `InputInvalid` for a required input that no person is asked for and nobody supplied."""
-    defaults = {port.title for port in start.inputs if port.default is not None}
+    defaults = {port.title for port in setup.inputs if port.default is not None}
     supplied = {*values, *defaults, *RUN_ID_INPUTS}
-    missing = [title for title in start.required if title in start.hidden and title not in supplied]
+    missing = [title for title in setup.required if title in setup.hidden and title not in supplied]
     if missing:
         raise InputInvalid(
             f"the flow is missing the required input '{missing[0]}'",
@@ -80,7 +98,7 @@ def require_hidden(start: StartNode, values: Mapping[str, Any]) -> None:
         )
 
 
-def _why_ignored(title: str, known: Mapping[str, Port]) -> str:
+def _why_ignored(title: str, known: Mapping[str, TypedPort]) -> str:
     if title in ENGINE_OWNED:
         return f"R01_IGNORED {title}: only the host sets it"
     hint = did_you_mean(title, known)

@@ -1,6 +1,6 @@
-"""The common part of every lowered node: checks the turn, gathers inputs, writes outputs.
+"""The common part of every node of a flow: checks the turn, gathers inputs, writes outputs.
 
-In: one IR node within its flow.  Out: a `Frame`, which the node's body uses:
+In: the surroundings of one node.  Out: a `Frame`, which the node's body uses:
 
     if not frame.has_turn(state): return {}
     values = frame.gather(state)
@@ -24,13 +24,13 @@ from langgraph.types import Command
 
 from cinatra_sdk.engine.lineage import Effects
 from cinatra_sdk.errors import FlowChanged, LimitExceeded, NodeFailed
+from cinatra_sdk.flow.casting import CastError
+from cinatra_sdk.flow.names import CURSOR, node_name
 from cinatra_sdk.gates.gate import label
 from cinatra_sdk.governed.state import SEALED, seal
+from cinatra_sdk.values.json_text import Json
 from cinatra_sdk.values.json_values import check_value
-from oas_compiler.ir import FlowIR, Json, Node, Path, Port, StartNode
-from oas_compiler.lower.casting import CastError, caster
-from oas_compiler.lower.names import CURSOR, channel_of, node_name
-from oas_compiler.lower.reopening import returning_to
+from cinatra_sdk.values.ports import TypedPort
 
 LAYOUT = 3
 """Raise it whenever node names, channels or records of a compiled graph change."""
@@ -41,7 +41,7 @@ MISSING: Any = object()
 _NO_MORE: Mapping[str, Any] = MappingProxyType({})
 
 
-def pin_of(digest: str, around: Path) -> str:
+def pin_of(digest: str, around: tuple[str, ...]) -> str:
     """What a run's identity holds for the nodes of one level to compare: file, layout, FlowNodes around.
 
     The level, because a client that runs the outer graph in the namespace of a subflow finds the
@@ -79,14 +79,19 @@ class InputPlan:
 class Frame:
     """The surroundings of one node."""
 
-    node: Node
-    path: Path
+    id: str
+    """The node's id, as its author wrote it."""
+    path: tuple[str, ...]
+    """Ids of the nodes around it, from the outermost on, then its own."""
     channel: str
     inputs: tuple[InputPlan, ...]
     before: tuple[str, ...]
     """State keys of the nodes that can pass the turn to it."""
     routes: Mapping[str, str]
     """branch → id of the next node."""
+    branches: tuple[str, ...]
+    """Its ways out; empty for the end of a flow."""
+    outputs: tuple[TypedPort, ...]
     max_steps: int
     pin: str
     """Which runs are its own: see `pin_of`."""
@@ -100,7 +105,7 @@ class Frame:
     def failed(self, message: str, *, hint: str = "") -> NodeFailed:
         """An error of this node, naming it."""
         return NodeFailed(
-            f"node '{self.where}': {message}", node=self.node.id, path=self.where, hint=hint
+            f"node '{self.where}': {message}", node=self.id, path=self.where, hint=hint
         )
 
     def channels(self) -> list[str]:
@@ -115,7 +120,7 @@ class Frame:
         when it is a run of another flow, on the same thread.
         """
         cursor = state.get(CURSOR)
-        if cursor is None or cursor["next"] != self.node.id:
+        if cursor is None or cursor["next"] != self.id:
             return False
         if self._find_passing_record(state) is None:
             return False
@@ -123,7 +128,7 @@ class Frame:
         if cursor["seq"] >= self.max_steps:
             raise LimitExceeded(
                 f"node '{self.where}': the run has taken {self.max_steps} steps without an end",
-                node=self.node.id,
+                node=self.id,
                 path=self.where,
                 hint="a loop has no way out",
             )
@@ -141,7 +146,7 @@ class Frame:
         for channel in self.before:
             record: Mapping[str, Any] | None = state.get(channel)
             if record is not None and record["seq"] == seq:
-                return record if record["next"] == self.node.id else None
+                return record if record["next"] == self.id else None
         return None
 
     def seen_before(self, state: Mapping[str, Any]) -> str:
@@ -215,10 +220,10 @@ class Frame:
         """
         check_value(out, where=self.output_where)
         following = self.routes.get(branch)
-        if following is None and self.node.branches and branch not in self.node.branches:
+        if following is None and self.branches and branch not in self.branches:
             raise self.failed(
                 f'it leaves by the branch "{branch}", and its branches are '
-                + ", ".join(f'"{name}"' for name in self.node.branches),
+                + ", ".join(f'"{name}"' for name in self.branches),
                 hint="finish(…, branch=…) takes one of them",
             )
         return self.pass_turn(state, {"out": out}, following, more)
@@ -248,49 +253,6 @@ class Frame:
     def effect_key(self, state: Mapping[str, Any]) -> str:
         """The idempotency key of this visit's effect: the same after a crash, never used twice."""
         run = state.get("run") or {}
-        own = label(self.node.id, self.visit(state))
+        own = label(self.id, self.visit(state))
         text = "\n".join([run.get("tenant", ""), run.get("run_id", ""), run.get("scope", ""), own])
         return hashlib.sha256(text.encode()).hexdigest()
-
-
-def frame_of(
-    flow: FlowIR, node: Node, around: Path, *, max_steps: int, digest: str, effects: Effects
-) -> Frame:
-    """The frame of `node`, from the flow's data edges and routes."""
-    where = "/".join((*around, node.id))
-    return Frame(
-        node=node,
-        path=(*around, node.id),
-        channel=channel_of(node.id),
-        inputs=tuple(_plan_input(flow, node, port) for port in node.inputs),
-        before=_list_turn_channels(flow, node),
-        routes=flow.routes_of(node.id),
-        max_steps=max_steps,
-        pin=pin_of(digest, around),
-        where=where,
-        output_where=f"output of node '{where}'",
-        effects=effects,
-    )
-
-
-def _list_turn_channels(flow: FlowIR, node: Node) -> tuple[str, ...]:
-    """A StartNode also passes the turn to itself, to ask for the next missing input; a finalize
-    whose choice can be recorded no more passes it back to the node that resolved its slot.
-    """
-    own = (node.id,) if isinstance(node, StartNode) else returning_to(flow, node)
-    return tuple(channel_of(source) for source in (*own, *flow.sources_of(node.id)))
-
-
-def _plan_input(flow: FlowIR, node: Node, port: Port) -> InputPlan:
-    sources = []
-    for edge in flow.feeds.get((node.id, port.title), ()):
-        output = next(p for p in flow.by_id[edge.source].outputs if p.title == edge.output)
-        sources.append(
-            InputSource(
-                channel=channel_of(edge.source),
-                output=edge.output,
-                cast=caster(output.type, port.type),
-                edge=f"{edge.source}.{edge.output}",
-            )
-        )
-    return InputPlan(title=port.title, sources=tuple(sources), default=port.default)

@@ -19,8 +19,8 @@ from typing import Any, Final
 
 from cinatra_sdk.templates.language import TemplateError, json_text
 from cinatra_sdk.values.strict_json import NotStrictJson, read_json
+from cinatra_sdk.values.types import ANY, ArrayType, ObjectType, ScalarType, Type, UnionType
 from cinatra_sdk.values.work import TooMuchWork, Work
-from oas_compiler.ir import ANY, ArrayType, ObjectType, ScalarType, Type, UnionType
 
 _INTEGERS: Final = range(-(2**63), 2**63)
 """Integers that a run can store: signed 64 bit, as in `cinatra_sdk.values.json_values` has it."""

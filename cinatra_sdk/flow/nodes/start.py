@@ -1,0 +1,221 @@
+"""The start of a flow: seals the governed keys, reads the inputs, and asks for missing inputs.
+
+In the outermost flow the node is also the setup gate (step 0): while a visible required input is
+missing it pauses once per visit, for one field, or for all of them where a field asks for the
+grouped form; then it passes the turn on.  In a subflow the host's part arrives sealed from the
+parent and nobody is asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from langgraph.runtime import Runtime
+from langgraph.types import Command
+from pydantic import JsonValue
+
+from cinatra_sdk.contract import FALLBACK_RENDERER, RUN_ID_INPUTS, SETUP_STEP
+from cinatra_sdk.engine.runtime_context import HostContext, _Derived, context_of
+from cinatra_sdk.errors import InputInvalid
+from cinatra_sdk.flow.body import NodeBody
+from cinatra_sdk.flow.frame import Frame
+from cinatra_sdk.flow.inputs import SetupInputs, accepted_inputs
+from cinatra_sdk.flow.names import CURSOR, DECISIONS, INPUTS, node_name
+from cinatra_sdk.flow.nodes.gate import decision_record, rejection
+from cinatra_sdk.gates.forms.schema import SchemaForm
+from cinatra_sdk.gates.gate import gate_id
+from cinatra_sdk.gates.hitl import Outcome, Question, build_hitl_gate
+from cinatra_sdk.governed.policy import parse_policy, require_entries
+from cinatra_sdk.governed.secrets import without_secrets
+from cinatra_sdk.governed.state import seal
+from cinatra_sdk.values.ports import TypedPort
+
+GROUPED_RENDERER = "@cinatra-ai/agent-builder:grouped-setup-form"
+
+
+def make_inner_start(frame: Frame, setup: SetupInputs) -> NodeBody:
+    """The start of a flow inside another one."""
+
+    def run(state: Mapping[str, Any], _runtime: object) -> Any:
+        # The parent's word, sealed; also where a client wrote into the subflow before it began.
+        frame.require_own_run(state)
+        if state.get(CURSOR) is not None:
+            return _go_on(state)
+        begun = _begin_cursor(frame, state)
+        out = _with_defaults(frame, setup, state.get(INPUTS) or {})
+        return frame.finish(begun, out)
+
+    return NodeBody(run=run, reads=(INPUTS, CURSOR, "run"), takes_turns=False, chooses=True)
+
+
+def make_start(
+    frame: Frame,
+    setup: SetupInputs,
+    *,
+    name: str,
+    digest: str,
+    policy: Callable[[], dict[str, JsonValue]],
+    guards: Sequence[tuple[int, str, str]],
+) -> NodeBody:
+    """The start of the outermost flow.
+
+    name:   for people, of the gate that asks for missing inputs.
+    policy: makes the approval policy that holds where the host gives none.
+    guards: (step, gate, send) that every policy must say something about.
+    """
+    ask = _make_setup_gate(frame, setup, name)
+
+    def first(state: Mapping[str, Any], runtime: Runtime[HostContext]) -> Any:
+        """The first visit of a thread: everything that only the host says is written here."""
+        if "run" in state:
+            frame.require_own_run(state)  # begun by a graph without turns, on the same thread
+        host = context_of(runtime.context)
+        info = runtime.execution_info
+        thread = (info.thread_id if info is not None else "") or ""
+        run_id = host.run_id or thread
+        governing = host.approval_policy
+        if isinstance(governing, _Derived):
+            governing = policy()
+        require_entries(parse_policy(governing), guards)
+        given = accepted_inputs(
+            setup.inputs, state.get(INPUTS) or {}, ids_of_run=RUN_ID_INPUTS
+        ).values
+        given |= {p.title: run_id for p in setup.inputs if p.title in RUN_ID_INPUTS}
+        identity = {
+            "run_id": run_id,
+            "tenant": host.tenant,
+            "thread": str(thread),
+            "digest": digest,
+            "pin": frame.pin,
+            "scope": host.scope,
+        }
+        sealed = {
+            "bearer_token": seal(""),
+            "approval_policy": seal(governing),
+            "run": seal(identity),
+            "status": "running",
+        }
+        return _take_in(frame, setup, _begin_cursor(frame, state), given, sealed)
+
+    def run(state: Mapping[str, Any], runtime: Runtime[HostContext]) -> Any:
+        cursor = state.get(CURSOR)
+        if cursor is None:
+            return first(state, runtime)
+        frame.require_own_run(state)
+        if cursor["next"] != frame.id:
+            return _go_on(state)
+        return ask(state) if frame.has_turn(state) else {}
+
+    reads = (INPUTS, CURSOR, "run", "approval_policy", "rejected_at")
+    return NodeBody(run=run, reads=reads, takes_turns=False, chooses=True)
+
+
+def _begin_cursor(frame: Frame, state: Mapping[str, Any]) -> dict[str, Any]:
+    return {**state, CURSOR: {"seq": 0, "next": frame.id}}
+
+
+def _go_on(state: Mapping[str, Any]) -> Any:
+    """A further input on a thread that has begun changes nothing: the run goes on where it is."""
+    following = state[CURSOR]["next"]
+    return {} if following is None else Command(goto=node_name(following))
+
+
+def _take_in(
+    frame: Frame,
+    setup: SetupInputs,
+    state: Mapping[str, Any],
+    given: dict[str, Any],
+    more: dict[str, Any],
+) -> Any:
+    """The inputs so far: on to the first node, or back here to ask for the next one."""
+    if setup.list_pending(given):
+        return frame.pass_turn(state, {"out": given}, frame.id, more)
+    out = _with_defaults(frame, setup, given)
+    return frame.finish(state, out, more=more)
+
+
+def _with_defaults(frame: Frame, setup: SetupInputs, given: Mapping[str, Any]) -> dict[str, Any]:
+    values = dict(given)
+    for port in setup.inputs:
+        if port.title not in values and port.default is not None:
+            values[port.title] = port.default.value()
+    missing = [title for title in setup.required if title not in values]
+    if missing:
+        raise InputInvalid(
+            f"flow '{frame.where}' is missing the required input '{missing[0]}'",
+            hint="the caller supplies it: it is hidden from people",
+        )
+    return values
+
+
+def _make_setup_gate(frame: Frame, setup: SetupInputs, name: str) -> Any:
+    """The gate that asks for missing inputs; one visit asks for one field or one form."""
+    ports = {port.title: port for port in setup.inputs}
+
+    def ask(state: Mapping[str, Any]) -> Question:
+        given = state[frame.channel]["out"]
+        visit = frame.visit(state) - 1
+        fields = _choose_asked_fields(setup, given)
+        schema = _form_schema(fields, setup.list_pending(given), ports)
+        single = fields[0] if len(fields) == 1 else ""
+        return Question(
+            values=without_secrets({k: v for k, v in given.items() if k not in setup.hidden}),
+            form=SchemaForm(
+                output=single, text_output=False, answer_schema=schema, bare=bool(single)
+            ),
+            schema=ports[single].schema.mapping() if single else schema,
+            renderer=(setup.renderers.get(single) or FALLBACK_RENDERER)
+            if single
+            else GROUPED_RENDERER,
+            gate_id=gate_id(state, frame.id, visit),
+            visit=visit,
+            field=single,
+        )
+
+    def write(state: Mapping[str, Any], outcome: Outcome) -> Any:
+        visit = frame.visit(state) - 1
+        decided = decision_record(frame, state, SETUP_STEP, outcome, visit)
+        if not outcome.approved:
+            return rejection(frame, state, outcome, decided)
+        given = dict(state[frame.channel]["out"])
+        fields = _choose_asked_fields(setup, given)
+        filled = {fields[0]: outcome.value} if len(fields) == 1 else outcome.value
+        assert isinstance(filled, dict)
+        accepted = accepted_inputs(tuple(ports[title] for title in fields), filled)
+        return _take_in(frame, setup, state, given | accepted.values, {DECISIONS: seal([decided])})
+
+    gate = build_hitl_gate(
+        step_number=SETUP_STEP, node=frame.id, name=name or "Setup", ask=ask, write=write
+    )
+
+    def ask_always(state: Mapping[str, Any]) -> Any:
+        # Missing inputs are asked for whatever the policy says: the run cannot begin without.
+        always = {"steps": [{"stepNumber": SETUP_STEP, "requiresApproval": True}]}
+        return gate({**state, "approval_policy": always})
+
+    return ask_always
+
+
+def _choose_asked_fields(setup: SetupInputs, given: Mapping[str, Any]) -> list[str]:
+    """The fields of the next pause: one, or the whole form where a pending field asks for it."""
+    missing = setup.list_pending(given)
+    if len(missing) < 2 or all(setup.renderers.get(title) != GROUPED_RENDERER for title in missing):
+        return missing[:1]
+    optional = [
+        port.title
+        for port in setup.inputs
+        if port.title not in missing and port.title not in given and port.title not in setup.hidden
+    ]
+    return [*missing, *optional]
+
+
+def _form_schema(
+    fields: list[str], required: list[str], ports: Mapping[str, TypedPort]
+) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": {title: ports[title].schema.mapping() for title in fields},
+        "required": [title for title in required if title in fields],
+        "additionalProperties": False,
+    }

@@ -1,0 +1,48 @@
+"""Text in, matches or text out."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+from cinatra_sdk.flow.body import NodeBody
+from cinatra_sdk.flow.frame import Frame
+from cinatra_sdk.templates.rendering import Renderer, TemplateError
+from cinatra_sdk.values.patterns.searching import Matcher, SearchStopped
+
+
+def make_regex(frame: Frame, *, text: str, output: str, pattern: str, first: bool) -> NodeBody:
+    """text, output: titles of the input and the output.  first: the first match alone."""
+    matcher = Matcher(pattern)
+
+    def run(state: Mapping[str, Any], _runtime: object) -> dict[str, Any]:
+        searched = frame.gather(state)[text]
+        try:
+            value: Any = matcher.first(searched) if first else matcher.all(searched)
+        except SearchStopped as error:
+            raise frame.failed(
+                f"regex_pattern: {error}",
+                hint="write the pattern without a repetition inside a repetition",
+            ) from None
+        return frame.finish(state, {output: value})
+
+    async def arun(state: Mapping[str, Any], runtime: object) -> dict[str, Any]:
+        # A search may take its time, and the loop serves other runs meanwhile.
+        return await asyncio.to_thread(run, state, runtime)
+
+    return NodeBody(run=run, arun=arun)
+
+
+def make_template(frame: Frame, *, output: str, template: str) -> NodeBody:
+    """output: title of the output, the rendered text."""
+    renderer = Renderer(template)
+
+    def run(state: Mapping[str, Any], _runtime: object) -> dict[str, Any]:
+        try:
+            text = renderer.text(frame.gather(state))
+        except TemplateError as error:
+            raise frame.failed(f"template: {error}") from None
+        return frame.finish(state, {output: text})
+
+    return NodeBody(run=run)

@@ -1,0 +1,40 @@
+"""JSON that an author wrote, frozen: a default, a request body, a JSON Schema.
+
+    Json.of({"a": 1}).value()    ->   {"a": 1}, a fresh copy for each reader
+
+No two readers can share and change one object.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TypeAlias
+
+JsonValue: TypeAlias = "None | bool | int | float | str | list[JsonValue] | dict[str, JsonValue]"
+
+
+@dataclass(frozen=True, slots=True)
+class Json:
+    """One JSON value as canonical text (object keys keep the author's order)."""
+
+    text: str
+
+    @classmethod
+    def of(cls, value: object) -> Json:
+        """Freeze `value`; raises `ValueError` for NaN and infinities, which are not JSON."""
+        return cls(json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")))
+
+    def value(self) -> JsonValue:
+        """A fresh, unshared copy of the value."""
+        decoded: JsonValue = json.loads(self.text)
+        return decoded
+
+    def mapping(self) -> dict[str, JsonValue]:
+        """The value where it is known to be an object; an empty dict otherwise."""
+        decoded = self.value()
+        return decoded if isinstance(decoded, dict) else {}
+
+
+NOTHING = Json("{}")
+"""The empty object, the default of every optional JSON piece."""

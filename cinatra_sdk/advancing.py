@@ -11,6 +11,7 @@ nothing left to do: after a crash at the wrong moment the engine only looks fini
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import nullcontext
 from typing import Any, TypeAlias
 
 from langchain_core.runnables import RunnableConfig
@@ -19,11 +20,11 @@ from langgraph.types import Command, StateSnapshot
 from pydantic import JsonValue
 
 from cinatra_sdk.contract import TERMINAL
-from cinatra_sdk.engine.runtime_context import HostContext
+from cinatra_sdk.engine.runtime_context import HostContext, listening
 from cinatra_sdk.errors import NodeFailed
+from cinatra_sdk.events.watching import Watcher
 from cinatra_sdk.gates.gate import Gate, gates_of
-from cinatra_sdk.governed.state import unseal
-from cinatra_sdk.runs import Event, OnEvent, Stop
+from cinatra_sdk.runs import OnEvent, Stop
 
 Graph: TypeAlias = CompiledStateGraph[Any, Any, Any, Any]
 Answerer: TypeAlias = Callable[[Gate], "Mapping[str, JsonValue] | None"]
@@ -46,6 +47,26 @@ def advance(
     Starts the run, continues it after a crash, or resumes it, as its thread requires.
     Raises: what a node raises (`FlowError`, `PlatformError`), and the checkpointer's errors.
     """
+    with Watcher(on_event) if on_event is not None else nullcontext() as watcher:
+        host = context if watcher is None else listening(context, watcher.tell)
+
+        def run_step(command: Any) -> None:
+            try:
+                graph.invoke(command, config, context=host, durability="sync")
+            finally:
+                if watcher is not None:
+                    watcher.flush()  # before anybody is asked, what led there has been told
+
+        return _advance(graph, start, config, run_step, answer)
+
+
+def _advance(
+    graph: Graph,
+    start: Mapping[str, Any],
+    config: RunnableConfig,
+    run_step: Callable[[Any], None],
+    answer: Answerer,
+) -> Stop:
     snapshot = graph.get_state(config)
     stalled = 0
     while True:
@@ -55,7 +76,7 @@ def advance(
         resume = {gate.interrupt: wire for gate in stop.gates if (wire := answer(gate)) is not None}
         if stop.gates and not resume:
             return stop
-        _run_step(graph, _choose_command(snapshot, start, resume), config, context, on_event)
+        run_step(_choose_command(snapshot, start, resume))
         after = graph.get_state(config)
         # The engine can silently lose a write (when a checkpointer fails in the background): try
         # once more before concluding that the run makes no progress.
@@ -107,40 +128,6 @@ def _choose_command(
     # A thread that has not begun, or whose next task was lost: the StartNode begins the run, or
     # passes it on to the node at the cursor.
     return start
-
-
-def _run_step(
-    graph: Graph,
-    command: Any,
-    config: RunnableConfig,
-    context: HostContext,
-    on_event: OnEvent | None,
-) -> None:
-    if on_event is None:
-        graph.invoke(command, config, context=context, durability="sync")
-        return
-    for namespace, chunk in graph.stream(
-        command, config, context=context, durability="sync", stream_mode="tasks", subgraphs=True
-    ):
-        on_event(_read_event(namespace, chunk))
-
-
-def _read_event(namespace: Any, chunk: Any) -> Event:
-    path = tuple(str(part).split(":", 1)[0] for part in namespace)
-    if "input" in chunk:
-        return Event(kind="started", node=chunk["name"], path=path)
-    result = chunk.get("result")
-    wrote = result if isinstance(result, Mapping) else {}
-    turn, decided = unseal(wrote.get("cursor")), unseal(wrote.get("decisions"))
-    return Event(
-        kind="finished",
-        node=chunk["name"],
-        path=path,
-        waits=bool(chunk.get("interrupts")),
-        error=str(chunk.get("error") or ""),
-        decision=decided[-1] if isinstance(decided, list) and decided else None,
-        next=turn.get("next") if isinstance(turn, Mapping) else None,
-    )
 
 
 def decisions_in(snapshot: StateSnapshot) -> Iterator[Mapping[str, Any]]:

@@ -1,7 +1,6 @@
-"""Records of a run: where it stands, its events, and its row in the store.
+"""Records of a run: where it stands, and its row in the store.
 
     Stop(status="waiting", gates=(Gate(…),))      the result of `advancing.advance`
-    Event(kind="finished", node="review")         an event on the way
     Run(id="r1", status="waiting", …)             a row of the store
 
 This module loads no engine, so that listing runs is fast; `advancing.py` drives runs.
@@ -18,28 +17,11 @@ from pydantic import JsonValue
 
 from cinatra_sdk.contract import Status
 from cinatra_sdk.errors import RunNotCompleted
+from cinatra_sdk.events.event import RunEvent
 from cinatra_sdk.gates.gate import Gate
 
-OnEvent: TypeAlias = Callable[["Event"], None]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Event:
-    """An event during an activation, for people to watch."""
-
-    kind: str
-    """`started` or `finished`: one visit of one node."""
-    node: str
-    """Name of the node in the graph."""
-    path: tuple[str, ...] = ()
-    """The FlowNodes around it."""
-    waits: bool = False
-    """Whether the node stopped at a gate."""
-    error: str = ""
-    decision: Mapping[str, JsonValue] | None = None
-    """The decision at the finished gate: `{"approved", "skipped", "by", "reason", …}`."""
-    next: str | None = None
-    """Id of the node that has the next turn, where the finished node names it."""
+OnEvent: TypeAlias = Callable[[RunEvent], None]
+"""A watcher of a run: called in a thread of its own, in the order of the events."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -61,7 +61,7 @@ def graph_of(path: Path) -> CompiledStateGraph[Any, HostContext, Any, Any]:
     """
     flow = compile_flow(path)
     simulated_or_real = flow.with_platform(platform_of(os.environ, stubs=flow.steering))
-    graph = simulated_or_real.graph(effects=effects_of(os.environ))
+    graph = simulated_or_real.graph(effects=effects_of(os.environ), fuse=False)
     return on_own_threads(graph, pin=flow.pin)
 
 

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from cinatra_sdk.events.event import RunEvent, Tell
 from cinatra_sdk.governed.secret_forms import long_enough
 from cinatra_sdk.platform.protocol import Credentials
 
@@ -72,6 +73,8 @@ class HostContext:
     """
     before_effect: Callable[[], None] | None = field(default=None, repr=False, compare=False)
     """Called before every call and tool; raises where the host refuses further ones."""
+    tell: Tell | None = field(default=None, repr=False, compare=False)
+    """Takes what happens in the run; returns at once, and never raises (see `cinatra_sdk.events`)."""
     mark: Any = field(default=None, repr=False, compare=False)
 
     @classmethod
@@ -98,11 +101,14 @@ def host_context(
     bearer_token: str | None = "",
     effects: Effects | None = None,
     before_effect: Callable[[], None] | None = None,
+    tell: Tell | None = None,
 ) -> HostContext:
     """The host's word for one activation of one run.
 
     effects: "forks" lets nodes act in forks of the thread too (an older checkpoint, `update_state`
              on one, a copied thread); "line" on the thread's own line only; None: as the graph.
+
+    tell:    takes every event of the run, in order; see `cinatra_sdk.events.event.RunEvent`.
 
     `run_token` and `bearer_token` reach the platform's requests and nothing else: no state,
     no checkpoint, no log, no error text.
@@ -128,6 +134,7 @@ def host_context(
         credentials=Credentials(run_token=texts["run_token"], bearer_token=texts["bearer_token"]),
         effects=effects or "",
         before_effect=before_effect,
+        tell=tell,
         mark=_HOST,
     )
 
@@ -144,6 +151,18 @@ def context_inside(
     policy = DERIVED if own_policy else host.approval_policy
     allowed = host.effects or effects
     return replace(host, approval_policy=policy, scope=scope, effects=allowed, mark=_HOST)
+
+
+def listening(host: HostContext, tell: Tell) -> HostContext:
+    """The host's context, whose events go to `tell` too."""
+    told = host.tell
+
+    def tell_both(event: RunEvent) -> None:
+        if told is not None:
+            told(event)
+        tell(event)
+
+    return replace(host, tell=tell if told is None else tell_both, mark=_HOST)
 
 
 def context_of(given: object) -> HostContext:

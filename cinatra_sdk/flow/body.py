@@ -24,8 +24,10 @@ class NodeBody:
     """Whether it runs in its turn only; a StartNode decides for itself."""
     acts: bool = False
     """Whether it, or a node inside it, does something outside the run: the host is asked before."""
-    bare: bool = False
-    """The engine must see the function itself, because it looks for a subgraph in it."""
+    computes: bool = False
+    """Whether it only computes, in little time: then it can run in another node's superstep."""
+    subgraph: Any = None
+    """The graph that it runs; its function then takes `(state, config, runtime)`."""
     chooses: bool = False
     """Whether it can go on elsewhere than its one branch leads: a gate that ends the run, for one.
 

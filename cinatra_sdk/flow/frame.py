@@ -125,14 +125,18 @@ class Frame:
         if self._find_passing_record(state) is None:
             return False
         self.require_own_run(state)
-        if cursor["seq"] >= self.max_steps:
+        self.require_steps_left(state)
+        return True
+
+    def require_steps_left(self, state: Mapping[str, Any]) -> None:
+        """Raise `LimitExceeded` when the run has taken more steps than any sane flow."""
+        if state[CURSOR]["seq"] >= self.max_steps:
             raise LimitExceeded(
                 f"node '{self.where}': the run has taken {self.max_steps} steps without an end",
                 node=self.id,
                 path=self.where,
                 hint="a loop has no way out",
             )
-        return True
 
     def _find_passing_record(self, state: Mapping[str, Any]) -> Mapping[str, Any] | None:
         """The record of the step that passed the turn here; None where none has, or it was taken.
@@ -242,10 +246,7 @@ class Frame:
         return {self.channel: {**about, **record, **SEALED}, CURSOR: seal(turn), **more}
 
     def leave(self, update: dict[str, Any]) -> Command[Any]:
-        """An update of `finish` or `pass_turn`, then straight to the node that has the turn next.
-
-        The step around a node that can choose does this; a node's own function need not.
-        """
+        """An update of `finish` or `pass_turn`, then straight to the node that has the turn next."""
         following = update[self.channel]["next"]
         goto = () if following is None else node_name(following)
         return Command(update=update, goto=goto)

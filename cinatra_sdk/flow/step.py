@@ -1,4 +1,4 @@
-"""Wraps every node's function: checks the turn and its update, and removes credentials from its errors.
+"""Wraps every node's function: checks the turn and its update, tells what happens, leaves the node.
 
 In: a node's function `(state, runtime) -> update`.  Out: the function that the graph runs.
 
@@ -9,123 +9,79 @@ engine writes the text of an exception into the database before anybody can catc
 from __future__ import annotations
 
 from asyncio import CancelledError
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from typing import Any
 
 from langgraph.errors import GraphBubbleUp, is_invalid_resume
 from langgraph.runtime import Runtime
-from langgraph.types import Command
 
-from cinatra_sdk.engine.acting import arequire_effects, require_effects
-from cinatra_sdk.engine.runtime_context import HostContext, context_of
-from cinatra_sdk.engine.tasks import was_sent
+from cinatra_sdk.engine.runtime_context import HostContext
 from cinatra_sdk.errors import FlowError
 from cinatra_sdk.flow.body import AsyncNodeFunction, NodeBody, NodeFunction
-from cinatra_sdk.flow.frame import Frame, with_seen
-from cinatra_sdk.flow.updates import CompareOutputs, make_completion
-from cinatra_sdk.governed.secrets import clean_error, cut_out, redact
-from cinatra_sdk.governed.state import has_ended
+from cinatra_sdk.flow.frame import with_seen
+from cinatra_sdk.flow.visiting import NodeVisit, Surroundings
+from cinatra_sdk.governed.secrets import clean_error, redact
 from cinatra_sdk.platform.protocol import PlatformError
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
-    """The facts about the node and the host that the wrapper needs."""
-
-    frame: Frame
-    placeholders: tuple[str, ...] = field(default=(), repr=False)
-    """Values that the host gave as `env=`: secrets, like the run's credentials."""
-    compare: CompareOutputs | None = None
-    """For a node of a kind that an installed package adds."""
-
-    def secrets(self, runtime: Runtime[HostContext]) -> tuple[str, ...]:
-        held = context_of(runtime.context).credentials
-        return (held.run_token, held.bearer_token, *self.placeholders)
+State = Mapping[str, Any]
 
 
 def step(about: Surroundings, body: NodeBody) -> NodeFunction:
     """The node's function, only in its turn, raising only clean errors."""
-    frame, run, acts = about.frame, body.run, body.acts
-    may_run = _make_turn_check(frame, body)
-    complete = make_completion(frame, body, about.compare)
+    visit = NodeVisit(about, body)
+    run, acts = body.run, body.acts
 
-    def visit(state: Mapping[str, Any], runtime: Runtime[HostContext]) -> Any:
+    def work(state: State, runtime: Runtime[HostContext]) -> Any:
+        if not visit.may_run(state):
+            return {}
+        telling = visit.tell_start(state, runtime)
         try:
-            if not may_run(state):
-                return {}
             if acts:
-                seen = require_effects(
-                    state,
-                    runtime,
-                    node=frame.where,
-                    effects=frame.effects,
-                    since=frame.seen_before(state),
-                )
-                state = with_seen(state, seen)
-            update = complete(state, run(state, runtime))
-            return _remove_host_tokens(update, acts, runtime)
+                state = with_seen(state, visit.require_effects(state, runtime))
+            update = visit.complete(state, run(state, runtime), runtime)
         except BaseException as error:  # noqa: BLE001 - the border between a node and the engine
             raised = _redact_error(about, error, runtime)
+        else:
+            visit.tell_finish(telling, update)
+            return visit.leave(state, update, runtime)
+        if telling is not None:
+            telling.stopped(raised)
         # Raised out here: in the handler it would drag the original along, secrets and all.
         raise raised
 
-    return visit
+    return work
 
 
 def async_step(about: Surroundings, body: NodeBody) -> AsyncNodeFunction | None:
-    """As `step`; None where the node only computes."""
-    frame, arun, acts = about.frame, body.arun, body.acts
-    if arun is None:
+    """As `step`; None where neither the node nor any node that can run on waits."""
+    if body.arun is None and not (about.level and about.level.waits):
         return None
-    may_run = _make_turn_check(frame, body)
-    complete = make_completion(frame, body, about.compare)
+    visit = NodeVisit(about, body)
+    arun, acts = body.arun, body.acts
 
-    async def visit(state: Mapping[str, Any], runtime: Runtime[HostContext]) -> Any:
+    async def compute(state: State, runtime: Runtime[HostContext]) -> Any:
+        return body.run(state, runtime) if arun is None else await arun(state, runtime)
+
+    async def work(state: State, runtime: Runtime[HostContext]) -> Any:
+        if not visit.may_run(state):
+            return {}
+        telling = visit.tell_start(state, runtime)
         try:
-            if not may_run(state):
-                return {}
             if acts:
-                seen = await arequire_effects(
-                    state,
-                    runtime,
-                    node=frame.where,
-                    effects=frame.effects,
-                    since=frame.seen_before(state),
-                )
-                state = with_seen(state, seen)
-            update = complete(state, await arun(state, runtime))
-            return _remove_host_tokens(update, acts, runtime)
+                state = with_seen(state, await visit.arequire_effects(state, runtime))
+            update = visit.complete(state, await compute(state, runtime), runtime)
         except CancelledError:
             raise
         except BaseException as error:  # noqa: BLE001 - the border between a node and the engine
             raised = _redact_error(about, error, runtime)
+        else:
+            visit.tell_finish(telling, update)
+            return await visit.aleave(state, update, runtime)
+        if telling is not None:
+            telling.stopped(raised)
         raise raised
 
-    return visit
-
-
-def _make_turn_check(frame: Frame, body: NodeBody) -> Callable[[Mapping[str, Any]], bool]:
-    if body.acts:
-        return lambda state: not was_sent() and not has_ended(state) and frame.has_turn(state)
-    if body.takes_turns:
-        return lambda state: not was_sent() and frame.has_turn(state)
-    return lambda _state: not was_sent()
-
-
-def _remove_host_tokens(update: Any, acts: bool, runtime: Runtime[HostContext]) -> Any:
-    """What came from outside, without the host's tokens in it.
-
-    Not without the values of placeholders: they may be any word, also one of a node or a channel.
-    They are cut out of the answer itself, before it becomes an update.
-    """
-    if not acts:
-        return update
-    held = context_of(runtime.context).credentials
-    tokens = (held.run_token, held.bearer_token)
-    if isinstance(update, Command):
-        return Command(update=cut_out(update.update, tokens), goto=update.goto)
-    return cut_out(update, tokens)
+    return work
 
 
 def _redact_error(

@@ -1,7 +1,6 @@
-"""What a node's function returned, checked and completed: the update that the engine gets.
+"""What a node's function returned, checked: an update that passes the turn on.
 
-    {"node.a": {"seq": 4, "next": "b", …}, "cursor": …}    ->  itself, or Command(update=…, goto="b")
-                                                               where the node can choose its way
+    {"node.a": {"seq": 4, "next": "b", …}, "cursor": …}    ->  itself
     None, {"length": 4}                                    ->  NodeFailed
 
 The outputs of a node that an installed package adds are compared with its declaration, too: nobody
@@ -26,17 +25,17 @@ CompareOutputs = Callable[[Frame, dict[str, Any]], None]
 
 
 def make_completion(frame: Frame, body: NodeBody, compare: CompareOutputs | None) -> Completion:
-    """The function from a node's state and update to the update for the engine.
+    """The function from a node's state and update to the same update, checked.
 
     It raises `NodeFailed` for an update that does not pass the turn on.
     """
-    channel, chooses, takes_turns = frame.channel, body.chooses, body.takes_turns
+    channel, takes_turns = frame.channel, body.takes_turns
 
     def complete(state: Mapping[str, Any], update: Any) -> Any:
         if type(update) is dict and CURSOR in update and channel in update:
             if compare is not None:
                 compare(frame, update[channel])
-            return frame.leave(update) if chooses else update
+            return update
         if isinstance(update, Command) or not takes_turns or has_ended(state):
             return update
         raise frame.failed(

@@ -39,9 +39,17 @@ _LONGEST_EXAMPLE: Final = 500
 
 
 def label(node: str, visit: int) -> str:
-    """One part of a gate's id: the node, with the number of its visit from the second visit on."""
-    name = quote(node, safe=" !$&'()*+,;=:@~^[]{}<>|\\\"`")
+    """One part of a gate's id: the node, with the number of its visit from the second visit on.
+
+    Letters that mean something in an id are escaped in a node's own: `/`, `#`, `[`, `]`, `%`.
+    """
+    name = quote(node, safe=" !$&'()*+,;=:@~^{}<>|\\\"`")
     return name if visit == 1 else f"{name}#{visit}"
+
+
+def label_item(node: str, visit: int, item: int) -> str:
+    """As `label`, for one of the flows that a node runs: `each[0]`, `each#2[0]`."""
+    return f"{label(node, visit)}[{item}]"
 
 
 def gate_id(state: Mapping[str, Any], node: str, visit: int) -> str:

@@ -51,8 +51,8 @@ AUTHORITATIVE: Final = ("bearer_token", "approval_policy", "run")
 MISSING: Final[Any] = LastValue(str).checkpoint()
 """The engine's own mark of an empty channel, which a checkpoint leaves out."""
 _MAGIC: Final = b"oasflow-seal:"
-_SEAL_KEY: Final = "seal"
-SEALED: Final = {_SEAL_KEY: _MAGIC}
+SEAL_KEY: Final = "seal"
+SEALED: Final = {SEAL_KEY: _MAGIC}
 """The seal as a member of a node's record."""
 # Made once: json.dumps with options makes an encoder at each call, and each step seals a cursor.
 _ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
@@ -320,11 +320,11 @@ class Record(_Sealed):
 
     def _set_sealed(self, sealed: dict[str, Any]) -> None:
         self.stored = sealed
-        self.value = {key: item for key, item in sealed.items() if key != _SEAL_KEY}
+        self.value = {key: item for key, item in sealed.items() if key != SEAL_KEY}
 
 
 def _is_sealed(value: Any) -> bool:
-    return isinstance(value, dict) and value.get(_SEAL_KEY) == _MAGIC
+    return isinstance(value, dict) and value.get(SEAL_KEY) == _MAGIC
 
 
 class Appended(_Kept):

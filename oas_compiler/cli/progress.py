@@ -17,14 +17,13 @@ from rich.control import Control
 from rich.segment import ControlType
 from rich.text import Text
 
-from cinatra_sdk.flow.names import node_name
 from oas_compiler.cli.layout import Pieces
 from oas_compiler.cli.safe import clean, cut
 from oas_compiler.cli.terminal import Terminal
 from oas_compiler.ir import FlowIR, StartNode, walk
 
 if TYPE_CHECKING:
-    from cinatra_sdk.runs import Event
+    from cinatra_sdk.events.event import RunEvent
 
 _MARKS: Final = {"done": ("✓", "green"), "waits": ("◆", "yellow"), "failed": ("✗", "red")}
 _PLAIN_MARKS: Final = {"done": "+", "waits": "?", "failed": "x"}
@@ -35,33 +34,28 @@ class Progress:
 
     def __init__(self, flow: FlowIR, terminal: Terminal) -> None:
         self._names = names_of(flow)
-        self._inner = frozenset(
-            tuple(node_name(part) for part in path) for path, node in walk(flow) if node.subflows
-        )
-        self._setups = {
-            tuple(node_name(part) for part in path): node.id
-            for path, node in walk(flow)
-            if isinstance(node, StartNode)
-        }
+        self._inner = frozenset(path for path, node in walk(flow) if node.subflows)
+        self._setups = {path: node.id for path, node in walk(flow) if isinstance(node, StartNode)}
         self._terminal = terminal
         self._begun: dict[tuple[str, ...], float] = {}
         self._live = terminal.err.is_terminal and terminal.err.color_system is not None
 
-    def __call__(self, event: Event) -> None:
-        path = (*event.path, event.node)
-        if path in self._inner:
+    def __call__(self, event: RunEvent) -> None:
+        path = event.nodes
+        if event.kind != "node" or path in self._inner:
             return
         name = clean(self._names.get(path, "/".join(path)))
-        if event.kind == "started":
+        if event.name == "started":
             self._begun[path] = time.monotonic()
             self._print_running(name)
             return
         seconds = time.monotonic() - self._begun.pop(path, time.monotonic())
         self._clear_line()
-        if event.next is not None and self._setups.get(path) == event.next:
+        following = event.data.get("next")
+        if following is not None and self._setups.get(path) == following:
             return  # shown again as the gate that asks for inputs
         state, ending = _describe_finish(event)
-        took = [f"{seconds:.1f} s"] if seconds >= 0.1 and not event.waits else []
+        took = [f"{seconds:.1f} s"] if seconds >= 0.1 and event.name != "paused" else []
         line = Text.assemble("  ", self._choose_mark(state), f" {name}")
         endings = [Text(words, "dim") for words in (*ending, *took)]
         self._terminal.say(Pieces([line, *endings], between="  "))
@@ -82,14 +76,14 @@ class Progress:
         return (mark if utf else _PLAIN_MARKS[state]), colour
 
 
-def _describe_finish(event: Event) -> tuple[str, list[str]]:
+def _describe_finish(event: RunEvent) -> tuple[str, list[str]]:
     """The mark and the text for a finished node."""
-    decided = event.decision
-    if event.error:
+    decided = event.data.get("decision")
+    if event.name == "failed":
         return "failed", []
-    if event.waits:
+    if event.name == "paused":
         return "waits", ["waits for a person"]
-    if decided is None or decided.get("skipped"):
+    if not isinstance(decided, dict) or decided.get("skipped"):
         return "done", []
     kind = "approved" if decided.get("approved") else "rejected"
     who, why = clean(str(decided.get("by") or "")), clean(str(decided.get("reason") or ""))
@@ -100,11 +94,10 @@ def _describe_finish(event: Event) -> tuple[str, list[str]]:
 
 
 def names_of(flow: FlowIR) -> Mapping[tuple[str, ...], str]:
-    """Path in the graph → names of the author, `Recipients » Review recipients`."""
+    """Ids of the nodes around a node and its own → names of the author, `Recipients » Review recipients`."""
     names: dict[tuple[str, ...], str] = {}
     for path, node in walk(flow):
-        key = tuple(node_name(part) for part in path)
-        around = names.get(key[:-1], "")
+        around = names.get(path[:-1], "")
         own = node.name or node.id
-        names[key] = f"{around} » {own}" if around else own
+        names[path] = f"{around} » {own}" if around else own
     return names

@@ -22,6 +22,7 @@ def compile_flow(
     model: object | None = None,
     env: Mapping[str, str] | None = None,
     max_steps: int = MAX_STEPS,
+    fuse: bool = True,
 ) -> Flow:
     """Compile an OAS flow.
 
@@ -36,6 +37,10 @@ def compile_flow(
     max_steps: nodes that one run may visit on one level of subflows, from 1 on; a run that takes
               more fails with `LimitExceeded`.  It ends loops that never leave by themselves, and
               is not stored with a durable run: each process that goes on with one gives its own.
+    fuse:     nodes that only compute (branches, templates, messages, ends) run in the superstep of
+              the node before them, which is several times as fast.  False runs a superstep for each
+              node, so that LangGraph's own tools show each; events, errors, calls and pictures are
+              the same.
 
     Raises: `CompileError` with every finding, whatever `source` is, also where a context slot cannot
     be read or nothing selects for it (OAS150, OAS151, OAS154); `TypeError` for a model, and for a
@@ -63,6 +68,7 @@ def compile_flow(
         tools=registered,
         env=dict(env or {}),
         max_steps=max_steps,
+        fuse=fuse,
         platform_given=platform is not None,
     )
 

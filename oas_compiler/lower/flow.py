@@ -22,6 +22,7 @@ from cinatra_sdk.contract import RUN_ID_INPUTS, is_send_class
 from cinatra_sdk.engine.checkpoints import with_strict_serializer
 from cinatra_sdk.engine.lineage import Effects, require_known
 from cinatra_sdk.engine.runtime_context import DERIVED, HostContext, host_context
+from cinatra_sdk.flow.drawn import drawn_as
 from cinatra_sdk.flow.frame import LAYOUT, pin_of
 from cinatra_sdk.flow.inputs import accepted_inputs, require_hidden
 from cinatra_sdk.flow.names import INPUTS
@@ -53,6 +54,8 @@ class Flow:
     tools: Mapping[str, Callable[..., Any]] = field(default_factory=dict, repr=False)
     env: Mapping[str, str] = field(default_factory=dict, repr=False)
     max_steps: int = MAX_STEPS
+    fuse: bool = True
+    """Whether nodes that only compute run in the superstep of the node before them."""
     platform_given: bool = True
     """Whether the host named a platform; without one, calls are simulated."""
 
@@ -144,28 +147,38 @@ class Flow:
         return replace(self, platform=platform, tools=tools, platform_given=True)
 
     def graph(
-        self, checkpointer: BaseCheckpointSaver[Any] | None = None, *, effects: Effects = "line"
+        self,
+        checkpointer: BaseCheckpointSaver[Any] | None = None,
+        *,
+        effects: Effects = "line",
+        fuse: bool | None = None,
     ) -> CompiledStateGraph[Any, HostContext, Any, Any]:
         """A plain LangGraph graph; a flow with gates needs a checkpointer to be resumed.
 
         effects: "forks" lets its nodes act in forks of a thread too, for hosts whose context
                  cannot say so: a graph server.  See `cinatra_sdk.engine.lineage`.
+        fuse:    as in `compile_flow`; None: as the flow was compiled.  A run may be begun with one
+                 and resumed with the other.
 
         The graph reads its checkpoints with a serializer that makes no classes by name.
         Raises: `ValueError` for a checkpointer with a serializer that cannot promise that.
         """
         require_known(effects)
         saver = None if checkpointer is None else with_strict_serializer(checkpointer)
-        graph = self._compile_graph(effects).copy({"checkpointer": saver})
+        graph = self._compile_graph(effects, self.fuse if fuse is None else fuse).copy(
+            {"checkpointer": saver}
+        )
         # The flow's own bound on steps must come first, because its error names the node; the
         # engine's does not.
         return graph.with_config(recursion_limit=10 * self.max_steps)
 
-    def _compile_graph(self, effects: Effects) -> CompiledStateGraph[Any, HostContext, Any, Any]:
+    def _compile_graph(
+        self, effects: Effects, fuse: bool
+    ) -> CompiledStateGraph[Any, HostContext, Any, Any]:
         """The graph, compiled once: a store needs it for each activation, each time with another
         checkpointer.
         """
-        known = self._graphs.get(effects)
+        known = self._graphs.get((effects, fuse))
         if known is not None:
             return known
         wiring = Wiring(
@@ -176,12 +189,16 @@ class Flow:
             max_steps=self.max_steps,
             effects=effects,
             env=self.env,
+            fuse=fuse,
         )
-        made = self._graphs[effects] = lower_flow(self.ir, wiring).compile(name=self.id)
+        made = lower_flow(self.ir, wiring).compile(name=self.id)
+        if fuse:
+            made = drawn_as(made, lambda: self._compile_graph(effects, False))
+        self._graphs[effects, fuse] = made
         return made
 
     @cached_property
-    def _graphs(self) -> dict[str, CompiledStateGraph[Any, HostContext, Any, Any]]:
+    def _graphs(self) -> dict[tuple[str, bool], CompiledStateGraph[Any, HostContext, Any, Any]]:
         return {}
 
     def input(self, params: Mapping[str, Any] | None = None) -> dict[str, Any]:

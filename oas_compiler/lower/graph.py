@@ -19,8 +19,10 @@ from typing_extensions import TypedDict
 
 from cinatra_sdk.engine.acting import does_not_act
 from cinatra_sdk.engine.runtime_context import HostContext
+from cinatra_sdk.flow.around import async_step_around, step_around
 from cinatra_sdk.flow.body import NodeBody
 from cinatra_sdk.flow.engine import node_runnable
+from cinatra_sdk.flow.fusing import ComputingLevel
 from cinatra_sdk.flow.names import (
     BRANCH,
     CURSOR,
@@ -33,7 +35,9 @@ from cinatra_sdk.flow.names import (
     in_a_picture,
     node_name,
 )
-from cinatra_sdk.flow.step import Surroundings, async_step, step
+from cinatra_sdk.flow.step import async_step, step
+from cinatra_sdk.flow.updates import CompareOutputs
+from cinatra_sdk.flow.visiting import Surroundings
 from cinatra_sdk.governed.state import Appended, FirstText, HostOnly, Record, TerminalWins, Turn
 from cinatra_sdk.values.validation.references import load_schemas
 from oas_compiler.ir import EndNode, FlowIR, Node, Path
@@ -83,25 +87,30 @@ def lower_flow(
         input_schema=_make_typed_dict("Input", _input_keys(depth)),
         output_schema=_make_typed_dict("Output", {key: _FIXED[key] for key in _OUTPUT_KEYS}),
     )
-    for node in flow.nodes:
-        frame = frame_of(
-            flow,
-            node,
-            around,
-            max_steps=wiring.max_steps,
-            digest=wiring.digest,
-            effects=wiring.effects,
-        )
-        site = LoweringSite(
-            node=node,
-            flow=flow,
-            frame=frame,
-            wiring=wiring,
-            depth=depth,
-        )
-        _add_graph_node(graph, site, lower_node(site), keys)
+    level = ComputingLevel() if wiring.fuse else None
+    places = [_lower_at(flow, node, wiring, around, depth) for node in flow.nodes]
+    for site, body in places:
+        if level is not None:
+            level.add_node(site.frame, body, _choose_comparison(site))
+    for site, body in places:
+        _add_graph_node(graph, site, body, keys, level)
     graph.add_edge(START, node_name(flow.start))
     return graph
+
+
+def _lower_at(
+    flow: FlowIR, node: Node, wiring: Wiring, around: Path, depth: int
+) -> tuple[LoweringSite, NodeBody]:
+    frame = frame_of(
+        flow,
+        node,
+        around,
+        max_steps=wiring.max_steps,
+        digest=wiring.digest,
+        effects=wiring.effects,
+    )
+    site = LoweringSite(node=node, flow=flow, frame=frame, wiring=wiring, depth=depth)
+    return site, lower_node(site)
 
 
 def _make_inputs_key(depth: int) -> dict[str, Any]:
@@ -116,40 +125,55 @@ def _input_keys(depth: int) -> dict[str, Any]:
 
 
 def _add_graph_node(
-    graph: StateGraph[Any, Any, Any, Any], site: LoweringSite, body: NodeBody, keys: Any
+    graph: StateGraph[Any, Any, Any, Any],
+    site: LoweringSite,
+    body: NodeBody,
+    keys: Any,
+    level: ComputingLevel | None,
 ) -> None:
     node = site.node
     name = node_name(node.id)
     # A node that acts looks whether somebody ended the run meanwhile.
     endings = ("rejected_at", "status") if body.acts else ()
     reads = dict.fromkeys((CURSOR, *site.frame.channels(), *endings, *body.reads))
+    if level is not None:
+        reads |= dict.fromkeys(level.list_reads(site.frame.routes.values()))
     graph.add_node(
         name,
-        _make_runnable(site, body),
+        _make_runnable(site, body, level),
         input_schema=_make_typed_dict(
             f"Reads_{len(graph.nodes)}", {key: keys[key] for key in reads}
         ),
         metadata=_describe_node(site),
         destinations=_list_destinations(site) if body.chooses else None,
     )
+    if level is not None:
+        return  # every node leaves by a Command; pictures are drawn without this
     if isinstance(node, EndNode):
         graph.add_edge(name, END)
     elif not body.chooses:
         graph.add_edge(name, node_name(site.frame.routes["next"]))
 
 
-def _make_runnable(site: LoweringSite, body: NodeBody) -> Runnable[Any, Any]:
-    name = node_name(site.node.id)
-    if body.bare:
-        made = node_runnable(name, body.run, body.arun)
+def _make_runnable(
+    site: LoweringSite, body: NodeBody, level: ComputingLevel | None
+) -> Runnable[Any, Any]:
+    about = Surroundings(
+        frame=site.frame,
+        placeholders=tuple(site.wiring.env.values()),
+        compare=_choose_comparison(site),
+        level=level,
+    )
+    if body.subgraph is None:
+        forms = step(about, body), async_step(about, body)
     else:
-        about = Surroundings(
-            frame=site.frame,
-            placeholders=tuple(site.wiring.env.values()),
-            compare=require_outputs if name_package_of(kind_of(site.node)) is not None else None,
-        )
-        made = node_runnable(name, step(about, body), async_step(about, body))
+        forms = step_around(about, body), async_step_around(about, body)
+    made = node_runnable(node_name(site.node.id), *forms)
     return made if body.acts else does_not_act(made)
+
+
+def _choose_comparison(site: LoweringSite) -> CompareOutputs | None:
+    return require_outputs if name_package_of(kind_of(site.node)) is not None else None
 
 
 def _describe_node(site: LoweringSite) -> dict[str, Any]:

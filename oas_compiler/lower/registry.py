@@ -35,6 +35,8 @@ class Wiring:
     digest: str
     max_steps: int
     effects: Effects = "line"
+    fuse: bool = True
+    """Whether nodes that only compute run in the superstep of the node before them."""
     env: Mapping[str, str] = field(default_factory=dict, repr=False)
     """Values of placeholders, by name: secrets of the run."""
 
@@ -66,6 +68,8 @@ def lower_node(site: LoweringSite) -> NodeBody:
     body = _call_lowering(kind, load_lowering(kind), site)
     if body.acts and not kind.acts and not kind.flows:
         raise _refuse_lowering(kind, "its record says that it does not act, and it does")
+    if body.acts and body.computes:
+        raise _refuse_lowering(kind, "it says that it acts, and that it only computes")
     return replace(body, chooses=body.chooses or site.node.branches not in (("next",), ()))
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from cinatra_sdk.errors import PolicyInvalid
+from cinatra_sdk.events.event import RunEvent
 from cinatra_sdk.gates.gate import Gate
-from cinatra_sdk.runs import Event
 from cinatra_sdk.testing import Result, drive, sampled_inputs, simulation
 from oas_compiler import compile_flow
 
@@ -72,9 +72,9 @@ def test_a_reject_at_any_gate_stops_the_flow_there(name: str, node: str) -> None
         begun.clear()
         return False
 
-    def watch(event: Event) -> None:
-        if event.kind == "started":
-            begun.append((*event.path, event.node))
+    def watch(event: RunEvent) -> None:
+        if event.name == "started":
+            begun.append(event.nodes)
 
     result = drive(flow, sampled_inputs(flow), answers=answer, platform=platform, on_event=watch)
     assert result.status == "rejected"
@@ -114,8 +114,8 @@ def behind(name: str, node: str) -> tuple[int, int]:
             begun.clear()
         return gate.example()
 
-    def watch(event: Event) -> None:
-        if event.kind == "started":
+    def watch(event: RunEvent) -> None:
+        if event.name == "started":
             begun.append(event.node)
 
     drive(flow, sampled_inputs(flow), answers=answer, platform=platform, on_event=watch)

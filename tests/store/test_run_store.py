@@ -434,12 +434,12 @@ def test_the_async_twins_do_the_same(fresh_database: str) -> None:
 def test_events_tell_nodes_by_name_also_inside_a_subflow(store: RunStore) -> None:
     seen: list[tuple[str, str]] = []
     flow = replace(compiled())
-    store.start(flow, run_id="r1", on_event=lambda event: seen.append((event.kind, event.node)))
+    store.start(flow, run_id="r1", on_event=lambda event: seen.append((event.name, event.node)))
     assert seen == [
         ("started", "start"),
         ("finished", "start"),
         ("started", "first"),
-        ("finished", "first"),
+        ("paused", "first"),
     ]
 
 

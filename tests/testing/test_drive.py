@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from cinatra_sdk.errors import AnswerInvalid, NodeFailed, ValueRefused
+from cinatra_sdk.events.event import RunEvent
 from cinatra_sdk.platform import SimulatedPlatform, platform_from
-from cinatra_sdk.runs import Event
 from cinatra_sdk.testing import Result, adrive, drive, simulation
 from cinatra_sdk.values.json_schema import first_problem
 from oas_compiler import compile_flow
@@ -193,10 +193,10 @@ def test_adrive_runs_the_flow_on_the_callers_loop() -> None:
 
 @both
 def test_events_tell_of_every_node_in_order(driven: Driven) -> None:
-    events: list[Event] = []
+    events: list[RunEvent] = []
     flow = compile_flow(flow_of(start(), gate("ask"), end()))
     assert driven(flow, answers=[True], on_event=events.append).status == "completed"
-    started = [event.node for event in events if event.kind == "started"]
+    started = [event.node for event in events if event.name == "started"]
     assert started == ["start", "ask", "ask", "end"]
 
 

@@ -24,7 +24,7 @@ def make_branching(frame: Frame, *, title: str, mapping: Mapping[str, str]) -> N
         following = frame.routes.get(branch, frame.routes.get(DEFAULT))
         return frame.pass_turn(state, {"out": {}, "branch": branch}, following)
 
-    return NodeBody(run=run)
+    return NodeBody(run=run, computes=True)
 
 
 def key_text(value: Any) -> str:

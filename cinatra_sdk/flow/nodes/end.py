@@ -52,4 +52,4 @@ def make_end(
         }
         return frame.finish(state, outputs, more=ending)
 
-    return NodeBody(run=run)
+    return NodeBody(run=run, computes=True)

@@ -30,4 +30,4 @@ def make_message(frame: Frame, *, message: str) -> NodeBody:
         update[frame.channel]["message"] = text
         return update
 
-    return NodeBody(run=run)
+    return NodeBody(run=run, computes=True)

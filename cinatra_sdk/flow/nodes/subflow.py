@@ -25,12 +25,11 @@ from cinatra_sdk.engine.reentry import (
     require_line_inside,
 )
 from cinatra_sdk.engine.runtime_context import HostContext
-from cinatra_sdk.engine.tasks import was_sent
 from cinatra_sdk.flow.body import NodeBody
 from cinatra_sdk.flow.frame import MISSING, Frame, pin_of, with_seen
 from cinatra_sdk.flow.names import BRANCH, CURSOR, DECISIONS, ENDED, INPUTS, MESSAGES, OUTPUTS
 from cinatra_sdk.gates.gate import label
-from cinatra_sdk.governed.state import has_ended, seal
+from cinatra_sdk.governed.state import seal
 
 State = Mapping[str, Any]
 _READ = [OUTPUTS, BRANCH, MESSAGES, DECISIONS, ENDED, "rejected_at"]
@@ -48,13 +47,10 @@ def make_subflow(
     """acts: a node inside, at any depth, acts on the world outside.  asks: a gate stands inside."""
     border = SubflowBorder(frame, digest, acts=acts, asks=asks)
 
-    # Both forms name `subgraph` themselves: that is how the engine and Studio find it.
     def run(state: State, config: RunnableConfig, runtime: Runtime[HostContext]) -> Any:
-        if was_sent() or has_ended(state) or not frame.has_turn(state):
-            return {}
         # Nodes inside see the subflow's own line; that of this graph is looked at here, for them.
         # Where only gates stand inside, whatever acts after them looks itself.
-        if border.acts:
+        if acts:
             seen = refuse_forks(
                 state,
                 runtime,
@@ -71,9 +67,7 @@ def make_subflow(
         return border.leave(state, result)
 
     async def arun(state: State, config: RunnableConfig, runtime: Runtime[HostContext]) -> Any:
-        if was_sent() or has_ended(state) or not frame.has_turn(state):
-            return {}
-        if border.acts:
+        if acts:
             seen = await arefuse_forks(
                 state,
                 runtime,
@@ -90,7 +84,7 @@ def make_subflow(
         return border.leave(state, result)
 
     reads = ("bearer_token", "approval_policy", "rejected_at", "status")
-    return NodeBody(run=run, arun=arun, reads=reads, acts=border.acts, bare=True, chooses=True)
+    return NodeBody(run=run, arun=arun, reads=reads, acts=acts, subgraph=subgraph, chooses=True)
 
 
 class SubflowBorder:
@@ -147,11 +141,11 @@ class SubflowBorder:
         kept = {key: seal(result[key]) for key in (MESSAGES, DECISIONS) if result.get(key)}
         if result.get("rejected_at"):
             more = {**kept, "rejected_at": result["rejected_at"], "status": "rejected"}
-            return frame.leave(frame.pass_turn(state, {"out": {}}, None, more))
+            return frame.pass_turn(state, {"out": {}}, None, more)
         if result.get(ENDED) != {"scope": self.scope(state)}:
             raise frame.failed(
                 "its subflow stopped before it reached an end",
                 hint="something wrote into its state from outside; start a new run",
             )
         branch = result[BRANCH]
-        return frame.leave(frame.finish(state, result[OUTPUTS], branch=branch, more=kept))
+        return frame.finish(state, result[OUTPUTS], branch=branch, more=kept)

@@ -31,7 +31,7 @@ def make_regex(frame: Frame, *, text: str, output: str, pattern: str, first: boo
         # A search may take its time, and the loop serves other runs meanwhile.
         return await asyncio.to_thread(run, state, runtime)
 
-    return NodeBody(run=run, arun=arun)
+    return NodeBody(run=run, arun=arun, computes=True)
 
 
 def make_template(frame: Frame, *, output: str, template: str) -> NodeBody:
@@ -45,4 +45,4 @@ def make_template(frame: Frame, *, output: str, template: str) -> NodeBody:
             raise frame.failed(f"template: {error}") from None
         return frame.finish(state, {output: text})
 
-    return NodeBody(run=run)
+    return NodeBody(run=run, computes=True)

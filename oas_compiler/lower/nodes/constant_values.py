@@ -17,4 +17,4 @@ def lower_constant_values(site: LoweringSite) -> NodeBody:
     def run(state: Mapping[str, Any], _runtime: object) -> dict[str, Any]:
         return frame.finish(state, {title: value.value() for title, value in node.constant_values})
 
-    return NodeBody(run=run)
+    return NodeBody(run=run, computes=True)

@@ -1,0 +1,68 @@
+"""`RunEvent`: one thing that happened in a run.
+
+    RunEvent(kind="node", name="started", path="outer#2/each[3]/draft", visit=1)
+    RunEvent(kind="node", name="finished", path="review", data={"next": "send"})
+
+| kind | names | data |
+|---|---|---|
+| `run` | `created`, `started`, `stopped` (and every other status at which it comes to rest) | |
+| `node` | `started`; `finished`, `paused`, `failed` | `next`, `branch`, `decision`; `gate`; `error`, `code` |
+| `gate` | `opened`, `closed` | `gate` |
+| `decision` | `approved`, `rejected`, `denied`, `auto_skipped` | `gate`, `by`, `reason` |
+| `effect` | `begun`, `replayed`, `done`, `failed`, `unknown` | `kind`, `capability`, `key` |
+| `message` | `said` | `role`, `content` |
+| `usage` | `spent` | what it counts |
+| `token` | `said` | `text`; live only, never stored |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal, TypeAlias
+from urllib.parse import unquote
+
+from pydantic import JsonValue
+
+Kind = Literal["run", "node", "gate", "decision", "effect", "message", "usage", "token"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunEvent:
+    """One thing that happened in a run; holds no credential."""
+
+    kind: Kind
+    name: str
+    path: str = ""
+    """The node: the nodes around it with their visits and items, then its own id; empty: the run.
+
+    Its parts are escaped as in ids of gates (`cinatra_sdk.gates.gate.label`).
+    """
+    visit: int = 0
+    """Of the node, from 1; 0 where the event is no node's."""
+    data: Mapping[str, JsonValue] = field(default_factory=dict)
+    run_id: str = ""
+    """Set, like `seq` and `at`, by the store that keeps the event."""
+    seq: int = 0
+    """Number in its run, from 1 without a gap."""
+    at: datetime | None = None
+    """The database's time."""
+
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """The author's ids of the nodes around the node, from the outermost on, then its own."""
+        return tuple(_read_id(part) for part in self.path.split("/")) if self.path else ()
+
+    @property
+    def node(self) -> str:
+        """The author's id of the node; empty for an event of the run."""
+        return self.nodes[-1] if self.path else ""
+
+
+Tell: TypeAlias = Callable[[RunEvent], None]
+
+
+def _read_id(part: str) -> str:
+    """`each#2[3]` → `each`: a `#` or `[` of the id itself is escaped."""
+    return unquote(part.partition("[")[0].partition("#")[0])

@@ -1,0 +1,68 @@
+"""Tells the host what a node of a flow does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from langgraph.errors import GraphInterrupt
+
+from cinatra_sdk.engine.runtime_context import context_of
+from cinatra_sdk.events.event import RunEvent, Tell
+from cinatra_sdk.events.telling import tell_event, tell_node
+from cinatra_sdk.flow.frame import Frame
+from cinatra_sdk.flow.names import DECISIONS, MESSAGES
+from cinatra_sdk.gates.gate import label
+from cinatra_sdk.governed.state import unseal
+
+State = Mapping[str, Any]
+
+
+def find_listener(runtime: Any) -> Tell | None:
+    """Who listens to the run's events; None without a listener."""
+    return context_of(runtime.context).tell
+
+
+class NodeTelling:
+    """The events of one visit of a node."""
+
+    __slots__ = ("_path", "_tell", "_visit")
+
+    def __init__(self, tell: Tell, frame: Frame, state: State) -> None:
+        scope = (state.get("run") or {}).get("scope", "")
+        own = label(frame.id, 1)
+        self._tell = tell
+        self._path = f"{scope}/{own}" if scope else own
+        self._visit = frame.visit(state)
+
+    def started(self) -> None:
+        tell_node(self._tell, "started", path=self._path, visit=self._visit)
+
+    def finished(self, frame: Frame, update: Any) -> None:
+        """update: of `Frame.finish` or `Frame.pass_turn`; anything else is a node without a turn."""
+        if not isinstance(update, Mapping) or frame.channel not in update:
+            return
+        record = update[frame.channel]
+        data: dict[str, Any] = {"next": record["next"]}
+        if "branch" in record:
+            data["branch"] = record["branch"]
+        decided = unseal(update.get(DECISIONS))
+        if isinstance(decided, list) and decided:
+            data["decision"] = decided[-1]
+        tell_node(self._tell, "finished", path=self._path, visit=self._visit, data=data)
+        said = unseal(update.get(MESSAGES))
+        for message in said if isinstance(said, list) else ():
+            self._tell_message(message)
+
+    def stopped(self, error: BaseException) -> None:
+        """The node paused at a gate, or failed."""
+        if isinstance(error, GraphInterrupt):
+            tell_node(self._tell, "paused", path=self._path, visit=self._visit)
+            return
+        data = {"error": str(error)[:2000], "code": str(getattr(error, "code", ""))}
+        tell_node(self._tell, "failed", path=self._path, visit=self._visit, data=data)
+
+    def _tell_message(self, message: Mapping[str, Any]) -> None:
+        data = {key: message[key] for key in ("role", "content") if key in message}
+        event = RunEvent(kind="message", name="said", path=self._path, visit=self._visit, data=data)
+        tell_event(self._tell, event)

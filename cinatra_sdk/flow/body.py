@@ -26,8 +26,10 @@ class NodeBody:
     """Whether it, or a node inside it, does something outside the run: the host is asked before."""
     computes: bool = False
     """Whether it only computes, in little time: then it can run in another node's superstep."""
+    contains: bool = False
+    """Whether it runs flows; its function then takes `(state, config, runtime)`."""
     subgraph: Any = None
-    """The graph that it runs; its function then takes `(state, config, runtime)`."""
+    """The one graph that it runs itself, for pictures and for whoever looks into its state."""
     chooses: bool = False
     """Whether it can go on elsewhere than its one branch leads: a gate that ends the run, for one.
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from langchain_core.runnables import Runnable
 from langgraph._internal._runnable import RunnableCallable
+from langgraph.func import task
 
 
 def node_runnable(
@@ -29,3 +30,12 @@ def node_runnable(
 
     # recurse=False: no node returns a Runnable to be run in its place.
     return RunnableCallable(run, arun, name=name, trace=False, recurse=False)
+
+
+def begin_task(name: str, run: Callable[[], Any]) -> Any:
+    """Begin a LangGraph task in the running node; a future of its result.
+
+    `run` is a function, or a coroutine function in a node that runs on an event loop.
+    """
+    begin: Any = task(name=name)  # typed for functions, and takes coroutine functions too
+    return begin(run)()

@@ -112,16 +112,57 @@ class ComputingLevel:
         return segment.leave()
 
 
+class StateAfter:
+    """The state after nodes that have run without the engine, as its channels would have it."""
+
+    def __init__(self, state: dict[str, Any]) -> None:
+        self.state = state
+        self.added: list[tuple[str, Any]] = []
+        """Sealed messages and decisions, in order."""
+
+    def take(self, frame: Frame, update: dict[str, Any]) -> str:
+        """Apply a node's update; the id of the node that has the turn next, empty for none."""
+        record = update[frame.channel]
+        for key, value in update.items():
+            if key in _GROWING:
+                self.added.append((key, value))
+            else:
+                self._apply(key, value)
+        self.state[CURSOR] = {"seq": record["seq"], "next": record["next"]}
+        return record["next"] or ""
+
+    def collect(self) -> dict[str, Any]:
+        """The state with messages and decisions."""
+        collected = dict(self.state)
+        for key in _GROWING:
+            collected[key] = [
+                one for name, said in self.added if name == key for one in unseal(said)
+            ]
+        return collected
+
+    def _apply(self, key: str, value: Any) -> None:
+        if type(value) is dict:
+            self.state[key] = {name: item for name, item in value.items() if name != SEAL_KEY}
+        elif isinstance(value, bytes):
+            if key != CURSOR:  # every other sealed key is written once
+                self.state.setdefault(key, unseal(value))
+        else:
+            self.state[key] = value
+
+
 class _Segment:
     """Nodes that have run in one superstep: the state after them, and their updates, joined."""
 
     def __init__(self, frame: Frame, state: Mapping[str, Any], update: dict[str, Any]) -> None:
-        self.state: dict[str, Any] = dict(state)
-        self.following: str = ""
-        """Id of the node that has the turn next; empty: none."""
+        self._after = StateAfter(dict(state))
         self._update: dict[str, Any] = {}
-        self._added: list[tuple[str, Any]] = []
+        self.following = ""
+        """Id of the node that has the turn next; empty: none."""
         self._take(frame, update)
+
+    @property
+    def state(self) -> dict[str, Any]:
+        return self._after.state
 
     def add(self, frame: Frame, update: dict[str, Any], telling: NodeTelling | None) -> None:
         if telling is not None:
@@ -131,27 +172,10 @@ class _Segment:
 
     def leave(self) -> Command[Any]:
         goto = node_name(self.following) if self.following else ()
-        if not self._added:
+        if not self._after.added:
             return Command(update=self._update, goto=goto)
-        return Command(update=[*self._update.items(), *self._added], goto=goto)
+        return Command(update=[*self._update.items(), *self._after.added], goto=goto)
 
     def _take(self, frame: Frame, update: dict[str, Any]) -> None:
-        record = update[frame.channel]
-        self.following = record["next"] or ""
-        for key, value in update.items():
-            if key in _GROWING:
-                self._added.append((key, value))
-            else:
-                self._update[key] = value
-                self._apply(key, value)
-        self.state[CURSOR] = {"seq": record["seq"], "next": record["next"]}
-
-    def _apply(self, key: str, value: Any) -> None:
-        """The state as the channels would have it after the superstep."""
-        if type(value) is dict:
-            self.state[key] = {name: item for name, item in value.items() if name != SEAL_KEY}
-        elif isinstance(value, bytes):
-            if key != CURSOR:  # every other sealed key is written once
-                self.state.setdefault(key, unseal(value))
-        else:
-            self.state[key] = value
+        self.following = self._after.take(frame, update)
+        self._update |= {key: value for key, value in update.items() if key not in _GROWING}

@@ -1,24 +1,33 @@
-"""One visit of a node: whether it has the turn, what is told of it, and how the run leaves it."""
+"""One visit of a node: whether it has the turn, what is told of it, and how the run leaves it.
+
+An error leaves a node as one of ours, with every credential of the run cut out of its text: the
+engine writes the text of an exception into the database before anybody can catch it.
+"""
 
 from __future__ import annotations
 
+from asyncio import CancelledError
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from langchain_core.runnables import RunnableConfig
+from langgraph.errors import GraphBubbleUp, is_invalid_resume
 from langgraph.runtime import Runtime
 
-from cinatra_sdk.engine.acting import arequire_effects, require_effects
+from cinatra_sdk.engine.acting import arefuse_forks, arequire_effects, refuse_forks, require_effects
 from cinatra_sdk.engine.runtime_context import HostContext, context_of
 from cinatra_sdk.engine.tasks import was_sent
+from cinatra_sdk.errors import FlowError
 from cinatra_sdk.flow.body import NodeBody
-from cinatra_sdk.flow.frame import Frame
+from cinatra_sdk.flow.frame import Frame, with_seen
 from cinatra_sdk.flow.fusing import ComputingLevel
 from cinatra_sdk.flow.names import CURSOR
 from cinatra_sdk.flow.telling import NodeTelling
 from cinatra_sdk.flow.updates import CompareOutputs, make_completion
-from cinatra_sdk.governed.secrets import cut_out
+from cinatra_sdk.governed.secrets import clean_error, cut_out, redact
 from cinatra_sdk.governed.state import has_ended
+from cinatra_sdk.platform.protocol import PlatformError
 
 State = Mapping[str, Any]
 
@@ -41,50 +50,102 @@ class Surroundings:
 
 
 class NodeVisit:
-    """The parts of a visit that all forms of a node share."""
+    """A visit of one node: its function, with everything that is the same for all nodes."""
 
     def __init__(self, about: Surroundings, body: NodeBody) -> None:
+        self._about = about
         self._frame = about.frame
         self._level = about.level
-        self._acts = body.acts and body.subgraph is None
-        self._chooses = body.chooses
-        self._takes_turns = body.takes_turns
+        self._body = body
         self._complete = make_completion(about.frame, body, about.compare)
         self.may_run = _make_turn_check(about.frame, body)
 
-    def require_effects(self, state: State, runtime: Runtime[HostContext]) -> str:
-        frame = self._frame
-        since = frame.seen_before(state)
-        return require_effects(state, runtime, node=frame.where, effects=frame.effects, since=since)
+    def work(self, state: State, config: RunnableConfig, runtime: Runtime[HostContext]) -> Any:
+        """The update of the node's function, told and checked; raises only clean errors."""
+        telling = self._tell_start(state, runtime)
+        try:
+            state = with_seen(state, self._look(state, runtime))
+            given = (state, config, runtime) if self._body.contains else (state, runtime)
+            update = self._check_update(state, self._body.run(*given), runtime)
+        except BaseException as error:  # noqa: BLE001 - the border between a node and the engine
+            raised = self._clean_error(error, runtime)
+        else:
+            if telling is not None:
+                telling.finished(self._frame, update)
+            return update
+        if telling is not None:
+            telling.stopped(raised)
+        # Raised out here: in the handler it would drag the original along, secrets and all.
+        raise raised
 
-    async def arequire_effects(self, state: State, runtime: Runtime[HostContext]) -> str:
-        frame = self._frame
-        since = frame.seen_before(state)
-        return await arequire_effects(
-            state, runtime, node=frame.where, effects=frame.effects, since=since
-        )
-
-    def complete(self, state: State, update: Any, runtime: Runtime[HostContext]) -> Any:
-        return _remove_host_tokens(self._complete(state, update), self._acts, runtime)
+    async def awork(
+        self, state: State, config: RunnableConfig, runtime: Runtime[HostContext]
+    ) -> Any:
+        """As `work`, for an event loop."""
+        telling = self._tell_start(state, runtime)
+        try:
+            state = with_seen(state, await self._alook(state, runtime))
+            given = (state, config, runtime) if self._body.contains else (state, runtime)
+            arun = self._body.arun
+            made = self._body.run(*given) if arun is None else await arun(*given)
+            update = self._check_update(state, made, runtime)
+        except CancelledError:
+            raise
+        except BaseException as error:  # noqa: BLE001 - the border between a node and the engine
+            raised = self._clean_error(error, runtime)
+        else:
+            if telling is not None:
+                telling.finished(self._frame, update)
+            return update
+        if telling is not None:
+            telling.stopped(raised)
+        raise raised
 
     def leave(self, state: State, update: Any, runtime: Runtime[HostContext]) -> Any:
-        if not self._passes_turn(update):
+        """The update for the engine, with the way on where no edge of the graph leads there."""
+        if not _passes_turn(update):
             return update
         if self._level is not None:
             return self._level.go_on(self._frame, state, update, runtime)
-        return self._frame.leave(update) if self._chooses else update
+        return self._frame.leave(update) if self._body.chooses else update
 
     async def aleave(self, state: State, update: Any, runtime: Runtime[HostContext]) -> Any:
-        if self._level is None or not self._passes_turn(update):
+        """As `leave`, for an event loop."""
+        if self._level is None or not _passes_turn(update):
             return self.leave(state, update, runtime)
         return await self._level.ago_on(self._frame, state, update, runtime)
 
-    def _passes_turn(self, update: Any) -> bool:
-        return type(update) is dict and CURSOR in update
+    def _look(self, state: State, runtime: Runtime[HostContext]) -> str:
+        """Whether the node may act; for nodes inside, the line of this graph is looked at here."""
+        if not self._body.acts:
+            return ""
+        frame = self._frame
+        since = frame.seen_before(state)
+        look = refuse_forks if self._body.contains else require_effects
+        return look(state, runtime, node=frame.where, effects=frame.effects, since=since)
 
-    def tell_start(self, state: State, runtime: Runtime[HostContext]) -> NodeTelling | None:
+    async def _alook(self, state: State, runtime: Runtime[HostContext]) -> str:
+        if not self._body.acts:
+            return ""
+        frame = self._frame
+        since = frame.seen_before(state)
+        look = arefuse_forks if self._body.contains else arequire_effects
+        return await look(state, runtime, node=frame.where, effects=frame.effects, since=since)
+
+    def _check_update(self, state: State, made: Any, runtime: Runtime[HostContext]) -> Any:
+        acts = self._body.acts and not self._body.contains
+        return _remove_host_tokens(self._complete(state, made), acts, runtime)
+
+    def _clean_error(self, error: BaseException, runtime: Runtime[HostContext]) -> BaseException:
+        # Errors of nodes inside are clean; those of the engine, which keeps their state, go out as
+        # they are: a database that cannot be reached is no failure of the node.
+        if self._body.contains:
+            return error
+        return _redact_error(self._about, error, runtime)
+
+    def _tell_start(self, state: State, runtime: Runtime[HostContext]) -> NodeTelling | None:
         tell = context_of(runtime.context).tell
-        if tell is None or not (self._takes_turns or self._begins(state)):
+        if tell is None or not (self._body.takes_turns or self._begins(state)):
             return None
         telling = NodeTelling(tell, self._frame, state)
         telling.started()
@@ -95,13 +156,13 @@ class NodeVisit:
         cursor = state.get(CURSOR)
         return cursor is None or cursor["next"] == self._frame.id
 
-    def tell_finish(self, telling: NodeTelling | None, update: Any) -> None:
-        if telling is not None:
-            telling.finished(self._frame, update)
+
+def _passes_turn(update: Any) -> bool:
+    return type(update) is dict and CURSOR in update
 
 
 def _make_turn_check(frame: Frame, body: NodeBody) -> Callable[[State], bool]:
-    if body.acts or body.subgraph is not None:
+    if body.acts or body.contains:
         return lambda state: not was_sent() and not has_ended(state) and frame.has_turn(state)
     if body.takes_turns:
         return lambda state: not was_sent() and frame.has_turn(state)
@@ -119,3 +180,25 @@ def _remove_host_tokens(update: Any, acts: bool, runtime: Runtime[HostContext]) 
     held = context_of(runtime.context).credentials
     tokens = (held.run_token, held.bearer_token)
     return cut_out(update, tokens)
+
+
+def _redact_error(
+    about: Surroundings, error: BaseException, runtime: Runtime[HostContext]
+) -> BaseException:
+    """`error` as it may be shown and stored."""
+    if isinstance(error, GraphBubbleUp) or is_invalid_resume(error):
+        return error  # a pause, and an answer that does not fit: the engine's own business
+    if isinstance(error, KeyboardInterrupt):
+        return KeyboardInterrupt()
+    secrets = about.secrets(runtime)
+    if isinstance(error, (FlowError, PlatformError)) and clean_error(error, secrets):
+        return error
+    said = redact(f"{type(error).__name__}: {_format_error(error)}", secrets)
+    return about.frame.failed(said[:500])
+
+
+def _format_error(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception:  # noqa: BLE001 - a stranger's __str__ may do anything
+        return "(it cannot say what went wrong)"

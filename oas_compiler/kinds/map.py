@@ -1,4 +1,4 @@
-"""MapNode: a flow for each element of a list, one after the other; it does not run yet.
+"""MapNode: a flow for each element of a list, one after the other.
 
 subflow input "x": number    ->  "iterated_x": number | array<number>
 subflow output "y": number   ->  "collected_y": array<number>, with {"y": "sum"} a number
@@ -117,4 +117,5 @@ MAP = NodeKind(
     fields=MAP_FIELDS,
     flows=("subflow",),
     acts=False,
+    lowering="oas_compiler.lower.nodes.map:lower_map",
 )

@@ -1,4 +1,4 @@
-"""ParallelFlowNode: several flows at the same time; it does not run yet.
+"""ParallelFlowNode: several flows at the same time.
 
 two flows with the outputs "a" and "b"   ->  outputs "a", "b"; the same name twice is OAS076
 """
@@ -71,4 +71,5 @@ PARALLEL_FLOW = NodeKind(
     flows=("subflows",),
     passage="all",
     acts=False,
+    lowering="oas_compiler.lower.nodes.parallel_flow:lower_parallel_flow",
 )

@@ -1,4 +1,4 @@
-"""ParallelMapNode: a flow for each element of a list, at the same time; it does not run yet.
+"""ParallelMapNode: a flow for each element of a list, at the same time.
 
 Read as a MapNode (map.py).
 """
@@ -18,4 +18,5 @@ PARALLEL_MAP = NodeKind(
     since=DRAFT,
     flows=("subflow",),
     acts=False,
+    lowering="oas_compiler.lower.nodes.map:lower_map",
 )

@@ -23,6 +23,7 @@ def compile_flow(
     env: Mapping[str, str] | None = None,
     max_steps: int = MAX_STEPS,
     fuse: bool = True,
+    max_parallel: int | None = None,
 ) -> Flow:
     """Compile an OAS flow.
 
@@ -41,10 +42,14 @@ def compile_flow(
               the node before them, which is several times as fast.  False runs a superstep for each
               node, so that LangGraph's own tools show each; events, errors, calls and pictures are
               the same.
+    max_parallel: branches that one node runs at a time (ParallelMapNode, ParallelFlowNode), from 1
+              on; None: as many as the engine lets, which is `max_concurrency` of the config, else
+              the number of cores and four more.
 
     Raises: `CompileError` with every finding, whatever `source` is, also where a context slot cannot
     be read or nothing selects for it (OAS150, OAS151, OAS154); `TypeError` for a model, and for a
-    tool that cannot be called; `ValueError` for `max_steps` below 1; `PlaceholderRefused`.
+    tool that cannot be called; `ValueError` for `max_steps` or `max_parallel`
+    below 1; `PlaceholderRefused`.
     """
     if model is not None:
         raise TypeError(
@@ -52,6 +57,8 @@ def compile_flow(
         )
     if type(max_steps) is not int or max_steps < 1:
         raise ValueError(f"max_steps is a whole number from 1 on, and not {max_steps!r:.100}")
+    if max_parallel is not None and (type(max_parallel) is not int or max_parallel < 1):
+        raise ValueError(f"max_parallel is a whole number from 1 on, and not {max_parallel!r:.100}")
     refuse_runtime_names(env or {})
     registered = dict(tools or {})
     for name, tool in registered.items():
@@ -69,6 +76,7 @@ def compile_flow(
         env=dict(env or {}),
         max_steps=max_steps,
         fuse=fuse,
+        max_parallel=max_parallel,
         platform_given=platform is not None,
     )
 

@@ -56,6 +56,8 @@ class Flow:
     max_steps: int = MAX_STEPS
     fuse: bool = True
     """Whether nodes that only compute run in the superstep of the node before them."""
+    max_parallel: int | None = None
+    """How many branches of one node run at a time; None: as many as the engine lets."""
     platform_given: bool = True
     """Whether the host named a platform; without one, calls are simulated."""
 
@@ -190,6 +192,7 @@ class Flow:
             effects=effects,
             env=self.env,
             fuse=fuse,
+            max_parallel=self.max_parallel,
         )
         made = lower_flow(self.ir, wiring).compile(name=self.id)
         if fuse:

@@ -19,7 +19,6 @@ from typing_extensions import TypedDict
 
 from cinatra_sdk.engine.acting import does_not_act
 from cinatra_sdk.engine.runtime_context import HostContext
-from cinatra_sdk.flow.around import async_step_around, step_around
 from cinatra_sdk.flow.body import NodeBody
 from cinatra_sdk.flow.engine import node_runnable
 from cinatra_sdk.flow.fusing import ComputingLevel
@@ -88,7 +87,7 @@ def lower_flow(
         output_schema=_make_typed_dict("Output", {key: _FIXED[key] for key in _OUTPUT_KEYS}),
     )
     level = ComputingLevel() if wiring.fuse else None
-    places = [_lower_at(flow, node, wiring, around, depth) for node in flow.nodes]
+    places = lower_places(flow, wiring, around, depth)
     for site, body in places:
         if level is not None:
             level.add_node(site.frame, body, _choose_comparison(site))
@@ -98,19 +97,25 @@ def lower_flow(
     return graph
 
 
-def _lower_at(
-    flow: FlowIR, node: Node, wiring: Wiring, around: Path, depth: int
-) -> tuple[LoweringSite, NodeBody]:
-    frame = frame_of(
-        flow,
-        node,
-        around,
-        max_steps=wiring.max_steps,
-        digest=wiring.digest,
-        effects=wiring.effects,
-    )
-    site = LoweringSite(node=node, flow=flow, frame=frame, wiring=wiring, depth=depth)
-    return site, lower_node(site)
+def lower_places(
+    flow: FlowIR, wiring: Wiring, around: Path, depth: int, *, inline: bool = False
+) -> list[tuple[LoweringSite, NodeBody]]:
+    """Every node of the flow with its place."""
+    places = []
+    for node in flow.nodes:
+        frame = frame_of(
+            flow,
+            node,
+            around,
+            max_steps=wiring.max_steps,
+            digest=wiring.digest,
+            effects=wiring.effects,
+        )
+        site = LoweringSite(
+            node=node, flow=flow, frame=frame, wiring=wiring, depth=depth, inline=inline
+        )
+        places.append((site, lower_node(site)))
+    return places
 
 
 def _make_inputs_key(depth: int) -> dict[str, Any]:
@@ -158,18 +163,18 @@ def _add_graph_node(
 def _make_runnable(
     site: LoweringSite, body: NodeBody, level: ComputingLevel | None
 ) -> Runnable[Any, Any]:
-    about = Surroundings(
+    about = list_surroundings(site, level)
+    made = node_runnable(node_name(site.node.id), step(about, body), async_step(about, body))
+    return made if body.acts else does_not_act(made)
+
+
+def list_surroundings(site: LoweringSite, level: ComputingLevel | None) -> Surroundings:
+    return Surroundings(
         frame=site.frame,
         placeholders=tuple(site.wiring.env.values()),
         compare=_choose_comparison(site),
         level=level,
     )
-    if body.subgraph is None:
-        forms = step(about, body), async_step(about, body)
-    else:
-        forms = step_around(about, body), async_step_around(about, body)
-    made = node_runnable(node_name(site.node.id), *forms)
-    return made if body.acts else does_not_act(made)
 
 
 def _choose_comparison(site: LoweringSite) -> CompareOutputs | None:

@@ -37,6 +37,8 @@ class Wiring:
     effects: Effects = "line"
     fuse: bool = True
     """Whether nodes that only compute run in the superstep of the node before them."""
+    max_parallel: int | None = None
+    """How many branches of one node run at a time; None: as many as the engine lets."""
     env: Mapping[str, str] = field(default_factory=dict, repr=False)
     """Values of placeholders, by name: secrets of the run."""
 
@@ -51,6 +53,8 @@ class LoweringSite:
     wiring: Wiring
     depth: int
     """0 in the outermost flow."""
+    inline: bool = False
+    """Whether the flow runs as a plain function, without a graph."""
 
 
 Lowering: TypeAlias = Callable[[LoweringSite], NodeBody]

@@ -1,0 +1,135 @@
+"""Branches of one node: functions that run beside each other, each kept by the engine when it is done.
+
+    run_branches([Branch("each[0]", first), Branch("each[1]", second)])   ->   [Outcome(…), Outcome(…)]
+
+Each branch is one LangGraph task (`langgraph.func.task`).  A branch that has finished is not run
+again when the node is, after a pause or a crash: the engine kept its result.  The engine numbers
+tasks, and graphs inside them, in the order in which they begin, so branches always begin in their
+own order; threads of our own around `invoke` would mix up results and answers.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import concurrent.futures
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from langgraph.errors import GraphInterrupt
+from langgraph.types import Interrupt
+
+from cinatra_sdk.flow.engine import begin_task
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """One function of a node."""
+
+    name: str
+    """Unique in the node, and the same whenever the node runs again."""
+    run: Callable[[], Any]
+    """Returns JSON."""
+    arun: Callable[[], Awaitable[Any]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What a branch came to: a result, a pause, or an error; none of them: it did not begin."""
+
+    result: Any = None
+    interrupts: tuple[Interrupt, ...] = ()
+    error: Exception | None = None
+    begun: bool = True
+
+    @property
+    def is_done(self) -> bool:
+        return self.begun and not self.interrupts and self.error is None
+
+
+NOT_BEGUN = Outcome(begun=False)
+
+
+def run_branches(branches: Sequence[Branch], *, at_once: int | None = None) -> list[Outcome]:
+    """Run branches and wait for all of them.
+
+    at_once: how many run at a time; None: as many as the engine lets.  1 runs one after the other,
+    and none after one that paused or failed.
+    """
+    if at_once == 1:
+        return _run_in_turn(branches)
+    running: dict[concurrent.futures.Future[Any], int] = {}
+    outcomes = [NOT_BEGUN] * len(branches)
+    for place, branch in enumerate(branches):
+        if at_once is not None and len(running) >= at_once:
+            done, _ = concurrent.futures.wait(
+                running, return_when=concurrent.futures.FIRST_COMPLETED
+            )
+            for future in done:
+                outcomes[running.pop(future)] = _await_outcome(future)
+        running[begin_task(branch.name, branch.run)] = place
+    for future, place in running.items():
+        outcomes[place] = _await_outcome(future)
+    return outcomes
+
+
+def _run_in_turn(branches: Sequence[Branch]) -> list[Outcome]:
+    outcomes = [NOT_BEGUN] * len(branches)
+    for place, branch in enumerate(branches):
+        outcomes[place] = _await_outcome(begin_task(branch.name, branch.run))
+        if not outcomes[place].is_done:
+            break
+    return outcomes
+
+
+def _await_outcome(future: concurrent.futures.Future[Any]) -> Outcome:
+    try:
+        return Outcome(result=future.result())
+    except GraphInterrupt as pause:
+        return Outcome(interrupts=_read_interrupts(pause))
+    except Exception as error:  # noqa: BLE001 - the node decides which error is its own
+        return Outcome(error=error)
+
+
+async def arun_branches(branches: Sequence[Branch], *, at_once: int | None = None) -> list[Outcome]:
+    """As `run_branches`, for an event loop."""
+    outcomes = [NOT_BEGUN] * len(branches)
+    if at_once == 1:
+        for place, branch in enumerate(branches):
+            outcomes[place] = await _aawait_outcome(begin_task(branch.name, branch.arun))
+            if not outcomes[place].is_done:
+                break
+        return outcomes
+    running: dict[asyncio.Future[Any], int] = {}
+    for place, branch in enumerate(branches):
+        if at_once is not None and len(running) >= at_once:
+            done, _ = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+            for future in done:
+                outcomes[running.pop(future)] = await _aawait_outcome(future)
+        running[asyncio.ensure_future(begin_task(branch.name, branch.arun))] = place
+    for future, place in running.items():
+        outcomes[place] = await _aawait_outcome(future)
+    return outcomes
+
+
+async def _aawait_outcome(future: Awaitable[Any]) -> Outcome:
+    try:
+        return Outcome(result=await future)
+    except GraphInterrupt as pause:
+        return Outcome(interrupts=_read_interrupts(pause))
+    except Exception as error:  # noqa: BLE001 - the node decides which error is its own
+        return Outcome(error=error)
+
+
+def _read_interrupts(pause: GraphInterrupt) -> tuple[Interrupt, ...]:
+    return tuple(pause.args[0]) if pause.args else ()
+
+
+def stop_for(outcomes: Sequence[Outcome]) -> None:
+    """Raise what keeps the node from going on: the first error, else one pause with every gate."""
+    for outcome in outcomes:
+        if outcome.error is not None:
+            raise outcome.error
+    waiting = [one for outcome in outcomes for one in outcome.interrupts]
+    if waiting:
+        raise GraphInterrupt(waiting)

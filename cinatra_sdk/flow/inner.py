@@ -1,0 +1,187 @@
+"""A flow inside a node: what goes in, how it is run, and what comes out.
+
+    inner.run(Entry(inputs={"topic": "x"}, scope="outer/each[3]"), …)  ->  {"ended": …, "outputs": …}
+
+A flow with a gate is a real subgraph, so that the gate pauses the whole run and nothing runs twice.
+Any other flow may run as a plain function (`cinatra_sdk.flow.inline`).  The result counts only if
+the inner flow's own end has sealed it: a client of a graph server could write a status into the
+subflow's state and leave it without a task.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.runtime import Runtime
+
+from cinatra_sdk.engine.acting import allows_forks
+from cinatra_sdk.engine.lineage import place_of
+from cinatra_sdk.engine.reentry import (
+    Visit,
+    ago_on_inside,
+    arequire_line_inside,
+    go_on_inside,
+    require_line_inside,
+)
+from cinatra_sdk.engine.runtime_context import HostContext
+from cinatra_sdk.flow.frame import Frame, pin_of
+from cinatra_sdk.flow.inline import InlineFlow
+from cinatra_sdk.flow.names import BRANCH, CURSOR, DECISIONS, ENDED, INPUTS, MESSAGES, OUTPUTS
+from cinatra_sdk.governed.state import seal
+
+State = Mapping[str, Any]
+READS = ("bearer_token", "approval_policy", "rejected_at", "status")
+"""State keys of a node that runs flows, beyond its frame's."""
+_RESULT = [OUTPUTS, BRANCH, MESSAGES, DECISIONS, ENDED, "rejected_at"]
+"""What is read of an inner flow: sealed, but for a rejection, which only ends the run."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One run of an inner flow."""
+
+    state: State
+    """Of the node around it."""
+    inputs: Mapping[str, Any]
+    scope: str
+    """The place of the inner flow in the run: `outer/each[3]`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InnerResult:
+    """What an inner flow came to."""
+
+    rejected_at: str = ""
+    """Time of the rejection that ended it; then nothing else counts."""
+    outputs: Mapping[str, Any] = field(default_factory=dict)
+    branch: str = ""
+    messages: tuple[Any, ...] = ()
+    decisions: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InnerFlow:
+    """One flow that a node runs."""
+
+    frame: Frame
+    """Of the node."""
+    around: tuple[str, ...]
+    """The node's path; with `[1]` as a further part for the second of several flows."""
+    digest: str
+    graph: CompiledStateGraph[Any, Any, Any, Any] | None = None
+    inline: InlineFlow | None = None
+    """Instead of the graph: no gate is inside."""
+    acts: bool
+    """Whether a node inside, at any depth, acts on the world outside."""
+    asks: bool
+    """Whether a gate stands inside, at any depth."""
+
+    def run(
+        self, entry: Entry, config: RunnableConfig, runtime: Runtime[HostContext], own: str
+    ) -> dict[str, Any]:
+        """Begin or go on; own: the namespace under which a graph keeps its checkpoints.
+
+        Raises: what nodes inside raise, also a pause.
+        """
+        entered = self._enter(entry)
+        if self.graph is None:
+            assert self.inline is not None
+            return _choose_result(self.inline.run(entered, config, runtime))
+        visit = self._describe_visit(entry, config, runtime, own)
+        result = go_on_inside(visit)
+        if result is None:
+            result = self.graph.invoke(entered, config, output_keys=_RESULT)
+            require_line_inside(visit)
+        return dict(result or {})
+
+    async def arun(
+        self, entry: Entry, config: RunnableConfig, runtime: Runtime[HostContext], own: str
+    ) -> dict[str, Any]:
+        """As `run`, for an event loop."""
+        entered = self._enter(entry)
+        if self.graph is None:
+            assert self.inline is not None
+            return _choose_result(await self.inline.arun(entered, config, runtime))
+        visit = self._describe_visit(entry, config, runtime, own)
+        result = await ago_on_inside(visit)
+        if result is None:
+            result = await self.graph.ainvoke(entered, config, output_keys=_RESULT)
+            await arequire_line_inside(visit)
+        return dict(result or {})
+
+    def read(self, result: Mapping[str, Any], scope: str) -> InnerResult:
+        """What an inner flow came to; raises `NodeFailed` where it has not reached an end."""
+        kept: dict[str, Any] = {
+            "messages": tuple(result.get(MESSAGES) or ()),
+            "decisions": tuple(result.get(DECISIONS) or ()),
+        }
+        if result.get("rejected_at"):
+            return InnerResult(rejected_at=result["rejected_at"], **kept)
+        if result.get(ENDED) != {"scope": scope}:
+            raise self.frame.failed(
+                "its subflow stopped before it reached an end",
+                hint="something wrote into its state from outside; start a new run",
+            )
+        return InnerResult(outputs=result[OUTPUTS], branch=result[BRANCH], **kept)
+
+    def _enter(self, entry: Entry) -> dict[str, Any]:
+        state = entry.state
+        pin = pin_of(self.digest, self.around)
+        return {
+            INPUTS: seal(entry.inputs),
+            "bearer_token": seal(state["bearer_token"]),
+            "approval_policy": seal(state["approval_policy"]),
+            "run": seal({**state["run"], "scope": entry.scope, "pin": pin}),
+        }
+
+    def _describe_visit(
+        self, entry: Entry, config: RunnableConfig, runtime: Runtime[HostContext], own: str
+    ) -> Visit | None:
+        """The visit of the inner flow, where checkpoints are kept.
+
+        None also for a flow that only computes: gone through twice, it comes to the same.
+        """
+        if not self.acts and not self.asks:
+            return None
+        place = place_of(config, runtime.execution_info)
+        if place is None:
+            return None
+        return Visit(
+            place=place,
+            own=own,
+            scope=entry.scope,
+            told=True,
+            turn=entry.state[CURSOR]["seq"],
+            node=self.frame.where,
+            forks=allows_forks(runtime, self.frame.effects),
+            asks=self.asks,
+        )
+
+
+def _choose_result(state: State) -> dict[str, Any]:
+    return {key: state[key] for key in _RESULT if key in state}
+
+
+def scope_inside(state: State, own: str) -> str:
+    """The scope of a flow inside the node whose state this is; own: its label there."""
+    around = state["run"]["scope"]
+    return f"{around}/{own}" if around else own
+
+
+def leave_rejected(frame: Frame, state: State, results: list[InnerResult]) -> dict[str, Any]:
+    """The update that ends the run as rejected: no node is named next, so none can run."""
+    at = min(result.rejected_at for result in results if result.rejected_at)
+    more = {**join_talk(results), "rejected_at": at, "status": "rejected"}
+    return frame.pass_turn(state, {"out": {}}, None, more)
+
+
+def join_talk(results: list[InnerResult]) -> dict[str, Any]:
+    """The messages and decisions of inner flows, in order, as an update of the state."""
+    messages = [one for result in results for one in result.messages]
+    decisions = [one for result in results for one in result.decisions]
+    talk = {MESSAGES: messages, DECISIONS: decisions}
+    return {key: seal(said) for key, said in talk.items() if said}

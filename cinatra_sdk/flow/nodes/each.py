@@ -1,0 +1,154 @@
+"""A node that runs one flow for each element of its lists.
+
+{"x": [1, 2]}, broadcast {"y": 5}    ->   rounds {"x": 1, "y": 5} and {"x": 2, "y": 5}
+outputs z 3 and 4                    ->   [3, 4], or their sum, average, greatest or least
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.runtime import Runtime
+
+from cinatra_sdk.engine.runtime_context import HostContext
+from cinatra_sdk.flow.body import NodeBody
+from cinatra_sdk.flow.casting import CastError, cast
+from cinatra_sdk.flow.container import Round, Rounds, arun_rounds, run_rounds
+from cinatra_sdk.flow.frame import MISSING, Frame
+from cinatra_sdk.flow.inner import READS, Entry, InnerFlow, join_talk, leave_rejected, scope_inside
+from cinatra_sdk.gates.gate import label_item
+from cinatra_sdk.values.types import ArrayType, ScalarType, Type
+
+State = Mapping[str, Any]
+_NUMBER: Final = ScalarType("number")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MappedInput:
+    """One input of the inner flow."""
+
+    title: str
+    """Of the node's input, `iterated_x`."""
+    inner: str
+    """Of the inner flow's input, `x`."""
+    type: Type
+    """Of the inner flow's input."""
+    iterates: bool | None
+    """Whether what feeds it is a list of such values; None: its value decides."""
+
+    def is_list(self, value: Any) -> bool:
+        if self.iterates is not None or not isinstance(value, list):
+            return bool(self.iterates)
+        if isinstance(self.type, ArrayType):
+            return bool(value) and all(isinstance(item, list) for item in value)
+        return True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Collected:
+    """One output of the node."""
+
+    title: str
+    inner: str
+    """Title of the inner flow's output."""
+    reducer: str
+    """`append`, `sum`, `average`, `max` or `min`."""
+
+
+def make_each(
+    frame: Frame,
+    inner: InnerFlow,
+    *,
+    inputs: Sequence[MappedInput],
+    outputs: Sequence[Collected],
+    at_once: int | None,
+) -> NodeBody:
+    """at_once: rounds at a time: 1 runs one after the other; None: the engine's bound."""
+
+    def list_rounds(state: State) -> list[Round]:
+        visit = frame.visit(state)
+        rounds = []
+        for place, values in enumerate(_spread_inputs(frame, inputs, state)):
+            own = label_item(frame.id, visit, place)
+            entry = Entry(state=state, inputs=values, scope=scope_inside(state, own))
+            rounds.append(Round(inner=inner, entry=entry, label=own))
+        return rounds
+
+    def leave(state: State, ended: Rounds) -> Any:
+        if ended.rejected:
+            return leave_rejected(frame, state, ended.results)
+        out = {
+            one.title: _reduce(frame, one, [result.outputs[one.inner] for result in ended.results])
+            for one in outputs
+        }
+        return frame.finish(state, out, more=join_talk(ended.results))
+
+    def run(state: State, config: RunnableConfig, runtime: Runtime[HostContext]) -> Any:
+        return leave(state, run_rounds(list_rounds(state), config, runtime, at_once=at_once))
+
+    async def arun(state: State, config: RunnableConfig, runtime: Runtime[HostContext]) -> Any:
+        ended = await arun_rounds(list_rounds(state), config, runtime, at_once=at_once)
+        return leave(state, ended)
+
+    return NodeBody(run=run, arun=arun, reads=READS, acts=inner.acts, contains=True, chooses=True)
+
+
+def _spread_inputs(
+    frame: Frame, inputs: Sequence[MappedInput], state: State
+) -> list[dict[str, Any]]:
+    """The inputs of each round.
+
+    Raises: `NodeFailed` for lists of different lengths, and where no input is a list.
+    """
+    plans = {plan.title: plan for plan in frame.inputs}
+    lists: dict[str, list[Any]] = {}
+    same: dict[str, Any] = {}
+    for one in inputs:
+        value = frame.look_up(plans[one.title], state)
+        if value is MISSING:
+            continue
+        if not one.is_list(value):
+            same[one.inner] = value
+        elif isinstance(value, list):
+            lists[one.title] = value
+        else:
+            raise frame.failed(f"input '{one.title}' is to be a list, and is not")
+    if not lists:
+        raise frame.failed(
+            "none of its inputs is a list, so there is nothing to go through",
+            hint="feed one of its inputs by a list",
+        )
+    lengths = {title: len(values) for title, values in lists.items()}
+    if len(set(lengths.values())) > 1:
+        told = ", ".join(f"'{title}' has {length}" for title, length in lengths.items())
+        raise frame.failed(f"its lists are of different lengths: {told}")
+    names = {one.title: one.inner for one in inputs}
+    count = next(iter(lengths.values()))
+    return [
+        {**same, **{names[title]: values[place] for title, values in lists.items()}}
+        for place in range(count)
+    ]
+
+
+def _reduce(frame: Frame, one: Collected, values: list[Any]) -> Any:
+    if one.reducer == "append":
+        return values
+    try:
+        numbers = [cast(value, _NUMBER) for value in values]
+    except CastError as error:
+        raise frame.failed(f"output '{one.inner}' of a round: {error}") from None
+    if None in numbers:
+        raise frame.failed(f"output '{one.inner}' of a round is null, which is no number")
+    return _REDUCERS[one.reducer](numbers)
+
+
+_REDUCERS: Final[Mapping[str, Callable[[list[Any]], Any]]] = {
+    "sum": sum,
+    "average": lambda numbers: sum(numbers) / len(numbers) if numbers else None,
+    "max": lambda numbers: max(numbers, default=None),
+    "min": lambda numbers: min(numbers, default=None),
+}
+"""Of no number at all: a sum of 0, and null otherwise."""

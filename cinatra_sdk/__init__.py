@@ -9,6 +9,7 @@ The folders and modules, from the ground up; each imports only those above it he
     governed          what only the host sets: sealed state, policy, secrets
     context           context slots: pure rules of what may be chosen
     platform          the one seam to the outside
+    effects           the one door of whatever a node does outside of its run
     engine            everything the SDK asks of LangGraph: where a node stands, whether it may act
     gates             pausing for a person
     runs advancing    one run as records; driven from stop to stop
@@ -57,7 +58,7 @@ if TYPE_CHECKING:
 
 FLOORS: Final = (
     "errors", "contract", "text", "values", "templates", "governed", "context", "platform",
-    "engine", "gates", "runs", "advancing", "blocks", "testing", "postgres", "store", "host",
+    "effects", "engine", "gates", "runs", "advancing", "blocks", "testing", "postgres", "store", "host",
 )  # fmt: skip
 """From the ground up: a folder imports only those before it (tests/test_layers.py)."""
 

@@ -49,7 +49,7 @@ _WIRE_NAMES: Mapping[str, str] = {
 }
 _READ_ELSEWHERE = frozenset(
     {
-        "riskClass", "inputMessageSchema", "maxGateVisits", "gateSteps", "packageName",
+        "effect", "riskClass", "inputMessageSchema", "maxGateVisits", "gateSteps", "packageName",
         "renderer", "inputRenderers", "required", "hidden",
     }
 )  # fmt: skip

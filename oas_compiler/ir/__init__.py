@@ -19,6 +19,8 @@ printing.py    the text of `oasflow ir`;  exporting.py  its JSON
 
 from oas_compiler.ir.flow import DataEdge, FlowIR, Gap, Path, Route, walk
 from oas_compiler.ir.nodes import (
+    AT_LEAST_ONCE,
+    AT_MOST_ONCE,
     NO_BEHIND,
     AgentNode,
     ApiNode,
@@ -56,6 +58,8 @@ from oas_compiler.ir.values import NOTHING, Json, JsonValue, Place
 
 __all__ = [
     "ANY",
+    "AT_LEAST_ONCE",
+    "AT_MOST_ONCE",
     "AgentNode",
     "ApiNode",
     "ArrayType",

@@ -67,6 +67,10 @@ class Lowered:
     """Whether it runs in its turn only; a StartNode decides for itself."""
     acts: bool = False
     """Whether it, or a node inside it, does something outside the run: the host is asked before."""
+    performs: bool = False
+    """Whether its body goes through `cinatra_sdk.effects.perform` itself; else the host is asked before
+    the body runs, and nothing of it can be replayed.
+    """
     bare: bool = False
     """The engine must see the function itself, because it looks for a subgraph in it."""
     chooses: bool = False

@@ -17,13 +17,15 @@ from langgraph.errors import GraphBubbleUp, is_invalid_resume
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
-from cinatra_sdk.engine.acting import arequire_effects, require_effects
+from cinatra_sdk.effects import aadmit, admit
+from cinatra_sdk.engine.acting import arefuse_forks, refuse_forks
 from cinatra_sdk.engine.runtime_context import HostContext, context_of
 from cinatra_sdk.engine.tasks import was_sent
 from cinatra_sdk.errors import FlowError
 from cinatra_sdk.governed.secrets import clean_error, cut_out, redact
 from cinatra_sdk.governed.state import has_ended
 from cinatra_sdk.platform.protocol import PlatformError
+from oas_compiler.lower.effects import effect_of
 from oas_compiler.lower.frame import Frame, with_seen
 from oas_compiler.lower.registry import AsyncNodeFunction, Lowered, NodeFunction
 from oas_compiler.lower.updates import make_completion
@@ -55,7 +57,7 @@ def step(about: Surroundings, lowered: Lowered) -> NodeFunction:
             if not may_run(state):
                 return {}
             if acts:
-                seen = require_effects(
+                seen = refuse_forks(
                     state,
                     runtime,
                     node=frame.where,
@@ -63,6 +65,8 @@ def step(about: Surroundings, lowered: Lowered) -> NodeFunction:
                     since=frame.seen_before(state),
                 )
                 state = with_seen(state, seen)
+                if not lowered.performs:
+                    admit(effect_of(frame, state), context_of(runtime.context).door)
             update = complete(state, run(state, runtime))
             return _remove_host_tokens(update, acts, runtime)
         except BaseException as error:  # noqa: BLE001 - the border between a node and the engine
@@ -86,7 +90,7 @@ def async_step(about: Surroundings, lowered: Lowered) -> AsyncNodeFunction | Non
             if not may_run(state):
                 return {}
             if acts:
-                seen = await arequire_effects(
+                seen = await arefuse_forks(
                     state,
                     runtime,
                     node=frame.where,
@@ -94,6 +98,8 @@ def async_step(about: Surroundings, lowered: Lowered) -> AsyncNodeFunction | Non
                     since=frame.seen_before(state),
                 )
                 state = with_seen(state, seen)
+                if not lowered.performs:
+                    await aadmit(effect_of(frame, state), context_of(runtime.context).door)
             update = complete(state, await arun(state, runtime))
             return _remove_host_tokens(update, acts, runtime)
         except CancelledError:

@@ -8,7 +8,7 @@ step.py         around every function: checks the turn, removes credentials from
 updates.py      what a function returned, checked; the way to the next node
 frame.py        what all functions need: inputs gathered, outputs written, the turn passed on
 inputs.py       the inputs of a caller, checked;  casting.py  values cast along data edges
-request.py      the request of an ApiNode
+request.py      the request of an ApiNode;  effects.py  what a node does outside, as an effect
 reopening.py    a choice that cannot be recorded goes back to the node that resolved its slot
 engine.py       the one use of a part of LangGraph that is not public
 """

@@ -51,6 +51,18 @@ def cinatra_effect(site: Site) -> str:
     return AT_MOST_ONCE if value == AT_MOST_ONCE else ""
 
 
+def refuse_effect(site: Site) -> None:
+    """Report `at_most_once` at a node that could not keep it: an author would rely on it."""
+    if site.component.cinatra.get("effect") == AT_MOST_ONCE:
+        site.findings.error(
+            "OAS038",
+            f'metadata.cinatra.effect of {site.label} is "{AT_MOST_ONCE}", which only an ApiNode and '
+            "a ToolNode can keep",
+            site.place(f"{site.component.pointer}/metadata/cinatra/effect"),
+            hint="write it at the nodes that make the calls",
+        )
+
+
 def cinatra_texts(site: Site, key: str) -> tuple[str, ...]:
     """A list of strings in `metadata.cinatra`."""
     value = site.component.cinatra.get(key)

@@ -78,6 +78,16 @@ class TestEffect:
         assert '"at_most_once" or "at_least_once"' in found.message
 
 
+def test_at_most_once_is_an_error_at_a_node_that_cannot_keep_it() -> None:
+    asking = node(
+        "InputMessageNode", "ask", cinatra={"effect": "at_most_once"}, outputs=[text("a")]
+    )
+    found = only(with_node(asking), "OAS038")
+    assert "only an ApiNode and a ToolNode can keep" in found.message
+    asking["metadata"]["cinatra"]["effect"] = "a word of another host"
+    assert "OAS038" not in codes(with_node(asking))
+
+
 class TestPorts:
     @pytest.mark.parametrize(
         ("property_", "kind"),

@@ -49,7 +49,7 @@ def http_flow(platform: Any, *, tools: Any = None, effect: str = "", topic: str 
     """start → write (a call), whose text is the flow's output."""
     cinatra = {"riskClass": "read_only", **({"effect": effect} if effect else {})}
     write = node(
-        "ApiNode", "write", http_method="POST", url="{{CINATRA_BASE_URL}}/api/write",
+        "ApiNode", "write", http_method="POST", url="{{CINATRA_BASE_URL}}/api/write?z={{CRM_KEY}}",
         data={"topic": topic, "key": "{{CRM_KEY}}"}, headers={"X-Crm": "a {{CRM_KEY}}"},
         query_params={"k": "{{CRM_KEY}}"}, outputs=[port("text")], cinatra=cinatra,
     )  # fmt: skip
@@ -180,7 +180,7 @@ def test_arguments_name_placeholders_in_place_of_their_values() -> None:
     effect = news[0].effect
     assert effect.capability == "POST {{CINATRA_BASE_URL}}/api/write"
     assert effect.arguments == {
-        "method": "POST", "url": "{{CINATRA_BASE_URL}}/api/write",
+        "method": "POST", "url": "{{CINATRA_BASE_URL}}/api/write?z={{CRM_KEY}}",
         "headers": {"X-Crm": "a {{CRM_KEY}}"}, "query": {"k": "{{CRM_KEY}}"},
         "body": {"topic": "t", "key": "{{CRM_KEY}}"},
     }  # fmt: skip

@@ -10,6 +10,7 @@ The folders and modules, from the ground up; each imports only those above it he
     context           context slots: pure rules of what may be chosen
     platform          the one seam to the outside
     events            what happens in a run, told to whoever watches
+    effects           the one door of whatever a node does outside of its run
     engine            everything the SDK asks of LangGraph: where a node stands, whether it may act
     gates             pausing for a person
     flow              what the nodes of a compiled flow do when they run
@@ -59,7 +60,7 @@ if TYPE_CHECKING:
 
 FLOORS: Final = (
     "errors", "contract", "text", "values", "templates", "governed", "context", "platform",
-    "events", "engine", "gates", "flow", "runs", "advancing", "blocks", "testing", "postgres", "store", "host",
+    "events", "effects", "engine", "gates", "flow", "runs", "advancing", "blocks", "testing", "postgres", "store", "host",
 )  # fmt: skip
 """From the ground up: a folder imports only those before it (tests/test_layers.py)."""
 

@@ -12,6 +12,10 @@ Error tree
         NodeFailed                  a node of the flow: names the node and the cause
             LimitExceeded           a loop went on for too long
             ForkRefused             a node would act in a fork of its thread
+            EffectRefused           the host's policy or budget does not let a node act
+            EffectUnknown           an effect may have happened, and may happen once only
+            EffectDiffers           an effect's key belongs to another request
+            ShownDiffers            what would be sent is not what a person approved
         FlowChanged                 a run belongs to another flow, or to another version of it
         EngineUnsupported           LangGraph's version lacks what the seals rely on
         KindRefused                 an installed package adds a kind of node that cannot be used
@@ -132,6 +136,33 @@ class ForkRefused(NodeFailed):
     """A node would act in a fork of its thread, where the host does not allow it."""
 
     code = "fork_refused"
+
+
+class EffectRefused(NodeFailed):
+    """The host does not let the node act: its policy, its budget, or the lack of a ledger.
+
+    `code` is `policy_refused`, `budget_refused` or `ledger_missing`.
+    """
+
+    code = "effect_refused"
+
+
+class EffectUnknown(NodeFailed):
+    """An effect that may happen at most once was begun, and nobody knows whether it happened."""
+
+    code = "effect_unknown"
+
+
+class EffectDiffers(NodeFailed):
+    """The ledger knows the key of the effect from a request with other values; nothing was sent."""
+
+    code = "effect_differs"
+
+
+class ShownDiffers(NodeFailed):
+    """What would be sent is not what a person approved; nothing was sent."""
+
+    code = "shown_differs"
 
 
 class FlowChanged(FlowError):

@@ -46,6 +46,7 @@ def child_agent(
     url: str = TOOL_URL,
     timeout: float | None = None,
     effects: Effects = "line",
+    at_most_once: bool = False,
 ) -> NodeRunnable:
     """A node that runs the agent `package` and waits for its outputs.
 
@@ -54,6 +55,8 @@ def child_agent(
     outputs:       title → JSON Schema of the child's outputs; a `default` makes an output optional.
     into, needs, sealed, effects: see `cinatra_sdk.blocks.step.Step`.
     url:           where the platform runs tools.
+    at_most_once: a call that may have happened is never made again: the run then needs a ledger,
+               and fails with `EffectUnknown` after a crash in the middle of the call.
 
     The node does nothing once the run is rejected or ended.
     Raises: `ValueError` here for a malformed block; when it runs `StateKeyMissing`,
@@ -78,4 +81,5 @@ def child_agent(
         outputs=outputs,
         risk_class=risk_class,
         timeout=timeout,
+        at_most_once=at_most_once,
     ).node()

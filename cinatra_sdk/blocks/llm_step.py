@@ -53,6 +53,7 @@ def llm_step(
     after: str = "",
     timeout: float | None = None,
     effects: Effects = "line",
+    at_most_once: bool = False,
 ) -> NodeRunnable:
     """A node that posts to `/api/llm-bridge`.
 
@@ -64,6 +65,8 @@ def llm_step(
               an `output_schema` it is derived from `outputs` where each of them has a type.
     into, needs, sealed, effects: see `cinatra_sdk.blocks.step.Step`.
     after:    node whose outputs templates may call `child_output`.
+    at_most_once: a call that may have happened is never made again: the run then needs a ledger,
+               and fails with `EffectUnknown` after a crash in the middle of the call.
 
     The node does nothing once the run is rejected or ended.
     Raises: `ValueError` here for a malformed block; when it runs `StateKeyMissing`,
@@ -101,6 +104,7 @@ def llm_step(
         outputs=outputs,
         risk_class=risk_class,
         timeout=timeout,
+        at_most_once=at_most_once,
     ).node()
 
 

@@ -22,16 +22,16 @@ from langchain_core.runnables import Runnable, RunnableLambda
 from langgraph.runtime import get_runtime
 from pydantic import JsonValue
 
-from cinatra_sdk.engine.acting import arequire_effects, require_effects, seen_update
+from cinatra_sdk.effects.calls import aperform_call, perform_call
+from cinatra_sdk.engine.acting import arefuse_forks, refuse_forks, seen_update
 from cinatra_sdk.engine.lineage import Effects, require_known
 from cinatra_sdk.engine.runtime_context import HostContext, context_of
 from cinatra_sdk.engine.tasks import require_own_graph, was_sent
 from cinatra_sdk.engine.visits import visit_of, visited
 from cinatra_sdk.errors import FlowError, NodeFailed
 from cinatra_sdk.gates.gate import label
-from cinatra_sdk.governed.secrets import clean_error, cut_out
+from cinatra_sdk.governed.secrets import clean_error
 from cinatra_sdk.governed.state import AUTHORITATIVE, has_ended, seal
-from cinatra_sdk.platform.outputs import declared_outputs
 from cinatra_sdk.platform.protocol import DeclaredOutput, Platform, PlatformCall, PlatformError
 from cinatra_sdk.templates.rendering import TemplateError
 from cinatra_sdk.values.json_values import check_value
@@ -163,6 +163,8 @@ class PlatformStep:
     """Output title → JSON Schema; an output with a `default` may be missing from the answer."""
     risk_class: str = ""
     timeout: float | None = None
+    at_most_once: bool = False
+    """Whether a call that may have happened is never made again; needs a ledger."""
     refused: Callable[[State, PlatformCall, PlatformError], Mapping[str, Any] | None] | None = None
     """Makes the update when the platform refuses the call; `None`, or a result of `None`, fails the
     node.
@@ -176,36 +178,34 @@ class PlatformStep:
             if not step.has_work(state):
                 return {}
             since, runtime = state.get("seen", ""), get_runtime(HostContext)
-            seen = require_effects(
-                state, runtime, node=step.node, effects=step.effects, since=since
-            )
+            seen = refuse_forks(state, runtime, node=step.node, effects=step.effects, since=since)
             visit = visit_of(step.node)
-            call = self._build_call(state, visit)
+            call, door = self._build_call(state, visit), context_of(runtime.context).door
             try:
                 with _clean_errors(call):
-                    answer = platform.call(call)
+                    out = perform_call(platform, call, door, defaults=self._defaults)
             except PlatformError as error:
                 finished = self._build_refused_update(state, call, error)
             else:
-                finished = self._build_update(call, answer)
+                finished = self.step.update(out)
             return {**finished, **seen_update(seen), **visited(step.node, visit)}
 
         async def arun(state: State) -> dict[str, Any]:
             if not step.has_work(state):
                 return {}
             since, runtime = state.get("seen", ""), get_runtime(HostContext)
-            seen = await arequire_effects(
+            seen = await arefuse_forks(
                 state, runtime, node=step.node, effects=step.effects, since=since
             )
             visit = visit_of(step.node)
-            call = self._build_call(state, visit)
+            call, door = self._build_call(state, visit), context_of(runtime.context).door
             try:
                 with _clean_errors(call):
-                    answer = await platform.acall(call)
+                    out = await aperform_call(platform, call, door, defaults=self._defaults)
             except PlatformError as error:
                 finished = self._build_refused_update(state, call, error)
             else:
-                finished = self._build_update(call, answer)
+                finished = self.step.update(out)
             return {**finished, **seen_update(seen), **visited(step.node, visit)}
 
         return node_of(step.node, run, arun)
@@ -230,6 +230,7 @@ class PlatformStep:
             run_id=run_id,
             context_id=host.context_id or run_id,
             idempotency_key=_effect_key(identity, self._position(visit)),
+            once=self.at_most_once,
             visit=visit or 1,
             timeout=self.timeout,
             credentials=host.credentials,
@@ -252,12 +253,13 @@ class PlatformStep:
             raise error
         return dict(update)
 
-    def _build_update(self, call: PlatformCall, answer: JsonValue) -> dict[str, Any]:
-        out = declared_outputs(call, cut_out(answer, call.secrets))
-        for title, schema in self.outputs.items():
-            if title not in out:
-                out[title] = schema["default"]
-        return self.step.update(out)
+    @property
+    def _defaults(self) -> dict[str, JsonValue]:
+        return {
+            title: schema["default"]
+            for title, schema in self.outputs.items()
+            if "default" in schema
+        }
 
 
 @contextmanager

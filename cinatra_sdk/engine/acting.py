@@ -1,8 +1,8 @@
 """Whether a node may act on the world outside: a call, a tool, a subflow with such nodes.
 
 In: the state and the runtime of the node, and where its graph lets nodes act.  Out: the checkpoint
-up to which the thread is known to have no fork, or an error: the host refuses further effects, or
-the node stands in a fork in which the host does not let nodes act (`cinatra_sdk.engine.lineage`).
+up to which the thread is known to have no fork, or an error: the node stands in a fork in which the
+host does not let nodes act (`cinatra_sdk.engine.lineage`).
 
 The code of the running graph says where nodes may act, and the thread does not: clients write into
 threads, and another graph of the host may have begun the thread.
@@ -10,7 +10,6 @@ threads, and another graph of the host may have begun the thread.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 from typing import Any, Final, TypeVar
 
@@ -33,38 +32,16 @@ from cinatra_sdk.governed.state import seal
 _N = TypeVar("_N")
 
 
-def require_effects(
-    state: Mapping[str, Any], runtime: Any, *, node: str, effects: Effects, since: str = ""
-) -> str:
-    """Check that the node may act now.
-
-    effects: where the node's graph lets it act, unless the host's context says otherwise.  since:
-    the result of an earlier check of this thread.  Returns the `since` of the next check; empty
-    where the thread was not checked.
-    Raises: `ForkRefused`, and errors of the host's `before_effect`.
-    """
-    seen = refuse_forks(state, runtime, node=node, effects=effects, since=since)
-    ask = context_of(runtime.context).before_effect
-    if ask is not None:
-        ask()
-    return seen
-
-
-async def arequire_effects(
-    state: Mapping[str, Any], runtime: Any, *, node: str, effects: Effects, since: str = ""
-) -> str:
-    """As `require_effects`, for an event loop."""
-    seen = await arefuse_forks(state, runtime, node=node, effects=effects, since=since)
-    ask = context_of(runtime.context).before_effect
-    if ask is not None:
-        await asyncio.to_thread(ask)
-    return seen
-
-
 def refuse_forks(
     state: Mapping[str, Any], runtime: Any, *, node: str, effects: Effects, since: str = ""
 ) -> str:
-    """As `require_effects`, for a node that acts only through nodes inside it."""
+    """Check that the node may act where it stands.
+
+    effects: where the node's graph lets it act, unless the host's context says otherwise.  since:
+    the result of an earlier check of this thread.  Returns the `since` of the next check; empty
+    where the thread was not checked.  What else is asked before an effect: `cinatra_sdk.effects`.
+    Raises: `ForkRefused`.
+    """
     place = _place_to_check(state, runtime, node, effects)
     return "" if place is None else require_line(place, since=since, node=node)
 

@@ -15,11 +15,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from cinatra_sdk.effects.door import OPEN, Door
 from cinatra_sdk.events.event import RunEvent, Tell
 from cinatra_sdk.governed.secret_forms import long_enough
 from cinatra_sdk.platform.protocol import Credentials
 
 if TYPE_CHECKING:
+    from cinatra_sdk.effects.door import EffectNews, Verdict
+    from cinatra_sdk.effects.effect import Effect, Usage
+    from cinatra_sdk.effects.ledger import Ledger
     from cinatra_sdk.engine.lineage import Effects
 
 _HOST: Final = object()
@@ -71,10 +75,12 @@ class HostContext:
     """Where nodes may act, as `cinatra_sdk.engine.lineage.Effects`; empty: the graph's own
     setting.
     """
-    before_effect: Callable[[], None] | None = field(default=None, repr=False, compare=False)
-    """Called before every call and tool; raises where the host refuses further ones."""
     tell: Tell | None = field(default=None, repr=False, compare=False)
     """Takes what happens in the run; returns at once, and never raises (see `cinatra_sdk.events`)."""
+    door: Any = field(default=OPEN, repr=False, compare=False)
+    """A `Door`: what the host demands of every effect.  (Its type says `Any`, because a server reads
+    the types here to make a context from a client's JSON, which has no authority in any case.)
+    """
     mark: Any = field(default=None, repr=False, compare=False)
 
     @classmethod
@@ -100,14 +106,22 @@ def host_context(
     run_token: str | None = "",
     bearer_token: str | None = "",
     effects: Effects | None = None,
-    before_effect: Callable[[], None] | None = None,
     tell: Tell | None = None,
+    before_effect: Callable[[Effect], None] | None = None,
+    ledger: Ledger | None = None,
+    allow: Callable[[Effect], Verdict] | None = None,
+    spend: Callable[[Effect], None] | None = None,
+    spent: Callable[[Effect, Usage], None] | None = None,
+    on_effect: Callable[[EffectNews], None] | None = None,
 ) -> HostContext:
     """The host's word for one activation of one run.
 
     effects: "forks" lets nodes act in forks of the thread too (an older checkpoint, `update_state`
              on one, a copied thread); "line" on the thread's own line only; None: as the graph.
-
+    before_effect: called before every effect; raises where the run must not act any more.
+    ledger:  what is known of earlier effects of the run, whose results are replayed; None: only
+             its checkpoints are.  See `cinatra_sdk.effects.ledger`.
+    allow, spend, spent, on_effect: policy, budget and watcher; see `cinatra_sdk.effects.Door`.
     tell:    takes every event of the run, in order; see `cinatra_sdk.events.event.RunEvent`.
 
     `run_token` and `bearer_token` reach the platform's requests and nothing else: no state,
@@ -133,8 +147,16 @@ def host_context(
         approval_policy=approval_policy,
         credentials=Credentials(run_token=texts["run_token"], bearer_token=texts["bearer_token"]),
         effects=effects or "",
-        before_effect=before_effect,
         tell=tell,
+        door=Door(
+            before=before_effect,
+            ledger=ledger,
+            allow=allow,
+            spend=spend,
+            spent=spent,
+            told=on_effect,
+            tell=tell,
+        ),
         mark=_HOST,
     )
 
@@ -162,7 +184,8 @@ def listening(host: HostContext, tell: Tell) -> HostContext:
             told(event)
         tell(event)
 
-    return replace(host, tell=tell if told is None else tell_both, mark=_HOST)
+    both = tell if told is None else tell_both
+    return replace(host, tell=both, door=replace(host.door, tell=both), mark=_HOST)
 
 
 def context_of(given: object) -> HostContext:

@@ -24,6 +24,10 @@ class NodeBody:
     """Whether it runs in its turn only; a StartNode decides for itself."""
     acts: bool = False
     """Whether it, or a node inside it, does something outside the run: the host is asked before."""
+    performs: bool = False
+    """Whether its function goes through `cinatra_sdk.effects.perform` itself; else the host is asked
+    before the function runs, and nothing of it can be replayed.
+    """
     computes: bool = False
     """Whether it only computes, in little time: then it can run in another node's superstep."""
     contains: bool = False

@@ -1,6 +1,6 @@
 """Branches of one node: functions that run beside each other, each kept by the engine when it is done.
 
-    run_branches([Branch("each[0]", first), Branch("each[1]", second)])   ->   [Outcome(…), Outcome(…)]
+    run_branches([Branch("each[0]", first), Branch("each[1]", second)])   ->   [BranchOutcome(…), BranchOutcome(…)]
 
 Each branch is one LangGraph task (`langgraph.func.task`).  A branch that has finished is not run
 again when the node is, after a pause or a crash: the engine kept its result.  The engine numbers
@@ -34,7 +34,7 @@ class Branch:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class BranchOutcome:
     """What a branch came to: a result, a pause, or an error; none of them: it did not begin."""
 
     result: Any = None
@@ -47,10 +47,10 @@ class Outcome:
         return self.begun and not self.interrupts and self.error is None
 
 
-NOT_BEGUN = Outcome(begun=False)
+NOT_BEGUN = BranchOutcome(begun=False)
 
 
-def run_branches(branches: Sequence[Branch], *, at_once: int | None = None) -> list[Outcome]:
+def run_branches(branches: Sequence[Branch], *, at_once: int | None = None) -> list[BranchOutcome]:
     """Run branches and wait for all of them.
 
     at_once: how many run at a time; None: as many as the engine lets.  1 runs one after the other,
@@ -73,7 +73,7 @@ def run_branches(branches: Sequence[Branch], *, at_once: int | None = None) -> l
     return outcomes
 
 
-def _run_in_turn(branches: Sequence[Branch]) -> list[Outcome]:
+def _run_in_turn(branches: Sequence[Branch]) -> list[BranchOutcome]:
     outcomes = [NOT_BEGUN] * len(branches)
     for place, branch in enumerate(branches):
         outcomes[place] = _await_outcome(begin_task(branch.name, branch.run))
@@ -82,16 +82,18 @@ def _run_in_turn(branches: Sequence[Branch]) -> list[Outcome]:
     return outcomes
 
 
-def _await_outcome(future: concurrent.futures.Future[Any]) -> Outcome:
+def _await_outcome(future: concurrent.futures.Future[Any]) -> BranchOutcome:
     try:
-        return Outcome(result=future.result())
+        return BranchOutcome(result=future.result())
     except GraphInterrupt as pause:
-        return Outcome(interrupts=_read_interrupts(pause))
+        return BranchOutcome(interrupts=_read_interrupts(pause))
     except Exception as error:  # noqa: BLE001 - the node decides which error is its own
-        return Outcome(error=error)
+        return BranchOutcome(error=error)
 
 
-async def arun_branches(branches: Sequence[Branch], *, at_once: int | None = None) -> list[Outcome]:
+async def arun_branches(
+    branches: Sequence[Branch], *, at_once: int | None = None
+) -> list[BranchOutcome]:
     """As `run_branches`, for an event loop."""
     outcomes = [NOT_BEGUN] * len(branches)
     if at_once == 1:
@@ -112,20 +114,20 @@ async def arun_branches(branches: Sequence[Branch], *, at_once: int | None = Non
     return outcomes
 
 
-async def _aawait_outcome(future: Awaitable[Any]) -> Outcome:
+async def _aawait_outcome(future: Awaitable[Any]) -> BranchOutcome:
     try:
-        return Outcome(result=await future)
+        return BranchOutcome(result=await future)
     except GraphInterrupt as pause:
-        return Outcome(interrupts=_read_interrupts(pause))
+        return BranchOutcome(interrupts=_read_interrupts(pause))
     except Exception as error:  # noqa: BLE001 - the node decides which error is its own
-        return Outcome(error=error)
+        return BranchOutcome(error=error)
 
 
 def _read_interrupts(pause: GraphInterrupt) -> tuple[Interrupt, ...]:
     return tuple(pause.args[0]) if pause.args else ()
 
 
-def stop_for(outcomes: Sequence[Outcome]) -> None:
+def stop_for(outcomes: Sequence[BranchOutcome]) -> None:
     """Raise what keeps the node from going on: the first error, else one pause with every gate."""
     for outcome in outcomes:
         if outcome.error is not None:

@@ -15,8 +15,8 @@ from langgraph.config import get_config
 from langgraph.runtime import Runtime
 
 from cinatra_sdk.engine.runtime_context import HostContext
-from cinatra_sdk.flow.branches import Branch, Outcome, arun_branches, run_branches, stop_for
-from cinatra_sdk.flow.inner import Entry, InnerFlow, InnerResult
+from cinatra_sdk.flow.branches import Branch, BranchOutcome, arun_branches, run_branches, stop_for
+from cinatra_sdk.flow.inner import InnerEntry, InnerFlow, InnerResult
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +24,7 @@ class Round:
     """One run of one inner flow, a branch of its node."""
 
     inner: InnerFlow
-    entry: Entry
+    entry: InnerEntry
     label: str
     """Unique in the node: `each[3]`."""
 
@@ -51,7 +51,7 @@ def run_rounds(
     """
     if all(_only_computes(one.inner) for one in rounds):
         ended = [one.inner.run(one.entry, config, runtime, "") for one in rounds]
-        return _judge(rounds, [Outcome(result=result) for result in ended])
+        return _judge(rounds, [BranchOutcome(result=result) for result in ended])
     branches = [_make_branch(one, runtime) for one in rounds]
     return _judge(rounds, run_branches(branches, at_once=at_once))
 
@@ -66,7 +66,7 @@ async def arun_rounds(
     """As `run_rounds`, for an event loop."""
     if all(_only_computes(one.inner) for one in rounds):
         ended = [await one.inner.arun(one.entry, config, runtime, "") for one in rounds]
-        return _judge(rounds, [Outcome(result=result) for result in ended])
+        return _judge(rounds, [BranchOutcome(result=result) for result in ended])
     branches = [_make_branch(one, runtime) for one in rounds]
     return _judge(rounds, await arun_branches(branches, at_once=at_once))
 
@@ -93,7 +93,7 @@ def _make_branch(one: Round, runtime: Runtime[HostContext]) -> Branch:
     return Branch(one.label, run, arun)
 
 
-def _judge(rounds: Sequence[Round], outcomes: Sequence[Outcome]) -> Rounds:
+def _judge(rounds: Sequence[Round], outcomes: Sequence[BranchOutcome]) -> Rounds:
     results = [
         one.inner.read(outcome.result, one.entry.scope)
         for one, outcome in zip(rounds, outcomes, strict=True)

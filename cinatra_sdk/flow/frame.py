@@ -92,6 +92,12 @@ class Frame:
     branches: tuple[str, ...]
     """Its ways out; empty for the end of a flow."""
     outputs: tuple[TypedPort, ...]
+    kind: str = ""
+    """The kind of the node, for whoever is told of its effects: `ApiNode`."""
+    risk: str = ""
+    """The risk class of its effects, as the author gave it."""
+    once: bool = False
+    """Whether its effects happen at most once; else they are tried again under one key."""
     max_steps: int
     pin: str
     """Which runs are its own: see `pin_of`."""
@@ -174,6 +180,12 @@ class Frame:
         """The number of the running visit of this node, from 1."""
         record = state.get(self.channel)
         return 1 if record is None else record["visits"] + 1
+
+    def place(self, state: Mapping[str, Any]) -> str:
+        """Its path as events have it: with the visits and items of the nodes around it."""
+        scope = (state.get("run") or {}).get("scope", "")
+        own = label(self.id, 1)
+        return f"{scope}/{own}" if scope else own
 
     def gather(self, state: Mapping[str, Any]) -> dict[str, Any]:
         """The value of every input: of the source that ran last, else the default.

@@ -1,6 +1,6 @@
 """A flow inside a node: what goes in, how it is run, and what comes out.
 
-    inner.run(Entry(inputs={"topic": "x"}, scope="outer/each[3]"), …)  ->  {"ended": …, "outputs": …}
+    inner.run(InnerEntry(inputs={"topic": "x"}, scope="outer/each[3]"), …)  ->  {"ended": …, "outputs": …}
 
 A flow with a gate is a real subgraph, so that the gate pauses the whole run and nothing runs twice.
 Any other flow may run as a plain function (`cinatra_sdk.flow.inline`).  The result counts only if
@@ -41,7 +41,7 @@ _RESULT = [OUTPUTS, BRANCH, MESSAGES, DECISIONS, ENDED, "rejected_at"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class InnerEntry:
     """One run of an inner flow."""
 
     state: State
@@ -81,7 +81,7 @@ class InnerFlow:
     """Whether a gate stands inside, at any depth."""
 
     def run(
-        self, entry: Entry, config: RunnableConfig, runtime: Runtime[HostContext], own: str
+        self, entry: InnerEntry, config: RunnableConfig, runtime: Runtime[HostContext], own: str
     ) -> dict[str, Any]:
         """Begin or go on; own: the namespace under which a graph keeps its checkpoints.
 
@@ -99,7 +99,7 @@ class InnerFlow:
         return dict(result or {})
 
     async def arun(
-        self, entry: Entry, config: RunnableConfig, runtime: Runtime[HostContext], own: str
+        self, entry: InnerEntry, config: RunnableConfig, runtime: Runtime[HostContext], own: str
     ) -> dict[str, Any]:
         """As `run`, for an event loop."""
         entered = self._enter(entry)
@@ -128,7 +128,7 @@ class InnerFlow:
             )
         return InnerResult(outputs=result[OUTPUTS], branch=result[BRANCH], **kept)
 
-    def _enter(self, entry: Entry) -> dict[str, Any]:
+    def _enter(self, entry: InnerEntry) -> dict[str, Any]:
         state = entry.state
         pin = pin_of(self.digest, self.around)
         return {
@@ -139,7 +139,7 @@ class InnerFlow:
         }
 
     def _describe_visit(
-        self, entry: Entry, config: RunnableConfig, runtime: Runtime[HostContext], own: str
+        self, entry: InnerEntry, config: RunnableConfig, runtime: Runtime[HostContext], own: str
     ) -> Visit | None:
         """The visit of the inner flow, where checkpoints are kept.
 

@@ -12,7 +12,6 @@ from cinatra_sdk.events.event import RunEvent, Tell
 from cinatra_sdk.events.telling import tell_event, tell_node
 from cinatra_sdk.flow.frame import Frame
 from cinatra_sdk.flow.names import DECISIONS, MESSAGES
-from cinatra_sdk.gates.gate import label
 from cinatra_sdk.governed.state import unseal
 
 State = Mapping[str, Any]
@@ -29,10 +28,8 @@ class NodeTelling:
     __slots__ = ("_path", "_tell", "_visit")
 
     def __init__(self, tell: Tell, frame: Frame, state: State) -> None:
-        scope = (state.get("run") or {}).get("scope", "")
-        own = label(frame.id, 1)
         self._tell = tell
-        self._path = f"{scope}/{own}" if scope else own
+        self._path = frame.place(state)
         self._visit = frame.visit(state)
 
     def started(self) -> None:

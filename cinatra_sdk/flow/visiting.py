@@ -15,11 +15,13 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.errors import GraphBubbleUp, is_invalid_resume
 from langgraph.runtime import Runtime
 
-from cinatra_sdk.engine.acting import arefuse_forks, arequire_effects, refuse_forks, require_effects
+from cinatra_sdk.effects import aadmit, admit
+from cinatra_sdk.engine.acting import arefuse_forks, refuse_forks
 from cinatra_sdk.engine.runtime_context import HostContext, context_of
 from cinatra_sdk.engine.tasks import was_sent
 from cinatra_sdk.errors import FlowError
 from cinatra_sdk.flow.body import NodeBody
+from cinatra_sdk.flow.effects import effect_of
 from cinatra_sdk.flow.frame import Frame, with_seen
 from cinatra_sdk.flow.fusing import ComputingLevel
 from cinatra_sdk.flow.names import CURSOR
@@ -121,16 +123,22 @@ class NodeVisit:
             return ""
         frame = self._frame
         since = frame.seen_before(state)
-        look = refuse_forks if self._body.contains else require_effects
-        return look(state, runtime, node=frame.where, effects=frame.effects, since=since)
+        seen = refuse_forks(state, runtime, node=frame.where, effects=frame.effects, since=since)
+        if not self._body.performs and not self._body.contains:
+            admit(effect_of(frame, state), context_of(runtime.context).door)
+        return seen
 
     async def _alook(self, state: State, runtime: Runtime[HostContext]) -> str:
         if not self._body.acts:
             return ""
         frame = self._frame
         since = frame.seen_before(state)
-        look = arefuse_forks if self._body.contains else arequire_effects
-        return await look(state, runtime, node=frame.where, effects=frame.effects, since=since)
+        seen = await arefuse_forks(
+            state, runtime, node=frame.where, effects=frame.effects, since=since
+        )
+        if not self._body.performs and not self._body.contains:
+            await aadmit(effect_of(frame, state), context_of(runtime.context).door)
+        return seen
 
     def _check_update(self, state: State, made: Any, runtime: Runtime[HostContext]) -> Any:
         acts = self._body.acts and not self._body.contains

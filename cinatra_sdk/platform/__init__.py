@@ -11,6 +11,7 @@
     outputs.py        a response -> the node's declared outputs     (pure)
     unrecorded.py     keeps the HTTP client's records of calls out of a host's log
     simulated.py      `SimulatedPlatform`, the shipped double;  stubs.py  responses that you write
+    wrapping.py       `WrappedPlatform`: the base of a platform around another one
     nowhere.py        a platform that refuses every call
     remaking.py       a stored description -> the rebuilt platform;  strangers.py  at a foreign address
     own_settings.py   the addresses and secrets that this process lends to platforms
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     )
     from cinatra_sdk.platform.simulated import RecordedCall, SimulatedPlatform
     from cinatra_sdk.platform.stubs import StubError
+    from cinatra_sdk.platform.wrapping import WrappedPlatform
 
 __all__ = [
     "Platform",
@@ -52,6 +54,7 @@ __all__ = [
     "Credentials",
     "HttpPlatform",
     "SimulatedPlatform",
+    "WrappedPlatform",
     "RecordedCall",
     "platform_from",
     "declared_outputs",
@@ -71,6 +74,7 @@ _LATER: Final = {
     "RecordedCall": "simulated",
     "SimulatedPlatform": "simulated",
     "StubError": "stubs",
+    "WrappedPlatform": "wrapping",
 }
 
 

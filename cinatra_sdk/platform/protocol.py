@@ -54,6 +54,8 @@ class ShownCall:
 
     url: str
     body: JsonValue = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    query: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,6 +66,8 @@ class PlatformCall:
     """The original OAS node id: attestations and errors name it."""
     path: str
     """The node with the FlowNodes around it, `outer/inner/node`."""
+    place: str = ""
+    """The same with visits and items, as events of the run name it: `outer#2/each[3]/node`."""
     method: str
     url: str
     """May begin with `{{CINATRA_BASE_URL}}`."""
@@ -88,6 +92,8 @@ class PlatformCall:
     """`X-Cinatra-A2A-Context-Id`: the conversation this run belongs to."""
     idempotency_key: str = ""
     """Stable over crash and resume of the same visit of the node; never reused by another."""
+    once: bool = False
+    """At most once: a request that may have left the process is never sent again."""
     visit: int = 1
     """How often the node was reached, from 1; unchanged when the call is repeated after a crash."""
     timeout: float | None = None
@@ -107,6 +113,16 @@ class PlatformCall:
     def shown_body(self) -> JsonValue:
         """The body as a record may hold it."""
         return self.body if self.written is None else self.written.body
+
+    @property
+    def shown_headers(self) -> Mapping[str, str]:
+        """The author's headers as a record may hold them."""
+        return self.headers if self.written is None else self.written.headers
+
+    @property
+    def shown_query(self) -> Mapping[str, str]:
+        """The query as a record may hold it."""
+        return self.query if self.written is None else self.written.query
 
     @property
     def secrets(self) -> tuple[str, ...]:
@@ -156,7 +172,8 @@ class HoldsProofsBack(Protocol):
 class KeepsArtifacts(Protocol):
     """A platform that also knows the state of the artifacts that a gate offers.
 
-    A platform that wraps such a platform must have the method too, else the method is hidden.
+    A platform that wraps such a platform must have the method too, else the method is hidden:
+    inherit from `cinatra_sdk.platform.WrappedPlatform`, which hands it on.
     """
 
     def withdrawn(self, run_id: str, triples: Sequence[PinnedTriple]) -> Sequence[str]:
@@ -179,12 +196,21 @@ class PlatformError(RuntimeError):
     code = "platform_error"
 
     def __init__(
-        self, message: str, *, node: str, url: str = "", status: int | None = None, code: str = ""
+        self,
+        message: str,
+        *,
+        node: str,
+        url: str = "",
+        status: int | None = None,
+        code: str = "",
+        unsent: bool = False,
     ) -> None:
         super().__init__(message)
         self.node = node
         self.url = url
         self.status = status
+        self.unsent = unsent
+        """Whether it is certain that no byte of the request left the process."""
         if code:
             self.code = code
 

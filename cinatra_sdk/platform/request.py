@@ -142,7 +142,7 @@ def _build_request(rules: RequestRules, call: PlatformCall, url: str, *, now: fl
         headers=tuple(headers.items()),
         content=content,
         timeout=rules.timeout if call.timeout is None else call.timeout,
-        repeatable=method in _REPEATABLE or keyed,
+        repeatable=not call.once and (method in _REPEATABLE or keyed),
         guard=guard,
         query=tuple(call.query.items()),
         opaque=level_of(rules.opaque, target) if rules.opaque else None,

@@ -86,6 +86,8 @@ class Decoded:
     value: JsonValue
 
 
+_UNSENT = frozenset({"connect", "name"})
+"""Failures before the first byte of the request."""
 _FAILURES = {
     "connect": "there is no connection",
     "name": "the host name cannot be resolved",
@@ -119,9 +121,8 @@ def _plan_retry(
 ) -> Wait | None:
     backoff = Wait(min(LONGEST_WAIT, FIRST_WAIT * 2**attempt))
     if isinstance(outcome, Failure):
-        unsent = outcome.kind in {"connect", "name"}
         again = outcome.kind in {"timeout", "broken"} and prepared.repeatable
-        return backoff if unsent or again else None
+        return backoff if outcome.kind in _UNSENT or again else None
     if not prepared.repeatable or outcome.status not in _OVERLOADED | _TEMPORARY:
         return None
     asked = _retry_after(outcome.headers.get("retry-after", ""), now=now)
@@ -228,6 +229,7 @@ def _raise_failure(prepared: Prepared, failure: Failure) -> NoReturn:
         f'node "{prepared.node}": no response from {prepared.shown_url}: {_FAILURES[failure.kind]}',
         node=prepared.node,
         url=prepared.shown_url,
+        unsent=failure.kind in _UNSENT,
     )
 
 

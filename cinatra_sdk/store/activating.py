@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 
 from cinatra_sdk.contract import ENDED
+from cinatra_sdk.effects.effect import Effect
 from cinatra_sdk.engine.runtime_context import HostContext
 from cinatra_sdk.errors import GateUnreadable, RunEnded, StoreError
 from cinatra_sdk.postgres.connection import Row, Rows, one
@@ -164,8 +165,8 @@ class _Activation:
             ending = rejected_after_all(ending)
         return ending
 
-    def _refuse_effects(self) -> None:
-        """Called before every call of a run: a stopped or rejected run makes no call.
+    def _refuse_effects(self, _effect: Effect) -> None:
+        """Called before every effect of a run: a stopped or rejected run makes no call.
 
         The decisions are read too, because a tampered checkpoint may lead past a rejection.
         """

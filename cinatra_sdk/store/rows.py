@@ -10,6 +10,7 @@ from psycopg.types.json import Json
 from pydantic import JsonValue
 
 from cinatra_sdk.contract import ENDED
+from cinatra_sdk.effects.effect import Effect
 from cinatra_sdk.engine.runtime_context import DERIVED, HostContext, host_context
 from cinatra_sdk.errors import (
     FlowChanged,
@@ -46,8 +47,9 @@ def checked_run_id(text: str) -> str:
     return text
 
 
-def host_of(row: Row, given: HostContext, before_effect: Callable[[], None]) -> HostContext:
-    """The context of this activation: identity from the row, credentials from the host.
+def host_of(row: Row, given: HostContext, before_effect: Callable[[Effect], None]) -> HostContext:
+    """The context of this activation: identity from the row, credentials, policy of effects and
+    budget from the host.
 
     `given` is bound to the run (`contexts.py`); raises `ContextMismatch` where the row's owner has
     changed since.
@@ -62,6 +64,12 @@ def host_of(row: Row, given: HostContext, before_effect: Callable[[], None]) -> 
         run_token=host.credentials.run_token,
         bearer_token=host.credentials.bearer_token,
         before_effect=before_effect,
+        ledger=host.door.ledger,
+        allow=host.door.allow,
+        spend=host.door.spend,
+        spent=host.door.spent,
+        on_effect=host.door.told,
+        tell=host.tell,
     )
 
 

@@ -7,7 +7,7 @@ import functools
 import inspect
 import json
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 from urllib.parse import unquote
 
@@ -21,20 +21,21 @@ from cinatra_sdk.platform import (
     PlatformCall,
     PlatformError,
     RecordedCall,
+    WrappedPlatform,
 )
 from cinatra_sdk.platform.simulated import recorded_call
 
 
-@dataclass(slots=True)
-class Recorder:
+class Recorder(WrappedPlatform):
     """A platform that records every call, and wraps tools so that their calls are recorded too."""
 
-    inner: Platform
-    calls: list[RecordedCall] = field(default_factory=list)
+    def __init__(self, inner: Platform) -> None:
+        super().__init__(inner)
+        self.calls: list[RecordedCall] = []
 
     def call(self, call: PlatformCall) -> JsonValue:
         try:
-            answer = self.inner.call(call)
+            answer = super().call(call)
         except PlatformError as error:
             self.calls.append(_failed_call(call, error))
             raise
@@ -43,15 +44,12 @@ class Recorder:
 
     async def acall(self, call: PlatformCall) -> JsonValue:
         try:
-            answer = await self.inner.acall(call)
+            answer = await super().acall(call)
         except PlatformError as error:
             self.calls.append(_failed_call(call, error))
             raise
         self.calls.append(recorded_call(call, answer=answer))
         return answer
-
-    def describe(self) -> dict[str, JsonValue]:
-        return self.inner.describe()
 
     def tool(self, name: str, tool: Callable[..., Any]) -> Callable[..., Any]:
         """`tool`, wrapped so that each call is recorded when it ends."""

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from oas_compiler.component.site import Site
-from oas_compiler.ir import JsonValue
+from oas_compiler.ir import AT_LEAST_ONCE, AT_MOST_ONCE, JsonValue
 from oas_compiler.text.descriptions import describe
 
 Schema = dict[str, JsonValue]
@@ -37,6 +37,30 @@ CHILD_KEYS: Final[Mapping[str, Schema]] = {
     "a2uiSurfaceIdOverride": TEXT,
 }
 """What a host reads of a node that hands work to another agent, beside these."""
+
+
+EFFECT_KEYS: Final[Mapping[str, Schema]] = {"effect": {"enum": [AT_MOST_ONCE, AT_LEAST_ONCE]}}
+"""What this compiler reads of a node that makes an effect, beside these."""
+
+
+def cinatra_effect(site: Site) -> str:
+    """`at_most_once` where the author wrote it; empty for at least once, which is the default."""
+    value = site.component.cinatra.get("effect")
+    if value not in (None, AT_MOST_ONCE, AT_LEAST_ONCE):
+        cinatra_error(site, "effect", f'"{AT_MOST_ONCE}" or "{AT_LEAST_ONCE}"')
+    return AT_MOST_ONCE if value == AT_MOST_ONCE else ""
+
+
+def refuse_effect(site: Site) -> None:
+    """Report `at_most_once` at a node that could not keep it: an author would rely on it."""
+    if site.component.cinatra.get("effect") == AT_MOST_ONCE:
+        site.findings.error(
+            "OAS038",
+            f'metadata.cinatra.effect of {site.label} is "{AT_MOST_ONCE}", which only an ApiNode and '
+            "a ToolNode can keep",
+            site.place(f"{site.component.pointer}/metadata/cinatra/effect"),
+            hint="write it at the nodes that make the calls",
+        )
 
 
 def cinatra_texts(site: Site, key: str) -> tuple[str, ...]:

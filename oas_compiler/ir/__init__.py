@@ -30,6 +30,8 @@ from cinatra_sdk.values.types import (
 )
 from oas_compiler.ir.flow import DataEdge, FlowIR, Gap, Path, Route, walk
 from oas_compiler.ir.nodes import (
+    AT_LEAST_ONCE,
+    AT_MOST_ONCE,
     NO_BEHIND,
     AgentNode,
     ApiNode,
@@ -57,6 +59,8 @@ from oas_compiler.ir.values import Place
 
 __all__ = [
     "ANY",
+    "AT_LEAST_ONCE",
+    "AT_MOST_ONCE",
     "AgentNode",
     "ApiNode",
     "ArrayType",

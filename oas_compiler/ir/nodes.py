@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from cinatra_sdk.values.json_text import NOTHING, Json
 from oas_compiler.ir.types import Port
@@ -55,9 +55,18 @@ class Node:
         return ()
 
     @property
+    def effect(self) -> str:
+        """Whether what the node does may be repeated; empty: it may, under the same key."""
+        return ""
+
+    @property
     def behind(self) -> Behind:
         """The tool or agent that the node runs; most nodes run none."""
         return NO_BEHIND
+
+
+AT_MOST_ONCE: Final = "at_most_once"
+AT_LEAST_ONCE: Final = "at_least_once"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +93,8 @@ class ApiNode(Node):
     """The body template: nested JSON whose strings are Jinja templates; `None` sends no body."""
     headers: Json = NOTHING
     query: Json = NOTHING
+    effect: str = ""
+    """`metadata.cinatra.effect`: `at_most_once`, or empty for at least once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,6 +163,8 @@ class ToolNode(Node):
     """A ServerTool: a Python function that the host registers under `tool_name`."""
 
     tool_name: str
+    effect: str = ""
+    """As of an ApiNode."""
     behind: Behind = NO_BEHIND
 
 

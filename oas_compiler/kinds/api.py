@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from oas_compiler import ir
 from oas_compiler.component.fields import NODE_FIELDS, Field, is_used
 from oas_compiler.component.inference import next_only, template_inputs
-from oas_compiler.component.metadata import ANY, NODE_KEYS
+from oas_compiler.component.metadata import ANY, EFFECT_KEYS, NODE_KEYS, cinatra_effect
 from oas_compiler.component.site import Site, common
 from oas_compiler.ir import Json, Port
 from oas_compiler.kinds.kind import NodeKind
@@ -36,6 +36,7 @@ def build_api(site: Site) -> ir.Node:
         data=None if empty else Json.of(data),
         headers=Json.of(component.mapping("headers")),
         query=Json.of(component.mapping("query_params")),
+        effect=cinatra_effect(site),
     )
 
 
@@ -96,6 +97,6 @@ API = NodeKind(
     is_call=True,
     shape="call",
     caption=lambda node: format_address(node.method, node.url),
-    metadata={**NODE_KEYS, "approvalPolicy": ANY, "phase": ANY, "tools": ANY},
+    metadata={**NODE_KEYS, **EFFECT_KEYS, "approvalPolicy": ANY, "phase": ANY, "tools": ANY},
     lowering="oas_compiler.lower.nodes.api:lower_api",
 )

@@ -19,6 +19,7 @@ from pkgutil import iter_modules
 from typing import Final
 
 from oas_compiler import kinds
+from oas_compiler.component.metadata import refuse_effect
 from oas_compiler.component.site import Site
 from oas_compiler.ir import Node, Port, UnknownNode
 from oas_compiler.kinds.kind import NodeKind, Passage
@@ -87,6 +88,8 @@ def build_node(kind: NodeKind, site: Site) -> Node | Refusal:
     A builder of a package is refused that fails, or that makes a node which rules about gates and
     sends could not see through.
     """
+    if "effect" not in (kind.metadata or {}):
+        refuse_effect(site)
     package = name_package_of(kind)
     if package is None:
         return kind.build(site)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from oas_compiler import ir
 from oas_compiler.component.fields import NODE_FIELDS, Field
 from oas_compiler.component.inference import next_only, specialised
-from oas_compiler.component.metadata import NODE_KEYS
+from oas_compiler.component.metadata import EFFECT_KEYS, NODE_KEYS, cinatra_effect
 from oas_compiler.component.site import Site, common
 from oas_compiler.kinds.kind import NodeKind
 from oas_compiler.kinds.unknown import build_unknown
@@ -26,6 +26,7 @@ def build_tool(site: Site) -> ir.Node:
         outputs=specialised(site, "outputs", outputs, "tool"),
         branches=next_only(site),
         tool_name=tool.text("name"),
+        effect=cinatra_effect(site),
         behind=site.facts_behind,
     )
 
@@ -40,6 +41,6 @@ TOOL = NodeKind(
     is_call=True,
     shape="call",
     caption=lambda node: f"tool {node.tool_name}",
-    metadata=NODE_KEYS,
+    metadata={**NODE_KEYS, **EFFECT_KEYS},
     lowering="oas_compiler.lower.nodes.tool:lower_tool",
 )

@@ -6,6 +6,7 @@ compile.py      from a file to a `Flow`, in one call;  flow.py  `Flow`: a compil
 graph.py        one flow -> its `StateGraph`, one graph node per node
 registry.py     the function that lowers a kind of node, and what it is given
 nodes/          these functions, one module per kind of node
+inner.py        the flows inside a node
 framing.py      the frame of a node: its inputs, its ways out, who can pass the turn to it
 outputs.py      the outputs of a node of an installed package, compared with its declaration
 request.py      the request of an ApiNode

@@ -6,7 +6,7 @@ from cinatra_sdk.engine.lineage import Effects
 from cinatra_sdk.flow.casting import caster
 from cinatra_sdk.flow.frame import Frame, InputPlan, InputSource, pin_of
 from cinatra_sdk.flow.names import channel_of
-from oas_compiler.ir import FlowIR, Node, Path, Port, StartNode
+from oas_compiler.ir import AT_MOST_ONCE, FlowIR, Node, Path, Port, StartNode
 from oas_compiler.lower.reopening import returning_to
 
 
@@ -24,6 +24,9 @@ def frame_of(
         routes=flow.routes_of(node.id),
         branches=node.branches,
         outputs=node.outputs,
+        kind=type(node).__name__,
+        risk=node.risk_class or node.behind.risk_class,
+        once=node.effect == AT_MOST_ONCE,
         max_steps=max_steps,
         pin=pin_of(digest, around),
         where=where,

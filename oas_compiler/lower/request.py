@@ -120,7 +120,10 @@ class Request:
             query=_encode_texts(sent[2]),
             body=sent[3],
             written=ShownCall(
-                url=str(_restore_placeholders(url)), body=_restore_placeholders(body)
+                url=str(_restore_placeholders(url)),
+                body=_restore_placeholders(body),
+                headers=_encode_texts(_restore_placeholders(headers)),
+                query=_encode_texts(_restore_placeholders(query)),
             ),
         )
 

@@ -32,6 +32,8 @@ CINATRA: Final[Mapping[str, str]] = {
     "inputContract": "Notes about the inputs.",
     "riskClass": "What the node does to the world; `…_send`, `…_publish`, `…_post`, `…_delete` and "
     "`send_external_message` act on it and need a gate before them.",
+    "effect": "How often the effect may happen when a run goes on after a crash: `at_least_once`, "
+    "under one key, or `at_most_once`.",
     "requiresApproval": "Of a gate: that it asks. Of a call: for information only.",
     "renderer": "Id of the screen, `@scope/package:screen`.",
     "a2uiSurfaceId": "Id of the surface that the screen is drawn on.",

@@ -48,6 +48,46 @@ def port_of(property_: dict[str, Any]) -> Port:
     return node.outputs[1]
 
 
+SERVER_TOOL = {"component_type": "ServerTool", "id": "t", "name": "look", "description": ""}
+ACTING: dict[str, dict[str, Any]] = {
+    "ApiNode": {"url": "{{CINATRA_BASE_URL}}/x", "http_method": "POST"},
+    "ToolNode": {"tool": SERVER_TOOL},
+}
+
+
+@pytest.mark.parametrize("kind", ACTING)
+class TestEffect:
+    def node(self, kind: str, effect: Any) -> dict[str, Any]:
+        return node(kind, "act", cinatra={"effect": effect}, **ACTING[kind])
+
+    @pytest.mark.parametrize(
+        ("written", "effect"),
+        [("at_most_once", "at_most_once"), ("at_least_once", ""), (None, "")],
+    )
+    def test_how_often_an_effect_may_happen_is_kept(
+        self, kind: str, written: str | None, effect: str
+    ) -> None:
+        assert node_of(self.node(kind, written)).effect == effect
+
+    @pytest.mark.parametrize(
+        "written", ["exactly_once", "At_Most_Once", "", True, 1, ["at_most_once"], {}]
+    )
+    def test_other_words_are_errors(self, kind: str, written: Any) -> None:
+        found = only(with_node(self.node(kind, written)), "OAS038")
+        assert found.place.pointer.endswith("/metadata/cinatra/effect")
+        assert '"at_most_once" or "at_least_once"' in found.message
+
+
+def test_at_most_once_is_an_error_at_a_node_that_cannot_keep_it() -> None:
+    asking = node(
+        "InputMessageNode", "ask", cinatra={"effect": "at_most_once"}, outputs=[text("a")]
+    )
+    found = only(with_node(asking), "OAS038")
+    assert "only an ApiNode and a ToolNode can keep" in found.message
+    asking["metadata"]["cinatra"]["effect"] = "a word of another host"
+    assert "OAS038" not in codes(with_node(asking))
+
+
 class TestPorts:
     @pytest.mark.parametrize(
         ("property_", "kind"),

@@ -21,7 +21,7 @@ from cinatra_sdk import Decision, RunStore
 from cinatra_sdk.advancing import stop_of
 from cinatra_sdk.errors import RunEnded
 from cinatra_sdk.flow import container
-from cinatra_sdk.flow.branches import Branch, Outcome
+from cinatra_sdk.flow.branches import Branch, BranchOutcome
 from cinatra_sdk.gates.gate import Gate
 from cinatra_sdk.platform import PlatformCall, SimulatedPlatform
 from cinatra_sdk.testing import adrive, drive
@@ -96,15 +96,17 @@ def test_gates_of_nested_branches_are_answered_in_any_order() -> None:
     assert count_right(flow, 12, {"ys": expected(2)}) == 12
 
 
-def run_in_threads(branches: Sequence[Branch], *, at_once: int | None = None) -> list[Outcome]:
+def run_in_threads(
+    branches: Sequence[Branch], *, at_once: int | None = None
+) -> list[BranchOutcome]:
     """What does not work: threads of our own around the inner graphs."""
     contexts = [contextvars.copy_context() for _ in branches]
 
-    def run(place: int) -> Outcome:
+    def run(place: int) -> BranchOutcome:
         try:
-            return Outcome(result=contexts[place].run(branches[place].run))
+            return BranchOutcome(result=contexts[place].run(branches[place].run))
         except GraphInterrupt as pause:
-            return Outcome(interrupts=tuple(pause.args[0]))
+            return BranchOutcome(interrupts=tuple(pause.args[0]))
 
     chance = list(range(len(branches)))
     random.shuffle(chance)

@@ -126,3 +126,13 @@ def test_printing_twice_gives_the_same_text_and_names_every_node(file):
     assert printed == print_ir(compile_ir(file).ir)
     for node in flow.nodes:
         assert f"\n  {node.id} {type(node).__name__} " in printed
+
+
+def test_how_often_an_effect_may_happen_is_printed_where_it_is_not_the_usual() -> None:
+    act = {
+        "component_type": "ApiNode", "id": "act", "name": "Act", "http_method": "POST",
+        "url": "{{CINATRA_BASE_URL}}/x", "metadata": {"cinatra": {"effect": "at_most_once"}},
+    }  # fmt: skip
+    assert '    effect: "at_most_once"\n' in print_ir(compile_ir(with_node(act)).ir)
+    act["metadata"]["cinatra"]["effect"] = "at_least_once"  # type: ignore[index]  # a literal above
+    assert "effect:" not in print_ir(compile_ir(with_node(act)).ir)

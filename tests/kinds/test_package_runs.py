@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from importlib import metadata
@@ -10,10 +11,12 @@ from typing import Any
 
 import pytest
 
+from cinatra_sdk import host_context
+from cinatra_sdk.effects import Verdict
 from cinatra_sdk.errors import KindRefused, NodeFailed
 from cinatra_sdk.flow.body import NodeBody
 from cinatra_sdk.flow.frame import Frame
-from cinatra_sdk.testing import drive
+from cinatra_sdk.testing import adrive, drive
 from oas_compiler import compile_flow
 from oas_compiler.component.fields import NODE_FIELDS, Field
 from oas_compiler.component.inference import checked_branches
@@ -43,6 +46,16 @@ def lower_measure(site: LoweringSite) -> NodeBody:
     return NodeBody(run=lambda state, _runtime: RETURNS["update"](site.frame, state))
 
 
+def lower_acting(site: LoweringSite) -> NodeBody:
+    def run(state: Any, _runtime: Any) -> Any:
+        return RETURNS["update"](site.frame, state)
+
+    async def arun(state: Any, _runtime: Any) -> Any:
+        return RETURNS["update"](site.frame, state)
+
+    return NodeBody(run=run, arun=arun, acts=True)
+
+
 def lower_failing(site: LoweringSite) -> NodeBody:
     raise ValueError(f"no way to run {site.node.id}")
 
@@ -62,6 +75,7 @@ MEASURE = NodeKind(
     acts=False,
     lowering=f"{__name__}:lower_measure",
 )
+ACTING = replace(MEASURE, acts=True, lowering=f"{__name__}:lower_acting")
 FAILING = replace(MEASURE, lowering=f"{__name__}:lower_failing")
 NOTHING = replace(MEASURE, lowering=f"{__name__}:lower_to_nothing")
 
@@ -212,3 +226,30 @@ def test_a_lowering_that_makes_no_node_is_told_with_its_kind(
     with pytest.raises(KindRefused) as refused:
         run_measure(lambda frame, state: frame.finish(state, {}))
     assert refused.value.message == (f"MeasureNode of an installed package cannot be used: {told}")
+
+
+@pytest.mark.parametrize(
+    "driven", [drive, lambda *given, **more: asyncio.run(adrive(*given, **more))]
+)
+def test_the_host_is_asked_before_a_node_that_makes_its_effect_itself(
+    installed: Any, driven: Any
+) -> None:
+    installed("ACTING")
+    asked: list[Any] = []
+    done: list[str] = []
+
+    def update(frame: Frame, state: Any) -> Any:
+        done.append("acted")
+        return frame.finish(state, {})
+
+    RETURNS["update"] = update
+    flow = compile_flow(flow_of(start(), node("MeasureNode", "measure"), end()))
+    refusing = host_context(run_id="r1", allow=lambda _effect: Verdict.refuse("not today"))
+    failed = driven(flow, {}, context=refusing)
+    assert (failed.status, done) == ("failed", [])
+    assert "not today" in str(failed.error)
+    driven(flow, {}, context=host_context(run_id="r1", before_effect=asked.append))
+    assert done == ["acted"]
+    assert [(one.kind, one.capability, one.path) for one in asked] == [
+        ("tool", "MeasureNode", "measure")
+    ]

@@ -139,5 +139,7 @@ def test_the_host_is_asked_before_a_tool_is_called() -> None:
         order.append("tool")
         return a
 
-    called(flow_with(compute), before_effect=lambda: order.append("host"))
-    assert order == ["host", "tool"]
+    called(
+        flow_with(compute), before_effect=lambda effect: order.append(f"host: {effect.capability}")
+    )
+    assert order == ["host: compute", "tool"]

@@ -205,3 +205,39 @@ def test_the_async_twin_waits_and_repeats_in_the_same_way(server, make_call, wai
 
     assert asyncio.run(twin()) == {"ok": 1}
     assert waits.seconds == [1.0, 4.0]
+
+
+@pytest.mark.parametrize("method", ["GET", "PUT", "DELETE", "POST"])
+@pytest.mark.parametrize("status", [502, 503, 504, 429, 409])
+def test_a_call_at_most_once_is_never_sent_a_second_time(server, make_call, waits, method, status):
+    server.answers(Reply(status=status))
+    call = make_call(method=method, once=True, idempotency_key="k1")
+    with waits.platform(server.url, retry_posts=True) as http:
+        with pytest.raises(PlatformResponseError):
+            http.call(call)
+        with pytest.raises(PlatformResponseError):
+            asyncio.run(http.acall(call))
+    assert len(server.seen) == 2
+    assert waits.seconds == []
+
+
+def test_but_it_waits_for_a_connection(make_call, waits, monkeypatch):
+    monkeypatch.setattr(
+        httpx2.Client,
+        "send",
+        lambda *_args, **_more: (_ for _ in ()).throw(httpx2.ConnectError("")),
+    )
+    with waits.platform("http://localhost:9") as http, pytest.raises(PlatformUnreachable) as caught:
+        http.call(make_call(method="POST", once=True))
+    assert waits.seconds == [1.0, 2.0]
+    assert caught.value.unsent
+
+
+def test_a_timeout_does_not_say_that_nothing_was_sent(make_call, waits, monkeypatch):
+    monkeypatch.setattr(
+        httpx2.Client, "send", lambda *_args, **_more: (_ for _ in ()).throw(httpx2.ReadTimeout(""))
+    )
+    with waits.platform("http://localhost:9") as http, pytest.raises(PlatformUnreachable) as caught:
+        http.call(make_call(method="PUT", once=True))
+    assert waits.seconds == []
+    assert not caught.value.unsent

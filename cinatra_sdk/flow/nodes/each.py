@@ -18,7 +18,14 @@ from cinatra_sdk.flow.body import NodeBody
 from cinatra_sdk.flow.casting import CastError, cast
 from cinatra_sdk.flow.container import Round, Rounds, arun_rounds, run_rounds
 from cinatra_sdk.flow.frame import MISSING, Frame
-from cinatra_sdk.flow.inner import READS, Entry, InnerFlow, join_talk, leave_rejected, scope_inside
+from cinatra_sdk.flow.inner import (
+    READS,
+    InnerEntry,
+    InnerFlow,
+    join_talk,
+    leave_rejected,
+    scope_inside,
+)
 from cinatra_sdk.gates.gate import label_item
 from cinatra_sdk.values.types import ArrayType, ScalarType, Type
 
@@ -73,7 +80,7 @@ def make_each(
         rounds = []
         for place, values in enumerate(_spread_inputs(frame, inputs, state)):
             own = label_item(frame.id, visit, place)
-            entry = Entry(state=state, inputs=values, scope=scope_inside(state, own))
+            entry = InnerEntry(state=state, inputs=values, scope=scope_inside(state, own))
             rounds.append(Round(inner=inner, entry=entry, label=own))
         return rounds
 

@@ -12,7 +12,14 @@ from cinatra_sdk.engine.runtime_context import HostContext
 from cinatra_sdk.flow.body import NodeBody
 from cinatra_sdk.flow.container import Round, Rounds, arun_rounds, run_rounds
 from cinatra_sdk.flow.frame import MISSING, Frame
-from cinatra_sdk.flow.inner import READS, Entry, InnerFlow, join_talk, leave_rejected, scope_inside
+from cinatra_sdk.flow.inner import (
+    READS,
+    InnerEntry,
+    InnerFlow,
+    join_talk,
+    leave_rejected,
+    scope_inside,
+)
 from cinatra_sdk.gates.gate import label_item
 
 State = Mapping[str, Any]
@@ -33,7 +40,7 @@ def make_parallel_flows(
         for place, (inner, titles) in enumerate(flows):
             own = label_item(frame.id, visit, place)
             inputs = {title: given[title] for title in titles if given.get(title) is not MISSING}
-            entry = Entry(state=state, inputs=inputs, scope=scope_inside(state, own))
+            entry = InnerEntry(state=state, inputs=inputs, scope=scope_inside(state, own))
             rounds.append(Round(inner=inner, entry=entry, label=own))
         return rounds
 

@@ -17,7 +17,7 @@ from cinatra_sdk.flow.body import NodeBody
 from cinatra_sdk.flow.frame import MISSING, Frame
 from cinatra_sdk.flow.inner import (
     READS,
-    Entry,
+    InnerEntry,
     InnerFlow,
     join_talk,
     leave_rejected,
@@ -31,13 +31,13 @@ State = Mapping[str, Any]
 def make_subflow(frame: Frame, inner: InnerFlow) -> NodeBody:
     """The body of a node that runs `inner` with its own inputs."""
 
-    def enter(state: State) -> Entry:
+    def enter(state: State) -> InnerEntry:
         given = {plan.title: frame.look_up(plan, state) for plan in frame.inputs}
         inputs = {title: value for title, value in given.items() if value is not MISSING}
         scope = scope_inside(state, label(frame.id, frame.visit(state)))
-        return Entry(state=state, inputs=inputs, scope=scope)
+        return InnerEntry(state=state, inputs=inputs, scope=scope)
 
-    def leave(entry: Entry, result: State) -> Any:
+    def leave(entry: InnerEntry, result: State) -> Any:
         ended = inner.read(result, entry.scope)
         if ended.rejected_at:
             return leave_rejected(frame, entry.state, [ended])

@@ -27,7 +27,7 @@ from oas_compiler.text.marks import child
 
 _TOLD: Final = frozenset(
     {
-        "agentDependencies", "contextSlots", "formSchema", "hidden", "hitlScreens",
+        "agentDependencies", "contextSlots", "effect", "formSchema", "hidden", "hitlScreens",
         "inputMessageSchema", "inputRenderers", "inputTitles", "llm", "maxGateVisits",
         "packageVersion", "renderer", "required", "riskClass", "type",
     }

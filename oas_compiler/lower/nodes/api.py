@@ -17,12 +17,11 @@ from typing import Any
 from langgraph.runtime import Runtime
 
 from cinatra_sdk.context.refusal import OUTDATED, refusal_of
+from cinatra_sdk.effects.calls import aperform_call, perform_call
 from cinatra_sdk.engine.runtime_context import HostContext, context_of
 from cinatra_sdk.flow.body import NodeBody
 from cinatra_sdk.flow.frame import Frame
 from cinatra_sdk.flow.reopening import REFUSED, WayBack
-from cinatra_sdk.governed.secrets import cut_out
-from cinatra_sdk.platform.outputs import declared_outputs
 from cinatra_sdk.platform.protocol import (
     BASE_URL_PLACEHOLDER,
     DeclaredOutput,
@@ -31,7 +30,7 @@ from cinatra_sdk.platform.protocol import (
     PlatformRefused,
 )
 from cinatra_sdk.templates.rendering import TemplateError
-from oas_compiler.ir import ApiNode, Port
+from oas_compiler.ir import AT_MOST_ONCE, ApiNode, Port
 from oas_compiler.lower.registry import LoweringSite
 from oas_compiler.lower.reopening import way_back
 from oas_compiler.lower.request import Request, spells_platform
@@ -41,34 +40,29 @@ def lower_api(site: LoweringSite) -> NodeBody:
     node, frame, platform = site.node, site.frame, site.wiring.platform
     assert isinstance(node, ApiNode)
     prepare = _make_prepare_call(node, frame, site.wiring.env)
-    defaults = {port.title: port.default for port in node.outputs if port.default is not None}
-
+    given = {port.title: port.default for port in node.outputs if port.default is not None}
     back = way_back(site.flow, node)
 
-    def finish(state: Mapping[str, Any], call: PlatformCall, body: Any) -> Any:
-        out = declared_outputs(call, cut_out(body, call.secrets))
-        for title, default in defaults.items():
-            if title not in out:
-                out[title] = default.value()
+    def run(state: Mapping[str, Any], runtime: Runtime[HostContext]) -> Any:
+        call, door = prepare(state, runtime.context), context_of(runtime.context).door
+        defaults = {title: default.value() for title, default in given.items()}
+        try:
+            out = perform_call(platform, call, door, defaults=defaults)
+        except PlatformError as error:
+            return _return_to_resolve(frame, back, state, call, error)
         return frame.finish(state, out)
 
-    def run(state: Mapping[str, Any], runtime: Runtime[HostContext]) -> Any:
-        call = prepare(state, runtime.context)
-        try:
-            body = platform.call(call)
-        except PlatformError as error:
-            return _return_to_resolve(frame, back, state, call, error)
-        return finish(state, call, body)
-
     async def arun(state: Mapping[str, Any], runtime: Runtime[HostContext]) -> Any:
-        call = prepare(state, runtime.context)
+        call, door = prepare(state, runtime.context), context_of(runtime.context).door
+        defaults = {title: default.value() for title, default in given.items()}
         try:
-            body = await platform.acall(call)
+            out = await aperform_call(platform, call, door, defaults=defaults)
         except PlatformError as error:
             return _return_to_resolve(frame, back, state, call, error)
-        return finish(state, call, body)
+        return frame.finish(state, out)
 
-    return NodeBody(run=run, arun=arun, reads=("run",), acts=True, chooses=back is not None)
+    chooses = back is not None
+    return NodeBody(run=run, arun=arun, reads=("run",), acts=True, performs=True, chooses=chooses)
 
 
 def _return_to_resolve(
@@ -106,6 +100,7 @@ def _make_prepare_call(node: ApiNode, frame: Frame, env: Mapping[str, str]) -> A
         return PlatformCall(
             node=node.id,
             path=frame.where,
+            place=frame.place(state),
             method=method,
             url=asked.url,
             headers=asked.headers,
@@ -120,6 +115,7 @@ def _make_prepare_call(node: ApiNode, frame: Frame, env: Mapping[str, str]) -> A
             run_id=run.get("run_id", ""),
             context_id=host.context_id or run.get("run_id", ""),
             idempotency_key=frame.effect_key(state),
+            once=node.effect == AT_MOST_ONCE,
             visit=frame.visit(state),
             credentials=host.credentials,
         )

@@ -2,6 +2,8 @@
 
 Any callable will do.  Whether it is asynchronous shows in what it returns, not in what it is: an
 object may have an async `__call__`, and a plain function may hand back an awaitable.
+
+A tool that sends something on finds the key of its effect in `cinatra_sdk.effects.current_key()`.
 """
 
 from __future__ import annotations
@@ -10,15 +12,20 @@ import asyncio
 import contextvars
 import copy
 import inspect
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from typing import Any
 
 from langgraph.errors import GraphBubbleUp
+from langgraph.runtime import Runtime
 
+from cinatra_sdk.effects import Effect, EffectResult, aperform, perform
+from cinatra_sdk.engine.runtime_context import HostContext, context_of
 from cinatra_sdk.errors import NodeFailed
 from cinatra_sdk.flow.body import NodeBody
 from cinatra_sdk.flow.casting import CastError, cast
+from cinatra_sdk.flow.effects import effect_of
 from cinatra_sdk.flow.frame import Frame
 from cinatra_sdk.governed.keys import without_governed
 from cinatra_sdk.governed.secrets import cut_out
@@ -29,41 +36,89 @@ from oas_compiler.lower.registry import LoweringSite
 def lower_tool(site: LoweringSite) -> NodeBody:
     node, frame = site.node, site.frame
     assert isinstance(node, ToolNode)
-    tool = site.wiring.tools[node.tool_name]
-    is_async = inspect.iscoroutinefunction(tool)
-    lent = tuple(site.wiring.env.values())
+    tool = _Tool(
+        node=node,
+        frame=frame,
+        function=site.wiring.tools[node.tool_name],
+        lent=tuple(site.wiring.env.values()),
+    )
 
-    def run(state: Mapping[str, Any], _runtime: object) -> dict[str, Any]:
+    def run(state: Mapping[str, Any], runtime: Runtime[HostContext]) -> dict[str, Any]:
+        values, host = frame.gather(state), context_of(runtime.context)
+        made = perform(tool.effect(state, values, host), lambda: tool.call(values), host.door)
+        return frame.finish(state, _outputs_of(made))
+
+    async def arun(state: Mapping[str, Any], runtime: Runtime[HostContext]) -> dict[str, Any]:
+        values, host = frame.gather(state), context_of(runtime.context)
+        effect = tool.effect(state, values, host)
+        made = await aperform(effect, lambda: tool.acall(values), host.door)
+        return frame.finish(state, _outputs_of(made))
+
+    return NodeBody(run=run, arun=arun, acts=True, performs=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Tool:
+    """The host's function behind one node."""
+
+    node: ToolNode
+    frame: Frame
+    function: Callable[..., Any]
+    lent: tuple[str, ...] = field(repr=False)
+    """Values of the host's placeholders."""
+
+    def effect(self, state: Mapping[str, Any], values: dict[str, Any], host: HostContext) -> Effect:
+        held = host.credentials
+        return effect_of(
+            self.frame,
+            state,
+            capability=self.node.tool_name,
+            arguments=values,
+            secrets=(held.run_token, held.bearer_token, *self.lent),
+        )
+
+    def call(self, values: dict[str, Any]) -> EffectResult:
         # A copy: a tool that changes its arguments must not change the state of the run.
-        values = copy.deepcopy(frame.gather(state))
+        given = copy.deepcopy(values)
         try:
-            result = tool(**values)
+            result = self.function(**given)
             if inspect.isawaitable(result):
                 result = _waited_for(result)
         except GraphBubbleUp:
             raise
-        except Exception as error:  # noqa: BLE001 - the border to the host's own code
-            raise raised(error) from None
-        return frame.finish(state, _remove_lent_values(lent, _read_outputs(frame, node, result)))
+        except Exception as error:
+            raise self._describe(error) from error
+        return self._read(result)
 
-    async def arun(state: Mapping[str, Any], _runtime: object) -> dict[str, Any]:
-        values = copy.deepcopy(frame.gather(state))
+    async def acall(self, values: dict[str, Any]) -> EffectResult:
+        given = copy.deepcopy(values)
         try:
             # A plain tool may block, so it gets a thread; what it hands back is awaited here.
-            result = tool(**values) if is_async else await asyncio.to_thread(tool, **values)
+            if inspect.iscoroutinefunction(self.function):
+                result = self.function(**given)
+            else:
+                result = await asyncio.to_thread(self.function, **given)
             if inspect.isawaitable(result):
                 result = await result
         except GraphBubbleUp:
             raise
-        except Exception as error:  # noqa: BLE001 - the border to the host's own code
-            raise raised(error) from None
-        return frame.finish(state, _remove_lent_values(lent, _read_outputs(frame, node, result)))
+        except Exception as error:
+            raise self._describe(error) from error
+        return self._read(result)
 
-    def raised(error: Exception) -> NodeFailed:
+    def _read(self, result: Any) -> EffectResult:
+        outputs = _read_outputs(self.frame, self.node, result)
+        return EffectResult(value=_remove_lent_values(self.lent, outputs))
+
+    def _describe(self, error: Exception) -> NodeFailed:
+        # Its cause tells the door whether a later try may help; the step around the node cuts it off.
         name = type(error).__name__
-        return frame.failed(f"tool '{node.tool_name}' raised {name}: {error}")
+        return self.frame.failed(f"tool '{self.node.tool_name}' raised {name}: {error}")
 
-    return NodeBody(run=run, arun=arun, acts=True)
+
+def _outputs_of(made: EffectResult) -> dict[str, Any]:
+    assert isinstance(made.value, dict)  # made by `_read_outputs`, or stored from it
+    return made.value
 
 
 def _waited_for(pending: Awaitable[Any]) -> Any:

@@ -1,0 +1,89 @@
+"""A call of the platform as an effect: the request of an ApiNode, or of a block of a graph by hand.
+
+In: a `PlatformCall`, the platform, and the host's `Door`.  Out: the node's declared outputs.
+
+    perform_call(platform, call, door, defaults={"score": 0})   ->  {"subject": "Hello", "score": 0}
+
+The ledger keeps the outputs, not the whole response: nothing else of a response reaches the run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pydantic import JsonValue
+
+from cinatra_sdk.effects.door import Door
+from cinatra_sdk.effects.effect import Effect, EffectResult
+from cinatra_sdk.effects.performing import aperform, perform
+from cinatra_sdk.governed.secrets import cut_out
+from cinatra_sdk.platform.outputs import declared_outputs
+from cinatra_sdk.platform.protocol import Platform, PlatformCall
+
+
+def perform_call(
+    platform: Platform, call: PlatformCall, door: Door, *, defaults: Mapping[str, JsonValue]
+) -> dict[str, JsonValue]:
+    """The declared outputs of the call, also where an earlier attempt made it.
+
+    defaults: output → its value where the response lacks it.
+    Raises: `PlatformError`, `NodeFailed`, and what `perform` raises.
+    """
+
+    def do() -> EffectResult:
+        return EffectResult(value=_read_response(call, platform.call(call), defaults))
+
+    return _read_outputs(perform(effect_of(call), do, door))
+
+
+async def aperform_call(
+    platform: Platform, call: PlatformCall, door: Door, *, defaults: Mapping[str, JsonValue]
+) -> dict[str, JsonValue]:
+    """As `perform_call`, for an event loop."""
+
+    async def do() -> EffectResult:
+        return EffectResult(value=_read_response(call, await platform.acall(call), defaults))
+
+    return _read_outputs(await aperform(effect_of(call), do, door))
+
+
+def effect_of(call: PlatformCall) -> Effect:
+    """The effect that a call makes, with names of placeholders in place of their values."""
+    url = call.shown_url
+    arguments: dict[str, JsonValue] = {
+        "method": call.method,
+        "url": url,
+        "headers": dict(call.shown_headers),
+        "query": dict(call.shown_query),
+        "body": call.shown_body,
+    }
+    return Effect(
+        kind="http",
+        capability=f"{call.method} {url.partition('#')[0].partition('?')[0]}",
+        node=call.node,
+        path=call.path,
+        place=call.place,
+        visit=call.visit,
+        arguments={name: part for name, part in arguments.items() if part not in (None, {})},
+        risk=call.risk_class,
+        key=call.idempotency_key,
+        once=call.once,
+        run_id=call.run_id,
+        secrets=call.secrets,
+    )
+
+
+def _read_response(
+    call: PlatformCall, response: JsonValue, defaults: Mapping[str, JsonValue]
+) -> JsonValue:
+    """The declared outputs that a response holds, and defaults for the others.
+
+    Raises: `PlatformOutputError`.
+    """
+    found = declared_outputs(call, cut_out(response, call.secrets))
+    return {**found, **{title: one for title, one in defaults.items() if title not in found}}
+
+
+def _read_outputs(result: EffectResult) -> dict[str, JsonValue]:
+    assert isinstance(result.value, dict)  # it was made by `_read_response`, or stored from it
+    return result.value

@@ -1,0 +1,70 @@
+"""The parts that a host gives to the door; each may be left out.
+
+    Door(ledger=ledger, allow=lambda effect: Verdict.refuse("no mail on Sundays"), spend=budget.ask)
+
+`cinatra_sdk.host_context(…)` makes one from its arguments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Literal
+
+from cinatra_sdk.effects.effect import Effect, Usage
+from cinatra_sdk.effects.failures import EffectFailure
+from cinatra_sdk.effects.ledger import Ledger
+from cinatra_sdk.events.event import Tell
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The word of a policy on one effect."""
+
+    allowed: bool
+    reason: str = ""
+    """Why not, in words that may be shown and stored."""
+
+    @classmethod
+    def allow(cls) -> Verdict:
+        return cls(True)
+
+    @classmethod
+    def refuse(cls, reason: str) -> Verdict:
+        return cls(False, reason)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EffectNews:
+    """Something that happened to an effect, for whoever watches."""
+
+    effect: Effect
+    stage: Literal["begun", "done", "replayed", "failed", "refused", "unknown"]
+    usage: Usage | None = None
+    """Of an effect that was done now or before."""
+    failure: EffectFailure | None = None
+    """Of an effect that has no result."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Door:
+    """What is asked before and told after every effect, in this order."""
+
+    before: Callable[[Effect], None] | None = field(default=None, repr=False)
+    """Whether the run is still ours: raises where it has ended, or another process goes on with it."""
+    ledger: Ledger | None = None
+    """None: nothing is replayed, and an effect that is at most once is refused."""
+    allow: Callable[[Effect], Verdict] | None = field(default=None, repr=False)
+    """The policy.  An exception refuses, as does anything that is no `Verdict`."""
+    spend: Callable[[Effect], None] | None = field(default=None, repr=False)
+    """The budget: raises where nothing is left for this effect."""
+    spent: Callable[[Effect, Usage], None] | None = field(default=None, repr=False)
+    """Told what an effect used up; not told of a replayed one.  An exception is logged."""
+    told: Callable[[EffectNews], None] | None = field(default=None, repr=False)
+    """Watches.  An exception is logged and changes nothing."""
+    tell: Tell | None = field(default=None, repr=False)
+    """Takes the same as events of the run; returns at once."""
+
+
+OPEN = Door()
+"""Where the host gives no part: every effect is simply made."""

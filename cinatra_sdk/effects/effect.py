@@ -1,0 +1,96 @@
+"""An effect: what a node is about to do outside of its run; and what came of it.
+
+Effect(kind="http", capability="POST {{CINATRA_BASE_URL}}/api/mail", node="send",
+       path="outer/send", arguments={"url": …, "body": {…}}, key="9f…")
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from pydantic import JsonValue
+
+from cinatra_sdk.governed.secrets import cut_out, redact
+
+EffectKind: TypeAlias = Literal["http", "tool", "model", "mcp", "a2a"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effect:
+    """One effect of one visit of a node.  Holds no secret but in `secrets`, which never print.
+
+    Raises: `ValueError` without a key.
+    """
+
+    kind: EffectKind
+    capability: str
+    """What is used: method and url without its query, or the name of a tool."""
+    node: str
+    """The node's own id: errors name it."""
+    path: str
+    """The node with the FlowNodes around it, `outer/inner/node`."""
+    place: str = ""
+    """The node as events name it, with the visits and items around it: `outer#2/each[3]/send`."""
+    visit: int = 1
+    """How often the node was reached, from 1; unchanged when the effect is tried again."""
+    item: int | None = None
+    """The element of a map that the node works on, from 0; None outside of maps."""
+    arguments: JsonValue = field(default=None, repr=False)
+    """What is sent, with names of placeholders in place of their values."""
+    risk: str = ""
+    """The risk class that the author gave."""
+    key: str
+    """Names the effect for good: the same after a crash, never used for another effect."""
+    shown_sha256: str = ""
+    """Hash of what a person approved, where a person approved it; must be `request_sha256`."""
+    once: bool = False
+    """At most once: an effect that may have happened is never tried again.  Needs a ledger."""
+    run_id: str = ""
+    secrets: tuple[str, ...] = field(default=(), repr=False, compare=False)
+    """Cut out of arguments, results and errors before anything is stored or told."""
+
+    def __post_init__(self) -> None:
+        if not self.key:
+            raise ValueError(f"the effect of node '{self.node}' needs a key")
+        object.__setattr__(self, "capability", redact(self.capability, self.secrets))
+        object.__setattr__(self, "arguments", cut_out(self.arguments, self.secrets))
+
+    @property
+    def request_sha256(self) -> str:
+        """Hash of `arguments` as canonical JSON."""
+        return hash_json(self.arguments)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """What an effect used up, as far as whoever made it can tell."""
+
+    calls: int = 1
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EffectResult:
+    """What came of an effect."""
+
+    value: JsonValue
+    usage: Usage = Usage()
+    artifacts: tuple[JsonValue, ...] = ()
+    """References to what the effect made elsewhere."""
+    status: Literal["done", "replayed"] = "done"
+    """`replayed`: read from the ledger, and nothing was called."""
+
+
+def hash_json(value: JsonValue) -> str:
+    """SHA-256 of a JSON value, whatever the order of its members."""
+    text = json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def key_at(key: str, index: int) -> str:
+    """The key of the effect number `index` of a node that has several; the first has `key` itself."""
+    return key if index == 0 else hashlib.sha256(f"{key}\n{index}".encode()).hexdigest()

@@ -1,0 +1,195 @@
+"""`MemoryLedger`: a ledger in this process, for tests, demos and plain graphs.
+
+    ledger = MemoryLedger()
+    graph.invoke(…, context=host_context(run_id="r1", ledger=ledger))
+    ledger.rows                        {"9f…": EffectRow(status="done", …)}
+
+A plain graph that goes on after a crash of its activation takes the next one:
+
+    graph.invoke(None, …, context=host_context(run_id="r1", ledger=ledger.next_activation()))
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Literal, TypeAlias
+
+from cinatra_sdk.effects.effect import Effect, EffectResult, Usage
+from cinatra_sdk.effects.failures import EffectFailure
+from cinatra_sdk.effects.ledger import Begun, Differs, Entry, Stored, Unknown
+from cinatra_sdk.errors import RunBusy
+
+EffectStatus: TypeAlias = Literal["begun", "done", "failed", "unknown"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EffectRow:
+    """What is kept of one effect; the arguments are kept as their hash alone."""
+
+    key: str
+    run_id: str
+    kind: str
+    capability: str
+    path: str
+    visit: int
+    item: int | None
+    risk: str
+    request_sha256: str
+    shown_sha256: str
+    status: EffectStatus = "begun"
+    attempts: int = 1
+    fence: int
+    """The activation that began it last."""
+    result: str = ""
+    """`{"value": …, "artifacts": […]}` as JSON text, of an effect that was done."""
+    usage: str = ""
+    error: str = ""
+    """Code and message as JSON text, of an effect that has no result."""
+
+
+@dataclass(slots=True)
+class _Shared:
+    """What all activations of one ledger share."""
+
+    rows: dict[str, EffectRow] = field(default_factory=dict)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    fence: int = 1
+    """Of the newest activation."""
+
+
+class MemoryLedger:
+    """A `Ledger` whose rows live as long as this object; safe to share between threads."""
+
+    def __init__(self) -> None:
+        self._shared = _Shared()
+        self._fence = 1
+
+    def __repr__(self) -> str:
+        return f"MemoryLedger(activation {self._fence}, {len(self._shared.rows)} rows)"
+
+    @property
+    def rows(self) -> Mapping[str, EffectRow]:
+        """A copy of every row, by key."""
+        with self._shared.lock:
+            return dict(self._shared.rows)
+
+    def next_activation(self) -> MemoryLedger:
+        """The same rows for a next activation, which takes over from this one."""
+        following = MemoryLedger()
+        following._shared = self._shared
+        with self._shared.lock:
+            self._shared.fence += 1
+            following._fence = self._shared.fence
+        return following
+
+    def settle(self, key: str, result: EffectResult | None) -> None:
+        """A person's word on an `unknown` effect: its result, or None where it did not happen.
+
+        Raises: `ValueError` where no effect with this key is unknown.
+        """
+        with self._shared.lock:
+            row = self._shared.rows.get(key)
+            if row is None or row.status != "unknown":
+                raise ValueError(f"no effect with the key {key[:12]}… is unknown")
+            settled = replace(row, status="failed") if result is None else _finish_row(row, result)
+            self._shared.rows[key] = settled
+
+    def begin(self, effect: Effect) -> Entry:
+        with self._shared.lock:
+            self._require_newest(effect)
+            row = self._shared.rows.get(effect.key)
+            if row is not None and row.status != "failed":
+                entry = self._read_row(effect, row)
+                if entry is not None:
+                    return entry
+            attempt = 1 if row is None else row.attempts + 1
+            self._shared.rows[effect.key] = self._begin_row(effect, attempt)
+            return Begun(attempt=attempt)
+
+    def _read_row(self, effect: Effect, row: EffectRow) -> Entry | None:
+        """What a row says that is not `failed`; None where the effect is to be begun again."""
+        if row.request_sha256 != effect.request_sha256:
+            return Differs()
+        if row.status == "done":
+            return Stored(result=_read_result(row))
+        if row.status == "unknown":
+            return Unknown()
+        if row.fence == self._fence:
+            raise RunBusy(
+                f"the effect of node '{effect.path}' is being made at this moment",
+                hint="try again when it has ended",
+            )
+        if not effect.once:
+            return None
+        self._shared.rows[row.key] = replace(row, status="unknown", fence=self._fence)
+        return Unknown()
+
+    def _begin_row(self, effect: Effect, attempt: int) -> EffectRow:
+        return EffectRow(
+            key=effect.key,
+            run_id=effect.run_id,
+            kind=effect.kind,
+            capability=effect.capability,
+            path=effect.path,
+            visit=effect.visit,
+            item=effect.item,
+            risk=effect.risk,
+            request_sha256=effect.request_sha256,
+            shown_sha256=effect.shown_sha256,
+            attempts=attempt,
+            fence=self._fence,
+        )
+
+    def finish(self, effect: Effect, result: EffectResult) -> None:
+        with self._shared.lock:
+            self._shared.rows[effect.key] = _finish_row(self._own_row(effect), result)
+
+    def fail(self, effect: Effect, failure: EffectFailure) -> None:
+        told = json.dumps({"code": failure.code, "message": failure.message})
+        status: EffectStatus = "unknown" if effect.once and failure.reached else "failed"
+        with self._shared.lock:
+            row = self._own_row(effect)
+            self._shared.rows[effect.key] = replace(row, status=status, error=told)
+
+    async def abegin(self, effect: Effect) -> Entry:
+        return self.begin(effect)
+
+    async def afinish(self, effect: Effect, result: EffectResult) -> None:
+        self.finish(effect, result)
+
+    async def afail(self, effect: Effect, failure: EffectFailure) -> None:
+        self.fail(effect, failure)
+
+    def _require_newest(self, effect: Effect) -> None:
+        if self._fence != self._shared.fence:
+            raise RunBusy(
+                f"node '{effect.path}' does nothing: another activation goes on with the run",
+                hint="use the ledger of the newest activation",
+            )
+
+    def _own_row(self, effect: Effect) -> EffectRow:
+        """The row that this activation began and has not ended."""
+        self._require_newest(effect)
+        row = self._shared.rows.get(effect.key)
+        if row is None or row.status != "begun" or row.fence != self._fence:
+            raise RunBusy(f"the effect of node '{effect.path}' was not begun by this activation")
+        return row
+
+
+def _finish_row(row: EffectRow, result: EffectResult) -> EffectRow:
+    kept = json.dumps({"value": result.value, "artifacts": list(result.artifacts)})
+    usage = json.dumps(asdict(result.usage))
+    return replace(row, status="done", result=kept, usage=usage, error="")
+
+
+def _read_result(row: EffectRow) -> EffectResult:
+    kept, usage = json.loads(row.result), json.loads(row.usage)
+    return EffectResult(
+        value=kept["value"],
+        artifacts=tuple(kept["artifacts"]),
+        usage=Usage(**usage),
+        status="replayed",
+    )

@@ -46,6 +46,8 @@ RESOLUTION_MODES: Final[tuple[ResolutionMode, ...]] = get_args(ResolutionMode)
 
 SETUP_STEP: Final = 0
 """Number of the policy step of the setup gate, which asks for missing inputs of the run."""
+CALL_STEP: Final = -1
+"""Number in place of a policy step at a gate before a call: no policy skips such a gate."""
 FALLBACK_RENDERER: Final = "@cinatra-ai/agent-builder:schema-field-fallback"
 """The host's screen for a gate whose author named no screen."""
 MAX_GATE_VISITS: Final = 100

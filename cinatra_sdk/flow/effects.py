@@ -38,6 +38,7 @@ def effect_of(
         arguments=arguments,
         risk=frame.risk,
         key=frame.effect_key(state),
+        shown_sha256=frame.shown(state),
         once=frame.once,
         run_id=(state.get("run") or {}).get("run_id", ""),
         secrets=secrets,

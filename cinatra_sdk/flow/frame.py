@@ -37,6 +37,8 @@ LAYOUT = 3
 SEEN = "seen"
 """Of a record: the checkpoint up to which a node that acted has looked for forks; also the name under
 which a node's own look goes with the state that its body is given."""
+SHOWN = "shown"
+"""Of a record by which a node passes the turn to itself: hash of the effect that a person approved."""
 MISSING: Any = object()
 _NO_MORE: Mapping[str, Any] = MappingProxyType({})
 
@@ -180,6 +182,13 @@ class Frame:
         """The number of the running visit of this node, from 1."""
         record = state.get(self.channel)
         return 1 if record is None else record["visits"] + 1
+
+    def shown(self, state: Mapping[str, Any]) -> str:
+        """Hash of the effect that a person approved for this visit; empty where nobody was asked."""
+        record = state.get(self.channel)
+        if record is None or record["next"] != self.id or record["seq"] != state[CURSOR]["seq"]:
+            return ""
+        return str(record.get(SHOWN, ""))
 
     def place(self, state: Mapping[str, Any]) -> str:
         """Its path as events have it: with the visits and items of the nodes around it."""

@@ -38,7 +38,16 @@ APPROVAL_SCHEMA: Final[dict[str, JsonValue]] = {
 MAX_ANSWER_BYTES: Final = 65_536
 _LONGEST_NAME: Final = 40
 """Characters of a given name that an error repeats."""
-_KEYS: Final = ("approved", "approvedAt", "value", "userResponse", "approvalNote", "reason", "by")
+_KEYS: Final = (
+    "approved",
+    "denied",
+    "approvedAt",
+    "value",
+    "userResponse",
+    "approvalNote",
+    "reason",
+    "by",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +59,8 @@ class Answer:
     """The value of the gate's output; None after a rejection."""
     reason: str = ""
     """The reason, for the record; the note where only a note was written."""
+    denied: bool = False
+    """Not approved, and the run goes on: at a gate before a call only."""
     by: str = ""
     at: str = ""
     """`approvedAt` as the host gave it; empty where it is missing."""
@@ -88,8 +99,16 @@ def envelope_schema(value: JsonValue) -> dict[str, JsonValue]:
     }
 
 
-def read_envelope(raw: object, *, output: str, read_value: Callable[[Given], JsonValue]) -> Answer:
+def read_envelope(
+    raw: object,
+    *,
+    output: str,
+    read_value: Callable[[Given], JsonValue],
+    deniable: bool = False,
+) -> Answer:
     """The checked answer; `read_value` makes the value of the output from what was sent.
+
+    deniable: whether the gate stands before a call, which a person can deny.
 
     Raises: `AnswerInvalid`, which names the wrong key and the expected answer; `read_answer` of
     `gate.py` adds the gate, and an example that fits.
@@ -100,10 +119,11 @@ def read_envelope(raw: object, *, output: str, read_value: Callable[[Given], Jso
     }
     texts["by"] = person_name(texts["by"])
     reason = texts["reason"] or texts["approvalNote"]
+    denied = _read_denial(message, deniable=deniable)
     if message["approved"] is False:
         if "value" in message or "userResponse" in message:
             raise AnswerInvalid("a rejection carries no value", hint="send approved and reason")
-        return Answer(approved=False, reason=reason, by=texts["by"])
+        return Answer(approved=False, reason=reason, denied=denied, by=texts["by"])
     return Answer(
         approved=True,
         value=read_value(_read_given(message, texts["approvalNote"].strip(), output)),
@@ -111,6 +131,24 @@ def read_envelope(raw: object, *, output: str, read_value: Callable[[Given], Jso
         by=texts["by"],
         at=texts["approvedAt"],
     )
+
+
+def _read_denial(message: Mapping[str, Any], *, deniable: bool) -> bool:
+    denied = message.get("denied", False)
+    if not isinstance(denied, bool):
+        raise AnswerInvalid("'denied' is neither true nor false")
+    if not denied:
+        return False
+    if message["approved"]:
+        raise AnswerInvalid(
+            "the answer approves and denies", hint='a denial is {"approved": false, "denied": true}'
+        )
+    if not deniable:
+        raise AnswerInvalid(
+            "this gate stands before no call, so nothing can be denied",
+            hint="approve it, or reject it, which ends the run",
+        )
+    return True
 
 
 def _read_given(message: Mapping[str, Any], note: str, output: str) -> Given:

@@ -2,6 +2,10 @@
 
 Decision.approve(by="ann@example.org", reason="fine", value={"subject": "Hello"})
 Decision.reject(by="ann@example.org", reason="wrong list")
+Decision.deny(by="ann@example.org", reason="not to this address")
+
+A rejection ends the run.  A denial is for gates before a call alone: the call is not made, the node
+puts that out, and the run goes on.
 """
 
 from __future__ import annotations
@@ -39,11 +43,15 @@ class Decision:
     """The reason, for the record of decisions: the flow never reads it."""
     value: JsonValue | Unset = UNSET
     """The data or text that the person filled in, for the flow."""
+    denied: bool = False
+    """Not approved, and the run goes on without the call."""
     at: str = ""
     """ISO 8601 time with zone; set when the decision is recorded."""
 
     def __post_init__(self) -> None:
         """Raises: `AnswerInvalid` for a name with misleading or invisible characters."""
+        if self.approved and self.denied:
+            raise ValueError("a decision approves or denies, not both")
         object.__setattr__(self, "by", person_name(self.by))
 
     @classmethod
@@ -55,6 +63,10 @@ class Decision:
     @classmethod
     def reject(cls, *, by: str = "", reason: str = "") -> Decision:
         return cls(approved=False, by=by, reason=reason)
+
+    @classmethod
+    def deny(cls, *, by: str = "", reason: str = "") -> Decision:
+        return cls(approved=False, denied=True, by=by, reason=reason)
 
     @classmethod
     def of(cls, answer: object, *, by: str = "") -> Decision:
@@ -70,6 +82,8 @@ class Decision:
     def wire(self) -> dict[str, JsonValue]:
         """The JSON that resumes the gate's interrupt."""
         message: dict[str, JsonValue] = {"approved": self.approved}
+        if self.denied:
+            message["denied"] = True
         if self.approved and self.at:
             message["approvedAt"] = self.at
         if not isinstance(self.value, Unset):

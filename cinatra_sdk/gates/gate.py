@@ -257,6 +257,7 @@ def gate_of(interrupt: Interrupt | _Kept) -> Gate | None:
             output_schema=_read_schema(about, "outputSchema"),
             document_schema=_read_schema(about, "innerSchema"),
             bare=about.get("bare") is True,  # earlier versions did not store it
+            confirms=about.get("confirms") is True,
             # Not stored twice: the payload holds the allowed selection.
             selector=selector_of(renderer, values),
         ),

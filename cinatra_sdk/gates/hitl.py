@@ -65,6 +65,8 @@ class Outcome:
     approved: bool
     skipped: bool = False
     """The policy did not ask for approval; no person was involved."""
+    denied: bool = False
+    """A person denied the call before which the gate stands; the run goes on without it."""
     value: JsonValue = None
     """The value of the gate's output."""
     reason: str = ""
@@ -74,6 +76,7 @@ class Outcome:
 
     def record(self, gate_id: str, node: str, visit: int, step: int) -> dict[str, JsonValue]:
         """The outcome as JSON without the value, for the state's list of decisions."""
+        denied: dict[str, JsonValue] = {"denied": True} if self.denied else {}
         return {
             "gate": gate_id,
             "node": node,
@@ -81,6 +84,7 @@ class Outcome:
             "step": step,
             "approved": self.approved,
             "skipped": self.skipped,
+            **denied,
             "reason": self.reason,
             "by": self.by,
             "at": self.at,
@@ -118,6 +122,7 @@ def build_hitl_gate(
     schema: Mapping[str, JsonValue] | None = None,
     values: Callable[[State], Mapping[str, JsonValue]] | Sequence[str] = (),
     output: str = "",
+    always: bool = False,
     ask: Callable[[State], Question] | None = None,
     write: Callable[[State, Outcome], Update] | None = None,
 ) -> Gate:
@@ -132,6 +137,7 @@ def build_hitl_gate(
     schema:      JSON Schema of the answer's value; None asks for approval or free text.
     values:      the domain data to show: a function of the state, or names of state keys.
     output:      state key for the answer's value; empty writes nothing on approval.
+    always:      the gate asks whatever the policy says.
     ask, write:  for builders of graphs: the whole question, and the whole update, by function.
 
     The node does nothing once `rejected_at` is set.
@@ -173,7 +179,7 @@ def build_hitl_gate(
         if ask is None:  # a builder that gives `ask` checks the run itself
             require_own_graph(state, own)
             require_rejectable(own)
-        if not asks(state, step_number, risk_class, own):
+        if not always and not asks(state, step_number, risk_class, own):
             value = _choose_unasked_selection(question_of(state)) if is_selector(renderer) else None
             return update_of(state, Outcome(approved=True, skipped=True, value=value, at=now()))
         question = _add_selector(question_of(state), own)
@@ -324,6 +330,7 @@ def _checked_type(form: AnswerForm, gate: str, response: dict[str, JsonValue]) -
 def _build_outcome(answer: Answer) -> Outcome:
     return Outcome(
         approved=answer.approved,
+        denied=answer.denied,
         value=answer.value,
         reason=answer.reason,
         by=answer.by,

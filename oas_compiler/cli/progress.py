@@ -85,11 +85,14 @@ def _describe_finish(event: RunEvent) -> tuple[str, list[str]]:
         return "waits", ["waits for a person"]
     if not isinstance(decided, dict) or decided.get("skipped"):
         return "done", []
-    kind = "approved" if decided.get("approved") else "rejected"
+    denied = "denied" if decided.get("denied") else "rejected"
+    kind = "approved" if decided.get("approved") else denied
     who, why = clean(str(decided.get("by") or "")), clean(str(decided.get("reason") or ""))
     told = kind + (f" by {who}" if who else "")
     if kind == "approved":
         return "done", [told]
+    if kind == "denied":
+        return "done", [f"{told}: {why}" if why else told]
     return "failed", [f"{told}: {why}" if why else told]
 
 

@@ -50,11 +50,7 @@ _OTHERS: Final[Mapping[str, Mapping[str, Field]]] = {
         "name": Field(
             "text", "The name under which the host registers the function.", required=True
         ),
-        "requires_confirmation": Field(
-            "flag",
-            "Whether a person must confirm each call.",
-            refused=lambda value: value is True,
-        ),
+        "requires_confirmation": Field("flag", "Whether a person must confirm each call."),
     },
 }
 """Fields of the components that are read and are no nodes."""

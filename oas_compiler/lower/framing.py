@@ -36,10 +36,12 @@ def frame_of(
 
 
 def _list_turn_channels(flow: FlowIR, node: Node) -> tuple[str, ...]:
-    """A StartNode also passes the turn to itself, to ask for the next missing input; a finalize
-    whose choice can be recorded no more passes it back to the node that resolved its slot.
+    """A StartNode also passes the turn to itself, to ask for the next missing input, and so does a
+    node that asks before it acts; a finalize whose choice can be recorded no more passes it back to
+    the node that resolved its slot.
     """
-    own = (node.id,) if isinstance(node, StartNode) else returning_to(flow, node)
+    passes_to_itself = isinstance(node, StartNode) or node.behind.asks_person
+    own = (node.id,) if passes_to_itself else returning_to(flow, node)
     return tuple(channel_of(source) for source in (*own, *flow.sources_of(node.id)))
 
 

@@ -19,7 +19,7 @@ def lower_inner(site: LoweringSite, flow: FlowIR, around: Path, *, as_graph: boo
     as_graph: a graph also without a gate inside, for pictures and for going on in its middle.
     """
     inside = [inner for _path, inner in walk(flow)]
-    asks = any(isinstance(inner, InputMessageNode) for inner in inside)
+    asks = any(isinstance(inner, InputMessageNode) or inner.behind.asks_person for inner in inside)
     acts = any(kind_of(inner).acts for inner in inside)
     wiring, depth = site.wiring, site.depth + 1
     graph = inline = None

@@ -185,16 +185,15 @@ def _make_setup_gate(frame: Frame, setup: SetupInputs, name: str) -> Any:
         accepted = accepted_inputs(tuple(ports[title] for title in fields), filled)
         return _take_in(frame, setup, state, given | accepted.values, {DECISIONS: seal([decided])})
 
-    gate = build_hitl_gate(
-        step_number=SETUP_STEP, node=frame.id, name=name or "Setup", ask=ask, write=write
+    # Missing inputs are asked for whatever the policy says: the run cannot begin without.
+    return build_hitl_gate(
+        step_number=SETUP_STEP,
+        node=frame.id,
+        name=name or "Setup",
+        always=True,
+        ask=ask,
+        write=write,
     )
-
-    def ask_always(state: Mapping[str, Any]) -> Any:
-        # Missing inputs are asked for whatever the policy says: the run cannot begin without.
-        always = {"steps": [{"stepNumber": SETUP_STEP, "requiresApproval": True}]}
-        return gate({**state, "approval_policy": always})
-
-    return ask_always
 
 
 def _choose_asked_fields(setup: SetupInputs, given: Mapping[str, Any]) -> list[str]:

@@ -4,6 +4,7 @@ form_of(output="note")                                          ->  TextForm
 form_of(output="count", text_output=False)                      ->  ApprovalForm
 form_of(output="setupJson", answer_schema={"type": "object"})   ->  SchemaForm
 form_of(output="userResponse", selector=selector)               ->  SelectionForm around a TextForm
+form_of(output="send_mail", confirms=True)                      ->  ConfirmationForm
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from pydantic import JsonValue
 
 from cinatra_sdk.context.selector import Selector
 from cinatra_sdk.gates.forms.approval import ApprovalForm
+from cinatra_sdk.gates.forms.confirmation import ConfirmationForm
 from cinatra_sdk.gates.forms.form import AnswerForm
 from cinatra_sdk.gates.forms.schema import SchemaForm
 from cinatra_sdk.gates.forms.selection import SelectionForm
@@ -28,6 +30,7 @@ def form_of(
     output_schema: Mapping[str, JsonValue] | None = None,
     document_schema: Mapping[str, JsonValue] | None = None,
     bare: bool = False,
+    confirms: bool = False,
     selector: Selector | None = None,
 ) -> AnswerForm:
     """The form that fits a gate.
@@ -37,9 +40,12 @@ def form_of(
     output_schema:       JSON Schema of the output itself, unless it is a string.
     document_schema:     JSON Schema of the document inside the answer's string.
     bare:                see `SchemaForm.bare`.
+    confirms:            whether the gate stands before a call that a person can deny.
     selector:            the allowed selection, at a gate that asks for a context selection.
     """
     form: AnswerForm
+    if confirms:
+        return ConfirmationForm(output=output)
     if answer_schema is not None:
         form = SchemaForm(
             answer_schema=answer_schema,

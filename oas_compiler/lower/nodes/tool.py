@@ -1,5 +1,7 @@
 """ToolNode over a server tool: a Python function that the host registered by name.
 
+A tool that requires confirmation asks a person first, whatever the approval policy says.
+
 Any callable will do.  Whether it is asynchronous shows in what it returns, not in what it is: an
 object may have an async `__call__`, and a plain function may hand back an awaitable.
 
@@ -18,7 +20,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from langgraph.errors import GraphBubbleUp
-from langgraph.runtime import Runtime
+from langgraph.runtime import Runtime, get_runtime
 
 from cinatra_sdk.effects import Effect, EffectResult, aperform, perform
 from cinatra_sdk.engine.runtime_context import HostContext, context_of
@@ -27,6 +29,7 @@ from cinatra_sdk.flow.body import NodeBody
 from cinatra_sdk.flow.casting import CastError, cast
 from cinatra_sdk.flow.effects import effect_of
 from cinatra_sdk.flow.frame import Frame
+from cinatra_sdk.flow.nodes.confirmed import make_confirmed
 from cinatra_sdk.governed.keys import without_governed
 from cinatra_sdk.governed.secrets import cut_out
 from oas_compiler.ir import Port, ToolNode
@@ -54,7 +57,15 @@ def lower_tool(site: LoweringSite) -> NodeBody:
         made = await aperform(effect, lambda: tool.acall(values), host.door)
         return frame.finish(state, _outputs_of(made))
 
-    return NodeBody(run=run, arun=arun, acts=True, performs=True)
+    body = NodeBody(run=run, arun=arun, acts=True, performs=True)
+    if not node.behind.asks_person:
+        return body
+
+    def describe(state: Mapping[str, Any]) -> Effect:
+        host = context_of(get_runtime(HostContext).context)
+        return tool.effect(state, frame.gather(state), host)
+
+    return make_confirmed(frame, body, name=node.name, effect=describe)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

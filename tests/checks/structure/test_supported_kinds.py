@@ -46,12 +46,11 @@ def test_a_component_that_nothing_uses_is_not_listed():
     assert not errors(flow)
 
 
-def test_a_tool_that_asks_before_it_runs_is_not_supported():
-    tool = {"component_type": "ServerTool", "id": "t", "name": "t"}
+@pytest.mark.parametrize("asks", [True, False])
+def test_a_tool_that_asks_before_it_runs_is_supported(asks):
+    tool = {"component_type": "ServerTool", "id": "t", "name": "t", "requires_confirmation": asks}
     node = {"component_type": "ToolNode", "id": "call", "tool": tool}
     assert not errors(with_node(node))
-    tool["requires_confirmation"] = True
-    only(with_node(node), "OAS090")
 
 
 def test_a_renaming_plugin_mapping_is_not_supported_and_an_identical_one_is():

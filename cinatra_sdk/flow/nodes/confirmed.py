@@ -1,0 +1,127 @@
+"""A node that asks a person before it acts: confirm, then act, each in a superstep of its own.
+
+    asks → approved → acts                  with the arguments that were shown
+         → denied   → its outputs say so    the run goes on without the call
+         → rejected                         the run ends
+
+The node passes the turn to itself in between, so that the answer is in its sealed record before
+anything is done.  What is about to be sent is compared with what was shown; where the two differ, the
+node asks again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from langgraph.runtime import Runtime
+from pydantic import JsonValue
+
+from cinatra_sdk.contract import CALL_STEP, FALLBACK_RENDERER
+from cinatra_sdk.effects import Effect
+from cinatra_sdk.engine.runtime_context import HostContext
+from cinatra_sdk.errors import ShownDiffers
+from cinatra_sdk.flow.body import NodeBody
+from cinatra_sdk.flow.frame import SHOWN, Frame
+from cinatra_sdk.flow.names import DECISIONS
+from cinatra_sdk.flow.nodes.gate import GATE_READS, decision_record, rejection
+from cinatra_sdk.gates.forms.confirmation import CONFIRMATION_SCHEMA, ConfirmationForm
+from cinatra_sdk.gates.gate import gate_id
+from cinatra_sdk.gates.hitl import Outcome, Question, build_hitl_gate
+from cinatra_sdk.governed.state import seal
+from cinatra_sdk.values.types import STRING
+
+State = Mapping[str, Any]
+
+
+def make_confirmed(
+    frame: Frame, body: NodeBody, *, name: str, effect: Callable[[State], Effect]
+) -> NodeBody:
+    """`body`, which acts by one effect, after a person has confirmed the effect.
+
+    name:   of the node, for people.
+    effect: the effect that the body would make now.
+    """
+    confirmation = _Confirmation(frame, effect)
+    gate = build_hitl_gate(
+        step_number=CALL_STEP,
+        node=frame.id,
+        name=name or frame.id,
+        always=True,
+        ask=confirmation.ask,
+        write=confirmation.write,
+    )
+
+    def run(state: State, runtime: Runtime[HostContext]) -> Any:
+        if not frame.shown(state):
+            return gate(state)
+        try:
+            return body.run(state, runtime)
+        except ShownDiffers:
+            return confirmation.ask_again(state)
+
+    async def arun(state: State, runtime: Runtime[HostContext]) -> Any:
+        if not frame.shown(state):
+            return gate(state)
+        try:
+            return await _call_async(body, state, runtime)
+        except ShownDiffers:
+            return confirmation.ask_again(state)
+
+    reads = tuple(dict.fromkeys((*body.reads, *GATE_READS)))
+    return replace(body, run=run, arun=arun, reads=reads, chooses=True)
+
+
+@dataclass(frozen=True, slots=True)
+class _Confirmation:
+    """The question before a call, and what its answer leads to."""
+
+    frame: Frame
+    effect: Callable[[State], Effect]
+
+    def ask(self, state: State) -> Question:
+        about = self.effect(state)
+        visit = self.frame.visit(state)
+        return Question(
+            values={"call": about.capability, "arguments": about.arguments},
+            form=ConfirmationForm(output=self.frame.id),
+            schema=CONFIRMATION_SCHEMA,
+            renderer=FALLBACK_RENDERER,
+            gate_id=gate_id(state, self.frame.id, visit),
+            visit=visit,
+        )
+
+    def write(self, state: State, outcome: Outcome) -> Any:
+        frame = self.frame
+        decided = decision_record(frame, state, CALL_STEP, outcome)
+        more = {DECISIONS: seal([decided])}
+        if outcome.denied:
+            return frame.finish(state, _say_denied(frame, outcome), more=more)
+        if not outcome.approved:
+            return rejection(frame, state, outcome, decided)
+        shown = self.effect(state).request_sha256
+        # Not a visit of its own: what acts now is the visit that was asked about.
+        asked = {"out": {}, "visits": frame.visit(state) - 1, SHOWN: shown}
+        return frame.pass_turn(state, asked, frame.id, more)
+
+    def ask_again(self, state: State) -> Any:
+        """The next visit asks, about what would be sent now."""
+        return self.frame.pass_turn(state, {"out": {}}, self.frame.id)
+
+
+async def _call_async(body: NodeBody, state: State, runtime: Runtime[HostContext]) -> Any:
+    return body.run(state, runtime) if body.arun is None else await body.arun(state, runtime)
+
+
+def _say_denied(frame: Frame, outcome: Outcome) -> dict[str, JsonValue]:
+    """The outputs of a node whose call was denied: a default, else a text that says so, else null."""
+    told = f"[Denied by operator] {outcome.reason}".strip()
+    return {
+        port.title: port.default.value()
+        if port.default is not None
+        else told
+        if port.type == STRING
+        else None
+        for port in frame.outputs
+    }

@@ -1,0 +1,161 @@
+"""A node that asks before it acts: confirmed, denied, rejected; and what was shown is what is sent."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command
+
+from cinatra_sdk import Decision
+from cinatra_sdk.advancing import stop_of
+from cinatra_sdk.errors import AnswerInvalid
+from cinatra_sdk.gates.gate import Gate
+from cinatra_sdk.testing import adrive, drive
+from oas_compiler import Flow, compile_flow
+from tests.flows import end, flow_of, gate, message, port, start, tool
+
+CONFIG: Any = {"configurable": {"thread_id": "r1"}}
+
+
+class Mail:
+    def __init__(self) -> None:
+        self.sent: list[str] = []
+
+    def send(self, to: str) -> str:
+        self.sent.append(to)
+        return f"sent to {to}"
+
+
+def mailing(mail: Mail, **fields: Any) -> Flow:
+    asking = tool("mail", "send", [port("to")], [port("told")])
+    asking["tool"]["requires_confirmation"] = True
+    made = flow_of(
+        start(port("to", default="bob")), asking, message("say", "{{ told }}", port("told")), end(port("told")),
+        edges=[("start", "to", "mail", "to"), ("mail", "told", "say", "told"), ("mail", "told", "end", "told")],
+    )  # fmt: skip
+    return compile_flow(made, tools={"send": mail.send}, **fields)
+
+
+@pytest.mark.parametrize("run", [drive, lambda *a, **k: asyncio.run(adrive(*a, **k))])
+@pytest.mark.parametrize("fuse", [True, False])
+def test_a_confirmed_call_is_made_once_as_it_was_shown(run: Any, fuse: bool) -> None:
+    mail = Mail()
+    result = run(mailing(mail, fuse=fuse), answers=[True])
+    assert result.outputs == {"told": "sent to bob"}
+    assert mail.sent == ["bob"]
+    (asked,) = result.gates
+    assert asked.id == "mail"
+    assert asked.values == {"call": "send", "arguments": {"to": "bob"}}
+
+
+@pytest.mark.parametrize("run", [drive, lambda *a, **k: asyncio.run(adrive(*a, **k))])
+def test_a_denied_call_is_not_made_and_the_run_goes_on(run: Any) -> None:
+    mail = Mail()
+    result = run(mailing(mail), answers=[Decision.deny(by="ann", reason="not today")])
+    assert result.status == "completed"
+    assert result.outputs == {"told": "[Denied by operator] not today"}
+    assert result.messages == ("[Denied by operator] not today",)
+    assert mail.sent == []
+    (decided,) = result.decisions
+    assert (decided["approved"], decided["denied"], decided["by"]) == (False, True, "ann")
+
+
+def test_a_rejected_call_ends_the_run() -> None:
+    mail = Mail()
+    result = drive(mailing(mail), answers=[False])
+    assert (result.status, result.outputs, mail.sent) == ("rejected", None, [])
+    assert "denied" not in result.decisions[0]
+
+
+@pytest.mark.parametrize("policy", [None, {"steps": []}])
+def test_no_policy_skips_the_question(policy: Any) -> None:
+    mail = Mail()
+    flow = mailing(mail)
+    result = drive(flow, context=flow.context(approval_policy=policy))
+    assert (result.status, mail.sent) == ("waiting", [])
+
+
+def test_a_gate_that_stands_before_no_call_takes_no_denial() -> None:
+    flow = compile_flow(flow_of(start(), gate("ask"), end()))
+    with pytest.raises(AnswerInvalid, match="nothing can be denied"):
+        drive(flow, answers=[Decision.deny(by="ann")])
+
+
+def gate_of_mail(flow: Flow) -> Gate:
+    result = drive(flow)
+    return result.gates[0]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"approved": True, "denied": True},
+        {"approved": True, "value": {"to": "eve"}},
+        {"approved": False, "denied": "yes"},
+        {"denied": True},
+        {"approved": False, "denied": True, "value": 1},
+    ],
+)
+def test_an_answer_that_says_two_things_is_refused(answer: Any) -> None:
+    with pytest.raises(AnswerInvalid):
+        gate_of_mail(mailing(Mail())).read(answer)
+
+
+def test_a_decision_cannot_approve_and_deny() -> None:
+    with pytest.raises(ValueError, match="not both"):
+        Decision(approved=True, denied=True)
+
+
+def test_what_differs_from_what_was_shown_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    mail = Mail()
+    flow = mailing(mail)
+    saver, context = InMemorySaver(), flow.context(run_id="r1")
+    graph = flow.graph(saver)
+    graph.invoke(flow.input({}), CONFIG, context=context)
+    # Somebody who writes into the database changes what the call is made of, after it was shown.
+    from cinatra_sdk.flow.frame import Frame
+
+    gather = Frame.gather
+
+    def tampered(self: Frame, state: Any) -> dict[str, Any]:
+        values = gather(self, state)
+        if self.id == "mail" and self.shown(state) and self.visit(state) == 1:
+            return {"to": "eve"}
+        return values
+
+    monkeypatch.setattr(Frame, "gather", tampered)
+    (waiting,) = stop_of(graph.get_state(CONFIG)).gates
+    graph.invoke(Command(resume={waiting.interrupt: {"approved": True}}), CONFIG, context=context)
+    (again,) = stop_of(graph.get_state(CONFIG)).gates
+    assert (again.id, mail.sent) == ("mail#2", [])
+    graph.invoke(Command(resume={again.interrupt: {"approved": True}}), CONFIG, context=context)
+    assert mail.sent == ["bob"]
+    assert stop_of(graph.get_state(CONFIG)).status == "completed"
+
+
+def test_the_answer_is_kept_before_the_call_is_made() -> None:
+    class Failing(Mail):
+        def send(self, to: str) -> str:
+            super().send(to)
+            if len(self.sent) < 3:
+                raise RuntimeError("no network")
+            return "sent"
+
+    mail = Failing()
+    flow = mailing(mail)
+    saver, context = InMemorySaver(), flow.context(run_id="r1")
+    graph = flow.graph(saver)
+    graph.invoke(flow.input({}), CONFIG, context=context)
+    (waiting,) = stop_of(graph.get_state(CONFIG)).gates
+    given: Any = Command(resume={waiting.interrupt: {"approved": True}})
+    for _ in range(2):
+        with pytest.raises(Exception, match="no network"):
+            flow.graph(saver).invoke(given, CONFIG, context=context)
+        assert stop_of(flow.graph(saver).get_state(CONFIG)).gates == ()
+        given = None
+    flow.graph(saver).invoke(None, CONFIG, context=context)
+    assert stop_of(flow.graph(saver).get_state(CONFIG)).outputs == {"told": "sent"}
+    assert mail.sent == ["bob"] * 3

@@ -73,7 +73,8 @@ def _advance(
         stop = stop_of(snapshot)
         if stop.status in TERMINAL:
             return stop
-        resume = {gate.interrupt: wire for gate in stop.gates if (wire := answer(gate)) is not None}
+        answered = [(gate, wire) for gate in stop.gates if (wire := answer(gate)) is not None]
+        resume = {gate.interrupt: gate.make_resume(wire) for gate, wire in answered}
         if stop.gates and not resume:
             return stop
         run_step(_choose_command(snapshot, start, resume))

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
-from langgraph.errors import GraphBubbleUp, is_invalid_resume
+from langgraph.errors import GraphBubbleUp, GraphInterrupt, is_invalid_resume
 from langgraph.runtime import Runtime
 
 from cinatra_sdk.effects import aadmit, admit
@@ -22,6 +22,7 @@ from cinatra_sdk.engine.tasks import was_sent
 from cinatra_sdk.errors import FlowError
 from cinatra_sdk.flow.body import NodeBody
 from cinatra_sdk.flow.effects import effect_of
+from cinatra_sdk.flow.foreign import find_rejection, make_gates
 from cinatra_sdk.flow.frame import Frame, with_seen
 from cinatra_sdk.flow.fusing import ComputingLevel
 from cinatra_sdk.flow.names import CURSOR
@@ -66,9 +67,13 @@ class NodeVisit:
         """The update of the node's function, told and checked; raises only clean errors."""
         telling = self._tell_start(state, runtime)
         try:
-            state = with_seen(state, self._look(state, runtime))
-            given = (state, config, runtime) if self._body.contains else (state, runtime)
-            update = self._check_update(state, self._body.run(*given), runtime)
+            update = self._find_rejection(state)
+            if update is None:
+                state = with_seen(state, self._look(state, runtime))
+                given = (state, config, runtime) if self._body.contains else (state, runtime)
+                update = self._check_update(state, self._body.run(*given), runtime)
+        except GraphInterrupt as pause:
+            raised = self._make_gates(state, pause, runtime)
         except BaseException as error:  # noqa: BLE001 - the border between a node and the engine
             raised = self._clean_error(error, runtime)
         else:
@@ -86,13 +91,17 @@ class NodeVisit:
         """As `work`, for an event loop."""
         telling = self._tell_start(state, runtime)
         try:
-            state = with_seen(state, await self._alook(state, runtime))
-            given = (state, config, runtime) if self._body.contains else (state, runtime)
-            arun = self._body.arun
-            made = self._body.run(*given) if arun is None else await arun(*given)
-            update = self._check_update(state, made, runtime)
+            update = self._find_rejection(state)
+            if update is None:
+                state = with_seen(state, await self._alook(state, runtime))
+                given = (state, config, runtime) if self._body.contains else (state, runtime)
+                arun = self._body.arun
+                made = self._body.run(*given) if arun is None else await arun(*given)
+                update = self._check_update(state, made, runtime)
         except CancelledError:
             raise
+        except GraphInterrupt as pause:
+            raised = self._make_gates(state, pause, runtime)
         except BaseException as error:  # noqa: BLE001 - the border between a node and the engine
             raised = self._clean_error(error, runtime)
         else:
@@ -143,6 +152,20 @@ class NodeVisit:
     def _check_update(self, state: State, made: Any, runtime: Runtime[HostContext]) -> Any:
         acts = self._body.acts and not self._body.contains
         return _remove_host_tokens(self._complete(state, made), acts, runtime)
+
+    def _find_rejection(self, state: State) -> dict[str, Any] | None:
+        return None if self._body.contains else find_rejection(self._frame, state)
+
+    def _make_gates(
+        self, state: State, pause: GraphInterrupt, runtime: Runtime[HostContext]
+    ) -> BaseException:
+        """The pause, of whatever code it is, as gates."""
+        if self._body.contains:
+            return pause
+        try:
+            return make_gates(self._frame, state, pause)
+        except Exception as error:  # noqa: BLE001 - what is asked cannot be shown
+            return self._clean_error(error, runtime)
 
     def _clean_error(self, error: BaseException, runtime: Runtime[HostContext]) -> BaseException:
         # Errors of nodes inside are clean; those of the engine, which keeps their state, go out as

@@ -24,6 +24,7 @@ from cinatra_sdk.errors import AnswerInvalid, GateUnreadable
 from cinatra_sdk.gates.answers import Answer, said_name
 from cinatra_sdk.gates.decisions import Decision
 from cinatra_sdk.gates.forms.choosing import form_of
+from cinatra_sdk.gates.forms.foreign import ForeignForm
 from cinatra_sdk.gates.forms.form import AnswerForm
 from cinatra_sdk.gates.forms.text import TextForm
 
@@ -125,6 +126,15 @@ class Gate:
     def check(self, decision: Decision) -> Answer:
         """Check a decision; raises `AnswerInvalid`."""
         return self.read(decision.wire())
+
+    def make_resume(self, wire: Mapping[str, JsonValue]) -> JsonValue:
+        """What LangGraph's `Command(resume={gate.interrupt: …})` takes for an answer.
+
+        It is the answer itself, but for a pause of a node's own code, which gets what it expects.
+        """
+        if isinstance(self.form, ForeignForm):
+            return self.form.make_resume(self.read(wire))
+        return dict(wire)
 
     @property
     def field(self) -> str:
@@ -258,6 +268,8 @@ def gate_of(interrupt: Interrupt | _Kept) -> Gate | None:
             document_schema=_read_schema(about, "innerSchema"),
             bare=about.get("bare") is True,  # earlier versions did not store it
             confirms=about.get("confirms") is True,
+            foreign=about.get("foreign") is True,
+            actions=_read_member({"actions": 0, **about}, "actions", int),
             # Not stored twice: the payload holds the allowed selection.
             selector=selector_of(renderer, values),
         ),

@@ -9,7 +9,7 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
-from langgraph.types import Command, interrupt
+from langgraph.types import Command
 from typing_extensions import TypedDict
 
 from cinatra_sdk.flow.engine import node_runnable
@@ -185,20 +185,6 @@ def test_a_flow_whose_ids_are_reserved_names_runs_and_reports_the_original_ids()
     assert result.status == "completed"
     assert [asked.node for asked in result.gates] == ids
     assert channel_of("x") == "node.x"
-
-
-def test_an_interrupt_of_a_tool_is_not_taken_for_a_gate() -> None:
-    from cinatra_sdk.testing import drive
-    from tests.flows import tool
-
-    def asks(a: str) -> str:
-        return str(interrupt({"question": a}))
-
-    flow = flow_of(start(port("a", default="x")), tool("t", "asks", [port("a")], [port("b")]), end(),
-                   edges=[("start", "a", "t", "a")])  # fmt: skip
-    result = drive(compile_flow(flow, tools={"asks": asks}))
-    assert result.status == "failed"
-    assert "only nodes made by build_hitl_gate may pause" in str(result.error)
 
 
 def test_studio_gets_the_oas_names_beside_the_ids() -> None:

@@ -16,6 +16,7 @@ from pydantic import JsonValue
 from cinatra_sdk.context.selector import Selector
 from cinatra_sdk.gates.forms.approval import ApprovalForm
 from cinatra_sdk.gates.forms.confirmation import ConfirmationForm
+from cinatra_sdk.gates.forms.foreign import ForeignForm
 from cinatra_sdk.gates.forms.form import AnswerForm
 from cinatra_sdk.gates.forms.schema import SchemaForm
 from cinatra_sdk.gates.forms.selection import SelectionForm
@@ -31,6 +32,8 @@ def form_of(
     document_schema: Mapping[str, JsonValue] | None = None,
     bare: bool = False,
     confirms: bool = False,
+    foreign: bool = False,
+    actions: int = 0,
     selector: Selector | None = None,
 ) -> AnswerForm:
     """The form that fits a gate.
@@ -41,11 +44,14 @@ def form_of(
     document_schema:     JSON Schema of the document inside the answer's string.
     bare:                see `SchemaForm.bare`.
     confirms:            whether the gate stands before a call that a person can deny.
+    foreign, actions:    see `ForeignForm`.
     selector:            the allowed selection, at a gate that asks for a context selection.
     """
     form: AnswerForm
     if confirms:
         return ConfirmationForm(output=output)
+    if foreign:
+        return ForeignForm(output=output, actions=actions)
     if answer_schema is not None:
         form = SchemaForm(
             answer_schema=answer_schema,

@@ -6,7 +6,6 @@ A decision belongs to one visit of a gate and to the payload that the gate showe
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -160,7 +159,7 @@ def decision_row(
         "answer": Json(stamped.wire()),
         "decided_by": decision.by,
         "reason": decision.reason,
-        "payload_sha256": _payload_hash(gate),
+        "payload_sha256": gate.payload_sha256,
         "policy_sha256": _policy_hash(row, flow),
     }
 
@@ -196,15 +195,9 @@ def _policy_hash(row: Row, flow: DurableFlow | None) -> str:
     return "" if flow is None else policy_hash(flow.approval_policy)
 
 
-def _payload_hash(gate: Gate) -> str:
-    """sha256 (hex) of the gate's payload, in canonical JSON."""
-    shown = json.dumps(gate.payload, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-    return hashlib.sha256(shown.encode()).hexdigest()
-
-
 def decision_on(connection: Rows, run_id: str, gate: Gate) -> Row | None:
     """The decision on this visit of the gate and on the payload that it shows."""
-    key = {"run_id": run_id, "gate_id": gate.id, "payload_sha256": _payload_hash(gate)}
+    key = {"run_id": run_id, "gate_id": gate.id, "payload_sha256": gate.payload_sha256}
     return one(connection, "load_decision", key)
 
 

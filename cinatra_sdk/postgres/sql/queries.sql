@@ -236,6 +236,24 @@ select max(v) as version from checkpoint_migrations;
 -- name: add_version
 insert into schema_versions (version) values (%(version)s);
 
+-- name: list_parked
+-- Runs of before 010 with the gates that they wait at, which had no rows of their own.
+select run_id, tenant, waiting, fence, updated_at from runs
+where status not in ('completed', 'rejected', 'stopped') and waiting::text <> '[]';
+
+-- name: insert_parked
+-- A gate of before 010, opened when its run was parked; decided where somebody had answered it and
+-- nobody gone on.
+insert into gates (run_id, gate_id, payload_sha256, tenant, node, visit, step, interrupt, payload,
+                   response_schema, opened_at, fence, state, settled_at)
+select %(run_id)s, %(gate_id)s, %(payload_sha256)s, %(tenant)s, %(node)s, %(visit)s, %(step)s,
+       %(interrupt)s, %(payload)s, %(response_schema)s, %(opened_at)s, %(fence)s,
+       case when d.run_id is null then 'open' else 'decided' end, d.decided_at
+from (select) as always
+left join decisions d
+    on (d.run_id, d.gate_id, d.payload_sha256) = (%(run_id)s, %(gate_id)s, %(payload_sha256)s)
+on conflict do nothing;
+
 -- name: resolve_context
 -- Everything of an organisation that an actor may see, that is classified as one of the
 -- extensions, in its latest revision.  A null organisation is nobody's and never matches.

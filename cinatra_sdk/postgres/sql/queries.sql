@@ -94,6 +94,78 @@ returning run_id;
 update runs set status = 'rejected', waiting = '[]'
 where run_id = %(run_id)s;
 
+-- name: write_work
+-- What the engine writes at once, with the events that tell of it and the gates that it parks; all of
+-- it or, where another worker has the run, nothing and no row.  Locks are taken in the order work,
+-- runs, gates, here and everywhere.
+with ours as (
+    update work set events = events + %(events)s::int
+    where run_id = %(run_id)s and fence = %(fence)s
+    returning events - %(events)s::int as events_before
+),
+told as (
+    insert into run_events (run_id, seq, kind, path, visit, data)
+    select %(run_id)s, ours.events_before + e.place, e.kind, e.path, e.visit, e.data::json
+    from ours, unnest(%(event_kind)s::text[], %(event_path)s::text[], %(event_visit)s::int[],
+                      %(event_data)s::text[]) with ordinality as e (kind, path, visit, data, place)
+),
+blobs as (
+    insert into checkpoint_blobs (thread_id, checkpoint_ns, channel, version, type, blob)
+    select b.* from ours, unnest(
+        %(blob_thread_id)s::text[], %(blob_checkpoint_ns)s::text[], %(blob_channel)s::text[],
+        %(blob_version)s::text[], %(blob_type)s::text[], %(blob_blob)s::bytea[]) as b
+    on conflict (thread_id, checkpoint_ns, channel, version) do nothing
+),
+checkpoint as (
+    insert into checkpoints (thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id,
+                             checkpoint, metadata)
+    select c.* from ours, unnest(
+        %(checkpoint_thread_id)s::text[], %(checkpoint_checkpoint_ns)s::text[],
+        %(checkpoint_id)s::text[], %(checkpoint_parent)s::text[],
+        %(checkpoint_checkpoint)s::jsonb[], %(checkpoint_metadata)s::jsonb[]) as c
+    on conflict (thread_id, checkpoint_ns, checkpoint_id)
+        do update set checkpoint = excluded.checkpoint, metadata = excluded.metadata
+),
+writes as (
+    insert into checkpoint_writes (thread_id, checkpoint_ns, checkpoint_id, task_id, task_path, idx,
+                                   channel, type, blob)
+    select w.* from ours, unnest(
+        %(write_thread_id)s::text[], %(write_checkpoint_ns)s::text[], %(write_id)s::text[],
+        %(write_task_id)s::text[], %(write_task_path)s::text[], %(write_place)s::int[],
+        %(write_channel)s::text[], %(write_type)s::text[], %(write_blob)s::bytea[]) as w
+    on conflict (thread_id, checkpoint_ns, checkpoint_id, task_id, idx)
+        do update set channel = excluded.channel, type = excluded.type, blob = excluded.blob
+        where %(replaces)s
+),
+parked as (
+    insert into gates as g (run_id, gate_id, payload_sha256, tenant, node, visit, step, interrupt,
+                            payload, response_schema, fence, state, settled_at)
+    select %(run_id)s, p.gate_id, p.sha256, %(tenant)s, p.node, p.visit, p.step, p.interrupt,
+           p.payload::json, p.response_schema::json, %(fence)s,
+           case when d.run_id is not null then 'decided' when run.takes_answers then 'open'
+                else 'closed' end,
+           case when d.run_id is not null then d.decided_at
+                when not run.takes_answers then clock_timestamp() end
+    from ours
+    cross join lateral (
+        select r.status not in ('completed', 'rejected', 'stopped')
+               and not exists (select from decisions x
+                               where x.run_id = r.run_id and x.kind = 'rejected') as takes_answers
+        from runs r where r.run_id = %(run_id)s) as run
+    cross join unnest(
+        %(gate_id)s::text[], %(gate_sha256)s::text[], %(gate_node)s::text[], %(gate_visit)s::int[],
+        %(gate_step)s::int[], %(gate_interrupt)s::text[], %(gate_payload)s::text[],
+        %(gate_schema)s::text[])
+        as p (gate_id, sha256, node, visit, step, interrupt, payload, response_schema)
+    left join decisions d
+        on (d.run_id, d.gate_id, d.payload_sha256) = (%(run_id)s, p.gate_id, p.sha256)
+    on conflict (run_id, gate_id, payload_sha256) do update set
+        interrupt = excluded.interrupt, fence = excluded.fence,
+        state = case when g.state = 'decided' then g.state else excluded.state end,
+        settled_at = case when g.state = 'decided' then g.settled_at else excluded.settled_at end
+)
+select events_before from ours;
+
 -- name: tell_time
 -- The database's clock, by which every moment in it is written.
 select clock_timestamp() as now;

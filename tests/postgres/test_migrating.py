@@ -141,7 +141,8 @@ def test_a_later_migration_brings_every_app_role_to_its_rights(empty: str, role:
 OF_004 = (
     ("payload_sha256, policy_sha256)", "payload_sha256, policy_sha256, decided_at)"),
     ("(run_id, tenant, digest, input,", "(run_id, tenant, digest, status, input,"),
-    ("fence, stopped_by,\n              stop_reason, usage, retry_at, failures)", "fence, updated_at)"),
+    ("grant update (status, outputs,", "grant update (status, waiting, fence, updated_at, outputs,"),
+    (", stopped_by, stop_reason, usage,\n              retry_at, failures)", ")"),
     ("lowering, platform, policy, started_by,\n              file, owner,", "lowering, platform, policy)"),
     (" session_id, parent_run_id, parent_path, deadline)\n", "\n"),
     ("grant select on oasflow.eligible_artifacts to {role};", ""),

@@ -31,6 +31,14 @@ create index work_by_lease on work (lease_until) where lease_until is not null;
 
 insert into work (run_id, fence) select run_id, fence from runs;
 
+-- The id of a run's newest checkpoint, those of its subflows too; ids are in the order of time.
+-- Volatile, so that it reads what is there when it is called: after a lock that the same statement takes.
+create function oasflow_newest_checkpoint(thread text) returns text language plpgsql volatile
+set search_path = pg_catalog, pg_temp as $$
+begin
+    return (select max(c.checkpoint_id) from oasflow.checkpoints c where c.thread_id = thread);
+end $$;
+
 -- Each visit of a gate that people were asked at, with what they were shown.
 create table gates (
     run_id           text not null references runs (run_id),
@@ -75,6 +83,24 @@ create trigger gates_stay before update or delete on gates
     for each row execute function oasflow_gate_stays();
 create trigger gates_are_not_emptied before truncate on gates
     for each statement execute function oasflow_append_only();
+
+-- Whoever records a decision, its gate has it; and a rejection closes the other gates of its run.
+create function oasflow_decision_settles() returns trigger language plpgsql
+set search_path = pg_catalog, pg_temp as $$
+begin
+    update oasflow.gates g set state = 'decided', settled_at = new.decided_at
+    where (g.run_id, g.gate_id, g.payload_sha256) = (new.run_id, new.gate_id, new.payload_sha256)
+      and g.state <> 'decided';
+    if new.kind = 'rejected' then
+        update oasflow.gates g set state = 'closed', settled_at = new.decided_at
+        where g.run_id = new.run_id and g.state = 'open';
+    end if;
+    return null;
+end $$;
+
+create trigger decisions_settle after insert on decisions
+    for each row when (new.kind <> 'auto_skipped') execute function oasflow_decision_settles();
+alter table decisions enable always trigger decisions_settle;
 
 -- What happened in a run, numbered from 1 without a gap.
 create table run_events (

@@ -27,8 +27,8 @@ grant insert (org_id, parent_run_id, parent_package_name, slot_id, selection_mod
 grant insert (run_id, tenant, digest, input, env_names, lowering, platform, policy, started_by,
               file, owner, session_id, parent_run_id, parent_path, deadline)
     on oasflow.runs to {role};
-grant update (status, waiting, outputs, branch, messages, error, attempts, fence, stopped_by,
-              stop_reason, usage, retry_at, failures)
+grant update (status, outputs, branch, messages, error, attempts, stopped_by, stop_reason, usage,
+              retry_at, failures)
     on oasflow.runs to {role};
 
 -- Artifacts: a classification can only be archived (a trigger sees to that); nothing is deleted.

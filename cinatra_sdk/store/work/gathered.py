@@ -8,15 +8,13 @@ LangGraph's saver decides what is stored; only the number of statements differs.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from langgraph.checkpoint.postgres.base import BasePostgresSaver
 
 from cinatra_sdk.errors import EngineUnsupported
-from cinatra_sdk.gates.gate import Gate
-from cinatra_sdk.store.work.events import NewEvent
+from cinatra_sdk.store.work.columns import turn_rows
 
 _BLOB: Final = ("thread_id", "checkpoint_ns", "channel", "version", "type", "blob")
 _CHECKPOINT: Final = ("thread_id", "checkpoint_ns", "id", "parent", "checkpoint", "metadata")
@@ -58,36 +56,11 @@ class Gathered:
     def columns(self) -> dict[str, Any]:
         """Parameters of `write_work`, one list for each column."""
         return {
-            **_turn("blob", _BLOB, self._blobs),
-            **_turn("checkpoint", _CHECKPOINT, self._checkpoints),
-            **_turn("write", _WRITE, self._writes.values()),
+            **turn_rows("blob", _BLOB, self._blobs),
+            **turn_rows("checkpoint", _CHECKPOINT, self._checkpoints),
+            **turn_rows("write", _WRITE, self._writes.values()),
             "replaces": self._replaces,
         }
-
-
-def list_gate_columns(gates: Iterable[Gate]) -> dict[str, Any]:
-    """The gates as parameters of a statement; a gate that is named twice counts once."""
-    names = ("id", "sha256", "node", "visit", "step", "interrupt", "payload", "schema")
-    rows = {
-        (gate.id, gate.payload_sha256): (
-            gate.id, gate.payload_sha256, gate.node, gate.visit, gate.step, gate.interrupt,
-            json.dumps(gate.payload), json.dumps(gate.asked),
-        )
-        for gate in gates
-    }  # fmt: skip
-    return _turn("gate", names, rows.values())
-
-
-def list_event_columns(events: Sequence[NewEvent]) -> dict[str, Any]:
-    """The events as parameters of a statement, with their number as `events`."""
-    rows = [(one.kind, one.path, one.visit, json.dumps(dict(one.data))) for one in events]
-    return {"events": len(rows), **_turn("event", ("kind", "path", "visit", "data"), rows)}
-
-
-def _turn(of: str, names: Sequence[str], rows: Iterable[Sequence[Any]]) -> dict[str, list[Any]]:
-    """Rows as columns: `{"gate_id": ["a", "b"], …}`."""
-    kept = list(rows)
-    return {f"{of}_{name}": [row[place] for row in kept] for place, name in enumerate(names)}
 
 
 def _build_unknown_error() -> EngineUnsupported:

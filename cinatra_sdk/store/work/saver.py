@@ -21,11 +21,14 @@ from langgraph.checkpoint.postgres import PostgresSaver
 from langgraph.checkpoint.serde.types import INTERRUPT
 
 from cinatra_sdk.engine.checkpoints import STRICT
-from cinatra_sdk.errors import FenceLost, GateUnreadable
+from cinatra_sdk.errors import GateUnreadable
 from cinatra_sdk.gates.gate import Gate, gate_of
 from cinatra_sdk.postgres.connection import Row, Rows, one
+from cinatra_sdk.store.work.claims import build_fence_error
+from cinatra_sdk.store.work.columns import list_event_columns, list_gate_columns
 from cinatra_sdk.store.work.events import EventBuffer
-from cinatra_sdk.store.work.gathered import Gathered, list_event_columns, list_gate_columns
+from cinatra_sdk.store.work.gathered import Gathered
+from cinatra_sdk.store.work.rereading import Rereading
 
 
 class RunSaver(PostgresSaver):
@@ -43,6 +46,8 @@ class RunSaver(PostgresSaver):
         self.lost = False
         """Whether another worker has the run; then nothing is written or read any more."""
         self._parking = threading.local()
+        self._read: dict[Any, Any] = {}
+        """Rows of checkpoints since the last write; nobody else writes to the run."""
 
     def put_writes(
         self,
@@ -65,7 +70,7 @@ class RunSaver(PostgresSaver):
             raise build_fence_error(self.run_id)
         if not pipeline:
             with super()._cursor() as cursor:
-                yield cursor
+                yield Rereading(cursor, self._read)
             return
         gathered = Gathered()
         yield gathered
@@ -81,6 +86,7 @@ class RunSaver(PostgresSaver):
         waiting = self.events.read_all()
         about = {"run_id": self.run_id, "tenant": self.tenant, "fence": self.fence}
         row = one(self.connection, query, {**about, **list_event_columns(waiting), **parameters})
+        self._read.clear()
         if row is None:
             self.lost = True
             raise build_fence_error(self.run_id)
@@ -100,10 +106,3 @@ def find_parked_gates(writes: Sequence[tuple[str, Any]]) -> Iterator[Gate]:
                 continue
             if gate is not None:
                 yield gate
-
-
-def build_fence_error(run_id: str) -> FenceLost:
-    return FenceLost(
-        f"another worker goes on with run '{run_id}'",
-        hint="this process was stopped for longer than its lease; see oasflow show",
-    )

@@ -25,6 +25,7 @@ Error tree
             GateUnreadable          a stored gate was damaged, or made by another version
             NotConfigured                   the run needs a setting that this process lacks
             RunBusy                 another process is working on the run right now
+                FenceLost           another process took the run over from this one
             RunEnded                the run is in a terminal status
         RunNotCompleted             the run has no result
     PlatformError                   see cinatra_sdk.platform.protocol
@@ -219,6 +220,12 @@ class RunBusy(StoreError):
     """Another process holds the run; the caller may try again."""
 
     code = "run_busy"
+
+
+class FenceLost(RunBusy):
+    """Another process took the run over while this one was stopped; nothing was written."""
+
+    code = "fence_lost"
 
 
 class RunEnded(StoreError):

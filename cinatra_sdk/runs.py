@@ -76,6 +76,17 @@ class Run:
     """Names of the flow's placeholders; a process that continues the run supplies their values."""
     platform: Mapping[str, JsonValue] = field(default_factory=dict)
     """The platform's `describe()`; holds no secret."""
+    owner: str = ""
+    """The person or agent whose run it is; empty where nobody said."""
+    session: str = ""
+    """The conversation that the run belongs to."""
+    parent: str = ""
+    """Id of the run that began this run."""
+    parent_path: str = ""
+    """Path of the parent's node that began this run."""
+    deadline: datetime | None = None
+    failures: int = 0
+    """Activations in a row that died or failed."""
     created_at: datetime | None = None
     updated_at: datetime | None = None
 

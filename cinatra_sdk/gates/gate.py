@@ -10,6 +10,7 @@ number.  Every visit has its own id, so an old answer can never fit a later ques
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import json
 from collections.abc import Iterable, Mapping
@@ -118,6 +119,12 @@ class Gate:
         if gate is None:
             raise GateUnreadable(f'its response_schema has no "{GATE_KEY}"')
         return gate
+
+    @property
+    def payload_sha256(self) -> str:
+        """sha256 (hex) of what the gate shows, in canonical JSON; a decision names it."""
+        shown = json.dumps(self.payload, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+        return hashlib.sha256(shown.encode()).hexdigest()
 
     def read(self, raw: object) -> Answer:
         """Check an answer; raises `AnswerInvalid`."""

@@ -1,9 +1,11 @@
 """Postgres: connections, tables, and the embedded server.
 
 database.py    the database of a run store: its address, tables and connections
+work_connections.py  those of activations
 connection.py  one connection;  dsn.py  its address;  failures.py  its errors, without passwords
 queries.py     the statements of sql/, by name
 standing.py    the state of a database;  lacking.py  the rights that a role lacks
 migrating.py   the tables, made and migrated;  checkpoint_steps.py  those of LangGraph
+parked_gates.py  gates of runs that were parked before gates had rows
 server.py      the embedded server: cluster.py process.py roles.py folders.py binaries.py
 """

@@ -6,6 +6,7 @@ with connect(dsn) as connection:
 
 from __future__ import annotations
 
+import select
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Final, TypeAlias
@@ -40,6 +41,18 @@ def connect(dsn: str) -> Rows:
         failed = plain_error(dsn, error)
     # Raised out here: in the handler it would keep libpq's error, which may quote the password.
     raise failed
+
+
+def refuse_ended_connection(connection: Rows) -> None:
+    """Raise where the server has said something unasked, which it only does when it leaves.
+
+    A pool's check of a connection before it is used again; costs no statement.
+    """
+    waiting = select.poll()
+    waiting.register(connection.fileno(), select.POLLIN)
+    if waiting.poll(0):
+        connection.close()
+        raise psycopg.OperationalError("the server has ended this connection")
 
 
 def one(connection: Rows, query: str, parameters: Mapping[str, Any] | None = None) -> Row | None:

@@ -20,11 +20,18 @@ import psycopg
 from psycopg_pool import ConnectionPool, PoolTimeout
 
 from cinatra_sdk.errors import StoreError
-from cinatra_sdk.postgres.connection import OPTIONS, Rows, clock, connect
+from cinatra_sdk.postgres.connection import (
+    OPTIONS,
+    Rows,
+    clock,
+    connect,
+    refuse_ended_connection,
+)
 from cinatra_sdk.postgres.failures import store_error
 from cinatra_sdk.postgres.migrating import migrate, outdated, prepare
 from cinatra_sdk.postgres.roles import APP
 from cinatra_sdk.postgres.server import LocalServer, LocalServerError
+from cinatra_sdk.postgres.work_connections import WorkConnections
 
 
 @dataclass(slots=True)
@@ -33,6 +40,9 @@ class Database:
 
     dsn: str = field(repr=False)
     pool: ConnectionPool[Rows] = field(repr=False)
+    """For short statements."""
+    work: WorkConnections = field(repr=False)
+    """For activations, apart from the short statements, which never wait behind them."""
 
     @classmethod
     def open(cls, dsn: str | None = None) -> Database:
@@ -52,12 +62,13 @@ class Database:
                 migrate(_owner_of(embedded), app_role=APP)
         pool: ConnectionPool[Rows] = ConnectionPool(
             address, kwargs=OPTIONS, min_size=1, max_size=8, timeout=10, open=False,
-            check=ConnectionPool.check_connection,
+            check=refuse_ended_connection,
         )  # fmt: skip
         pool.open()
-        return cls(dsn=address, pool=pool)
+        return cls(dsn=address, pool=pool, work=WorkConnections(address))
 
     def close(self) -> None:
+        self.work.close()
         self.pool.close()
 
     def now(self) -> datetime:
@@ -80,14 +91,12 @@ class Database:
 
     @contextmanager
     def own_connection(self) -> Iterator[Rows]:
-        """A separate connection: an activation's lock ends with it."""
-        connection = connect(self.dsn)
+        """A connection for one activation, which nobody else uses."""
         try:
-            yield connection
+            with self.work.take() as connection:
+                yield connection
         except psycopg.Error as error:
             raise store_error(self.dsn, error) from None
-        finally:
-            connection.close()
 
 
 def _start_embedded_server() -> LocalServer:

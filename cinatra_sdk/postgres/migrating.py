@@ -166,6 +166,7 @@ def _bring_up_to_date(
             if version not in done:
                 with connection.transaction():
                     connection.execute(text, prepare=False)
+                    _carry_over(connection, version)
                     run(connection, "add_version", {"version": version})
         _bring_checkpoints_up_to_date(connection)
         created = _create_app_role(connection, app_role) if app_role else ""
@@ -175,6 +176,14 @@ def _bring_up_to_date(
             with connection.transaction():
                 connection.execute(rights_of(role), prepare=False)
     return standing.missing, tuple(sorted(roles)), created
+
+
+def _carry_over(connection: Rows, version: str) -> None:
+    """What a migration does to rows of before that SQL alone cannot."""
+    if version == "010":
+        from cinatra_sdk.postgres.parked_gates import move_parked_gates  # loads the forms of gates
+
+        move_parked_gates(connection)
 
 
 def _bring_checkpoints_up_to_date(connection: Rows) -> None:

@@ -1,12 +1,14 @@
 """Durable runs: every run in Postgres, so that any process can continue it.
 
-run_store.py        `RunStore`: start, answer, resume, list;  in_thread.py  its methods for `await`
+run_store.py        `RunStore`: create, decide, work, and their short forms start and answer
+reading.py          what it tells of its runs;  in_thread.py  its methods for `await`
+creating.py         a new run, stored;  deciding.py  decisions of people, recorded
 rows.py             rows of the table `runs`;  short_names.py  runs by a shortened id
 decisions.py        decisions in the database;  decision_record.py  one of them, as an auditor reads it
 flows.py            the flow of a stored run, rebuilt;  known_flows.py  the flows in this process
 contexts.py         checks that a host's context belongs to the run
-activating.py       one activation of a run, to its next stop
-lock.py             one activation of a run at a time;  clocks.py  its clock never runs backwards
+activating.py       one activation of a run, to its next stop;  clocks.py  never with a slow clock
+work/               one worker at a time on a run
 artifacts.py        `ArtifactStore`: artifacts, the candidates of a slot;  loading.py  many at once
 plans.py            the refs that a slot was offered;  selections.py  the refs that were chosen
 chosen.py           selections in words for people

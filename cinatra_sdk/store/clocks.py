@@ -1,7 +1,7 @@
 """An activation never begins with a clock behind the run's previous activation.
 
-In: a run.  Out: nothing, once the ids that this process makes come after the id of the run's newest
-checkpoint (see `cinatra_sdk.engine.id_clock`).
+In: a run and the id of its newest checkpoint.  Out: nothing, once the ids that this process makes come after the newest checkpoint's
+id (see `cinatra_sdk.engine.id_clock`).
 
 A difference of a few seconds is waited for.  A larger difference is refused before the run is
 touched, because otherwise the run would stand in a fork and stay there.
@@ -14,18 +14,17 @@ from typing import Final
 
 from cinatra_sdk.engine.id_clock import seconds_behind
 from cinatra_sdk.errors import StoreError
-from cinatra_sdk.postgres.connection import Rows, one
 
 PATIENCE: Final = 5.0
 """Seconds that a clock may be behind; machines with a time server differ by less."""
 
 
-def await_clock(connection: Rows, run_id: str) -> None:
-    """Wait until this process's ids come after the run's; raises `StoreError` if that takes too
-    long.
+def await_clock(run_id: str, newest: str) -> None:
+    """Wait until this process's ids come after `newest`, the id of the run's newest checkpoint.
+
+    Raises: `StoreError` if that takes too long.
     """
-    row = one(connection, "newest_checkpoint", {"run_id": run_id}) or {}
-    behind = seconds_behind(row.get("newest") or "")
+    behind = seconds_behind(newest)
     if behind > PATIENCE:
         raise StoreError(
             f"run '{run_id}' was last worked on by a process whose clock is {behind:,.0f} seconds "

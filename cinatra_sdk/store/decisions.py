@@ -6,18 +6,17 @@ A decision belongs to one visit of a gate and to the payload that the gate showe
 
 from __future__ import annotations
 
-import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from psycopg.types.json import Json
 from pydantic import JsonValue
 
 from cinatra_sdk.context.refs import ContextSelection
-from cinatra_sdk.contract import GOVERNED_KEYS, SETUP_STEP
+from cinatra_sdk.contract import SETUP_STEP
 from cinatra_sdk.engine.runtime_context import DERIVED, HostContext, host_context
 from cinatra_sdk.errors import (
     AnswerInvalid,
@@ -25,6 +24,7 @@ from cinatra_sdk.errors import (
     GateClosed,
     GateUnreadable,
     InputInvalid,
+    RunEnded,
 )
 from cinatra_sdk.gates.answers import Answer
 from cinatra_sdk.gates.decisions import Decision, Unset
@@ -37,6 +37,7 @@ from cinatra_sdk.postgres.connection import Row, Rows, every, one
 from cinatra_sdk.postgres.connection import run as execute
 from cinatra_sdk.store.flows import DurableFlow
 from cinatra_sdk.store.rows import gates_in, refuse_ended
+from cinatra_sdk.store.work.claims import Claim
 from cinatra_sdk.text.people import recorded_name
 
 MOST_NAMED: Final = 3
@@ -98,7 +99,7 @@ def refuse_withdrawn(platform: Platform, run_id: str, gate: Gate, answer: Answer
 
 def keep_skips(
     connection: Rows,
-    row: Row,
+    claim: Claim,
     decisions: Iterable[Mapping[str, Any]],
     host: HostContext,
     flow: DurableFlow,
@@ -108,20 +109,20 @@ def keep_skips(
     if not skipped:
         return
     policy = flow.approval_policy if host.approval_policy is DERIVED else host.approval_policy
-    kept = {row["gate_id"] for row in every(connection, "list_skips", {"run_id": row["run_id"]})}
+    kept = {row["gate_id"] for row in every(connection, "list_skips", {"run_id": claim.run_id})}
     for decided in skipped:
         if decided["gate"] not in kept:
             execute(
                 connection,
-                "insert_decision",
+                "insert_skip",
                 {
-                    "run_id": row["run_id"],
+                    "run_id": claim.run_id,
+                    "fence": claim.fence,
                     "gate_id": decided["gate"],
-                    "tenant": row["tenant"],
+                    "tenant": claim.row["tenant"],
                     "node": decided["node"],
                     "visit": decided["visit"],
                     "step": decided["step"],
-                    "kind": "auto_skipped",
                     "answer": Json({}),
                     "decided_by": "policy",
                     "reason": "the approval policy asks for no approval at this step",
@@ -160,7 +161,7 @@ def decision_row(
         "answer": Json(stamped.wire()),
         "decided_by": decision.by,
         "reason": decision.reason,
-        "payload_sha256": _payload_hash(gate),
+        "payload_sha256": gate.payload_sha256,
         "policy_sha256": _policy_hash(row, flow),
     }
 
@@ -172,21 +173,6 @@ def _kept_value(gate: Gate, decision: Decision) -> JsonValue | Unset:
     return gate.form.name_value(gate.check(decision).value)
 
 
-def filled_in(connection: Rows, run_ids: Sequence[str]) -> dict[str, dict[str, JsonValue]]:
-    """Run → the inputs that were answered at its setup gates.
-
-    Only the decisions hold these inputs, so that an answer and its inputs are stored together.
-    """
-    filled: dict[str, dict[str, JsonValue]] = {}
-    found = {"run_ids": list(run_ids), "step": SETUP_STEP}
-    for row in every(connection, "list_filled", found):
-        value = row["answer"].get("value") if isinstance(row["answer"], Mapping) else None
-        if isinstance(value, Mapping):  # an earlier version kept a bare value
-            inputs = {name: one for name, one in value.items() if name not in GOVERNED_KEYS}
-            filled.setdefault(row["run_id"], {}).update(inputs)
-    return filled
-
-
 def _policy_hash(row: Row, flow: DurableFlow | None) -> str:
     """sha256 of the policy in force; empty where the policy is unknown because the flow cannot be
     rebuilt.
@@ -196,37 +182,44 @@ def _policy_hash(row: Row, flow: DurableFlow | None) -> str:
     return "" if flow is None else policy_hash(flow.approval_policy)
 
 
-def _payload_hash(gate: Gate) -> str:
-    """sha256 (hex) of the gate's payload, in canonical JSON."""
-    shown = json.dumps(gate.payload, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-    return hashlib.sha256(shown.encode()).hexdigest()
+class Answers:
+    """The recorded answers of a run that wait to be carried out.
 
+    `rows` are objects `{"gate_id", "payload_sha256", "answer"}`.
+    """
 
-def decision_on(connection: Rows, run_id: str, gate: Gate) -> Row | None:
-    """The decision on this visit of the gate and on the payload that it shows."""
-    key = {"run_id": run_id, "gate_id": gate.id, "payload_sha256": _payload_hash(gate)}
-    return one(connection, "load_decision", key)
+    def __init__(self, rows: Iterable[Mapping[str, Any]]) -> None:
+        self._answers = {(row["gate_id"], row["payload_sha256"]): row["answer"] for row in rows}
 
-
-def recorded_answer(connection: Rows, run_id: str, gate: Gate) -> Mapping[str, JsonValue] | None:
-    """The recorded JSON that resumes the gate; None without a decision."""
-    kept = decision_on(connection, run_id, gate)
-    if kept is None:
-        return None
-    answer: dict[str, JsonValue] = kept["answer"]
-    # Names are only checked when a person decides; a recorded decision counts with any name.
-    return {**answer, "by": recorded_name(answer["by"])} if "by" in answer else answer
+    def answer(self, gate: Gate) -> Mapping[str, JsonValue] | None:
+        """The JSON that resumes this visit of the gate, with the payload that it shows; None
+        without a decision.
+        """
+        kept: Mapping[str, JsonValue] | None = self._answers.get((gate.id, gate.payload_sha256))
+        if kept is None or "by" not in kept:
+            return kept
+        # Names are only checked when a person decides; a recorded decision counts with any name.
+        return {**kept, "by": recorded_name(kept["by"])}
 
 
 def open_gate(connection: Rows, row: Row, gate_id: str) -> Gate:
-    """The waiting gate with this id; raises `GateClosed`, `RunEnded` or `GateUnreadable`."""
+    """The open gate with this id; raises `GateClosed`, `RunEnded` or `GateUnreadable`.
+
+    row: with the run's `status`, and its open gates under `open_gates`.
+    """
     gates, problems = gates_in(row)
     gate = next((gate for gate in gates if gate.id == gate_id), None)
-    if gate is not None and not is_decided(connection, row, gate):
+    if gate is not None:
         return gate
     if one(connection, "last_decision", {"run_id": row["run_id"], "gate_id": gate_id}):
         raise gate_closed(connection, row["run_id"], gate_id)
     refuse_ended(row)
+    rejected_at = standing_of(connection, row["run_id"]).rejected_at
+    if rejected_at:
+        raise RunEnded(
+            f"run '{row['run_id']}' was rejected at gate '{rejected_at}'",
+            hint="start a new run instead",
+        )
     if problems:
         raise GateUnreadable(
             f"gate '{gate_id}' cannot be read in run '{row['run_id']}': {problems[0]}",
@@ -238,18 +231,25 @@ def open_gate(connection: Rows, row: Row, gate_id: str) -> Gate:
     )
 
 
-def is_decided(connection: Rows, row: Row, gate: Gate) -> bool:
-    return decision_on(connection, row["run_id"], gate) is not None
+class RunStanding(NamedTuple):
+    """What decides whether a run may make a further call."""
+
+    status: str
+    rejected_at: str
+    """The gate of its first rejection; empty without a rejection."""
+    fence: int
 
 
-def standing_of(connection: Rows, run_id: str) -> tuple[str, str]:
-    """The run's status, and the gate of its first rejection; empty without a rejection.
+def standing_of(connection: Rows, run_id: str) -> RunStanding:
+    """How the run stands now.
 
     The rejection is read from its row, which never changes: every process that runs flows may write
     checkpoints.
     """
     row = one(connection, "load_standing", {"run_id": run_id})
-    return ("", "") if row is None else (row["status"], row["rejected_at_gate"] or "")
+    if row is None:
+        return RunStanding("", "", 0)
+    return RunStanding(row["status"], row["rejected_at_gate"] or "", row["fence"] or 0)
 
 
 def gate_closed(connection: Rows, run_id: str, gate_id: str) -> GateClosed:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from psycopg.types.json import Json
 from pydantic import JsonValue
 
-from cinatra_sdk.contract import ENDED
+from cinatra_sdk.contract import ENDED, GOVERNED_KEYS
 from cinatra_sdk.effects.effect import Effect
 from cinatra_sdk.engine.runtime_context import DERIVED, HostContext, host_context
 from cinatra_sdk.errors import (
@@ -29,11 +29,9 @@ from cinatra_sdk.store.contexts import bound_context
 from cinatra_sdk.store.flows import DurableFlow
 
 
-def load_row(
-    connection: Rows, run_id: str, tenant: str | None = None, *, query: str = "load_run"
-) -> Row:
-    """The run's row.  Raises: `RunNotFound`, for a run of another tenant too."""
-    row = one(connection, query, {"run_id": run_id, "tenant": tenant})
+def load_row(connection: Rows, run_id: str, tenant: str | None = None) -> Row:
+    """The run's row, with its open gates.  Raises: `RunNotFound`, for a run of another tenant too."""
+    row = one(connection, "load_run", {"run_id": run_id, "tenant": tenant})
     if row is None:
         raise RunNotFound(f"there is no run '{run_id}'", hint="see oasflow runs")
     return row
@@ -77,7 +75,6 @@ def ending_of(stop: Stop) -> dict[str, Any]:
     outputs = None if stop.outputs is None else Json(dict(stop.outputs))
     return {
         "status": stop.status,
-        "waiting": Json([gate.to_json() for gate in stop.gates]),
         "outputs": outputs,
         "branch": stop.branch,
         "messages": Json([dict(message) for message in stop.messages]),
@@ -88,7 +85,7 @@ def ending_of(stop: Stop) -> dict[str, Any]:
 def rejected_after_all(ending: dict[str, Any]) -> dict[str, Any]:
     """`ending`, changed to rejected: a rejection among the decisions wins over the checkpoints."""
     none = dict.fromkeys(("outputs", "branch", "error"))
-    return {**ending, **none, "status": "rejected", "waiting": Json([])}
+    return {**ending, **none, "status": "rejected"}
 
 
 def failure_of(error: Exception, host: HostContext) -> dict[str, Any]:
@@ -101,7 +98,6 @@ def failure_of(error: Exception, host: HostContext) -> dict[str, Any]:
     }
     return {
         "status": "failed",
-        "waiting": Json([]),
         "error": Json(cut_out(described, secrets)),
     }
 
@@ -161,25 +157,28 @@ def refuse_ended(row: Row) -> None:
 
 
 def gates_in(row: Row) -> tuple[tuple[Gate, ...], tuple[str, ...]]:
-    """The waiting gates, and the place and problem of each gate that cannot be read."""
-    if not isinstance(row["waiting"], list):
-        return (), ("waiting: it is no list",)
+    """The open gates, and the name and problem of each gate that cannot be read."""
+    return read_gates(row["open_gates"])
+
+
+def read_gates(kept: Iterable[Row]) -> tuple[tuple[Gate, ...], tuple[str, ...]]:
+    """As `gates_in`, of rows of the table `gates`."""
     gates: list[Gate] = []
     problems: list[str] = []
-    for place, data in enumerate(row["waiting"]):
+    for data in kept:
         try:
             gates.append(Gate.from_json(data))
         except GateUnreadable as error:
-            problems.append(f"waiting[{place}]: {error}")
+            problems.append(f"gate '{data['gate_id']}': {error}")
     return tuple(gates), tuple(problems)
 
 
-def run_of(row: Row, filled: Mapping[str, JsonValue]) -> Run:
-    """The row as a run.  Unreadable parts are left out and named, so that other runs can still be
-    listed.
+def run_of(row: Row) -> Run:
+    """The row as a run, with the inputs that were answered at its setup gates.
 
-    filled: inputs that were answered at setup gates.
+    Unreadable parts are left out and named, so that other runs can still be listed.
     """
+    filled = _read_filled(row)
     gates, problems = gates_in(row)
     sound = {column: fits(row[column]) for column, fits in _FITS.items()}
     started = dict(row["input"].get("inputs", {})) if sound["input"] else {}
@@ -204,9 +203,28 @@ def run_of(row: Row, filled: Mapping[str, JsonValue]) -> Run:
         started_by=row["started_by"],
         variables=tuple(row["env_names"]),
         platform=row["platform"] if sound["platform"] else {},
+        owner=row["owner"],
+        session=row["session_id"],
+        parent=row["parent_run_id"] or "",
+        parent_path=row["parent_path"],
+        deadline=row["deadline"],
+        failures=row["failures"],
         created_at=row["created_at"],
         updated_at=row["updated_at"],
     )
+
+
+def _read_filled(row: Row) -> dict[str, JsonValue]:
+    """The inputs that were answered at the run's setup gates.
+
+    Only the decisions hold these inputs, so that an answer and its inputs are stored together.
+    """
+    filled: dict[str, JsonValue] = {}
+    for answer in row["filled"]:
+        value = answer.get("value") if isinstance(answer, Mapping) else None
+        if isinstance(value, Mapping):  # an earlier version kept a bare value
+            filled |= {name: one for name, one in value.items() if name not in GOVERNED_KEYS}
+    return filled
 
 
 def _is_object(value: object) -> bool:

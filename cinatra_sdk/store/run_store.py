@@ -5,11 +5,14 @@
         for gate in run.waiting:
             run = store.answer(run.id, gate.id, Decision.approve(by="ann@example.org"))
 
+`start` is `create` (store the run) and `work` (drive it to its next stop); `answer` is `decide`
+(record decisions) and `work`.  `create` and `decide` are short, and wait for nobody's work.
+
 Guarantees, and the mechanism of each:
-* one activation of a run at a time: an advisory lock, on the connection that the checkpoints go
-  through, so that a process that lost its lock cannot write either;
+* one activation of a run at a time: a lock, a lease, and a fence that every write compares, so that
+  a process that lost the run cannot write (`work/`);
 * one decision per visit of a gate: the first row in an append-only table; the run is resumed
-  from that row, never from the request;
+  from that row, never from the request; an open gate takes its decision whoever works on the run;
 * a run stays on its flow: the sha256 of the file is in the row, and another flow is refused;
 * a run stays with its owner: a context of another run or tenant is refused (`contexts.py`);
 * a row grants nothing: variables, addresses and files come from this process (`flows.py`);
@@ -21,91 +24,54 @@ The `a…` twins run the same code in a thread.
 from __future__ import annotations
 
 import asyncio
-import logging
-import uuid
 from collections.abc import Mapping
-from datetime import timedelta
 from types import TracebackType
-from typing import Any, Final, Self, TypeAlias, TypedDict, Unpack
+from typing import Any, Final, Self, Unpack
 
-from psycopg.types.json import Json
-
-from cinatra_sdk.contract import Status
-from cinatra_sdk.engine.runtime_context import DERIVED, HostContext
-from cinatra_sdk.errors import (
-    AnswerInvalid,
-    StoreError,
-)
+from cinatra_sdk.engine.runtime_context import HostContext
 from cinatra_sdk.gates.answers import check_answer_value
 from cinatra_sdk.gates.decisions import Decision
 from cinatra_sdk.governed.placeholders import refuse_runtime_names
-from cinatra_sdk.postgres.connection import clock, every, one
+from cinatra_sdk.postgres.connection import one
 from cinatra_sdk.postgres.connection import run as execute
 from cinatra_sdk.postgres.database import Database
 from cinatra_sdk.runs import OnEvent, Run
-from cinatra_sdk.store.activating import activate, tell_run
-from cinatra_sdk.store.contexts import bound_context, is_host_context, refuse_strangers
-from cinatra_sdk.store.decision_record import DecisionRecord
-from cinatra_sdk.store.decisions import (
-    decision_row,
-    filled_in,
-    gate_closed,
-    open_gate,
-    refuse_credentials,
-    refuse_credentials_in_inputs,
-    refuse_credentials_in_names,
-    refuse_withdrawn,
-)
+from cinatra_sdk.store.activating import activate
+from cinatra_sdk.store.contexts import bound_context, refuse_strangers
+from cinatra_sdk.store.creating import NewRun, create_run
+from cinatra_sdk.store.deciding import decide_gates, list_decisions
 from cinatra_sdk.store.flows import DurableFlow
 from cinatra_sdk.store.in_thread import in_thread
 from cinatra_sdk.store.known_flows import KnownFlows, Parts, refuse_other_names
-from cinatra_sdk.store.rows import (
-    checked_run_id,
-    file_label,
-    load_row,
-    refuse_ended,
-    run_of,
-)
-from cinatra_sdk.store.short_names import the_one_meant
+from cinatra_sdk.store.reading import RunReader
+from cinatra_sdk.store.rows import load_row, refuse_ended, run_of
+from cinatra_sdk.store.work.claims import LEASE_SECONDS, Claims
 from cinatra_sdk.text.people import person_name
 
-log = logging.getLogger("oasflow.store")
-
-Runs: TypeAlias = list[Run]
-Names: TypeAlias = list[str]
-DecisionRecords: TypeAlias = list[DecisionRecord]
 WAIT_SECONDS: Final = 30.0
 """How long an answer waits for another process that works on the same run."""
 
 
-class RunFilter(TypedDict, total=False):
-    """A filter for runs; None sets no condition.  Each condition has an index."""
-
-    status: Status | None
-    tenant: str | None
-    flow: str | None
-    """The name of the flow, with any version of its file."""
-    started_by: str | None
-    older_than: timedelta | None
-    """Runs without a change for at least this time, by the database's clock."""
-    newer_than: timedelta | None
-    limit: int
-
-
-class RunStore:
+class RunStore(RunReader):
     """Runs on one Postgres database; safe to share between threads."""
 
-    def __init__(self, database: Database, **parts: Unpack[Parts]) -> None:
+    def __init__(
+        self, database: Database, *, lease: float = LEASE_SECONDS, **parts: Unpack[Parts]
+    ) -> None:
         refuse_other_names(parts, Parts, "RunStore()")
         refuse_runtime_names(parts.get("env") or {})
         self._database = database
         self._flows = KnownFlows(database, **parts)
+        self._claims = Claims(database, lease=lease)
 
     @classmethod
-    def open(cls, dsn: str | None = None, **parts: Unpack[Parts]) -> Self:
+    def open(
+        cls, dsn: str | None = None, *, lease: float = LEASE_SECONDS, **parts: Unpack[Parts]
+    ) -> Self:
         """Open the store; creates its tables in the schema `oasflow`.
 
         dsn:      a Postgres DSN; None takes DATABASE_URL, else the embedded server.
+        lease:    seconds after which others take over a run whose worker gives no sign of life.
         platform: for runs that this process continues; None rebuilds each run's own platform.
         tools:    Python functions of flows that this process continues.
         env:      values of placeholders, by name, that runs which this process continues may read.
@@ -120,7 +86,7 @@ class RunStore:
         """
         refuse_other_names(parts, Parts, "RunStore.open()")
         refuse_runtime_names(parts.get("env") or {})
-        return cls(Database.open(dsn), **parts)
+        return cls(Database.open(dsn), lease=lease, **parts)
 
     @property
     def database(self) -> Database:
@@ -128,6 +94,7 @@ class RunStore:
         return self._database
 
     def close(self) -> None:
+        self._claims.close()
         self._flows.close()
         self._database.close()
 
@@ -142,62 +109,76 @@ class RunStore:
     ) -> None:
         self.close()
 
-    # ------------------------------------------------------------------ reading
+    # ------------------------------------------------------------------ acting
 
-    # `tenant=` restricts a method to that tenant's runs: other runs count as missing. None: every
-    # tenant's runs.
+    def create(
+        self,
+        flow: DurableFlow,
+        params: Mapping[str, Any] | None = None,
+        run_id: str | None = None,
+        **about: Unpack[NewRun],
+    ) -> Run:
+        """Store a run that somebody is to work on (`work`); nothing of it is carried out here.
 
-    def get(self, run_id: str, *, tenant: str | None = None) -> Run:
-        """Raises: `RunNotFound`."""
-        with self._database.connection() as connection:
-            return tell_run(connection, load_row(connection, run_id, tenant))
-
-    def list(self, **wanted: Unpack[RunFilter]) -> Runs:
-        """Runs, the latest change first; at most `limit`, by default 100."""
-        refuse_other_names(wanted, RunFilter, "RunStore.list()")
-        given = {**dict.fromkeys(RunFilter.__annotations__), "limit": 100, **wanted}
-        with self._database.connection() as connection:
-            rows = every(connection, "list_runs", given)
-            filled = filled_in(connection, [row["run_id"] for row in rows])
-        return [run_of(row, filled.get(row["run_id"], {})) for row in rows]
-
-    def flow_names(self, *, limit: int = 1000) -> Names:
-        """Names of the flows that runs were started with, in their order."""
-        with self._database.connection() as connection:
-            rows = every(connection, "list_flow_names", {"limit": limit})
-        return [row["name"] for row in rows]
-
-    def find(self, prefix: str, *, tenant: str | None = None, to_act: bool = False) -> str:
-        """The one run whose id is `prefix`, or begins with it; see `short_names.py`.
-
-        Without a tenant, only ids of runs without a tenant may be shortened.  to_act: the caller
-        will act on the run, so an id that a person chose must be written in full.
-
-        Raises: `RunNotFound` when no run fits, or several do.
+        Raises: `InputInvalid`, `PolicyInvalid`, `KindRefused`, `ContextMismatch` (the context is another
+        run's or tenant's) before anything is stored; `StoreError` when the run id is taken.
         """
-        with self._database.connection() as connection:
-            rows = every(connection, "find_runs", {"prefix": prefix, "tenant": tenant})
-        return the_one_meant(prefix, rows, tenant=tenant, to_act=to_act)
+        refuse_other_names(about, NewRun, "RunStore.create()")
+        name, _host = create_run(
+            self._database, self._flows, flow, params=params, run_id=run_id, about=about
+        )
+        return self.get(name)
 
-    def decisions(self, run_id: str, *, tenant: str | None = None) -> DecisionRecords:
-        """The decisions of a run, in order, with the skipped gates."""
-        with self._database.connection() as connection:
-            load_row(connection, run_id, tenant)
-            rows = every(connection, "list_decisions", {"run_id": run_id})
-        return [DecisionRecord.of(row) for row in rows]
+    def decide(
+        self,
+        run_id: str,
+        gate_id: str | Mapping[str, Decision],
+        decision: Decision | None = None,
+        *,
+        flow: DurableFlow | None = None,
+        tenant: str | None = None,
+        context: HostContext | None = None,
+    ) -> Run:
+        """Record a decision, or several (`{gate_id: decision}`): all of them or none.
 
-    def flow(
-        self, run_id: str, *, tenant: str | None = None, to_reject: bool = False
-    ) -> DurableFlow:
-        """The flow of a run, rebuilt from the stored bytes where this process has not cached it.
+        Needs the gates to be open, and nothing else of the run: it may be worked on meanwhile.
+        Nothing is carried out here: `work` does that, or whoever works on the run already.
 
-        to_reject: the flow then needs no resources of this process, and makes no calls.
+        Raises: as `answer`, without `RunBusy`.
+        """
+        decide_gates(
+            self._database, self._flows, run_id, list_decisions(gate_id, decision),
+            flow=flow, tenant=tenant, context=context,
+        )  # fmt: skip
+        return self.get(run_id)
+
+    def work(
+        self,
+        run_id: str,
+        *,
+        flow: DurableFlow | None = None,
+        tenant: str | None = None,
+        context: HostContext | None = None,
+        on_event: OnEvent | None = None,
+        wait: float = WAIT_SECONDS,
+    ) -> Run:
+        """Drive the run to its next stop: a new one, one with a decision, one whose process died.
+
+        A waiting run without a new decision stays as it is.  A node that fails does not raise: the
+        run is `failed`, with its error, which the log also tells; `run.result()` raises it.
+
+        Raises: `RunNotFound`, `RunEnded`, `FlowChanged` when `flow` is not the run's,
+        `ContextMismatch` when `context` is another run's or tenant's, `NotConfigured` when the run
+        asks for what this process was not given, `RunBusy` when another process holds the run for
+        longer than `wait` seconds.
         """
         with self._database.connection() as connection:
             row = load_row(connection, run_id, tenant)
-            return self._flows.flow_of(connection, row, to_reject=to_reject)
-
-    # ------------------------------------------------------------------ acting
+            host = bound_context(context, run_id=run_id, tenant=row["tenant"], named=tenant)
+            refuse_ended(row)
+            flow = self._flows.flow_of(connection, row, flow)
+            refuse_strangers(flow, host)
+        return activate(self._claims, run_id, flow, host, on_event=on_event, wait=wait)
 
     def start(
         self,
@@ -205,69 +186,18 @@ class RunStore:
         params: Mapping[str, Any] | None = None,
         run_id: str | None = None,
         *,
-        tenant: str = "",
-        by: str = "",
-        context: HostContext | None = None,
         on_event: OnEvent | None = None,
+        **about: Unpack[NewRun],
     ) -> Run:
-        """Begin a run and drive it to its end or its first gate.
+        """`create`, then `work`: begin a run and drive it to its end or its first gate.
 
-        by: the person who starts the run, shown to people who are asked to continue it.
-
-        Raises: `InputInvalid`, `PolicyInvalid`, `KindRefused`, `ContextMismatch` (the context is another
-        run's or tenant's) before anything is stored; `StoreError` when the run id is taken.  A node that
-        fails does not raise: the run is `failed`, with its error, which the log also tells;
-        `run.result()` raises it.
+        Raises: as `create` and `work`.
         """
-        given = flow.input(params)
-        refuse_runtime_names(flow.env)
-        if not flow.platform_given:
-            log.warning(
-                "flow '%s' was compiled without a platform: its calls are simulated", flow.name
-            )
-        host, name = self._bind_context(context, run_id, tenant)
-        refuse_strangers(flow, host)
-        refuse_credentials_in_inputs(given, host)
-        refuse_credentials_in_names(host, run_id=name, tenant=host.tenant, by=by)
-        policy = flow.approval_policy if host.approval_policy is DERIVED else host.approval_policy
-        flow.check_policy(policy)
-        flow.graph()  # a flow whose graph cannot be made leaves no run behind
-        row = {
-            "run_id": name,
-            "tenant": host.tenant,
-            "digest": flow.digest,
-            "input": Json(given),
-            "env_names": sorted(flow.env),
-            "lowering": flow.lowering,
-            "platform": Json(flow.platform.describe()),
-            "policy": None if host.approval_policy is DERIVED else Json({"policy": policy}),
-            "started_by": person_name(by),
-            "file": file_label(flow.file),
-        }
-        with self._database.connection() as connection, connection.transaction():
-            execute(
-                connection,
-                "save_flow",
-                {
-                    "digest": flow.digest,
-                    "name": flow.name,
-                    "file": row["file"],
-                    "source": flow.source,
-                },
-            )
-            if one(connection, "insert_run", row) is None:
-                raise StoreError(f"there is a run '{name}' already", hint="choose another run id")
-        self._flows.remember(name, flow)
-        return activate(self._database, name, flow, host, on_event=on_event, wait=WAIT_SECONDS)
-
-    def _bind_context(
-        self, context: HostContext | None, run_id: str | None, tenant: str
-    ) -> tuple[HostContext, str]:
-        """The context of a new run, and the run's id; raises `ContextMismatch`."""
-        said = context if is_host_context(context) else None
-        name = checked_run_id(run_id or (said.run_id if said else "") or uuid.uuid4().hex)
-        whose = tenant or (said.tenant if said else "")
-        return bound_context(context, run_id=name, tenant=whose, named=tenant or None), name
+        refuse_other_names(about, NewRun, "RunStore.start()")
+        name, host = create_run(
+            self._database, self._flows, flow, params=params, run_id=run_id, about=about
+        )
+        return activate(self._claims, name, flow, host, on_event=on_event, wait=WAIT_SECONDS)
 
     def answer(
         self,
@@ -281,7 +211,7 @@ class RunStore:
         on_event: OnEvent | None = None,
         wait: float = WAIT_SECONDS,
     ) -> Run:
-        """Record the decision, then drive the run on.
+        """`decide`, then `work`: record the decision, then drive the run on.
 
         Raises: `AnswerInvalid`, `GateClosed`, and what the platform's `withdrawn` raises (see
         `KeepsArtifacts`) before anything is written; so are `RunNotFound`, `RunEnded`,
@@ -291,37 +221,13 @@ class RunStore:
         when another process holds the run for longer than `wait` seconds (the decision is kept, and
         counts).
         """
-        with self._database.connection() as connection:
-            row = load_row(connection, run_id, tenant)
-            host = bound_context(context, run_id=run_id, tenant=row["tenant"], named=tenant)
-            gate = open_gate(connection, row, gate_id)
-            if not decision.by.strip():
-                raise AnswerInvalid(
-                    f"gate '{gate_id}': the decision does not say who decides", hint="give by=…"
-                )
-            refuse_credentials(decision, host)
-            answer = gate.check(decision)
-            made = (
-                self._flows.flow_of(connection, row, flow)
-                if decision.approved
-                else self._flows.flow_to_reject(connection, row, flow)
-            )
-            if made is not None and decision.approved:
-                refuse_strangers(made, host)
-        if made is not None:
-            refuse_withdrawn(made.platform, run_id, gate, answer)
-        with self._database.connection() as connection, connection.transaction():
-            # Under the row's lock: no process can stop the run between this check and the record.
-            row = load_row(connection, run_id, row["tenant"], query="lock_row")
-            gate = open_gate(connection, row, gate_id)
-            kept = decision_row(row, gate, decision, made, clock(connection))
-            if one(connection, "insert_decision", kept) is None:
-                raise gate_closed(connection, run_id, gate_id)
-            if made is None:
-                execute(connection, "reject_run", {"run_id": run_id})
+        made, host = decide_gates(
+            self._database, self._flows, run_id, {gate_id: decision},
+            flow=flow, tenant=tenant, context=context,
+        )  # fmt: skip
         if made is None:
             return self.get(run_id)
-        return activate(self._database, run_id, made, host, on_event=on_event, wait=wait)
+        return activate(self._claims, run_id, made, host, on_event=on_event, wait=wait)
 
     def resume(
         self,
@@ -333,17 +239,15 @@ class RunStore:
         on_event: OnEvent | None = None,
         wait: float = WAIT_SECONDS,
     ) -> Run:
-        """Continue a run whose process died, or retry a failed run from the node that failed.
-
-        A waiting run without a new decision stays as it is.  Raises: as `answer`.
+        """As `work`, for a person: continue a run whose process died, or retry a failed run from the
+        node that failed; it may fail as often again.
         """
         with self._database.connection() as connection:
-            row = load_row(connection, run_id, tenant)
-            host = bound_context(context, run_id=run_id, tenant=row["tenant"], named=tenant)
-            refuse_ended(row)
-            flow = self._flows.flow_of(connection, row, flow)
-            refuse_strangers(flow, host)
-        return activate(self._database, run_id, flow, host, on_event=on_event, wait=wait)
+            load_row(connection, run_id, tenant)
+            execute(connection, "forget_failures", {"run_id": run_id})
+        return self.work(
+            run_id, flow=flow, tenant=tenant, context=context, on_event=on_event, wait=wait
+        )
 
     def stop(
         self, run_id: str, *, by: str = "", reason: str = "", tenant: str | None = None
@@ -364,18 +268,15 @@ class RunStore:
             row = load_row(connection, run_id, tenant)
             if not stopped and row["status"] != "stopped":
                 refuse_ended(row)
-            return tell_run(connection, row)
+            return run_of(row)
 
     # ------------------------------------------------------------------ async twins
 
     # Cancelling the caller of a twin does not stop the work in the thread: see `stop`.
 
-    aget = in_thread(get)
-    alist = in_thread(list)  # noqa: A003 - the method above
-    aflow_names = in_thread(flow_names)
-    afind = in_thread(find)
-    adecisions = in_thread(decisions)
-    aflow = in_thread(flow)
+    acreate = in_thread(create)
+    adecide = in_thread(decide)
+    awork = in_thread(work)
     astart = in_thread(start)
     aanswer = in_thread(answer)
     aresume = in_thread(resume)
@@ -383,9 +284,11 @@ class RunStore:
     aclose = in_thread(close)
 
     @classmethod
-    async def aopen(cls, dsn: str | None = None, **parts: Unpack[Parts]) -> Self:
+    async def aopen(
+        cls, dsn: str | None = None, *, lease: float = LEASE_SECONDS, **parts: Unpack[Parts]
+    ) -> Self:
         """As `open`."""
-        return await asyncio.to_thread(cls.open, dsn, **parts)
+        return await asyncio.to_thread(cls.open, dsn, lease=lease, **parts)
 
     async def __aenter__(self) -> Self:
         return self

@@ -16,7 +16,7 @@ from typing import Any
 from cinatra_sdk import Decision, FlowError, HostContext, RunStore, SimulatedPlatform
 from cinatra_sdk.engine.runtime_context import host_context
 from cinatra_sdk.platform.protocol import Credentials
-from cinatra_sdk.store import contexts, run_store, short_names
+from cinatra_sdk.store import contexts, deciding, reading, run_store, short_names
 from oas_compiler import compile_flow
 from tests.attacks import families
 from tests.attacks.book import Attack
@@ -182,8 +182,8 @@ def _nobody_compares(place: Place) -> Iterator[None]:
         return replace(host, run_id=run_id, tenant=tenant, mark=host_context().mark)
 
     with place.monkeypatch.context() as patch:
-        patch.setattr(run_store, "bound_context", bound)
-        patch.setattr("cinatra_sdk.store.rows.bound_context", bound)
+        for module in ("run_store", "creating", "deciding", "rows"):
+            patch.setattr(f"cinatra_sdk.store.{module}.bound_context", bound)
         yield
 
 
@@ -210,13 +210,14 @@ def _a_token_needs_no_tenant(place: Place) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _no_tenant_in_the_statement(place: Place) -> Iterator[None]:
-    original = run_store.load_row
+    original = deciding.load_row
 
     def everybodys(connection: Any, run_id: str, tenant: Any = None, **how: Any) -> Any:
         return original(connection, run_id, None, **how)
 
     with place.monkeypatch.context() as patch:
-        patch.setattr(run_store, "load_row", everybodys)
+        for module in (run_store, deciding, reading):
+            patch.setattr(module, "load_row", everybodys)
         yield
 
 
@@ -226,7 +227,7 @@ def _any_beginning_will_do(place: Place) -> Iterator[None]:
         return str(rows[0]["run_id"]) if rows else typed
 
     with place.monkeypatch.context() as patch:
-        patch.setattr(run_store, "the_one_meant", first)
+        patch.setattr(reading, "the_one_meant", first)
         yield
 
 

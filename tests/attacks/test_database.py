@@ -37,6 +37,7 @@ from tests.flows import end, flow_of, gate, start
 from tests.lower.context_shelf import Shelf
 from tests.slot_flows import declared
 from tests.store import selecting
+from tests.store.damage import damage_gates
 from tests.store.selecting import BRAND, World
 from tests.wired_flows import wired
 
@@ -58,6 +59,12 @@ update runs set status = 'stopped', stopped_by = 'ann', stop_reason = 'no' where
 insert into decisions (run_id, gate_id, tenant, node, visit, step, kind, answer, decided_by, reason,
                        payload_sha256, policy_sha256)
     values ('r1', 'g', 't1', 'g', 1, 1, 'rejected', '{{}}', 'ann', 'no', 'p', 'q');
+insert into gates (run_id, gate_id, payload_sha256, node, visit, step, interrupt, payload,
+                   response_schema, state)
+    values ('r1', 'g', 'p', 'g', 1, 1, 'i', '{{"values":1}}', '{{}}', 'decided');
+insert into run_events (run_id, seq, kind) values ('r1', 1, 'run');
+insert into effects (run_id, key, kind, status, result)
+    values ('r1', 'k', 'http', 'done', '{{"sent":true}}');
 insert into objects (id, org_id, type, name, owner_id, owner_level, visibility)
     values ('a', 'o1', '@cinatra-ai/artifact:object', 'a', 'ann', 'user', 'org');
 insert into representations (id, org_id, artifact_id, revision, mime, content)
@@ -84,6 +91,9 @@ select md5(string_agg(row, '|' order by row)) from (
     union all select 'run ' || (to_jsonb(t))::text from oasflow.runs t where run_id <> 'r1'
     union all select concat('what ', run_id, tenant, digest, input, platform, policy, env_names, created_at)
               from oasflow.runs where run_id = 'r1'
+    union all select 'gate ' || to_jsonb(t)::text from oasflow.gates t
+    union all select 'event ' || to_jsonb(t)::text from oasflow.run_events t
+    union all select 'effect ' || to_jsonb(t)::text from oasflow.effects t
     union all select 'revision ' || to_jsonb(t)::text from oasflow.representations t
     union all select 'assertion ' || to_jsonb(t)::text from oasflow.semantic_assertions t
               where id = 'old'
@@ -238,10 +248,12 @@ def _damaged(place: Place, tried: dict[str, Any]) -> str:
         for name in ("r1", "r2"):
             store.start(compile_flow(GATED, platform=SimulatedPlatform()), {}, name)
         with store.database.connection() as connection:
-            for column in ("waiting", "messages", "error"):
+            for column in ("messages", "error"):
                 statement: Any = f"update runs set {column} = %s where run_id = 'r1'"
                 if column in tried:
                     connection.execute(statement, [tried[column]])
+        if "gate" in tried:
+            damage_gates(place.database, "r1", json.loads(tried["gate"]))
         try:
             listed = {run.id: run for run in store.list()}
         except StoreError as error:
@@ -398,7 +410,7 @@ def _unguarded(place: Place) -> Iterator[None]:
     with place.monkeypatch.context() as patch:
         patch.setattr(
             "cinatra_sdk.store.rows.gates_in",
-            lambda row: (tuple(map(Gate.from_json, row["waiting"])), ()),
+            lambda row: (tuple(map(Gate.from_json, row["open_gates"])), ()),
         )
         yield
 

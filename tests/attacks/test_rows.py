@@ -14,10 +14,10 @@ from typing import Any, cast
 import psycopg
 
 from cinatra_sdk import Decision, RunStore
-from cinatra_sdk.errors import FlowError, RunBusy
+from cinatra_sdk.errors import FlowError
 from cinatra_sdk.platform import SimulatedPlatform
 from cinatra_sdk.store import activating
-from cinatra_sdk.store.lock import locked
+from cinatra_sdk.store.decisions import standing_of
 from oas_compiler import compile_flow
 from tests.attacks.book import Attack
 from tests.attacks.families import Control, Place, tests_of
@@ -87,13 +87,8 @@ def _approved_before(store: RunStore, gate: str, write: Any) -> None:
 
 
 def _keep(store: RunStore, gate: str, decision: Decision) -> None:
-    """Record the decision, and let nobody carry it out."""
-    with store.database.own_connection() as connection, locked(connection, "r1", 0):
-        try:
-            store.answer("r1", gate, decision, wait=0)
-        except RunBusy:
-            return
-    raise AssertionError("nobody was kept from carrying it out")
+    """Record the decision; nobody carries it out."""
+    store.decide("r1", gate, decision)
 
 
 ACTS: Any = {
@@ -109,7 +104,13 @@ ACTS: Any = {
 def nobody_reads_the_decisions(place: Place) -> Iterator[None]:
     """As it was: a call looks at the run's status alone."""
     with place.monkeypatch.context() as patch:
-        patch.setattr(activating, "standing_of", lambda _connection, _run_id: ("running", ""))
+        patch.setattr(
+            activating,
+            "standing_of",
+            lambda connection, run_id: standing_of(connection, run_id)._replace(
+                status="running", rejected_at=""
+            ),
+        )
         yield
 
 

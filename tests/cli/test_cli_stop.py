@@ -13,6 +13,7 @@ import pytest
 from tests.cli.oasflow_process import PATIENCE, Oasflow
 from tests.flows import api, end, flow_of, start
 from tests.platform.loopback_server import LoopbackServer, Reply
+from tests.store.damage import PROBLEM, UNREADABLE, damage_gates
 
 
 @pytest.fixture
@@ -107,14 +108,14 @@ def test_a_run_whose_gates_cannot_be_read_is_shown_beside_the_others(
     parked: Any, flow_file: Any, owner_database: str
 ) -> None:
     assert parked("run", flow_file(), "--simulate", "--run-id", "r2").exit_code == 3
-    as_owner(owner_database, "update runs set waiting = '[{}]' where run_id = 'r1'")
+    damage_gates(owner_database, "r1", UNREADABLE)
     listed = parked("runs")
     assert listed.exit_code == 0
-    assert [line.split()[0] for line in listed.stdout.splitlines()[1:]] == ["r1", "r2"]
+    assert [line.split()[0] for line in listed.stdout.splitlines()[1:]] == ["r2", "r1"]
     assert "(cannot be read)" in listed.stdout
     gates = parked("gates")
     assert (gates.exit_code, "r2" in gates.stdout) == (0, True)
-    what = 'cannot be read: waiting[0]: it has no "payload"'
+    what = f"cannot be read: gate 'bad0': {PROBLEM}"
     way = (
         "oasflow resume r1 writes it again from the run's checkpoint; oasflow stop r1 ends the run"
     )

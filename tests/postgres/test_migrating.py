@@ -141,10 +141,13 @@ def test_a_later_migration_brings_every_app_role_to_its_rights(empty: str, role:
 OF_004 = (
     ("payload_sha256, policy_sha256)", "payload_sha256, policy_sha256, decided_at)"),
     ("(run_id, tenant, digest, input,", "(run_id, tenant, digest, status, input,"),
-    ("fence, stopped_by,\n              stop_reason)", "fence, updated_at)"),
-    ("lowering, platform, policy, started_by,\n              file)", "lowering, platform, policy)"),
+    ("grant update (status, outputs,", "grant update (status, waiting, fence, updated_at, outputs,"),
+    (", stopped_by, stop_reason, usage,\n              retry_at, failures)", ")"),
+    ("lowering, platform, policy, started_by,\n              file, owner,", "lowering, platform, policy)"),
+    (" session_id, parent_run_id, parent_path, deadline)\n", "\n"),
     ("grant select on oasflow.eligible_artifacts to {role};", ""),
-)
+    (rights()[rights().index("-- Who works on a run"):], ""),
+)  # fmt: skip
 """What `rights.sql` says today, and what it said before 005."""
 FLOW = flow_of(start(), gate("ok"), api("send"), end())
 
@@ -208,13 +211,19 @@ def test_a_database_of_004_keeps_its_rows_and_gets_the_clock_and_the_triggers_of
     empty: str, app_at_004: tuple[str, str]
 ) -> None:
     mine, dsn = app_at_004
-    rows = "select json_agg(to_jsonb({0}) - '{{stopped_by,stop_reason,started_by,file}}'::text[] order by run_id) from {0}"  # fmt: skip
-    before = [execute(empty, rows.format(table)) for table in ("runs", "decisions")]
+    rows = "select json_agg(to_jsonb({0}) - '{1}'::text[] order by run_id) from {0}"
+    since_then = (
+        "{stopped_by,stop_reason,started_by,file,owner,session_id,parent_run_id,parent_path,usage,"
+        "deadline,retry_at,failures,archived_at}"
+    )
+    before = [execute(empty, rows.format(table, since_then)) for table in ("runs", "decisions")]
     with pytest.raises(StoreError, match=rf"missing: 005.*--app-role {mine}"):
         Database.open(dsn)
     done = migrate(empty)
     assert (done.applied, done.granted) == (EVERYTHING[4:], (mine,))
-    assert [execute(empty, rows.format(table)) for table in ("runs", "decisions")] == before
+    assert [
+        execute(empty, rows.format(table, since_then)) for table in ("runs", "decisions")
+    ] == before
     with pytest.raises(psycopg.errors.InsufficientPrivilege):
         execute(dsn, "insert into decisions (decided_at) values (now())")
     with RunStore.open(dsn) as store:

@@ -14,7 +14,7 @@ import pytest
 from cinatra_sdk import AnswerInvalid, Decision, RunStore
 from cinatra_sdk.platform import SimulatedPlatform
 from cinatra_sdk.postgres.queries import QUERIES
-from cinatra_sdk.store.run_store import RunFilter
+from cinatra_sdk.store.reading import RunFilter
 from oas_compiler import compile_flow
 from tests.flows import end, flow_of, gate, start
 

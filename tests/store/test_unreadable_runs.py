@@ -16,6 +16,7 @@ from cinatra_sdk.platform import SimulatedPlatform
 from cinatra_sdk.testing import drive
 from oas_compiler import compile_flow
 from tests.flows import api, end, flow_of, gate, start
+from tests.store.damage import PROBLEM, UNREADABLE, damage_gates
 
 FLOW = flow_of(start(), gate("ok"), api("send"), end())
 ANN = Decision.approve(by="ann")
@@ -40,9 +41,6 @@ def damaged(dsn: str, statement: LiteralString, value: Any) -> None:
     """As the role that runs flows may, and as a version before may have left it."""
     with psycopg.connect(dsn, autocommit=True, options="-c search_path=oasflow") as connection:
         connection.execute(statement, [Json(value)])
-
-
-WAITING = "update runs set waiting = %s where run_id = 'r1'"
 
 
 def without(gate_json: Any, *path: str) -> Any:
@@ -105,26 +103,26 @@ def test_a_schema_that_is_no_object_is_refused(sound: Any, text: str) -> None:
 def test_a_run_whose_gate_cannot_be_read_is_listed_with_the_others_and_says_what_is_wrong(
     store: RunStore, fresh_database: str, sound: Any
 ) -> None:
-    damaged(fresh_database, WAITING, [sound, without(sound, "payload"), 7])
+    lacking = {"payload": sound["payload"], "response_schema": {}}
+    damage_gates(fresh_database, "r1", UNREADABLE, lacking, beside=True)
     runs = {run.id: run for run in store.list()}
     assert runs["r2"].unreadable == ()
     broken = runs["r1"]
     assert (broken.status, [gate.id for gate in broken.waiting]) == ("waiting", ["ok"])
     assert broken.unreadable == (
-        'waiting[1]: it has no "payload"',
-        "waiting[2]: it is no object, got integer",
+        f"gate 'bad0': {PROBLEM}",
+        "gate 'bad1': its response_schema has no \"x-gate\"",
     )
     assert store.get("r1") == broken
 
 
-@pytest.mark.parametrize("waiting", [None, 7, "x", {"a": 1}], ids=repr)
-def test_gates_that_are_no_list_are_said_to_be_none(
-    store: RunStore, fresh_database: str, waiting: Any
+@pytest.mark.parametrize("payload", [7, "x", [{}]], ids=repr)
+def test_a_payload_that_is_no_object_is_said_to_be_none(
+    store: RunStore, fresh_database: str, payload: Any
 ) -> None:
-    damaged(fresh_database, WAITING, waiting)
-    assert [run.unreadable for run in store.list() if run.id == "r1"] == [
-        ("waiting: it is no list",)
-    ]
+    damage_gates(fresh_database, "r1", {"payload": payload, "response_schema": {}})
+    ((problem,),) = [run.unreadable for run in store.list() if run.id == "r1"]
+    assert problem.startswith("gate 'bad0': its \"payload\" is of type ")
 
 
 @pytest.mark.parametrize("column", ["messages", "error", "outputs"])
@@ -143,15 +141,15 @@ def test_another_column_that_cannot_be_read_is_left_out_and_named(
 def test_a_gate_beside_one_that_cannot_be_read_takes_its_answer(
     store: RunStore, fresh_database: str, sound: Any
 ) -> None:
-    damaged(fresh_database, WAITING, [{}, *_waiting(store)])
+    damage_gates(fresh_database, "r1", UNREADABLE, beside=True)
     assert store.answer("r1", "ok", ANN).status == "completed"
 
 
 def test_an_answer_to_a_gate_that_cannot_be_read_says_so_and_is_not_recorded(
     store: RunStore, fresh_database: str, sound: Any
 ) -> None:
-    damaged(fresh_database, WAITING, [{}])
-    with pytest.raises(GateUnreadable, match=r'run \'r1\': waiting\[0\]: it has no "payload"'):
+    damage_gates(fresh_database, "r1", UNREADABLE)
+    with pytest.raises(GateUnreadable, match=f"run 'r1': gate 'bad0': {PROBLEM}"):
         store.answer("r1", "ok", ANN)
     assert store.decisions("r1") == []
 
@@ -160,7 +158,7 @@ def test_resuming_a_run_writes_what_waits_again_from_its_checkpoint(
     store: RunStore, fresh_database: str
 ) -> None:
     before = store.get("r1").waiting
-    damaged(fresh_database, WAITING, [{}])
+    damage_gates(fresh_database, "r1", UNREADABLE)
     run = store.resume("r1")
     assert (run.status, run.waiting, run.unreadable) == ("waiting", before, ())
     assert store.answer("r1", "ok", ANN).status == "completed"
@@ -181,10 +179,3 @@ def test_a_run_whose_checkpoint_holds_a_gate_of_another_form_fails_and_says_why(
     }  # fmt: skip
     assert store.resume("r1").status == "waiting"
     assert store.stop("r1").status == "stopped"
-
-
-def _waiting(store: RunStore) -> Any:
-    with store.database.connection() as connection:
-        row = connection.execute("select waiting from runs where run_id = 'r1'").fetchone()
-    assert row is not None
-    return row["waiting"]

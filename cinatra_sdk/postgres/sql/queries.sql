@@ -10,36 +10,57 @@ on conflict (digest) do nothing;
 select name, file, source from flows where digest = %(digest)s;
 
 -- name: insert_run
--- A new run; no row comes back when the id is taken.
-insert into runs (run_id, tenant, digest, input, env_names, lowering, platform, policy, started_by,
-                  file)
-values (%(run_id)s, %(tenant)s, %(digest)s, %(input)s, %(env_names)s, %(lowering)s, %(platform)s,
-        %(policy)s, %(started_by)s, %(file)s)
-on conflict (run_id) do nothing
-returning run_id;
+-- A new run, with the row of who works on it; no row comes back when the id is taken.
+with made as (
+    insert into runs (run_id, tenant, digest, input, env_names, lowering, platform, policy,
+                      started_by, file, owner, session_id, parent_run_id, parent_path, deadline)
+    values (%(run_id)s, %(tenant)s, %(digest)s, %(input)s, %(env_names)s, %(lowering)s,
+            %(platform)s, %(policy)s, %(started_by)s, %(file)s, %(owner)s, %(session_id)s,
+            %(parent_run_id)s, %(parent_path)s, %(deadline)s)
+    on conflict (run_id) do nothing
+    returning run_id
+)
+insert into work (run_id) select run_id from made returning run_id;
 
 -- name: load_run
--- Of one tenant where one is named: to others the run is not there.
-select r.*, f.name as flow_name, coalesce(r.file, f.file) as flow_file
+-- Of one tenant where one is named: to others the run is not there.  Step 0 is the setup.
+select r.*, f.name as flow_name, coalesce(r.file, f.file) as flow_file,
+       case when r.status in ('completed', 'rejected', 'stopped') then '[]'::json else (
+           select coalesce(json_agg(json_build_object(
+                      'gate_id', g.gate_id, 'interrupt', g.interrupt, 'payload', g.payload,
+                      'response_schema', g.response_schema) order by g.opened_at, g.gate_id), '[]')
+           from gates g where g.run_id = r.run_id and g.state = 'open') end as open_gates,
+       (select coalesce(json_agg(d.answer order by d.decided_at, d.gate_id), '[]')
+        from decisions d
+        where d.run_id = r.run_id and d.step = 0 and d.kind = 'approved') as filled,
+       r.status = 'waiting' and exists (
+           select from gates g where g.run_id = r.run_id and g.state = 'decided' and g.fence > 0)
+           as can_go_on
 from runs r join flows f using (digest)
 where r.run_id = %(run_id)s and (%(tenant)s::text is null or r.tenant = %(tenant)s);
 
--- name: lock_row
--- As load_run, and nobody changes the run's status until the transaction ends.
-select r.*, f.name as flow_name, coalesce(r.file, f.file) as flow_file
-from runs r join flows f using (digest)
-where r.run_id = %(run_id)s and (%(tenant)s::text is null or r.tenant = %(tenant)s)
-for update of r;
+-- name: lock_run_row
+-- Nobody changes the run's status, or records another decision, until the transaction ends.
+select status from runs where run_id = %(run_id)s for no key update;
 
 -- name: load_standing
--- The status of a run, and the gate of its first rejection, which no status takes back.
+-- The status of a run, the gate of its first rejection, which no status takes back, and its fence.
 select status, (
   select gate_id from decisions d where d.run_id = runs.run_id and kind = 'rejected'
   order by decided_at, gate_id limit 1
-) as rejected_at_gate from runs where run_id = %(run_id)s;
+) as rejected_at_gate, (select fence from work w where w.run_id = runs.run_id) as fence
+from runs where run_id = %(run_id)s;
 
 -- name: list_runs
-select r.*, f.name as flow_name, coalesce(r.file, f.file) as flow_file
+select r.*, f.name as flow_name, coalesce(r.file, f.file) as flow_file,
+       case when r.status in ('completed', 'rejected', 'stopped') then '[]'::json else (
+           select coalesce(json_agg(json_build_object(
+                      'gate_id', g.gate_id, 'interrupt', g.interrupt, 'payload', g.payload,
+                      'response_schema', g.response_schema) order by g.opened_at, g.gate_id), '[]')
+           from gates g where g.run_id = r.run_id and g.state = 'open') end as open_gates,
+       (select coalesce(json_agg(d.answer order by d.decided_at, d.gate_id), '[]')
+        from decisions d
+        where d.run_id = r.run_id and d.step = 0 and d.kind = 'approved') as filled
 from runs r join flows f using (digest)
 where (%(status)s::text is null or r.status = %(status)s)
   and (%(tenant)s::text is null or r.tenant = %(tenant)s)
@@ -62,37 +83,187 @@ where (run_id = %(prefix)s and (%(tenant)s::text is null or tenant = %(tenant)s)
 order by run_id <> %(prefix)s, run_id collate "C" limit 2;
 
 -- name: begin_activation
--- Marks the run as worked on, unless it has ended.
-update runs
-set status = 'running', waiting = '[]', attempts = attempts + 1, fence = fence + 1
-where run_id = %(run_id)s and status not in ('completed', 'rejected', 'stopped')
-returning fence;
-
--- name: newest_checkpoint
--- The id of a run's newest checkpoint, those of its subflows too; ids are in the order of time.
-select max(checkpoint_id) as newest from checkpoints where thread_id = %(run_id)s;
+-- Marks the run as worked on, unless it has ended or another worker has it.
+with ours as (
+    select run_id from work where run_id = %(run_id)s and fence = %(fence)s for share
+)
+update runs set status = 'running', attempts = attempts + 1
+from ours
+where runs.run_id = ours.run_id and status not in ('completed', 'rejected', 'stopped')
+returning runs.run_id;
 
 -- name: end_activation
--- What an activation came to.  The fence lets only the latest activation write, and a run that
--- was stopped in the meantime stays stopped.
-update runs
-set status = %(status)s, waiting = %(waiting)s, outputs = %(outputs)s, branch = %(branch)s,
-    messages = %(messages)s, error = %(error)s
-where run_id = %(run_id)s and fence = %(fence)s
-  and status not in ('completed', 'rejected', 'stopped')
-returning run_id;
+-- What an activation came to, and the run is nobody's again (whoever claims it now waits for the
+-- commit of this); nothing and no row where another worker
+-- has it.  A run that was stopped in the meantime stays stopped, and a rejection wins over the end of
+-- a flow.
+with ours as (
+    update work
+    set events = events + %(events)s::int, worker = '', backend_pid = null, lease_until = null
+    where run_id = %(run_id)s and fence = %(fence)s
+    returning events - %(events)s::int as events_before
+),
+told as (
+    insert into run_events (run_id, seq, kind, path, visit, data)
+    select %(run_id)s, ours.events_before + e.place, e.kind, e.path, e.visit, e.data::json
+    from ours, unnest(%(event_kind)s::text[], %(event_path)s::text[], %(event_visit)s::int[],
+                      %(event_data)s::text[]) with ordinality as e (kind, path, visit, data, place)
+),
+run as (
+    select r.run_id, r.status not in ('completed', 'rejected', 'stopped') as goes_on,
+           %(status)s = 'completed' and exists (
+               select from decisions d where d.run_id = r.run_id and d.kind = 'rejected')
+               as was_rejected
+    from runs r, ours where r.run_id = %(run_id)s for no key update of r
+),
+standing as (
+    select p.* from unnest(
+        %(gate_id)s::text[], %(gate_sha256)s::text[], %(gate_node)s::text[], %(gate_visit)s::int[],
+        %(gate_step)s::int[], %(gate_interrupt)s::text[], %(gate_payload)s::text[],
+        %(gate_schema)s::text[])
+        as p (gate_id, sha256, node, visit, step, interrupt, payload, response_schema)
+),
+closed as (
+    update gates g set state = 'closed', settled_at = clock_timestamp()
+    from run where g.run_id = run.run_id and g.state = 'open'
+      and not (run.goes_on and exists (
+          select from standing p where (p.gate_id, p.sha256) = (g.gate_id, g.payload_sha256)))
+),
+carried_out as (
+    update gates g set fence = 0
+    from run where g.run_id = run.run_id and g.state = 'decided' and g.fence > 0
+      and not exists (
+          select from standing p where (p.gate_id, p.sha256) = (g.gate_id, g.payload_sha256))
+),
+parked as (
+    insert into gates as g (run_id, gate_id, payload_sha256, tenant, node, visit, step, interrupt,
+                            payload, response_schema, fence, state, settled_at)
+    select %(run_id)s, p.gate_id, p.sha256, %(tenant)s, p.node, p.visit, p.step, p.interrupt,
+           p.payload::json, p.response_schema::json, %(fence)s,
+           case when d.run_id is null then 'open' else 'decided' end, d.decided_at
+    from run cross join standing p left join decisions d
+        on (d.run_id, d.gate_id, d.payload_sha256) = (%(run_id)s, p.gate_id, p.sha256)
+    where run.goes_on
+    on conflict (run_id, gate_id, payload_sha256) do update set
+        interrupt = excluded.interrupt, fence = excluded.fence,
+        state = case when g.state = 'decided' then g.state else excluded.state end,
+        settled_at = case when g.state = 'decided' then g.settled_at else excluded.settled_at end
+),
+ended as (
+    update runs r
+    set status = case when run.was_rejected then 'rejected' else %(status)s end,
+        outputs = case when run.was_rejected then null else %(outputs)s::json end,
+        branch = case when run.was_rejected then null else %(branch)s end,
+        messages = %(messages)s, error = %(error)s,
+        failures = case when %(status)s = 'failed' then r.failures + 1 else 0 end
+    from run where r.run_id = run.run_id and run.goes_on
+    returning r.run_id
+)
+select (select run_id from ended) as run_id, pg_advisory_unlock_all() from ours;
+
+-- name: forget_failures
+-- A person goes on with the run: it may fail as often again.
+update runs set failures = 0, retry_at = null
+where run_id = %(run_id)s and status not in ('completed', 'rejected', 'stopped')
+  and (failures <> 0 or retry_at is not null);
 
 -- name: stop_run
 -- The first stop counts.
-update runs set status = 'stopped', waiting = '[]', stopped_by = %(by)s, stop_reason = %(reason)s
-where run_id = %(run_id)s and (%(tenant)s::text is null or tenant = %(tenant)s)
-  and status not in ('completed', 'rejected', 'stopped')
-returning run_id;
+with stopped as (
+    update runs set status = 'stopped', stopped_by = %(by)s, stop_reason = %(reason)s
+    where run_id = %(run_id)s and (%(tenant)s::text is null or tenant = %(tenant)s)
+      and status not in ('completed', 'rejected', 'stopped')
+    returning run_id
+),
+closed as (
+    update gates g set state = 'closed', settled_at = clock_timestamp()
+    from stopped where g.run_id = stopped.run_id and g.state = 'open'
+)
+select run_id from stopped;
 
 -- name: reject_run
 -- Ends a run whose rejection is recorded and whose graph cannot be made, so that nobody drives it.
-update runs set status = 'rejected', waiting = '[]'
-where run_id = %(run_id)s;
+with rejected as (
+    update runs set status = 'rejected' where run_id = %(run_id)s returning run_id
+)
+update gates g set state = 'closed', settled_at = clock_timestamp()
+from rejected where g.run_id = rejected.run_id and g.state = 'open';
+
+-- name: list_open_gates
+select gate_id, interrupt, payload, response_schema from gates
+where run_id = %(run_id)s and state = 'open' order by opened_at, gate_id;
+
+-- name: write_work
+-- What the engine writes at once, with the events that tell of it and the gates that it parks; all of
+-- it or, where another worker has the run, nothing and no row.  Locks are taken in the order work,
+-- runs, gates, here and everywhere.
+with ours as (
+    update work set events = events + %(events)s::int
+    where run_id = %(run_id)s and fence = %(fence)s
+    returning events - %(events)s::int as events_before
+),
+told as (
+    insert into run_events (run_id, seq, kind, path, visit, data)
+    select %(run_id)s, ours.events_before + e.place, e.kind, e.path, e.visit, e.data::json
+    from ours, unnest(%(event_kind)s::text[], %(event_path)s::text[], %(event_visit)s::int[],
+                      %(event_data)s::text[]) with ordinality as e (kind, path, visit, data, place)
+),
+blobs as (
+    insert into checkpoint_blobs (thread_id, checkpoint_ns, channel, version, type, blob)
+    select b.* from ours, unnest(
+        %(blob_thread_id)s::text[], %(blob_checkpoint_ns)s::text[], %(blob_channel)s::text[],
+        %(blob_version)s::text[], %(blob_type)s::text[], %(blob_blob)s::bytea[]) as b
+    on conflict (thread_id, checkpoint_ns, channel, version) do nothing
+),
+checkpoint as (
+    insert into checkpoints (thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id,
+                             checkpoint, metadata)
+    select c.* from ours, unnest(
+        %(checkpoint_thread_id)s::text[], %(checkpoint_checkpoint_ns)s::text[],
+        %(checkpoint_id)s::text[], %(checkpoint_parent)s::text[],
+        %(checkpoint_checkpoint)s::jsonb[], %(checkpoint_metadata)s::jsonb[]) as c
+    on conflict (thread_id, checkpoint_ns, checkpoint_id)
+        do update set checkpoint = excluded.checkpoint, metadata = excluded.metadata
+),
+writes as (
+    insert into checkpoint_writes (thread_id, checkpoint_ns, checkpoint_id, task_id, task_path, idx,
+                                   channel, type, blob)
+    select w.* from ours, unnest(
+        %(write_thread_id)s::text[], %(write_checkpoint_ns)s::text[], %(write_id)s::text[],
+        %(write_task_id)s::text[], %(write_task_path)s::text[], %(write_place)s::int[],
+        %(write_channel)s::text[], %(write_type)s::text[], %(write_blob)s::bytea[]) as w
+    on conflict (thread_id, checkpoint_ns, checkpoint_id, task_id, idx)
+        do update set channel = excluded.channel, type = excluded.type, blob = excluded.blob
+        where %(replaces)s
+),
+parked as (
+    insert into gates as g (run_id, gate_id, payload_sha256, tenant, node, visit, step, interrupt,
+                            payload, response_schema, fence, state, settled_at)
+    select %(run_id)s, p.gate_id, p.sha256, %(tenant)s, p.node, p.visit, p.step, p.interrupt,
+           p.payload::json, p.response_schema::json, %(fence)s,
+           case when d.run_id is not null then 'decided' when run.takes_answers then 'open'
+                else 'closed' end,
+           case when d.run_id is not null then d.decided_at
+                when not run.takes_answers then clock_timestamp() end
+    from ours
+    cross join lateral (
+        select r.status not in ('completed', 'rejected', 'stopped')
+               and not exists (select from decisions x
+                               where x.run_id = r.run_id and x.kind = 'rejected') as takes_answers
+        from runs r where r.run_id = %(run_id)s) as run
+    cross join unnest(
+        %(gate_id)s::text[], %(gate_sha256)s::text[], %(gate_node)s::text[], %(gate_visit)s::int[],
+        %(gate_step)s::int[], %(gate_interrupt)s::text[], %(gate_payload)s::text[],
+        %(gate_schema)s::text[])
+        as p (gate_id, sha256, node, visit, step, interrupt, payload, response_schema)
+    left join decisions d
+        on (d.run_id, d.gate_id, d.payload_sha256) = (%(run_id)s, p.gate_id, p.sha256)
+    on conflict (run_id, gate_id, payload_sha256) do update set
+        interrupt = excluded.interrupt, fence = excluded.fence,
+        state = case when g.state = 'decided' then g.state else excluded.state end,
+        settled_at = case when g.state = 'decided' then g.settled_at else excluded.settled_at end
+)
+select events_before from ours;
 
 -- name: tell_time
 -- The database's clock, by which every moment in it is written.
@@ -107,10 +278,17 @@ values (%(run_id)s, %(gate_id)s, %(tenant)s, %(node)s, %(visit)s, %(step)s, %(ki
 on conflict (run_id, gate_id, payload_sha256) do nothing
 returning gate_id;
 
--- name: load_decision
--- What was decided on this visit of a gate when it showed this payload.
-select * from decisions
-where run_id = %(run_id)s and gate_id = %(gate_id)s and payload_sha256 = %(payload_sha256)s;
+-- name: insert_skip
+-- A gate that the policy skipped, noted by the worker that has the run.
+with ours as (
+    select run_id from work where run_id = %(run_id)s and fence = %(fence)s for share
+)
+insert into decisions (run_id, gate_id, tenant, node, visit, step, kind, answer, decided_by, reason,
+                       payload_sha256, policy_sha256)
+select run_id, %(gate_id)s, %(tenant)s, %(node)s, %(visit)s, %(step)s, 'auto_skipped', %(answer)s,
+       %(decided_by)s, %(reason)s, %(payload_sha256)s, %(policy_sha256)s
+from ours
+on conflict (run_id, gate_id, payload_sha256) do nothing;
 
 -- name: last_decision
 -- What was decided on this visit of a gate, whatever it showed.
@@ -123,18 +301,62 @@ select gate_id from decisions where run_id = %(run_id)s and kind = 'auto_skipped
 -- name: list_decisions
 select * from decisions where run_id = %(run_id)s order by decided_at, gate_id;
 
--- name: list_filled
--- What was answered at the gates that ask for inputs, in order.
-select run_id, answer from decisions
-where run_id = any(%(run_ids)s) and step = %(step)s and kind = 'approved'
-order by decided_at, gate_id;
+-- name: claim_run
+-- Takes the run for this connection where nobody works on it: the worker before has released it, or
+-- died (its lock is free), or let its lease run out.  A worker without `backend_pid` has the run by its
+-- lease alone.  No fence: the run was not taken.  No row: there is no such run.
+-- With it comes what the work begins with: the gate of a rejection, and the answers that wait to be
+-- carried out.  They may be a moment old, as the status; the newest checkpoint is read under the lock.
+with free as materialized (
+    select pg_try_advisory_lock(hashtextextended('oasflow:run:' || %(run_id)s, 0)) as locked
+),
+claimed as (
+    update work w
+    set fence = w.fence + 1, worker = %(worker)s, backend_pid = pg_backend_pid(),
+        lease_until = clock_timestamp() + %(lease)s * interval '1 second',
+        heartbeat_at = clock_timestamp()
+    from free
+    where w.run_id = %(run_id)s
+      and (free.locked and (w.backend_pid is not null or w.lease_until is null)
+           or w.lease_until < clock_timestamp())
+    returning w.fence
+)
+select r.*, f.name as flow_name, coalesce(r.file, f.file) as flow_file, free.locked,
+       (select fence from claimed) as claimed_fence, w.backend_pid as previous_pid,
+       oasflow_newest_checkpoint(r.run_id) as newest,
+       (select gate_id from decisions d where d.run_id = r.run_id and d.kind = 'rejected'
+        order by decided_at, gate_id limit 1) as rejected_at_gate,
+       (select coalesce(json_agg(json_build_object(
+                   'gate_id', d.gate_id, 'payload_sha256', d.payload_sha256, 'answer', d.answer)),
+                   '[]')
+        from gates g join decisions d using (run_id, gate_id, payload_sha256)
+        where g.run_id = r.run_id and g.state = 'decided' and g.fence > 0) as answers
+from free, runs r join flows f using (digest) join work w using (run_id)
+where r.run_id = %(run_id)s;
+
+-- name: release_session
+select pg_advisory_unlock_all(), set_config('search_path', 'oasflow', false);
+
+-- name: beat
+-- Renews the leases of runs whose fence is still that of this process.
+update work set lease_until = clock_timestamp() + %(lease)s * interval '1 second',
+                heartbeat_at = clock_timestamp()
+from unnest(%(run_ids)s::text[], %(fences)s::bigint[]) as held (run_id, fence)
+where (work.run_id, work.fence) = (held.run_id, held.fence) and worker <> '';
+
+-- name: end_holder
+-- Ends the connection of a run's previous worker, where it still holds the run's lock.
+select pg_terminate_backend(l.pid)
+from pg_locks l, (select hashtextextended('oasflow:run:' || %(run_id)s, 0) as key) as of_run
+where l.locktype = 'advisory' and l.objsubid = 1 and l.pid = %(previous)s
+  and l.database = (select oid from pg_database where datname = current_database())
+  and (l.classid::bigint << 32 | l.objid::bigint) = of_run.key;
+
+-- name: hold_by_lease
+update work set backend_pid = null where run_id = %(run_id)s and fence = %(fence)s;
 
 -- name: lock_run
--- One activation of a run at a time; held by the connection that the checkpoints go through.
 select pg_try_advisory_lock(hashtextextended('oasflow:run:' || %(run_id)s, 0)) as locked;
-
--- name: unlock_run
-select pg_advisory_unlock(hashtextextended('oasflow:run:' || %(run_id)s, 0)) as unlocked;
 
 -- name: try_lock_setup
 -- One process at a time creates tables.  Whoever finds it taken asks again: a statement that waited
@@ -235,6 +457,24 @@ select max(v) as version from checkpoint_migrations;
 
 -- name: add_version
 insert into schema_versions (version) values (%(version)s);
+
+-- name: list_parked
+-- Runs of before 010 with the gates that they wait at, which had no rows of their own.
+select run_id, tenant, waiting, fence, updated_at from runs
+where status not in ('completed', 'rejected', 'stopped') and waiting::text <> '[]';
+
+-- name: insert_parked
+-- A gate of before 010, opened when its run was parked; decided where somebody had answered it and
+-- nobody gone on.
+insert into gates (run_id, gate_id, payload_sha256, tenant, node, visit, step, interrupt, payload,
+                   response_schema, opened_at, fence, state, settled_at)
+select %(run_id)s, %(gate_id)s, %(payload_sha256)s, %(tenant)s, %(node)s, %(visit)s, %(step)s,
+       %(interrupt)s, %(payload)s, %(response_schema)s, %(opened_at)s, %(fence)s,
+       case when d.run_id is null then 'open' else 'decided' end, d.decided_at
+from (select) as always
+left join decisions d
+    on (d.run_id, d.gate_id, d.payload_sha256) = (%(run_id)s, %(gate_id)s, %(payload_sha256)s)
+on conflict do nothing;
 
 -- name: resolve_context
 -- Everything of an organisation that an actor may see, that is classified as one of the

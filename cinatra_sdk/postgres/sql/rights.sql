@@ -25,10 +25,10 @@ grant insert (org_id, parent_run_id, parent_package_name, slot_id, selection_mod
 
 -- How a run stands changes until it has ended (a trigger sees to that); what it is does not.
 grant insert (run_id, tenant, digest, input, env_names, lowering, platform, policy, started_by,
-              file)
+              file, owner, session_id, parent_run_id, parent_path, deadline)
     on oasflow.runs to {role};
-grant update (status, waiting, outputs, branch, messages, error, attempts, fence, stopped_by,
-              stop_reason)
+grant update (status, outputs, branch, messages, error, attempts, stopped_by, stop_reason, usage,
+              retry_at, failures)
     on oasflow.runs to {role};
 
 -- Artifacts: a classification can only be archived (a trigger sees to that); nothing is deleted.
@@ -50,3 +50,19 @@ grant update (planned_at), delete on oasflow.context_plans to {role};
 grant insert, update (checkpoint, metadata) on oasflow.checkpoints to {role};
 grant insert on oasflow.checkpoint_blobs to {role};
 grant insert, update (channel, type, blob) on oasflow.checkpoint_writes to {role};
+
+-- Who works on a run, and what its gates wait for.  What a gate showed and a decision stay, and so
+-- does the record of a call that was made (triggers see to that); events are only added.
+grant insert (run_id) on oasflow.work to {role};
+grant update (fence, worker, backend_pid, lease_until, heartbeat_at, events)
+    on oasflow.work to {role};
+grant insert (run_id, gate_id, payload_sha256, tenant, node, visit, step, interrupt, payload,
+              response_schema, deadline, state, settled_at, fence)
+    on oasflow.gates to {role};
+grant update (interrupt, state, settled_at, fence) on oasflow.gates to {role};
+grant insert (run_id, seq, kind, path, visit, data) on oasflow.run_events to {role};
+grant insert (run_id, key, tenant, kind, capability, path, visit, item, risk, request_sha256,
+              shown_sha256, status, attempts, result, usage, error, ended_at, fence)
+    on oasflow.effects to {role};
+grant update (status, attempts, result, usage, error, ended_at, fence)
+    on oasflow.effects to {role};

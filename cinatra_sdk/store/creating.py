@@ -1,0 +1,130 @@
+"""A new run: checked, then stored with its flow; nothing of it is carried out.
+
+In: a flow, its parameters, and what the host says about the run.  Out: the run's id, and the context
+bound to it.
+"""
+
+from __future__ import annotations
+
+import logging
+import uuid
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, TypedDict
+
+from psycopg.types.json import Json
+
+from cinatra_sdk.engine.runtime_context import DERIVED, HostContext
+from cinatra_sdk.errors import InputInvalid, StoreError
+from cinatra_sdk.governed.placeholders import refuse_runtime_names
+from cinatra_sdk.postgres.connection import Row, one
+from cinatra_sdk.postgres.connection import run as execute
+from cinatra_sdk.postgres.database import Database
+from cinatra_sdk.store.contexts import bound_context, is_host_context, refuse_strangers
+from cinatra_sdk.store.decisions import refuse_credentials_in_inputs, refuse_credentials_in_names
+from cinatra_sdk.store.flows import DurableFlow
+from cinatra_sdk.store.known_flows import KnownFlows
+from cinatra_sdk.store.rows import checked_run_id, file_label, load_row
+from cinatra_sdk.text.people import person_name
+
+log = logging.getLogger("oasflow.store")
+
+
+class NewRun(TypedDict, total=False):
+    """What the host says about a new run."""
+
+    tenant: str
+    by: str
+    """The person who starts the run, shown to people who are asked to continue it."""
+    owner: str
+    """The person or agent whose run it is."""
+    session: str
+    """The conversation that the run belongs to."""
+    parent: str
+    """Id of the run that begins this run; of the same tenant."""
+    parent_path: str
+    """Path of the parent's node that begins this run."""
+    deadline: datetime | None
+    """With a time zone."""
+    context: HostContext | None
+
+
+def create_run(
+    database: Database,
+    flows: KnownFlows,
+    flow: DurableFlow,
+    *,
+    params: Mapping[str, Any] | None,
+    run_id: str | None,
+    about: NewRun,
+) -> tuple[str, HostContext]:
+    """Raises: as `RunStore.create`."""
+    given = flow.input(params)
+    refuse_runtime_names(flow.env)
+    if not flow.platform_given:
+        log.warning("flow '%s' was compiled without a platform: its calls are simulated", flow.name)
+    host, name = _bind_context(about.get("context"), run_id, about.get("tenant", ""))
+    refuse_strangers(flow, host)
+    refuse_credentials_in_inputs(given, host)
+    told = _describe_run(about)
+    refuse_credentials_in_names(
+        host, run_id=name, tenant=host.tenant, by=told["started_by"], owner=told["owner"],
+        session=told["session_id"], parent_path=told["parent_path"],
+    )  # fmt: skip
+    policy = flow.approval_policy if host.approval_policy is DERIVED else host.approval_policy
+    flow.check_policy(policy)
+    flow.graph()  # a flow whose graph cannot be made leaves no run behind
+    row = {
+        **told,
+        "run_id": name,
+        "tenant": host.tenant,
+        "digest": flow.digest,
+        "input": Json(given),
+        "env_names": sorted(flow.env),
+        "lowering": flow.lowering,
+        "platform": Json(flow.platform.describe()),
+        "policy": None if host.approval_policy is DERIVED else Json({"policy": policy}),
+        "file": file_label(flow.file),
+    }
+    _insert(database, flow, row)
+    flows.remember(name, flow)
+    return name, host
+
+
+def _insert(database: Database, flow: DurableFlow, row: Row) -> None:
+    kept = {
+        "digest": flow.digest, "name": flow.name, "file": row["file"], "source": flow.source,
+    }  # fmt: skip
+    with database.connection() as connection, connection.transaction():
+        if row["parent_run_id"] is not None:
+            load_row(connection, row["parent_run_id"], row["tenant"])
+        execute(connection, "save_flow", kept)
+        if one(connection, "insert_run", row) is None:
+            raise StoreError(
+                f"there is a run '{row['run_id']}' already", hint="choose another run id"
+            )
+
+
+def _describe_run(about: NewRun) -> Row:
+    """The columns that the host says; raises `InputInvalid` for a deadline without a time zone."""
+    deadline = about.get("deadline")
+    if deadline is not None and deadline.tzinfo is None:
+        raise InputInvalid("the deadline has no time zone", hint="give one: datetime.now(UTC) + …")
+    return {
+        "started_by": person_name(about.get("by", "")),
+        "owner": person_name(about.get("owner", "")),
+        "session_id": about.get("session", ""),
+        "parent_run_id": about.get("parent") or None,
+        "parent_path": about.get("parent_path", ""),
+        "deadline": deadline,
+    }
+
+
+def _bind_context(
+    context: HostContext | None, run_id: str | None, tenant: str
+) -> tuple[HostContext, str]:
+    """The context of a new run, and the run's id; raises `ContextMismatch`."""
+    said = context if is_host_context(context) else None
+    name = checked_run_id(run_id or (said.run_id if said else "") or uuid.uuid4().hex)
+    whose = tenant or (said.tenant if said else "")
+    return bound_context(context, run_id=name, tenant=whose, named=tenant or None), name

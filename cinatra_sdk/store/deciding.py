@@ -1,0 +1,113 @@
+"""Decisions of people, recorded: one short transaction, all of them or none.
+
+In: a run, and a decision for each of some of its open gates.  Out: the flow that carries them out,
+and the context bound to the run.
+
+Only the gates have to be open: neither the run's lock nor the work on it is waited for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeAlias
+
+from cinatra_sdk.engine.runtime_context import HostContext
+from cinatra_sdk.errors import AnswerInvalid
+from cinatra_sdk.gates.answers import Answer
+from cinatra_sdk.gates.decisions import Decision
+from cinatra_sdk.gates.gate import Gate
+from cinatra_sdk.postgres.connection import Row, Rows, clock, every, one
+from cinatra_sdk.postgres.connection import run as execute
+from cinatra_sdk.postgres.database import Database
+from cinatra_sdk.store.contexts import bound_context, refuse_strangers
+from cinatra_sdk.store.decisions import (
+    decision_row,
+    gate_closed,
+    open_gate,
+    refuse_credentials,
+    refuse_withdrawn,
+)
+from cinatra_sdk.store.flows import DurableFlow
+from cinatra_sdk.store.known_flows import KnownFlows
+from cinatra_sdk.store.rows import load_row
+
+Decisions: TypeAlias = Mapping[str, Decision]
+
+
+def list_decisions(gate_id: str | Decisions, decision: Decision | None) -> Decisions:
+    """The two forms of `RunStore.decide` as one: `{gate_id: decision}`."""
+    if isinstance(gate_id, str):
+        if decision is None:
+            raise AnswerInvalid(f"gate '{gate_id}': there is no decision", hint="give one")
+        return {gate_id: decision}
+    if not gate_id:
+        raise AnswerInvalid("there is no decision", hint="give {gate_id: decision}")
+    return gate_id
+
+
+def decide_gates(
+    database: Database,
+    flows: KnownFlows,
+    run_id: str,
+    decisions: Decisions,
+    *,
+    flow: DurableFlow | None,
+    tenant: str | None,
+    context: HostContext | None,
+) -> tuple[DurableFlow | None, HostContext]:
+    """Check and record the decisions.
+
+    The flow is None where the run was rejected without one: then it has ended.
+
+    Raises: as `RunStore.decide`, before anything is written.
+    """
+    rejects = not all(decision.approved for decision in decisions.values())
+    with database.connection() as connection:
+        row = load_row(connection, run_id, tenant)
+        host = bound_context(context, run_id=run_id, tenant=row["tenant"], named=tenant)
+        answers = [
+            _check(connection, row, gate_id, decision, host)
+            for gate_id, decision in decisions.items()
+        ]
+        made = (
+            flows.flow_to_reject(connection, row, flow)
+            if rejects
+            else flows.flow_of(connection, row, flow)
+        )
+        if made is not None and not rejects:
+            refuse_strangers(made, host)
+    if made is not None:
+        for gate, answer in answers:
+            refuse_withdrawn(made.platform, run_id, gate, answer)
+    with database.connection() as connection, connection.transaction():
+        _record(connection, row, decisions, made)
+    return made, host
+
+
+def _check(
+    connection: Rows, row: Row, gate_id: str, decision: Decision, host: HostContext
+) -> tuple[Gate, Answer]:
+    gate = open_gate(connection, row, gate_id)
+    if not decision.by.strip():
+        raise AnswerInvalid(
+            f"gate '{gate_id}': the decision does not say who decides", hint="give by=…"
+        )
+    refuse_credentials(decision, host)
+    return gate, gate.check(decision)
+
+
+def _record(connection: Rows, row: Row, decisions: Decisions, made: DurableFlow | None) -> None:
+    # Under the row's lock: nobody stops the run, or decides, between this look and the record.
+    about = {"run_id": row["run_id"]}
+    status = one(connection, "lock_run_row", about) or {}
+    now = {**row, **status, "open_gates": every(connection, "list_open_gates", about)}
+    at = clock(connection)
+    rows = [
+        decision_row(row, open_gate(connection, now, gate_id), decision, made, at)
+        for gate_id, decision in decisions.items()
+    ]
+    for kept in rows:
+        if one(connection, "insert_decision", kept) is None:
+            raise gate_closed(connection, row["run_id"], kept["gate_id"])
+    if made is None:
+        execute(connection, "reject_run", about)

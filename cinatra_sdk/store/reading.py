@@ -1,0 +1,102 @@
+"""What a run store tells of its runs: one, a list, their decisions, their flows.
+
+`tenant=` restricts a method to that tenant's runs: other runs count as missing.  None: every
+tenant's runs.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TypeAlias, TypedDict, Unpack
+
+from cinatra_sdk.contract import Status
+from cinatra_sdk.postgres.connection import every
+from cinatra_sdk.postgres.database import Database
+from cinatra_sdk.runs import Run
+from cinatra_sdk.store.decision_record import DecisionRecord
+from cinatra_sdk.store.flows import DurableFlow
+from cinatra_sdk.store.in_thread import in_thread
+from cinatra_sdk.store.known_flows import KnownFlows, refuse_other_names
+from cinatra_sdk.store.rows import load_row, run_of
+from cinatra_sdk.store.short_names import the_one_meant
+
+Runs: TypeAlias = list[Run]
+Names: TypeAlias = list[str]
+DecisionRecords: TypeAlias = list[DecisionRecord]
+
+
+class RunFilter(TypedDict, total=False):
+    """A filter for runs; None sets no condition.  Each condition has an index."""
+
+    status: Status | None
+    tenant: str | None
+    flow: str | None
+    """The name of the flow, with any version of its file."""
+    started_by: str | None
+    older_than: timedelta | None
+    """Runs without a change for at least this time, by the database's clock."""
+    newer_than: timedelta | None
+    limit: int
+
+
+class RunReader:
+    """The reading half of a run store; safe to share between threads."""
+
+    _database: Database
+    _flows: KnownFlows
+
+    def get(self, run_id: str, *, tenant: str | None = None) -> Run:
+        """Raises: `RunNotFound`."""
+        with self._database.connection() as connection:
+            return run_of(load_row(connection, run_id, tenant))
+
+    def list(self, **wanted: Unpack[RunFilter]) -> Runs:
+        """Runs, the latest change first; at most `limit`, by default 100."""
+        refuse_other_names(wanted, RunFilter, "RunStore.list()")
+        given = {**dict.fromkeys(RunFilter.__annotations__), "limit": 100, **wanted}
+        with self._database.connection() as connection:
+            rows = every(connection, "list_runs", given)
+        return [run_of(row) for row in rows]
+
+    def flow_names(self, *, limit: int = 1000) -> Names:
+        """Names of the flows that runs were started with, in their order."""
+        with self._database.connection() as connection:
+            rows = every(connection, "list_flow_names", {"limit": limit})
+        return [row["name"] for row in rows]
+
+    def find(self, prefix: str, *, tenant: str | None = None, to_act: bool = False) -> str:
+        """The one run whose id is `prefix`, or begins with it; see `short_names.py`.
+
+        Without a tenant, only ids of runs without a tenant may be shortened.  to_act: the caller
+        will act on the run, so an id that a person chose must be written in full.
+
+        Raises: `RunNotFound` when no run fits, or several do.
+        """
+        with self._database.connection() as connection:
+            rows = every(connection, "find_runs", {"prefix": prefix, "tenant": tenant})
+        return the_one_meant(prefix, rows, tenant=tenant, to_act=to_act)
+
+    def decisions(self, run_id: str, *, tenant: str | None = None) -> DecisionRecords:
+        """The decisions of a run, in order, with the skipped gates."""
+        with self._database.connection() as connection:
+            load_row(connection, run_id, tenant)
+            rows = every(connection, "list_decisions", {"run_id": run_id})
+        return [DecisionRecord.of(row) for row in rows]
+
+    def flow(
+        self, run_id: str, *, tenant: str | None = None, to_reject: bool = False
+    ) -> DurableFlow:
+        """The flow of a run, rebuilt from the stored bytes where this process has not cached it.
+
+        to_reject: the flow then needs no resources of this process, and makes no calls.
+        """
+        with self._database.connection() as connection:
+            row = load_row(connection, run_id, tenant)
+            return self._flows.flow_of(connection, row, to_reject=to_reject)
+
+    aget = in_thread(get)
+    alist = in_thread(list)  # noqa: A003 - the method above
+    aflow_names = in_thread(flow_names)
+    afind = in_thread(find)
+    adecisions = in_thread(decisions)
+    aflow = in_thread(flow)

@@ -1,0 +1,8 @@
+"""One worker at a time on a run, and nothing written by a worker that lost it.
+
+claims.py     who works on a run: lock, lease and fence;  heartbeat.py  the lease, renewed
+saver.py      `RunSaver`: the engine's checkpoints, with the run's gates and events, under the fence
+gathered.py   what the engine writes at once, as one statement;  columns.py  records as its columns
+rereading.py  a checkpoint that was read is not read again
+events.py     events that wait for the next write
+"""

@@ -1,0 +1,137 @@
+"""Processes that work on a run of `Branches`, to be stopped, killed or raced by a test.
+
+The work behind a gate is two calls: each asks whether the run is still ours, then adds a line to a
+file.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+from cinatra_sdk import Decision, FlowError, GateClosed, RunStore
+from tests.store.work.branches import Branches
+
+LEASE = 0.4
+"""Seconds."""
+
+
+def call(file: str, what: str) -> None:
+    with Path(file).open("a", encoding="utf-8") as lines:
+        lines.write(f"{os.getpid()} {what}\n")
+
+
+def work_slowly(dsn: str, file: str, run_id: str, unfenced: bool) -> None:
+    """Work on the run; stops itself (SIGSTOP) inside the first branch that it carries out."""
+    if unfenced:
+        _take_the_fence_away()
+
+    def does(name: str) -> str:
+        call(file, name)
+        if name == "a":
+            os.kill(os.getpid(), signal.SIGSTOP)  # the test wakes this process up
+        return name
+
+    with RunStore.open(dsn, lease=LEASE) as store:
+        try:
+            run = store.work(run_id, flow=Steps(does))
+        except FlowError as error:
+            call(f"{file}.said", type(error).__name__)
+        else:
+            call(f"{file}.said", run.status)
+
+
+class Steps(Branches):
+    """One gate, then `a` and `b` one after the other, each asking before it acts."""
+
+    def __init__(self, does: Any = None) -> None:
+        super().__init__(("ok", "b"), does=does)
+
+    def graph(self, checkpointer: Any = None) -> Any:
+        from langgraph.graph import END, START, StateGraph
+        from langgraph.runtime import get_runtime
+
+        from cinatra_sdk import HostContext
+        from cinatra_sdk.engine.runtime_context import context_of
+        from tests.store.work.branches import State, finish
+
+        def act(name: str) -> Any:
+            def acts(_state: State) -> Any:
+                refuse = context_of(get_runtime(HostContext).context).before_effect
+                if refuse is not None:
+                    refuse()
+                return {"outputs": {name: self.does(name)}}
+
+            return acts
+
+        builder: Any = StateGraph(State, context_schema=HostContext)
+        for name in ("a", "b", "c"):
+            builder.add_node(name, act(name))
+        builder.add_node("last", finish)
+        for before, after in ((START, "a"), ("a", "b"), ("b", "c"), ("c", "last"), ("last", END)):
+            builder.add_edge(before, after)
+        return builder.compile(checkpointer=checkpointer)
+
+
+def _take_the_fence_away() -> None:
+    """The control: this process writes and acts with the fence of whoever has the run."""
+    from cinatra_sdk.store import activating
+    from cinatra_sdk.store.work import saver
+
+    class Unfenced(saver.RunSaver):
+        @property
+        def fence(self) -> int:
+            row: Any = self.connection.execute(
+                "select fence from work where run_id = %s", [self.run_id]
+            ).fetchone()
+            return int(row["fence"])
+
+        @fence.setter
+        def fence(self, _value: int) -> None:
+            return
+
+    saver.RunSaver = Unfenced  # type: ignore[misc]
+    activating._Activation._refuse_effects = lambda _self: None  # type: ignore[method-assign]
+
+
+def answer_gates(dsn: str, file: str, by: str, names: list[str]) -> None:
+    """Decide every gate that is still open, and write down which ones this process won."""
+    with RunStore.open(dsn) as store:
+        Path(f"{file}.ready.{by}").touch()
+        while not Path(f"{file}.go").exists():
+            time.sleep(0.002)
+        for name in names:
+            run_id, _, gate_id = name.partition("/")
+            try:
+                store.decide(run_id, gate_id, Decision.approve(by=by), flow=Branches(("a", "b")))
+            except GateClosed:
+                continue
+            call(file, name)
+
+
+def die_at(point: int, dsn: str, file: str, run_id: str) -> None:
+    """A run from its creation to its end, killed before the n-th statement."""
+    import psycopg
+
+    remaining = [point]
+    original = psycopg.Cursor.execute
+
+    def tapped(self: Any, *args: Any, **kwargs: Any) -> Any:
+        remaining[0] -= 1
+        if remaining[0] == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return original(self, *args, **kwargs)
+
+    def does(name: str) -> str:
+        call(file, name)
+        return name
+
+    flow = Branches(("a", "b"), does=does)
+    with RunStore.open(dsn) as store:
+        psycopg.Cursor.execute = tapped  # type: ignore[method-assign]
+        run = store.start(flow, run_id=run_id)
+        for gate in run.waiting:
+            store.answer(run_id, gate.id, Decision.approve(by="worker"), flow=flow)

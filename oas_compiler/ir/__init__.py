@@ -28,7 +28,7 @@ from cinatra_sdk.values.types import (
     Type,
     UnionType,
 )
-from oas_compiler.ir.flow import DataEdge, FlowIR, Gap, Path, Route, walk
+from oas_compiler.ir.flow import DataEdge, FlowIR, Gap, Path, Route, open_flows, walk
 from oas_compiler.ir.nodes import (
     NO_BEHIND,
     AgentNode,
@@ -95,5 +95,6 @@ __all__ = [
     "Type",
     "UnionType",
     "UnknownNode",
+    "open_flows",
     "walk",
 ]

@@ -33,7 +33,7 @@ _SHOWN = 80
 _BEFORE = 25
 """Characters that are shown before the first difference of two long values."""
 _ELSEWHERE = frozenset(
-    {"id", "inputs", "outputs", "place", "subflow", "cinatra", "unread", "behind"}
+    {"id", "inputs", "outputs", "place", "subflow", "subflows", "cinatra", "unread", "behind"}
 )
 _WIRE_NAMES: Mapping[str, str] = {
     "risk_class": "riskClass",

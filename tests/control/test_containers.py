@@ -11,6 +11,8 @@ from typing import Any
 from oas_compiler.checks.running import READING
 from oas_compiler.control.approval import derive_approval, waived_gates
 from oas_compiler.control.guarding import Guarding
+from oas_compiler.control.open_sends import find_open_sends
+from oas_compiler.control.openings import asks_a_person
 from oas_compiler.control.risk import sends
 from oas_compiler.control.slots import read_slots
 from oas_compiler.control.steering import steering
@@ -139,6 +141,25 @@ def test_the_entries_of_gate_steps_are_for_the_gates_right_inside_the_flow_node(
     shown = {gate.id: gate.name for gate in derive_approval(flow).gates}
     assert shown == {"sub/own": "Own", "sub/each/item": "The item"}
     assert waived_gates(flow) == {("sub", "own"), ("sub", "each", "item")}
+
+
+def test_a_gate_that_its_outermost_step_waives_guards_nothing_in_flows_beside_each_other() -> None:
+    def opened(*entries: Any) -> list[str]:
+        send = api("send", risk="email_send")
+        both = parallel("both", inner("x", gate("g"), send), inner("y", gate("g"), send))
+        sub = flow_node("sub", inner("deep", both), gateSteps=list(entries))
+        flow = read(flow_of(start(), sub, end()))
+        guarding = Guarding(flow=flow)
+        is_open = {send for send in guarding.sends if guarding.is_open(send)}
+        found = find_open_sends(flow, waived_gates(flow), asks_a_person)
+        nodes = {node.place.pointer: path for path, node in walk(flow)}
+        assert {nodes[one.node.place.pointer] for one in found} == is_open
+        return ["/".join(path) for path in sorted(is_open)]
+
+    assert opened() == []
+    assert opened({"name": "No", "requiresApproval": False}) == [
+        "sub/both/[0]/send", "sub/both/[1]/send",
+    ]  # fmt: skip
 
 
 def test_a_gate_after_the_send_of_its_item_comes_before_the_send_of_the_next_item() -> None:

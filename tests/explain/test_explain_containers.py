@@ -15,7 +15,7 @@ from oas_compiler.cli.explained_nodes import nodes_view
 from oas_compiler.cli.progress import names_of
 from oas_compiler.explain import Explanation, explain, explaining
 from oas_compiler.pipeline import compile_ir
-from tests.flows import end, flow_of, node, port, start
+from tests.flows import end, flow_of, gate, node, port, start
 
 FOLDER = Path(__file__).parents[1] / "golden"
 
@@ -105,6 +105,16 @@ def test_the_flow_of_a_map_reads_and_gives_by_the_names_that_the_map_has() -> No
         "x": "each.collected_x",
         "y": "",
     }
+
+
+def test_a_trigger_holds_back_no_step_of_a_map_because_of_the_class_of_its_gate() -> None:
+    def gated(**fields: Any) -> tuple[int, ...]:
+        body = flow_of(start(), gate("ask", riskClass="email_send"), end(), id_="body")
+        each = node("MapNode", "each", subflow=body, **fields)
+        return explain(flow_of(start(), each, end())).derived.gated_steps
+
+    assert gated() == ()
+    assert gated(cinatra={"sideEffects": True}) == (1,)
 
 
 def test_the_progress_of_a_run_names_the_flow_that_a_node_is_in() -> None:

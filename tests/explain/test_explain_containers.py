@@ -88,6 +88,12 @@ def test_the_tree_has_each_flow_below_its_own_name() -> None:
     ]  # fmt: skip
 
 
+def test_the_tree_holds_nodes_with_a_slash_in_their_ids() -> None:
+    body = flow_of(start(), gate("ask/me"), end(), id_="body")
+    flow = flow_of(start(), node("MapNode", "each/all", subflow=body), end())
+    assert "ask/me" in printed(explain(flow))
+
+
 def test_the_flow_of_a_map_reads_and_gives_by_the_names_that_the_map_has() -> None:
     body = flow_of(
         start(port("x"), port("y")), end(port("x"), port("y")), id_="body",

@@ -101,8 +101,9 @@ def _shown_by_gates(subject: Subject) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for gate in derive_approval(flow).gates:
         for depth in range(1, len(gate.path) + 1):
-            pointer = nodes[gate.path[:depth]].place.pointer
-            found.setdefault(pointer, set()).add(gate.renderer)
+            around = nodes.get(gate.path[:depth])  # none: the place of one flow of several
+            if around is not None:
+                found.setdefault(around.place.pointer, set()).add(gate.renderer)
     return found
 
 

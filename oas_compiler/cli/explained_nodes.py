@@ -45,9 +45,13 @@ def nodes_view(explained: Explanation) -> RenderableType:
     top = Tree("", hide_root=True, guide_style="dim")
     branches = {"": top}
     for node in explained.nodes:
-        around = branches[node.path.rpartition("/")[0]] if node.depth else top
+        # an id may hold a slash itself
+        around = branches[node.path.removesuffix(f"/{node.id}")] if node.depth else top
         label = Group(title_of(node), Padding(details_of(node), (0, 0, 0, 4)))
         branches[node.path] = around.add(label)
+        for flow in node.flows:
+            name = Text(clean(flow.name or flow.id), style="italic")
+            branches[flow.path] = branches[node.path].add(name)
     return indented(top, 2)
 
 

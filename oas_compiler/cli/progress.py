@@ -20,7 +20,7 @@ from rich.text import Text
 from oas_compiler.cli.layout import Pieces
 from oas_compiler.cli.safe import clean, cut
 from oas_compiler.cli.terminal import Terminal
-from oas_compiler.ir import FlowIR, StartNode, walk
+from oas_compiler.ir import FlowIR, StartNode, open_flows, walk
 
 if TYPE_CHECKING:
     from cinatra_sdk.events.event import RunEvent
@@ -97,10 +97,16 @@ def _describe_finish(event: RunEvent) -> tuple[str, list[str]]:
 
 
 def names_of(flow: FlowIR) -> Mapping[tuple[str, ...], str]:
-    """Ids of the nodes around a node and its own → names of the author, `Recipients » Review recipients`."""
+    """Ids of the nodes around a node and its own → names of the author, `Recipients » Review recipients`.
+
+    Of several flows in one node each has its name there, too.
+    """
     names: dict[tuple[str, ...], str] = {}
     for path, node in walk(flow):
         around = names.get(path[:-1], "")
         own = node.name or node.id
         names[path] = f"{around} » {own}" if around else own
+        for inside, subflow in open_flows(node, path):
+            if inside != path:
+                names[inside] = f"{names[path]} » {subflow.name or subflow.id}"
     return names

@@ -13,6 +13,16 @@ governed by a step of its FlowNode: by the entry that is written for the gate (g
 the FlowNode's first entry that asks.  So an author's waiver applies only to the gate that its entry
 was written for.
 
+Cinatra knows no other node that runs flows.  Here each of them in the outermost flow (a map, flows
+beside each other, a catch, an agent that is a flow) takes one number if a gate is inside it at any
+depth, as a FlowNode without `gateSteps` does, and none otherwise:
+
+    start → each(MapNode: review) → both(ParallelFlowNode: review, review) → log(MapNode) → end
+        -> steps 1 (each, one gate) and 2 (both, two gates); gates ("each", "review"),
+           ("both", "[0]", "review"), ("both", "[1]", "review")
+
+A gate of a map is one gate, however many items ask by it.
+
 A step that stands before a node of a send class guards it (guards.py): a policy must have an entry
 for it.
 """
@@ -125,8 +135,8 @@ def _steps_and_gates(flow: FlowIR) -> tuple[list[DerivedStep], list[GateSpec]]:
             gates.append(show_gate(node, (node.id,), number))
             steps.append(_gate_step(node, gates[-1]))
             number += 1
-        elif isinstance(node, FlowNode):
-            new_steps, new_gates = _flow_node_steps(node, number)
+        elif node.subflows:
+            new_steps, new_gates = _container_steps(node, number)
             steps.extend(new_steps)
             gates.extend(new_gates)
             number += len(new_steps)
@@ -155,9 +165,24 @@ def _gate_step(node: InputMessageNode, gate: GateSpec) -> DerivedStep:
     )
 
 
+def _container_steps(node: Node, number: int) -> tuple[list[DerivedStep], list[GateSpec]]:
+    """The steps of a node that runs flows, and the gates that they govern.
+
+    One step per entry of a FlowNode's `gateSteps`; else one, of other kinds than FlowNode only
+    where there is a gate inside.
+    """
+    if isinstance(node, FlowNode) and node.gate_steps:
+        return _flow_node_steps(node, number)
+    gates = [replace(gate, step=number) for gate in show_gates_in(node, (node.id,))]
+    if not gates and not isinstance(node, FlowNode):
+        return [], []
+    entry = GateStep(gate_count=max(1, len(gates)))
+    first = gates[0] if gates else None
+    return [_entry_step(node, entry, number, first, asks=bool(gates))], gates
+
+
 def _flow_node_steps(node: FlowNode, number: int) -> tuple[list[DerivedStep], list[GateSpec]]:
-    """The steps of a FlowNode, one per entry of its `gateSteps`, and the gates that they govern."""
-    entries = node.gate_steps or (GateStep(gate_count=max(1, _count_gates(node))),)
+    """The steps of a FlowNode with `gateSteps`, one per entry, and the gates that they govern."""
     own = find_entries(node)
     gates = list(_number_gates(node, number, own))
     # A step shows the first gate that its entry was written for, else the first of all.
@@ -165,7 +190,7 @@ def _flow_node_steps(node: FlowNode, number: int) -> tuple[list[DerivedStep], li
     first_of = {gate.step: gate for gate in reversed([*gates_of_entries, *gates])}
     steps = [
         _entry_step(node, entry, number + offset, first_of.get(number + offset), asks=bool(gates))
-        for offset, entry in enumerate(entries)
+        for offset, entry in enumerate(node.gate_steps)
     ]
     return steps, gates
 
@@ -180,9 +205,9 @@ def _number_gates(node: FlowNode, number: int, own: dict[str, int]) -> Iterator[
 
 
 def _entry_step(
-    node: FlowNode, entry: GateStep, number: int, first: GateSpec | None, *, asks: bool
+    node: Node, entry: GateStep, number: int, first: GateSpec | None, *, asks: bool
 ) -> DerivedStep:
-    """first: the gate that the step shows; asks: whether any gate is in the FlowNode."""
+    """first: the gate that the step shows; asks: whether any gate is in the node."""
     first_risk = first.risk_class if first is not None else "read_only"
     return DerivedStep(
         number=number,
@@ -193,9 +218,5 @@ def _entry_step(
         hitl_owned_by=entry.hitl_owned_by or "childAgent",
         renderer=first.renderer if first is not None else "",
         gate_count=entry.gate_count,
-        child_package=node.package_name,
+        child_package=node.package_name if isinstance(node, FlowNode) else "",
     )
-
-
-def _count_gates(node: FlowNode) -> int:
-    return sum(isinstance(inner, InputMessageNode) for _path, inner in walk(node.subflow))

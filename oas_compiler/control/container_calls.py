@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
-from oas_compiler.control.openings import Openings, Waived, waived_inside
+from oas_compiler.control.openings import Openings, Waived, open_waived
 from oas_compiler.control.risk_words import counted_class, may_send
 from oas_compiler.ir import FlowIR, Node
 from oas_compiler.kinds.registry import find_kind, type_of
@@ -54,14 +54,14 @@ class ContainerCalls:
 
     def acts_first(self, node: Node, waived: Waived) -> bool:
         """Whether the container's send may happen before a gate inside it asked."""
-        calls = self._collect_calls(node.subflows, waived_inside(waived, node), is_open=True)
+        calls = self._collect_calls(open_waived(waived, node), is_open=True)
         if calls.sends:
             return False
         return calls.doubtful or (calls.before and not calls.after)
 
-    def _collect_calls(self, flows: Iterable[FlowIR], waived: Waived, *, is_open: bool) -> _Calls:
+    def _collect_calls(self, flows: Iterable[tuple[FlowIR, Waived]], *, is_open: bool) -> _Calls:
         found = _Calls()
-        for flow in flows:
+        for flow, waived in flows:
             key = (flow.place.pointer, waived, is_open)
             if key not in self._known:
                 self._known[key] = self._in_flow(flow, waived, is_open=is_open)
@@ -78,8 +78,7 @@ class ContainerCalls:
             if may_send(node):
                 found |= _Calls(sends=True)
             elif node.subflows:
-                inside = waived_inside(waived, node)
-                found |= self._collect_calls(node.subflows, inside, is_open=first)
+                found |= self._collect_calls(open_waived(waived, node), is_open=first)
             elif _may_act(node) and node_id not in flow.unread_nodes:
                 doubtful = first and counted_class(node) not in _HARMLESS
                 found |= _Calls(doubtful=doubtful, before=first, after=not first)

@@ -5,8 +5,9 @@
 
 The entries of `gateSteps` belong to the gates that stand directly in the FlowNode's subflow
 (`entry_gates`): each to the entry at its position, the last one also to any gates beyond.  They
-override its name, screen and risk class.  A deeper gate is shown as its innermost FlowNode says.  A
-context selection always has its own screen, because its answer must fit that screen.
+override its name, screen and risk class.  A deeper gate is shown as the FlowNode right around it
+says; a gate right inside another node that runs flows (a map, flows beside each other) is shown as
+it is.  A context selection always has its own screen, because its answer must fit that screen.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from oas_compiler.ir import FlowNode, GateStep, InputMessageNode, Path
+from oas_compiler.ir import FlowNode, GateStep, InputMessageNode, Node, Path, open_flows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,17 +68,21 @@ def show_gate(node: InputMessageNode, path: Path, step: int) -> GateSpec:
     )
 
 
-def show_gates_in(node: FlowNode, around: Path) -> Iterator[GateSpec]:
-    """The gates in the FlowNode, each as the `gateSteps` of the FlowNode right around it show it."""
-    own = find_entries(node)
-    for inner in node.subflow.in_order():
-        path = (*around, inner.id)
-        if isinstance(inner, FlowNode):
-            yield from show_gates_in(inner, path)
-        elif isinstance(inner, InputMessageNode):
-            gate = show_gate(inner, path, 0)
-            entry = own.get(inner.id)
-            yield gate if entry is None else _override_gate(gate, node.gate_steps[entry])
+def show_gates_in(node: Node, path: Path) -> Iterator[GateSpec]:
+    """The gates in a node that runs flows, each as the `gateSteps` of a FlowNode right around it
+    show it.
+    """
+    entries: dict[str, GateStep] = {}
+    if isinstance(node, FlowNode):
+        entries = {gate: node.gate_steps[entry] for gate, entry in find_entries(node).items()}
+    for around, flow in open_flows(node, path):
+        for inner in flow.in_order():
+            place = (*around, inner.id)
+            if isinstance(inner, InputMessageNode):
+                gate = show_gate(inner, place, 0)
+                yield _override_gate(gate, entries[inner.id]) if inner.id in entries else gate
+            else:
+                yield from show_gates_in(inner, place)
 
 
 def find_entries(node: FlowNode) -> dict[str, int]:

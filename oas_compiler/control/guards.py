@@ -4,9 +4,10 @@
         find_gates_before(flow, {("send_flow", "send")})
             ->  {("review_gate",): ("send_flow", "send"), ("send_flow", "confirm_gate"): (…, "send")}
 
-Control follows the control edges, into and out of FlowNodes and around loops, also around a
-FlowNode that contains both nodes.  Every node after a FlowNode counts as after each branch of its
-subflow: a policy may get a step too many, but never one too few.
+Control follows the control edges, into and out of nodes that run flows and around loops, also
+around a node that contains both.  Every node after one that runs flows counts as after each gate
+inside it, and a map comes back to its flow with the next item: a policy may get a step too many,
+but never one too few.  Of flows that run beside each other none comes after another.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from oas_compiler.control.digraph import Digraph
 from oas_compiler.control.gates import GateSpec
 from oas_compiler.control.graph import link_level
-from oas_compiler.ir import FlowIR, FlowNode, InputMessageNode, Node, Path
+from oas_compiler.ir import FlowIR, InputMessageNode, Node, Path, open_flows
+from oas_compiler.kinds.registry import passage_of
 
 
 def find_guards(
@@ -59,12 +61,13 @@ def find_targets_ahead(
         ahead = _find_ahead(link_level(inner), sending)
         for node in inner.nodes:
             following = ahead.get(node.id, beyond)
-            if isinstance(node, FlowNode):
-                # a FlowNode that is a target itself acts when all inside it has run
-                own = paths[node.id] if paths[node.id] in targets else following
-                stack.append((node.subflow, paths[node.id], own))
-            if following is not None and asked(paths[node.id], node):
-                found[paths[node.id]] = following
+            path = paths[node.id]
+            # a container that is a target itself acts when all inside it has run
+            again = passage_of(node) == "any" if node.subflows else False
+            behind = under.get(path, following) if path in targets or again else following
+            stack.extend((flow, inside, behind) for inside, flow in open_flows(node, path))
+            if following is not None and asked(path, node):
+                found[path] = following
     return found
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from oas_compiler.control.digraph import Digraph, reach_from
-from oas_compiler.control.openings import NONE_WAIVED, Openings, Waived, lengthen, waived_inside
+from oas_compiler.control.openings import NONE_WAIVED, Openings, Waived, lengthen, open_waived
 from oas_compiler.ir import FlowIR, Node, Place
 
 
@@ -37,8 +37,7 @@ def walk_flows(flow: FlowIR, waived: Waived = NONE_WAIVED) -> Iterator[tuple[Flo
     for current, waived_here in found:
         yield current, waived_here
         for node in current.nodes:
-            inside = waived_inside(waived_here, node)
-            for inner in node.subflows:
+            for inner, inside in open_waived(waived_here, node):
                 if (inner.place.pointer, inside) not in seen:
                     seen.add((inner.place.pointer, inside))
                     found.append((inner, inside))

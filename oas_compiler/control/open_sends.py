@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from oas_compiler.control.container_calls import ContainerCalls
-from oas_compiler.control.openings import Openings, Waived, lengthen, waived_inside
+from oas_compiler.control.openings import Openings, Waived, lengthen, open_waived
 from oas_compiler.control.risk_words import may_send
 from oas_compiler.ir import FlowIR, Node
 
@@ -44,8 +44,7 @@ def open_nodes(root: FlowIR, waived: Waived, openings: Openings) -> Iterator[Ope
             node, way = flow.by_id[node_id], _join_way(around, trail)
             unread = node_id in flow.unread_nodes
             yield OpenNode(node=node, way=way, waived=waived_here, is_unread=unread)
-            inside = waived_inside(waived_here, node)
-            for inner in node.subflows:
+            for inner, inside in open_waived(waived_here, node):
                 if (inner.place.pointer, inside) not in walked:
                     walked.add((inner.place.pointer, inside))
                     waiting.append((inner, inside, way))

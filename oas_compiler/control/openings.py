@@ -23,6 +23,7 @@ from oas_compiler.ir import (
     Node,
     Path,
     Route,
+    open_flows,
 )
 from oas_compiler.kinds.catch_exception import CAUGHT_BRANCH
 from oas_compiler.kinds.registry import passage_of
@@ -88,7 +89,7 @@ class Openings:
             return
         if self.stops(node) and (node.id,) not in waived:
             return
-        shut = self._find_shut_branches(node, waived_inside(waived, node))
+        shut = self._find_shut_branches(node, waived)
         # by a branch that a subflow does not have nothing is left: OAS043
         has_branches = bool(node.subflows) and passage_of(node) == "flow"
         real = _list_branches(node.subflows[0].nodes) if has_branches else None
@@ -98,20 +99,21 @@ class Openings:
 
     def passes(self, node: Node, waived: Waived) -> bool:
         """Whether control can run a container whole without passing a stop inside it."""
-        return any(self.of(flow, waived_inside(waived, node)).exits for flow in node.subflows)
+        return any(self.of(flow, inside).exits for flow, inside in open_waived(waived, node))
 
     def _find_shut_branches(self, node: Node, waived: Waived) -> frozenset[str] | None:
         """Branches of a container that lead out past a stop only; `None`: none of them."""
         if not node.subflows:
             return None
+        flows = open_waived(waived, node)
         passage = passage_of(node)
         if passage in {"flow", "caught"}:
-            subflow = node.subflows[0]
-            shut = _list_branches(subflow.nodes) - self.of(subflow, waived).exits
+            subflow, inside = flows[0]
+            shut = _list_branches(subflow.nodes) - self.of(subflow, inside).exits
             # an exception may come before the gate, so that its branch is never shut
             return shut - {CAUGHT_BRANCH} if passage == "caught" else shut
         if passage == "all":  # a stop in one of the flows stops the node
-            passed = all(self.of(flow, waived).exits for flow in node.subflows)
+            passed = all(self.of(flow, inside).exits for flow, inside in flows)
             return None if passed else frozenset({"next"})
         return None  # a map over nothing runs nothing
 
@@ -121,16 +123,23 @@ def _list_branches(nodes: Iterable[Node]) -> frozenset[str]:
     return frozenset(node.branch_name for node in nodes if isinstance(node, EndNode))
 
 
-def waived_inside(waived: Waived, node: Node) -> Waived:
-    """The waived gates inside a container, named from there."""
-    if not waived or not node.subflows:
-        return NONE_WAIVED
-    return _by_first(waived).get(node.id, NONE_WAIVED)
+def open_waived(waived: Waived, node: Node) -> tuple[tuple[FlowIR, Waived], ...]:
+    """The flows that a node runs, each with the waived gates inside, named from there."""
+    return tuple(
+        (flow, _select_below(waived, around) if waived else NONE_WAIVED)
+        for around, flow in open_flows(node, (node.id,))
+    )
+
+
+def _select_below(waived: Waived, around: Path) -> Waived:
+    for part in around:
+        waived = _by_first(waived).get(part, NONE_WAIVED)
+    return waived
 
 
 @lru_cache(maxsize=256)
 def _by_first(waived: Waived) -> Mapping[str, Waived]:
-    """Paths that begin with one id, without it; made once, as a flow may have thousands of nodes."""
+    """Paths that begin with one part, without it; made once, as a flow may have thousands of nodes."""
     found: dict[str, set[Path]] = {}
     for first, *rest in waived:
         if rest:

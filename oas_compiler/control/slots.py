@@ -162,16 +162,17 @@ def is_selection_agent(package: Package, own_name: JsonValue) -> bool:
 
 
 def _collect_agreed_slots(flows: Iterable[FlowIR]) -> dict[int, frozenset[str]]:
-    """Flow by its `id()` → slots that every FlowNode around it says its parent fills."""
+    """Flow by its `id()` → slots of which every place that runs it says that the parent fills them."""
     agreed: dict[int, frozenset[str]] = {}
     for flow in flows:
         by_package: dict[str, set[str]] = {}
         for _, package, theirs in handed_on(flow):
             by_package.setdefault(package, set()).add(theirs)
         for node in flow.nodes:
-            if isinstance(node, FlowNode):
-                filled = frozenset(by_package.get(package_of(node), ()))
-                agreed[id(node.subflow)] = agreed.get(id(node.subflow), filled) & filled
+            given = node.package_name if isinstance(node, FlowNode) else ""
+            for inner in node.subflows:
+                filled = frozenset(by_package.get(given or inner.package_name, ()))
+                agreed[id(inner)] = agreed.get(id(inner), filled) & filled
     return agreed
 
 

@@ -32,6 +32,7 @@ from oas_compiler.ir import (
     Path,
     Port,
     ScalarType,
+    open_flows,
     walk,
 )
 
@@ -71,8 +72,7 @@ def autonomous_slots(flow: FlowIR) -> dict[str, JsonValue]:
 def _iterate_flows(flow: FlowIR, around: Path) -> Iterator[tuple[Path, FlowIR]]:
     yield around, flow
     for path, node in walk(flow, around):
-        for subflow in node.subflows:
-            yield path, subflow
+        yield from open_flows(node, path)
 
 
 def _steer_branch(
@@ -99,7 +99,7 @@ def _steer_branch(
 
 
 class _Behind:
-    """The gates that can still come from each node of a flow on, those inside FlowNodes too."""
+    """The gates that can still come from each node of a flow on, those inside subflows too."""
 
     def __init__(self, flow: FlowIR) -> None:
         graph = link_level(flow)

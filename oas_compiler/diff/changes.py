@@ -5,9 +5,10 @@ Edges are compared between matched nodes, so that a renamed node changes no edge
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
+from typing import Literal
 
 from oas_compiler.control.approval import derive_approval
 from oas_compiler.diff.content import (
@@ -21,9 +22,9 @@ from oas_compiler.diff.content import (
 )
 from oas_compiler.diff.difference import Change, Code
 from oas_compiler.diff.edges import control_edges, data_edges
-from oas_compiler.diff.matching import Level, Matching
+from oas_compiler.diff.matching import Level, Matching, pair_flows
 from oas_compiler.explain.wiring import without_query
-from oas_compiler.ir import FlowNode, Node, Path, Place, Port, StartNode
+from oas_compiler.ir import FlowIR, Node, Path, Place, Port, StartNode, open_flows
 from oas_compiler.ir.type_names import shown
 from oas_compiler.text.marks import child
 
@@ -49,6 +50,7 @@ def plain_changes(made: Matching) -> Iterator[Change]:
                 yield from _compare_identity(level, old, path, node)
                 yield from _compare_node(made.nodes[0][old], node, path)
                 yield from _compare_step(steps[0].get(old), steps[1].get(path), path, node)
+                yield from _compare_inner_flows(made.nodes[0][old], old, node, path)
         yield from control_edges(made, level)
         yield from data_edges(made, level)
     yield from _moved_into_new_flows(made)
@@ -131,9 +133,11 @@ def _gone_and_new(level: Level, gone: set[Path], new: set[Path]) -> Iterator[Cha
 
 
 def _format_inner_count(node: Node) -> str:
-    if not node.subflows:
-        return ""
-    count = sum(len(flow.nodes) for flow in node.subflows)
+    return _format_count(node.subflows) if node.subflows else ""
+
+
+def _format_count(flows: Iterable[FlowIR]) -> str:
+    count = sum(len(flow.nodes) for flow in flows)
     return f", with {count} node{'s' if count != 1 else ''} inside"
 
 
@@ -196,7 +200,7 @@ def _compare_node(old: Node, new: Node, path: Path) -> Iterator[Change]:
             after=after,
             place=place,
         )
-    if isinstance(old, FlowNode) and isinstance(new, FlowNode) and _has_subflow_ports(old, new):
+    if _has_subflow_ports(old, new):
         return
     yield from _compare_ports(old.inputs, new.inputs, "input", around, (path, new))
     if not isinstance(new, StartNode):  # its outputs are its inputs
@@ -228,19 +232,60 @@ def _compare_step(
         )
 
 
+# ---------------------------------------------------------------------------- flows of one node
+
+
+def _compare_inner_flows(old: Node, old_path: Path, new: Node, path: Path) -> Iterator[Change]:
+    """Flows that a node no longer runs, or runs now, and another order of those that stay."""
+    pairs = list(pair_flows(old, old_path, new, path))
+    olds, news = {level.around for level in pairs}, {level.beside for level in pairs}
+    for around, flow in open_flows(old, old_path):
+        if around not in olds:
+            yield _make_inner_flow_change("-", flow, path, new)
+    for beside, flow in open_flows(new, path):
+        if beside not in news:
+            yield _make_inner_flow_change("+", flow, path, new)
+    order = [level.beside for level in pairs]
+    if order != sorted(order, key=[inside for inside, _ in open_flows(new, path)].index):
+        yield Change(
+            sign="~",
+            code="flow_changed",
+            message=f"the flows of {called(path, new)} have another order",
+            flow=path[:-1],
+            node=path,
+            place=new.place,
+        )
+
+
+def _make_inner_flow_change(sign: Literal["-", "+"], flow: FlowIR, path: Path, of: Node) -> Change:
+    what = "gone" if sign == "-" else "new"
+    return Change(
+        sign=sign,
+        code="flow_changed",
+        message=f'the flow "{flow.id}" of {called(path, of)} is {what}{_format_count([flow])}',
+        flow=path[:-1],
+        node=path,
+        place=flow.place,
+        gone=sign == "-",
+    )
+
+
 # ---------------------------------------------------------------------------- ports
 
 
-def _has_subflow_ports(*nodes: FlowNode) -> bool:
-    """Whether the nodes take their ports from their subflows, where the ports are compared."""
+def _has_subflow_ports(*nodes: Node) -> bool:
+    """Whether the nodes take their ports from their flows, where the ports are compared."""
     return all(
-        [_make_port_key(port) for port in ours] == [_make_port_key(port) for port in theirs]
+        node.subflows
+        and _list_port_keys([node.inputs]) == _list_port_keys([f.inputs for f in node.subflows])
+        and _list_port_keys([node.outputs]) == _list_port_keys([f.outputs for f in node.subflows])
         for node in nodes
-        for ours, theirs in (
-            (node.inputs, node.subflow.inputs),
-            (node.outputs, node.subflow.outputs),
-        )
     )
+
+
+def _list_port_keys(several: Iterable[tuple[Port, ...]]) -> list[tuple[str, str, str]]:
+    """The different ports: flows that run beside each other share their inputs."""
+    return list(dict.fromkeys(_make_port_key(port) for ports in several for port in ports))
 
 
 def _make_port_key(port: Port) -> tuple[str, str, str]:

@@ -54,7 +54,7 @@ class Change:
     message: str
     """One sentence that names the node, the edge or the port."""
     flow: Path = ()
-    """Ids of the FlowNodes around the place; empty in the outermost flow."""
+    """What the paths of the nodes of the flow begin with; empty in the outermost flow."""
     node: Path = ()
     """The node's path in the second flow, or in the first for a removed node; empty for the flow
     itself.

@@ -32,7 +32,7 @@ class ComparedFlow(Guarding):
 
         numbers: numbers of the gates to look for: bit n is the gate with number n.
         """
-        masks = self.graph.dominators.gather_above({p: 1 << n for p, n in numbers.items()})
+        masks = self.graph.gather_above({p: 1 << n for p, n in numbers.items()})
         return lambda path: masks.get(self.graph.done(path), 0)
 
 

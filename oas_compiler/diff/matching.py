@@ -3,7 +3,8 @@
     first   start → review → send              second   start → check → sub(send)
         -> start = start; review renamed to check (same content, same place); send moved into sub
 
-Nodes with the same path of ids match.  Among the remaining nodes of one flow, two nodes of one type
+Nodes with the same path of ids match.  Of several flows in one node those with the same id match,
+then the others in their order.  Among the remaining nodes of one flow, two nodes of one type
 with the same content are one renamed node if they share a name or a neighbour.  Last, a remaining
 node has moved if another one has its id and type, or if it is the only one with its content.
 """
@@ -16,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from oas_compiler.diff.content import likeness
-from oas_compiler.ir import FlowIR, Node, Path, walk
+from oas_compiler.ir import FlowIR, Node, Path, open_flows, walk
 
 _MOST_ALIKE = 60
 """Largest number of remaining nodes with one content for which neighbours are compared."""
@@ -26,10 +27,10 @@ class Level(NamedTuple):
     """A matched pair of flows."""
 
     around: Path
-    """Path of the FlowNode in the first document, () the outermost."""
+    """What the paths of its nodes begin with in the first document, () the outermost."""
     first: FlowIR
     beside: Path
-    """Path of the FlowNode in the second."""
+    """The same in the second."""
     second: FlowIR
 
 
@@ -68,7 +69,7 @@ def match(first: FlowIR, second: FlowIR) -> Matching:
 
 
 def _match_flows(made: Matching, root: Level) -> None:
-    """Match two flows, and the subflows of matched FlowNodes."""
+    """Match two flows, and the flows inside matched nodes."""
     waiting = [root]
     while waiting:
         level = waiting.pop()
@@ -80,9 +81,25 @@ def _match_flows(made: Matching, root: Level) -> None:
             made.pair((*around, pair[0]), (*beside, pair[1]))
         renamed = _match_renamed(made, level)
         for a, b in (*pairs, *renamed):
-            inner, outer = one.by_id[a], other.by_id[b]
-            for old, new in zip(inner.subflows, outer.subflows, strict=False):
-                waiting.append(Level((*around, a), old, (*beside, b), new))
+            old, new = (*around, a), (*beside, b)
+            waiting.extend(pair_flows(one.by_id[a], old, other.by_id[b], new))
+
+
+def pair_flows(one: Node, around: Path, other: Node, beside: Path) -> Iterator[Level]:
+    """The flows of two matched nodes, with the paths `around` and `beside`, in pairs."""
+    olds, news = open_flows(one, around), open_flows(other, beside)
+    free = list(news)
+    same: dict[Path, tuple[Path, FlowIR]] = {}
+    for inside, old in olds:
+        found = next((new for new in free if new[1].id == old.id), None)
+        if found is not None:
+            free.remove(found)
+            same[inside] = found
+    rest = iter(free)
+    for inside, old in olds:
+        found = same.get(inside) or next(rest, None)
+        if found is not None:
+            yield Level(inside, old, *found)
 
 
 def _is_free(made: Matching, around: Path, beside: Path, pair: tuple[str, str]) -> bool:
@@ -144,9 +161,8 @@ def _match_moved(made: Matching) -> None:
             if new is None or old in made.to_second or new in made.to_first:
                 continue
             made.pair(old, new)
-            inner, outer = made.nodes[0][old], made.nodes[1][new]
-            for one, other in zip(inner.subflows, outer.subflows, strict=False):
-                _match_flows(made, Level(old, one, new, other))
+            for level in pair_flows(made.nodes[0][old], old, made.nodes[1][new], new):
+                _match_flows(made, level)
 
 
 def _select_unique(nodes: dict[Path, Node], left: list[Path], by_id: bool) -> dict[str, Path]:

@@ -180,7 +180,7 @@ class _Named:
         for number in bits(gates & ~self._full):
             named = self.by_number.setdefault(number, [])
             if any(inner[: len(node)] == node for inner in named):
-                continue  # a FlowNode with a named node inside
+                continue  # a container with a named node inside
             named.append(node)
             if len(named) > _NAMED:
                 self._full |= 1 << number

@@ -73,8 +73,8 @@ class Boxes:
         self._gates = {gate.path: gate for gate in self.approval.gates}
 
     def box(self, node: Node, path: Path) -> Box:
-        """The box of a node that is not a FlowNode; of that, the head of its frame."""
-        kind = kind_of(node).shape
+        """The box of a node; of one that runs flows, the head of its frame."""
+        kind: Shape = "subflow" if node.subflows else kind_of(node).shape
         narrow = _MOST_BRANCH_NAME if kind == "branch" else _MOST_NAME
         name = self.name(node, path)
         lines = wrap(name, NAME_SIZE, most=narrow, bold=True) or ("?",)
@@ -90,6 +90,27 @@ class Boxes:
             caption=caption,
             marks=marks,
             about=self._describe_node(node, path),
+            width=wide,
+            height=high,
+        )
+
+    def flow_box(self, flow: FlowIR, path: Path) -> Box:
+        """The head of the frame around one of several flows of a node."""
+        name = flow.name or flow.id
+        lines = wrap(name, NAME_SIZE, most=_MOST_NAME, bold=True) or ("?",)
+        facts = [safe(name), f"flow: {safe('/'.join(path))}"]
+        if flow.description:
+            facts.append(f"description: {safe(flow.description)}")
+        wide, high = _measure_box("subflow", lines, "", ())
+        return Box(
+            path=path,
+            kind="subflow",
+            sends=False,
+            name=safe(name),
+            lines=lines,
+            caption="",
+            marks=(),
+            about="\n".join(facts),
             width=wide,
             height=high,
         )

@@ -4,13 +4,15 @@
         ->  boxes of all nodes, one frame around those of `sub`, lines within each level
 
 A subflow is laid out on its own and then is one large box of the flow around it, so no line ever
-crosses the border of a frame.
+crosses the border of a frame.  Several flows of one node stand beside each other, each in a frame of
+its own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from itertools import accumulate
 
 from oas_compiler.draw.arrange import Arrangement, Point, arrange
 from oas_compiler.draw.boxes import (
@@ -23,7 +25,7 @@ from oas_compiler.draw.boxes import (
 )
 from oas_compiler.draw.ranks import Arrow, Item
 from oas_compiler.draw.words import width, wrap
-from oas_compiler.ir import FlowIR, FlowNode, Path, Route
+from oas_compiler.ir import FlowIR, Node, Path, Route, open_flows
 from oas_compiler.kinds.kind import Shape
 
 FRAME_PADDING = 22.0
@@ -37,7 +39,7 @@ _TALLEST_INSIDE = 1800.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Placed:
-    """A box, or the frame of a subflow, and where it is."""
+    """A box, or the frame around flows, and where it is."""
 
     box: Box
     x: float
@@ -45,7 +47,7 @@ class Placed:
     width: float
     height: float
     depth: int
-    """0 in the outermost flow."""
+    """Frames around it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,9 +82,8 @@ class Picture:
 
 @dataclass(frozen=True, slots=True)
 class _Level:
-    """One flow laid out, not yet moved to its place."""
+    """One flow laid out, or several beside each other, not yet moved to its place."""
 
-    flow: FlowIR
     around: Path
     arrangement: Arrangement
     boxes: tuple[Box, ...]
@@ -109,7 +110,7 @@ def lay_out(flow: FlowIR) -> Picture:
         width=level.width,
         height=level.height,
     )
-    for part in _place_parts(level, 0.0, 0.0):
+    for part in _place_parts(level, 0.0, 0.0, 0):
         if isinstance(part, Wire):
             picture.wires.append(part)
         else:
@@ -136,7 +137,7 @@ def _lay_out_level(flow: FlowIR, around: Path, boxes: Boxes) -> _Level:
     for node in nodes:
         path = (*around, node.id)
         box = boxes.box(node, path)
-        inner = _lay_out_level(node.subflow, path, boxes) if isinstance(node, FlowNode) else None
+        inner = _lay_out_inside(node, path, boxes)
         made.append(_make_frame(box, inner) if inner is not None else box)
         inside.append(inner)
     index = {node.id: number for number, node in reversed(list(enumerate(nodes)))}
@@ -161,7 +162,27 @@ def _lay_out_level(flow: FlowIR, around: Path, boxes: Boxes) -> _Level:
         aspect=ASPECT,
         tallest=_TALLEST_INSIDE if around else TALLEST,
     )
-    return _Level(flow, around, arrangement, tuple(made), tuple(inside), routes, labels)
+    return _Level(around, arrangement, tuple(made), tuple(inside), routes, labels)
+
+
+def _lay_out_inside(node: Node, path: Path, boxes: Boxes) -> _Level | None:
+    """The flows that a node runs; `None` if it runs none."""
+    flows = open_flows(node, path)
+    levels = tuple(_lay_out_level(flow, around, boxes) for around, flow in flows)
+    if len(levels) < 2:
+        return levels[0] if levels else None
+    frames = tuple(
+        _make_frame(boxes.flow_box(flow, around), level)
+        for (around, flow), level in zip(flows, levels, strict=True)
+    )
+    rights = list(accumulate(frame.width + FRAME_PADDING for frame in frames))
+    row = Arrangement(
+        places=tuple((left, 0.0) for left in (0.0, *rights[:-1])),
+        lines=(),
+        width=rights[-1] - FRAME_PADDING,
+        height=max(frame.height for frame in frames),
+    )
+    return _Level(path, row, frames, levels, (), ())
 
 
 def _format_label(flow: FlowIR, route: Route) -> str:
@@ -186,7 +207,7 @@ def _make_frame(box: Box, inner: _Level) -> Box:
     )
 
 
-def _place_parts(level: _Level, x: float, y: float) -> Iterator[Placed | Wire]:
+def _place_parts(level: _Level, x: float, y: float, depth: int) -> Iterator[Placed | Wire]:
     for box, inner, (left, top) in zip(
         level.boxes, level.inside, level.arrangement.places, strict=True
     ):
@@ -196,12 +217,12 @@ def _place_parts(level: _Level, x: float, y: float) -> Iterator[Placed | Wire]:
             y=y + top,
             width=box.width,
             height=box.height,
-            depth=len(level.around),
+            depth=depth,
         )
         if inner is not None:
             aside = (box.width - inner.width) / 2
             yield from _place_parts(
-                inner, x + left + aside, y + top + _measure_head(box) + FRAME_PADDING
+                inner, x + left + aside, y + top + _measure_head(box) + FRAME_PADDING, depth + 1
             )
     for route, label, line in zip(level.routes, level.labels, level.arrangement.lines, strict=True):
         at = line.label

@@ -1,8 +1,9 @@
 """A flow as Mermaid text.
 
 In: `FlowIR`.  Out: `flowchart TD …`: gates as hexagons with their step and risk class, branches as
-diamonds, calls as boxes with a double side, subflows as frames around their own nodes, edges that
-go back to an earlier node dashed.  Names are the author's.
+diamonds, calls as boxes with a double side, nodes that run flows as frames around the nodes of
+these flows (several flows each in a frame of its own), edges that go back to an earlier node
+dashed.  Names are the author's.
 
     review gate, step 1, "approval"   ->   n_review{{"Review<br>step 1 · approval"}}:::gate
 """
@@ -15,9 +16,18 @@ from oas_compiler.control.approval import derive_approval
 from oas_compiler.control.gates import GateSpec
 from oas_compiler.control.graph import link_level
 from oas_compiler.control.risk import sends
-from oas_compiler.ir import BranchingNode, FlowIR, FlowNode, InputMessageNode, Node, Path, Route
+from oas_compiler.ir import (
+    BranchingNode,
+    FlowIR,
+    FlowNode,
+    InputMessageNode,
+    Node,
+    Path,
+    Route,
+    open_flows,
+)
 from oas_compiler.kinds.kind import Shape
-from oas_compiler.kinds.registry import kind_of
+from oas_compiler.kinds.registry import kind_of, type_of
 from oas_compiler.text.safe import safe
 
 MOST_EDGES = 500
@@ -67,14 +77,8 @@ class _Drawing:
     def body(self, flow: FlowIR, around: Path, pad: str) -> Iterator[str]:
         for node in flow.in_order():
             path = (*around, node.id)
-            if isinstance(node, FlowNode):
-                yield f'{pad}subgraph {_make_node_id(path)}["{self._format_label(node, path)}"]'
-                yield f"{pad}  direction TB"
-                yield from self.body(node.subflow, path, pad + "  ")
-                yield f"{pad}end"
-                if path in self._sends:
-                    self.used.add("send")
-                    yield f"{pad}class {_make_node_id(path)} send"
+            if node.subflows:
+                yield from self._draw_container(node, path, pad)
                 continue
             left, right = _SHAPES.get(kind_of(node).shape, ("[", "]"))
             yield f'{pad}{_make_node_id(path)}{left}"{self._format_label(node, path)}"{right}{self._format_class(path, node)}'
@@ -88,10 +92,29 @@ class _Drawing:
             )
             yield f"{pad}{source} {arrow}{shown} {target}"
 
+    def _draw_container(self, node: Node, path: Path, pad: str) -> Iterator[str]:
+        inner = pad + "  "
+        yield f'{pad}subgraph {_make_node_id(path)}["{self._format_label(node, path)}"]'
+        yield f"{inner}direction TB"
+        for around, flow in open_flows(node, path):
+            if around == path:
+                yield from self.body(flow, path, inner)
+                continue
+            yield f'{inner}subgraph {_make_node_id(around)}["{_escape_label(flow.name or flow.id)}"]'
+            yield f"{inner}  direction TB"
+            yield from self.body(flow, around, inner + "  ")
+            yield f"{inner}end"
+        yield f"{pad}end"
+        if path in self._sends:
+            self.used.add("send")
+            yield f"{pad}class {_make_node_id(path)} send"
+
     def _format_label(self, node: Node, path: Path) -> str:
         gate = self._gates.get(path)
         risk = gate.risk_class if gate is not None else node.risk_class
         facts = []
+        if node.subflows and not isinstance(node, FlowNode):
+            facts.append(type_of(node))
         if gate is not None:
             facts += [f"step {gate.step}", risk]
         if path in self._sends:

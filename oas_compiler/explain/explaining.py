@@ -22,6 +22,7 @@ from oas_compiler.explain.host import derive
 from oas_compiler.explain.records import (
     Explanation,
     GateFacts,
+    InnerFlow,
     NodeFacts,
     Placeholder,
     Role,
@@ -30,7 +31,7 @@ from oas_compiler.explain.records import (
 )
 from oas_compiler.explain.wiring import FlowWiring, call_of
 from oas_compiler.findings.finding import Finding, Findings
-from oas_compiler.ir import FlowIR, Node, Path, StartNode, walk
+from oas_compiler.ir import FlowIR, Node, Path, StartNode, open_flows, walk
 from oas_compiler.ir.type_names import shown
 from oas_compiler.kinds.registry import kind_of
 from oas_compiler.package.package import Package, find_package
@@ -130,7 +131,7 @@ class _Explaining:
             name=node.name,
             type=kind_of(node).component_type,
             description=node.description,
-            depth=len(path) - 1,
+            depth=len(wiring.outer),
             risk_class=node.risk_class,
             reached=True,
             reads=wiring.reads(node),
@@ -140,6 +141,7 @@ class _Explaining:
             gate=self.gates.get(path),
             steps=tuple(self._steps.get(node.id, ())) if len(path) == 1 else (),
             package=node.package_name if isinstance(node, ir.FlowNode) else "",
+            flows=_list_inner_flows(node, path),
         )
 
     def outputs(self) -> tuple[Write, ...]:
@@ -156,6 +158,15 @@ class _Explaining:
             )
             for port in self.flow.outputs
         )
+
+
+def _list_inner_flows(node: Node, path: Path) -> tuple[InnerFlow, ...]:
+    if len(node.subflows) < 2:
+        return ()
+    return tuple(
+        InnerFlow(path="/".join(around), id=flow.id, name=flow.name)
+        for around, flow in open_flows(node, path)
+    )
 
 
 def _run_inputs(flow: FlowIR) -> Iterator[RunInput]:

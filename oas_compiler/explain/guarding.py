@@ -18,7 +18,7 @@ from oas_compiler.control.graph import ControlGraph
 from oas_compiler.control.guarding import Guarding
 from oas_compiler.explain.records import GateFacts, Send
 from oas_compiler.explain.wiring import FlowWiring
-from oas_compiler.ir import FlowIR, InputMessageNode, Path, walk
+from oas_compiler.ir import FlowIR, InputMessageNode, Node, Path, open_flows, walk
 
 MAX_GUARDS = 50
 """The nearest gates that are named for one send."""
@@ -112,13 +112,13 @@ def _build_gate_facts(spec: GateSpec, wiring: FlowWiring, *, asks: bool) -> Gate
 
 
 def wirings_of(
-    flow: FlowIR, graph: ControlGraph, around: Path = ()
+    flow: FlowIR, graph: ControlGraph, around: Path = (), outer: tuple[Node, ...] = ()
 ) -> Iterator[tuple[Path, FlowWiring]]:
-    """The flow and every subflow, each at each of its places."""
-    yield around, FlowWiring(flow=flow, around=around, graph=graph)
+    """The flow and every subflow, each at each of its places; `outer`: the nodes around the flow."""
+    yield around, FlowWiring(flow=flow, around=around, outer=outer, graph=graph)
     for node in flow.nodes:
-        for subflow in node.subflows:
-            yield from wirings_of(subflow, graph, (*around, node.id))
+        for inside, subflow in open_flows(node, (*around, node.id)):
+            yield from wirings_of(subflow, graph, inside, (*outer, node))
 
 
 def _join_paths(paths: Sequence[Path]) -> tuple[str, ...]:

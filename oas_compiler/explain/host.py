@@ -20,7 +20,7 @@ from oas_compiler.control.approval import Approval
 from oas_compiler.document.scope import Document
 from oas_compiler.explain.records import Derived
 from oas_compiler.findings.finding import Findings
-from oas_compiler.ir import FlowIR, FlowNode, Json, JsonValue
+from oas_compiler.ir import FlowIR, Json, JsonValue
 from oas_compiler.package.declared import wanted
 from oas_compiler.package.package import Package
 from oas_compiler.schema.flow_schemas import end_schema, input_schema
@@ -84,11 +84,11 @@ def _trigger_mode(flow: FlowIR) -> str:
 
 
 def _gated_steps(flow: FlowIR, approval: Approval) -> Iterator[int]:
-    """The gated steps; a step of a child agent counts only if the author declares side effects."""
+    """The gated steps; a step of a node that runs flows counts only if the author declares side effects."""
     for step in approval.steps:
         node = flow.by_id[step.node_id]
         said = node.cinatra.mapping().get("sideEffects") is True
-        if said or (step.risk_class.endswith(SEND_SUFFIXES) and not isinstance(node, FlowNode)):
+        if said or (step.risk_class.endswith(SEND_SUFFIXES) and not node.subflows):
             yield step.number
 
 

@@ -5,7 +5,8 @@ In: nothing.  Out: the types that `explain` fills.
     Read(input="draft", type="string", origin="edge", feeds=(Feed(node="write", output="draft"),))
     explanation.to_json()["nodes"][3]["reads"][0]["feeds"]  ->  [{"node": "write", "output": …}]
 
-Nodes are named by their paths, `outer/inner`: the FlowNodes around a node, then its own id.
+Nodes are named by their paths, `outer/inner`: the nodes around a node, then its own id.  A node that
+runs several flows is followed by the place of the flow: `both/[0]/inner`.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ class Feed:
     """One output that feeds an input."""
 
     node: str
-    """Id of a node of the same flow; for an input of a subflow's StartNode, the outer FlowNode."""
+    """Id of a node of the same flow; for an input of a subflow's StartNode, the outer node."""
     output: str
     always: bool
     """Whether the output has a value whenever the reader runs."""
@@ -56,7 +57,7 @@ class Read:
     input: str
     type: str
     origin: Origin
-    """`edge`: from `feeds`, the source that ran last; `parent`: from the outer FlowNode."""
+    """`edge`: from `feeds`, the source that ran last; `parent`: from the outer node."""
     feeds: tuple[Feed, ...] = ()
     """In the order of the nodes."""
     default: Json | None = None
@@ -80,7 +81,7 @@ class Write:
     readers: tuple[str, ...] = ()
     """`node.input` of the same flow."""
     leaves_as: str = ""
-    """For an EndNode: `result`, or the output of the outer FlowNode, `outer.title`."""
+    """For an EndNode: `result`, or the output of the outer node, `outer.title`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,6 +150,16 @@ class Send:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class InnerFlow:
+    """One of the flows that run beside each other in one node."""
+
+    path: str
+    """What the paths of its nodes begin with, `both/[0]`."""
+    id: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NodeFacts:
     """One node."""
 
@@ -159,7 +170,7 @@ class NodeFacts:
     """The component type of the file."""
     description: str
     depth: int
-    """Number of FlowNodes around the node."""
+    """Number of nodes around the node."""
     risk_class: str
     reached: bool
     """False where no control edge leads to the node."""
@@ -172,6 +183,8 @@ class NodeFacts:
     """Policy steps that this node of the outermost flow makes."""
     package: str = ""
     """For a FlowNode: the child agent that it runs."""
+    flows: tuple[InnerFlow, ...] = ()
+    """Of a node that runs several flows these; in JSON left out where it is empty."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -247,7 +260,7 @@ class Explanation:
     outputs: tuple[Write, ...]
     """The declared results; `readers` are the EndNodes that give them."""
     nodes: tuple[NodeFacts, ...]
-    """Nodes in the order of Cinatra's compiler; a FlowNode before the nodes inside it."""
+    """Nodes in the order of Cinatra's compiler; a node that runs flows before the nodes inside it."""
     gates: tuple[GateFacts, ...]
     sends: tuple[Send, ...]
     environment: tuple[Placeholder, ...]
@@ -294,6 +307,8 @@ def _encode_json(value: object) -> JsonValue:
         members = {one.name: getattr(value, one.name) for one in fields(value)}
         if members.get("default", value) is None:
             del members["default"]  # null would mean a default of null
+        if isinstance(value, NodeFacts) and not value.flows:
+            del members["flows"]
         return {name: _encode_json(member) for name, member in members.items()}
     if isinstance(value, tuple):
         return [_encode_json(item) for item in value]

@@ -31,11 +31,13 @@ _QUERY = re.compile("[?#]")
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class FlowWiring:
-    """One flow at one place; a flow that two FlowNodes run has two wirings."""
+    """One flow at one place; a flow that two nodes run has two wirings."""
 
     flow: FlowIR
     around: Path
-    """The FlowNodes around the flow."""
+    """What the paths of the flow's nodes begin with."""
+    outer: tuple[Node, ...]
+    """The nodes around the flow, outermost first."""
     graph: ControlGraph
 
     def path(self, node_id: str) -> Path:
@@ -92,10 +94,12 @@ class FlowWiring:
         )
 
     def _build_parameter_read(self, port: Port) -> Read:
-        """The source of a StartNode's input: the run's input, or the outer FlowNode's."""
-        if not self.around:
+        """The source of a StartNode's input: the run's input, or the outer node's."""
+        if not self.outer:
             return Read(input=port.title, type=shown(port.type), origin="run", default=port.default)
-        feed = Feed(node=self.around[-1], output=port.title, always=True)
+        outer = self.outer[-1]
+        title = f"iterated_{port.title}" if isinstance(outer, ir.MapNode) else port.title
+        feed = Feed(node=outer.id, output=title, always=True)
         return Read(input=port.title, type=shown(port.type), origin="parent", feeds=(feed,))
 
     # ------------------------------------------------------------------ outputs
@@ -108,17 +112,27 @@ class FlowWiring:
             f"{edge.target}.{edge.input}"
             for edge in self.flow.readers.get((node.id, port.title), ())
         )
-        leaves = ""
-        if isinstance(node, ir.EndNode) and any(
-            port.title == result.title for result in self.flow.outputs
-        ):
-            leaves = f"{self.around[-1]}.{port.title}" if self.around else RESULT
         return Write(
             output=port.title,
             type=shown(port.type),
             readers=tuple(dict.fromkeys(readers)),
-            leaves_as=leaves,
+            leaves_as=self._name_leaving(node, port),
         )
+
+    def _name_leaving(self, node: Node, port: Port) -> str:
+        """The output of the outer node that an EndNode's output becomes; empty where it is none."""
+        if not isinstance(node, ir.EndNode) or port.title not in {
+            result.title for result in self.flow.outputs
+        }:
+            return ""
+        if not self.outer:
+            return RESULT
+        outer, title = self.outer[-1], port.title
+        if isinstance(outer, ir.MapNode):
+            title = f"collected_{title}"
+            if title not in {result.title for result in outer.outputs}:
+                return ""  # its reducers leave this output out
+        return f"{outer.id}.{title}"
 
     # ------------------------------------------------------------------ control
 

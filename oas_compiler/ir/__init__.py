@@ -28,7 +28,7 @@ from cinatra_sdk.values.types import (
     Type,
     UnionType,
 )
-from oas_compiler.ir.flow import DataEdge, FlowIR, Gap, Path, Route, walk
+from oas_compiler.ir.flow import DataEdge, FlowIR, Gap, Path, Route, open_flows, walk
 from oas_compiler.ir.nodes import (
     AT_LEAST_ONCE,
     AT_MOST_ONCE,
@@ -99,5 +99,6 @@ __all__ = [
     "Type",
     "UnionType",
     "UnknownNode",
+    "open_flows",
     "walk",
 ]

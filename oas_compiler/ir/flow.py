@@ -17,7 +17,11 @@ from oas_compiler.ir.values import Place
 K = TypeVar("K")
 T = TypeVar("T")
 Path: TypeAlias = tuple[str, ...]
-"""Ids of nodes from the outermost flow down to a node; all but the last run flows."""
+"""Ids of nodes from the outermost flow down to a node; all but the last run flows.
+
+The id of a node that runs several flows is followed by the place of one of them, `[0]`, `[1]`, …
+(`open_flows`).
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +71,7 @@ _NO_ROUTES: Mapping[str, str] = MappingProxyType({})
 
 @dataclass(frozen=True, kw_only=True)
 class FlowIR:
-    """One flow, checked or not; subflows hang below their `FlowNode`.
+    """One flow, checked or not; subflows hang below the node that runs them.
 
     A class without `__slots__`, so that it can cache its lookups, which are not fields.
     """
@@ -229,10 +233,22 @@ def _group_by_key(pairs: Iterable[tuple[K, T]]) -> Mapping[K, tuple[T, ...]]:
     return MappingProxyType({key: tuple(values) for key, values in found.items()})
 
 
+def open_flows(node: Node, path: Path) -> tuple[tuple[Path, FlowIR], ...]:
+    """The flows that the node at `path` runs, each with the path that its nodes' paths begin with.
+
+    A flow alone has the path of its node.  Several flows of one node may have nodes of one id, so
+    each has its place in the list as a further element: `("par", "[0]")`, `("par", "[1]")`.
+    """
+    flows = node.subflows
+    if len(flows) < 2:
+        return tuple((path, flow) for flow in flows)
+    return tuple(((*path, f"[{index}]"), flow) for index, flow in enumerate(flows))
+
+
 def walk(flow: FlowIR, around: Path = ()) -> Iterator[tuple[Path, Node]]:
     """Every node at every depth with its path; a node that runs flows before what is inside them."""
     for node in flow.in_order():
         path = (*around, node.id)
         yield path, node
-        for subflow in node.subflows:
-            yield from walk(subflow, path)
+        for inside, subflow in open_flows(node, path):
+            yield from walk(subflow, inside)

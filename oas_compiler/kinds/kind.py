@@ -29,7 +29,7 @@ Passage = Literal["flow", "caught", "all", "any"]
 flow    out by the branches of its one flow's EndNodes
 caught  the same, and at any time by the branch of a caught exception
 all     out when all of its flows have ended
-any     at any time: it may run none of them
+any     at any time: it may run none of them, or run them several times
 """
 
 Shape = Literal["start", "end", "gate", "branch", "call", "message", "step", "subflow"]

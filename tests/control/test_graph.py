@@ -6,6 +6,7 @@ import random
 
 from oas_compiler import ir
 from oas_compiler.control.graph import ControlGraph
+from oas_compiler.kinds.catch_exception import CAUGHT_BRANCH
 
 
 def flow(edges: dict[str, str]) -> ir.FlowIR:
@@ -110,26 +111,108 @@ def test_a_long_line_costs_no_stack() -> None:
     assert not graph.dominators.is_above(("n3999",), ("n0",))
 
 
-def box(*subflows: ir.FlowIR) -> ir.Node:
-    """A node of a kind that nothing can run yet."""
+def ended(edges: dict[str, str], name: str) -> ir.FlowIR:
+    """A flow whose nodes without a way out are EndNodes."""
+    made = flow(edges)
+    left = {route.source for route in made.routes}
+    nodes = tuple(
+        node if node.id in left else ir.EndNode(id=node.id, name="", branches=())
+        for node in made.nodes
+    )
+    return ir.FlowIR(id=name, name=name, start=made.start, nodes=nodes, routes=made.routes)
+
+
+def around(edges: dict[str, str], box: ir.Node) -> ControlGraph:
+    """The graph of a flow in which the node `f` is `box`."""
+    outer = flow(edges)
+    nodes = tuple(box if node.id == "f" else node for node in outer.nodes)
+    return ControlGraph.of(ir.FlowIR(id="o", name="o", start="a", nodes=nodes, routes=outer.routes))
+
+
+def parallel(*subflows: ir.FlowIR) -> ir.Node:
     return ir.ParallelFlowNode(id="f", name="f", subflows=subflows)
 
 
 def test_a_container_of_an_unknown_kind_may_run_nothing_of_what_is_in_it() -> None:
-    sub = flow({"a": "b", "b": "c"})
-    ended = tuple(
-        ir.EndNode(id="c", name="c", branches=()) if node.id == "c" else node for node in sub.nodes
-    )
-    sub = ir.FlowIR(id="s", name="s", start="a", nodes=ended, routes=sub.routes)
-    outer = flow({"a": "f", "f": "z"})
-    nodes = tuple(box(sub, sub) if node.id == "f" else node for node in outer.nodes)
-    graph = ControlGraph.of(
-        ir.FlowIR(id="o", name="o", start="a", nodes=nodes, routes=outer.routes)
-    )
+    sub = ended({"a": "b", "b": "c"}, "s")
+    box = ir.UnknownNode(id="f", name="f", component_type="FooNode", subflows=(sub, sub))
+    graph = around({"a": "f", "f": "z"}, box)
     assert list(graph.always_before(("z",))) == [("f",), ("a",)]
     assert list(graph.always_before(graph.done(("f",)))) == [("f",), ("a",)]
+    inside = ("f", "[1]")
+    assert [path[-1] for path in graph.always_before((*inside, "c"))] == ["b", "a", "f", "a"]
+    assert (*inside, "c") in graph.sometimes_before(("z",))
+
+
+def test_a_map_may_run_its_flow_not_at_all_or_several_times() -> None:
+    sub = ended({"a": "b", "b": "c", "c": "d"}, "s")
+    graph = around({"a": "f", "f": "z"}, ir.MapNode(id="f", name="f", subflow=sub))
+    assert list(graph.always_before(("z",))) == [("f",), ("a",)]
     assert list(graph.always_before(("f", "c"))) == [("f", "b"), ("f", "a"), ("f",), ("a",)]
-    assert ("f", "c") in graph.sometimes_before(("z",))
+    assert ("f", "c") in graph.sometimes_before(("f", "b")), "with the next item"
+    assert graph.repeats(("f", "b"), without=())
+    assert not graph.repeats(("f", "b"), without=[("f", "c")])
+    assert not graph.repeats(("z",), without=())
+
+
+def test_flows_beside_each_other_have_all_run_behind_their_node_and_none_before_another() -> None:
+    one, two = ended({"a": "b", "b": "e"}, "one"), ended({"a": "bc", "b": "e", "c": "e"}, "two")
+    graph = around({"a": "f", "f": "z"}, parallel(one, two))
+    always = set(graph.always_before(("z",)))
+    of_one = {("f", "[0]", name) for name in "abe"}
+    assert always == {("a",), ("f",), *of_one, ("f", "[1]", "a"), ("f", "[1]", "e")}
+    inside = set(graph.always_before(("f", "[1]", "e")))
+    assert inside == {("a",), ("f",), ("f", "[1]", "a")}
+    assert not {path for path in graph.sometimes_before(("f", "[1]", "e")) if path[1:2] == ("[0]",)}
+    assert ("f", "[1]", "c") in graph.sometimes_before(("z",))
+    stopped = graph.reached(without=[("f", "[0]", "b")])
+    assert ("z",) not in stopped
+    assert ("f", "[1]", "e") in stopped
+    assert ("z",) in graph.reached(without=[("f", "[1]", "b")])
+    bits = graph.gather_above({("f", "[0]", "b"): 1, ("f", "[1]", "b"): 2, ("f", "[1]", "e"): 4})
+    assert bits[("z",)] == 5
+
+
+def test_a_loop_around_flows_beside_each_other_passes_all_of_them() -> None:
+    one, two = ended({"a": "b", "b": "e"}, "one"), ended({"a": "c", "c": "e"}, "two")
+    graph = around({"a": "f", "f": "g", "g": "fz"}, parallel(one, two))
+    send, gate = ("f", "[0]", "b"), ("f", "[1]", "c")
+    assert graph.repeats(send, without=())
+    assert not graph.repeats(send, without=[gate])
+    assert gate in graph.sometimes_before(send)
+
+
+def test_a_caught_exception_leaves_a_flow_before_its_first_node_has_run() -> None:
+    sub = ended({"a": "b", "b": "e"}, "s")
+    edges = {"a": "f", "f": "yz"}
+    outer = flow(edges)
+    branches = {"y": "next", "z": CAUGHT_BRANCH}
+    routes = tuple(
+        ir.Route(source="f", branch=branches[one.target], target=one.target)
+        if one.source == "f" else one
+        for one in outer.routes
+    )  # fmt: skip
+    box = ir.CatchExceptionNode(id="f", name="f", subflow=sub)
+    nodes = tuple(box if node.id == "f" else node for node in outer.nodes)
+    graph = ControlGraph.of(ir.FlowIR(id="o", name="o", start="a", nodes=nodes, routes=routes))
+    assert ("f", "b") in graph.always_before(("y",))
+    assert list(graph.always_before(("z",))) == [("f",), ("a",)]
+    assert ("f", "b") in graph.sometimes_before(("z",))
+
+
+def test_flows_nested_beside_each_other_agree_with_taking_each_node_away() -> None:
+    deep = parallel(ended({"a": "b", "b": "e"}, "d0"), ended({"a": "b", "b": "e"}, "d1"))
+    outer = ended({"a": "f", "f": "e"}, "mid")
+    mid = ir.FlowIR(
+        id="mid", name="", start="a", routes=outer.routes,
+        nodes=tuple(deep if node.id == "f" else node for node in outer.nodes),
+    )  # fmt: skip
+    graph = around({"a": "f", "f": "z"}, parallel(mid, mid, ended({"a": "e"}, "last")))
+    reached = {path for path in graph.reached() if "\0" not in path[0]}
+    assert len(reached) == 2 + 1 + 2 * (3 + 2 * 3) + 2
+    for path in reached:
+        needed = {o for o in reached - {path} if path not in graph.reached(without=[o])}
+        assert set(graph.always_before(path)) == needed
 
 
 def test_a_node_repeats_where_a_loop_leads_back_to_it_past_no_gate() -> None:

@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
+import pytest
+
 from oas_compiler import CompileError
+from oas_compiler.checks.running import READING
 from oas_compiler.control.approval import derive_approval, waived_gates
 from oas_compiler.control.guarding import Guarding
 from oas_compiler.control.open_sends import find_open_sends
 from oas_compiler.control.openings import asks_a_person
-from oas_compiler.explain import explain
+from oas_compiler.explain import explain, explaining
 from oas_compiler.ir import ApiNode, FlowIR, InputMessageNode, Path, walk
+from oas_compiler.kinds.catch_exception import CAUGHT_BRANCH
 from oas_compiler.pipeline import compile_ir
-from tests.flows import api, branching, end, flow_node, flow_of, gate, port, start
+from tests.flows import api, branching, end, flow_node, flow_of, gate, node, port, start
 
 SEED = 20_261_122
+CONTAINERS = ("MapNode", "ParallelMapNode", "ParallelFlowNode", "CatchExceptionNode", "AgentNode")
 Made = dict[str, Any]
 
 
@@ -35,11 +42,11 @@ def random_flow(dice: random.Random, depth: int, name: str = "f") -> Made:
         for index, made in enumerate(nodes)
         for branch in branches_of(made)
     ]
-    return flow_of(*nodes, routes=routes, id_=name)
+    return flow_of(*nodes, routes=routes, id_=name, agentspec_version="26.1.2")
 
 
 def random_node(dice: random.Random, depth: int, name: str) -> Made:
-    kind = dice.randrange(5 if depth else 4)
+    kind = dice.randrange(7 if depth else 4)
     if kind == 0:
         return gate(name)
     if kind == 1:
@@ -47,16 +54,30 @@ def random_node(dice: random.Random, depth: int, name: str) -> Made:
     if kind == 4:
         steps = [{"name": "s", "requiresApproval": False}] if dice.random() < 0.3 else []
         return flow_node(name, random_flow(dice, depth - 1, f"{name}_"), gateSteps=steps)
+    if kind > 4:
+        return random_container(dice, depth, name)
     return api(name, risk="email_send")
+
+
+def random_container(dice: random.Random, depth: int, name: str) -> Made:
+    """A node over one flow or several; the flows of one node have nodes of the same ids."""
+    kind = dice.choice(CONTAINERS)
+    if kind == "ParallelFlowNode":
+        names = [f"{name}_{place}" for place in range(dice.randrange(1, 4))]
+        flows = [random_flow(dice, depth - 1, f"{name}_") | {"id": id_} for id_ in names]
+        return node(kind, name, subflows=flows)
+    flow = random_flow(dice, depth - 1, f"{name}_")
+    return node(kind, name, **{"agent" if kind == "AgentNode" else "subflow": flow})
 
 
 def branches_of(made: Made) -> list[str | None]:
     if made["component_type"] == "EndNode":
         return []
-    if made["component_type"] == "FlowNode":
+    if made["component_type"] in {"FlowNode", "CatchExceptionNode"}:
         inside = made["subflow"]["$referenced_components"].values()
         ends = [end for end in inside if end["component_type"] == "EndNode"]
-        return sorted({end.get("branch_name", "next") for end in ends})
+        caught = made["component_type"] == "CatchExceptionNode"
+        return sorted({end.get("branch_name", "next") for end in ends}) + [CAUGHT_BRANCH] * caught
     return list(made.get("branches", [None]))
 
 
@@ -74,7 +95,7 @@ def random_flows(count: int) -> Iterator[tuple[Made, FlowIR]]:
     while count:
         made = random_flow(dice, 2)
         try:
-            yield made, compile_ir(made).ir
+            yield made, compile_ir(made, rules=READING).ir
         except CompileError:
             continue  # a loop that never ends
         count -= 1
@@ -90,9 +111,18 @@ def open_by_rules(flow: FlowIR) -> set[str]:
     return {opened.node.place.pointer for opened in found}
 
 
+@pytest.fixture
+def shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Flows with nodes that do not run yet are explained, too."""
+    monkeypatch.setattr(explaining, "compile_ir", partial(compile_ir, rules=READING))
+
+
+@pytest.mark.usefixtures("shown")
 def test_a_rule_an_explanation_and_the_control_graph_find_the_same_sends_open() -> None:
     some, all_guarded = 0, 0
-    for made, flow in random_flows(150):
+    kinds: Counter[type] = Counter()
+    for made, flow in random_flows(300):
+        kinds.update(type(node) for _, node in walk(flow) if node.subflows)
         sends = sends_in(flow)
         guarding = Guarding(flow=flow)
         is_open = {path for path in sends if guarding.is_open(path)}
@@ -105,11 +135,13 @@ def test_a_rule_an_explanation_and_the_control_graph_find_the_same_sends_open() 
         all_guarded += bool(told) and not is_open
     assert some > 20, "the control: some sends are open"
     assert all_guarded > 10, "the control: in some flows none is"
+    assert len(kinds) == 1 + len(CONTAINERS), "the control: all kinds of containers are there"
+    assert min(kinds.values()) > 10
 
 
 def test_every_gate_that_can_come_before_a_send_has_a_policy_step_that_guards() -> None:
     compared = 0
-    for _made, flow in random_flows(150):
+    for _made, flow in random_flows(300):
         sends = frozenset(sends_in(flow))
         graph = Guarding(flow=flow).graph
         approval = derive_approval(flow, send_class=sends)

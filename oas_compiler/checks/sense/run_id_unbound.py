@@ -20,7 +20,7 @@ from oas_compiler.checks.cinatra.run_id_source import GIVEN, RUN_ID, TRIGGER_TOO
 from oas_compiler.checks.structure.gaps import Gaps, is_vague
 from oas_compiler.checks.subject import Subject, Written
 from oas_compiler.findings.rules import Report, rule
-from oas_compiler.ir import ApiNode, DataEdge, FlowIR, FlowNode, JsonValue, Node, StartNode
+from oas_compiler.ir import ApiNode, DataEdge, FlowIR, JsonValue, Node, StartNode
 from oas_compiler.text.marks import child
 
 NAMES: Final = (*GIVEN, "parentRunId", "parent_run_id")
@@ -56,14 +56,14 @@ def run_id_unbound(subject: Subject, report: Report) -> None:
 
 
 def _look_at_inputs(flow: FlowIR, node: Node, gaps: Gaps, report: Report) -> None:
-    if not isinstance(node, (ApiNode, FlowNode)) or not _names_run(node):
+    if not _names_run(node):
         return
     for port in node.inputs:
         if port.title not in NAMES:
             continue
         edges = [edge for edge in flow.data_edges_into(node.id) if edge.input == port.title]
         if not edges and port.default is not None and not gaps.may_feed(node.id, port.title):
-            what = "the child flow" if isinstance(node, FlowNode) else "the call"
+            what = "the child flow" if node.subflows else "the call"
             report(
                 f'nothing leads the id of the run to "{port.title}" of "{node.id[:80]}": '
                 f"{what} gets its default",
@@ -72,7 +72,7 @@ def _look_at_inputs(flow: FlowIR, node: Node, gaps: Gaps, report: Report) -> Non
             )
         for edge in edges:
             # an ApiNode's agent_run_id is checked by OAS120
-            if isinstance(node, FlowNode) or port.title != RUN_ID:
+            if node.subflows or port.title != RUN_ID:
                 _look_at_source(flow, edge, gaps, report)
 
 
@@ -90,12 +90,11 @@ def _look_at_source(flow: FlowIR, edge: DataEdge, gaps: Gaps, report: Report) ->
 
 def _names_run(node: Node) -> bool:
     """Whether the id goes anywhere: into a text of a call, or on from the start of a child flow."""
-    if isinstance(node, ApiNode):
-        return True
-    if not isinstance(node, FlowNode):
-        return False
-    inner = node.subflow
-    return any(edge.source == inner.start and edge.output in NAMES for edge in inner.data_edges)
+    return isinstance(node, ApiNode) or any(
+        edge.source == inner.start and edge.output in NAMES
+        for inner in node.subflows
+        for edge in inner.data_edges
+    )
 
 
 def _choose_run_id_title(flow: FlowIR) -> str:

@@ -13,7 +13,7 @@ from difflib import get_close_matches
 from typing import Final
 
 from cinatra_sdk.text.spelling import LONGEST_COMPARED
-from oas_compiler.ir import EndNode, FlowIR, FlowNode, Node, Place, StartNode, UnknownNode
+from oas_compiler.ir import EndNode, FlowIR, Node, Place, StartNode, UnknownNode
 from oas_compiler.text.marks import child
 
 _MOST_PAIRS: Final = 100
@@ -84,4 +84,4 @@ def is_vague(node: Node) -> bool:
     """
     if isinstance(node, UnknownNode):
         return True
-    return isinstance(node, FlowNode) and not node.subflow.is_whole
+    return any(not flow.is_whole for flow in node.subflows)

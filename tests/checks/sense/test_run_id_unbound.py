@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from tests.checks.rule_case import findings, found
-from tests.flows import api, end, flow_node, flow_of, gate, port, start
+from tests.flows import api, end, flow_node, flow_of, gate, node, port, start
 
 CODE = "OAS237"
 RUN = port("cinatra_run_id", default="")
@@ -86,3 +86,21 @@ def test_an_input_that_must_be_fed_is_another_finding():
     del made["$referenced_components"]["call"]["inputs"][0]["default"]
     assert found(made, CODE) == []
     assert len(findings(made, "OAS063")) == 1
+
+
+def test_flows_beside_each_other_are_child_flows_too():
+    call = api(
+        "call",
+        data={"agent_run_id": "{{ agent_run_id }}"},
+        inputs=[port("agent_run_id", default="")],
+    )
+    inner = flow_of(
+        start(port("agent_run_id", default=""), hidden=["agent_run_id"]), call, end(), id_="inner",
+        edges=[("start", "agent_run_id", "call", "agent_run_id")],
+    )  # fmt: skip
+    both = node("ParallelFlowNode", "both", subflows=[inner, flow_of(start(), end(), id_="other")])
+    nodes = (start(RUN, hidden=["cinatra_run_id"]), both, end())
+    (finding,) = findings(flow_of(*nodes), CODE)
+    assert "the child flow gets its default" in finding.message
+    fed = [("start", "cinatra_run_id", "both", "agent_run_id")]
+    assert found(flow_of(*nodes, edges=fed), CODE) == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
@@ -170,7 +171,15 @@ def read_gates(kept: Iterable[Row]) -> tuple[tuple[Gate, ...], tuple[str, ...]]:
             gates.append(Gate.from_json(data))
         except GateUnreadable as error:
             problems.append(f"gate '{data['gate_id']}': {error}")
+    # Gates that wait beside each other open in any order: people see them in that of their items.
+    gates.sort(key=lambda gate: _split_numbers(gate.id))
     return tuple(gates), tuple(problems)
+
+
+def _split_numbers(name: str) -> list[tuple[int, str]]:
+    """A key by which `each[2]` comes before `each[10]`."""
+    parts = re.split(r"(\d+)", name)
+    return [(int(part), "") if part.isdecimal() else (0, part) for part in parts]
 
 
 def run_of(row: Row) -> Run:

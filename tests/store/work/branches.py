@@ -20,6 +20,7 @@ from langgraph.types import interrupt
 from pydantic import JsonValue
 
 from cinatra_sdk import HostContext, SimulatedPlatform
+from cinatra_sdk.effects import Effect, admit
 from cinatra_sdk.engine.runtime_context import context_of
 from cinatra_sdk.gates.answers import APPROVAL_SCHEMA
 
@@ -79,9 +80,8 @@ class Branches:
             answer = interrupt(payload, response_schema=_ask(name, place))
             if not answer["approved"]:
                 return {"rejections": {name: answer.get("by", "")}}
-            refuse = context_of(get_runtime(HostContext).context).before_effect
-            if refuse is not None:
-                refuse()
+            effect = Effect(kind="tool", capability=name, node=name, path=name, key=name)
+            admit(effect, context_of(get_runtime(HostContext).context).door)
             return {"outputs": {name: self.does(name)}}
 
         return decide_and_act

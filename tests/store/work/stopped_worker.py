@@ -55,14 +55,14 @@ class Steps(Branches):
         from langgraph.runtime import get_runtime
 
         from cinatra_sdk import HostContext
+        from cinatra_sdk.effects import Effect, admit
         from cinatra_sdk.engine.runtime_context import context_of
         from tests.store.work.branches import State, finish
 
         def act(name: str) -> Any:
             def acts(_state: State) -> Any:
-                refuse = context_of(get_runtime(HostContext).context).before_effect
-                if refuse is not None:
-                    refuse()
+                effect = Effect(kind="tool", capability=name, node=name, path=name, key=name)
+                admit(effect, context_of(get_runtime(HostContext).context).door)
                 return {"outputs": {name: self.does(name)}}
 
             return acts
@@ -94,7 +94,7 @@ def _take_the_fence_away() -> None:
             return
 
     saver.RunSaver = Unfenced  # type: ignore[misc]
-    activating._Activation._refuse_effects = lambda _self: None  # type: ignore[method-assign]
+    activating._Activation._refuse_effects = lambda _self, _effect: None  # type: ignore[method-assign]
 
 
 def answer_gates(dsn: str, file: str, by: str, names: list[str]) -> None:

@@ -1,4 +1,4 @@
-"""`python -m benchmarks check|compile|steps|acting|context|all`: the tables on stdout, the same as JSON in a file."""
+"""`python -m benchmarks check|compile|steps|acting|runs|context|all`: the tables on stdout, the same as JSON in a file."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from benchmarks import acting, checking, compiling, context, database, peer, steps
+from benchmarks import acting, checking, compiling, context, database, peer, runs, steps
 from benchmarks.figures import table
 from cinatra_sdk.postgres.database import Database
 
@@ -29,6 +29,8 @@ def main(arguments: list[str] | None = None) -> int:
         result["steps"] = _steps(asked, result["machine"])
     if asked.what in {"acting", "all"}:
         result["acting"] = _acting(asked, result["machine"])
+    if asked.what in {"runs", "all"}:
+        result["runs"] = _runs(asked)
     if asked.what in {"context", "all"}:
         result["context"] = _context(asked, result["machine"])
     if asked.json is not None:
@@ -39,7 +41,9 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="benchmarks", description=__doc__)
-    parser.add_argument("what", choices=["check", "compile", "steps", "acting", "context", "all"])
+    parser.add_argument(
+        "what", choices=["check", "compile", "steps", "acting", "runs", "context", "all"]
+    )
     parser.add_argument(
         "--repeat",
         type=int,
@@ -149,6 +153,15 @@ def _acting(asked: argparse.Namespace, machine: dict[str, Any]) -> dict[str, Any
             print(table(title, found), "\n", flush=True)
             result[where] = found
     return result
+
+
+def _runs(asked: argparse.Namespace) -> list[dict[str, Any]]:
+    found = []
+    with database.server(asked.dsn) as address:
+        for source in runs.list_sources(asked.corpus):
+            found.append(runs.measure(source, address, repeat=asked.repeat or 25))  # noqa: PERF401 - each takes a while
+    print(table("whole runs on Postgres, ours and by hand (ms)", found), "\n", flush=True)
+    return found
 
 
 def _context(asked: argparse.Namespace, machine: dict[str, Any]) -> list[dict[str, Any]]:

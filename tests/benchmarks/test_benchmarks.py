@@ -10,13 +10,13 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.postgres import PostgresSaver
 
 from benchmarks import __main__ as command
-from benchmarks import acting, checking, compiling, context, database, steps
+from benchmarks import acting, checking, compiling, context, database, runs, steps
 from benchmarks.chain import TOPIC
 from cinatra_sdk.postgres.database import Database
 from oas_compiler.checks.all_rules import RULES
 
 EXAMPLE = sorted(compiling.EXAMPLES.glob("**/oas.json"))[:1]
-VARIANTS = {"compiled", "hand", "strings", "merged"}
+VARIANTS = {"compiled", "fused", "hand", "strings", "merged"}
 
 
 def test_every_graph_of_the_chain_ends_with_the_same_text() -> None:
@@ -54,7 +54,7 @@ def test_times_of_acting_chains_have_one_row_per_number_of_nodes_with_both_ratio
 def test_the_compiled_chain_takes_a_start_and_an_end_step_more() -> None:
     saver = InMemorySaver()
     made = steps.variants(3, 200, saver)
-    for name in VARIANTS:
+    for name in VARIANTS - {"fused"}:
         made[name].run(name)
         # The saver keeps the input too, and the state before the first step.
         kept = len(list(saver.list({"configurable": {"thread_id": name}})))
@@ -140,7 +140,7 @@ def test_a_missing_corpus_is_named_and_the_examples_are_measured_all_the_same(
 
 
 def test_of_a_very_large_chain_only_the_best_hand_written_graph_is_built() -> None:
-    assert set(steps.variants(2, steps.PATIENCE, None)) == {"compiled", "hand"}
+    assert set(steps.variants(2, steps.PATIENCE, None)) == {"compiled", "fused", "hand"}
 
 
 @pytest.mark.long
@@ -159,3 +159,12 @@ def test_resolving_a_slot_has_one_row_per_number_of_artifacts_and_kind_of_others
     for row in rows:
         assert (row["candidates"], row["statements"], row["round_trips"]) == (10, 1, 1)
     assert [row["growth"] for row in rows[:2]] == [1.0, 1.0]
+
+
+def test_a_stored_run_and_one_by_hand_go_through_the_same_gates(owner_database: str) -> None:
+    row = runs.measure(runs.one_gate(), owner_database, repeat=2)
+    assert (row["flow"], row["gates"]) == ("one-gate", 1)
+    for part in ("park", "answer", "whole"):
+        assert row[f"{part}_ms"] > 0
+        assert row[f"{part}_hand_ms"] > 0
+        assert row[f"{part}_ratio"] > 0

@@ -16,14 +16,14 @@ from langgraph.runtime import Runtime
 
 from cinatra_sdk.engine.runtime_context import HostContext
 from cinatra_sdk.flow.branches import Branch, BranchOutcome, arun_branches, run_branches, stop_for
-from cinatra_sdk.flow.inner import InnerEntry, InnerFlow, InnerResult
+from cinatra_sdk.flow.inner import FlowInside, InnerEntry, InnerResult
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Round:
     """One run of one inner flow, a branch of its node."""
 
-    inner: InnerFlow
+    inner: FlowInside
     entry: InnerEntry
     label: str
     """Unique in the node: `each[3]`."""
@@ -71,7 +71,7 @@ async def arun_rounds(
     return _judge(rounds, await arun_branches(branches, at_once=at_once))
 
 
-def _only_computes(inner: InnerFlow) -> bool:
+def _only_computes(inner: FlowInside) -> bool:
     return inner.inline is not None and not inner.acts
 
 

@@ -64,7 +64,7 @@ class InnerResult:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class InnerFlow:
+class FlowInside:
     """One flow that a node runs."""
 
     frame: Frame

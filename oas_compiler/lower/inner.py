@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from cinatra_sdk.flow.inline import InlineFlow
-from cinatra_sdk.flow.inner import InnerFlow
+from cinatra_sdk.flow.inner import FlowInside
 from oas_compiler.ir import FlowIR, InputMessageNode, Path, walk
 from oas_compiler.kinds.registry import kind_of
 from oas_compiler.lower.graph import list_surroundings, lower_flow, lower_places
 from oas_compiler.lower.registry import LoweringSite
 
 
-def lower_inner(site: LoweringSite, flow: FlowIR, around: Path, *, as_graph: bool) -> InnerFlow:
+def lower_inner(site: LoweringSite, flow: FlowIR, around: Path, *, as_graph: bool) -> FlowInside:
     """One flow of the node at `site`.
 
     around:   its path, as the walk over the outermost flow has it.
@@ -31,7 +31,7 @@ def lower_inner(site: LoweringSite, flow: FlowIR, around: Path, *, as_graph: boo
         inline = InlineFlow(flow.start)
         for place, body in lower_places(flow, own, around, depth, inline=True):
             inline.add_node(list_surroundings(place, None), body)
-    return InnerFlow(
+    return FlowInside(
         frame=site.frame,
         around=around,
         digest=wiring.digest,

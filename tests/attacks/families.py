@@ -62,12 +62,12 @@ def tests_of(name: str, attempt: Attempt, controls: Mapping[str, Control]) -> tu
     by_id = {attack.id: attack for attack in family.attacks}
     assert controls, f"the family {name} has no control, so nothing shows that it can fail"
 
-    @pytest.mark.parametrize("attack", _params(family.attacks))
+    @pytest.mark.parametrize("attack", list_params(family.attacks))
     def test_attack(attack: Attack, place: Place, record_property: Any) -> None:
         record_property("attack", name)
         assert attempt(attack, place) == attack.expect
 
-    @pytest.mark.parametrize("twin", _params(family.twins))
+    @pytest.mark.parametrize("twin", list_params(family.twins))
     def test_twin(twin: Attack, place: Place, record_property: Any) -> None:
         record_property("twin", name)
         assert attempt(twin, place) == twin.expect
@@ -86,6 +86,7 @@ def tests_of(name: str, attempt: Attempt, controls: Mapping[str, Control]) -> tu
 tests_of.__test__ = False  # type: ignore[attr-defined]  # its name begins like a test's
 
 
-def _params(rows: tuple[Attack, ...]) -> list[Any]:
+def list_params(rows: tuple[Attack, ...]) -> list[Any]:
+    """Parameters of a test, those outside of the spread marked as long."""
     long = pytest.mark.long
     return [pytest.param(row, id=row.id, marks=[] if row.in_spread else [long]) for row in rows]

@@ -22,6 +22,8 @@ from oas_compiler import compile_flow
 from tests.attacks.nested import POLICY, around, asking, hand_written_around, in_a_row
 from tests.flows import api, end, flow_node, flow_of, gate, message, start
 
+FUSE = False
+"""As graph servers run flows: a superstep per node gives a client more places to write to."""
 ERROR: Any = {"$error": {"status": 500, "code": "DOWN", "message": "down"}}
 
 
@@ -38,14 +40,14 @@ class Made:
 def flow(*nodes: Any, gates: int = 1) -> Callable[..., Made]:
     def make(platform: Any, saver: Any, effects: Any = "line") -> Made:
         described = flow_of(start(), *nodes, end())
-        graph = compile_flow(described, platform=platform).graph(saver, effects=effects)
+        graph = compile_flow(described, platform=platform).graph(saver, effects=effects, fuse=FUSE)
         return Made(graph, {"inputs": {}})
 
     return make
 
 
 def nested(platform: Any, saver: Any, effects: Any = "line") -> Made:
-    graph = compile_flow(around(1), platform=platform).graph(saver, effects=effects)
+    graph = compile_flow(around(1), platform=platform).graph(saver, effects=effects, fuse=FUSE)
     return Made(graph, {"inputs": {}})
 
 

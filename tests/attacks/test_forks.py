@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 
+import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.postgres import PostgresSaver
 from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
@@ -20,8 +21,9 @@ from cinatra_sdk.engine.runtime_context import HostContext, host_context
 from cinatra_sdk.errors import FlowError, ForkRefused
 from cinatra_sdk.platform import PlatformError, SimulatedPlatform
 from graphs import orchestrator_v1
-from tests.attacks.book import Attack
-from tests.attacks.families import Control, Place, tests_of
+from tests.attacks import graphs
+from tests.attacks.book import Attack, read_family
+from tests.attacks.families import Control, Place, list_params, tests_of
 from tests.attacks.graphs import ERROR, GRAPHS, Made
 from tests.attacks.nested import CONFIG
 
@@ -254,3 +256,9 @@ CONTROLS = {
 }
 
 test_attack, test_twin, test_control = tests_of("forks", attempt, CONTROLS)
+
+
+@pytest.mark.parametrize("attack", list_params(read_family("forks").attacks))
+def test_attack_where_nodes_share_a_superstep(attack: Attack, place: Place) -> None:
+    place.monkeypatch.setattr(graphs, "FUSE", True)
+    assert attempt(attack, place) == attack.expect

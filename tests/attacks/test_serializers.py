@@ -20,6 +20,7 @@ from psycopg.conninfo import make_conninfo
 from cinatra_sdk import Decision, RunStore
 from cinatra_sdk.engine import checkpoints
 from cinatra_sdk.platform import SimulatedPlatform
+from cinatra_sdk.store.work import saver as run_saver
 from graphs import orchestrator_v1
 from oas_compiler import compile_flow
 from oas_compiler.lower import flow as compiled_flow
@@ -191,6 +192,7 @@ def as_it_comes(place: Place) -> Iterator[None]:
         patch.setattr(compiled_flow, "with_strict_serializer", lambda saver: saver)
         patch.setattr(orchestrator_v1, "with_strict_serializer", lambda saver: saver)
         patch.setattr(checkpoints, "STRICT", permissive())
+        patch.setattr(run_saver, "STRICT", permissive())
         yield
 
 

@@ -20,8 +20,8 @@ from cinatra_sdk.flow.container import Round, Rounds, arun_rounds, run_rounds
 from cinatra_sdk.flow.frame import MISSING, Frame
 from cinatra_sdk.flow.inner import (
     READS,
+    FlowInside,
     InnerEntry,
-    InnerFlow,
     join_talk,
     leave_rejected,
     scope_inside,
@@ -67,7 +67,7 @@ class Collected:
 
 def make_each(
     frame: Frame,
-    inner: InnerFlow,
+    inner: FlowInside,
     *,
     inputs: Sequence[MappedInput],
     outputs: Sequence[Collected],

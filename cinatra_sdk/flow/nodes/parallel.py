@@ -14,8 +14,8 @@ from cinatra_sdk.flow.container import Round, Rounds, arun_rounds, run_rounds
 from cinatra_sdk.flow.frame import MISSING, Frame
 from cinatra_sdk.flow.inner import (
     READS,
+    FlowInside,
     InnerEntry,
-    InnerFlow,
     join_talk,
     leave_rejected,
     scope_inside,
@@ -26,7 +26,7 @@ State = Mapping[str, Any]
 
 
 def make_parallel_flows(
-    frame: Frame, flows: Sequence[tuple[InnerFlow, Sequence[str]]], *, at_once: int | None
+    frame: Frame, flows: Sequence[tuple[FlowInside, Sequence[str]]], *, at_once: int | None
 ) -> NodeBody:
     """flows: each with the titles of the inputs that it takes.  at_once: None: the engine's bound.
 

@@ -17,8 +17,8 @@ from cinatra_sdk.flow.body import NodeBody
 from cinatra_sdk.flow.frame import MISSING, Frame
 from cinatra_sdk.flow.inner import (
     READS,
+    FlowInside,
     InnerEntry,
-    InnerFlow,
     join_talk,
     leave_rejected,
     scope_inside,
@@ -28,7 +28,7 @@ from cinatra_sdk.gates.gate import label
 State = Mapping[str, Any]
 
 
-def make_subflow(frame: Frame, inner: InnerFlow) -> NodeBody:
+def make_subflow(frame: Frame, inner: FlowInside) -> NodeBody:
     """The body of a node that runs `inner` with its own inputs."""
 
     def enter(state: State) -> InnerEntry:

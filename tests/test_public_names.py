@@ -22,6 +22,7 @@ EXPORTED = {
         "GateClosed",
         "GovernedState",
         "HostContext",
+        "HostParts",
         "HttpPlatform",
         "InputInvalid",
         "KindRefused",

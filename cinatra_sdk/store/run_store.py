@@ -22,7 +22,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import uuid
 from collections.abc import Mapping
 from datetime import timedelta
 from types import TracebackType
@@ -39,12 +38,13 @@ from cinatra_sdk.errors import (
 from cinatra_sdk.gates.answers import check_answer_value
 from cinatra_sdk.gates.decisions import Decision
 from cinatra_sdk.governed.placeholders import refuse_runtime_names
+from cinatra_sdk.lending.host_parts import HostParts, Parts, RunIdentity, join_parts
 from cinatra_sdk.postgres.connection import clock, every, one
 from cinatra_sdk.postgres.connection import run as execute
 from cinatra_sdk.postgres.database import Database
 from cinatra_sdk.runs import OnEvent, Run
 from cinatra_sdk.store.activating import activate, tell_run
-from cinatra_sdk.store.contexts import bound_context, is_host_context, refuse_strangers
+from cinatra_sdk.store.contexts import bound_context, refuse_strangers
 from cinatra_sdk.store.decision_record import DecisionRecord
 from cinatra_sdk.store.decisions import (
     decision_row,
@@ -58,11 +58,12 @@ from cinatra_sdk.store.decisions import (
 )
 from cinatra_sdk.store.flows import DurableFlow
 from cinatra_sdk.store.in_thread import in_thread
-from cinatra_sdk.store.known_flows import KnownFlows, Parts, refuse_other_names
+from cinatra_sdk.store.known_flows import KnownFlows, refuse_other_names
 from cinatra_sdk.store.rows import (
-    checked_run_id,
     file_label,
+    identity_of,
     load_row,
+    name_run,
     refuse_ended,
     run_of,
 )
@@ -95,32 +96,27 @@ class RunFilter(TypedDict, total=False):
 class RunStore:
     """Runs on one Postgres database; safe to share between threads."""
 
-    def __init__(self, database: Database, **parts: Unpack[Parts]) -> None:
-        refuse_other_names(parts, Parts, "RunStore()")
-        refuse_runtime_names(parts.get("env") or {})
+    def __init__(
+        self, database: Database, *, host: HostParts | None = None, **parts: Unpack[Parts]
+    ) -> None:
         self._database = database
-        self._flows = KnownFlows(database, **parts)
+        self._flows = KnownFlows(database, join_parts(host, parts, "RunStore()"))
 
     @classmethod
-    def open(cls, dsn: str | None = None, **parts: Unpack[Parts]) -> Self:
+    def open(
+        cls, dsn: str | None = None, *, host: HostParts | None = None, **parts: Unpack[Parts]
+    ) -> Self:
         """Open the store; creates its tables in the schema `oasflow`.
 
-        dsn:      a Postgres DSN; None takes DATABASE_URL, else the embedded server.
-        platform: for runs that this process continues; None rebuilds each run's own platform.
-        tools:    Python functions of flows that this process continues.
-        env:      values of placeholders, by name, that runs which this process continues may read.
-                  Values may be secrets, so the database keeps only the names.
-        settings: addresses and secrets for the calls of those runs, as `platform_from` reads them;
-                  None takes the environment.
-        record:   the file to which simulated calls of those runs are appended.
-        allow:    addresses that those runs may call in addition to those they were started with.
+        dsn:   a Postgres DSN; None takes DATABASE_URL, else the embedded server.
+        host:  what this process lends to the runs that it drives.
+        parts: the same, part by part: `platform`, `tools`, `env`, `settings`, `record`, `allow`.
 
         Raises: `StoreError` naming the database without its password; `PlaceholderRefused` for a
-        name in `env` that the runtime reads itself.
+        name in `env` that the runtime reads itself; `TypeError` for a part that is given twice.
         """
-        refuse_other_names(parts, Parts, "RunStore.open()")
-        refuse_runtime_names(parts.get("env") or {})
-        return cls(Database.open(dsn), **parts)
+        lent = join_parts(host, parts, "RunStore.open()")
+        return cls(Database.open(dsn), host=lent)
 
     @property
     def database(self) -> Database:
@@ -225,7 +221,12 @@ class RunStore:
             log.warning(
                 "flow '%s' was compiled without a platform: its calls are simulated", flow.name
             )
-        host, name = self._bind_context(context, run_id, tenant)
+        name, whose = name_run(context, run_id, tenant)
+        run = RunIdentity(
+            id=name, tenant=whose, flow=flow.name, digest=flow.digest, started_by=person_name(by)
+        )
+        lent = self._flows.lend(context, run, flow)
+        host = bound_context(lent, run_id=name, tenant=whose, named=tenant or None)
         refuse_strangers(flow, host)
         refuse_credentials_in_inputs(given, host)
         refuse_credentials_in_names(host, run_id=name, tenant=host.tenant, by=by)
@@ -260,15 +261,6 @@ class RunStore:
         self._flows.remember(name, flow)
         return activate(self._database, name, flow, host, on_event=on_event, wait=WAIT_SECONDS)
 
-    def _bind_context(
-        self, context: HostContext | None, run_id: str | None, tenant: str
-    ) -> tuple[HostContext, str]:
-        """The context of a new run, and the run's id; raises `ContextMismatch`."""
-        said = context if is_host_context(context) else None
-        name = checked_run_id(run_id or (said.run_id if said else "") or uuid.uuid4().hex)
-        whose = tenant or (said.tenant if said else "")
-        return bound_context(context, run_id=name, tenant=whose, named=tenant or None), name
-
     def answer(
         self,
         run_id: str,
@@ -293,7 +285,8 @@ class RunStore:
         """
         with self._database.connection() as connection:
             row = load_row(connection, run_id, tenant)
-            host = bound_context(context, run_id=run_id, tenant=row["tenant"], named=tenant)
+            lent = self._flows.lend(context, identity_of(row), flow)
+            host = bound_context(lent, run_id=run_id, tenant=row["tenant"], named=tenant)
             gate = open_gate(connection, row, gate_id)
             if not decision.by.strip():
                 raise AnswerInvalid(
@@ -339,7 +332,8 @@ class RunStore:
         """
         with self._database.connection() as connection:
             row = load_row(connection, run_id, tenant)
-            host = bound_context(context, run_id=run_id, tenant=row["tenant"], named=tenant)
+            lent = self._flows.lend(context, identity_of(row), flow)
+            host = bound_context(lent, run_id=run_id, tenant=row["tenant"], named=tenant)
             refuse_ended(row)
             flow = self._flows.flow_of(connection, row, flow)
             refuse_strangers(flow, host)
@@ -383,9 +377,11 @@ class RunStore:
     aclose = in_thread(close)
 
     @classmethod
-    async def aopen(cls, dsn: str | None = None, **parts: Unpack[Parts]) -> Self:
+    async def aopen(
+        cls, dsn: str | None = None, *, host: HostParts | None = None, **parts: Unpack[Parts]
+    ) -> Self:
         """As `open`."""
-        return await asyncio.to_thread(cls.open, dsn, **parts)
+        return await asyncio.to_thread(cls.open, dsn, host=host, **parts)
 
     async def __aenter__(self) -> Self:
         return self

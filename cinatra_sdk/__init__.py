@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from cinatra_sdk.platform import HttpPlatform, Platform, PlatformError, SimulatedPlatform
     from cinatra_sdk.runs import Run
     from cinatra_sdk.store import RunStore
+    from cinatra_sdk.store.graph_flow import graph_flow
 
 FLOORS: Final = (
     "errors", "contract", "text", "values", "templates", "governed", "context", "platform",
@@ -100,6 +101,7 @@ _LATER = {
     "GovernedState": "governed.state",
     "HostParts": "lending.host_parts",
     "RunStore": "store",
+    "graph_flow": "store.graph_flow",
 }
 
 __all__ = [
@@ -114,6 +116,7 @@ __all__ = [
     "RunStore",
     "SimulatedPlatform",
     "build_hitl_gate",
+    "graph_flow",
     "host_context",
     "FlowError",
     "AnswerInvalid",

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from cinatra_sdk.effects.effect import Effect, Usage
     from cinatra_sdk.effects.ledger import Ledger
     from cinatra_sdk.platform.protocol import Credentials, Platform
+    from cinatra_sdk.store.graph_flow import GraphFlow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +66,8 @@ class HostParts:
     """The file to which simulated calls of stored runs are appended."""
     allow: Sequence[str] = ()
     """Addresses that stored runs may call in addition to those they were started with."""
+    graphs: Sequence[GraphFlow] = field(default=(), repr=False)
+    """Hand-written graphs (`graph_flow`) whose stored runs this process goes on with."""
     ledger_for: Callable[[RunIdentity], Ledger] | None = field(default=None, repr=False)
     """Called for each activation of a run: what is known of the run's earlier effects."""
     allow_effect: Callable[[Effect], Verdict] | None = field(default=None, repr=False)
@@ -85,7 +88,8 @@ class HostParts:
                 raise TypeError(f"the tool '{name}' is a {type(tool).__name__}, not a function")
         for name in ("tools", "env"):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
-        object.__setattr__(self, "allow", tuple(self.allow))
+        for name in ("allow", "graphs"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))
 
     def with_parts(self, **parts: Any) -> Self:
         """The same parts but for those named here."""

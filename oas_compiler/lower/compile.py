@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Mapping
 from typing import Any, Unpack
@@ -10,6 +11,8 @@ from cinatra_sdk.lending.host_parts import FlowParts, HostParts, join_parts
 from cinatra_sdk.platform import Platform, SimulatedPlatform
 from oas_compiler.checks.running import RUNNING
 from oas_compiler.control.steering import autonomous_slots
+from oas_compiler.ir import FlowIR
+from oas_compiler.ir.exporting import ir_to_json
 from oas_compiler.lower.flow import MAX_STEPS, Flow
 from oas_compiler.pipeline import compile_ir
 
@@ -36,8 +39,8 @@ def compile_flow(
     env:      values for the `{{UPPER_CASE}}` placeholders in the requests of its ApiNodes (url,
               headers, query, body); treated as secrets, and put in nowhere else.  None of them is a
               variable that the runtime reads itself (`CINATRA_…`, `OASFLOW_…`, `DATABASE_URL`, `PG…`).
-    host:     these parts and others (policy, budget, credentials) in one record; a part that is
-              given both ways is refused.
+    host:     these parts and others (policy, budget, credentials) in one record, of whose variables
+              the flow gets those that its file names; a part that is given both ways is refused.
     max_steps: nodes that one run may visit on one level of subflows, from 1 on; a run that takes
               more fails with `LimitExceeded`.  It ends loops that never leave by themselves, and
               is not stored with a durable run: each process that goes on with one gives its own.
@@ -66,6 +69,8 @@ def compile_flow(
     parts = join_parts(host, given, "compile_flow()")
     # Without `env`: its values are secrets, and get into a request only, when it is sent.
     compiled = compile_ir(source, tools=parts.tools, rules=RUNNING, env_names=tuple(parts.env))
+    if host is not None and host.env:
+        parts = parts.with_parts(env=_choose_read_variables(compiled.ir, parts.env))
     simulated = parts.platform is None
     if simulated:
         fallback = autonomous_slots(compiled.ir)
@@ -78,6 +83,14 @@ def compile_flow(
         max_parallel=max_parallel,
         platform_given=not simulated,
     )
+
+
+def _choose_read_variables(flow: FlowIR, env: Mapping[str, str]) -> dict[str, str]:
+    """The variables whose names are anywhere in the flow: one record serves many flows, and each
+    process that goes on with a run has to lend the variables that the run was given.
+    """
+    texts = json.dumps(ir_to_json(flow), ensure_ascii=False)
+    return {name: value for name, value in env.items() if name in texts}
 
 
 def flow_from_store(

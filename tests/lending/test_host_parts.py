@@ -95,9 +95,17 @@ def test_every_call_that_takes_parts_refuses_a_part_given_twice_and_a_host_that_
 
 def test_a_flow_is_compiled_with_the_parts_of_the_record() -> None:
     platform = SimulatedPlatform({"work": {"done": "yes"}})
-    flow = compile_flow(FLOW, host=HostParts(platform=platform, env={"CRM": "a"}))
-    assert (flow.platform, flow.env, flow.platform_given) == (platform, {"CRM": "a"}, True)
+    flow = compile_flow(FLOW, host=HostParts(platform=platform, tools={"dict": dict}))
+    assert (flow.platform, flow.tools, flow.platform_given) == (platform, {"dict": dict}, True)
     assert not compile_flow(FLOW, host=HostParts(env={"CRM": "a"})).platform_given
+
+
+def test_a_flow_gets_the_variables_of_the_record_that_its_file_names() -> None:
+    node = api("work", url="{{CRM_URL}}/work", outputs=[port("done")])
+    reading = flow_of(start(), node, end(port("done")), edges=[("work", "done", "end", "done")])
+    lent = {"CRM_URL": "https://crm.example", "OTHER": "x"}
+    assert compile_flow(reading, host=HostParts(env=lent)).env == {"CRM_URL": lent["CRM_URL"]}
+    assert compile_flow(reading, env=lent).env == lent, "named for this flow"
 
 
 # ------------------------------------------------------------------ contexts

@@ -58,6 +58,8 @@ def _add_current_folder() -> None:
 
 
 def _import_module(name: str, *, here: bool) -> ModuleType:
+    if name.startswith("."):  # to the importer, a name beside another module
+        raise _refuse_name(name, here=here)
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
@@ -65,15 +67,16 @@ def _import_module(name: str, *, here: bool) -> ModuleType:
         if missing != name and not name.startswith(f"{missing}."):
             problem = f"the module '{name}' needs the module '{missing}', which is not installed"
             raise HostRefused(problem, hint=f"install {missing}") from error
-        place = " (give its name as Python does, without .py)" if _is_path(name) else ""
-        raise HostRefused(f"there is no module '{name}'{place}", hint=_hint_place(here)) from error
+        raise _refuse_name(name, here=here) from error
     except (Exception, SystemExit) as error:
         problem = f"the module '{name}' cannot be imported: {_describe(error)}"
         raise HostRefused(problem, hint="mend the module") from error
 
 
-def _is_path(name: str) -> bool:
-    return "/" in name or "\\" in name or name.endswith(".py")
+def _refuse_name(name: str, *, here: bool) -> HostRefused:
+    is_path = name.startswith(".") or "/" in name or "\\" in name or name.endswith(".py")
+    place = " (give its name as Python does, without .py)" if is_path else ""
+    return HostRefused(f"there is no module '{name}'{place}", hint=_hint_place(here))
 
 
 def _hint_place(here: bool) -> str:

@@ -285,7 +285,10 @@ class RunStore:
         """
         with self._database.connection() as connection:
             row = load_row(connection, run_id, tenant)
-            lent = self._flows.lend(context, identity_of(row), flow)
+            # Nothing runs after a rejection, and a broken part of the host must not prevent one.
+            lent = (
+                self._flows.lend(context, identity_of(row), flow) if decision.approved else context
+            )
             host = bound_context(lent, run_id=run_id, tenant=row["tenant"], named=tenant)
             gate = open_gate(connection, row, gate_id)
             if not decision.by.strip():

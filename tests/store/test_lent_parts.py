@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pydantic import JsonValue
 
-from cinatra_sdk import Decision, HostParts, RunStore, host_context
+from cinatra_sdk import Decision, HostParts, NotConfigured, RunStore, host_context
 from cinatra_sdk.effects import Verdict
 from cinatra_sdk.lending.host_parts import RunIdentity
 from cinatra_sdk.platform import SimulatedPlatform
@@ -103,3 +103,17 @@ def test_a_ledger_is_asked_for_once_in_each_activation(fresh_database: str) -> N
         run = store.start(compile_flow(FLOW, host=host), run_id="r1")
         assert store.answer(run.id, "first", ann()).status == "completed"
     assert asked == ["r1", "r1"]
+
+
+def test_tokens_that_cannot_be_had_keep_nobody_from_rejecting(fresh_database: str) -> None:
+    def no_tokens(_run: RunIdentity) -> Credentials:
+        raise ValueError("the vault is closed")
+
+    with RunStore.open(fresh_database) as first:
+        run = first.start(compile_flow(FLOW, platform=SimulatedPlatform()))
+    with RunStore.open(fresh_database, host=HostParts(credentials_for=no_tokens)) as store:
+        with pytest.raises(NotConfigured, match="credentials_for gives ValueError") as refused:
+            store.answer(run.id, "first", ann())
+        assert "vault" not in str(refused.value)
+        assert store.get(run.id).status == "waiting", "refused before anything was written"
+        assert store.answer(run.id, "first", Decision.reject(by="ann")).status == "rejected"

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.figures import forget_caches, milliseconds, timed
+from cinatra_sdk import HostParts
 from cinatra_sdk.platform import SimulatedPlatform
 from oas_compiler import Flow, compile_ir
 from oas_compiler.ir import FlowIR, FlowNode, ToolNode
@@ -85,7 +86,7 @@ def _row(path: Path, repeat: int) -> dict[str, Any]:
         forget_caches()
         compiled = compile_ir(path)
         tools = dict.fromkeys(_tools(compiled.ir), dict)
-        flow = Flow(compiled=compiled, platform=SimulatedPlatform(), tools=tools)
+        flow = Flow(compiled=compiled, host=HostParts(platform=SimulatedPlatform(), tools=tools))
         lowers.append(timed(flow.graph))
     check, lower = milliseconds(checks), milliseconds(lowers)
     return {

@@ -12,6 +12,7 @@ The folders and modules, from the ground up; each imports only those above it he
     events            what happens in a run, told to whoever watches
     effects           the one door of whatever a node does outside of its run
     engine            everything the SDK asks of LangGraph: where a node stands, whether it may act
+    lending           what a process lends to the flows that it runs
     gates             pausing for a person
     flow              what the nodes of a compiled flow do when they run
     runs advancing    one run as records; driven from stop to stop
@@ -54,13 +55,15 @@ if TYPE_CHECKING:
     from cinatra_sdk.gates.gate import Gate
     from cinatra_sdk.gates.hitl import build_hitl_gate
     from cinatra_sdk.governed.state import GovernedState
+    from cinatra_sdk.lending.host_parts import HostParts
     from cinatra_sdk.platform import HttpPlatform, Platform, PlatformError, SimulatedPlatform
     from cinatra_sdk.runs import Run
     from cinatra_sdk.store import RunStore
+    from cinatra_sdk.store.graph_flow import graph_flow
 
 FLOORS: Final = (
     "errors", "contract", "text", "values", "templates", "governed", "context", "platform",
-    "events", "effects", "engine", "gates", "flow", "runs", "advancing", "blocks", "testing", "postgres", "store", "host",
+    "events", "effects", "engine", "lending", "gates", "flow", "runs", "advancing", "blocks", "testing", "postgres", "store", "host",
 )  # fmt: skip
 """From the ground up: a folder imports only those before it (tests/test_layers.py)."""
 
@@ -96,7 +99,9 @@ _LATER = {
     "SimulatedPlatform": "platform",
     "Run": "runs",
     "GovernedState": "governed.state",
+    "HostParts": "lending.host_parts",
     "RunStore": "store",
+    "graph_flow": "store.graph_flow",
 }
 
 __all__ = [
@@ -104,12 +109,14 @@ __all__ = [
     "Gate",
     "GovernedState",
     "HostContext",
+    "HostParts",
     "HttpPlatform",
     "Platform",
     "Run",
     "RunStore",
     "SimulatedPlatform",
     "build_hitl_gate",
+    "graph_flow",
     "host_context",
     "FlowError",
     "AnswerInvalid",

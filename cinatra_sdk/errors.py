@@ -19,6 +19,7 @@ Error tree
         FlowChanged                 a run belongs to another flow, or to another version of it
         EngineUnsupported           LangGraph's version lacks what the seals rely on
         KindRefused                 an installed package adds a kind of node that cannot be used
+        HostRefused                 module:factory of the operator does not give HostParts
         ContextMismatch             the host's context is another run's, or another tenant's
         StoreError                  the database, named without its password
             RunNotFound
@@ -182,6 +183,12 @@ class KindRefused(FlowError):
     """A kind of node that an installed package adds cannot be used; names the kind and the package."""
 
     code = "kind_refused"
+
+
+class HostRefused(FlowError, ValueError):
+    """The factory that the operator named cannot be imported, or does not return `HostParts`."""
+
+    code = "host_refused"
 
 
 class ContextMismatch(FlowError):

@@ -7,6 +7,8 @@ In: the path of a flow file.  Out: its graph, without a checkpointer: the server
     OASFLOW_FLOW    the flow file, or its package folder; default: `flows/hello_gate.json` here
     OASFLOW_FLOWS   a folder from which a client may choose: {"configurable": {"flow": "a/oas.json"}}
     CINATRA_BASE_URL  the platform that its calls go to; unset: a simulation
+    OASFLOW_HOST    module:factory of what its flows are lent (tools, platform, variables), as at the
+                    command line; its platform comes before CINATRA_BASE_URL
     OASFLOW_EFFECTS   "forks" lets forks of a thread make calls too; unset: only the thread's own line
 
 A client of the server is not its host.  Without `OASFLOW_FLOWS` a client cannot name a file; with
@@ -29,7 +31,9 @@ from langgraph.graph.state import CompiledStateGraph
 
 from cinatra_sdk.engine.own_thread import on_own_threads
 from cinatra_sdk.engine.runtime_context import HostContext
-from cinatra_sdk.errors import InputInvalid
+from cinatra_sdk.errors import HostRefused, InputInvalid
+from cinatra_sdk.lending.host_factory import HOST_VARIABLE, load_host
+from cinatra_sdk.lending.host_parts import NO_PARTS, HostParts
 from cinatra_sdk.text.files import Folder
 from cinatra_sdk.text.spelling import did_you_mean
 from graphs.platform import effects_of, platform_of
@@ -54,15 +58,33 @@ async def make_graph(config: RunnableConfig) -> CompiledStateGraph[Any, HostCont
 
 
 @functools.lru_cache(maxsize=64)
-def graph_of(path: Path) -> CompiledStateGraph[Any, HostContext, Any, Any]:
+def graph_of(
+    path: Path, host: HostParts | None = None
+) -> CompiledStateGraph[Any, HostContext, Any, Any]:
     """The graph of one flow file, compiled once per process.
 
-    Raises: `CompileError`; a file that failed is read again the next time.
+    host: what the flow is lent; None: what the factory of `OASFLOW_HOST` returns, if it is set.
+
+    Raises: `CompileError`; a file that failed is read again the next time; `HostRefused`.
     """
-    flow = compile_flow(path)
-    simulated_or_real = flow.with_platform(platform_of(os.environ, stubs=flow.steering))
-    graph = simulated_or_real.graph(effects=effects_of(os.environ), fuse=False)
+    flow = compile_flow(path, host=_lent_by_operator() if host is None else host)
+    if not flow.platform_given:
+        flow = flow.with_platform(platform_of(os.environ, stubs=flow.steering))
+    graph = flow.graph(effects=effects_of(os.environ), fuse=False)
     return on_own_threads(graph, pin=flow.pin)
+
+
+@functools.cache
+def _lent_by_operator() -> HostParts:
+    named = os.environ.get(HOST_VARIABLE, "")
+    lent = load_host(named) if named else NO_PARTS
+    unasked = [name for name in ("allow_effect", "spend", "ledger_for") if lent.gives(name)]
+    if unasked:
+        raise HostRefused(
+            f"'{named}' gives {unasked[0]}, which nobody asks in a graph server",
+            hint="its clients start runs without a context of the host; leave it out, or use RunStore",
+        )
+    return lent
 
 
 def flow_path(chosen: object, env: Mapping[str, str]) -> Path:

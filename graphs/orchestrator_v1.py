@@ -17,6 +17,7 @@ Two mechanisms stop a rejected run: the gate's router leads to `terminal_node`, 
 nothing once `rejected_at` is set.  Each stage also needs the sealed decisions of the gates before
 it, so that a jump past a gate (`Command(goto=…)`) reaches a node that refuses to act.
 
+`flow` is for a run store, which keeps its runs in Postgres: `RunStore.open(host=lend())`.
 `graph` is for LangGraph Studio: it has no checkpointer, because the server supplies one, and calls
 a simulated platform unless `CINATRA_BASE_URL` is set.
 """
@@ -43,7 +44,9 @@ from cinatra_sdk.engine.own_thread import on_own_threads
 from cinatra_sdk.engine.runtime_context import HostContext
 from cinatra_sdk.gates.hitl import Gate, build_hitl_gate
 from cinatra_sdk.governed.state import GovernedState, HostOnly
+from cinatra_sdk.lending.host_parts import HostParts
 from cinatra_sdk.platform import Platform
+from cinatra_sdk.store.graph_flow import graph_flow
 from graphs.platform import effects_of, platform_of
 
 AGENT: Final = "@cinatra-agents/email-outreach"
@@ -349,6 +352,20 @@ def _sending_shown(state: Mapping[str, Any]) -> dict[str, JsonValue]:
         "recipientCount": len(state["stage_1_recipients_output"]["recipients"]),
         "review": state["stage_3_ai_review_output"],
     }
+
+
+def build_durable(
+    host: HostParts, checkpointer: BaseCheckpointSaver[Any] | None
+) -> CompiledStateGraph[Any, HostContext, Any, Any]:
+    return build_graph(host.platform, checkpointer)
+
+
+flow = graph_flow(build_durable, inputs=INPUTS, policy=POLICY, guards=GUARDS)
+
+
+def lend() -> HostParts:
+    """What a process needs to go on with runs of this graph: `--host graphs.orchestrator_v1:lend`."""
+    return HostParts(graphs=[flow])
 
 
 graph = on_own_threads(build_graph(effects=effects_of(os.environ)))

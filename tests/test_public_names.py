@@ -22,6 +22,7 @@ EXPORTED = {
         "GateClosed",
         "GovernedState",
         "HostContext",
+        "HostParts",
         "HttpPlatform",
         "InputInvalid",
         "KindRefused",
@@ -42,6 +43,7 @@ EXPORTED = {
         "StoreError",
         "ValueRefused",
         "build_hitl_gate",
+        "graph_flow",
         "host_context",
     ],
     "cinatra_sdk.context": [
@@ -155,8 +157,11 @@ DEFINED = {
         "RECIPIENTS",
         "SAMPLES",
         "State",
+        "build_durable",
         "build_graph",
+        "flow",
         "graph",
+        "lend",
     ],
     "platform": ["effects_of", "platform_of"],
     "selection_words": [

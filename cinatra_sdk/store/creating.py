@@ -7,7 +7,6 @@ bound to it.
 from __future__ import annotations
 
 import logging
-import uuid
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, TypedDict
@@ -17,14 +16,15 @@ from psycopg.types.json import Json
 from cinatra_sdk.engine.runtime_context import DERIVED, HostContext
 from cinatra_sdk.errors import InputInvalid, StoreError
 from cinatra_sdk.governed.placeholders import refuse_runtime_names
+from cinatra_sdk.lending.host_parts import RunIdentity
 from cinatra_sdk.postgres.connection import Row, one
 from cinatra_sdk.postgres.connection import run as execute
 from cinatra_sdk.postgres.database import Database
-from cinatra_sdk.store.contexts import bound_context, is_host_context, refuse_strangers
+from cinatra_sdk.store.contexts import bound_context, refuse_strangers
 from cinatra_sdk.store.decisions import refuse_credentials_in_inputs, refuse_credentials_in_names
 from cinatra_sdk.store.flows import DurableFlow
 from cinatra_sdk.store.known_flows import KnownFlows
-from cinatra_sdk.store.rows import checked_run_id, file_label, load_row
+from cinatra_sdk.store.rows import file_label, load_row, name_run
 from cinatra_sdk.text.people import person_name
 
 log = logging.getLogger("oasflow.store")
@@ -63,10 +63,10 @@ def create_run(
     refuse_runtime_names(flow.env)
     if not flow.platform_given:
         log.warning("flow '%s' was compiled without a platform: its calls are simulated", flow.name)
-    host, name = _bind_context(about.get("context"), run_id, about.get("tenant", ""))
+    told = _describe_run(about)
+    host, name = _bind_context(flows, flow, run_id, about)
     refuse_strangers(flow, host)
     refuse_credentials_in_inputs(given, host)
-    told = _describe_run(about)
     refuse_credentials_in_names(
         host, run_id=name, tenant=host.tenant, by=told["started_by"], owner=told["owner"],
         session=told["session_id"], parent_path=told["parent_path"],
@@ -121,10 +121,17 @@ def _describe_run(about: NewRun) -> Row:
 
 
 def _bind_context(
-    context: HostContext | None, run_id: str | None, tenant: str
+    flows: KnownFlows, flow: DurableFlow, run_id: str | None, about: NewRun
 ) -> tuple[HostContext, str]:
     """The context of a new run, and the run's id; raises `ContextMismatch`."""
-    said = context if is_host_context(context) else None
-    name = checked_run_id(run_id or (said.run_id if said else "") or uuid.uuid4().hex)
-    whose = tenant or (said.tenant if said else "")
-    return bound_context(context, run_id=name, tenant=whose, named=tenant or None), name
+    context, tenant = about.get("context"), about.get("tenant", "")
+    name, whose = name_run(context, run_id, tenant)
+    run = RunIdentity(
+        id=name,
+        tenant=whose,
+        flow=flow.name,
+        digest=flow.digest,
+        started_by=person_name(about.get("by", "")),
+    )
+    lent = flows.lend(context, run, flow)
+    return bound_context(lent, run_id=name, tenant=whose, named=tenant or None), name

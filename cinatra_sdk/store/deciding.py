@@ -29,7 +29,7 @@ from cinatra_sdk.store.decisions import (
 )
 from cinatra_sdk.store.flows import DurableFlow
 from cinatra_sdk.store.known_flows import KnownFlows
-from cinatra_sdk.store.rows import load_row
+from cinatra_sdk.store.rows import identity_of, load_row
 
 Decisions: TypeAlias = Mapping[str, Decision]
 
@@ -64,7 +64,9 @@ def decide_gates(
     rejects = not all(decision.approved for decision in decisions.values())
     with database.connection() as connection:
         row = load_row(connection, run_id, tenant)
-        host = bound_context(context, run_id=run_id, tenant=row["tenant"], named=tenant)
+        # Nothing runs after a rejection, and a broken part of the host must not prevent one.
+        lent = context if rejects else flows.lend(context, identity_of(row), flow)
+        host = bound_context(lent, run_id=run_id, tenant=row["tenant"], named=tenant)
         answers = [
             _check(connection, row, gate_id, decision, host)
             for gate_id, decision in decisions.items()

@@ -2,7 +2,8 @@
 declares.
 
 The SDK knows nothing of OAS files.  A compiler registers entry points, as this project's compiler
-does: a loader in the group `oasflow.flow_loader`, and facts about a flow in `oasflow.flow_facts`.
+does: a loader in the group `oasflow.flow_loader`, by the kind of its flows (`flow_kinds.py`), and
+facts about a flow in `oasflow.flow_facts`.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import importlib.metadata
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol, Unpack
 
 from pydantic import JsonValue
 
@@ -18,10 +19,12 @@ from cinatra_sdk.context.declared import DeclaredSlots
 from cinatra_sdk.context.errors import ContextError
 from cinatra_sdk.errors import FlowChanged, NotConfigured, PlaceholderRefused, StoreError
 from cinatra_sdk.governed.placeholders import is_runtime_name, refuse_runtime_names
+from cinatra_sdk.lending.host_parts import FlowParts, HostParts, join_parts
 from cinatra_sdk.platform import platform_from
 from cinatra_sdk.platform.protocol import Platform
 from cinatra_sdk.postgres.connection import Row
 from cinatra_sdk.postgres.database import Database
+from cinatra_sdk.store.flow_kinds import OAS, split_source
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
@@ -29,6 +32,7 @@ if TYPE_CHECKING:
     from cinatra_sdk.advancing import Graph
 
 GROUP: Final = "oasflow.flow_loader"
+"""Group of entry points, named by the kind of flow: functions `(source, *, host) -> DurableFlow`."""
 FACTS: Final = "oasflow.flow_facts"
 """Group of entry points, named by the fact: functions of the bytes of a flow.
 
@@ -63,6 +67,13 @@ class DurableFlow(Protocol):
     @property
     def platform(self) -> Platform: ...
     @property
+    def host(self) -> HostParts:
+        """What the flow was made with; its policy, budget, ledger and credentials count for runs
+        whose context and whose store say nothing.
+        """
+        ...
+
+    @property
     def approval_policy(self) -> dict[str, JsonValue]: ...
     def check_policy(self, policy: Any) -> None: ...
     def graph(self, checkpointer: Any = None) -> Graph: ...
@@ -71,23 +82,24 @@ class DurableFlow(Protocol):
 
 
 def load_flow(
-    source: bytes,
-    *,
-    digest: str,
-    env: Mapping[str, str],
-    platform: Platform,
-    tools: Mapping[str, Callable[..., Any]],
+    source: bytes, *, digest: str, host: HostParts | None = None, **parts: Unpack[FlowParts]
 ) -> DurableFlow:
-    """The flow in `source`.
+    """The flow in `source`, made by the loader of its kind from what this process lends.
 
-    Raises: `StoreError` when no loader is installed; `FlowChanged` when this version of the
-    compiler makes another flow from the same bytes; the loader's own errors.
+    The bytes choose among the loaders that are installed, and nothing else: no module, no file.
+
+    Raises: `StoreError` when no loader of this kind is installed; `FlowChanged` when the loader
+    makes another flow from the same bytes; the loader's own errors.
     """
-    loaders = importlib.metadata.entry_points(group=GROUP)
-    loader = next(iter(loaders), None)
+    lent = join_parts(host, parts, "load_flow()")
+    kind, _ = split_source(source)
+    loader = next(iter(importlib.metadata.entry_points(group=GROUP, name=kind)), None)
     if loader is None:
-        raise StoreError("nothing is installed that can load flows", hint="install oasflow")
-    flow: DurableFlow = loader.load()(source, env=env, platform=platform, tools=tools)
+        raise StoreError(
+            f"nothing is installed that can load flows of the kind '{kind}'",
+            hint="install oasflow" if kind == OAS else "install what made the flow",
+        )
+    flow: DurableFlow = loader.load()(source, host=lent)
     if flow.digest != digest:
         raise FlowChanged(f"the stored flow has the digest {flow.digest[:12]}…, not {digest[:12]}…")
     return flow
@@ -105,6 +117,8 @@ def load_declared_slots(source: bytes, *, digest: str) -> DeclaredSlots:
         raise ContextError("oas_missing", "the stored bytes are not those of the run's flow")
     found = importlib.metadata.entry_points(group=FACTS, name="context_slots")
     reader = next(iter(found), None)
+    if split_source(source)[0] != OAS:
+        raise ContextError("oas_missing", "a hand-written graph declares no context slots")
     if reader is None:
         raise StoreError(
             "nothing is installed that can tell the context slots of flows", hint="install oasflow"

@@ -1,6 +1,6 @@
 """The flows of stored runs in this process: given by the caller, cached, or compiled again.
 
-    flows = KnownFlows(database, env={"CRM": "https://crm"})
+    flows = KnownFlows(database, HostParts(env={"CRM": "https://crm"}))
     flows.flow_of(connection, row)          ->  the flow that the run was started with
 
 A rebuilt flow calls the platform that the run's row describes, as far as this process allows.
@@ -13,13 +13,16 @@ import logging
 import os
 import weakref
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Final, TypedDict, Unpack
+from collections.abc import Callable, Iterable
+from typing import Final
 
 import psycopg
 
+from cinatra_sdk.engine.runtime_context import HostContext
 from cinatra_sdk.errors import FlowError, NotConfigured
 from cinatra_sdk.governed.placeholders import refuse_runtime_names
+from cinatra_sdk.lending.host_parts import HostParts, RunIdentity
+from cinatra_sdk.lending.lent_context import lend_context
 from cinatra_sdk.platform.nowhere import Nowhere
 from cinatra_sdk.platform.protocol import Platform
 from cinatra_sdk.postgres.connection import Row, Rows, one
@@ -31,27 +34,6 @@ log = logging.getLogger("oasflow.store")
 
 KNOWN_FLOWS: Final = 128
 """Number of compiled flows that are cached, one per recently used run."""
-
-
-class Parts(TypedDict, total=False):
-    """The parts that this process lends to runs that it continues."""
-
-    platform: Platform | None
-    """None rebuilds each run's own platform."""
-    tools: Mapping[str, Callable[..., Any]] | None
-    """Python functions of flows, by name."""
-    env: Mapping[str, str] | None
-    """Values of placeholders that runs may read, by name.  Values may be secrets, so the database
-    keeps only the names.
-    """
-    settings: Mapping[str, str] | None
-    """Addresses and secrets for the calls of runs, as `platform_from` reads them; None: the
-    environment.
-    """
-    record: str | os.PathLike[str] | None
-    """The file to which simulated calls are appended."""
-    allow: Sequence[str]
-    """Addresses that runs may call in addition to those they were started with."""
 
 
 def refuse_other_names(given: Iterable[str], known: type, of: str) -> None:
@@ -67,15 +49,9 @@ def refuse_other_names(given: Iterable[str], known: type, of: str) -> None:
 class KnownFlows:
     """Flows by run; safe to share between threads."""
 
-    def __init__(self, database: Database, **parts: Unpack[Parts]) -> None:
-        record = parts.get("record")
+    def __init__(self, database: Database, host: HostParts) -> None:
         self._database = database
-        self._platform = parts.get("platform")
-        self._tools = dict(parts.get("tools") or {})
-        self._env = dict(parts.get("env") or {})
-        self._settings = parts.get("settings")
-        self._record = None if record is None else os.fspath(record)
-        self._allow = tuple(parts.get("allow") or ())
+        self._host = host
         # Cached by run and not by file: two tenants' flows may have the same bytes but different
         # placeholder values, tools and credentials.
         self._flows: OrderedDict[str, DurableFlow] = OrderedDict()
@@ -87,6 +63,19 @@ class KnownFlows:
         for platform in self._made:
             if callable(close := getattr(platform(), "close", None)):
                 close()
+
+    def lend(
+        self, context: HostContext | None, run: RunIdentity, flow: DurableFlow | None = None
+    ) -> HostContext:
+        """The context of a run, completed by what its flow was made with, then by this process.
+
+        flow: the run's flow, where the caller gave it; else the cached one counts.
+
+        Raises: `NotConfigured` where a function of the host fails.
+        """
+        known = flow or self._flows.get(run.id)
+        own = () if known is None else (known.host,)
+        return lend_context(context, run, *own, self._host)
 
     def remember(self, run_id: str, flow: DurableFlow) -> DurableFlow:
         """Cache the flow of a run; the least recently used flow is dropped first."""
@@ -121,18 +110,17 @@ class KnownFlows:
             return known
         stored = one(connection, "load_flow", {"digest": row["digest"]})
         assert stored is not None  # the run's row refers to this flow
-        make = functools.partial(
-            load_flow, bytes(stored["source"]), digest=row["digest"], tools=self._tools
-        )
+        make = functools.partial(load_flow, bytes(stored["source"]), digest=row["digest"])
+        host = self._host
         try:
-            env = values_of(row, self._env)
-            flow = make(env=env, platform=self._platform or self._own_platform(row))
+            platform = host.platform or self._own_platform(row)
+            flow = make(host=host.with_parts(env=values_of(row, host.env), platform=platform))
         except NotConfigured:
             if not to_reject:
                 raise
             # Nothing runs after a rejection, so a rejection must not require a process to lend
             # resources to a hostile run.
-            flow = make(env=unfilled(row), platform=Nowhere())
+            flow = make(host=host.with_parts(env=unfilled(row), platform=Nowhere()))
             refuse_other_lowering(row, flow)
             return flow
         refuse_other_lowering(row, flow)
@@ -158,9 +146,13 @@ class KnownFlows:
             return None
 
     def _own_platform(self, row: Row) -> Platform:
-        settings = os.environ if self._settings is None else self._settings
+        host = self._host
         made = platform_of(
-            row, self._database, settings=settings, record=self._record, allow=self._allow
+            row,
+            self._database,
+            settings=os.environ if host.settings is None else host.settings,
+            record=None if host.record is None else os.fspath(host.record),
+            allow=host.allow,
         )
         # Platforms that are no longer used are dropped.
         self._made = [kept for kept in self._made if kept() is not None]

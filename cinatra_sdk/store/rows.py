@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import uuid
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
@@ -23,10 +24,11 @@ from cinatra_sdk.errors import (
 )
 from cinatra_sdk.gates.gate import Gate
 from cinatra_sdk.governed.secrets import cut_out, redact
+from cinatra_sdk.lending.host_parts import RunIdentity
 from cinatra_sdk.platform.protocol import PlatformError
 from cinatra_sdk.postgres.connection import Row, Rows, one
 from cinatra_sdk.runs import Run, Stop
-from cinatra_sdk.store.contexts import bound_context
+from cinatra_sdk.store.contexts import bound_context, is_host_context
 from cinatra_sdk.store.flows import DurableFlow
 
 
@@ -36,6 +38,23 @@ def load_row(connection: Rows, run_id: str, tenant: str | None = None) -> Row:
     if row is None:
         raise RunNotFound(f"there is no run '{run_id}'", hint="see oasflow runs")
     return row
+
+
+def identity_of(row: Row) -> RunIdentity:
+    return RunIdentity(
+        id=row["run_id"],
+        tenant=row["tenant"],
+        flow=row["flow_name"],
+        digest=row["digest"],
+        started_by=row["started_by"],
+    )
+
+
+def name_run(context: HostContext | None, run_id: str | None, tenant: str) -> tuple[str, str]:
+    """The id and the tenant of a new run, as the caller says, else as its context does."""
+    said = context if is_host_context(context) else None
+    name = checked_run_id(run_id or (said.run_id if said else "") or uuid.uuid4().hex)
+    return name, tenant or (said.tenant if said else "")
 
 
 def checked_run_id(text: str) -> str:

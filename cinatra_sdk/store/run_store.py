@@ -31,7 +31,7 @@ from typing import Any, Final, Self, Unpack
 from cinatra_sdk.engine.runtime_context import HostContext
 from cinatra_sdk.gates.answers import check_answer_value
 from cinatra_sdk.gates.decisions import Decision
-from cinatra_sdk.governed.placeholders import refuse_runtime_names
+from cinatra_sdk.lending.host_parts import HostParts, Parts, join_parts
 from cinatra_sdk.postgres.connection import one
 from cinatra_sdk.postgres.connection import run as execute
 from cinatra_sdk.postgres.database import Database
@@ -42,9 +42,9 @@ from cinatra_sdk.store.creating import NewRun, create_run
 from cinatra_sdk.store.deciding import decide_gates, list_decisions
 from cinatra_sdk.store.flows import DurableFlow
 from cinatra_sdk.store.in_thread import in_thread
-from cinatra_sdk.store.known_flows import KnownFlows, Parts, refuse_other_names
+from cinatra_sdk.store.known_flows import KnownFlows, refuse_other_names
 from cinatra_sdk.store.reading import RunReader
-from cinatra_sdk.store.rows import load_row, refuse_ended, run_of
+from cinatra_sdk.store.rows import identity_of, load_row, refuse_ended, run_of
 from cinatra_sdk.store.work.claims import LEASE_SECONDS, Claims
 from cinatra_sdk.text.people import person_name
 
@@ -56,37 +56,39 @@ class RunStore(RunReader):
     """Runs on one Postgres database; safe to share between threads."""
 
     def __init__(
-        self, database: Database, *, lease: float = LEASE_SECONDS, **parts: Unpack[Parts]
+        self,
+        database: Database,
+        *,
+        host: HostParts | None = None,
+        lease: float = LEASE_SECONDS,
+        **parts: Unpack[Parts],
     ) -> None:
-        refuse_other_names(parts, Parts, "RunStore()")
-        refuse_runtime_names(parts.get("env") or {})
         self._database = database
-        self._flows = KnownFlows(database, **parts)
+        self._flows = KnownFlows(database, join_parts(host, parts, "RunStore()"))
         self._claims = Claims(database, lease=lease)
 
     @classmethod
     def open(
-        cls, dsn: str | None = None, *, lease: float = LEASE_SECONDS, **parts: Unpack[Parts]
+        cls,
+        dsn: str | None = None,
+        *,
+        host: HostParts | None = None,
+        lease: float = LEASE_SECONDS,
+        **parts: Unpack[Parts],
     ) -> Self:
         """Open the store; creates its tables in the schema `oasflow`.
 
-        dsn:      a Postgres DSN; None takes DATABASE_URL, else the embedded server.
-        lease:    seconds after which others take over a run whose worker gives no sign of life.
-        platform: for runs that this process continues; None rebuilds each run's own platform.
-        tools:    Python functions of flows that this process continues.
-        env:      values of placeholders, by name, that runs which this process continues may read.
-                  Values may be secrets, so the database keeps only the names.
-        settings: addresses and secrets for the calls of those runs, as `platform_from` reads them;
-                  None takes the environment.
-        record:   the file to which simulated calls of those runs are appended.
-        allow:    addresses that those runs may call in addition to those they were started with.
+        dsn:   a Postgres DSN; None takes DATABASE_URL, else the embedded server.
+        host:  what this process lends to the runs that it drives.
+        lease: seconds after which others take over a run whose worker gives no sign of life.
+        parts: the same as `host`, part by part: `platform`, `tools`, `env`, `settings`, `record`,
+               `allow`.
 
         Raises: `StoreError` naming the database without its password; `PlaceholderRefused` for a
-        name in `env` that the runtime reads itself.
+        name in `env` that the runtime reads itself; `TypeError` for a part that is given twice.
         """
-        refuse_other_names(parts, Parts, "RunStore.open()")
-        refuse_runtime_names(parts.get("env") or {})
-        return cls(Database.open(dsn), lease=lease, **parts)
+        lent = join_parts(host, parts, "RunStore.open()")
+        return cls(Database.open(dsn), host=lent, lease=lease)
 
     @property
     def database(self) -> Database:
@@ -174,7 +176,8 @@ class RunStore(RunReader):
         """
         with self._database.connection() as connection:
             row = load_row(connection, run_id, tenant)
-            host = bound_context(context, run_id=run_id, tenant=row["tenant"], named=tenant)
+            lent = self._flows.lend(context, identity_of(row), flow)
+            host = bound_context(lent, run_id=run_id, tenant=row["tenant"], named=tenant)
             refuse_ended(row)
             flow = self._flows.flow_of(connection, row, flow)
             refuse_strangers(flow, host)
@@ -285,10 +288,15 @@ class RunStore(RunReader):
 
     @classmethod
     async def aopen(
-        cls, dsn: str | None = None, *, lease: float = LEASE_SECONDS, **parts: Unpack[Parts]
+        cls,
+        dsn: str | None = None,
+        *,
+        host: HostParts | None = None,
+        lease: float = LEASE_SECONDS,
+        **parts: Unpack[Parts],
     ) -> Self:
         """As `open`."""
-        return await asyncio.to_thread(cls.open, dsn, lease=lease, **parts)
+        return await asyncio.to_thread(cls.open, dsn, host=host, lease=lease, **parts)
 
     async def __aenter__(self) -> Self:
         return self

@@ -3,6 +3,10 @@
 In: nothing but a database (DATABASE_URL, else the embedded server).  Out: three stories, printed.
 
     python examples/tools-agent/run.py
+
+The command line runs the flow with what `lend` returns:
+
+    cd examples/tools-agent && oasflow run . --set order_id=A-17 --host run:lend
 """
 
 from __future__ import annotations
@@ -11,7 +15,7 @@ import uuid
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from cinatra_sdk import Decision, PolicyInvalid, Run, RunStore
+from cinatra_sdk import Decision, HostParts, PolicyInvalid, Run, RunStore
 from oas_compiler import Flow, compile_flow
 
 AGENT = Path(__file__).parent
@@ -34,6 +38,11 @@ TOOLS: Mapping[str, Callable[..., object]] = {
     "look_up_order": look_up_order,
     "refund_order": refund_order,
 }
+
+
+def lend() -> HostParts:
+    """What this process lends to runs: the two tools."""
+    return HostParts(tools=TOOLS)
 
 
 def shop_policy(order_id: str) -> dict[str, list[dict[str, int | bool]]]:
@@ -80,8 +89,8 @@ def a_policy_with_a_hole_is_refused(store: RunStore, flow: Flow) -> None:
 
 
 def main() -> None:
-    flow = compile_flow(AGENT, tools=TOOLS)
-    with RunStore.open(tools=TOOLS) as store:
+    flow = compile_flow(AGENT, host=lend())
+    with RunStore.open(host=lend()) as store:
         a_person_approves(store, flow)
         the_policy_waives(store, flow)
         a_policy_with_a_hole_is_refused(store, flow)

@@ -6,6 +6,7 @@
     run.py gates.py runs.py stop.py db.py
                   commands about runs
     options.py    the options that several commands share;  context.py  `--context FILE`
+    hosting.py    `--host MODULE:FACTORY`
     mend.py       the dialogue of commands that change files
     explained.py explained_nodes.py explained_pieces.py
                   the views of `explain`

@@ -56,6 +56,8 @@ def _describe_calls(run: Run, own: Own, manner: Manner) -> list[str]:
     verb = _CALLS[manner]
     if manner == "rejected":
         return [f"  {verb} nothing: the run is rejected"]
+    if own.platform is not None:
+        return _prefix_verb(verb, _describe_own_platform(own.platform.describe()))
     platform = run.platform
     if platform.get("kind") != "local":
         return _prefix_verb(verb, addresses(platform, own, manner))
@@ -63,6 +65,13 @@ def _describe_calls(run: Run, own: Own, manner: Manner) -> list[str]:
     if not isinstance(beyond, Mapping):
         return [fills]
     return [f"{fills};", *(_prefix_verb(verb, addresses(beyond, own, manner), indent=""))]
+
+
+def _describe_own_platform(described: Mapping[str, Any]) -> list[str]:
+    """The addresses of the platform that `--host` lends: who wrote it knows its credentials."""
+    listed = [described.get("base_url"), *_read_text_list(described.get("allow"))]
+    named = [str(address) for address in listed if address]
+    return _join_with_commas([*named, "by the platform of --host"])
 
 
 def _prefix_verb(verb: str, pieces: Sequence[str], indent: str = "  ") -> list[str]:
@@ -82,7 +91,7 @@ def addresses(platform: Mapping[str, Any], own: Own, manner: Manner) -> list[str
         return ["nothing: its platform is simulated" if kind == "simulated" else "what its host made of it"]  # fmt: skip
     others = _read_text_list(platform.get("allow"))
     if platform.get("base_url", "") is None:  # it calls listed addresses only
-        others += [one for one in own.allow or () if one not in others]
+        others += [one for one in own.allowed or () if one not in others]
         return (
             [*_join_with_commas(others), "without the platform's credentials"]
             if others
@@ -90,7 +99,7 @@ def addresses(platform: Mapping[str, Any], own: Own, manner: Manner) -> list[str
         )
     base_url = str(platform.get("base_url") or own.settings.get(BASE_URL, ""))
     told = [base_url, *_describe_credentials(platform, base_url, own, manner)]
-    others += [one for one in own.allow or () if one not in (base_url, *others)]
+    others += [one for one in own.allowed or () if one not in (base_url, *others)]
     if others:
         told[-1] += ";"
         told += _join_with_commas([f"also {others[0]}", *others[1:]])

@@ -18,9 +18,9 @@ from oas_compiler.cli.lacking import lacking, refusal
 if TYPE_CHECKING:
     from cinatra_sdk import RunStore
     from cinatra_sdk.runs import Run
+    from cinatra_sdk.store.flows import DurableFlow
     from oas_compiler.cli.next_steps import GivenOptions
     from oas_compiler.cli.terminal import Terminal
-    from oas_compiler.lower.flow import Flow
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ def flow_to_go_on(
     call: TypedCommand,
     *,
     to_reject: bool = False,
-) -> Flow:
+) -> DurableFlow:
     """The flow of `run`, after telling what the run uses of this process.
 
     to_reject: a rejected run makes no calls, so the command lends no resources and lacks none.

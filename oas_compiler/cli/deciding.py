@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from cinatra_sdk.engine.runtime_context import HostContext
     from cinatra_sdk.gates.gate import Gate
     from cinatra_sdk.runs import OnEvent, Run
+    from cinatra_sdk.store.flows import DurableFlow
     from oas_compiler.cli.drive import Drive
-    from oas_compiler.lower.flow import Flow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +73,7 @@ def answer_gate(command: str, target: str, decide: Decide, about: Decider) -> Ex
             if not to_reject:  # a rejection needs no flow
                 raise
 
-        def answered(on_event: OnEvent | None, context: HostContext) -> Run:
+        def answered(on_event: OnEvent | None, context: HostContext | None) -> Run:
             return store.answer(
                 run.id,
                 gate_id,
@@ -104,7 +104,7 @@ def tell_rejection(terminal: Terminal, given: GivenOptions, reject: Callable[[],
 def make_drive(
     store: RunStore,
     run: Run,
-    flow: Flow,
+    flow: DurableFlow,
     terminal: Terminal,
     about: Decider,
     *,

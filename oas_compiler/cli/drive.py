@@ -20,9 +20,11 @@ from cinatra_sdk.gates.gate import Gate
 from cinatra_sdk.platform import SimulatedPlatform
 from cinatra_sdk.runs import OnEvent, Run
 from cinatra_sdk.store import RunStore
+from cinatra_sdk.store.flows import DurableFlow
 from oas_compiler.cli.artifact_names import artifact_names
 from oas_compiler.cli.ask import Asker
 from oas_compiler.cli.exits import Exit, exit_of
+from oas_compiler.cli.hosting import keeping_stdout
 from oas_compiler.cli.interrupts import ending_at_once
 from oas_compiler.cli.next_steps import GivenOptions
 from oas_compiler.cli.opening import host
@@ -31,9 +33,8 @@ from oas_compiler.cli.records import run_record
 from oas_compiler.cli.render import outcome_view
 from oas_compiler.cli.safe import clean, printed
 from oas_compiler.cli.terminal import Terminal
-from oas_compiler.lower.flow import Flow
 
-Begin = Callable[[OnEvent, HostContext], Run]
+Begin = Callable[[OnEvent, HostContext | None], Run]
 Answers = Literal["ask", "leave", "make up"]
 """Who answers the gates: the person at the terminal, nobody, or the simulation."""
 
@@ -43,7 +44,7 @@ class Drive:
     """One run, driven by one process."""
 
     store: RunStore
-    flow: Flow
+    flow: DurableFlow
     run_id: str
     terminal: Terminal
     by: str
@@ -142,11 +143,14 @@ class Drive:
             else ""
         )
         with ending_at_once(words, data):
-            progress = Progress(self.flow.ir, self.terminal)
-            return begin(progress, host(self.given.tenant, lends=self.lends))
+            # A hand-written graph has the names that its nodes have.
+            progress = Progress(getattr(self.flow, "ir", None), self.terminal)
+            context = host(self.given.tenant, self.given.own, lends=self.lends)
+            with keeping_stdout(self.terminal):
+                return begin(progress, context)
 
     def _make_answer_call(self, gate: Gate, decision: Decision) -> Begin:
-        def answer(on_event: OnEvent, context: HostContext) -> Run:
+        def answer(on_event: OnEvent, context: HostContext | None) -> Run:
             return self.store.answer(
                 self.run_id,
                 gate.id,

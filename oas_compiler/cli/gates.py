@@ -91,6 +91,7 @@ def approve(
     base_url: options.BaseUrl = "",
     allow: options.Allow = None,
     record: options.Record = "",
+    host: options.Host = "",
     tenant: options.Tenant = "",
     db: options.Db = "",
     as_json: options.Json = False,
@@ -102,7 +103,7 @@ def approve(
     """
     from cinatra_sdk.gates.decisions import UNSET, Decision
 
-    given = options.given(env, base_url, allow, record, tenant=tenant, db=db)
+    given = options.given(env, base_url, allow, record, tenant=tenant, db=db, host=host)
 
     def decide(gate: Gate | None, who: str) -> Decision:
         value = UNSET if gate is None else gate.form.plain_yes
@@ -149,6 +150,7 @@ def reject(
     base_url: options.BaseUrl = "",
     allow: options.Allow = None,
     record: options.Record = "",
+    host: options.Host = "",
     tenant: options.Tenant = "",
     db: options.Db = "",
     as_json: options.Json = False,
@@ -162,7 +164,9 @@ def reject(
     def decide(_gate: Gate | None, who: str) -> Decision:
         return Decision.reject(by=who, reason=reason)
 
-    given = options.given(env, base_url, allow, record, tenant=tenant, db=db)
+    given = options.given(
+        env, base_url, allow, record, tenant=tenant, db=db, host=host, imports=False
+    )
     return answer_gate("reject", target, decide, name_decider(by, given, reason, as_json))
 
 
@@ -194,6 +198,7 @@ def answer(
     base_url: options.BaseUrl = "",
     allow: options.Allow = None,
     record: options.Record = "",
+    host: options.Host = "",
     tenant: options.Tenant = "",
     db: options.Db = "",
     as_json: options.Json = False,
@@ -204,7 +209,7 @@ def answer(
     """
     from cinatra_sdk.gates.decisions import Decision
 
-    given = options.given(env, base_url, allow, record, tenant=tenant, db=db)
+    given = options.given(env, base_url, allow, record, tenant=tenant, db=db, host=host)
     words = list_options(("--value", value), ("--value-file", value_file), ("--text", text))
     words += list_options(*(("--select", one) for one in select or ()))
     words += ("--select-none",) if select_none else ()

@@ -20,7 +20,7 @@ from rich.text import Text
 
 from cinatra_sdk.contract import BASE_URL
 from oas_compiler.cli.exits import Exit, Halt
-from oas_compiler.cli.inputs import SECRETS, describe_absent, placeholders
+from oas_compiler.cli.inputs import SECRETS, describe_absent
 from oas_compiler.cli.layout import Member, Words, unbroken
 from oas_compiler.cli.next_steps import GivenOptions
 from oas_compiler.cli.opening import ALLOW, RUN_TOKEN
@@ -62,18 +62,18 @@ def lacking(run: Run, given: GivenOptions) -> Lacking:
 
     Raises: `Halt` for a given variable without a value that the run does not need.
     """
-    lent = placeholders(given.own.env)
+    lent = given.own.variables
     _refuse_stray(run, given, lent)
     missing = [name for name in asked_variables(run) if name not in lent]
     settings = dict(given.own.settings)
-    asked = _asked_of_platform(run, settings)
+    asked = [] if given.own.platform is not None else _asked_of_platform(run, settings)
     lacks = [_make_variable_lack(name) for name in missing]
     lacks += [_of_platform(run, setting, value) for setting, value in asked]
     own = replace(given.own, env=(*given.own.env, *missing))
     opened = [value for setting, value in asked if setting == ALLOW]
     if opened:
         own = replace(
-            own, allow=_list_allowed_addresses(run, settings, (*(own.allow or ()), *opened))
+            own, allow=_list_allowed_addresses(run, settings, (*(own.allowed or ()), *opened))
         )
     own = replace(own, base_url=dict(asked).get(BASE_URL, own.base_url))
     tenant = given.tenant

@@ -63,6 +63,8 @@ class GivenOptions:
             words += ["--env", name]
         if self.own.record:
             words += ["--record", self.own.record]
+        if self.own.host:
+            words += ["--host", self.own.host]
         return words
 
     def _names_db(self) -> bool:

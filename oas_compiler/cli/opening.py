@@ -10,7 +10,7 @@ import getpass
 import hashlib
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -22,7 +22,9 @@ from oas_compiler.cli.terminal import Terminal
 if TYPE_CHECKING:
     from cinatra_sdk import RunStore
     from cinatra_sdk.engine.runtime_context import HostContext
+    from cinatra_sdk.lending.host_parts import HostParts
     from cinatra_sdk.platform import Platform
+    from cinatra_sdk.store.flows import DurableFlow
     from oas_compiler.ir import ApiNode
     from oas_compiler.lower.flow import Flow
 
@@ -41,6 +43,23 @@ class Own:
     base_url: str = ""
     allow: tuple[str, ...] | None = None
     record: str = ""
+    host: str = ""
+    """`--host` as typed."""
+    parts: HostParts | None = field(default=None, repr=False)
+    """What its factory, or that of `OASFLOW_HOST`, returned; the other options come before it."""
+
+    @property
+    def platform(self) -> Platform | None:
+        """The host's own platform, for every run of this command; an option that names an address
+        comes before it.
+        """
+        named = self.base_url or self.allow is not None
+        return None if self.parts is None or named else self.parts.platform
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """The variables that runs may read.  Raises: `Halt` for one of the runtime's own."""
+        return {**({} if self.parts is None else self.parts.env), **placeholders(self.env)}
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -61,11 +80,31 @@ class Own:
 
     @property
     def settings(self) -> dict[str, str]:
-        """The environment, under the options."""
+        """The environment, or the settings of the host, under the options."""
         given = {BASE_URL: self.base_url} if self.base_url else {}
-        if self.allow is not None:
-            given[ALLOW] = " ".join(self.allow)
-        return {**os.environ, **given}
+        if self.allowed is not None:
+            given[ALLOW] = " ".join(self.allowed)
+        lent = None if self.parts is None else self.parts.settings
+        return {**(os.environ if lent is None else lent), **given}
+
+    @property
+    def allowed(self) -> tuple[str, ...] | None:
+        """The addresses of `--allow`, else those of the host; None where neither names any."""
+        lent = () if self.parts is None else tuple(self.parts.allow)
+        return (lent or None) if self.allow is None else self.allow
+
+    def lend(self) -> HostParts:
+        """Everything that this command lends to the runs of its store."""
+        from cinatra_sdk.lending.host_parts import NO_PARTS
+
+        parts = self.parts or NO_PARTS
+        return parts.with_parts(
+            platform=self.platform,
+            env=self.variables,
+            settings=self.settings,
+            record=self.record or parts.record,
+            allow=self.allowed or (),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,11 +119,18 @@ class PlatformOptions:
     timeout: float | None = None
     context: str = ""
     """File of artifacts; this process fills context slots from it."""
+    lent: Platform | None = None
+    """The platform of `--host`, for calls where no option chooses another."""
 
     @property
     def names_platform(self) -> bool:
         """Whether the options name a platform for calls that are not about context."""
-        return bool(self.simulate or self.own_address or self.allow)
+        return bool(self.simulate or self.own_address or self.allow or self.lent)
+
+    @property
+    def takes_lent(self) -> bool:
+        chooses = self.simulate or self.base_url or self.allow or self.timeout is not None
+        return self.lent is not None and not chooses
 
     @property
     def own_address(self) -> str:
@@ -100,6 +146,7 @@ def store(terminal: Terminal, dsn: str, own: Own | None = None) -> RunStore:
     Raises: `StoreError`; `Halt` for a variable that flows must not read.
     """
     from cinatra_sdk import RunStore
+    from cinatra_sdk.lending.host_parts import NO_PARTS
     from cinatra_sdk.postgres.server import LocalServer, LocalServerError
 
     if not dsn and not os.environ.get("DATABASE_URL"):
@@ -108,15 +155,8 @@ def store(terminal: Terminal, dsn: str, own: Own | None = None) -> RunStore:
                 terminal.say("starting the local PostgreSQL server …")
         except LocalServerError:
             pass  # opening the store reports the error in detail
-    lent = own or Own()
-    env = {} if own is None else placeholders(lent.env)
-    return RunStore.open(
-        dsn or None,
-        env=env,
-        settings=lent.settings,
-        record=lent.record or None,
-        allow=lent.allow or (),
-    )
+    host = NO_PARTS.with_parts(settings=Own().settings) if own is None else own.lend()
+    return RunStore.open(dsn or None, host=host)
 
 
 def refuse_unknown_flow(opened: RunStore, name: str) -> None:
@@ -133,11 +173,23 @@ def refuse_unknown_flow(opened: RunStore, name: str) -> None:
     raise Halt(f"no run is of a flow '{name}'" + (f"; {nearest}" if nearest else ""))
 
 
-def flow(path: str, *, env: Mapping[str, str], platform: Platform | None = None) -> Flow:
-    """Raises: `CompileError`."""
+def flow(
+    path: str,
+    *,
+    env: Mapping[str, str],
+    platform: Platform | None = None,
+    parts: HostParts | None = None,
+) -> Flow:
+    """The flow of a file, with the parts of `--host` under `env` and `platform`.
+
+    Raises: `CompileError`.
+    """
     from oas_compiler.lower.compile import compile_flow
 
-    return compile_flow(path, platform=platform, env=env)
+    if parts is None:
+        return compile_flow(path, platform=platform, env=env)
+    lent = parts.with_parts(env={**parts.env, **env}, platform=platform or parts.platform)
+    return compile_flow(path, host=lent)
 
 
 def digest(path: str) -> str:
@@ -151,17 +203,12 @@ def digest(path: str) -> str:
 
 def flow_of_run(
     opened: RunStore, run_id: str, tenant: str = "", *, to_reject: bool = False
-) -> Flow:
+) -> DurableFlow:
     """The flow of a run, rebuilt from the bytes in the store, on its own platform.
 
     Raises: `NotConfigured` when this process lacks something that the run needs; `CompileError`.
     """
-    from oas_compiler.lower.flow import Flow
-
-    made = opened.flow(run_id, tenant=tenant or None, to_reject=to_reject)
-    if not isinstance(made, Flow):
-        raise Halt(f"run '{run_id}' was not started with a flow file")
-    return made
+    return opened.flow(run_id, tenant=tenant or None, to_reject=to_reject)
 
 
 def platform(made: Flow, options: PlatformOptions) -> Platform:
@@ -177,6 +224,8 @@ def platform(made: Flow, options: PlatformOptions) -> Platform:
     from oas_compiler.ir import ApiNode
 
     _refuse_mixed(options)
+    if options.takes_lent and options.lent is not None:
+        return options.lent
     try:
         if options.simulate:
             # Absolute: the process that answers a gate may stand in another folder.
@@ -229,6 +278,19 @@ def _require_platform(calls: Sequence[ApiNode], options: PlatformOptions) -> Non
         )
 
 
+def refuse_to_simulate_tools(made: Flow) -> None:
+    """Raise `Halt` for a flow with tools: only calls of a platform are made up, and tools would run."""
+    from oas_compiler.control.approval import acting_nodes
+    from oas_compiler.ir import ToolNode
+
+    tools = [node for _, node in acting_nodes(made.ir) if isinstance(node, ToolNode)]
+    if tools:
+        raise Halt(
+            f"--simulate calls nothing, and the flow calls tools (first at '{tools[0].name}'), "
+            "which would really run: leave out --simulate"
+        )
+
+
 def mention_made_up_context(terminal: Terminal, made: Flow, options: PlatformOptions) -> None:
     """Tell the user where a simulation makes up the candidates of a slot."""
     from cinatra_sdk.host.platform import answers
@@ -244,8 +306,9 @@ def mention_made_up_context(terminal: Terminal, made: Flow, options: PlatformOpt
         )
 
 
-def host(tenant: str = "", *, lends: bool = True) -> HostContext:
-    """The credentials of this activation, from the environment; `tenant` owns them.
+def host(tenant: str = "", own: Own | None = None, *, lends: bool = True) -> HostContext | None:
+    """The credentials of this activation, from the environment; `tenant` owns them.  None where
+    the host of `own` says which tokens a run gets.
 
     lends: False for an activation that makes no calls and gets no credentials.
 
@@ -255,6 +318,9 @@ def host(tenant: str = "", *, lends: bool = True) -> HostContext:
 
     try:
         token = os.environ.get(RUN_TOKEN, "") if lends else ""
+        parts = None if own is None else own.parts
+        if lends and not token and parts is not None and parts.credentials_for is not None:
+            return None
         return host_context(tenant=tenant, run_token=token)
     except ValueError:
         raise Halt(f"{RUN_TOKEN}: this is no token, it has too few characters") from None

@@ -7,6 +7,7 @@ from typing import Annotated, TypeAlias, TypedDict
 
 import typer
 
+from oas_compiler.cli.hosting import find_parts
 from oas_compiler.cli.inputs import duration
 from oas_compiler.cli.next_steps import GivenOptions
 from oas_compiler.cli.opening import Own
@@ -56,6 +57,14 @@ Record: TypeAlias = Annotated[
     str,
     typer.Option(
         "--record", metavar="FILE", help="Append each call simulated here as a line of JSON."
+    ),
+]
+Host: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--host",
+        metavar="MODULE:FACTORY",
+        help="Python function that returns HostParts: tools, platform; default OASFLOW_HOST.",
     ),
 ]
 As: TypeAlias = Annotated[
@@ -111,9 +120,18 @@ def given(
     *,
     tenant: str,
     db: str,
+    host: str,
+    imports: bool = True,
 ) -> GivenOptions:
-    """The resources that the options lend to a run, and the run's database."""
+    """The resources that the options lend to a run, and the run's database.
+
+    imports: False where nothing is lent: the module of `--host` is then not imported.
+
+    Raises: `HostRefused`.
+    """
     own = Own(
+        host=host,
+        parts=find_parts(host) if imports else None,
         env=tuple(env or ()),
         base_url=base_url,
         allow=None if allow is None else tuple(allow),

@@ -32,10 +32,12 @@ _PLAIN_MARKS: Final = {"done": "+", "waits": "?", "failed": "x"}
 class Progress:
     """Prints events; never raises, because watching a run must not make it fail."""
 
-    def __init__(self, flow: FlowIR, terminal: Terminal) -> None:
-        self._names = names_of(flow)
-        self._inner = frozenset(path for path, node in walk(flow) if node.subflows)
-        self._setups = {path: node.id for path, node in walk(flow) if isinstance(node, StartNode)}
+    def __init__(self, flow: FlowIR | None, terminal: Terminal) -> None:
+        """flow: None for a hand-written graph, whose nodes go by their own names."""
+        nodes = [] if flow is None else list(walk(flow))
+        self._names = {} if flow is None else names_of(flow)
+        self._inner = frozenset(path for path, node in nodes if node.subflows)
+        self._setups = {path: node.id for path, node in nodes if isinstance(node, StartNode)}
         self._terminal = terminal
         self._begun: dict[tuple[str, ...], float] = {}
         self._live = terminal.err.is_terminal and terminal.err.color_system is not None

@@ -63,6 +63,7 @@ def run(
         ),
     ] = "",
     env: options.Env = None,
+    host: options.Host = "",
     run_id: Annotated[
         str, typer.Option(metavar="ID", help="Name of the run; default: made up.")
     ] = "",
@@ -79,6 +80,7 @@ def run(
     """
     if yes and not simulate:
         raise Halt("--yes approves without looking: it goes with --simulate only")
+    given = options.given(env, base_url, allow, record, tenant=tenant, db=db, host=host)
     chosen = opening.PlatformOptions(
         simulate=simulate,
         stubs=stubs,
@@ -87,12 +89,15 @@ def run(
         allow=tuple(allow or ()),
         timeout=timeout,
         context=context_file,
+        lent=None if given.own.parts is None else given.own.parts.platform,
     )
     terminal = Terminal.open(as_json=as_json)
     who = opening.person(by)
     values = inputs.environment(env or [])
     filled = context.named(chosen)
-    flow = opening.flow(path, env=values)
+    flow = opening.flow(path, env=values, parts=given.own.parts)
+    if simulate:
+        opening.refuse_to_simulate_tools(flow)
     flow = flow.with_platform(opening.platform(flow, chosen))
     opening.mention_made_up_context(terminal, flow, chosen)
     params = inputs.params(flow.input_schema, input_file, settings or [])
@@ -110,7 +115,7 @@ def run(
         run_id,
         filled=filled,
         by=who,
-        given=options.given(env, base_url, allow, record, tenant=tenant, db=db),
+        given=given,
         answers=answers,
     )
 
@@ -127,6 +132,7 @@ def resume(
     base_url: options.BaseUrl = "",
     allow: options.Allow = None,
     record: options.Record = "",
+    host: options.Host = "",
     tenant: options.Tenant = "",
     db: options.Db = "",
     as_json: options.Json = False,
@@ -140,14 +146,14 @@ def resume(
 
     terminal = Terminal.open(as_json=as_json)
     who = opening.person(by)
-    given = options.given(env, base_url, allow, record, tenant=tenant, db=db)
+    given = options.given(env, base_url, allow, record, tenant=tenant, db=db, host=host)
     words = (*(("--flow", flow) if flow else ()), *(("--detach",) if detach else ()))
     with opening.store(terminal, db, given.own) as store:
         found = store.find(_check_run_id(run), tenant=tenant or None, to_act=True)
         call = TypedCommand("resume", found, words)
         made = flow_to_go_on(store, store.get(found), terminal, given, call)
         if flow and opening.digest(flow) != made.digest:
-            made = opening.flow(flow, platform=made.platform, env=made.env)
+            made = opening.flow(flow, platform=made.platform, env=made.env, parts=given.own.parts)
         drive = Drive(
             store=store,
             flow=made,

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Unpack
 
-from cinatra_sdk.governed.placeholders import refuse_runtime_names
+from cinatra_sdk.lending.host_parts import FlowParts, HostParts, join_parts
 from cinatra_sdk.platform import Platform, SimulatedPlatform
 from oas_compiler.checks.running import RUNNING
 from oas_compiler.control.steering import autonomous_slots
+from oas_compiler.ir import FlowIR
+from oas_compiler.ir.exporting import ir_to_json
 from oas_compiler.lower.flow import MAX_STEPS, Flow
 from oas_compiler.pipeline import compile_ir
 
@@ -21,6 +24,7 @@ def compile_flow(
     platform: Platform | None = None,
     model: object | None = None,
     env: Mapping[str, str] | None = None,
+    host: HostParts | None = None,
     max_steps: int = MAX_STEPS,
     fuse: bool = True,
     max_parallel: int | None = None,
@@ -35,6 +39,8 @@ def compile_flow(
     env:      values for the `{{UPPER_CASE}}` placeholders in the requests of its ApiNodes (url,
               headers, query, body); treated as secrets, and put in nowhere else.  None of them is a
               variable that the runtime reads itself (`CINATRA_…`, `OASFLOW_…`, `DATABASE_URL`, `PG…`).
+    host:     these parts and others (policy, budget, credentials) in one record, of whose variables
+              the flow gets those that its file names; a part that is given both ways is refused.
     max_steps: nodes that one run may visit on one level of subflows, from 1 on; a run that takes
               more fails with `LimitExceeded`.  It ends loops that never leave by themselves, and
               is not stored with a durable run: each process that goes on with one gives its own.
@@ -47,8 +53,8 @@ def compile_flow(
               the number of cores and four more.
 
     Raises: `CompileError` with every finding, whatever `source` is, also where a context slot cannot
-    be read or nothing selects for it (OAS150, OAS151, OAS154); `TypeError` for a model, and for a
-    tool that cannot be called; `ValueError` for `max_steps` or `max_parallel`
+    be read or nothing selects for it (OAS150, OAS151, OAS154); `TypeError` for a model, for a tool
+    that cannot be called, and for a part that is given twice; `ValueError` for `max_steps` or `max_parallel`
     below 1; `PlaceholderRefused`.
     """
     if model is not None:
@@ -59,41 +65,44 @@ def compile_flow(
         raise ValueError(f"max_steps is a whole number from 1 on, and not {max_steps!r:.100}")
     if max_parallel is not None and (type(max_parallel) is not int or max_parallel < 1):
         raise ValueError(f"max_parallel is a whole number from 1 on, and not {max_parallel!r:.100}")
-    refuse_runtime_names(env or {})
-    registered = dict(tools or {})
-    for name, tool in registered.items():
-        if not callable(tool):
-            raise TypeError(f"the tool '{name}' is a {type(tool).__name__}, not a function")
+    given = {"platform": platform, "tools": tools, "env": env}
+    parts = join_parts(host, given, "compile_flow()")
     # Without `env`: its values are secrets, and get into a request only, when it is sent.
-    compiled = compile_ir(source, tools=registered, rules=RUNNING, env_names=tuple(env or {}))
-    calls: Platform = (
-        SimulatedPlatform(fallback=autonomous_slots(compiled.ir)) if platform is None else platform
-    )
+    compiled = compile_ir(source, tools=parts.tools, rules=RUNNING, env_names=tuple(parts.env))
+    if host is not None and host.env:
+        parts = parts.with_parts(env=_choose_read_variables(compiled.ir, parts.env))
+    simulated = parts.platform is None
+    if simulated:
+        fallback = autonomous_slots(compiled.ir)
+        parts = parts.with_parts(platform=SimulatedPlatform(fallback=fallback))
     return Flow(
         compiled=compiled,
-        platform=calls,
-        tools=registered,
-        env=dict(env or {}),
+        host=parts,
         max_steps=max_steps,
         fuse=fuse,
         max_parallel=max_parallel,
-        platform_given=platform is not None,
+        platform_given=not simulated,
     )
 
 
+def _choose_read_variables(flow: FlowIR, env: Mapping[str, str]) -> dict[str, str]:
+    """The variables whose names are anywhere in the flow: one record serves many flows, and each
+    process that goes on with a run has to lend the variables that the run was given.
+    """
+    texts = json.dumps(ir_to_json(flow), ensure_ascii=False)
+    return {name: value for name, value in env.items() if name in texts}
+
+
 def flow_from_store(
-    source: bytes,
-    *,
-    env: Mapping[str, str],
-    platform: Platform,
-    tools: Mapping[str, Callable[..., Any]],
+    source: bytes, *, host: HostParts | None = None, **parts: Unpack[FlowParts]
 ) -> Flow:
     """The flow of a stored run, rebuilt in another process.
 
-    Found by `cinatra_sdk.store` through the entry point `oasflow.flow_loader`.
-    Raises: `PlaceholderRefused`, `CompileError`.
+    Found by `cinatra_sdk.store` through the entry point `oas` of `oasflow.flow_loader`.
+    Raises: `PlaceholderRefused`, `CompileError`; `TypeError` without a platform.
     """
-    refuse_runtime_names(env)
+    lent = join_parts(host, parts, "flow_from_store()")
+    if lent.platform is None:
+        raise TypeError("flow_from_store() needs a platform: a run that has begun is not simulated")
     # By the structure rules alone: rules that prevent a start must not strand a run that has begun.
-    compiled = compile_ir(source, tools=tools)
-    return Flow(compiled=compiled, platform=platform, tools=dict(tools), env=dict(env))
+    return Flow(compiled=compile_ir(source, tools=lent.tools), host=lent)

@@ -27,6 +27,8 @@ from cinatra_sdk.flow.frame import LAYOUT, pin_of
 from cinatra_sdk.flow.inputs import accepted_inputs, require_hidden
 from cinatra_sdk.flow.names import INPUTS
 from cinatra_sdk.governed.policy import parse_policy, require_entries
+from cinatra_sdk.lending.host_parts import HostParts, RunIdentity
+from cinatra_sdk.lending.lent_context import lend_context
 from cinatra_sdk.platform.protocol import Platform
 from oas_compiler.control.approval import Approval, acting_nodes, derive_approval
 from oas_compiler.control.gates import GateSpec
@@ -50,9 +52,8 @@ class Flow:
     """A compiled flow.  Immutable; share it between threads and runs."""
 
     compiled: Compiled = field(repr=False)
-    platform: Platform
-    tools: Mapping[str, Callable[..., Any]] = field(default_factory=dict, repr=False)
-    env: Mapping[str, str] = field(default_factory=dict, repr=False)
+    host: HostParts
+    """What the host lends; with a platform, which `compile_flow` simulates where there is none."""
     max_steps: int = MAX_STEPS
     fuse: bool = True
     """Whether nodes that only compute run in the superstep of the node before them."""
@@ -63,6 +64,19 @@ class Flow:
 
     def __repr__(self) -> str:
         return f"Flow({self.name!r}, digest={self.digest[:12]!r}, platform={self.platform!r})"
+
+    @property
+    def platform(self) -> Platform:
+        assert self.host.platform is not None  # see `host`
+        return self.host.platform
+
+    @property
+    def tools(self) -> Mapping[str, Callable[..., Any]]:
+        return self.host.tools
+
+    @property
+    def env(self) -> Mapping[str, str]:
+        return self.host.env
 
     @property
     def ir(self) -> FlowIR:
@@ -142,11 +156,12 @@ class Flow:
 
     def with_platform(self, platform: Platform) -> Flow:
         """The same flow talking to another platform."""
-        return replace(self, platform=platform, platform_given=True)
+        return replace(self, host=self.host.with_parts(platform=platform), platform_given=True)
 
     def with_host(self, *, platform: Platform, tools: Mapping[str, Callable[..., Any]]) -> Flow:
         """The same flow on another platform and other tools."""
-        return replace(self, platform=platform, tools=tools, platform_given=True)
+        host = self.host.with_parts(platform=platform, tools=tools)
+        return replace(self, host=host, platform_given=True)
 
     def graph(
         self,
@@ -184,13 +199,11 @@ class Flow:
         if known is not None:
             return known
         wiring = Wiring(
-            platform=self.platform,
-            tools=self.tools,
+            host=self.host,
             approval=self.approval,
             digest=self.digest,
             max_steps=self.max_steps,
             effects=effects,
-            env=self.env,
             fuse=fuse,
             max_parallel=self.max_parallel,
         )
@@ -235,9 +248,10 @@ class Flow:
     ) -> HostContext:
         """The host's context, passed as `context=` at every activation.
 
-        See `cinatra_sdk.engine.runtime_context.host_context`.
+        See `cinatra_sdk.engine.runtime_context.host_context`; the policy, the budget and the ledger
+        are those of `host`.
         """
-        return host_context(
+        context = host_context(
             run_id=run_id,
             tenant=tenant,
             context_id=context_id,
@@ -246,6 +260,8 @@ class Flow:
             bearer_token=bearer_token,
             effects=effects,
         )
+        run = RunIdentity(id=run_id, tenant=tenant, flow=self.name, digest=self.digest)
+        return lend_context(context, run, self.host)
 
     def mermaid(self) -> str:
         """The flow as Mermaid text: OAS names, gates, branches, loops, subflows as boxes."""

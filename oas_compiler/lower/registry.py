@@ -8,7 +8,7 @@ A kind names its function by text, so that nothing below here imports LangGraph.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
 from typing import Any, TypeAlias
@@ -17,6 +17,7 @@ from cinatra_sdk.engine.lineage import Effects
 from cinatra_sdk.errors import KindRefused
 from cinatra_sdk.flow.body import NodeBody
 from cinatra_sdk.flow.frame import Frame
+from cinatra_sdk.lending.host_parts import HostParts
 from cinatra_sdk.platform.protocol import Platform
 from oas_compiler.control.approval import Approval
 from oas_compiler.ir import FlowIR, Node
@@ -29,8 +30,7 @@ from oas_compiler.kinds.registry import kind_of, name_package_of
 class Wiring:
     """The host's settings for the compiled flow; the same for every node at every depth."""
 
-    platform: Platform
-    tools: Mapping[str, Callable[..., Any]]
+    host: HostParts
     approval: Approval
     digest: str
     max_steps: int
@@ -39,8 +39,20 @@ class Wiring:
     """Whether nodes that only compute run in the superstep of the node before them."""
     max_parallel: int | None = None
     """How many branches of one node run at a time; None: as many as the engine lets."""
-    env: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """Values of placeholders, by name: secrets of the run."""
+
+    @property
+    def platform(self) -> Platform:
+        assert self.host.platform is not None  # as in `Flow`
+        return self.host.platform
+
+    @property
+    def tools(self) -> Mapping[str, Callable[..., Any]]:
+        return self.host.tools
+
+    @property
+    def env(self) -> Mapping[str, str]:
+        """Values of placeholders, by name: secrets of the run."""
+        return self.host.env
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,10 +23,9 @@ PACKAGES = [CORPUS / f"{name}-agent" for name in (
     "author", "blog-draft-writer", "context-selection", "email-drafting", "email-outreach",
     "email-test-delivery", "media-feed-lister", "project-manager", "reviewer", "trigger",
 )]  # fmt: skip
-EXAMPLES = sorted(
-    path for path in (REPOSITORY / "examples").glob("*-agent") if path.name != "tools-agent"
-)
-"""But for the one whose tools are Python functions, which a program has to hand over."""
+EXAMPLES = sorted((REPOSITORY / "examples").glob("*-agent"))
+HOSTS = {"tools-agent": "examples.tools-agent.run:lend"}
+"""What lends the tools of an agent, which are Python functions and are really called."""
 WIDTHS = (60, 80, 120)
 GIVEN = {
     "author-agent": {"spec": "Agent that writes"},
@@ -36,6 +35,7 @@ GIVEN = {
         "parentPackageName": "@oasflow-examples/product-text-agent",
         "slotId": "brand",
     },
+    "tools-agent": {"order_id": "A-17"},
     "media-feed-lister-agent": {"url": "https://feeds.example.org/bees"},
 }
 """Inputs; what is missing is asked for at the terminal."""
@@ -75,6 +75,7 @@ COMBINATIONS = [
 BY_DEFAULT = {
     ("email-outreach-agent", 60, ""),
     ("onboarding-agent", 80, "1"),
+    ("tools-agent", 120, ""),
 }
 
 
@@ -87,9 +88,9 @@ def cases() -> Iterator[Any]:
         yield pytest.param(path, width, no_color, id=f"{path.name}-{width}-{colour}", marks=marks)
 
 
-KEEPS_NO_WORDS = frozenset({"reviewer-agent", "revision-loop-agent"})
+KEEPS_NO_WORDS = frozenset({"reviewer-agent", "revision-loop-agent", "tools-agent"})
 """The words of the first edited gate go no further there: they are none of the flow's outputs, and
-a comment on a text that is accepted is sent to nobody.  The decision has them all the same."""
+a comment on a text that is accepted is sent to nobody, or to a tool alone.  The decision has them all the same."""
 
 
 class Person:
@@ -183,14 +184,17 @@ def test_an_agent_is_answered_to_its_end_and_rejected_at_a_terminal(
         "COLUMNS": str(width), "NO_COLOR": no_color, "PAGER": "cat", "LESS": "",
         "VISUAL": f"{oasflow.program.with_name('python')} {editor}",
     }  # fmt: skip
-    command = ("run", str(path), "--simulate", "--context", str(context), *given, "--as", "ann")
+    host = HOSTS.get(path.name)
+    how = ("--host", host) if host else ("--simulate",)
+    command = ("run", str(path), *how, "--context", str(context), *given, "--as", "ann")
     if path.name == "context-selection-agent":
         parent = REPOSITORY / "examples" / "product-text-agent"
         begun = oasflow("run", str(parent), "--simulate", "--context", str(context), "--set=product=Tea", "--run-id", "parent")  # fmt: skip
         assert begun.code == 3, begun.err
 
     tape = tmp_path / "tape"
-    done = screen(*command, "--run-id", "to-the-end", "--record", str(tape), **env)
+    recording = () if host else ("--record", str(tape))
+    done = screen(*command, "--run-id", "to-the-end", *recording, **env)
     person = Person(done, oasflow, "to-the-end", rejects=False)
     assert person.answers_to_the_end() == 0, done.text
     run = oasflow("show", "to-the-end", "--json").json

@@ -13,8 +13,9 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
-from cinatra_sdk.errors import FlowChanged, InputInvalid
+from cinatra_sdk.errors import FlowChanged, HostRefused, InputInvalid
 from cinatra_sdk.platform import HttpPlatform, SimulatedPlatform
+from graphs import from_oas
 from graphs.from_oas import DEFAULT_FLOW, flow_path, graph_of, make_graph
 from graphs.orchestrator_v1 import graph as orchestrator
 from graphs.platform import platform_of
@@ -23,9 +24,10 @@ from oas_compiler import CompileError
 
 @pytest.fixture(autouse=True)
 def no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("OASFLOW_FLOW", "OASFLOW_FLOWS", "CINATRA_BASE_URL"):
+    for name in ("OASFLOW_FLOW", "OASFLOW_FLOWS", "OASFLOW_HOST", "CINATRA_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
     graph_of.cache_clear()
+    from_oas._lent_by_operator.cache_clear()
 
 
 def made(flow: Any = None) -> Any:
@@ -55,6 +57,37 @@ def test_the_environment_names_the_flow(monkeypatch: pytest.MonkeyPatch, tmp_pat
     (tmp_path / "mine.json").write_text(json.dumps({**flow, "id": "my-own-flow"}))
     monkeypatch.setenv("OASFLOW_FLOW", str(tmp_path / "mine.json"))
     assert made().name == "my-own-flow"
+
+
+TOOLS = Path(__file__).resolve().parents[2] / "examples" / "tools-agent"
+HOST = "from cinatra_sdk import HostParts\n\ndef lend():\n    return HostParts({parts})\n"
+
+
+def lend(monkeypatch: pytest.MonkeyPatch, folder: Path, parts: str) -> None:
+    """A module for `OASFLOW_HOST`, anew for each test."""
+    name = f"host_of_{folder.name}".replace("-", "_")
+    (folder / f"{name}.py").write_text(HOST.format(parts=parts), "utf-8")
+    monkeypatch.syspath_prepend(str(folder))
+    monkeypatch.setenv("OASFLOW_HOST", f"{name}:lend")
+
+
+def test_the_operator_lends_tools_by_the_environment(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("OASFLOW_FLOW", str(TOOLS))
+    with pytest.raises(CompileError, match="not registered"):
+        made()
+    lend(monkeypatch, tmp_path, "tools={'look_up_order': len, 'refund_order': len}")
+    from_oas._lent_by_operator.cache_clear()
+    assert "look_up_order" in made().nodes
+
+
+def test_a_policy_that_nobody_would_ask_is_refused(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    lend(monkeypatch, tmp_path, "allow_effect=len")
+    with pytest.raises(HostRefused, match="allow_effect, which nobody asks in a graph server"):
+        made()
 
 
 def test_one_file_is_compiled_once_and_a_running_server_keeps_what_it_compiled(

@@ -17,7 +17,7 @@ from oas_compiler.ir import ToolNode
     name="tools-are-registered",
     severity="error",
     summary="A ToolNode calls a tool that the host has not registered.",
-    fix="Pass the function in tools=, or correct the tool's name.",
+    fix="Pass the function in tools= (at the command line, --host), or correct the tool's name.",
     source="Agent Spec, ServerTool",
     needs="flow",
     bad='{"component_type": "ServerTool", "name": "get_wether"}   with   tools={"get_weather": …}',
@@ -34,5 +34,5 @@ def tools_are_registered(subject: Subject, report: Report) -> None:
                     f'the tool "{node.tool_name}" of "{node.id}" is not registered',
                     node.place,
                     hint=report.nearest(node.tool_name, tools)
-                    or f'pass it: tools={{"{node.tool_name}": …}}',
+                    or f'pass it: tools={{"{node.tool_name}": …}}; at the command line, --host',
                 )

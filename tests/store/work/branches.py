@@ -23,6 +23,7 @@ from cinatra_sdk import HostContext, SimulatedPlatform
 from cinatra_sdk.effects import Effect, admit
 from cinatra_sdk.engine.runtime_context import context_of
 from cinatra_sdk.gates.answers import APPROVAL_SCHEMA
+from cinatra_sdk.lending.host_parts import HostParts
 
 
 def both(left: Mapping[str, Any] | None, right: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -44,6 +45,7 @@ class Branches:
     file = ""
     lowering = 1
     platform_given = True
+    host = HostParts()
 
     def __init__(self, names: Sequence[str], does: Callable[[str], Any] | None = None) -> None:
         self.names = tuple(names)

@@ -1,0 +1,6 @@
+"""What a process lends to the flows that it runs: one record, however many doors it goes through.
+
+host_parts.py    `HostParts`: platform, tools, variables, policy of effects, credentials
+lent_context.py  the host's context of an activation, completed by these parts
+host_factory.py  `module:factory` of the operator, called for its `HostParts`
+"""

@@ -1,0 +1,142 @@
+"""`HostParts`: everything that this process lends to flows and runs, in one record.
+
+    parts = HostParts(platform=HttpPlatform("https://cinatra.example"), tools={"look_up": look_up})
+    flow = compile_flow("agents/shop", host=parts)
+    store = RunStore.open(host=parts)
+
+A new part is a field here and its one use: whoever passes parts on passes the record.
+Nothing here comes from a file or from the database, and nothing of it is stored.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final, Self, TypedDict
+
+from cinatra_sdk.governed.placeholders import refuse_runtime_names
+
+if TYPE_CHECKING:
+    from cinatra_sdk.effects.door import Verdict
+    from cinatra_sdk.effects.effect import Effect, Usage
+    from cinatra_sdk.effects.ledger import Ledger
+    from cinatra_sdk.platform.protocol import Credentials, Platform
+    from cinatra_sdk.store.graph_flow import GraphFlow
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunIdentity:
+    """Which run asks for credentials or a ledger."""
+
+    id: str
+    tenant: str = ""
+    flow: str = ""
+    """The flow's name."""
+    digest: str = ""
+    """sha256 (hex) of the flow's bytes."""
+    started_by: str = ""
+    """The person who started the run; empty where no name was given."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class HostParts:
+    """The parts that this process lends; each may be left out.  Prints no value of a variable.
+
+    Raises: `PlaceholderRefused` for a name in `env` that the runtime reads itself; `TypeError` for
+    a tool that cannot be called.
+    """
+
+    platform: Platform | None = None
+    """Makes the HTTP calls.  None: a new flow is simulated, and a stored run gets the platform that
+    its row describes, as far as `settings` and `allow` permit.
+    """
+    tools: Mapping[str, Callable[..., Any]] = field(default_factory=dict, repr=False)
+    """Python functions for ToolNodes, by name."""
+    env: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Values of placeholders that flows and runs may read, by name.  Values may be secrets, so the
+    database keeps only the names.
+    """
+    settings: Mapping[str, str] | None = field(default=None, repr=False)
+    """Addresses and secrets for the calls of stored runs, as `platform_from` reads them; None: the
+    environment.
+    """
+    record: str | os.PathLike[str] | None = None
+    """The file to which simulated calls of stored runs are appended."""
+    allow: Sequence[str] = ()
+    """Addresses that stored runs may call in addition to those they were started with."""
+    graphs: Sequence[GraphFlow] = field(default=(), repr=False)
+    """Hand-written graphs (`graph_flow`) whose stored runs this process goes on with."""
+    ledger_for: Callable[[RunIdentity], Ledger] | None = field(default=None, repr=False)
+    """Called for each activation of a run: what is known of the run's earlier effects."""
+    allow_effect: Callable[[Effect], Verdict] | None = field(default=None, repr=False)
+    """The policy, asked before every effect; see `cinatra_sdk.effects.Door`."""
+    spend: Callable[[Effect], None] | None = field(default=None, repr=False)
+    """The budget: raises where nothing is left for an effect."""
+    spent: Callable[[Effect, Usage], None] | None = field(default=None, repr=False)
+    """Told what an effect used up."""
+    credentials_for: Callable[[RunIdentity], Credentials] | None = field(default=None, repr=False)
+    """The tokens of a run that is driven without a context of its own: by a worker, or by whoever
+    goes on with it.
+    """
+
+    def __post_init__(self) -> None:
+        refuse_runtime_names(self.env)
+        for name, tool in self.tools.items():
+            if not callable(tool):
+                raise TypeError(f"the tool '{name}' is a {type(tool).__name__}, not a function")
+        for name in ("tools", "env"):
+            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+        for name in ("allow", "graphs"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))
+
+    def with_parts(self, **parts: Any) -> Self:
+        """The same parts but for those named here."""
+        return replace(self, **parts)
+
+    def gives(self, name: str) -> bool:
+        """Whether the part `name` is lent."""
+        return bool(getattr(self, name) != getattr(NO_PARTS, name))
+
+
+NO_PARTS: Final = HostParts()
+"""Of a process that lends nothing."""
+
+
+class FlowParts(TypedDict, total=False):
+    """The parts that a call about one flow takes by themselves: the short form of `host=`."""
+
+    platform: Platform | None
+    tools: Mapping[str, Callable[..., Any]] | None
+    env: Mapping[str, str] | None
+
+
+class Parts(FlowParts, total=False):
+    """The parts that a store takes by themselves; they are described at `HostParts`."""
+
+    settings: Mapping[str, str] | None
+    record: str | os.PathLike[str] | None
+    allow: Sequence[str] | None
+
+
+def join_parts(host: HostParts | None, given: Mapping[str, Any], of: str) -> HostParts:
+    """`host` with the parts that a call named by themselves, its short form.
+
+    given: parts by name; None stands for a part that is not given.  of: the call, for errors.
+
+    Raises: `TypeError` for a name that is no part, and for a part that is given both ways.
+    """
+    known = {part.name for part in fields(HostParts)}
+    for name in given:
+        if name not in known:
+            raise TypeError(f"{of} got an unexpected keyword argument '{name}'")
+    named = {name: value for name, value in given.items() if value is not None}
+    if host is None:
+        return HostParts(**named)
+    if not isinstance(host, HostParts):
+        raise TypeError(f"{of}: host is a {type(host).__name__}, and not HostParts")
+    for name in named:
+        if host.gives(name):
+            raise TypeError(f"{of} got '{name}' twice: in host=… and by itself; leave out one")
+    return host.with_parts(**named) if named else host

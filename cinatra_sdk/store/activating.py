@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 
 from cinatra_sdk.contract import ENDED
-from cinatra_sdk.effects.effect import Effect
 from cinatra_sdk.engine.runtime_context import HostContext
-from cinatra_sdk.errors import FenceLost, GateUnreadable, RunBusy, RunEnded, StoreError
+from cinatra_sdk.errors import FenceLost, GateUnreadable, RunBusy, StoreError
 from cinatra_sdk.gates.gate import Gate
 from cinatra_sdk.postgres.connection import Rows, one
 from cinatra_sdk.postgres.connection import run as execute
@@ -35,6 +34,7 @@ from cinatra_sdk.store.rows import (
 from cinatra_sdk.store.work.claims import Claim, Claims, build_fence_error
 from cinatra_sdk.store.work.columns import list_gate_columns
 from cinatra_sdk.store.work.events import EventBuffer
+from cinatra_sdk.store.work.ledger import RunLedger
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
@@ -129,7 +129,8 @@ class _Activation:
                 raise
             execute(self.connection, "reject_run", {"run_id": self.run_id})  # needs no checkpoint
             return
-        host = host_of(row, self.context, self._refuse_effects)
+        ledger = RunLedger(self.database, run_id=self.run_id, fence=self.claim.fence)
+        host = host_of(row, self.context, ledger)
         saver = RunSaver(
             self.connection, run_id=self.run_id, tenant=row["tenant"], fence=self.claim.fence,
             events=EventBuffer(),
@@ -202,23 +203,3 @@ class _Activation:
                 return standing_of(connection, self.run_id).fence != self.claim.fence
         except StoreError:
             return False  # the database cannot be reached: nobody knows
-
-    def _refuse_effects(self, _effect: Effect) -> None:
-        """Called before every effect of a run: a run that ended, was rejected or is another worker's
-        makes no call.
-
-        The decisions are read too, because a tampered checkpoint may lead past a rejection.
-        """
-        with self.database.connection() as connection:
-            standing = standing_of(connection, self.run_id)
-        if standing.rejected_at:
-            raise RunEnded(
-                f"run '{self.run_id}' was rejected at gate '{standing.rejected_at}'",
-                hint="no further call is made",
-            )
-        if standing.status in ENDED:
-            raise RunEnded(
-                f"run '{self.run_id}' is {standing.status}", hint="no further call is made"
-            )
-        if standing.fence != self.claim.fence:
-            raise build_fence_error(self.run_id)

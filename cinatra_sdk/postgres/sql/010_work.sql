@@ -125,9 +125,9 @@ create table effects (
     tenant          text not null default '',
     kind            text not null check (kind in ('http', 'tool', 'model', 'mcp', 'a2a')),
     capability      text not null default '',    -- what is called
-    path            text not null default '',
+    path            text not null default '',    -- as events name it
     visit           integer not null default 1,
-    item            integer not null default 0,
+    item            integer,                     -- element of a map, from 0; null outside of maps
     risk            text not null default '',
     request_sha256  text not null default '',
     shown_sha256    text not null default '',    -- of what a person approved; empty: nobody was asked

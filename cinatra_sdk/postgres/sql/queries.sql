@@ -265,6 +265,60 @@ parked as (
 )
 select events_before from ours;
 
+-- name: begin_effect
+-- Begins an effect where the run goes on and is still ours; with it comes how the run stands and what
+-- was known of the key before.  `made`: what the row is now, where this statement wrote it.  An effect
+-- that is at most once and was cut off is not begun again but unknown.
+with ours as materialized (
+    select run_id, fence from work where run_id = %(run_id)s for share
+),
+standing as (
+    select r.run_id, r.tenant, r.status, ours.fence, (
+        select gate_id from decisions d where d.run_id = r.run_id and kind = 'rejected'
+        order by decided_at, gate_id limit 1) as rejected_at_gate
+    from ours join runs r using (run_id)
+),
+begun as (
+    insert into effects as e (run_id, key, tenant, kind, capability, path, visit, item, risk,
+                              request_sha256, shown_sha256, status, attempts, fence)
+    select run_id, %(key)s, tenant, %(kind)s, %(capability)s, %(path)s, %(visit)s, %(item)s, %(risk)s,
+           %(request_sha256)s, %(shown_sha256)s, 'begun', 1, fence
+    from standing
+    where fence = %(fence)s and status not in ('completed', 'rejected', 'stopped')
+      and rejected_at_gate is null
+    on conflict (run_id, key) do update set
+        status = case when e.status = 'begun' and %(once)s then 'unknown' else 'begun' end,
+        attempts = case when e.status = 'begun' and %(once)s then e.attempts
+                        else e.attempts + 1 end,
+        error = case when e.status = 'begun' and %(once)s then %(cut_off)s::json end,
+        ended_at = null, fence = excluded.fence, capability = excluded.capability,
+        request_sha256 = excluded.request_sha256, shown_sha256 = excluded.shown_sha256
+    where e.status = 'failed'
+       or e.status = 'begun' and e.fence < excluded.fence
+          and e.request_sha256 = excluded.request_sha256
+    returning e.status, e.attempts
+)
+select s.status, s.rejected_at_gate, s.fence, b.status as made, b.attempts, k.status as known,
+       k.request_sha256, k.fence as known_fence, k.result, k.usage
+from standing s left join begun b on true
+left join effects k on k.run_id = s.run_id and k.key = %(key)s;
+
+-- name: end_effect
+-- What came of an effect that this worker began and has not ended; no row where the run is another
+-- worker's.
+with ours as (
+    select run_id, fence from work where run_id = %(run_id)s and fence = %(fence)s for share
+),
+ended as (
+    update effects e
+    set status = %(status)s, result = %(result)s::json, usage = %(usage)s::json,
+        error = %(error)s::json, ended_at = clock_timestamp()
+    from ours
+    where e.run_id = ours.run_id and e.key = %(key)s and e.status = 'begun' and e.fence = ours.fence
+    returning e.key
+)
+select (select key from ended) as ended from ours;
+
 -- name: tell_time
 -- The database's clock, by which every moment in it is written.
 select clock_timestamp() as now;

@@ -64,5 +64,6 @@ grant insert (run_id, seq, kind, path, visit, data) on oasflow.run_events to {ro
 grant insert (run_id, key, tenant, kind, capability, path, visit, item, risk, request_sha256,
               shown_sha256, status, attempts, result, usage, error, ended_at, fence)
     on oasflow.effects to {role};
-grant update (status, attempts, result, usage, error, ended_at, fence)
+grant update (capability, request_sha256, shown_sha256, status, attempts, result, usage, error,
+              ended_at, fence)
     on oasflow.effects to {role};

@@ -20,6 +20,7 @@ from langgraph.types import interrupt
 from pydantic import JsonValue
 
 from cinatra_sdk import HostContext, SimulatedPlatform
+from cinatra_sdk.effects import Effect, admit
 from cinatra_sdk.engine.runtime_context import context_of
 from cinatra_sdk.gates.answers import APPROVAL_SCHEMA
 
@@ -79,9 +80,7 @@ class Branches:
             answer = interrupt(payload, response_schema=_ask(name, place))
             if not answer["approved"]:
                 return {"rejections": {name: answer.get("by", "")}}
-            refuse = context_of(get_runtime(HostContext).context).before_effect
-            if refuse is not None:
-                refuse()
+            admit(effect_of(name), context_of(get_runtime(HostContext).context).door)
             return {"outputs": {name: self.does(name)}}
 
         return decide_and_act
@@ -94,6 +93,10 @@ def _ask(name: str, place: int) -> dict[str, Any]:
         "innerSchema": None,
     }  # fmt: skip
     return {**APPROVAL_SCHEMA, "x-gate": about}
+
+
+def effect_of(name: str) -> Effect:
+    return Effect(kind="tool", capability=name, node=name, path=name, key=name)
 
 
 def finish(state: State) -> dict[str, Any]:

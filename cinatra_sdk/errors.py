@@ -234,6 +234,12 @@ class RunEnded(StoreError):
     code = "run_ended"
 
 
+class EffectSettled(StoreError, ValueError):
+    """No call with this key is unknown: somebody has settled it, or it never was."""
+
+    code = "effect_settled"
+
+
 class RunNotCompleted(FlowError):
     """A run has no result: it failed, was rejected or stopped, or has not ended yet.
 

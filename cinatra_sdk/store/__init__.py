@@ -9,6 +9,7 @@ flows.py            the flow of a stored run, rebuilt;  known_flows.py  the flow
 contexts.py         checks that a host's context belongs to the run
 activating.py       one activation of a run, to its next stop;  clocks.py  never with a slow clock
 work/               one worker at a time on a run
+following.py        the events of a run, read and followed;  settling.py  calls that may have happened
 artifacts.py        `ArtifactStore`: artifacts, the candidates of a slot;  loading.py  many at once
 plans.py            the refs that a slot was offered;  selections.py  the refs that were chosen
 chosen.py           selections in words for people

@@ -12,6 +12,7 @@ from pydantic import JsonValue
 from cinatra_sdk.contract import ENDED, GOVERNED_KEYS
 from cinatra_sdk.engine.runtime_context import DERIVED, HostContext, host_context
 from cinatra_sdk.errors import (
+    EffectUnknown,
     FlowChanged,
     FlowError,
     GateUnreadable,
@@ -96,8 +97,9 @@ def failure_of(error: Exception, host: HostContext) -> dict[str, Any]:
         "message": redact(_clean_text(text), secrets)[:2000],
         "node": getattr(error, "node", ""),
     }
+    # A call of which nobody knows whether it happened waits for a person, as a gate does.
     return {
-        "status": "failed",
+        "status": "waiting" if isinstance(error, EffectUnknown) else "failed",
         "error": Json(cut_out(described, secrets)),
     }
 

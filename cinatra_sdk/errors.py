@@ -27,6 +27,7 @@ Error tree
             RunBusy                 another process is working on the run right now
                 FenceLost           another process took the run over from this one
             RunEnded                the run is in a terminal status
+            EffectSettled           no call with this key is unknown
         RunNotCompleted             the run has no result
     PlatformError                   see cinatra_sdk.platform.protocol
 """

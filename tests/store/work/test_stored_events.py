@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from cinatra_sdk import Decision, RunNotFound, RunStore, SimulatedPlatform
+from cinatra_sdk import Decision, RunNotFound, RunStore, SimulatedPlatform, host_context
 from cinatra_sdk.events.event import RunEvent
 from oas_compiler import compile_flow
-from tests.flows import end, flow_of, gate, start
+from tests.flows import end, flow_node, flow_of, gate, start
 from tests.store.work.branches import Branches
 
 FLOW = compile_flow(flow_of(start(), gate("ok"), end()), platform=SimulatedPlatform())
@@ -95,8 +95,6 @@ def test_a_gate_that_stays_open_opens_once(store: RunStore) -> None:
 def test_gates_that_the_policy_skips_are_decisions_and_events(store: RunStore) -> None:
     waived = {"steps": [{"stepNumber": 1, "requiresApproval": False}]}
     flow = compile_flow(flow_of(start(), gate("ok"), end()), platform=SimulatedPlatform())
-    from cinatra_sdk import host_context
-
     run = store.start(flow, run_id="r1", context=host_context(run_id="r1", approval_policy=waived))
     assert run.status == "completed"
     (record,) = store.decisions("r1")
@@ -105,6 +103,25 @@ def test_gates_that_the_policy_skips_are_decisions_and_events(store: RunStore) -
     )  # fmt: skip
     assert record.policy_sha256
     assert names(store.told("r1")).count("decision auto_skipped ok") == 1
+
+
+def test_a_skip_inside_of_a_subflow_that_waits_is_recorded_at_once(store: RunStore) -> None:
+    inner = flow_of(start(), gate("first"), gate("second"), end(), id_="inner")
+    entries = [{"name": "First"}, {"name": "Second"}]
+    outer = flow_of(start(), flow_node("sub", inner, gateSteps=entries), end())
+    flow = compile_flow(outer, platform=SimulatedPlatform())
+    assert [asked.step for asked in flow.gates] == [1, 2]
+    steps = [
+        {"stepNumber": 1, "requiresApproval": False},
+        {"stepNumber": 2, "requiresApproval": True},
+    ]
+    context = host_context(run_id="r1", approval_policy={"steps": steps})
+    run = store.start(flow, run_id="r1", context=context)
+    assert [waits.id for waits in run.waiting] == ["sub/second"]
+    kept = [(record.gate_id, record.kind) for record in store.decisions("r1")]
+    assert kept == [("sub/first", "auto_skipped")]
+    assert names(store.told("r1")).count("decision auto_skipped sub/first") == 1
+    require_no_gap(store.told("r1"))
 
 
 # ------------------------------------------------------------------ followers

@@ -10,7 +10,7 @@ nothing left to do: after a crash at the wrong moment the engine only looks fini
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from typing import Any, TypeAlias
 
@@ -129,17 +129,6 @@ def _choose_command(
     # A thread that has not begun, or whose next task was lost: the StartNode begins the run, or
     # passes it on to the node at the cursor.
     return start
-
-
-def decisions_in(snapshot: StateSnapshot) -> Iterator[Mapping[str, Any]]:
-    """The decisions in the state, also those of subflows that have not ended.
-
-    `snapshot` was taken with `subgraphs=True`.
-    """
-    yield from (snapshot.values or {}).get("decisions") or ()
-    for task in snapshot.tasks:
-        if isinstance(task.state, StateSnapshot):
-            yield from decisions_in(task.state)
 
 
 def stop_of(snapshot: StateSnapshot) -> Stop:

@@ -28,6 +28,7 @@ Error tree
             RunBusy                 another process is working on the run right now
                 FenceLost           another process took the run over from this one
             RunEnded                the run is in a terminal status
+            EffectSettled           no call with this key is unknown
         RunNotCompleted             the run has no result
     PlatformError                   see cinatra_sdk.platform.protocol
 """
@@ -239,6 +240,12 @@ class RunEnded(StoreError):
     """The run is completed, rejected or stopped: nothing can be done on it any more."""
 
     code = "run_ended"
+
+
+class EffectSettled(StoreError, ValueError):
+    """No call with this key is unknown: somebody has settled it, or it never was."""
+
+    code = "effect_settled"
 
 
 class RunNotCompleted(FlowError):

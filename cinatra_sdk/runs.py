@@ -59,7 +59,8 @@ class Run:
     waiting: tuple[Gate, ...] = ()
     """The gates that wait for a decision."""
     error: Mapping[str, JsonValue] | None = None
-    """`{"code": …, "message": …, "node": …}` of a failed run."""
+    """`{"code": …, "message": …, "node": …}` of a failed run, or of one that waits for a person who
+    finds out whether a call happened (code `effect_unknown`)."""
     attempts: int = 0
     stopped_by: str = ""
     """The person who stopped the run; empty where no name was given.  `updated_at` is the time of
@@ -105,6 +106,8 @@ class Run:
         )
 
     def _describe_status(self) -> str:
+        if self.error is not None and self.status == "waiting":
+            return f"waits for a person: {self.error.get('message', '')}"
         if self.error is not None:
             return f"failed at '{self.error.get('node', '')}': {self.error.get('message', '')}"
         if self.status == "waiting":

@@ -27,6 +27,7 @@ from cinatra_sdk.engine.acting import arefuse_forks, refuse_forks, seen_update
 from cinatra_sdk.engine.lineage import Effects, require_known
 from cinatra_sdk.engine.runtime_context import HostContext, context_of
 from cinatra_sdk.engine.tasks import require_own_graph, was_sent
+from cinatra_sdk.engine.telling import telling_node
 from cinatra_sdk.engine.visits import visit_of, visited
 from cinatra_sdk.errors import FlowError, NodeFailed
 from cinatra_sdk.gates.gate import label
@@ -121,6 +122,12 @@ class Step:
             placed = {key: out[title] for title, key in self.into.items()}
         return {key: seal(value) for key, value in placed.items()} if self.sealed else placed
 
+    def place(self, state: State) -> str:
+        """The block as events name it, with the nodes around it."""
+        scope = (state.get("run") or {}).get("scope", "")
+        own = label(self.node, 1)
+        return f"{scope}/{own}" if scope else own
+
     def _keys(self) -> list[str]:
         return [self.output_key] if isinstance(self.into, str) else list(self.into.values())
 
@@ -180,14 +187,16 @@ class PlatformStep:
             since, runtime = state.get("seen", ""), get_runtime(HostContext)
             seen = refuse_forks(state, runtime, node=step.node, effects=step.effects, since=since)
             visit = visit_of(step.node)
-            call, door = self._build_call(state, visit), context_of(runtime.context).door
-            try:
-                with _clean_errors(call):
-                    out = perform_call(platform, call, door, defaults=self._defaults)
-            except PlatformError as error:
-                finished = self._build_refused_update(state, call, error)
-            else:
-                finished = self.step.update(out)
+            door = context_of(runtime.context).door
+            with telling_node(path=step.place(state), visit=visit or 1):
+                call = self._build_call(state, visit)
+                try:
+                    with _clean_errors(call):
+                        out = perform_call(platform, call, door, defaults=self._defaults)
+                except PlatformError as error:
+                    finished = self._build_refused_update(state, call, error)
+                else:
+                    finished = self.step.update(out)
             return {**finished, **seen_update(seen), **visited(step.node, visit)}
 
         async def arun(state: State) -> dict[str, Any]:
@@ -198,14 +207,16 @@ class PlatformStep:
                 state, runtime, node=step.node, effects=step.effects, since=since
             )
             visit = visit_of(step.node)
-            call, door = self._build_call(state, visit), context_of(runtime.context).door
-            try:
-                with _clean_errors(call):
-                    out = await aperform_call(platform, call, door, defaults=self._defaults)
-            except PlatformError as error:
-                finished = self._build_refused_update(state, call, error)
-            else:
-                finished = self.step.update(out)
+            door = context_of(runtime.context).door
+            with telling_node(path=step.place(state), visit=visit or 1):
+                call = self._build_call(state, visit)
+                try:
+                    with _clean_errors(call):
+                        out = await aperform_call(platform, call, door, defaults=self._defaults)
+                except PlatformError as error:
+                    finished = self._build_refused_update(state, call, error)
+                else:
+                    finished = self.step.update(out)
             return {**finished, **seen_update(seen), **visited(step.node, visit)}
 
         return node_of(step.node, run, arun)

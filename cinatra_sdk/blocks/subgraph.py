@@ -45,6 +45,7 @@ from cinatra_sdk.engine.reentry import (
 )
 from cinatra_sdk.engine.runtime_context import HostContext, context_inside, context_of
 from cinatra_sdk.engine.tasks import shape_of
+from cinatra_sdk.engine.telling import telling_node
 from cinatra_sdk.engine.visits import visit_of, visited
 from cinatra_sdk.gates.gate import label
 from cinatra_sdk.governed.state import Appended, HostOnly, Record, seal
@@ -113,12 +114,14 @@ def subgraph(
         number = visit_of(node)
         scope = border.scope(state, number)
         visit = border.visit(config, runtime, scope, told=number is not None)
-        result = go_on_inside(visit)
-        if result is None:
-            entered, context = border.enter(state, scope), border.context(scope)
-            result = graph.invoke(entered, config, context=context, output_keys=read)
-            require_line_inside(visit)
-        return {**border.leave(result, scope), **visited(node, number)}
+        with telling_node(path=border.step.place(state), visit=number or 1):
+            result = go_on_inside(visit)
+            if result is None:
+                entered, context = border.enter(state, scope), border.context(scope)
+                result = graph.invoke(entered, config, context=context, output_keys=read)
+                require_line_inside(visit)
+            left = border.leave(result, scope)
+        return {**left, **visited(node, number)}
 
     async def arun(state: State, config: RunnableConfig) -> dict[str, Any]:
         if not border.step.has_work(state):
@@ -130,12 +133,14 @@ def subgraph(
         number = visit_of(node)
         scope = border.scope(state, number)
         visit = border.visit(config, runtime, scope, told=number is not None)
-        result = await ago_on_inside(visit)
-        if result is None:
-            entered, context = border.enter(state, scope), border.context(scope)
-            result = await graph.ainvoke(entered, config, context=context, output_keys=read)
-            await arequire_line_inside(visit)
-        return {**border.leave(result, scope), **visited(node, number)}
+        with telling_node(path=border.step.place(state), visit=number or 1):
+            result = await ago_on_inside(visit)
+            if result is None:
+                entered, context = border.enter(state, scope), border.context(scope)
+                result = await graph.ainvoke(entered, config, context=context, output_keys=read)
+                await arequire_line_inside(visit)
+            left = border.leave(result, scope)
+        return {**left, **visited(node, number)}
 
     made = node_of(node, run, arun)
     return made if acts else does_not_act(made)

@@ -60,6 +60,11 @@ Entry: TypeAlias = Begun | Stored | Unknown | Differs
 class Ledger(Protocol):
     """Safe to share between threads.  What it is given holds no secret."""
 
+    @property
+    def asks_run(self) -> bool:
+        """Whether `begin` asks itself whether the run is still ours, so that nobody asks before it."""
+        ...
+
     def begin(self, effect: Effect) -> Entry:
         """What is known of `effect.key`; a `Begun` is recorded before it is returned.
 

@@ -63,6 +63,8 @@ class _Shared:
 class MemoryLedger:
     """A `Ledger` whose rows live as long as this object; safe to share between threads."""
 
+    asks_run = False
+
     def __init__(self) -> None:
         self._shared = _Shared()
         self._fence = 1

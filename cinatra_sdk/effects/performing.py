@@ -60,8 +60,9 @@ def perform(effect: Effect, do: Callable[[], EffectResult], door: Door) -> Effec
         Exception: what `do`, the ledger or `door.before` raises.
 
     """
-    ask_run(effect, door)
     ledger = _choose_ledger(effect, door)
+    if not ledger.asks_run:
+        ask_run(effect, door)
     known = _read_entry(effect, ledger.begin(effect))
     if known is not None:
         tell(door, known.news)
@@ -95,8 +96,9 @@ async def aperform(
     effect: Effect, do: Callable[[], Awaitable[EffectResult]], door: Door
 ) -> EffectResult:
     """As `perform`, for an event loop; the host's functions are called in other threads."""
-    await aask_run(effect, door)
     ledger = _choose_ledger(effect, door)
+    if not ledger.asks_run:
+        await aask_run(effect, door)
     known = _read_entry(effect, await ledger.abegin(effect))
     if known is not None:
         await atell(door, known.news)
@@ -127,6 +129,8 @@ async def aperform(
 
 class _NothingKept:
     """The ledger of a host that gave none: the checkpoints of the run are what is known."""
+
+    asks_run = False
 
     def begin(self, _effect: Effect) -> Entry:
         return Begun()

@@ -6,5 +6,6 @@ checkpoints.py checkpoint_ids.py   savers with a strict serializer; the order of
 id_clock.py          how far this process's clock is behind a checkpoint's
 lineage.py acting.py               a thread's own line, its forks, and where nodes may act
 pausing.py           pauses of a node's own code
+telling.py           what nodes of graphs that are written by hand tell the host
 reentry.py           continues inside a subgraph;  own_thread.py  one graph per thread
 """

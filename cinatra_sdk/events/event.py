@@ -9,7 +9,7 @@
 | `node` | `started`; `finished`, `paused`, `failed` | `next`, `branch`, `decision`; `gate`; `error`, `code` |
 | `gate` | `opened`, `closed` | `gate` |
 | `decision` | `approved`, `rejected`, `denied`, `auto_skipped` | `gate`, `by`, `reason` |
-| `effect` | `begun`, `done`, `replayed`, `failed`, `refused`, `unknown` | `kind`, `capability`, `key`; `code`, `error` |
+| `effect` | `begun`, `done`, `replayed`, `failed`, `refused`, `unknown`, `settled` | `kind`, `capability`, `key`; `code`, `error` |
 | `message` | `said` | `role`, `content` |
 | `usage` | `spent` | what it counts |
 | `token` | `said` | `text`; live only, never stored |

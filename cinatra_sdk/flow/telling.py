@@ -47,6 +47,8 @@ class NodeTelling:
         if isinstance(decided, list) and decided:
             data["decision"] = decided[-1]
         tell_node(self._tell, "finished", path=self._path, visit=self._visit, data=data)
+        if "decision" in data and data["decision"].get("skipped"):
+            self._tell_skip(data["decision"])
         said = unseal(update.get(MESSAGES))
         for message in said if isinstance(said, list) else ():
             self._tell_message(message)
@@ -58,6 +60,14 @@ class NodeTelling:
             return
         data = {"error": str(error)[:2000], "code": str(getattr(error, "code", ""))}
         tell_node(self._tell, "failed", path=self._path, visit=self._visit, data=data)
+
+    def _tell_skip(self, decided: Mapping[str, Any]) -> None:
+        """Nobody was asked: a store keeps that as a decision of the policy."""
+        data = {key: decided[key] for key in ("gate", "node", "step")}
+        event = RunEvent(
+            kind="decision", name="auto_skipped", path=self._path, visit=decided["visit"], data=data
+        )
+        tell_event(self._tell, event)
 
     def _tell_message(self, message: Mapping[str, Any]) -> None:
         data = {key: message[key] for key in ("role", "content") if key in message}

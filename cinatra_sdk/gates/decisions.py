@@ -11,7 +11,7 @@ puts that out, and the run goes on.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
 from pydantic import JsonValue
 
@@ -53,6 +53,11 @@ class Decision:
         if self.approved and self.denied:
             raise ValueError("a decision approves or denies, not both")
         object.__setattr__(self, "by", person_name(self.by))
+
+    @property
+    def kind(self) -> Literal["approved", "rejected", "denied"]:
+        """The word of the record of decisions."""
+        return "approved" if self.approved else "denied" if self.denied else "rejected"
 
     @classmethod
     def approve(

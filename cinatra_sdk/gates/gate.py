@@ -25,6 +25,7 @@ from cinatra_sdk.errors import AnswerInvalid, GateUnreadable
 from cinatra_sdk.gates.answers import Answer, said_name
 from cinatra_sdk.gates.decisions import Decision
 from cinatra_sdk.gates.forms.choosing import form_of
+from cinatra_sdk.gates.forms.confirmation import ConfirmationForm
 from cinatra_sdk.gates.forms.foreign import ForeignForm
 from cinatra_sdk.gates.forms.form import AnswerForm
 from cinatra_sdk.gates.forms.text import TextForm
@@ -142,6 +143,14 @@ class Gate:
         if isinstance(self.form, ForeignForm):
             return self.form.make_resume(self.read(wire))
         return dict(wire)
+
+    @property
+    def is_deniable(self) -> bool:
+        """Whether the gate stands before a call, which a person can deny so that the run goes on."""
+        form = self.form
+        return isinstance(form, ConfirmationForm) or (
+            isinstance(form, ForeignForm) and form.actions > 0
+        )
 
     @property
     def field(self) -> str:

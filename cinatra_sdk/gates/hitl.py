@@ -40,6 +40,7 @@ from cinatra_sdk.contract import FALLBACK_RENDERER, is_send_class
 from cinatra_sdk.engine.acting import does_not_act
 from cinatra_sdk.engine.lineage import place_of, refuse_behind
 from cinatra_sdk.engine.tasks import require_own_graph, was_sent
+from cinatra_sdk.engine.telling import tell_skip, telling_node
 from cinatra_sdk.errors import AnswerInvalid, NodeFailed, PolicyInvalid
 from cinatra_sdk.gates.answers import APPROVAL_SCHEMA, Answer
 from cinatra_sdk.gates.forms.choosing import form_of
@@ -179,9 +180,17 @@ def build_hitl_gate(
         if ask is None:  # a builder that gives `ask` checks the run itself
             require_own_graph(state, own)
             require_rejectable(own)
+            path = gate_id(state, own, 1)
+            with telling_node(path=path, visit=gate_visit(own)) as told:
+                return pass_gate(state, own, told)
+        return pass_gate(state, own, None)
+
+    def pass_gate(state: State, own: str, told: dict[str, Any] | None) -> Update:
         if not always and not asks(state, step_number, risk_class, own):
             value = _choose_unasked_selection(question_of(state)) if is_selector(renderer) else None
-            return update_of(state, Outcome(approved=True, skipped=True, value=value, at=now()))
+            skipped = Outcome(approved=True, skipped=True, value=value, at=now())
+            _tell_skip(told, state, own, step_number, skipped)
+            return update_of(state, skipped)
         question = _add_selector(question_of(state), own)
         about: dict[str, JsonValue] = {
             "id": question.gate_id,
@@ -194,10 +203,29 @@ def build_hitl_gate(
         }
         answer = _interrupt_for_answer(question, about)
         refuse_behind(place_of(get_config(), get_runtime().execution_info), own)
-        update = update_of(state, _build_outcome(answer))
+        outcome = _build_outcome(answer)
+        _tell_outcome(told, outcome.record(question.gate_id, own, question.visit, step_number))
+        update = update_of(state, outcome)
         return update if ask is not None else with_visit(update, own)
 
     return does_not_act(gate)
+
+
+def _tell_skip(
+    told: dict[str, Any] | None, state: State, own: str, step: int, outcome: Outcome
+) -> None:
+    """Tell that nobody was asked; told: None where the builder of the graph tells it."""
+    if told is None:
+        return
+    visit = gate_visit(own)
+    record = outcome.record(gate_id(state, own, visit), own, visit, step)
+    _tell_outcome(told, record)
+    tell_skip(record, path=gate_id(state, own, 1))
+
+
+def _tell_outcome(told: dict[str, Any] | None, record: dict[str, JsonValue]) -> None:
+    if told is not None:
+        told["decision"] = record
 
 
 def _require_shown(names: Sequence[str]) -> None:

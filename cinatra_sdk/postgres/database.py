@@ -28,6 +28,7 @@ from cinatra_sdk.postgres.connection import (
     refuse_ended_connection,
 )
 from cinatra_sdk.postgres.failures import store_error
+from cinatra_sdk.postgres.listening import Listening
 from cinatra_sdk.postgres.migrating import migrate, outdated, prepare
 from cinatra_sdk.postgres.roles import APP
 from cinatra_sdk.postgres.server import LocalServer, LocalServerError
@@ -43,6 +44,8 @@ class Database:
     """For short statements."""
     work: WorkConnections = field(repr=False)
     """For activations, apart from the short statements, which never wait behind them."""
+    news: Listening = field(repr=False)
+    """Who follows runs."""
 
     @classmethod
     def open(cls, dsn: str | None = None) -> Database:
@@ -65,9 +68,10 @@ class Database:
             check=refuse_ended_connection,
         )  # fmt: skip
         pool.open()
-        return cls(dsn=address, pool=pool, work=WorkConnections(address))
+        return cls(dsn=address, pool=pool, work=WorkConnections(address), news=Listening(address))
 
     def close(self) -> None:
+        self.news.close()
         self.work.close()
         self.pool.close()
 

@@ -10,6 +10,7 @@ flow_kinds.py       the kind in front of a flow's bytes;  graph_flow.py  a hand-
 contexts.py         checks that a host's context belongs to the run
 activating.py       one activation of a run, to its next stop;  clocks.py  never with a slow clock
 work/               one worker at a time on a run
+following.py        the events of a run, read and followed;  settling.py  calls that may have happened
 artifacts.py        `ArtifactStore`: artifacts, the candidates of a slot;  loading.py  many at once
 plans.py            the refs that a slot was offered;  selections.py  the refs that were chosen
 chosen.py           selections in words for people

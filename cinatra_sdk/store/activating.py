@@ -9,20 +9,23 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import psycopg
+from psycopg.types.json import Json
 
 from cinatra_sdk.contract import ENDED
-from cinatra_sdk.effects.effect import Effect
-from cinatra_sdk.engine.runtime_context import HostContext
-from cinatra_sdk.errors import FenceLost, GateUnreadable, RunBusy, RunEnded, StoreError
+from cinatra_sdk.engine.runtime_context import DERIVED, HostContext, listening
+from cinatra_sdk.errors import FenceLost, GateUnreadable, RunBusy, StoreError
+from cinatra_sdk.events.event import RunEvent
 from cinatra_sdk.gates.gate import Gate
+from cinatra_sdk.governed.policy import policy_hash
 from cinatra_sdk.postgres.connection import Rows, one
 from cinatra_sdk.postgres.connection import run as execute
 from cinatra_sdk.postgres.database import Database
 from cinatra_sdk.runs import OnEvent, Run, Stop
-from cinatra_sdk.store.decisions import Answers, keep_skips, standing_of
+from cinatra_sdk.store.decisions import Answers, standing_of
 from cinatra_sdk.store.flows import DurableFlow
 from cinatra_sdk.store.rows import (
     ending_of,
@@ -33,8 +36,8 @@ from cinatra_sdk.store.rows import (
     run_of,
 )
 from cinatra_sdk.store.work.claims import Claim, Claims, build_fence_error
-from cinatra_sdk.store.work.columns import list_gate_columns
 from cinatra_sdk.store.work.events import EventBuffer
+from cinatra_sdk.store.work.ledger import RunLedger
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
@@ -129,16 +132,22 @@ class _Activation:
                 raise
             execute(self.connection, "reject_run", {"run_id": self.run_id})  # needs no checkpoint
             return
-        host = host_of(row, self.context, self._refuse_effects)
+        ledger = RunLedger(self.database, run_id=self.run_id, fence=self.claim.fence)
+        news = self.database.news
+        events = EventBuffer(live=partial(news.tell, self.run_id))
+        host = listening(host_of(row, self.context, ledger), events.add)
         saver = RunSaver(
             self.connection, run_id=self.run_id, tenant=row["tenant"], fence=self.claim.fence,
-            events=EventBuffer(),
+            events=events, policy_sha256=self._hash_policy(host),
+            wake=partial(news.wake, self.run_id),
         )  # fmt: skip
         # Made first: a run does not count as running in a process that cannot make its graph.
         graph = self.flow.graph(saver)
         where = {"run_id": self.run_id, "fence": self.claim.fence}
         if one(self.connection, "begin_activation", where) is None:
             return  # it has ended meanwhile, or is another worker's
+        attempt = {"attempt": row["attempts"] + 1}
+        events.add(RunEvent(kind="run", name="started", data=attempt))
         config = self.flow.config(run_id=self.run_id)
         failed = self._advance_graph(graph, config, host, Answers(row["answers"]))
         snapshot = graph.get_state(config, subgraphs=True)
@@ -152,14 +161,12 @@ class _Activation:
         host: HostContext,
     ) -> None:
         """Write what the activation came to."""
-        from cinatra_sdk.advancing import decisions_in
-
         ending, gates = self._build_ending(snapshot, failed, host)
         if ending["status"] != "rejected" and self.claim.row["rejected_at_gate"]:
             log.error("run '%s' was rejected, and its checkpoints say otherwise", self.run_id)
             ending, gates = rejected_after_all(ending), ()
-        keep_skips(self.connection, self.claim, decisions_in(snapshot), host, self.flow)
-        saver.write("end_activation", {**ending, **list_gate_columns(gates)})
+        told = ending["error"].obj if ending["error"] is not None else {}
+        saver.write("end_activation", {**ending, "ending": Json(told)}, gates)
         self.claim.is_released = True
 
     def _advance_graph(
@@ -196,29 +203,13 @@ class _Activation:
             log.error("run '%s' failed at '%s': %s", self.run_id, told["node"], told["message"])
         return ending, stop.gates
 
+    def _hash_policy(self, host: HostContext) -> str:
+        given = host.approval_policy
+        return policy_hash(self.flow.approval_policy if given is DERIVED else given)
+
     def _is_overtaken(self) -> bool:
         try:
             with self.database.connection() as connection:
                 return standing_of(connection, self.run_id).fence != self.claim.fence
         except StoreError:
             return False  # the database cannot be reached: nobody knows
-
-    def _refuse_effects(self, _effect: Effect) -> None:
-        """Called before every effect of a run: a run that ended, was rejected or is another worker's
-        makes no call.
-
-        The decisions are read too, because a tampered checkpoint may lead past a rejection.
-        """
-        with self.database.connection() as connection:
-            standing = standing_of(connection, self.run_id)
-        if standing.rejected_at:
-            raise RunEnded(
-                f"run '{self.run_id}' was rejected at gate '{standing.rejected_at}'",
-                hint="no further call is made",
-            )
-        if standing.status in ENDED:
-            raise RunEnded(
-                f"run '{self.run_id}' is {standing.status}", hint="no further call is made"
-            )
-        if standing.fence != self.claim.fence:
-            raise build_fence_error(self.run_id)

@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 from cinatra_sdk.engine.runtime_context import HostContext
 from cinatra_sdk.errors import AnswerInvalid
+from cinatra_sdk.events.event import RunEvent
 from cinatra_sdk.gates.answers import Answer
 from cinatra_sdk.gates.decisions import Decision
 from cinatra_sdk.gates.gate import Gate
@@ -29,7 +30,9 @@ from cinatra_sdk.store.decisions import (
 )
 from cinatra_sdk.store.flows import DurableFlow
 from cinatra_sdk.store.known_flows import KnownFlows
-from cinatra_sdk.store.rows import identity_of, load_row
+from cinatra_sdk.store.rows import identity_of, load_row, read_gates
+from cinatra_sdk.store.work.columns import list_event_columns
+from cinatra_sdk.store.work.events import tell_gate
 
 Decisions: TypeAlias = Mapping[str, Decision]
 
@@ -61,7 +64,7 @@ def decide_gates(
 
     Raises: as `RunStore.decide`, before anything is written.
     """
-    rejects = not all(decision.approved for decision in decisions.values())
+    rejects = _rejects(decisions)
     with database.connection() as connection:
         row = load_row(connection, run_id, tenant)
         # Nothing runs after a rejection, and a broken part of the host must not prevent one.
@@ -104,12 +107,28 @@ def _record(connection: Rows, row: Row, decisions: Decisions, made: DurableFlow 
     status = one(connection, "lock_run_row", about) or {}
     now = {**row, **status, "open_gates": every(connection, "list_open_gates", about)}
     at = clock(connection)
+    gates = {gate_id: open_gate(connection, now, gate_id) for gate_id in decisions}
     rows = [
-        decision_row(row, open_gate(connection, now, gate_id), decision, made, at)
-        for gate_id, decision in decisions.items()
+        decision_row(row, gate, decisions[gate_id], made, at) for gate_id, gate in gates.items()
     ]
-    for kept in rows:
-        if one(connection, "insert_decision", kept) is None:
+    events = [[tell_decision(gate, decisions[gate_id])] for gate_id, gate in gates.items()]
+    if _rejects(decisions):
+        events[-1] += [
+            tell_gate(gate, "closed")
+            for gate in read_gates(now["open_gates"])[0]
+            if gate.id not in decisions
+        ]
+    for kept, told in zip(rows, events, strict=True):
+        if one(connection, "insert_decision", {**kept, **list_event_columns(told)}) is None:
             raise gate_closed(connection, row["run_id"], kept["gate_id"])
     if made is None:
         execute(connection, "reject_run", about)
+
+
+def _rejects(decisions: Decisions) -> bool:
+    return any(decision.kind == "rejected" for decision in decisions.values())
+
+
+def tell_decision(gate: Gate, decision: Decision) -> RunEvent:
+    """The news of a person's decision."""
+    return tell_gate(gate, decision.kind, kind="decision", by=decision.by, reason=decision.reason)

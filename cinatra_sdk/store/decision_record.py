@@ -26,7 +26,7 @@ class DecisionRecord(Mapping[str, Any]):
     """The first visit is 1."""
     step: int
     """Number of the step of the approval policy; 0 is the setup."""
-    kind: Literal["approved", "rejected", "auto_skipped"]
+    kind: Literal["approved", "rejected", "denied", "auto_skipped"]
     answer: Mapping[str, Any]
     """The JSON that resumes the gate; for a setup gate `{input: value}` under `value`."""
     decided_by: str

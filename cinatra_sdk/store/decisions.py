@@ -1,4 +1,4 @@
-"""Decisions in the database: finds the open gate, records decisions, records skipped gates.
+"""Decisions in the database: finds the open gate, and makes the rows of decisions.
 
 A decision belongs to one visit of a gate and to the payload that the gate showed
 (`payload_sha256`).  The first row counts, and no row ever changes.
@@ -17,7 +17,7 @@ from pydantic import JsonValue
 
 from cinatra_sdk.context.refs import ContextSelection
 from cinatra_sdk.contract import SETUP_STEP
-from cinatra_sdk.engine.runtime_context import DERIVED, HostContext, host_context
+from cinatra_sdk.engine.runtime_context import HostContext, host_context
 from cinatra_sdk.errors import (
     AnswerInvalid,
     ChoiceGone,
@@ -33,11 +33,9 @@ from cinatra_sdk.gates.gate import Gate
 from cinatra_sdk.governed.policy import policy_hash
 from cinatra_sdk.governed.secrets import cut_out
 from cinatra_sdk.platform.protocol import KeepsArtifacts, Platform
-from cinatra_sdk.postgres.connection import Row, Rows, every, one
-from cinatra_sdk.postgres.connection import run as execute
+from cinatra_sdk.postgres.connection import Row, Rows, one
 from cinatra_sdk.store.flows import DurableFlow
 from cinatra_sdk.store.rows import gates_in, refuse_ended
-from cinatra_sdk.store.work.claims import Claim
 from cinatra_sdk.text.people import recorded_name
 
 MOST_NAMED: Final = 3
@@ -97,41 +95,6 @@ def refuse_withdrawn(platform: Platform, run_id: str, gate: Gate, answer: Answer
         )
 
 
-def keep_skips(
-    connection: Rows,
-    claim: Claim,
-    decisions: Iterable[Mapping[str, Any]],
-    host: HostContext,
-    flow: DurableFlow,
-) -> None:
-    """Write an audit row for every gate that the policy skipped: "no human" must be provable."""
-    skipped = [decided for decided in decisions if decided["skipped"]]
-    if not skipped:
-        return
-    policy = flow.approval_policy if host.approval_policy is DERIVED else host.approval_policy
-    kept = {row["gate_id"] for row in every(connection, "list_skips", {"run_id": claim.run_id})}
-    for decided in skipped:
-        if decided["gate"] not in kept:
-            execute(
-                connection,
-                "insert_skip",
-                {
-                    "run_id": claim.run_id,
-                    "fence": claim.fence,
-                    "gate_id": decided["gate"],
-                    "tenant": claim.row["tenant"],
-                    "node": decided["node"],
-                    "visit": decided["visit"],
-                    "step": decided["step"],
-                    "answer": Json({}),
-                    "decided_by": "policy",
-                    "reason": "the approval policy asks for no approval at this step",
-                    "payload_sha256": "",
-                    "policy_sha256": policy_hash(policy),
-                },
-            )
-
-
 def decision_row(
     row: Row, gate: Gate, decision: Decision, flow: DurableFlow | None, at: datetime
 ) -> dict[str, Any]:
@@ -157,7 +120,7 @@ def decision_row(
         "node": gate.node,
         "visit": gate.visit,
         "step": gate.step,
-        "kind": "approved" if decision.approved else "rejected",
+        "kind": decision.kind,
         "answer": Json(stamped.wire()),
         "decided_by": decision.by,
         "reason": decision.reason,

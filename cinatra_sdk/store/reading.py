@@ -6,23 +6,31 @@ tenant's runs.
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import aclosing
 from datetime import timedelta
 from typing import TypeAlias, TypedDict, Unpack
 
 from cinatra_sdk.contract import Status
+from cinatra_sdk.events.event import RunEvent
 from cinatra_sdk.postgres.connection import every
 from cinatra_sdk.postgres.database import Database
 from cinatra_sdk.runs import Run
 from cinatra_sdk.store.decision_record import DecisionRecord
 from cinatra_sdk.store.flows import DurableFlow
+from cinatra_sdk.store.following import make_follower
 from cinatra_sdk.store.in_thread import in_thread
 from cinatra_sdk.store.known_flows import KnownFlows, refuse_other_names
 from cinatra_sdk.store.rows import load_row, run_of
+from cinatra_sdk.store.settling import UnknownEffect, list_unknown
 from cinatra_sdk.store.short_names import the_one_meant
 
 Runs: TypeAlias = list[Run]
 Names: TypeAlias = list[str]
 DecisionRecords: TypeAlias = list[DecisionRecord]
+Events: TypeAlias = list[RunEvent]
+UnknownEffects: TypeAlias = list[UnknownEffect]
 
 
 class RunFilter(TypedDict, total=False):
@@ -94,6 +102,43 @@ class RunReader:
             row = load_row(connection, run_id, tenant)
             return self._flows.flow_of(connection, row, to_reject=to_reject)
 
+    def events(
+        self, run_id: str, *, after: int = 0, follow: bool = False, tenant: str | None = None
+    ) -> Iterator[RunEvent]:
+        """What happened in a run, in the order of its numbers, from number `after` + 1 on.
+
+        Ends when everything is told and nobody works on the run; follow: goes on over gates and
+        failures until the run has ended for good.  What a model says (`token`) comes live only, from
+        a run that this process works on.
+
+        Raises: `RunNotFound`; while it is read, `StoreError`.
+        """
+        return make_follower(
+            self._database, run_id, after=after, to_end=follow, tenant=tenant
+        ).follow()
+
+    async def aevents(
+        self, run_id: str, *, after: int = 0, follow: bool = False, tenant: str | None = None
+    ) -> AsyncIterator[RunEvent]:
+        """As `events`: `async for event in store.aevents("r1", follow=True)`."""
+        follower = await asyncio.to_thread(
+            make_follower, self._database, run_id, after=after, to_end=follow, tenant=tenant
+        )
+        async with aclosing(follower.afollow()) as events:
+            async for event in events:
+                yield event
+
+    def told(self, run_id: str, *, tenant: str | None = None) -> Events:
+        """Every event that is stored at this moment; waits for nobody."""
+        follower = make_follower(self._database, run_id, after=0, to_end=False, tenant=tenant)
+        return [event for page in iter(follower.read, []) for event in page]
+
+    def unknown(self, run_id: str, *, tenant: str | None = None) -> UnknownEffects:
+        """Calls for which the run waits until a person says whether they happened (`settle`)."""
+        return list_unknown(self._database, run_id, tenant)
+
+    atold = in_thread(told)
+    aunknown = in_thread(unknown)
     aget = in_thread(get)
     alist = in_thread(list)  # noqa: A003 - the method above
     aflow_names = in_thread(flow_names)

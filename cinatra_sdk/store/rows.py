@@ -12,9 +12,9 @@ from psycopg.types.json import Json
 from pydantic import JsonValue
 
 from cinatra_sdk.contract import ENDED, GOVERNED_KEYS
-from cinatra_sdk.effects.effect import Effect
 from cinatra_sdk.engine.runtime_context import DERIVED, HostContext, host_context
 from cinatra_sdk.errors import (
+    EffectUnknown,
     FlowChanged,
     FlowError,
     GateUnreadable,
@@ -30,6 +30,7 @@ from cinatra_sdk.postgres.connection import Row, Rows, one
 from cinatra_sdk.runs import Run, Stop
 from cinatra_sdk.store.contexts import bound_context, is_host_context
 from cinatra_sdk.store.flows import DurableFlow
+from cinatra_sdk.store.work.ledger import RunLedger
 
 
 def load_row(connection: Rows, run_id: str, tenant: str | None = None) -> Row:
@@ -65,9 +66,9 @@ def checked_run_id(text: str) -> str:
     return text
 
 
-def host_of(row: Row, given: HostContext, before_effect: Callable[[Effect], None]) -> HostContext:
+def host_of(row: Row, given: HostContext, ledger: RunLedger) -> HostContext:
     """The context of this activation: identity from the row, credentials, policy of effects and
-    budget from the host.
+    budget from the host; the host's own ledger where it has one.
 
     `given` is bound to the run (`contexts.py`); raises `ContextMismatch` where the row's owner has
     changed since.
@@ -81,8 +82,8 @@ def host_of(row: Row, given: HostContext, before_effect: Callable[[Effect], None
         approval_policy=policy,
         run_token=host.credentials.run_token,
         bearer_token=host.credentials.bearer_token,
-        before_effect=before_effect,
-        ledger=host.door.ledger,
+        before_effect=ledger.ask,
+        ledger=host.door.ledger or ledger,
         allow=host.door.allow,
         spend=host.door.spend,
         spent=host.door.spent,
@@ -116,8 +117,9 @@ def failure_of(error: Exception, host: HostContext) -> dict[str, Any]:
         "message": redact(_clean_text(text), secrets)[:2000],
         "node": getattr(error, "node", ""),
     }
+    # A call of which nobody knows whether it happened waits for a person, as a gate does.
     return {
-        "status": "failed",
+        "status": "waiting" if isinstance(error, EffectUnknown) else "failed",
         "error": Json(cut_out(described, secrets)),
     }
 

@@ -45,6 +45,7 @@ from cinatra_sdk.store.in_thread import in_thread
 from cinatra_sdk.store.known_flows import KnownFlows, refuse_other_names
 from cinatra_sdk.store.reading import RunReader
 from cinatra_sdk.store.rows import identity_of, load_row, refuse_ended, run_of
+from cinatra_sdk.store.settling import settle_effect
 from cinatra_sdk.store.work.claims import LEASE_SECONDS, Claims
 from cinatra_sdk.text.people import person_name
 
@@ -252,6 +253,28 @@ class RunStore(RunReader):
             run_id, flow=flow, tenant=tenant, context=context, on_event=on_event, wait=wait
         )
 
+    def settle(
+        self,
+        run_id: str,
+        key: str,
+        *,
+        happened: bool,
+        value: Mapping[str, Any] | None = None,
+        by: str,
+        reason: str = "",
+        tenant: str | None = None,
+    ) -> Run:
+        """A person's word on a call of which nobody knows whether it happened (`unknown`).
+
+        happened: True: the run goes on with `value`, the outputs of the node; False: the call is made
+        when the run is worked on.  Nothing is carried out here: `work` does that.
+
+        Raises: `EffectSettled` where no call with this key is unknown; `AnswerInvalid`, `RunNotFound`.
+        """
+        said = (value or {}) if happened else None
+        settle_effect(self._database, run_id, key, said, by=by, reason=reason, tenant=tenant)
+        return self.get(run_id)
+
     def stop(
         self, run_id: str, *, by: str = "", reason: str = "", tenant: str | None = None
     ) -> Run:
@@ -283,6 +306,7 @@ class RunStore(RunReader):
     astart = in_thread(start)
     aanswer = in_thread(answer)
     aresume = in_thread(resume)
+    asettle = in_thread(settle)
     astop = in_thread(stop)
     aclose = in_thread(close)
 

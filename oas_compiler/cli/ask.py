@@ -86,6 +86,9 @@ class Asker:
             if chosen in {"r", "reject"}:
                 reason = note or self.keyboard.line("reason (optional): ").strip()
                 return Decision.reject(by=self.by, reason=reason)
+            if chosen in {"d", "deny"} and gate.is_deniable:
+                reason = note or self.keyboard.line("reason (optional): ").strip()
+                return Decision.deny(by=self.by, reason=reason)
             if chosen in {"v", "view"}:
                 paged(self.terminal, self._format_whole_gate(gate, checklist))
                 continue
@@ -276,6 +279,8 @@ def _format_question(gate: Gate, checklist: Checklist | None) -> str:
         return f"{what}approve [a], paste JSON [j], reject [r], leave waiting [q]: "
     if gate.form.needs_data:
         return "fill in and approve [a], paste JSON [j], reject [r], leave waiting [q]: "
+    if gate.is_deniable:
+        return "approve [a], deny and go on [d], reject and end [r], leave waiting [q]: "
     return "approve [a], reject [r], leave waiting [q]: "
 
 

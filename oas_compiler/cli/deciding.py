@@ -63,7 +63,7 @@ def answer_gate(command: str, target: str, decide: Decide, about: Decider) -> Ex
         run, gate_id, gate = find_gate(store, target, given)
         # A gate that does not wait goes to the store, which reports who answered it, and when.
         decision = decide(gate, about.who)
-        to_reject = not decision.approved
+        to_reject = decision.kind == "rejected"
         call = TypedCommand(command, f"{run.id}/{gate_id}", about.words)
         drive = None
         try:

@@ -246,6 +246,7 @@ def _exit_of_flow_error(error: FlowError) -> Exit:
                 errors.RunEnded,
                 errors.GateClosed,
                 errors.GateUnreadable,
+                errors.EffectSettled,
                 errors.FlowChanged,
             ),
             Exit.CONFLICT,

@@ -1,4 +1,4 @@
-"""`oasflow gates`, `approve`, `reject`, `answer`: list waiting gates and decide them from
+"""`oasflow gates`, `approve`, `reject`, `deny`, `answer`: list waiting gates and decide them from
 anywhere.
 """
 
@@ -168,6 +168,33 @@ def reject(
         env, base_url, allow, record, tenant=tenant, db=db, host=host, imports=False
     )
     return answer_gate("reject", target, decide, name_decider(by, given, reason, as_json))
+
+
+def deny(
+    target: options.Target,
+    *,
+    reason: Reason = "",
+    by: options.As = "",
+    env: options.Env = None,
+    base_url: options.BaseUrl = "",
+    allow: options.Allow = None,
+    record: options.Record = "",
+    host: options.Host = "",
+    tenant: options.Tenant = "",
+    db: options.Db = "",
+    as_json: options.Json = False,
+) -> Exit:
+    """Deny the call before which a gate stands; the run goes on without it.
+
+    Only a gate that asks for a confirmation can be denied; `oasflow reject` ends the run.
+    """
+    from cinatra_sdk.gates.decisions import Decision
+
+    def decide(_gate: Gate | None, who: str) -> Decision:
+        return Decision.deny(by=who, reason=reason)
+
+    given = options.given(env, base_url, allow, record, tenant=tenant, db=db, host=host)
+    return answer_gate("deny", target, decide, name_decider(by, given, reason, as_json))
 
 
 def answer(

@@ -38,7 +38,7 @@ class GivenOptions:
         end = ["--", target] if target.startswith("-") else []
         options = (
             self._list_location_options()
-            if name in {"reject", "stop", "show"}
+            if name in {"reject", "stop", "show", "follow"}
             else self._list_options()
         )
         words = ["oasflow", name, *([] if end else [target]), *more, *options, *end]

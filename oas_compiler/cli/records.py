@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from cinatra_sdk.text.people import recorded_name
 
 if TYPE_CHECKING:
+    from cinatra_sdk.events.event import RunEvent
     from cinatra_sdk.gates.gate import Gate
     from cinatra_sdk.runs import Run
     from cinatra_sdk.store.chosen import ChosenContext
@@ -54,6 +55,19 @@ def run_summary(run: Run) -> dict[str, Any]:
         "unreadable": list(run.unreadable),
         "created_at": _format_time(run.created_at),
         "updated_at": _format_time(run.updated_at),
+    }
+
+
+def event_record(event: RunEvent) -> dict[str, Any]:
+    """One thing that happened in a run."""
+    return {
+        "seq": event.seq,
+        "at": _format_time(event.at),
+        "kind": event.kind,
+        "name": event.name,
+        "path": event.path,
+        "visit": event.visit,
+        "data": dict(event.data),
     }
 
 

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from cinatra_sdk.gates.gate import Gate
     from cinatra_sdk.runs import Run
     from cinatra_sdk.store.chosen import ChosenContext
+    from cinatra_sdk.store.settling import UnknownEffect
     from oas_compiler.cli.lacking import Lacking
     from oas_compiler.cli.next_steps import GivenOptions
 from oas_compiler.cli.tables import (
@@ -147,6 +148,8 @@ def how_to_answer(run: Run, gate: Gate, given: GivenOptions, *, alone: bool) -> 
         lines = [command_with_data(gate, target, given), reject]
     else:
         lines = [given.command("approve", target), reject]
+        if gate.is_deniable:
+            lines.append(given.command("deny", target, "--reason", "…"))
         if isinstance(gate.form, TextForm):
             lines.append(given.command("answer", target, "--text", "…"))
     if options_of_form(gate.form) is not None:
@@ -190,11 +193,12 @@ def run_view(
     needed: Lacking,
     names: Mapping[str, str] | None = None,
     extent: Extent | None = None,
+    unknown: Sequence[UnknownEffect] = (),
 ) -> RenderableType:
     """Everything about a run.
 
     needed: options for a command that continues the run; `names` as in `outcome_view`.  extent: how
-    much of its values is shown.
+    much of its values is shown.  unknown: calls that a person has to settle.
     """
     extent = extent or Extent()
     parts: list[RenderableType] = [Indented(_format_run_facts(run, now))]
@@ -206,6 +210,16 @@ def run_view(
         parts += [
             _format_title("context"),
             Indented(chosen_table(chosen, list_choosers(decisions), extent)),
+        ]
+    for call in unknown:
+        target = (run.id, call.key)
+        parts += [
+            _format_title("may have happened, or not"),
+            Indented(Text(clean(f"{call.capability}   by {call.path}, key {call.key}"))),
+            *(
+                command_line(needed.whole.command("settle", *target, *words, "--reason", "…"))
+                for words in (("--happened", "--value", '{"…": "…"}'), ("--did-not-happen",))
+            ),
         ]
     first, *rest = _format_outcome(run, needed.whole, extent, names)
     if needed.lacks and run.status in {"waiting", "failed", "running"}:
@@ -260,6 +274,8 @@ def _format_outcome(
     if run.status == "stopped" and run.stopped_by:
         reason = f": {clean(run.stop_reason)}" if run.stop_reason else ""
         yield Words(Text(f"stopped by {clean(recorded_name(run.stopped_by))}{reason}"))
+    if run.status == "waiting" and (run.error or {}).get("code") == "effect_unknown":
+        yield command_line(f"{given.command('show', run.id)}   (lists the calls to be settled)")
     for problem in told_unreadable(run):
         yield Words(Text(clean(problem), style="red"))
     for gate in run.waiting:

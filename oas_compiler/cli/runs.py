@@ -73,6 +73,9 @@ def show(
     full: Annotated[
         bool, typer.Option("--full", help="Cut no text, list or table, however long.")
     ] = False,
+    events: Annotated[
+        bool, typer.Option("--events", help="Everything that happened in it, in its order.")
+    ] = False,
     tenant: options.Tenant = "",
     db: options.Db = "",
     as_json: options.Json = False,
@@ -84,6 +87,7 @@ def show(
     """
     from cinatra_sdk.store.artifacts import ArtifactStore
     from oas_compiler.cli.artifact_names import artifact_names
+    from oas_compiler.cli.follow import show_events
     from oas_compiler.cli.records import chosen_record, decision_record, run_record
     from oas_compiler.cli.render import run_view
     from oas_compiler.cli.values import Extent
@@ -93,7 +97,10 @@ def show(
         raise Halt("the run id is empty")
     with opening.store(terminal, db) as store:
         found = store.get(store.find(run, tenant=tenant or None))
+        if events:
+            return show_events(terminal, store.told(found.id))
         decisions = store.decisions(found.id)
+        unknown = store.unknown(found.id)
         chosen = ArtifactStore(store.database).chosen_in(found.id)
         names = artifact_names(store, found)
         now = store.database.now()
@@ -101,13 +108,16 @@ def show(
         records = {
             "decisions": [decision_record(row) for row in decisions],
             "context_selections": [chosen_record(one) for one in chosen],
+            "unknown": [call.to_json() for call in unknown],
         }
         terminal.data({**run_record(found), **records}, of_run=True)
         return Exit.OK
     given = GivenOptions(tenant=tenant, db=db)
     needed = _find_lacking(found, given)
     extent = Extent(whole=full, way=f"{given.command('show', found.id, '--full')} has all")
-    view = run_view(found, decisions, chosen, now, names=names, needed=needed, extent=extent)
+    view = run_view(
+        found, decisions, chosen, now, names=names, needed=needed, extent=extent, unknown=unknown
+    )
     terminal.show(view)
     return Exit.OK
 

@@ -8,7 +8,8 @@ graph.invoke(flow.input({"topic": "x"}), flow.config(run_id="r1"), context=flow.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+import uuid
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -16,16 +17,19 @@ from typing import Any
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.graph.state import CompiledStateGraph
+from langgraph.types import Command
 from pydantic import JsonValue
 
 from cinatra_sdk.contract import RUN_ID_INPUTS, is_send_class
 from cinatra_sdk.engine.checkpoints import with_strict_serializer
 from cinatra_sdk.engine.lineage import Effects, require_known
 from cinatra_sdk.engine.runtime_context import DERIVED, HostContext, host_context
+from cinatra_sdk.events.event import RunEvent
 from cinatra_sdk.flow.drawn import drawn_as
 from cinatra_sdk.flow.frame import LAYOUT, pin_of
 from cinatra_sdk.flow.inputs import accepted_inputs, require_hidden
 from cinatra_sdk.flow.names import INPUTS
+from cinatra_sdk.flow.streaming import astream_events, stream_events
 from cinatra_sdk.governed.policy import parse_policy, require_entries
 from cinatra_sdk.lending.host_parts import HostParts, RunIdentity
 from cinatra_sdk.lending.lent_context import lend_context
@@ -262,6 +266,48 @@ class Flow:
         )
         run = RunIdentity(id=run_id, tenant=tenant, flow=self.name, digest=self.digest)
         return lend_context(context, run, self.host)
+
+    def stream(
+        self,
+        params: Mapping[str, Any] | Command[Any] | None = None,
+        *,
+        run_id: str = "",
+        checkpointer: BaseCheckpointSaver[Any] | None = None,
+        context: HostContext | None = None,
+    ) -> Iterator[RunEvent]:
+        """Run the flow without a store, and give what happens in it, to its end or its first gate.
+
+        params:  the inputs, or LangGraph's `Command(resume={gate.interrupt: answer})` for a run that
+                 waits, which needs its `run_id` and `checkpointer`.
+        context: of the host; None makes one for `run_id`.
+
+        The events have numbers and no time; the last is the run's, `completed` with its `outputs`.
+        Raises: as `input`, and what a node raises, after the events that led there.
+        """
+        return stream_events(*self._prepare_stream(params, run_id, checkpointer, context))
+
+    def astream(
+        self,
+        params: Mapping[str, Any] | Command[Any] | None = None,
+        *,
+        run_id: str = "",
+        checkpointer: BaseCheckpointSaver[Any] | None = None,
+        context: HostContext | None = None,
+    ) -> AsyncIterator[RunEvent]:
+        """As `stream`: `async for event in flow.astream({"topic": "x"})`."""
+        return astream_events(*self._prepare_stream(params, run_id, checkpointer, context))
+
+    def _prepare_stream(
+        self,
+        params: Mapping[str, Any] | Command[Any] | None,
+        run_id: str,
+        checkpointer: BaseCheckpointSaver[Any] | None,
+        context: HostContext | None,
+    ) -> tuple[Any, Any, RunnableConfig, HostContext]:
+        host = self.context(run_id=run_id) if context is None else context
+        name = run_id or host.run_id or uuid.uuid4().hex
+        start = params if isinstance(params, Command) else self.input(params)
+        return self.graph(checkpointer), start, self.config(run_id=name), host
 
     def mermaid(self) -> str:
         """The flow as Mermaid text: OAS names, gates, branches, loops, subflows as boxes."""

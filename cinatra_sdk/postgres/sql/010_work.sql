@@ -108,8 +108,9 @@ create table run_events (
     seq     bigint not null,
     at      timestamptz not null default clock_timestamp(),
     kind    text not null,                       -- run, node, gate, decision, effect, message, usage
+    name    text not null default '',            -- started, finished, opened, …
     path    text not null default '',            -- outer/inner[2]/node
-    visit   integer,
+    visit   integer not null default 0,          -- of the node; 0: the event is no node's
     data    json not null default '{}',
     primary key (run_id, seq)
 );
@@ -125,9 +126,9 @@ create table effects (
     tenant          text not null default '',
     kind            text not null check (kind in ('http', 'tool', 'model', 'mcp', 'a2a')),
     capability      text not null default '',    -- what is called
-    path            text not null default '',
+    path            text not null default '',    -- as events name it
     visit           integer not null default 1,
-    item            integer not null default 0,
+    item            integer,                     -- element of a map, from 0; null outside of maps
     risk            text not null default '',
     request_sha256  text not null default '',
     shown_sha256    text not null default '',    -- of what a person approved; empty: nobody was asked
@@ -160,6 +161,31 @@ create trigger effects_stay before update or delete on effects
 create trigger effects_are_not_emptied before truncate on effects
     for each statement execute function oasflow_append_only();
 
+-- The word of a person on a call of which nobody knew whether it happened.
+create table settlements (
+    run_id      text not null,
+    key         text not null,
+    attempts    integer not null,                -- of the call at that time; it may be unknown again
+    tenant      text not null default '',
+    happened    boolean not null,
+    result      json,                            -- what it gave, where it happened
+    settled_by  text not null,
+    reason      text not null default '',
+    settled_at  timestamptz not null default clock_timestamp(),
+    primary key (run_id, key, attempts),
+    foreign key (run_id, key) references effects (run_id, key)
+);
+create trigger settlements_stay before update or delete on settlements
+    for each row execute function oasflow_append_only();
+create trigger settlements_are_not_emptied before truncate on settlements
+    for each statement execute function oasflow_append_only();
+
+-- A third decision, at a gate before a call: the call is not made, and the run goes on.
+alter table decisions drop constraint decisions_kind_check, add constraint decisions_kind_check
+    check (kind in ('approved', 'rejected', 'denied', 'auto_skipped'));
+
+alter table settlements enable always trigger settlements_stay;
+alter table settlements enable always trigger settlements_are_not_emptied;
 alter table gates enable always trigger gates_stay;
 alter table gates enable always trigger gates_are_not_emptied;
 alter table run_events enable always trigger run_events_stay;

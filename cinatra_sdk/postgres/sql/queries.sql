@@ -19,8 +19,12 @@ with made as (
             %(parent_run_id)s, %(parent_path)s, %(deadline)s)
     on conflict (run_id) do nothing
     returning run_id
+),
+told as (
+    insert into run_events (run_id, seq, kind, name, data)
+    select run_id, 1, 'run', 'created', json_build_object('by', %(started_by)s::text) from made
 )
-insert into work (run_id) select run_id from made returning run_id;
+insert into work (run_id, events) select run_id, 1 from made returning run_id;
 
 -- name: load_run
 -- Of one tenant where one is named: to others the run is not there.  Step 0 is the setup.
@@ -41,7 +45,10 @@ where r.run_id = %(run_id)s and (%(tenant)s::text is null or r.tenant = %(tenant
 
 -- name: lock_run_row
 -- Nobody changes the run's status, or records another decision, until the transaction ends.
-select status from runs where run_id = %(run_id)s for no key update;
+with held as materialized (
+    select run_id from work where run_id = %(run_id)s for update
+)
+select r.status from runs r join held using (run_id) for no key update of r;
 
 -- name: load_standing
 -- The status of a run, the gate of its first rejection, which no status takes back, and its fence.
@@ -97,24 +104,54 @@ returning runs.run_id;
 -- commit of this); nothing and no row where another worker
 -- has it.  A run that was stopped in the meantime stays stopped, and a rejection wins over the end of
 -- a flow.
-with ours as (
-    update work
-    set events = events + %(events)s::int, worker = '', backend_pid = null, lease_until = null
-    where run_id = %(run_id)s and fence = %(fence)s
-    returning events - %(events)s::int as events_before
+with news as materialized (
+    select e.kind, e.name, e.path, e.visit, e.data::json as data, e.place
+    from unnest(%(event_kind)s::text[], %(event_name)s::text[], %(event_path)s::text[],
+                %(event_visit)s::int[], %(event_data)s::text[])
+         with ordinality as e (kind, name, path, visit, data, place)
+    where case when e.kind = 'gate' and e.name = 'opened' then not exists (
+        select from gates g where g.run_id = %(run_id)s and g.state <> 'closed'
+        and (g.gate_id, g.payload_sha256)
+            = (e.data::json ->> 'gate', e.data::json ->> 'payload_sha256')) else true end
 ),
-told as (
-    insert into run_events (run_id, seq, kind, path, visit, data)
-    select %(run_id)s, ours.events_before + e.place, e.kind, e.path, e.visit, e.data::json
-    from ours, unnest(%(event_kind)s::text[], %(event_path)s::text[], %(event_visit)s::int[],
-                      %(event_data)s::text[]) with ordinality as e (kind, path, visit, data, place)
+ours as materialized (
+    select run_id from work where run_id = %(run_id)s and fence = %(fence)s for update
 ),
-run as (
+run as materialized (
     select r.run_id, r.status not in ('completed', 'rejected', 'stopped') as goes_on,
            %(status)s = 'completed' and exists (
                select from decisions d where d.run_id = r.run_id and d.kind = 'rejected')
                as was_rejected
     from runs r, ours where r.run_id = %(run_id)s for no key update of r
+),
+numbered as materialized (
+    select n.*, row_number() over (order by n.place) as number from (
+        select n.* from run, news n
+        union all
+        select 'run', case when was_rejected then 'rejected' else %(status)s end, '', 0,
+               %(ending)s::json, 1e9::bigint
+        from run where goes_on) as n
+),
+released as (
+    update work w
+    set events = w.events + (select count(*) from numbered), worker = '', backend_pid = null,
+        lease_until = null
+    from run where w.run_id = run.run_id and w.fence = %(fence)s
+    returning w.events - (select count(*) from numbered) as events_before
+),
+told as (
+    insert into run_events (run_id, seq, kind, name, path, visit, data)
+    select %(run_id)s, r.events_before + n.number, n.kind, n.name, n.path, n.visit, n.data
+    from released r, numbered n
+),
+skipped as (
+    insert into decisions (run_id, gate_id, tenant, node, visit, step, kind, answer, decided_by,
+                           reason, payload_sha256, policy_sha256)
+    select %(run_id)s, n.data ->> 'gate', %(tenant)s, n.data ->> 'node', n.visit,
+           (n.data ->> 'step')::int, 'auto_skipped', '{}', 'policy',
+           'the approval policy asks for no approval at this step', '', %(policy_sha256)s
+    from run, news n where n.kind = 'decision' and n.name = 'auto_skipped'
+    on conflict (run_id, gate_id, payload_sha256) do nothing
 ),
 standing as (
     select p.* from unnest(
@@ -159,7 +196,9 @@ ended as (
     from run where r.run_id = run.run_id and run.goes_on
     returning r.run_id
 )
-select (select run_id from ended) as run_id, pg_advisory_unlock_all() from ours;
+select (select run_id from ended) as run_id, (select count(*) from numbered) as events,
+       pg_notify('oasflow_events', %(run_id)s), pg_advisory_unlock_all()
+from released;
 
 -- name: forget_failures
 -- A person goes on with the run: it may fail as often again.
@@ -169,44 +208,114 @@ where run_id = %(run_id)s and status not in ('completed', 'rejected', 'stopped')
 
 -- name: stop_run
 -- The first stop counts.
-with stopped as (
-    update runs set status = 'stopped', stopped_by = %(by)s, stop_reason = %(reason)s
-    where run_id = %(run_id)s and (%(tenant)s::text is null or tenant = %(tenant)s)
+with held as materialized (
+    select run_id from work where run_id = %(run_id)s for update
+),
+stopped as (
+    update runs r set status = 'stopped', stopped_by = %(by)s, stop_reason = %(reason)s
+    from held where r.run_id = held.run_id and (%(tenant)s::text is null or tenant = %(tenant)s)
       and status not in ('completed', 'rejected', 'stopped')
-    returning run_id
+    returning r.run_id
 ),
 closed as (
     update gates g set state = 'closed', settled_at = clock_timestamp()
     from stopped where g.run_id = stopped.run_id and g.state = 'open'
+    returning g.gate_id, g.visit
+),
+numbered as (
+    select n.*, row_number() over (order by n.place, n.path) as number from (
+        select 1 as place, 'gate' as kind, 'closed' as name, case when visit > 1
+                   then left(gate_id, -length('#' || visit)) else gate_id end as path, visit,
+               json_build_object('gate', gate_id) as data
+        from closed
+        union all
+        select 2, 'run', 'stopped', '', 0, json_build_object('by', %(by)s::text, 'reason', %(reason)s::text) from stopped) as n
+),
+counted as (
+    update work w set events = w.events + (select count(*) from numbered)
+    from stopped where w.run_id = stopped.run_id
+    returning w.events - (select count(*) from numbered) as events_before
+),
+told as (
+    insert into run_events (run_id, seq, kind, name, path, visit, data)
+    select %(run_id)s, c.events_before + n.number, n.kind, n.name, n.path, n.visit, n.data
+    from counted c, numbered n
 )
-select run_id from stopped;
+select run_id, pg_notify('oasflow_events', %(run_id)s) from stopped;
 
 -- name: reject_run
 -- Ends a run whose rejection is recorded and whose graph cannot be made, so that nobody drives it.
-with rejected as (
-    update runs set status = 'rejected' where run_id = %(run_id)s returning run_id
+with held as materialized (
+    select run_id from work where run_id = %(run_id)s for update
+),
+rejected as (
+    update runs r set status = 'rejected' from held where r.run_id = held.run_id
+    returning r.run_id
+),
+closed as (
+    update gates g set state = 'closed', settled_at = clock_timestamp()
+    from rejected where g.run_id = rejected.run_id and g.state = 'open'
+    returning g.gate_id, g.visit
+),
+numbered as (
+    select n.*, row_number() over (order by n.place, n.path) as number from (
+        select 1 as place, 'gate' as kind, 'closed' as name, case when visit > 1
+                   then left(gate_id, -length('#' || visit)) else gate_id end as path, visit,
+               json_build_object('gate', gate_id) as data
+        from closed
+        union all
+        select 2, 'run', 'rejected', '', 0, '{}'::json from rejected) as n
+),
+counted as (
+    update work w set events = w.events + (select count(*) from numbered)
+    from rejected where w.run_id = rejected.run_id
+    returning w.events - (select count(*) from numbered) as events_before
+),
+told as (
+    insert into run_events (run_id, seq, kind, name, path, visit, data)
+    select %(run_id)s, c.events_before + n.number, n.kind, n.name, n.path, n.visit, n.data
+    from counted c, numbered n
 )
-update gates g set state = 'closed', settled_at = clock_timestamp()
-from rejected where g.run_id = rejected.run_id and g.state = 'open';
+select run_id, pg_notify('oasflow_events', %(run_id)s) from rejected;
 
 -- name: list_open_gates
 select gate_id, interrupt, payload, response_schema from gates
 where run_id = %(run_id)s and state = 'open' order by opened_at, gate_id;
 
 -- name: write_work
--- What the engine writes at once, with the events that tell of it and the gates that it parks; all of
--- it or, where another worker has the run, nothing and no row.  Locks are taken in the order work,
--- runs, gates, here and everywhere.
-with ours as (
-    update work set events = events + %(events)s::int
+-- What the engine writes at once, with the events that tell of it, the gates that it parks and those
+-- that the policy skipped; all of it or, where another worker has the run, nothing and no row.  That a
+-- gate opened is no news where it is open already.  Locks are taken in the order work, runs, gates,
+-- effects, here and everywhere.
+with news as materialized (
+    select e.kind, e.name, e.path, e.visit, e.data::json as data, e.place
+    from unnest(%(event_kind)s::text[], %(event_name)s::text[], %(event_path)s::text[],
+                %(event_visit)s::int[], %(event_data)s::text[])
+         with ordinality as e (kind, name, path, visit, data, place)
+    where case when e.kind = 'gate' and e.name = 'opened' then not exists (
+        select from gates g where g.run_id = %(run_id)s and g.state <> 'closed'
+        and (g.gate_id, g.payload_sha256)
+            = (e.data::json ->> 'gate', e.data::json ->> 'payload_sha256')) else true end
+),
+ours as (
+    update work set events = events + (select count(*) from news)
     where run_id = %(run_id)s and fence = %(fence)s
-    returning events - %(events)s::int as events_before
+    returning events - (select count(*) from news) as events_before
 ),
 told as (
-    insert into run_events (run_id, seq, kind, path, visit, data)
-    select %(run_id)s, ours.events_before + e.place, e.kind, e.path, e.visit, e.data::json
-    from ours, unnest(%(event_kind)s::text[], %(event_path)s::text[], %(event_visit)s::int[],
-                      %(event_data)s::text[]) with ordinality as e (kind, path, visit, data, place)
+    insert into run_events (run_id, seq, kind, name, path, visit, data)
+    select %(run_id)s, ours.events_before + row_number() over (order by n.place),
+           n.kind, n.name, n.path, n.visit, n.data
+    from ours, news n
+),
+skipped as (
+    insert into decisions (run_id, gate_id, tenant, node, visit, step, kind, answer, decided_by,
+                           reason, payload_sha256, policy_sha256)
+    select %(run_id)s, n.data ->> 'gate', %(tenant)s, n.data ->> 'node', n.visit,
+           (n.data ->> 'step')::int, 'auto_skipped', '{}', 'policy',
+           'the approval policy asks for no approval at this step', '', %(policy_sha256)s
+    from ours, news n where n.kind = 'decision' and n.name = 'auto_skipped'
+    on conflict (run_id, gate_id, payload_sha256) do nothing
 ),
 blobs as (
     insert into checkpoint_blobs (thread_id, checkpoint_ns, channel, version, type, blob)
@@ -263,40 +372,160 @@ parked as (
         state = case when g.state = 'decided' then g.state else excluded.state end,
         settled_at = case when g.state = 'decided' then g.settled_at else excluded.settled_at end
 )
-select events_before from ours;
+select events_before, (select count(*) from news) as events, case when exists (select from news)
+       then pg_notify('oasflow_events', %(run_id)s) end
+from ours;
+
+-- name: begin_effect
+-- Begins an effect where the run goes on and is still ours; with it comes how the run stands and what
+-- was known of the key before.  `made`: what the row is now, where this statement wrote it.  An effect
+-- that is at most once and was cut off is not begun again but unknown.
+with ours as materialized (
+    select run_id, fence from work where run_id = %(run_id)s for share
+),
+standing as (
+    select r.run_id, r.tenant, r.status, ours.fence, (
+        select gate_id from decisions d where d.run_id = r.run_id and kind = 'rejected'
+        order by decided_at, gate_id limit 1) as rejected_at_gate
+    from ours join runs r using (run_id)
+),
+begun as (
+    insert into effects as e (run_id, key, tenant, kind, capability, path, visit, item, risk,
+                              request_sha256, shown_sha256, status, attempts, fence)
+    select run_id, %(key)s, tenant, %(kind)s, %(capability)s, %(path)s, %(visit)s, %(item)s, %(risk)s,
+           %(request_sha256)s, %(shown_sha256)s, 'begun', 1, fence
+    from standing
+    where fence = %(fence)s and status not in ('completed', 'rejected', 'stopped')
+      and rejected_at_gate is null
+    on conflict (run_id, key) do update set
+        status = case when e.status = 'begun' and %(once)s then 'unknown' else 'begun' end,
+        attempts = case when e.status = 'begun' and %(once)s then e.attempts
+                        else e.attempts + 1 end,
+        error = case when e.status = 'begun' and %(once)s then %(cut_off)s::json end,
+        ended_at = null, fence = excluded.fence, capability = excluded.capability,
+        request_sha256 = excluded.request_sha256, shown_sha256 = excluded.shown_sha256
+    where e.status = 'failed'
+       or e.status = 'begun' and e.fence < excluded.fence
+          and e.request_sha256 = excluded.request_sha256
+    returning e.status, e.attempts
+)
+select s.status, s.rejected_at_gate, s.fence, b.status as made, b.attempts, k.status as known,
+       k.request_sha256, k.fence as known_fence, k.result, k.usage
+from standing s left join begun b on true
+left join effects k on k.run_id = s.run_id and k.key = %(key)s;
+
+-- name: end_effect
+-- What came of an effect that this worker began and has not ended; no row where the run is another
+-- worker's.
+with ours as (
+    select run_id, fence from work where run_id = %(run_id)s and fence = %(fence)s for share
+),
+ended as (
+    update effects e
+    set status = %(status)s, result = %(result)s::json, usage = %(usage)s::json,
+        error = %(error)s::json, ended_at = clock_timestamp()
+    from ours
+    where e.run_id = ours.run_id and e.key = %(key)s and e.status = 'begun' and e.fence = ours.fence
+    returning e.key
+)
+select (select key from ended) as ended from ours;
+
+-- name: list_events
+select seq, at, kind, name, path, visit, data from run_events
+where run_id = %(run_id)s and seq > %(after)s order by seq limit %(limit)s;
+
+-- name: load_progress
+-- Whether somebody works on the run right now.
+select r.status, w.worker <> '' and coalesce(w.lease_until > clock_timestamp(), false) as is_held
+from runs r join work w using (run_id)
+where r.run_id = %(run_id)s and (%(tenant)s::text is null or r.tenant = %(tenant)s);
+
+-- name: list_unknown_effects
+-- Calls of which nobody knows whether they happened, in the order in which they were begun.
+select key, kind, capability, path, visit, item, attempts, begun_at, error from effects
+where run_id = %(run_id)s and status = 'unknown' order by begun_at, key;
+
+-- name: settle_effect
+-- A person's word on a call of which nobody knew whether it happened; no row where somebody does.  The
+-- run is worked on again once every such call is settled.
+with held as materialized (
+    select run_id from work where run_id = %(run_id)s for update
+),
+run as materialized (
+    select r.run_id, r.status, r.error from runs r join held using (run_id) for no key update of r
+),
+settled as (
+    update effects e
+    set status = case when %(happened)s then 'done' else 'failed' end, result = %(result)s::json,
+        usage = %(usage)s::json, ended_at = clock_timestamp(),
+        error = case when %(happened)s then null else e.error end
+    from run
+    where e.run_id = run.run_id and e.key = %(key)s and e.status = 'unknown'
+    returning e.run_id, e.key, e.attempts, e.tenant, e.path, e.visit, e.kind, e.capability
+),
+kept as (
+    insert into settlements (run_id, key, attempts, tenant, happened, result, settled_by, reason)
+    select run_id, key, attempts, tenant, %(happened)s, %(result)s::json, %(by)s, %(reason)s
+    from settled
+),
+counted as (
+    update work w set events = w.events + 1 from settled s where w.run_id = s.run_id
+    returning w.events
+),
+told as (
+    insert into run_events (run_id, seq, kind, name, path, visit, data)
+    select s.run_id, c.events, 'effect', 'settled', s.path, s.visit, json_build_object(
+        'kind', s.kind, 'capability', s.capability, 'key', s.key, 'happened', %(happened)s,
+        'by', %(by)s::text, 'reason', %(reason)s::text)
+    from settled s, counted c
+),
+goes_on as (
+    update runs r set status = 'running', error = null
+    from run, settled s
+    where r.run_id = s.run_id and run.status = 'waiting' and run.error ->> 'code' = 'effect_unknown'
+      and not exists (select from effects e where e.run_id = s.run_id and e.status = 'unknown'
+                      and e.key <> s.key)
+)
+select run_id, pg_notify('oasflow_events', run_id) from settled;
+
+-- name: list_settlements
+select s.*, e.kind, e.capability, e.path, e.visit from settlements s join effects e using (run_id, key)
+where s.run_id = %(run_id)s order by s.settled_at, s.key;
 
 -- name: tell_time
 -- The database's clock, by which every moment in it is written.
 select clock_timestamp() as now;
 
 -- name: insert_decision
--- The first decision of a gate's visit; no row comes back when there is one already.
-insert into decisions (run_id, gate_id, tenant, node, visit, step, kind, answer, decided_by,
-                       reason, payload_sha256, policy_sha256)
-values (%(run_id)s, %(gate_id)s, %(tenant)s, %(node)s, %(visit)s, %(step)s, %(kind)s, %(answer)s,
-        %(decided_by)s, %(reason)s, %(payload_sha256)s, %(policy_sha256)s)
-on conflict (run_id, gate_id, payload_sha256) do nothing
-returning gate_id;
-
--- name: insert_skip
--- A gate that the policy skipped, noted by the worker that has the run.
-with ours as (
-    select run_id from work where run_id = %(run_id)s and fence = %(fence)s for share
+-- The first decision of a gate's visit, with what it tells; no row comes back when there is one
+-- already.  The run's rows are locked.
+with made as (
+    insert into decisions (run_id, gate_id, tenant, node, visit, step, kind, answer, decided_by,
+                           reason, payload_sha256, policy_sha256)
+    values (%(run_id)s, %(gate_id)s, %(tenant)s, %(node)s, %(visit)s, %(step)s, %(kind)s,
+            %(answer)s, %(decided_by)s, %(reason)s, %(payload_sha256)s, %(policy_sha256)s)
+    on conflict (run_id, gate_id, payload_sha256) do nothing
+    returning run_id, gate_id
+),
+counted as (
+    update work w set events = w.events + %(events)s::int
+    from made where w.run_id = made.run_id
+    returning w.events - %(events)s::int as events_before
+),
+told as (
+    insert into run_events (run_id, seq, kind, name, path, visit, data)
+    select %(run_id)s, c.events_before + e.place, e.kind, e.name, e.path, e.visit, e.data::json
+    from counted c, unnest(
+        %(event_kind)s::text[], %(event_name)s::text[], %(event_path)s::text[],
+        %(event_visit)s::int[], %(event_data)s::text[])
+        with ordinality as e (kind, name, path, visit, data, place)
 )
-insert into decisions (run_id, gate_id, tenant, node, visit, step, kind, answer, decided_by, reason,
-                       payload_sha256, policy_sha256)
-select run_id, %(gate_id)s, %(tenant)s, %(node)s, %(visit)s, %(step)s, 'auto_skipped', %(answer)s,
-       %(decided_by)s, %(reason)s, %(payload_sha256)s, %(policy_sha256)s
-from ours
-on conflict (run_id, gate_id, payload_sha256) do nothing;
+select gate_id, pg_notify('oasflow_events', run_id) from made;
 
 -- name: last_decision
 -- What was decided on this visit of a gate, whatever it showed.
 select * from decisions where run_id = %(run_id)s and gate_id = %(gate_id)s
 order by decided_at desc limit 1;
-
--- name: list_skips
-select gate_id from decisions where run_id = %(run_id)s and kind = 'auto_skipped';
 
 -- name: list_decisions
 select * from decisions where run_id = %(run_id)s order by decided_at, gate_id;

@@ -53,16 +53,19 @@ grant insert, update (channel, type, blob) on oasflow.checkpoint_writes to {role
 
 -- Who works on a run, and what its gates wait for.  What a gate showed and a decision stay, and so
 -- does the record of a call that was made (triggers see to that); events are only added.
-grant insert (run_id) on oasflow.work to {role};
+grant insert (run_id, events) on oasflow.work to {role};
 grant update (fence, worker, backend_pid, lease_until, heartbeat_at, events)
     on oasflow.work to {role};
 grant insert (run_id, gate_id, payload_sha256, tenant, node, visit, step, interrupt, payload,
               response_schema, deadline, state, settled_at, fence)
     on oasflow.gates to {role};
 grant update (interrupt, state, settled_at, fence) on oasflow.gates to {role};
-grant insert (run_id, seq, kind, path, visit, data) on oasflow.run_events to {role};
+grant insert (run_id, seq, kind, name, path, visit, data) on oasflow.run_events to {role};
+grant insert (run_id, key, attempts, tenant, happened, result, settled_by, reason)
+    on oasflow.settlements to {role};
 grant insert (run_id, key, tenant, kind, capability, path, visit, item, risk, request_sha256,
               shown_sha256, status, attempts, result, usage, error, ended_at, fence)
     on oasflow.effects to {role};
-grant update (status, attempts, result, usage, error, ended_at, fence)
+grant update (capability, request_sha256, shown_sha256, status, attempts, result, usage, error,
+              ended_at, fence)
     on oasflow.effects to {role};

@@ -4,5 +4,5 @@ claims.py     who works on a run: lock, lease and fence;  heartbeat.py  the leas
 saver.py      `RunSaver`: the engine's checkpoints, with the run's gates and events, under the fence
 gathered.py   what the engine writes at once, as one statement;  columns.py  records as its columns
 rereading.py  a checkpoint that was read is not read again
-events.py     events that wait for the next write
+events.py     events that wait for the next write;  ledger.py  effects, under the fence
 """

@@ -9,8 +9,8 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from cinatra_sdk.events.event import RunEvent
 from cinatra_sdk.gates.gate import Gate
-from cinatra_sdk.store.work.events import NewEvent
 
 
 def list_gate_columns(gates: Iterable[Gate]) -> dict[str, Any]:
@@ -26,10 +26,11 @@ def list_gate_columns(gates: Iterable[Gate]) -> dict[str, Any]:
     return turn_rows("gate", names, rows.values())
 
 
-def list_event_columns(events: Sequence[NewEvent]) -> dict[str, Any]:
+def list_event_columns(events: Sequence[RunEvent]) -> dict[str, Any]:
     """The events as parameters of a statement, with their number as `events`."""
-    rows = [(one.kind, one.path, one.visit, json.dumps(dict(one.data))) for one in events]
-    return {"events": len(rows), **turn_rows("event", ("kind", "path", "visit", "data"), rows)}
+    names = ("kind", "name", "path", "visit", "data")
+    rows = [(one.kind, one.name, one.path, one.visit, json.dumps(dict(one.data))) for one in events]
+    return {"events": len(rows), **turn_rows("event", names, rows)}
 
 
 def turn_rows(of: str, names: Sequence[str], rows: Iterable[Sequence[Any]]) -> dict[str, list[Any]]:

@@ -12,7 +12,7 @@ was stopped writes nothing: `FenceLost`.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -26,7 +26,7 @@ from cinatra_sdk.gates.gate import Gate, gate_of
 from cinatra_sdk.postgres.connection import Row, Rows, one
 from cinatra_sdk.store.work.claims import build_fence_error
 from cinatra_sdk.store.work.columns import list_event_columns, list_gate_columns
-from cinatra_sdk.store.work.events import EventBuffer
+from cinatra_sdk.store.work.events import EventBuffer, list_opened
 from cinatra_sdk.store.work.gathered import Gathered
 from cinatra_sdk.store.work.rereading import Rereading
 
@@ -35,14 +35,25 @@ class RunSaver(PostgresSaver):
     """Checkpoints of one activation of one run."""
 
     def __init__(
-        self, connection: Rows, *, run_id: str, tenant: str, fence: int, events: EventBuffer
+        self,
+        connection: Rows,
+        *,
+        run_id: str,
+        tenant: str,
+        fence: int,
+        events: EventBuffer,
+        policy_sha256: str = "",
+        wake: Callable[[], None] = lambda: None,
     ) -> None:
+        """policy_sha256: of the approval policy in force.  wake: called when events were stored."""
         super().__init__(connection, serde=STRICT)
         self.connection = connection
         self.run_id = run_id
         self.tenant = tenant
         self.fence = fence
         self.events = events
+        self.policy_sha256 = policy_sha256
+        self._wake = wake
         self.lost = False
         """Whether another worker has the run; then nothing is written or read any more."""
         self._parking = threading.local()
@@ -76,21 +87,28 @@ class RunSaver(PostgresSaver):
         yield gathered
         gates = getattr(self._parking, "gates", [])
         with self.lock:
-            self.write("write_work", {**gathered.columns(), **list_gate_columns(gates)})
+            self.write("write_work", gathered.columns(), gates)
 
-    def write(self, query: str, parameters: Mapping[str, Any]) -> Row:
-        """Carry out a statement that compares the fence, with the events that wait; its one row.
+    def write(self, query: str, parameters: Mapping[str, Any], gates: Sequence[Gate]) -> Row:
+        """Carry out a statement that compares the fence, with the events that wait and the gates
+        that open; its one row.
 
         Raises: `FenceLost`.
         """
         waiting = self.events.read_all()
-        about = {"run_id": self.run_id, "tenant": self.tenant, "fence": self.fence}
-        row = one(self.connection, query, {**about, **list_event_columns(waiting), **parameters})
+        about = {
+            "run_id": self.run_id, "tenant": self.tenant, "fence": self.fence,
+            "policy_sha256": self.policy_sha256,
+            **list_event_columns([*waiting, *list_opened(gates)]), **list_gate_columns(gates),
+        }  # fmt: skip
+        row = one(self.connection, query, {**about, **parameters})
         self._read.clear()
         if row is None:
             self.lost = True
             raise build_fence_error(self.run_id)
         self.events.drop(len(waiting))
+        if row["events"]:
+            self._wake()
         return row
 
 

@@ -82,8 +82,7 @@ class Branches:
             answer = interrupt(payload, response_schema=_ask(name, place))
             if not answer["approved"]:
                 return {"rejections": {name: answer.get("by", "")}}
-            effect = Effect(kind="tool", capability=name, node=name, path=name, key=name)
-            admit(effect, context_of(get_runtime(HostContext).context).door)
+            admit(effect_of(name), context_of(get_runtime(HostContext).context).door)
             return {"outputs": {name: self.does(name)}}
 
         return decide_and_act
@@ -96,6 +95,10 @@ def _ask(name: str, place: int) -> dict[str, Any]:
         "innerSchema": None,
     }  # fmt: skip
     return {**APPROVAL_SCHEMA, "x-gate": about}
+
+
+def effect_of(name: str) -> Effect:
+    return Effect(kind="tool", capability=name, node=name, path=name, key=name)
 
 
 def finish(state: State) -> dict[str, Any]:

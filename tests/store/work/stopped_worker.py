@@ -55,14 +55,13 @@ class Steps(Branches):
         from langgraph.runtime import get_runtime
 
         from cinatra_sdk import HostContext
-        from cinatra_sdk.effects import Effect, admit
+        from cinatra_sdk.effects import admit
         from cinatra_sdk.engine.runtime_context import context_of
-        from tests.store.work.branches import State, finish
+        from tests.store.work.branches import State, effect_of, finish
 
         def act(name: str) -> Any:
             def acts(_state: State) -> Any:
-                effect = Effect(kind="tool", capability=name, node=name, path=name, key=name)
-                admit(effect, context_of(get_runtime(HostContext).context).door)
+                admit(effect_of(name), context_of(get_runtime(HostContext).context).door)
                 return {"outputs": {name: self.does(name)}}
 
             return acts
@@ -78,8 +77,8 @@ class Steps(Branches):
 
 def _take_the_fence_away() -> None:
     """The control: this process writes and acts with the fence of whoever has the run."""
-    from cinatra_sdk.store import activating
     from cinatra_sdk.store.work import saver
+    from cinatra_sdk.store.work.ledger import RunLedger
 
     class Unfenced(saver.RunSaver):
         @property
@@ -94,7 +93,7 @@ def _take_the_fence_away() -> None:
             return
 
     saver.RunSaver = Unfenced  # type: ignore[misc]
-    activating._Activation._refuse_effects = lambda _self, _effect: None  # type: ignore[method-assign]
+    RunLedger.ask = lambda _self, _effect: None  # type: ignore[method-assign]
 
 
 def answer_gates(dsn: str, file: str, by: str, names: list[str]) -> None:

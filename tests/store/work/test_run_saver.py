@@ -17,8 +17,9 @@ from langgraph.types import Interrupt, Send
 from cinatra_sdk import RunStore, SimulatedPlatform
 from cinatra_sdk.engine.checkpoints import STRICT
 from cinatra_sdk.errors import EngineUnsupported, FenceLost
+from cinatra_sdk.events.event import RunEvent
 from cinatra_sdk.postgres.connection import Rows
-from cinatra_sdk.store.work.events import EventBuffer, NewEvent
+from cinatra_sdk.store.work.events import EventBuffer
 from cinatra_sdk.store.work.gathered import Gathered
 from cinatra_sdk.store.work.saver import RunSaver
 from cinatra_sdk.testing import drive
@@ -188,7 +189,7 @@ def test_nothing_is_written_once_another_worker_has_the_run(place: Place) -> Non
     own = put(place.saver)
     before = count(place)
     place.rows.execute("update work set fence = 8 where run_id = 'r2'")
-    place.events.add(NewEvent(kind="node"))
+    place.events.add(RunEvent(kind="node", name="started"))
     for write in (
         lambda: put(place.saver),
         lambda: place.saver.put_writes(writes_to(own), [("a", 1)], "t"),
@@ -232,31 +233,36 @@ def asked(interrupt: str = "i1") -> Interrupt:
 
 
 def test_events_are_stored_with_the_next_write_and_numbered_without_a_gap(place: Place) -> None:
-    place.events.add(NewEvent(kind="run", data={"status": "running"}))
-    place.events.add(NewEvent(kind="node", path="outer/inner[2]/node", visit=3))
+    place.events.add(RunEvent(kind="run", name="started", data={"attempt": 1}))
+    place.events.add(RunEvent(kind="node", name="finished", path="outer/inner[2]/node", visit=3))
     put(place.saver)
     put(place.saver)
-    place.events.add(NewEvent(kind="message", data={"text": "\u0000 \U0001f600"}))
+    place.events.add(RunEvent(kind="message", name="said", data={"text": "\u0000 \U0001f600"}))
     put(place.saver)
-    rows = place.fetch("select seq, kind, path, visit, data from run_events order by seq")
+    rows = place.fetch(
+        "select seq, kind, name, path, visit, data from run_events where run_id = 'r2' order by seq"
+    )
     assert [tuple(row.values()) for row in rows] == [
-        (1, "run", "", None, {"status": "running"}),
-        (2, "node", "outer/inner[2]/node", 3, {}),
-        (3, "message", "", None, {"text": "\u0000 \U0001f600"}),
+        (1, "run", "started", "", 0, {"attempt": 1}),
+        (2, "node", "finished", "outer/inner[2]/node", 3, {}),
+        (3, "message", "said", "", 0, {"text": "\u0000 \U0001f600"}),
     ]
     assert place.fetch("select events from work where run_id = 'r2'") == [{"events": 3}]
     assert place.events.read_all() == ()
 
 
 def test_events_of_a_write_that_fails_wait_for_the_next_one(place: Place) -> None:
-    place.events.add(NewEvent(kind="node"))
+    place.events.add(RunEvent(kind="node", name="started"))
     own = put(place.saver)
-    place.events.add(NewEvent(kind="node"))
+    place.events.add(RunEvent(kind="node", name="started"))
     with pytest.raises(Exception, match="NUL"):
         place.saver.put_writes(writes_to(own), [("a\x00", 1)], "t")
     assert len(place.events.read_all()) == 1
     put(place.saver)
-    assert [row["seq"] for row in place.fetch("select seq from run_events order by seq")] == [1, 2]
+    assert [
+        row["seq"]
+        for row in place.fetch("select seq from run_events where run_id = 'r2' order by seq")
+    ] == [1, 2]
 
 
 def test_a_gate_is_open_as_soon_as_its_branch_parks(place: Place) -> None:

@@ -1,0 +1,110 @@
+"""Calls of which nobody knows whether they happened: a person finds out, and says so.
+
+    store.settle("r1", key, happened=True, value={"id": "m-1"}, by="ann", reason="it is in the outbox")
+
+In: the key of an effect that is `unknown`.  Out: a row that never changes, of who said what and why; the
+run is `running` again, for whoever works on it next: with the value as the result of the call, or by a
+call that is made now.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any, Self
+
+from psycopg.types.json import Json
+from pydantic import JsonValue
+
+from cinatra_sdk.effects.effect import EffectResult, Usage
+from cinatra_sdk.errors import AnswerInvalid, EffectSettled
+from cinatra_sdk.gates.answers import check_answer_value
+from cinatra_sdk.governed.secrets import find_secret
+from cinatra_sdk.postgres.connection import every, one
+from cinatra_sdk.postgres.database import Database
+from cinatra_sdk.store.rows import load_row
+from cinatra_sdk.store.work.ledger import list_result
+from cinatra_sdk.text.people import person_name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnknownEffect:
+    """A call that may happen once only, and of which nobody knows whether it happened."""
+
+    key: str
+    """Its Idempotency-Key."""
+    kind: str
+    capability: str
+    """What was called: method and url, or the name of a tool."""
+    path: str
+    """The node, as events name it."""
+    visit: int
+    item: int | None
+    attempts: int
+    begun_at: datetime
+    error: Mapping[str, Any]
+    """`{"code": …, "message": …}`: why nobody knows."""
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> Self:
+        return cls(**{**row, "error": row["error"] or {}})
+
+    def to_json(self) -> dict[str, JsonValue]:
+        return {**asdict(self), "begun_at": self.begun_at.isoformat()}
+
+
+def list_unknown(database: Database, run_id: str, tenant: str | None) -> list[UnknownEffect]:
+    """Raises: `RunNotFound`."""
+    with database.connection() as connection:
+        load_row(connection, run_id, tenant)
+        rows = every(connection, "list_unknown_effects", {"run_id": run_id})
+    return [UnknownEffect.of(row) for row in rows]
+
+
+def settle_effect(
+    database: Database,
+    run_id: str,
+    key: str,
+    value: Mapping[str, JsonValue] | None,
+    *,
+    by: str,
+    reason: str,
+    tenant: str | None,
+) -> None:
+    """Record a person's word.
+
+    value: the outputs of the node, where the call happened; None where it did not.
+    Raises: `AnswerInvalid`, `EffectSettled`, `RunNotFound`.
+    """
+    _check(value, by, reason)
+    result = None if value is None else EffectResult(value=dict(value))
+    said: dict[str, Any] = {
+        "run_id": run_id,
+        "key": key,
+        "happened": result is not None,
+        "result": None if result is None else list_result(result),
+        "usage": None if result is None else Json(asdict(Usage())),
+        "by": person_name(by),
+        "reason": reason,
+    }
+    with database.connection() as connection:
+        load_row(connection, run_id, tenant)
+        if one(connection, "settle_effect", said) is None:
+            raise EffectSettled(
+                f"no call of run '{run_id}' with the key '{key}' is unknown",
+                hint="see oasflow show",
+            )
+
+
+def _check(value: Mapping[str, JsonValue] | None, by: str, reason: str) -> None:
+    if not by.strip():
+        raise AnswerInvalid("the word on a call does not say whose it is", hint="give by=…")
+    if value is not None and not isinstance(value, Mapping):
+        raise AnswerInvalid(
+            "what the call gave is no object", hint='give the outputs of the node: {"id": …}'
+        )
+    check_answer_value([value, reason])
+    found = find_secret([value, reason])
+    if found:
+        raise AnswerInvalid(f"the word on a call holds a credential: {found}", hint="leave it out")

@@ -1,0 +1,55 @@
+"""`oasflow show --events`, `follow`, `deny` and `settle`."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+
+@pytest.fixture
+def parked(cli: Any, flow_file: Any) -> Any:
+    """`r1` waits at its first gate."""
+    assert cli("run", flow_file(), "--simulate", "--run-id", "r1").exit_code == 3
+    return cli
+
+
+def test_events_are_shown_and_followed_to_the_end(parked: Any) -> None:
+    shown = parked("show", "r1", "--events", "--json")
+    events = json.loads(shown.stdout)["events"]
+    assert (shown.exit_code, [event["seq"] for event in events]) == (
+        0,
+        [*range(1, len(events) + 1)],
+    )
+    assert (events[0]["kind"], events[0]["name"]) == ("run", "created")
+    assert (events[-1]["kind"], events[-1]["name"]) == ("run", "waiting")
+    assert "gate opened" in parked("show", "r1", "--events").stdout
+    assert parked("reject", "r1", "--as", "ann", "--reason", "wrong list").exit_code == 5
+    followed = parked("follow", "r1", "--after", str(len(events)), "--json")
+    assert followed.exit_code == 5
+    lines = [json.loads(line) for line in followed.stdout.splitlines()]
+    assert lines[0]["seq"] == len(events) + 1
+    assert [line["data"]["by"] for line in lines if line["kind"] == "decision"] == ["ann"]
+    assert (lines[-1]["kind"], lines[-1]["name"]) == ("run", "rejected")
+    words = parked("follow", "r1").stdout
+    assert "decision rejected" in words
+    assert "wrong list" in words
+
+
+def test_a_gate_before_no_call_cannot_be_denied(parked: Any) -> None:
+    refused = parked("deny", "r1", "--reason", "no")
+    assert refused.exit_code == 2
+    assert "stands before no call" in refused.stderr
+    assert parked("show", "r1", "--json").exit_code == 0
+    assert "oasflow deny" not in parked("show", "r1").stdout
+
+
+def test_what_is_not_unknown_cannot_be_settled(parked: Any) -> None:
+    assert parked("settle", "r1").exit_code == 2
+    assert "--happened or --did-not-happen" in parked("settle", "r1").stderr
+    refused = parked("settle", "r1", "--did-not-happen")
+    assert (refused.exit_code, "no call of run 'r1'" in refused.stderr) == (4, True)
+    other = parked("settle", "r1", "k1", "--happened", "--value", "{}", "--as", "ann", "--json")
+    assert other.exit_code == 4
+    assert json.loads(other.stdout)["error"]["code"] == "effect_settled"

@@ -210,6 +210,12 @@ class GateUnreadable(StoreError, ValueError):
     code = "gate_unreadable"
 
 
+class CheckpointsUnusable(StoreError):
+    """A run has begun, and its checkpoints cannot be gone on from: they were deleted or forged."""
+
+    code = "checkpoints_unusable"
+
+
 class NotConfigured(StoreError):
     """A run needs an address or a variable that this process lacks; nothing was done."""
 

@@ -25,6 +25,7 @@ from cinatra_sdk.runs import OnEvent, Run, Stop
 from cinatra_sdk.store.decisions import Answers, keep_skips, standing_of
 from cinatra_sdk.store.flows import DurableFlow
 from cinatra_sdk.store.rows import (
+    describe_error,
     ending_of,
     failure_of,
     host_of,
@@ -35,6 +36,7 @@ from cinatra_sdk.store.rows import (
 from cinatra_sdk.store.work.claims import Claim, Claims, build_fence_error
 from cinatra_sdk.store.work.columns import list_gate_columns
 from cinatra_sdk.store.work.events import EventBuffer
+from cinatra_sdk.store.work.going_on import find_unusable_checkpoints
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
@@ -118,16 +120,10 @@ class _Activation:
 
     def _drive(self) -> None:
         # Imported late: listing runs must not load the engine.
-        from cinatra_sdk.store.clocks import await_clock
         from cinatra_sdk.store.work.saver import RunSaver
 
         row = self.claim.row
-        try:
-            await_clock(self.run_id, row["newest"] or "")
-        except StoreError:
-            if not row["rejected_at_gate"]:
-                raise
-            execute(self.connection, "reject_run", {"run_id": self.run_id})  # needs no checkpoint
+        if self._end_without_checkpoints():
             return
         host = host_of(row, self.context, self._refuse_effects)
         saver = RunSaver(
@@ -143,6 +139,19 @@ class _Activation:
         failed = self._advance_graph(graph, config, host, Answers(row["answers"]))
         snapshot = graph.get_state(config, subgraphs=True)
         self._end(saver, snapshot, failed, host)
+
+    def _end_without_checkpoints(self) -> bool:
+        """End a run whose checkpoints cannot be gone on from: rejected where it was, else failed."""
+        problem = find_unusable_checkpoints(self.claim.row)
+        if problem is None:
+            return False
+        log.error("%s", problem)
+        about = {"run_id": self.run_id, "fence": self.claim.fence}
+        if self.claim.row["rejected_at_gate"]:
+            execute(self.connection, "reject_run", about)  # needs no checkpoint
+        else:
+            execute(self.connection, "fail_run", {**about, "error": describe_error(problem)})
+        return True
 
     def _end(
         self,

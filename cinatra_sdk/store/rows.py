@@ -91,16 +91,18 @@ def rejected_after_all(ending: dict[str, Any]) -> dict[str, Any]:
 
 def failure_of(error: Exception, host: HostContext) -> dict[str, Any]:
     secrets = (host.credentials.run_token, host.credentials.bearer_token)
+    return {"status": "failed", "error": describe_error(error, secrets)}
+
+
+def describe_error(error: Exception, secrets: tuple[str, ...] = ()) -> Json:
+    """`{"code", "message", "node"}` as a failed run keeps it, without the secrets."""
     text = str(error) if isinstance(error, (FlowError, PlatformError)) else repr(error)
     described = {
         "code": getattr(error, "code", type(error).__name__),
         "message": redact(_clean_text(text), secrets)[:2000],
         "node": getattr(error, "node", ""),
     }
-    return {
-        "status": "failed",
-        "error": Json(cut_out(described, secrets)),
-    }
+    return Json(cut_out(described, secrets))
 
 
 def file_label(file: str) -> str:

@@ -161,6 +161,16 @@ ended as (
 )
 select (select run_id from ended) as run_id, pg_advisory_unlock_all() from ours;
 
+-- name: fail_run
+-- Ends an activation that could not begin; what the run waits for stays.
+with ours as (
+    update work set worker = '', backend_pid = null, lease_until = null
+    where run_id = %(run_id)s and fence = %(fence)s
+    returning run_id
+)
+update runs r set status = 'failed', error = %(error)s, retry_at = null
+from ours where r.run_id = ours.run_id and r.status not in ('completed', 'rejected', 'stopped');
+
 -- name: forget_failures
 -- A person goes on with the run: it may fail as often again.
 update runs set failures = 0, retry_at = null
@@ -324,6 +334,8 @@ claimed as (
 select r.*, f.name as flow_name, coalesce(r.file, f.file) as flow_file, free.locked,
        (select fence from claimed) as claimed_fence, w.backend_pid as previous_pid,
        oasflow_newest_checkpoint(r.run_id) as newest,
+       exists (select from gates g where g.run_id = r.run_id)
+           or exists (select from effects e where e.run_id = r.run_id) as has_acted,
        (select gate_id from decisions d where d.run_id = r.run_id and d.kind = 'rejected'
         order by decided_at, gate_id limit 1) as rejected_at_gate,
        (select coalesce(json_agg(json_build_object(

@@ -196,6 +196,10 @@ class StoreError(FlowError):
     code = "store_error"
 
 
+class StoreUnreachable(StoreError):
+    """The database cannot be reached, or has no connection free; a later try may help."""
+
+
 class RunNotFound(StoreError):
     """There is no run with this id."""
 

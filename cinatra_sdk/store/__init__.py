@@ -7,7 +7,7 @@ rows.py             rows of the table `runs`;  short_names.py  runs by a shorten
 decisions.py        decisions in the database;  decision_record.py  one of them, as an auditor reads it
 flows.py            the flow of a stored run, rebuilt;  known_flows.py  the flows in this process
 contexts.py         checks that a host's context belongs to the run
-activating.py       one activation of a run, to its next stop
+activating.py       one activation of a run, to its next stop;  retrying.py  when a failed run is tried again
 work/               one worker at a time on a run
 artifacts.py        `ArtifactStore`: artifacts, the candidates of a slot;  loading.py  many at once
 plans.py            the refs that a slot was offered;  selections.py  the refs that were chosen

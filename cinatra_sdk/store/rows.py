@@ -80,12 +80,13 @@ def ending_of(stop: Stop) -> dict[str, Any]:
         "branch": stop.branch,
         "messages": Json([dict(message) for message in stop.messages]),
         "error": None,
+        "retry_in": None,
     }
 
 
 def rejected_after_all(ending: dict[str, Any]) -> dict[str, Any]:
     """`ending`, changed to rejected: a rejection among the decisions wins over the checkpoints."""
-    none = dict.fromkeys(("outputs", "branch", "error"))
+    none = dict.fromkeys(("outputs", "branch", "error", "retry_in"))
     return {**ending, **none, "status": "rejected"}
 
 
@@ -220,6 +221,7 @@ def run_of(row: Row) -> Run:
         parent_path=row["parent_path"],
         deadline=row["deadline"],
         failures=row["failures"],
+        retry_at=row["retry_at"],
         created_at=row["created_at"],
         updated_at=row["updated_at"],
     )

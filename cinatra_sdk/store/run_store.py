@@ -44,6 +44,7 @@ from cinatra_sdk.store.flows import DurableFlow
 from cinatra_sdk.store.in_thread import in_thread
 from cinatra_sdk.store.known_flows import KnownFlows, Parts, refuse_other_names
 from cinatra_sdk.store.reading import RunReader
+from cinatra_sdk.store.retrying import RetryPolicy
 from cinatra_sdk.store.rows import load_row, refuse_ended, run_of
 from cinatra_sdk.store.work.claims import LEASE_SECONDS, Claims
 from cinatra_sdk.text.people import person_name
@@ -56,22 +57,34 @@ class RunStore(RunReader):
     """Runs on one Postgres database; safe to share between threads."""
 
     def __init__(
-        self, database: Database, *, lease: float = LEASE_SECONDS, **parts: Unpack[Parts]
+        self,
+        database: Database,
+        *,
+        lease: float = LEASE_SECONDS,
+        retries: RetryPolicy | None = None,
+        **parts: Unpack[Parts],
     ) -> None:
         refuse_other_names(parts, Parts, "RunStore()")
         refuse_runtime_names(parts.get("env") or {})
         self._database = database
         self._flows = KnownFlows(database, **parts)
         self._claims = Claims(database, lease=lease)
+        self._retries = retries or RetryPolicy()
 
     @classmethod
     def open(
-        cls, dsn: str | None = None, *, lease: float = LEASE_SECONDS, **parts: Unpack[Parts]
+        cls,
+        dsn: str | None = None,
+        *,
+        lease: float = LEASE_SECONDS,
+        retries: RetryPolicy | None = None,
+        **parts: Unpack[Parts],
     ) -> Self:
         """Open the store; creates its tables in the schema `oasflow`.
 
         dsn:      a Postgres DSN; None takes DATABASE_URL, else the embedded server.
         lease:    seconds after which others take over a run whose worker gives no sign of life.
+        retries:  which failed runs a sweep tries again, when and how often; None: `RetryPolicy()`.
         platform: for runs that this process continues; None rebuilds each run's own platform.
         tools:    Python functions of flows that this process continues.
         env:      values of placeholders, by name, that runs which this process continues may read.
@@ -86,7 +99,7 @@ class RunStore(RunReader):
         """
         refuse_other_names(parts, Parts, "RunStore.open()")
         refuse_runtime_names(parts.get("env") or {})
-        return cls(Database.open(dsn), lease=lease, **parts)
+        return cls(Database.open(dsn), lease=lease, retries=retries, **parts)
 
     @property
     def database(self) -> Database:
@@ -178,7 +191,7 @@ class RunStore(RunReader):
             refuse_ended(row)
             flow = self._flows.flow_of(connection, row, flow)
             refuse_strangers(flow, host)
-        return activate(self._claims, run_id, flow, host, on_event=on_event, wait=wait)
+        return self._activate(run_id, flow, host, on_event=on_event, wait=wait)
 
     def start(
         self,
@@ -197,7 +210,7 @@ class RunStore(RunReader):
         name, host = create_run(
             self._database, self._flows, flow, params=params, run_id=run_id, about=about
         )
-        return activate(self._claims, name, flow, host, on_event=on_event, wait=WAIT_SECONDS)
+        return self._activate(name, flow, host, on_event=on_event, wait=WAIT_SECONDS)
 
     def answer(
         self,
@@ -227,7 +240,7 @@ class RunStore(RunReader):
         )  # fmt: skip
         if made is None:
             return self.get(run_id)
-        return activate(self._claims, run_id, made, host, on_event=on_event, wait=wait)
+        return self._activate(run_id, made, host, on_event=on_event, wait=wait)
 
     def resume(
         self,
@@ -248,6 +261,21 @@ class RunStore(RunReader):
         return self.work(
             run_id, flow=flow, tenant=tenant, context=context, on_event=on_event, wait=wait
         )
+
+    def _activate(
+        self,
+        run_id: str,
+        flow: DurableFlow,
+        host: HostContext,
+        *,
+        on_event: OnEvent | None = None,
+        wait: float,
+        attempts: int | None = None,
+    ) -> Run:
+        return activate(
+            self._claims, run_id, flow, host, retries=self._retries, on_event=on_event, wait=wait,
+            attempts=attempts,
+        )  # fmt: skip
 
     def stop(
         self, run_id: str, *, by: str = "", reason: str = "", tenant: str | None = None
@@ -285,10 +313,15 @@ class RunStore(RunReader):
 
     @classmethod
     async def aopen(
-        cls, dsn: str | None = None, *, lease: float = LEASE_SECONDS, **parts: Unpack[Parts]
+        cls,
+        dsn: str | None = None,
+        *,
+        lease: float = LEASE_SECONDS,
+        retries: RetryPolicy | None = None,
+        **parts: Unpack[Parts],
     ) -> Self:
         """As `open`."""
-        return await asyncio.to_thread(cls.open, dsn, lease=lease, **parts)
+        return await asyncio.to_thread(cls.open, dsn, lease=lease, retries=retries, **parts)
 
     async def __aenter__(self) -> Self:
         return self

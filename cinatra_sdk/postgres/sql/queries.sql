@@ -83,14 +83,24 @@ where (run_id = %(prefix)s and (%(tenant)s::text is null or tenant = %(tenant)s)
 order by run_id <> %(prefix)s, run_id collate "C" limit 2;
 
 -- name: begin_activation
--- Marks the run as worked on, unless it has ended or another worker has it.
+-- Marks the run as worked on, unless it has ended or another worker has it, or (where the number of
+-- its attempts is given) was worked on since.  A run that is still running was left by a worker that
+-- died, which counts as a failure.
 with ours as (
     select run_id from work where run_id = %(run_id)s and fence = %(fence)s for share
+),
+was as (
+    select r.run_id, r.status = 'running' and r.attempts > 0 as died
+    from ours join runs r using (run_id)
+    where r.status not in ('completed', 'rejected', 'stopped')
+      and (%(attempts)s::int is null or r.attempts = %(attempts)s)
+    for no key update of r
 )
-update runs set status = 'running', attempts = attempts + 1
-from ours
-where runs.run_id = ours.run_id and status not in ('completed', 'rejected', 'stopped')
-returning runs.run_id;
+update runs r
+set status = 'running', attempts = attempts + 1, failures = failures + was.died::int,
+    retry_at = null
+from was where r.run_id = was.run_id
+returning r.failures, was.died;
 
 -- name: end_activation
 -- What an activation came to, and the run is nobody's again (whoever claims it now waits for the
@@ -155,7 +165,9 @@ ended as (
         outputs = case when run.was_rejected then null else %(outputs)s::json end,
         branch = case when run.was_rejected then null else %(branch)s end,
         messages = %(messages)s, error = %(error)s,
-        failures = case when %(status)s = 'failed' then r.failures + 1 else 0 end
+        failures = case when %(status)s = 'failed' then r.failures + 1 else 0 end,
+        retry_at = case when not run.was_rejected
+                        then clock_timestamp() + %(retry_in)s::float8 * interval '1 second' end
     from run where r.run_id = run.run_id and run.goes_on
     returning r.run_id
 )

@@ -8,6 +8,7 @@ decisions.py        decisions in the database;  decision_record.py  one of them,
 flows.py            the flow of a stored run, rebuilt;  known_flows.py  the flows in this process
 contexts.py         checks that a host's context belongs to the run
 activating.py       one activation of a run, to its next stop;  retrying.py  when a failed run is tried again
+sweeping.py         runs that nobody works on, gone on with;  examining.py  what is wrong with a store
 work/               one worker at a time on a run
 artifacts.py        `ArtifactStore`: artifacts, the candidates of a slot;  loading.py  many at once
 plans.py            the refs that a slot was offered;  selections.py  the refs that were chosen

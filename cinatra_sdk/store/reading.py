@@ -15,7 +15,7 @@ from cinatra_sdk.postgres.database import Database
 from cinatra_sdk.runs import Run
 from cinatra_sdk.store.decision_record import DecisionRecord
 from cinatra_sdk.store.flows import DurableFlow
-from cinatra_sdk.store.in_thread import in_thread
+from cinatra_sdk.store.in_thread import Threads, in_thread
 from cinatra_sdk.store.known_flows import KnownFlows, refuse_other_names
 from cinatra_sdk.store.rows import load_row, run_of
 from cinatra_sdk.store.short_names import the_one_meant
@@ -44,6 +44,7 @@ class RunReader:
 
     _database: Database
     _flows: KnownFlows
+    _threads: Threads
 
     def get(self, run_id: str, *, tenant: str | None = None) -> Run:
         """Raises: `RunNotFound`."""

@@ -18,7 +18,7 @@ Guarantees, and the mechanism of each:
 * a row grants nothing: variables, addresses and files come from this process (`flows.py`);
 * a run is completed only when the flow's own end says so, never because the engine is idle.
 
-The `a…` twins run the same code in a thread.
+The `a…` twins run the same code in threads of the store: work on runs in some, all else in others.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from types import TracebackType
-from typing import Any, Final, Self, Unpack
+from typing import Any, Final, Self, TypeAlias, Unpack
 
 from cinatra_sdk.engine.runtime_context import HostContext
 from cinatra_sdk.gates.answers import check_answer_value
@@ -41,14 +41,16 @@ from cinatra_sdk.store.contexts import bound_context, refuse_strangers
 from cinatra_sdk.store.creating import NewRun, create_run
 from cinatra_sdk.store.deciding import decide_gates, list_decisions
 from cinatra_sdk.store.flows import DurableFlow
-from cinatra_sdk.store.in_thread import in_thread
+from cinatra_sdk.store.in_thread import WORKERS, Threads, in_thread
 from cinatra_sdk.store.known_flows import KnownFlows, Parts, refuse_other_names
 from cinatra_sdk.store.reading import RunReader
 from cinatra_sdk.store.retrying import RetryPolicy
 from cinatra_sdk.store.rows import load_row, refuse_ended, run_of
+from cinatra_sdk.store.sweeping import DueRun, SweepOptions, SweptRun, sweep_runs
 from cinatra_sdk.store.work.claims import LEASE_SECONDS, Claims
 from cinatra_sdk.text.people import person_name
 
+SweptRuns: TypeAlias = list[SweptRun]
 WAIT_SECONDS: Final = 30.0
 """How long an answer waits for another process that works on the same run."""
 
@@ -62,6 +64,7 @@ class RunStore(RunReader):
         *,
         lease: float = LEASE_SECONDS,
         retries: RetryPolicy | None = None,
+        workers: int = WORKERS,
         **parts: Unpack[Parts],
     ) -> None:
         refuse_other_names(parts, Parts, "RunStore()")
@@ -70,6 +73,7 @@ class RunStore(RunReader):
         self._flows = KnownFlows(database, **parts)
         self._claims = Claims(database, lease=lease)
         self._retries = retries or RetryPolicy()
+        self._threads = Threads(workers)
 
     @classmethod
     def open(
@@ -78,6 +82,7 @@ class RunStore(RunReader):
         *,
         lease: float = LEASE_SECONDS,
         retries: RetryPolicy | None = None,
+        workers: int = WORKERS,
         **parts: Unpack[Parts],
     ) -> Self:
         """Open the store; creates its tables in the schema `oasflow`.
@@ -85,6 +90,7 @@ class RunStore(RunReader):
         dsn:      a Postgres DSN; None takes DATABASE_URL, else the embedded server.
         lease:    seconds after which others take over a run whose worker gives no sign of life.
         retries:  which failed runs a sweep tries again, when and how often; None: `RetryPolicy()`.
+        workers:  runs that `awork` and its like work on at once, each in a thread; others wait.
         platform: for runs that this process continues; None rebuilds each run's own platform.
         tools:    Python functions of flows that this process continues.
         env:      values of placeholders, by name, that runs which this process continues may read.
@@ -99,7 +105,7 @@ class RunStore(RunReader):
         """
         refuse_other_names(parts, Parts, "RunStore.open()")
         refuse_runtime_names(parts.get("env") or {})
-        return cls(Database.open(dsn), lease=lease, retries=retries, **parts)
+        return cls(Database.open(dsn), lease=lease, retries=retries, workers=workers, **parts)
 
     @property
     def database(self) -> Database:
@@ -107,6 +113,7 @@ class RunStore(RunReader):
         return self._database
 
     def close(self) -> None:
+        self._threads.close()
         self._claims.close()
         self._flows.close()
         self._database.close()
@@ -262,6 +269,27 @@ class RunStore(RunReader):
             run_id, flow=flow, tenant=tenant, context=context, on_event=on_event, wait=wait
         )
 
+    def sweep(self, **told: Unpack[SweepOptions]) -> SweptRuns:
+        """Go on with the runs that nobody works on and that can go on; one pass, the oldest first.
+
+        See `sweeping`: several processes may do this at once, again and again.  Raises: `StoreError`.
+        """
+        refuse_other_names(told, SweepOptions, "RunStore.sweep()")
+        credentials_for = told.get("credentials_for")
+
+        def work(due: DueRun) -> Run:
+            with self._database.connection() as connection:
+                row = load_row(connection, due.run_id, due.tenant)
+            refuse_ended(row)
+            given = None if credentials_for is None else credentials_for(run_of(row))
+            host = bound_context(given, run_id=due.run_id, tenant=due.tenant, named=due.tenant)
+            with self._database.connection() as connection:
+                flow = self._flows.flow_of(connection, row)
+            refuse_strangers(flow, host)
+            return self._activate(due.run_id, flow, host, wait=0.0, attempts=due.attempts)
+
+        return sweep_runs(self._database, work, told)
+
     def _activate(
         self,
         run_id: str,
@@ -304,12 +332,16 @@ class RunStore(RunReader):
 
     acreate = in_thread(create)
     adecide = in_thread(decide)
-    awork = in_thread(work)
-    astart = in_thread(start)
-    aanswer = in_thread(answer)
-    aresume = in_thread(resume)
+    awork = in_thread(work, long=True)
+    astart = in_thread(start, long=True)
+    aanswer = in_thread(answer, long=True)
+    aresume = in_thread(resume, long=True)
     astop = in_thread(stop)
-    aclose = in_thread(close)
+    asweep = in_thread(sweep, long=True)
+
+    async def aclose(self) -> None:
+        """As `close`."""
+        await asyncio.to_thread(self.close)
 
     @classmethod
     async def aopen(
@@ -318,10 +350,13 @@ class RunStore(RunReader):
         *,
         lease: float = LEASE_SECONDS,
         retries: RetryPolicy | None = None,
+        workers: int = WORKERS,
         **parts: Unpack[Parts],
     ) -> Self:
         """As `open`."""
-        return await asyncio.to_thread(cls.open, dsn, lease=lease, retries=retries, **parts)
+        return await asyncio.to_thread(
+            cls.open, dsn, lease=lease, retries=retries, workers=workers, **parts
+        )
 
     async def __aenter__(self) -> Self:
         return self

@@ -287,6 +287,9 @@ parked as (
 )
 select events_before from ours;
 
+-- name: tell_server
+select clock_timestamp() as now, current_setting('server_version') as version;
+
 -- name: tell_time
 -- The database's clock, by which every moment in it is written.
 select clock_timestamp() as now;
@@ -357,6 +360,48 @@ select r.*, f.name as flow_name, coalesce(r.file, f.file) as flow_file, free.loc
         where g.run_id = r.run_id and g.state = 'decided' and g.fence > 0) as answers
 from free, runs r join flows f using (digest) join work w using (run_id)
 where r.run_id = %(run_id)s;
+
+-- name: list_due_runs
+-- Runs that nobody works on and that can go on, the oldest first, after a place in this order:
+-- never begun, left by a worker that died or gave no sign of life, with a decision that was not
+-- carried out, or failed and due to be tried again.  A run that is begun by whoever created it gets
+-- `grace` seconds for that.
+with held as materialized (
+    select l.classid::bigint << 32 | l.objid::bigint as key from pg_locks l
+    where l.locktype = 'advisory' and l.objsubid = 1 and l.granted
+      and l.database = (select oid from pg_database where datname = current_database())
+),
+due as (
+    select r.run_id, r.tenant, r.attempts, coalesce(r.retry_at, r.updated_at) as since,
+           case when r.status = 'failed' then 'failed' when r.status = 'waiting' then 'decided'
+                when r.attempts > 0 then 'died' else 'created' end as reason
+    from runs r join work w using (run_id)
+    where (%(tenant)s::text is null or r.tenant = %(tenant)s)
+      and (r.status = 'running' and (
+               r.attempts > 0
+               or r.created_at < clock_timestamp() - %(grace)s * interval '1 second')
+           or r.status = 'failed' and r.retry_at <= clock_timestamp()
+           or r.status = 'waiting' and exists (
+               select from gates g
+               where g.run_id = r.run_id and g.state = 'decided' and g.fence > 0))
+      and (w.lease_until is null or w.lease_until < clock_timestamp()
+           or w.backend_pid is not null and not exists (
+               select from held
+               where held.key = hashtextextended('oasflow:run:' || r.run_id, 0)))
+)
+select * from due
+where %(after_since)s::timestamptz is null
+   or (since, run_id) > (%(after_since)s::timestamptz, %(after_run)s::text)
+order by since, run_id limit %(limit)s;
+
+-- name: list_dead_letters
+-- Runs that failed and are not tried again until a person resumes them, the oldest first.
+select r.run_id, r.tenant, r.updated_at as since, coalesce(r.error->>'code', '') as code,
+       count(*) over () as total
+from runs r
+where r.status = 'failed' and r.retry_at is null
+  and (%(tenant)s::text is null or r.tenant = %(tenant)s)
+order by r.updated_at, r.run_id limit %(limit)s;
 
 -- name: release_session
 select pg_advisory_unlock_all(), set_config('search_path', 'oasflow', false);

@@ -3,7 +3,7 @@
 run_store.py        `RunStore`: create, decide, work, and their short forms start and answer
 reading.py          what it tells of its runs;  in_thread.py  its methods for `await`
 creating.py         a new run, stored;  deciding.py  decisions of people, recorded
-rows.py             rows of the table `runs`;  short_names.py  runs by a shortened id
+rows.py             rows of the table `runs`;  short_names.py  runs by a shortened id;  paging.py  pages of a list
 decisions.py        decisions in the database;  decision_record.py  one of them, as an auditor reads it
 flows.py            the flow of a stored run, rebuilt;  known_flows.py  the flows in this process
 contexts.py         checks that a host's context belongs to the run

@@ -28,6 +28,7 @@ from cinatra_sdk.postgres.connection import Row, Rows, one
 from cinatra_sdk.runs import Run, Stop
 from cinatra_sdk.store.contexts import bound_context
 from cinatra_sdk.store.flows import DurableFlow
+from cinatra_sdk.store.paging import OpenGate
 
 
 def load_row(connection: Rows, run_id: str, tenant: str | None = None) -> Row:
@@ -183,6 +184,22 @@ def _split_numbers(name: str) -> list[tuple[int, str]]:
     """A key by which `each[2]` comes before `each[10]`."""
     parts = re.split(r"(\d+)", name)
     return [(int(part), "") if part.isdecimal() else (0, part) for part in parts]
+
+
+def read_open_gates(row: Row) -> list[OpenGate]:
+    """The gate of a row of `list_gates`; empty where it cannot be read."""
+    gates, _ = read_gates([row])
+    return [
+        OpenGate(
+            run_id=row["run_id"],
+            tenant=row["tenant"],
+            flow=row["flow_name"],
+            started_by=row["started_by"],
+            opened_at=row["opened_at"],
+            gate=gate,
+        )
+        for gate in gates
+    ]
 
 
 def run_of(row: Row) -> Run:

@@ -68,7 +68,27 @@ where (%(status)s::text is null or r.status = %(status)s)
   and (%(started_by)s::text is null or r.started_by = %(started_by)s)
   and (%(older_than)s::interval is null or r.updated_at < now() - %(older_than)s::interval)
   and (%(newer_than)s::interval is null or r.updated_at > now() - %(newer_than)s::interval)
+  and (%(after_at)s::timestamptz is null
+       or r.updated_at <= %(after_at)s::timestamptz
+          and (r.updated_at < %(after_at)s::timestamptz or r.run_id > %(after_run)s::text))
 order by r.updated_at desc, r.run_id
+limit %(limit)s;
+
+-- name: list_gates
+-- The gates that wait for a decision, across all runs, the longest wait first.
+select g.gate_id, g.interrupt, g.payload, g.response_schema, g.opened_at, g.run_id, g.tenant,
+       f.name as flow_name, r.started_by
+from gates g join runs r using (run_id) join flows f using (digest)
+where g.state = 'open' and r.status not in ('completed', 'rejected', 'stopped')
+  and (%(tenant)s::text is null or g.tenant = %(tenant)s)
+  and (%(flow)s::text is null or f.name = %(flow)s)
+  and (%(started_by)s::text is null or r.started_by = %(started_by)s)
+  and (%(older_than)s::interval is null or g.opened_at < now() - %(older_than)s::interval)
+  and (%(newer_than)s::interval is null or g.opened_at > now() - %(newer_than)s::interval)
+  and (%(after_at)s::timestamptz is null
+       or (g.opened_at, g.run_id, g.gate_id)
+          > (%(after_at)s::timestamptz, %(after_run)s::text, %(after_gate)s::text))
+order by g.opened_at, g.run_id, g.gate_id
 limit %(limit)s;
 
 -- name: list_flow_names

@@ -109,10 +109,10 @@ class RunReader:
         cursor = write_cursor(last["opened_at"], last["run_id"], last["gate_id"]) if more else ""
         return Page(items=[gate for row in kept for gate in read_open_gates(row)], next=cursor)
 
-    def flow_names(self, *, limit: int = 1000) -> Names:
-        """Names of the flows that runs were started with, in their order."""
+    def flow_names(self, *, tenant: str | None = None, limit: int | None = None) -> Names:
+        """Names of the flows that runs were started with, in their order; limit None: all."""
         with self._database.connection() as connection:
-            rows = every(connection, "list_flow_names", {"limit": limit})
+            rows = every(connection, "list_flow_names", {"tenant": tenant, "limit": limit})
         return [row["name"] for row in rows]
 
     def find(self, prefix: str, *, tenant: str | None = None, to_act: bool = False) -> str:

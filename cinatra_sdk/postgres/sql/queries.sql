@@ -92,7 +92,10 @@ order by g.opened_at, g.run_id, g.gate_id
 limit %(limit)s;
 
 -- name: list_flow_names
-select distinct name from flows order by name limit %(limit)s;
+select distinct f.name from flows f
+where %(tenant)s::text is null
+   or exists (select from runs r where r.digest = f.digest and r.tenant = %(tenant)s)
+order by f.name limit %(limit)s;
 
 -- name: find_runs
 -- The run with this id, and those whose ids begin so: people shorten ids.  Whoever names no tenant

@@ -204,6 +204,10 @@ class StoreError(FlowError):
     code = "store_error"
 
 
+class StoreUnreachable(StoreError):
+    """The database cannot be reached, or has no connection free; a later try may help."""
+
+
 class RunNotFound(StoreError):
     """There is no run with this id."""
 
@@ -216,6 +220,12 @@ class GateUnreadable(StoreError, ValueError):
     """
 
     code = "gate_unreadable"
+
+
+class CheckpointsUnusable(StoreError):
+    """A run has begun, and its checkpoints cannot be gone on from: they were deleted or forged."""
+
+    code = "checkpoints_unusable"
 
 
 class NotConfigured(StoreError):

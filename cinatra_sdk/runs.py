@@ -88,6 +88,8 @@ class Run:
     deadline: datetime | None = None
     failures: int = 0
     """Activations in a row that died or failed."""
+    retry_at: datetime | None = None
+    """When a sweep tries a failed run again; None: not until a person resumes it."""
     created_at: datetime | None = None
     updated_at: datetime | None = None
 

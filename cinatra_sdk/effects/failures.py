@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-from cinatra_sdk.errors import RunBusy
+from cinatra_sdk.errors import RunBusy, StoreUnreachable
 from cinatra_sdk.governed.secrets import redact
 from cinatra_sdk.platform.protocol import (
     PlatformError,
@@ -66,7 +66,15 @@ def _is_transient(error: BaseException) -> bool:
     if isinstance(error, PlatformResponseError):
         return error.status is not None and (error.status in _NOT_NOW or error.status >= 500)
     return isinstance(
-        error, (PlatformUnreachable, RunBusy, TimeoutError, ConnectionError, CancelledError)
+        error,
+        (
+            PlatformUnreachable,
+            StoreUnreachable,
+            RunBusy,
+            TimeoutError,
+            ConnectionError,
+            CancelledError,
+        ),
     )
 
 

@@ -1,10 +1,13 @@
-"""How far this process's clock is behind the clock of the process that made a checkpoint.
+"""Keeps the checkpoint ids that this process makes above those that are there already.
 
-In: a checkpoint's id.  Out: seconds.
+In: the id of a checkpoint that this process goes on from.  Out: later ids sort after it.
 
 The engine orders the checkpoints of a thread by ids that each process makes from its own clock.  A
-process with a slow clock writes checkpoints that sort before existing ones, so a reader of the
-newest checkpoint does not find them: a rejection would be lost.
+process with a slow clock would write checkpoints that sort before existing ones, so a reader of the
+newest checkpoint would not find them: calls would be repeated, and a rejection lost.
+
+The engine never makes an id that is not above its own last one (RFC 9562, version 6); that last one
+is what is raised here, for the whole process.
 """
 
 from __future__ import annotations
@@ -12,29 +15,51 @@ from __future__ import annotations
 import time
 from typing import Final
 
+from langgraph.checkpoint.base import id as engine_ids
 from langgraph.checkpoint.base.id import UUID, uuid6
 
-_TICKS: Final = 10_000_000
-"""Ticks of an id's time in a second."""
+from cinatra_sdk.errors import EngineUnsupported
+
 _FIRST_TICK: Final = 0x01B21DD213814000
-"""1970 in ticks since 1582, the beginning of an id's time (RFC 9562, version 6)."""
+"""1970 in ticks of 100 ns since 1582, the beginning of an id's time."""
+FURTHEST: Final = 100 * 366 * 86_400
+"""Seconds by which an id may be ahead of this clock.
+
+No clock is so wrong: such an id was forged.  Without a bound one row could use up the ids that sort
+after it, for every run of the process.
+"""
 
 
-def seconds_behind(checkpoint: str) -> float:
-    """Seconds until this process makes a later id; zero or less where its next id is later.
+def move_ids_beyond(checkpoint: str) -> bool:
+    """Make every later id of this process sort after `checkpoint`.
 
-    An id that the engine did not make tells nothing about a clock: 0.
+    False, with nothing changed, where the id is ahead by more than `FURTHEST`.  An id that the
+    engine did not make tells nothing about a clock: True.
+
+    Raises: `EngineUnsupported`.
     """
-    # Making an id to compare takes as long as the rest of the look; the clock alone says it mostly.
-    if checkpoint[:18] < _earliest_id(time.time_ns() // 100):
-        return 0.0
-    if checkpoint < str(uuid6()):
-        return 0.0
+    now = time.time_ns() // 100
+    if checkpoint[:18] < _earliest_id(now):
+        return True
     try:
         made = UUID(checkpoint)
     except ValueError:
-        return 0.0
-    return (made.time - uuid6().time + 1) / _TICKS if made.version == 6 else 0.0
+        return True
+    if made.version != 6:
+        return True
+    if made.time - _FIRST_TICK - now > FURTHEST * 10_000_000:
+        return False
+    # Between the comparison and the assignment there is no call, here and in the engine, so no other
+    # thread comes in between.
+    last = engine_ids._last_v6_timestamp  # noqa: SLF001 - no public way; test_id_clock.py tells
+    if last is None or last < made.time:
+        engine_ids._last_v6_timestamp = made.time  # type: ignore[assignment]  # noqa: SLF001 - as above; None at first
+    if str(uuid6()) <= checkpoint:
+        raise EngineUnsupported(
+            "this version of LangGraph does not take the ids of its checkpoints further",
+            hint="set this machine's clock right, or install a version that this project supports",
+        )
+    return True
 
 
 def _earliest_id(ticks: int) -> str:

@@ -14,9 +14,8 @@ is made again.  So no node acts in a fork, unless the host allows it.
 The ids of the checkpoints are read backwards, a page at a time, from the newest to the checkpoint
 that an earlier check reached (`since`): usually one short query.
 
-A process whose clock is behind the thread's last checkpoint makes ids that sort before existing
-ones, so that readers would not find its checkpoints.  Such a process neither acts nor answers a
-gate.
+A process whose clock is behind the checkpoint that a node runs on makes later ids all the same
+(`id_clock`).  A checkpoint that is further ahead than any clock is wrong lets no node act or answer.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
 from cinatra_sdk.engine.checkpoint_ids import CheckpointLink, aread_links, read_links
-from cinatra_sdk.engine.id_clock import seconds_behind
+from cinatra_sdk.engine.id_clock import move_ids_beyond
 from cinatra_sdk.engine.tasks import is_in_a_graph, unsupported
 from cinatra_sdk.errors import ForkRefused
 
@@ -108,7 +107,7 @@ def require_line(place: ThreadPlace, *, since: str, node: str) -> str:
     since: the result of an earlier check of this thread; empty without an earlier check.
     Raises: `ForkRefused`, which names `node`.
     """
-    refuse_behind(place, node)
+    write_beyond(place, node)
     walk = _walk_lineage(place, since)
     for seconds in _list_retry_waits(place, walk):
         time.sleep(seconds)
@@ -120,7 +119,7 @@ def require_line(place: ThreadPlace, *, since: str, node: str) -> str:
 
 async def arequire_line(place: ThreadPlace, *, since: str, node: str) -> str:
     """As `require_line`, for an event loop."""
-    refuse_behind(place, node)
+    write_beyond(place, node)
     walk = await _awalk_lineage(place, since)
     for seconds in _list_retry_waits(place, walk):
         await asyncio.sleep(seconds)
@@ -141,17 +140,17 @@ def refuse_copy(identity: dict[str, Any], place: ThreadPlace | None, node: str) 
         )
 
 
-def refuse_behind(place: ThreadPlace | None, node: str) -> None:
-    """Raise `ForkRefused` where the writes of `node` would sort before the checkpoint that it runs
-    on.
+def write_beyond(place: ThreadPlace | None, node: str) -> None:
+    """Let the writes of `node` sort after the checkpoint that it runs on, whatever the clock says.
+
+    Raises: `ForkRefused` where no id could.
     """
-    behind = 0.0 if place is None else seconds_behind(place.checkpoint)
-    if place is not None and behind > 0:
+    if place is not None and not move_ids_beyond(place.checkpoint):
         raise ForkRefused(
-            f"node '{node}' runs {behind:,.3f} seconds before the last checkpoint of thread "
-            f"'{place.thread}': this process's clock is behind",
+            f"node '{node}' runs on a checkpoint of thread '{place.thread}' that is ahead of this "
+            "process's clock by more than a century",
             node=node,
-            hint="nothing was done: set the clock right, and go on with the thread or answer again",
+            hint="nothing was done: the checkpoint was forged, or the clock is wrong",
         )
 
 

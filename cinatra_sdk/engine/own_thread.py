@@ -6,6 +6,8 @@ Every node itself compares the sealed identity of the run (`tasks.require_own_gr
 foreign graph does nothing on a thread.  But by then the thread holds the foreign input, or the
 answer to a gate: a gate that waits there is no longer shown and must ask again.  On a graph server
 any client can do this to any thread; this check comes first and prevents it.
+
+What this process then writes sorts after the thread's newest checkpoint, whatever its clock says.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
 from langgraph.graph.state import CompiledStateGraph
 
+from cinatra_sdk.engine.id_clock import move_ids_beyond
 from cinatra_sdk.engine.tasks import shape_of
 from cinatra_sdk.errors import FlowChanged
 from cinatra_sdk.governed.state import MISSING, unseal
@@ -91,6 +94,8 @@ class _OnOwnThreads(CompiledStateGraph[Any, Any, Any, Any]):
         return saver, {"configurable": {"thread_id": str(thread), "checkpoint_ns": ""}}
 
     def _refuse_other_graph(self, newest: CheckpointTuple | None) -> None:
+        if newest is not None:
+            move_ids_beyond(newest.checkpoint["id"])  # too far ahead: its nodes refuse to act
         held = newest.checkpoint["channel_values"].get("run", MISSING) if newest else MISSING
         identity = MISSING if held is MISSING else unseal(held)
         if not isinstance(identity, dict):

@@ -38,7 +38,7 @@ from pydantic_core import (
 from cinatra_sdk.context.selector import SCREEN_KEY, is_selector
 from cinatra_sdk.contract import FALLBACK_RENDERER, is_send_class
 from cinatra_sdk.engine.acting import does_not_act
-from cinatra_sdk.engine.lineage import place_of, refuse_behind
+from cinatra_sdk.engine.lineage import place_of, write_beyond
 from cinatra_sdk.engine.tasks import require_own_graph, was_sent
 from cinatra_sdk.engine.telling import tell_skip, telling_node
 from cinatra_sdk.errors import AnswerInvalid, NodeFailed, PolicyInvalid
@@ -202,7 +202,7 @@ def build_hitl_gate(
             **({"description": description} if description else {}),
         }
         answer = _interrupt_for_answer(question, about)
-        refuse_behind(place_of(get_config(), get_runtime().execution_info), own)
+        write_beyond(place_of(get_config(), get_runtime().execution_info), own)
         outcome = _build_outcome(answer)
         _tell_outcome(told, outcome.record(question.gate_id, own, question.visit, step_number))
         update = update_of(state, outcome)

@@ -14,8 +14,9 @@ from typing import Any, Final, TypeAlias
 import psycopg
 from psycopg import Connection
 from psycopg.rows import DictRow, dict_row
+from psycopg_pool import PoolTimeout
 
-from cinatra_sdk.errors import StoreError
+from cinatra_sdk.errors import StoreError, StoreUnreachable
 from cinatra_sdk.postgres.dsn import shown_detail, shown_name
 from cinatra_sdk.postgres.queries import QUERIES
 
@@ -83,7 +84,9 @@ def plain_error(dsn: str, error: Exception) -> StoreError:
     state = getattr(error, "sqlstate", None)
     cause = type(error).__name__ + (f" {state}" if state else "")
     detail = shown_detail(dsn, str(error))
-    return StoreError(
+    away = (psycopg.OperationalError, psycopg.InterfaceError, PoolTimeout)
+    kind = StoreUnreachable if isinstance(error, away) else StoreError
+    return kind(
         f"the database {shown_name(dsn)} failed: {cause}{f': {detail}' if detail else ''}",
         hint="is it running? see oasflow db status, or set DATABASE_URL",
     )

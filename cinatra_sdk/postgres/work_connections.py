@@ -15,7 +15,7 @@ from typing import Final
 
 from psycopg_pool import ConnectionPool, PoolTimeout
 
-from cinatra_sdk.errors import StoreError
+from cinatra_sdk.errors import StoreUnreachable
 from cinatra_sdk.postgres.connection import OPTIONS, Rows, refuse_ended_connection
 
 BOUND: Final = 16
@@ -36,12 +36,12 @@ class WorkConnections:
 
     @contextmanager
     def take(self) -> Iterator[Rows]:
-        """Raises: `StoreError` where no connection is free in time."""
+        """Raises: `StoreUnreachable` where no connection is free in time."""
         pool = self._open_pool()
         try:
             connection = pool.getconn()
         except PoolTimeout:
-            raise StoreError(
+            raise StoreUnreachable(
                 f"no connection was free for {PATIENCE:.0f} seconds: {BOUND} runs at once are worked "
                 "on in this process, or the database cannot be reached",
                 hint="what was decided is kept; resume the run, or see oasflow db status",

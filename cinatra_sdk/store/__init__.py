@@ -3,12 +3,13 @@
 run_store.py        `RunStore`: create, decide, work, and their short forms start and answer
 reading.py          what it tells of its runs;  in_thread.py  its methods for `await`
 creating.py         a new run, stored;  deciding.py  decisions of people, recorded
-rows.py             rows of the table `runs`;  short_names.py  runs by a shortened id
+rows.py             rows of the table `runs`;  short_names.py  runs by a shortened id;  paging.py  pages of a list
 decisions.py        decisions in the database;  decision_record.py  one of them, as an auditor reads it
 flows.py            the flow of a stored run, rebuilt;  known_flows.py  the flows in this process
 flow_kinds.py       the kind in front of a flow's bytes;  graph_flow.py  a hand-written graph as a flow
 contexts.py         checks that a host's context belongs to the run
-activating.py       one activation of a run, to its next stop;  clocks.py  never with a slow clock
+activating.py       one activation of a run, to its next stop;  retrying.py  when a failed run is tried again
+sweeping.py         runs that nobody works on, gone on with;  examining.py  what is wrong with a store
 work/               one worker at a time on a run
 following.py        the events of a run, read and followed;  settling.py  calls that may have happened
 artifacts.py        `ArtifactStore`: artifacts, the candidates of a slot;  loading.py  many at once

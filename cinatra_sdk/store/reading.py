@@ -14,15 +14,16 @@ from typing import TypeAlias, TypedDict, Unpack
 
 from cinatra_sdk.contract import Status
 from cinatra_sdk.events.event import RunEvent
-from cinatra_sdk.postgres.connection import every
+from cinatra_sdk.postgres.connection import Row, every
 from cinatra_sdk.postgres.database import Database
 from cinatra_sdk.runs import Run
 from cinatra_sdk.store.decision_record import DecisionRecord
 from cinatra_sdk.store.flows import DurableFlow
 from cinatra_sdk.store.following import make_follower
-from cinatra_sdk.store.in_thread import in_thread
+from cinatra_sdk.store.in_thread import Threads, in_thread
 from cinatra_sdk.store.known_flows import KnownFlows, refuse_other_names
-from cinatra_sdk.store.rows import load_row, run_of
+from cinatra_sdk.store.paging import OpenGate, Page, read_cursor, write_cursor
+from cinatra_sdk.store.rows import load_row, read_open_gates, run_of
 from cinatra_sdk.store.settling import UnknownEffect, list_unknown
 from cinatra_sdk.store.short_names import the_one_meant
 
@@ -45,6 +46,21 @@ class RunFilter(TypedDict, total=False):
     """Runs without a change for at least this time, by the database's clock."""
     newer_than: timedelta | None
     limit: int
+    after: str
+    """The cursor that the page before ended with; empty: the first page."""
+
+
+class GateFilter(TypedDict, total=False):
+    """A filter for open gates; None sets no condition."""
+
+    tenant: str | None
+    flow: str | None
+    started_by: str | None
+    older_than: timedelta | None
+    """Gates that have been open for at least this time, by the database's clock."""
+    newer_than: timedelta | None
+    limit: int
+    after: str
 
 
 class RunReader:
@@ -52,6 +68,7 @@ class RunReader:
 
     _database: Database
     _flows: KnownFlows
+    _threads: Threads
 
     def get(self, run_id: str, *, tenant: str | None = None) -> Run:
         """Raises: `RunNotFound`."""
@@ -59,17 +76,51 @@ class RunReader:
             return run_of(load_row(connection, run_id, tenant))
 
     def list(self, **wanted: Unpack[RunFilter]) -> Runs:
-        """Runs, the latest change first; at most `limit`, by default 100."""
+        """Runs, the latest change first; at most `limit`, by default 100: see `page` for more."""
         refuse_other_names(wanted, RunFilter, "RunStore.list()")
-        given = {**dict.fromkeys(RunFilter.__annotations__), "limit": 100, **wanted}
-        with self._database.connection() as connection:
-            rows = every(connection, "list_runs", given)
-        return [run_of(row) for row in rows]
+        return [*self.page(**wanted).items]
 
-    def flow_names(self, *, limit: int = 1000) -> Names:
-        """Names of the flows that runs were started with, in their order."""
+    def page(self, **wanted: Unpack[RunFilter]) -> Page[Run]:
+        """As `list`, with the cursor of the next page.
+
+        A run that changes between two pages moves to the front, and is not listed again.
+
+        Raises: `InputInvalid` for another list's cursor.
+        """
+        refuse_other_names(wanted, RunFilter, "RunStore.page()")
+        at, (run_id,) = read_cursor(wanted.get("after", ""), names=1)
+        given: Row = {**dict.fromkeys(RunFilter.__annotations__), "limit": 100, **wanted}
+        given |= {"after_at": at, "after_run": run_id}
         with self._database.connection() as connection:
-            rows = every(connection, "list_flow_names", {"limit": limit})
+            rows = every(connection, "list_runs", {**given, "limit": given["limit"] + 1})
+        kept = rows[: given["limit"]]
+        more = len(rows) > len(kept) > 0
+        last = write_cursor(kept[-1]["updated_at"], kept[-1]["run_id"]) if more else ""
+        return Page(items=[run_of(row) for row in kept], next=last)
+
+    def gates(self, **wanted: Unpack[GateFilter]) -> Page[OpenGate]:
+        """The open gates of all runs, the longest wait first; a page of at most `limit` (100).
+
+        A gate that cannot be read is left out: `Run.unreadable` names it.
+
+        Raises: `InputInvalid` for another list's cursor.
+        """
+        refuse_other_names(wanted, GateFilter, "RunStore.gates()")
+        at, (run_id, gate_id) = read_cursor(wanted.get("after", ""), names=2)
+        given: Row = {**dict.fromkeys(GateFilter.__annotations__), "limit": 100, **wanted}
+        given |= {"after_at": at, "after_run": run_id, "after_gate": gate_id}
+        with self._database.connection() as connection:
+            rows = every(connection, "list_gates", {**given, "limit": given["limit"] + 1})
+        kept = rows[: given["limit"]]
+        more = len(rows) > len(kept) > 0
+        last = kept[-1] if kept else {}
+        cursor = write_cursor(last["opened_at"], last["run_id"], last["gate_id"]) if more else ""
+        return Page(items=[gate for row in kept for gate in read_open_gates(row)], next=cursor)
+
+    def flow_names(self, *, tenant: str | None = None, limit: int | None = None) -> Names:
+        """Names of the flows that runs were started with, in their order; limit None: all."""
+        with self._database.connection() as connection:
+            rows = every(connection, "list_flow_names", {"tenant": tenant, "limit": limit})
         return [row["name"] for row in rows]
 
     def find(self, prefix: str, *, tenant: str | None = None, to_act: bool = False) -> str:
@@ -140,6 +191,8 @@ class RunReader:
     atold = in_thread(told)
     aunknown = in_thread(unknown)
     aget = in_thread(get)
+    apage = in_thread(page)
+    agates = in_thread(gates)
     alist = in_thread(list)  # noqa: A003 - the method above
     aflow_names = in_thread(flow_names)
     afind = in_thread(find)

@@ -30,6 +30,7 @@ from cinatra_sdk.postgres.connection import Row, Rows, one
 from cinatra_sdk.runs import Run, Stop
 from cinatra_sdk.store.contexts import bound_context, is_host_context
 from cinatra_sdk.store.flows import DurableFlow
+from cinatra_sdk.store.paging import OpenGate
 from cinatra_sdk.store.work.ledger import RunLedger
 
 
@@ -100,28 +101,32 @@ def ending_of(stop: Stop) -> dict[str, Any]:
         "branch": stop.branch,
         "messages": Json([dict(message) for message in stop.messages]),
         "error": None,
+        "retry_in": None,
     }
 
 
 def rejected_after_all(ending: dict[str, Any]) -> dict[str, Any]:
     """`ending`, changed to rejected: a rejection among the decisions wins over the checkpoints."""
-    none = dict.fromkeys(("outputs", "branch", "error"))
+    none = dict.fromkeys(("outputs", "branch", "error", "retry_in"))
     return {**ending, **none, "status": "rejected"}
 
 
 def failure_of(error: Exception, host: HostContext) -> dict[str, Any]:
     secrets = (host.credentials.run_token, host.credentials.bearer_token)
+    # A call of which nobody knows whether it happened waits for a person, as a gate does.
+    status = "waiting" if isinstance(error, EffectUnknown) else "failed"
+    return {"status": status, "error": describe_error(error, secrets)}
+
+
+def describe_error(error: Exception, secrets: tuple[str, ...] = ()) -> Json:
+    """`{"code", "message", "node"}` as a failed run keeps it, without the secrets."""
     text = str(error) if isinstance(error, (FlowError, PlatformError)) else repr(error)
     described = {
         "code": getattr(error, "code", type(error).__name__),
         "message": redact(_clean_text(text), secrets)[:2000],
         "node": getattr(error, "node", ""),
     }
-    # A call of which nobody knows whether it happened waits for a person, as a gate does.
-    return {
-        "status": "waiting" if isinstance(error, EffectUnknown) else "failed",
-        "error": Json(cut_out(described, secrets)),
-    }
+    return Json(cut_out(described, secrets))
 
 
 def file_label(file: str) -> str:
@@ -203,6 +208,22 @@ def _split_numbers(name: str) -> list[tuple[int, str]]:
     return [(int(part), "") if part.isdecimal() else (0, part) for part in parts]
 
 
+def read_open_gates(row: Row) -> list[OpenGate]:
+    """The gate of a row of `list_gates`; empty where it cannot be read."""
+    gates, _ = read_gates([row])
+    return [
+        OpenGate(
+            run_id=row["run_id"],
+            tenant=row["tenant"],
+            flow=row["flow_name"],
+            started_by=row["started_by"],
+            opened_at=row["opened_at"],
+            gate=gate,
+        )
+        for gate in gates
+    ]
+
+
 def run_of(row: Row) -> Run:
     """The row as a run, with the inputs that were answered at its setup gates.
 
@@ -239,6 +260,7 @@ def run_of(row: Row) -> Run:
         parent_path=row["parent_path"],
         deadline=row["deadline"],
         failures=row["failures"],
+        retry_at=row["retry_at"],
         created_at=row["created_at"],
         updated_at=row["updated_at"],
     )

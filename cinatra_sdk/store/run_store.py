@@ -18,7 +18,7 @@ Guarantees, and the mechanism of each:
 * a row grants nothing: variables, addresses and files come from this process (`flows.py`);
 * a run is completed only when the flow's own end says so, never because the engine is idle.
 
-The `a…` twins run the same code in a thread.
+The `a…` twins run the same code in threads of the store: work on runs in some, all else in others.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from types import TracebackType
-from typing import Any, Final, Self, Unpack
+from typing import Any, Final, Self, TypeAlias, Unpack
 
 from cinatra_sdk.engine.runtime_context import HostContext
 from cinatra_sdk.gates.answers import check_answer_value
@@ -41,14 +41,17 @@ from cinatra_sdk.store.contexts import bound_context, refuse_strangers
 from cinatra_sdk.store.creating import NewRun, create_run
 from cinatra_sdk.store.deciding import decide_gates, list_decisions
 from cinatra_sdk.store.flows import DurableFlow
-from cinatra_sdk.store.in_thread import in_thread
+from cinatra_sdk.store.in_thread import WORKERS, Threads, in_thread
 from cinatra_sdk.store.known_flows import KnownFlows, refuse_other_names
 from cinatra_sdk.store.reading import RunReader
+from cinatra_sdk.store.retrying import RetryPolicy
 from cinatra_sdk.store.rows import identity_of, load_row, refuse_ended, run_of
 from cinatra_sdk.store.settling import settle_effect
+from cinatra_sdk.store.sweeping import DueRun, SweepOptions, SweptRun, sweep_runs
 from cinatra_sdk.store.work.claims import LEASE_SECONDS, Claims
 from cinatra_sdk.text.people import person_name
 
+SweptRuns: TypeAlias = list[SweptRun]
 WAIT_SECONDS: Final = 30.0
 """How long an answer waits for another process that works on the same run."""
 
@@ -62,11 +65,15 @@ class RunStore(RunReader):
         *,
         host: HostParts | None = None,
         lease: float = LEASE_SECONDS,
+        retries: RetryPolicy | None = None,
+        workers: int = WORKERS,
         **parts: Unpack[Parts],
     ) -> None:
         self._database = database
         self._flows = KnownFlows(database, join_parts(host, parts, "RunStore()"))
         self._claims = Claims(database, lease=lease)
+        self._retries = retries or RetryPolicy()
+        self._threads = Threads(workers)
 
     @classmethod
     def open(
@@ -75,21 +82,25 @@ class RunStore(RunReader):
         *,
         host: HostParts | None = None,
         lease: float = LEASE_SECONDS,
+        retries: RetryPolicy | None = None,
+        workers: int = WORKERS,
         **parts: Unpack[Parts],
     ) -> Self:
         """Open the store; creates its tables in the schema `oasflow`.
 
-        dsn:   a Postgres DSN; None takes DATABASE_URL, else the embedded server.
-        host:  what this process lends to the runs that it drives.
-        lease: seconds after which others take over a run whose worker gives no sign of life.
-        parts: the same as `host`, part by part: `platform`, `tools`, `env`, `settings`, `record`,
-               `allow`.
+        dsn:     a Postgres DSN; None takes DATABASE_URL, else the embedded server.
+        host:    what this process lends to the runs that it drives.
+        lease:   seconds after which others take over a run whose worker gives no sign of life.
+        retries: which failed runs a sweep tries again, when and how often; None: `RetryPolicy()`.
+        workers: runs that `awork` and its like work on at once, each in a thread; others wait.
+        parts:   the same as `host`, part by part: `platform`, `tools`, `env`, `settings`, `record`,
+                 `allow`.
 
         Raises: `StoreError` naming the database without its password; `PlaceholderRefused` for a
         name in `env` that the runtime reads itself; `TypeError` for a part that is given twice.
         """
         lent = join_parts(host, parts, "RunStore.open()")
-        return cls(Database.open(dsn), host=lent, lease=lease)
+        return cls(Database.open(dsn), host=lent, lease=lease, retries=retries, workers=workers)
 
     @property
     def database(self) -> Database:
@@ -97,6 +108,7 @@ class RunStore(RunReader):
         return self._database
 
     def close(self) -> None:
+        self._threads.close()
         self._claims.close()
         self._flows.close()
         self._database.close()
@@ -182,7 +194,7 @@ class RunStore(RunReader):
             refuse_ended(row)
             flow = self._flows.flow_of(connection, row, flow)
             refuse_strangers(flow, host)
-        return activate(self._claims, run_id, flow, host, on_event=on_event, wait=wait)
+        return self._activate(run_id, flow, host, on_event=on_event, wait=wait)
 
     def start(
         self,
@@ -201,7 +213,7 @@ class RunStore(RunReader):
         name, host = create_run(
             self._database, self._flows, flow, params=params, run_id=run_id, about=about
         )
-        return activate(self._claims, name, flow, host, on_event=on_event, wait=WAIT_SECONDS)
+        return self._activate(name, flow, host, on_event=on_event, wait=WAIT_SECONDS)
 
     def answer(
         self,
@@ -231,7 +243,7 @@ class RunStore(RunReader):
         )  # fmt: skip
         if made is None:
             return self.get(run_id)
-        return activate(self._claims, run_id, made, host, on_event=on_event, wait=wait)
+        return self._activate(run_id, made, host, on_event=on_event, wait=wait)
 
     def resume(
         self,
@@ -275,6 +287,43 @@ class RunStore(RunReader):
         settle_effect(self._database, run_id, key, said, by=by, reason=reason, tenant=tenant)
         return self.get(run_id)
 
+    def sweep(self, **told: Unpack[SweepOptions]) -> SweptRuns:
+        """Go on with the runs that nobody works on and that can go on; one pass, the oldest first.
+
+        See `sweeping`: several processes may do this at once, again and again.  Raises: `StoreError`.
+        """
+        refuse_other_names(told, SweepOptions, "RunStore.sweep()")
+        credentials_for = told.get("credentials_for")
+
+        def work(due: DueRun) -> Run:
+            with self._database.connection() as connection:
+                row = load_row(connection, due.run_id, due.tenant)
+            refuse_ended(row)
+            given = None if credentials_for is None else credentials_for(run_of(row))
+            lent = self._flows.lend(given, identity_of(row))
+            host = bound_context(lent, run_id=due.run_id, tenant=due.tenant, named=due.tenant)
+            with self._database.connection() as connection:
+                flow = self._flows.flow_of(connection, row)
+            refuse_strangers(flow, host)
+            return self._activate(due.run_id, flow, host, wait=0.0, attempts=due.attempts)
+
+        return sweep_runs(self._database, work, told)
+
+    def _activate(
+        self,
+        run_id: str,
+        flow: DurableFlow,
+        host: HostContext,
+        *,
+        on_event: OnEvent | None = None,
+        wait: float,
+        attempts: int | None = None,
+    ) -> Run:
+        return activate(
+            self._claims, run_id, flow, host, retries=self._retries, on_event=on_event, wait=wait,
+            attempts=attempts,
+        )  # fmt: skip
+
     def stop(
         self, run_id: str, *, by: str = "", reason: str = "", tenant: str | None = None
     ) -> Run:
@@ -302,13 +351,17 @@ class RunStore(RunReader):
 
     acreate = in_thread(create)
     adecide = in_thread(decide)
-    awork = in_thread(work)
-    astart = in_thread(start)
-    aanswer = in_thread(answer)
-    aresume = in_thread(resume)
+    awork = in_thread(work, long=True)
+    astart = in_thread(start, long=True)
+    aanswer = in_thread(answer, long=True)
+    aresume = in_thread(resume, long=True)
     asettle = in_thread(settle)
     astop = in_thread(stop)
-    aclose = in_thread(close)
+    asweep = in_thread(sweep, long=True)
+
+    async def aclose(self) -> None:
+        """As `close`."""
+        await asyncio.to_thread(self.close)
 
     @classmethod
     async def aopen(
@@ -317,10 +370,14 @@ class RunStore(RunReader):
         *,
         host: HostParts | None = None,
         lease: float = LEASE_SECONDS,
+        retries: RetryPolicy | None = None,
+        workers: int = WORKERS,
         **parts: Unpack[Parts],
     ) -> Self:
         """As `open`."""
-        return await asyncio.to_thread(cls.open, dsn, host=host, lease=lease, **parts)
+        return await asyncio.to_thread(
+            cls.open, dsn, host=host, lease=lease, retries=retries, workers=workers, **parts
+        )
 
     async def __aenter__(self) -> Self:
         return self

@@ -3,8 +3,8 @@
     app.py        the commands and their options, put together
     check.py rule.py explain.py ir.py draw.py diff.py schema.py deps.py wire_context.py
                   commands about files
-    run.py gates.py runs.py stop.py settle.py follow.py db.py
-                  commands about runs
+    run.py gates.py runs.py stop.py settle.py follow.py db.py sweep.py doctor.py
+                  commands about runs, and about the database that keeps them
     options.py    the options that several commands share;  context.py  `--context FILE`
     hosting.py    `--host MODULE:FACTORY`
     mend.py       the dialogue of commands that change files

@@ -117,7 +117,7 @@ _COMMANDS: Final = {
     "check": "check", "rule": "rule", "run": "run", "gates": "gates", "approve": "gates",
     "reject": "gates", "deny": "gates", "answer": "gates", "follow": "follow", "settle": "settle", "runs": "runs", "show": "runs", "resume": "run", "stop": "stop",
     "draw": "draw", "diff": "diff", "explain": "explain", "ir": "ir", "deps": "deps",
-    "wire-context": "wire_context", "version": "app",
+    "wire-context": "wire_context", "doctor": "doctor", "version": "app",
 }  # fmt: skip
 """Each command, and the module with a function of its name."""
 _GROUPS: Final = {

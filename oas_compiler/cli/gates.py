@@ -16,8 +16,10 @@ from oas_compiler.cli.next_steps import GivenOptions
 from oas_compiler.cli.terminal import Terminal
 
 if TYPE_CHECKING:
+    from cinatra_sdk import RunStore
     from cinatra_sdk.gates.decisions import Decision
     from cinatra_sdk.gates.gate import Gate
+    from cinatra_sdk.runs import Run
 from oas_compiler.cli.deciding import (
     answer_gate,
     ask_person,
@@ -26,7 +28,8 @@ from oas_compiler.cli.deciding import (
     name_decider,
 )
 
-LIMIT = 1000
+PAGE = 500
+"""Runs that are read at once."""
 
 Reason = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; kept for good.")]
 
@@ -38,7 +41,9 @@ def gates(
     started_by: options.StartedBy = "",
     older_than: options.OlderThan = "",
     newer_than: options.NewerThan = "",
-    limit: Annotated[int, typer.Option(min=1, help="Of how many runs, at most.")] = LIMIT,
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="Of how many runs, at most; default: of all.")
+    ] = None,
     tenant: options.Tenant = "",
     db: options.Db = "",
     as_json: options.Json = False,
@@ -57,7 +62,7 @@ def gates(
         runs = (
             [store.get(store.find(run, tenant=whose))]
             if run
-            else store.list(status="waiting", tenant=whose, limit=limit, **wanted)
+            else _list_waiting(store, whose, limit, wanted)
         )
         now = store.database.now()
         if not runs:
@@ -80,6 +85,21 @@ def gates(
     if len(runs) == limit:
         terminal.note(f"only the gates of {limit} runs are listed; --limit lists more")
     return Exit.OK
+
+
+def _list_waiting(
+    store: RunStore, tenant: str | None, limit: int | None, wanted: options.Filters
+) -> list[Run]:
+    """The waiting runs, the latest change first; None: all of them, a page at a time."""
+    found: list[Run] = []
+    after = ""
+    while True:
+        size = PAGE if limit is None else min(PAGE, limit - len(found))
+        page = store.page(status="waiting", tenant=tenant, limit=size, after=after, **wanted)
+        found += page.items
+        after = page.next
+        if not after or len(found) == limit:
+            return found
 
 
 def approve(

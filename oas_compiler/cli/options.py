@@ -103,6 +103,11 @@ NewerThan: TypeAlias = Annotated[
 ]
 
 
+After: TypeAlias = Annotated[
+    str, typer.Option("--after", metavar="CURSOR", help="The page after the one that ended so.")
+]
+
+
 class Filters(TypedDict, total=False):
     """Conditions for runs that are listed, as `RunStore.list` takes them."""
 

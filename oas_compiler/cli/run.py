@@ -121,8 +121,19 @@ def run(
 
 
 def resume(
-    run: options.RunId,
+    run: Annotated[
+        str,
+        typer.Argument(metavar="[RUN]", help="Id of a run; may be shortened while it is unique."),
+    ] = "",
     *,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Every run that can go on and that nobody works on.")
+    ] = False,
+    watch: Annotated[
+        float | None,
+        typer.Option("--watch", metavar="SECONDS", help="With --all: again and again, that often."),
+    ] = None,
+    limit: Annotated[int, typer.Option(min=1, help="With --all: how many runs in a pass.")] = 100,
     flow: Annotated[
         str, typer.Option(metavar="PATH", help="The flow file, to make sure that it is the same.")
     ] = "",
@@ -140,13 +151,21 @@ def resume(
     """Go on with a run, or be asked at its gates.
 
     For a run whose process died or was interrupted, for a failed one (its failed node is tried
-    again), and for one that waits.
+    again), and for one that waits.  With --all nobody is asked: runs go on to their next stop.
     """
     from oas_compiler.cli.drive import Drive
 
+    given = options.given(env, base_url, allow, record, tenant=tenant, db=db, host=host)
+    if everything:
+        if run or flow:
+            raise Halt("--all is every run: leave out RUN and --flow")
+        from oas_compiler.cli.sweep import resume_all
+
+        return resume_all(given, watch=watch, limit=limit, as_json=as_json)
+    if watch is not None:
+        raise Halt("--watch goes with --all")
     terminal = Terminal.open(as_json=as_json)
     who = opening.person(by)
-    given = options.given(env, base_url, allow, record, tenant=tenant, db=db, host=host)
     words = (*(("--flow", flow) if flow else ()), *(("--detach",) if detach else ()))
     with opening.store(terminal, db, given.own) as store:
         found = store.find(_check_run_id(run), tenant=tenant or None, to_act=True)

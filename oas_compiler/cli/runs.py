@@ -37,6 +37,7 @@ def runs(
     older_than: options.OlderThan = "",
     newer_than: options.NewerThan = "",
     limit: Annotated[int, typer.Option(min=1, help="How many, the latest change first.")] = 100,
+    after: options.After = "",
     tenant: options.Tenant = "",
     db: options.Db = "",
     as_json: options.Json = False,
@@ -48,22 +49,25 @@ def runs(
     terminal = Terminal.open(as_json=as_json)
     wanted = options.filters(flow, started_by, older_than, newer_than)
     with opening.store(terminal, db) as store:
-        found = store.list(
+        page = store.page(
             status=None if status is None else status.value,
             tenant=tenant or None,
             limit=limit,
+            after=after,
             **wanted,
         )
+        found = page.items
         now = store.database.now()
         if not found:
             opening.refuse_unknown_flow(store, flow)
-    terminal.data({"runs": [run_summary(run) for run in found]}, of_run=True)
+    listed = [run_summary(run) for run in found]
+    terminal.data({"runs": listed, "next": page.next or None}, of_run=True)
     if found:
         terminal.show(runs_table(found, now))
     else:
         terminal.say("no runs")
-    if len(found) == limit:
-        terminal.say(f"the latest {limit}; --limit shows more")
+    if page.next:
+        terminal.say(f"there are more; --limit shows more at once, --after {page.next} the next")
     return Exit.OK
 
 

@@ -88,4 +88,5 @@ def test_another_age_is_refused_with_examples(text: str) -> None:
 
 
 def test_an_age_before_all_times_finds_nothing(three: Any) -> None:
-    assert json.loads(three("runs", "--older-than", "99999d", "--json").stdout) == {"runs": []}
+    found = json.loads(three("runs", "--older-than", "99999d", "--json").stdout)
+    assert found == {"runs": [], "next": None}

@@ -62,7 +62,7 @@ def test_yes_without_simulate_is_refused_before_anything_starts(cli: Any, flow_f
     result = cli("run", flow_file(), "--yes")
     assert result.exit_code == 2
     assert "--simulate" in result.stderr
-    assert document(cli("runs", "--json")) == {"runs": []}
+    assert document(cli("runs", "--json")) == {"runs": [], "next": None}
 
 
 def test_a_flow_that_calls_a_platform_is_never_simulated_by_accident(
@@ -71,7 +71,7 @@ def test_a_flow_that_calls_a_platform_is_never_simulated_by_accident(
     result = cli("run", flow_file())
     assert result.exit_code == 2
     assert "--base-url" in result.stderr
-    assert document(cli("runs", "--json")) == {"runs": []}
+    assert document(cli("runs", "--json")) == {"runs": [], "next": None}
 
 
 def test_a_flow_that_calls_nothing_needs_no_platform(cli: Any, flow_file: Any) -> None:
@@ -516,7 +516,7 @@ def test_an_unexpected_error_is_one_line_with_its_class_and_debug_shows_more(
     def broken(*_arguments: Any, **_options: Any) -> Any:
         raise LookupError("a secret detail")
 
-    monkeypatch.setattr(RunStore, "list", broken)
+    monkeypatch.setattr(RunStore, "page", broken)
     monkeypatch.setenv("OASFLOW_DEBUG", "")
     result = cli("runs", "--json")
     assert result.exit_code == 70

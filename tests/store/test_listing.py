@@ -132,6 +132,7 @@ def test_no_condition_reads_all_runs(fresh_database: str, owner_database: str, w
     with psycopg.connect(owner_database, options="-c search_path=oasflow") as owner:
         owner.execute(MANY)
     given = {**dict.fromkeys(RunFilter.__annotations__), "limit": 100, **wanted}
+    given |= {"after_at": None, "after_run": ""}
     with psycopg.connect(fresh_database, options="-c search_path=oasflow") as connection:
         row = connection.execute("explain (format json) " + QUERIES["list_runs"], given).fetchone()
     assert row is not None

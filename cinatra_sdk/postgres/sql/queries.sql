@@ -75,11 +75,34 @@ where (%(status)s::text is null or r.status = %(status)s)
   and (%(started_by)s::text is null or r.started_by = %(started_by)s)
   and (%(older_than)s::interval is null or r.updated_at < now() - %(older_than)s::interval)
   and (%(newer_than)s::interval is null or r.updated_at > now() - %(newer_than)s::interval)
+  and (%(after_at)s::timestamptz is null
+       or r.updated_at <= %(after_at)s::timestamptz
+          and (r.updated_at < %(after_at)s::timestamptz or r.run_id > %(after_run)s::text))
 order by r.updated_at desc, r.run_id
 limit %(limit)s;
 
+-- name: list_gates
+-- The gates that wait for a decision, across all runs, the longest wait first.
+select g.gate_id, g.interrupt, g.payload, g.response_schema, g.opened_at, g.run_id, g.tenant,
+       f.name as flow_name, r.started_by
+from gates g join runs r using (run_id) join flows f using (digest)
+where g.state = 'open' and r.status not in ('completed', 'rejected', 'stopped')
+  and (%(tenant)s::text is null or g.tenant = %(tenant)s)
+  and (%(flow)s::text is null or f.name = %(flow)s)
+  and (%(started_by)s::text is null or r.started_by = %(started_by)s)
+  and (%(older_than)s::interval is null or g.opened_at < now() - %(older_than)s::interval)
+  and (%(newer_than)s::interval is null or g.opened_at > now() - %(newer_than)s::interval)
+  and (%(after_at)s::timestamptz is null
+       or (g.opened_at, g.run_id, g.gate_id)
+          > (%(after_at)s::timestamptz, %(after_run)s::text, %(after_gate)s::text))
+order by g.opened_at, g.run_id, g.gate_id
+limit %(limit)s;
+
 -- name: list_flow_names
-select distinct name from flows order by name limit %(limit)s;
+select distinct f.name from flows f
+where %(tenant)s::text is null
+   or exists (select from runs r where r.digest = f.digest and r.tenant = %(tenant)s)
+order by f.name limit %(limit)s;
 
 -- name: find_runs
 -- The run with this id, and those whose ids begin so: people shorten ids.  Whoever names no tenant
@@ -90,14 +113,24 @@ where (run_id = %(prefix)s and (%(tenant)s::text is null or tenant = %(tenant)s)
 order by run_id <> %(prefix)s, run_id collate "C" limit 2;
 
 -- name: begin_activation
--- Marks the run as worked on, unless it has ended or another worker has it.
+-- Marks the run as worked on, unless it has ended or another worker has it, or (where the number of
+-- its attempts is given) was worked on since.  A run that is still running was left by a worker that
+-- died, which counts as a failure.
 with ours as (
     select run_id from work where run_id = %(run_id)s and fence = %(fence)s for share
+),
+was as (
+    select r.run_id, r.status = 'running' and r.attempts > 0 as died
+    from ours join runs r using (run_id)
+    where r.status not in ('completed', 'rejected', 'stopped')
+      and (%(attempts)s::int is null or r.attempts = %(attempts)s)
+    for no key update of r
 )
-update runs set status = 'running', attempts = attempts + 1
-from ours
-where runs.run_id = ours.run_id and status not in ('completed', 'rejected', 'stopped')
-returning runs.run_id;
+update runs r
+set status = 'running', attempts = attempts + 1, failures = failures + was.died::int,
+    retry_at = null
+from was where r.run_id = was.run_id
+returning r.failures, was.died;
 
 -- name: end_activation
 -- What an activation came to, and the run is nobody's again (whoever claims it now waits for the
@@ -192,13 +225,25 @@ ended as (
         outputs = case when run.was_rejected then null else %(outputs)s::json end,
         branch = case when run.was_rejected then null else %(branch)s end,
         messages = %(messages)s, error = %(error)s,
-        failures = case when %(status)s = 'failed' then r.failures + 1 else 0 end
+        failures = case when %(status)s = 'failed' then r.failures + 1 else 0 end,
+        retry_at = case when not run.was_rejected
+                        then clock_timestamp() + %(retry_in)s::float8 * interval '1 second' end
     from run where r.run_id = run.run_id and run.goes_on
     returning r.run_id
 )
 select (select run_id from ended) as run_id, (select count(*) from numbered) as events,
        pg_notify('oasflow_events', %(run_id)s), pg_advisory_unlock_all()
 from released;
+
+-- name: fail_run
+-- Ends an activation that could not begin; what the run waits for stays.
+with ours as (
+    update work set worker = '', backend_pid = null, lease_until = null
+    where run_id = %(run_id)s and fence = %(fence)s
+    returning run_id
+)
+update runs r set status = 'failed', error = %(error)s, retry_at = null
+from ours where r.run_id = ours.run_id and r.status not in ('completed', 'rejected', 'stopped');
 
 -- name: forget_failures
 -- A person goes on with the run: it may fail as often again.
@@ -492,6 +537,9 @@ select run_id, pg_notify('oasflow_events', run_id) from settled;
 select s.*, e.kind, e.capability, e.path, e.visit from settlements s join effects e using (run_id, key)
 where s.run_id = %(run_id)s order by s.settled_at, s.key;
 
+-- name: tell_server
+select clock_timestamp() as now, current_setting('server_version') as version;
+
 -- name: tell_time
 -- The database's clock, by which every moment in it is written.
 select clock_timestamp() as now;
@@ -553,6 +601,8 @@ claimed as (
 select r.*, f.name as flow_name, coalesce(r.file, f.file) as flow_file, free.locked,
        (select fence from claimed) as claimed_fence, w.backend_pid as previous_pid,
        oasflow_newest_checkpoint(r.run_id) as newest,
+       exists (select from gates g where g.run_id = r.run_id)
+           or exists (select from effects e where e.run_id = r.run_id) as has_acted,
        (select gate_id from decisions d where d.run_id = r.run_id and d.kind = 'rejected'
         order by decided_at, gate_id limit 1) as rejected_at_gate,
        (select coalesce(json_agg(json_build_object(
@@ -562,6 +612,48 @@ select r.*, f.name as flow_name, coalesce(r.file, f.file) as flow_file, free.loc
         where g.run_id = r.run_id and g.state = 'decided' and g.fence > 0) as answers
 from free, runs r join flows f using (digest) join work w using (run_id)
 where r.run_id = %(run_id)s;
+
+-- name: list_due_runs
+-- Runs that nobody works on and that can go on, the oldest first, after a place in this order:
+-- never begun, left by a worker that died or gave no sign of life, with a decision that was not
+-- carried out, or failed and due to be tried again.  A run that is begun by whoever created it gets
+-- `grace` seconds for that.
+with held as materialized (
+    select l.classid::bigint << 32 | l.objid::bigint as key from pg_locks l
+    where l.locktype = 'advisory' and l.objsubid = 1 and l.granted
+      and l.database = (select oid from pg_database where datname = current_database())
+),
+due as (
+    select r.run_id, r.tenant, r.attempts, coalesce(r.retry_at, r.updated_at) as since,
+           case when r.status = 'failed' then 'failed' when r.status = 'waiting' then 'decided'
+                when r.attempts > 0 then 'died' else 'created' end as reason
+    from runs r join work w using (run_id)
+    where (%(tenant)s::text is null or r.tenant = %(tenant)s)
+      and (r.status = 'running' and (
+               r.attempts > 0
+               or r.created_at < clock_timestamp() - %(grace)s * interval '1 second')
+           or r.status = 'failed' and r.retry_at <= clock_timestamp()
+           or r.status = 'waiting' and exists (
+               select from gates g
+               where g.run_id = r.run_id and g.state = 'decided' and g.fence > 0))
+      and (w.lease_until is null or w.lease_until < clock_timestamp()
+           or w.backend_pid is not null and not exists (
+               select from held
+               where held.key = hashtextextended('oasflow:run:' || r.run_id, 0)))
+)
+select * from due
+where %(after_since)s::timestamptz is null
+   or (since, run_id) > (%(after_since)s::timestamptz, %(after_run)s::text)
+order by since, run_id limit %(limit)s;
+
+-- name: list_dead_letters
+-- Runs that failed and are not tried again until a person resumes them, the oldest first.
+select r.run_id, r.tenant, r.updated_at as since, coalesce(r.error->>'code', '') as code,
+       count(*) over () as total
+from runs r
+where r.status = 'failed' and r.retry_at is null
+  and (%(tenant)s::text is null or r.tenant = %(tenant)s)
+order by r.updated_at, r.run_id limit %(limit)s;
 
 -- name: release_session
 select pg_advisory_unlock_all(), set_config('search_path', 'oasflow', false);

@@ -5,4 +5,5 @@ saver.py      `RunSaver`: the engine's checkpoints, with the run's gates and eve
 gathered.py   what the engine writes at once, as one statement;  columns.py  records as its columns
 rereading.py  a checkpoint that was read is not read again
 events.py     events that wait for the next write;  ledger.py  effects, under the fence
+going_on.py   whether a run can be gone on with from its checkpoints
 """

@@ -1,0 +1,135 @@
+"""What is wrong with a store, looked at without changing anything.
+
+examine(dsn)  ->  Examination(due={"died": 2}, dead_letters=(…), missing=(), clock_ahead=0.01, …)
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+import psycopg
+
+from cinatra_sdk.errors import StoreError
+from cinatra_sdk.postgres.connection import Rows, connect, every, one
+from cinatra_sdk.postgres.failures import store_error
+from cinatra_sdk.postgres.lacking import lacking
+from cinatra_sdk.postgres.standing import Standing, look
+from cinatra_sdk.store.sweeping import DueReason, list_pages
+
+MOST_LETTERS: Final = 100
+"""Dead letters that are named; all of them are counted."""
+CLOCK_SECONDS: Final = 1.0
+"""A larger difference of clocks is told as a finding, though nothing depends on it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeadLetter:
+    """A failed run that is not tried again until a person resumes it."""
+
+    run_id: str
+    tenant: str
+    code: str
+    """Of its error."""
+    since: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Examination:
+    """How a store stands."""
+
+    role: str
+    database: str
+    server_version: str
+    clock_ahead: float
+    """Seconds that this process's clock is ahead of the database's; below 0: behind."""
+    missing: tuple[str, ...]
+    """Migrations that were not made; then runs are not looked at."""
+    newer: tuple[str, ...]
+    """Migrations that this version does not know."""
+    lacks: tuple[str, ...]
+    """Rights that the role needs for running flows and has not."""
+    powers: tuple[str, ...]
+    """Reasons why the role could change append-only tables."""
+    due: Mapping[DueReason, int]
+    """What a sweep would go on with: reason → number of runs."""
+    dead_letters: tuple[DeadLetter, ...]
+    """The oldest ones."""
+    dead_letters_total: int
+
+    @property
+    def findings(self) -> tuple[str, ...]:
+        """What somebody should do something about, each in a few words."""
+        found = [
+            (self.missing, f"the tables are not up to date: {', '.join(self.missing)} missing"),
+            (self.newer, f"the tables are newer than this version: {', '.join(self.newer)}"),
+            (self.lacks, f"the role lacks {', '.join(self.lacks)}"),
+            (
+                self.powers,
+                f"the role could change what is append-only: it {', '.join(self.powers)}",
+            ),
+            (abs(self.clock_ahead) > CLOCK_SECONDS, self._describe_clock()),
+            (self.due, f"{sum(self.due.values())} runs can go on, and nobody works on them"),
+            (self.dead_letters, f"{self.dead_letters_total} failed runs wait for a person"),
+        ]
+        return tuple(text for there, text in found if there)
+
+    def _describe_clock(self) -> str:
+        which = "ahead of" if self.clock_ahead > 0 else "behind"
+        return f"this process's clock is {abs(self.clock_ahead):,.1f} s {which} the database's"
+
+
+def examine(dsn: str, *, tenant: str | None = None) -> Examination:
+    """Raises: `StoreError` where the database cannot be reached or read."""
+    with connect(dsn) as connection:
+        try:
+            # The database itself sees to it that nothing changes.
+            connection.execute("set default_transaction_read_only = on")
+            return _examine(connection, tenant)
+        except psycopg.Error as error:
+            failed: StoreError = store_error(dsn, error)
+    raise failed
+
+
+def _examine(connection: Rows, tenant: str | None) -> Examination:
+    standing = look(connection)
+    before = time.time()
+    told = one(connection, "tell_server")
+    assert told is not None  # one row always
+    ahead = (before + time.time()) / 2 - told["now"].timestamp()
+    due, letters, total = _look_at_runs(connection, standing, tenant)
+    return Examination(
+        role=standing.role,
+        database=standing.database,
+        server_version=told["version"],
+        clock_ahead=round(ahead, 3),
+        missing=standing.missing if standing.has_schema else ("everything",),
+        newer=standing.newer,
+        lacks=lacking(connection) if standing.has_schema else (),
+        powers=standing.powers,
+        due=due,
+        dead_letters=letters,
+        dead_letters_total=total,
+    )
+
+
+def _look_at_runs(
+    connection: Rows, standing: Standing, tenant: str | None
+) -> tuple[dict[DueReason, int], tuple[DeadLetter, ...], int]:
+    if standing.missing or not standing.has_schema or not standing.may_look:
+        return {}, (), 0
+    pages = list_pages(
+        lambda asked: every(connection, "list_due_runs", asked), {"tenant": tenant, "limit": 1000}
+    )
+    due = Counter(run.reason for page in pages for run in page)
+    rows = every(connection, "list_dead_letters", {"tenant": tenant, "limit": MOST_LETTERS})
+    total = rows[0].pop("total") if rows else 0
+    letters = tuple(
+        DeadLetter(run_id=row["run_id"], tenant=row["tenant"], code=row["code"], since=row["since"])
+        for row in rows
+    )
+    return dict(due), letters, total

@@ -126,7 +126,14 @@ def test_no_list_stops_at_a_thousand(store: RunStore) -> None:
 
 @pytest.mark.parametrize(
     "cursor",
-    ["x", "é", "bnVsbA", "W10", write_cursor(datetime.now(UTC), "r1", "gate"), "WyIxIiwyXQ"],
+    [
+        "x",
+        "é",
+        "bnVsbA",
+        "W10",
+        write_cursor(datetime(2026, 1, 2, tzinfo=UTC), "r1", "gate"),
+        "WyIxIiwyXQ",
+    ],
 )
 def test_a_cursor_of_another_list_is_refused(store: RunStore, cursor: str) -> None:
     with pytest.raises(InputInvalid, match="no cursor"):

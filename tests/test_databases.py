@@ -30,6 +30,10 @@ insert into oasflow.context_plans
     (token, org_id, parent_run_id, parent_package_name, slot_id, refs)
 values (repeat('0', 64), 'o1', 'r1', 'p', 's', '[]')
 """
+SETTLEMENT = """
+insert into oasflow.settlements (run_id, key, attempts, happened, settled_by)
+select run_id, key, 1, true, 'ann' from oasflow.effects limit 1
+"""
 ROWS = """
 insert into oasflow.objects (id, type, owner_id, visibility)
 select repeat(g::text, 20), 't', 'ann', 'org' from generate_series(1, {}) g
@@ -78,6 +82,7 @@ def test_what_a_run_leaves_in_any_table_is_gone_in_the_next_test(
     selecting.until("the end", World(dsn, str(flow), str(tmp_path / "calls")), "r1")
     with psycopg.connect(dsn) as connection:
         connection.execute(PLAN)
+        connection.execute(SETTLEMENT)
     assert filled(dsn) == tables(dsn)
     own.give_back(dsn)
     again = own.take()

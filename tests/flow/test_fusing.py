@@ -30,7 +30,7 @@ FILES = [file for file in (*CINATRA, *EXAMPLES) if file.parents[1].name != "tool
 def tell(flow: Flow, *, answers: Any = Gate.example, tools: Any = None) -> dict[str, Any]:
     """Everything that a run shows, but for times and ids that differ between any two runs."""
     events: list[RunEvent] = []
-    lent = flow if tools is None else replace(flow, tools=tools)
+    lent = flow if tools is None else with_tools(flow, tools)
     context = flow.context(run_id="the-run")
     try:
         result = drive(
@@ -49,6 +49,10 @@ def tell(flow: Flow, *, answers: Any = Gate.example, tools: Any = None) -> dict[
         "calls": [(one.path, one.url, one.body, one.idempotency_key) for one in result.calls],
         "events": [_without_time(event) for event in events],
     }
+
+
+def with_tools(flow: Flow, tools: Any) -> Flow:
+    return replace(flow, host=replace(flow.host, tools=tools))
 
 
 def _without_time(event: RunEvent) -> tuple[Any, ...]:
@@ -223,7 +227,7 @@ def test_an_event_loop_runs_the_same() -> None:
             return "refused"
         ours, theirs = [
             await adrive(
-                replace(flow, tools=counting_tools(), fuse=fuse),
+                with_tools(replace(flow, fuse=fuse), counting_tools()),
                 sampled_inputs(flow),
                 answers=lambda _gate: True,
             )

@@ -12,6 +12,7 @@ from cinatra_sdk.platform import SimulatedPlatform
 from cinatra_sdk.postgres.connection import clock, run
 from cinatra_sdk.store.decisions import decision_row
 from cinatra_sdk.store.rows import load_row
+from cinatra_sdk.store.work.columns import list_event_columns
 from cinatra_sdk.text.people import MAX_NAME, recorded_name
 from oas_compiler import compile_flow
 from tests.flows import api, end, flow_of, gate, start
@@ -56,7 +57,9 @@ def store(fresh_database: str) -> Any:
             row = load_row(connection, "r1")
             kept = decision_row(row, waiting, decision, flow, clock(connection))
             answer = Json({**kept["answer"].obj, "by": OLD})
-            run(connection, "insert_decision", {**kept, "decided_by": OLD, "answer": answer})
+            told = list_event_columns([])
+            old = {**kept, **told, "decided_by": OLD, "answer": answer}
+            run(connection, "insert_decision", old)
         yield opened
 
 

@@ -30,6 +30,12 @@ def methods() -> dict[str, Callable[[RunStore, str, str], Any]]:
         "work": lambda store, run, tenant: store.work(run, tenant=tenant),
         "answer": lambda store, run, tenant: store.answer(run, "a", ANN, tenant=tenant),
         "resume": lambda store, run, tenant: store.resume(run, tenant=tenant),
+        "told": lambda store, run, tenant: store.told(run, tenant=tenant),
+        "events": lambda store, run, tenant: list(store.events(run, tenant=tenant)),
+        "unknown": lambda store, run, tenant: store.unknown(run, tenant=tenant),
+        "settle": lambda store, run, tenant: store.settle(
+            run, "k", happened=False, by="ann", tenant=tenant
+        ),
         "stop": lambda store, run, tenant: store.stop(run, by="ann", tenant=tenant),
         "parent": lambda store, run, tenant: store.create(
             flow_of_tenant(tenant), tenant=tenant, parent=run

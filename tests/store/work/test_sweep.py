@@ -174,7 +174,7 @@ def test_the_oldest_come_first_and_what_cannot_go_on_takes_no_place(
 ) -> None:
     named = compile_flow(
         flow_of(start(port("topic", default="x")), api("first", data={"key": "{{ KEY }}"}), end()),
-        platform=store._flows._platform,
+        platform=store._flows._host.platform,
         env={"KEY": "k"},
     )
     with RunStore.open(fresh_database, env={"KEY": "k"}) as other:

@@ -14,10 +14,10 @@ from typing import Any, cast
 import psycopg
 
 from cinatra_sdk import Decision, RunStore
+from cinatra_sdk.effects.ledger import Begun
 from cinatra_sdk.errors import FlowError
 from cinatra_sdk.platform import SimulatedPlatform
-from cinatra_sdk.store import activating
-from cinatra_sdk.store.decisions import standing_of
+from cinatra_sdk.store.work.ledger import RunLedger
 from oas_compiler import compile_flow
 from tests.attacks.book import Attack
 from tests.attacks.families import Control, Place, tests_of
@@ -102,15 +102,12 @@ ACTS: Any = {
 
 @contextmanager
 def nobody_reads_the_decisions(place: Place) -> Iterator[None]:
-    """As it was: a call looks at the run's status alone."""
+    """A call is begun whatever was decided."""
     with place.monkeypatch.context() as patch:
-        patch.setattr(
-            activating,
-            "standing_of",
-            lambda connection, run_id: standing_of(connection, run_id)._replace(
-                status="running", rejected_at=""
-            ),
-        )
+        patch.setattr(RunLedger, "ask", lambda _self, _effect: None)
+        patch.setattr(RunLedger, "begin", lambda _self, _effect: Begun())
+        for name in ("finish", "fail"):
+            patch.setattr(RunLedger, name, lambda _self, _effect, _what: None)
         yield
 
 

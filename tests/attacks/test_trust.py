@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import copy
 import json
 import os
 import sys
@@ -116,6 +117,18 @@ def _raised(work: Callable[[], object]) -> str:
     return "opened"
 
 
+def _lend(store: Any, env: Any) -> None:
+    """Give the store's flows values that no door lets in."""
+    store._flows._host = _with_env(store._flows._host, env)
+
+
+def _with_env(parts: Any, env: Any) -> Any:
+    """The parts of a host that hold what the record itself refuses."""
+    forged = copy.copy(parts)
+    object.__setattr__(forged, "env", {**parts.env, **env})
+    return forged
+
+
 def _row_env(value: Any, place: Place) -> str:
     begin_simulated(place.database)
     rewrite(place.owners_database, "env_names", value["row_env"])
@@ -124,7 +137,7 @@ def _row_env(value: Any, place: Place) -> str:
     platform = SimulatedPlatform()
     with RunStore.open(place.database, platform=platform) as store:
         # Whatever the process holds: the name alone is refused.
-        store._flows._env.update(dict.fromkeys(value["row_env"], SECRET))
+        _lend(store, dict.fromkeys(value["row_env"], SECRET))
         return f"{_raised(lambda: go_on(store, 'answer'))}, {_number(platform.calls)} sent"
 
 
@@ -134,7 +147,7 @@ def _number(calls: Any) -> str:
 
 def _replaced(value: Any, place: Place) -> str:
     flow = compile_flow(SENDING, platform=_quiet())
-    forged = replace(flow, env={value["replaced"]: SECRET})
+    forged = replace(flow, host=_with_env(flow.host, {value["replaced"]: SECRET}))
     with RunStore.open(place.database) as store:
         if value["how"] == "start":
             came = _raised(lambda: store.start(forged, run_id="r1"))
@@ -388,7 +401,7 @@ def _the_environment_is_lent(place: Place) -> Iterator[None]:
 
     def opened(cls: Any, *args: Any, env: Any = None, **how: Any) -> Any:
         store = original(cls, *args, env=env, **how)
-        store._flows._env.update(os.environ)
+        _lend(store, os.environ)
         return store
 
     with place.monkeypatch.context() as patch:

@@ -219,7 +219,11 @@ def die_at(flow: Flow, point: int) -> tuple[bool, Any, Echo]:
 
 
 @pytest.mark.parametrize(
-    "make", [lambda: around(mapped(checked_item()), items=3), nested], ids=["map", "nested"]
+    "make",
+    [
+        pytest.param(lambda: around(mapped(checked_item()), items=3), id="map"),
+        pytest.param(nested, id="nested", marks=pytest.mark.long),
+    ],
 )
 def test_a_death_at_any_write_loses_nothing_and_repeats_no_finished_branch(
     make: Callable[[], Json],

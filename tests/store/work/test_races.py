@@ -19,7 +19,7 @@ from tests.warm import FORKED
 
 
 @pytest.mark.parametrize("rivals", [2, 4, 16])
-@pytest.mark.parametrize("gates", [200, pytest.param(2_000, marks=pytest.mark.long)])
+@pytest.mark.parametrize("gates", [80, pytest.param(2_000, marks=pytest.mark.long)])
 def test_each_gate_that_processes_race_for_has_one_winner(
     fresh_database: str, tmp_path: Path, rivals: int, gates: int
 ) -> None:

@@ -14,7 +14,7 @@ from pydantic import JsonValue
 
 from cinatra_sdk.contract import CALL_STEP, FALLBACK_RENDERER
 from cinatra_sdk.engine.pausing import list_given_answers, read_interrupts
-from cinatra_sdk.errors import NodeFailed
+from cinatra_sdk.errors import AnswerInvalid, NodeFailed
 from cinatra_sdk.flow.frame import Frame
 from cinatra_sdk.flow.names import DECISIONS
 from cinatra_sdk.gates.forms.foreign import REJECTED_KEY, ForeignForm
@@ -38,17 +38,20 @@ def make_gates(frame: Frame, state: State, pause: GraphInterrupt) -> GraphInterr
 
 
 def find_rejection(frame: Frame, state: State) -> dict[str, Any] | None:
-    """The update that ends the run, where the last answer to this node's own code is a rejection."""
+    """The update that ends the run, where the last answer to this node's own code is a rejection.
+
+    Raises: `AnswerInvalid`: any client of a graph server may have said it.
+    """
     given = list_given_answers()
-    said = given[-1].get(REJECTED_KEY) if given and isinstance(given[-1], Mapping) else None
-    if not isinstance(said, Mapping):
+    last = given[-1] if given else None
+    if not isinstance(last, Mapping) or REJECTED_KEY not in last:
         return None
-    outcome = Outcome(
-        approved=False,
-        reason=str(said.get("reason", "")),
-        by=str(said.get("by", "")),
-        at=str(said.get("at", "")) or now(),
-    )
+    said = ForeignForm(output=frame.id).read(last[REJECTED_KEY])
+    if said.approved:
+        raise AnswerInvalid(
+            f"gate '{frame.id}': what is given as a rejection approves", hint="answer the gate"
+        )
+    outcome = Outcome(approved=False, reason=said.reason, by=said.by, at=now())
     visit = frame.visit(state)
     own = _name_gate(frame, state, len(given) - 1)
     decided = outcome.record(own, frame.id, visit, CALL_STEP)

@@ -26,7 +26,7 @@ from cinatra_sdk.flow.foreign import find_rejection, make_gates
 from cinatra_sdk.flow.frame import Frame, with_seen
 from cinatra_sdk.flow.fusing import ComputingLevel
 from cinatra_sdk.flow.names import CURSOR
-from cinatra_sdk.flow.telling import NodeTelling
+from cinatra_sdk.flow.telling import NodeTelling, find_listener
 from cinatra_sdk.flow.updates import CompareOutputs, make_completion
 from cinatra_sdk.governed.secrets import clean_error, cut_out, redact
 from cinatra_sdk.governed.state import has_ended
@@ -154,7 +154,10 @@ class NodeVisit:
         return _remove_host_tokens(self._complete(state, made), acts, runtime)
 
     def _find_rejection(self, state: State) -> dict[str, Any] | None:
-        return None if self._body.contains else find_rejection(self._frame, state)
+        body = self._body
+        if body.contains or body.asks or body.computes:
+            return None  # its own code never pauses
+        return find_rejection(self._frame, state)
 
     def _make_gates(
         self, state: State, pause: GraphInterrupt, runtime: Runtime[HostContext]
@@ -175,7 +178,7 @@ class NodeVisit:
         return _redact_error(self._about, error, runtime)
 
     def _tell_start(self, state: State, runtime: Runtime[HostContext]) -> NodeTelling | None:
-        tell = context_of(runtime.context).tell
+        tell = find_listener(runtime)
         if tell is None or not (self._body.takes_turns or self._begins(state)):
             return None
         telling = NodeTelling(tell, self._frame, state)

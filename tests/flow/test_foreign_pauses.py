@@ -6,12 +6,15 @@ import asyncio
 from typing import Any
 
 import pytest
-from langgraph.types import interrupt
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command, interrupt
 
 from cinatra_sdk import Decision, RunStore
+from cinatra_sdk.advancing import stop_of
+from cinatra_sdk.gates.forms.foreign import REJECTED_KEY
 from cinatra_sdk.testing import adrive, drive
 from oas_compiler import Flow, compile_flow
-from tests.flows import end, flow_of, port, start, tool
+from tests.flows import end, flow_of, gate, port, start, tool
 
 
 def asking(function: Any) -> Flow:
@@ -110,3 +113,49 @@ def test_a_stored_run_waits_at_it_and_goes_on(fresh_database: str) -> None:
         run = store.answer("r2", "pick", Decision.reject(by="bob"), flow=flow)
         assert run.status == "rejected"
         assert [one.kind for one in store.decisions("r2")] == ["rejected"]
+
+
+def resume(flow: Flow, answer: Any) -> tuple[Any, str]:
+    """Resume the run's gate as a client of a graph server would; how it stands, and the error."""
+    graph, config = flow.graph(InMemorySaver()), flow.config(run_id="r1")
+    context = flow.context(run_id="r1")
+    graph.invoke(flow.input({}), config, context=context)
+    (waiting,) = graph.get_state(config).interrupts
+    said = ""
+    try:
+        graph.invoke(Command(resume={waiting.id: answer}), config, context=context)
+    except Exception as error:
+        said = str(error)
+    return stop_of(graph.get_state(config)), said
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"approved": False, "reason": "sk-live-" + "a1b2c3d4" * 4},
+        {"approved": False, "reason": "x" * 100_000},
+        {"approved": False, "by": "ann\u200b"},
+        {"approved": True},
+        {},
+        "no",
+    ],
+)
+def test_a_clients_rejection_is_checked_like_any_answer(said: Any) -> None:
+    stop, error = resume(asking(ask_once), {REJECTED_KEY: said})
+    assert (stop.status, [one.id for one in stop.gates]) == ("waiting", ["pick"])
+    assert error
+    assert "a1b2c3d4" not in error
+
+
+def test_a_gate_does_not_take_the_rejection_of_a_foreign_pause() -> None:
+    flow = compile_flow(flow_of(start(), gate("ask"), end()))
+    stop, error = resume(flow, {REJECTED_KEY: {"approved": False}})
+    assert (stop.status, [one.id for one in stop.gates]) == ("waiting", ["ask"])
+    assert "unknown keys" in error
+
+
+def test_a_clients_rejection_ends_the_run() -> None:
+    # The control of the two above.
+    stop, error = resume(asking(ask_once), {REJECTED_KEY: {"approved": False, "by": "ann"}})
+    assert (stop.status, error) == ("rejected", "")
+    assert stop.decisions[0]["by"] == "ann"

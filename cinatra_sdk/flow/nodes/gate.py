@@ -107,7 +107,7 @@ def make_gate(
             )
         return gate(state)
 
-    return NodeBody(run=run, reads=(*GATE_READS, *shown.channels()), chooses=True)
+    return NodeBody(run=run, reads=(*GATE_READS, *shown.channels()), asks=True, chooses=True)
 
 
 def decision_record(

@@ -108,7 +108,7 @@ def make_start(
         return ask(state) if frame.has_turn(state) else {}
 
     reads = (INPUTS, CURSOR, "run", "approval_policy", "rejected_at")
-    return NodeBody(run=run, reads=reads, takes_turns=False, chooses=True)
+    return NodeBody(run=run, reads=reads, takes_turns=False, asks=True, chooses=True)
 
 
 def _begin_cursor(frame: Frame, state: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,16 +7,14 @@ form.read({"approved": False, "denied": True})     ->  Answer(approved=False, de
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
 
 from pydantic import JsonValue
 
 from cinatra_sdk.errors import AnswerInvalid
 from cinatra_sdk.gates.answers import Answer, Given, read_envelope
-from cinatra_sdk.gates.decisions import UNSET, Unset
 from cinatra_sdk.gates.forms.form import make_record
+from cinatra_sdk.gates.forms.plain import WithoutFields
 
 CONFIRMATION_SCHEMA: dict[str, JsonValue] = {
     "type": "object",
@@ -31,12 +29,11 @@ CONFIRMATION_SCHEMA: dict[str, JsonValue] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ConfirmationForm:
+class ConfirmationForm(WithoutFields):
     """A yes, a denial or a rejection, each without a value."""
 
     output: str = "confirmed"
     """What is confirmed, for errors."""
-    text_output: ClassVar[bool] = False
 
     def schema(self) -> dict[str, JsonValue]:
         """JSON Schema of the JSON that resumes the gate."""
@@ -54,28 +51,6 @@ class ConfirmationForm:
                 hint="approve it without a value, deny it, or reject it, which ends the run",
             )
         return True
-
-    def example(self) -> JsonValue:
-        return True
-
-    @property
-    def needs_data(self) -> bool:
-        return False
-
-    @property
-    def plain_yes(self) -> JsonValue | Unset:
-        return UNSET
-
-    @property
-    def fields_schema(self) -> Mapping[str, JsonValue] | None:
-        return None
-
-    @property
-    def text_field(self) -> str | None:
-        return None
-
-    def name_value(self, value: JsonValue) -> JsonValue:
-        return value
 
     def to_record(self) -> dict[str, JsonValue]:
         return {**make_record(output=self.output, text_output=False), "confirms": True}

@@ -8,28 +8,26 @@ A rejection ends the run, as at every gate: the code that paused never goes on.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Final
+from typing import Final
 
 from pydantic import JsonValue
 
 from cinatra_sdk.gates.answers import Answer, Given, envelope_schema, read_envelope
-from cinatra_sdk.gates.decisions import UNSET, Unset
 from cinatra_sdk.gates.forms.form import make_record
+from cinatra_sdk.gates.forms.plain import WithoutFields
 
 REJECTED_KEY: Final = "oasflow:rejected"
 """Key of what the engine hands on after a rejection; the node around the paused code reads it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ForeignForm:
+class ForeignForm(WithoutFields):
     """Any JSON value, or a yes; what it means is known to the code that asked."""
 
     output: str = "answer"
     actions: int = 0
     """How many calls LangChain's own review asks about; 0: the pause is of another kind."""
-    text_output: ClassVar[bool] = False
 
     def schema(self) -> dict[str, JsonValue]:
         """JSON Schema of the JSON that answers the pause."""
@@ -48,8 +46,8 @@ class ForeignForm:
     def make_resume(self, answer: Answer) -> JsonValue:
         """What the code that paused gets."""
         if not answer.approved and not answer.denied:
-            said = {"reason": answer.reason, "by": answer.by, "at": answer.at}
-            return {REJECTED_KEY: {key: text for key, text in said.items() if text}}
+            said: dict[str, JsonValue] = {"reason": answer.reason, "by": answer.by}
+            return {REJECTED_KEY: {"approved": False, **said}}
         if self.actions == 0 or isinstance(answer.value, dict):
             return answer.value
         decided: dict[str, JsonValue] = (
@@ -58,28 +56,6 @@ class ForeignForm:
             else {"type": "reject", "message": answer.reason or "denied"}
         )
         return {"decisions": [dict(decided) for _ in range(self.actions)]}
-
-    def example(self) -> JsonValue:
-        return True
-
-    @property
-    def needs_data(self) -> bool:
-        return False
-
-    @property
-    def plain_yes(self) -> JsonValue | Unset:
-        return UNSET
-
-    @property
-    def fields_schema(self) -> Mapping[str, JsonValue] | None:
-        return None
-
-    @property
-    def text_field(self) -> str | None:
-        return None
-
-    def name_value(self, value: JsonValue) -> JsonValue:
-        return value
 
     def to_record(self) -> dict[str, JsonValue]:
         record = make_record(output=self.output, text_output=False)

@@ -19,6 +19,7 @@ from typing import Any
 from langgraph.errors import GraphInterrupt
 from langgraph.types import Interrupt
 
+from cinatra_sdk.engine.pausing import read_interrupts
 from cinatra_sdk.flow.engine import begin_task
 
 
@@ -86,7 +87,7 @@ def _await_outcome(future: concurrent.futures.Future[Any]) -> BranchOutcome:
     try:
         return BranchOutcome(result=future.result())
     except GraphInterrupt as pause:
-        return BranchOutcome(interrupts=_read_interrupts(pause))
+        return BranchOutcome(interrupts=read_interrupts(pause))
     except Exception as error:  # noqa: BLE001 - the node decides which error is its own
         return BranchOutcome(error=error)
 
@@ -118,13 +119,9 @@ async def _aawait_outcome(future: Awaitable[Any]) -> BranchOutcome:
     try:
         return BranchOutcome(result=await future)
     except GraphInterrupt as pause:
-        return BranchOutcome(interrupts=_read_interrupts(pause))
+        return BranchOutcome(interrupts=read_interrupts(pause))
     except Exception as error:  # noqa: BLE001 - the node decides which error is its own
         return BranchOutcome(error=error)
-
-
-def _read_interrupts(pause: GraphInterrupt) -> tuple[Interrupt, ...]:
-    return tuple(pause.args[0]) if pause.args else ()
 
 
 def stop_for(outcomes: Sequence[BranchOutcome]) -> None:

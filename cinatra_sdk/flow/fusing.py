@@ -14,7 +14,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from langgraph.errors import GraphBubbleUp
 from langgraph.types import Command
 
 from cinatra_sdk.flow.body import NodeBody
@@ -91,7 +90,7 @@ class ComputingLevel:
             telling = None if tell is None else NodeTelling(tell, node.frame, segment.state)
             try:
                 update = node.visit(segment.state, runtime)
-            except (Exception, GraphBubbleUp):  # noqa: BLE001 - told in a superstep of its own
+            except Exception:  # noqa: BLE001 - told in a superstep of its own
                 break
             segment.add(node.frame, update, telling)
         return segment.leave()
@@ -106,7 +105,7 @@ class ComputingLevel:
             telling = None if tell is None else NodeTelling(tell, node.frame, segment.state)
             try:
                 update = await node.avisit(segment.state, runtime)
-            except (Exception, GraphBubbleUp):  # noqa: BLE001 - told in a superstep of its own
+            except Exception:  # noqa: BLE001 - told in a superstep of its own
                 break
             segment.add(node.frame, update, telling)
         return segment.leave()

@@ -8,11 +8,13 @@ from typing import Any
 from langgraph.errors import GraphInterrupt
 
 from cinatra_sdk.engine.runtime_context import context_of
+from cinatra_sdk.errors import FlowError
 from cinatra_sdk.events.event import RunEvent, Tell
 from cinatra_sdk.events.telling import tell_event, tell_node
 from cinatra_sdk.flow.frame import Frame
 from cinatra_sdk.flow.names import DECISIONS, MESSAGES
 from cinatra_sdk.governed.state import unseal
+from cinatra_sdk.platform.protocol import PlatformError
 
 State = Mapping[str, Any]
 
@@ -58,7 +60,10 @@ class NodeTelling:
         if isinstance(error, GraphInterrupt):
             tell_node(self._tell, "paused", path=self._path, visit=self._visit)
             return
-        data = {"error": str(error)[:2000], "code": str(getattr(error, "code", ""))}
+        # The text of anybody else's error may quote the values of the run.
+        is_ours = isinstance(error, (FlowError, PlatformError))
+        said = str(error)[:2000] if is_ours else type(error).__name__
+        data = {"error": said, "code": str(getattr(error, "code", "")) if is_ours else ""}
         tell_node(self._tell, "failed", path=self._path, visit=self._visit, data=data)
 
     def _tell_skip(self, decided: Mapping[str, Any]) -> None:

@@ -8,7 +8,8 @@ In: a checkpointer, a thread and a namespace of it.  Out: a page of `CheckpointL
 `saver.list` decodes every value of every checkpoint that it lists, which can cost more than the
 step that asks.  For LangGraph's own savers only the ids are read: from memory, or by one short
 query over the saver's own cursor, and so with its lock, pool and pipeline.  Any other saver, also a
-subclass that overrides a part of these, is asked by `list` or `alist`.
+subclass that overrides a part of these, is asked by `list` or `alist`.  A saver that knows its ids by
+itself says so (`KnowsLinks`).
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ from __future__ import annotations
 import asyncio
 import functools
 import sys
-from typing import Any, Final, Literal, NamedTuple, TypeAlias
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any, Final, Literal, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
@@ -29,6 +32,16 @@ class CheckpointLink(NamedTuple):
     id: str
     parent: str
     """Id of the previous checkpoint; empty for the first."""
+
+
+@runtime_checkable
+class KnowsLinks(Protocol):
+    """A saver that tells the ids of its checkpoints without reading them."""
+
+    def read_links(
+        self, thread: str, namespace: str, *, before: str, limit: int
+    ) -> list[CheckpointLink]: ...
+    def read_namespaces(self, thread: str) -> set[str]: ...
 
 
 def config_of(thread: str, namespace: str | None = None, checkpoint: str = "") -> RunnableConfig:
@@ -45,6 +58,8 @@ def read_links(
     saver: BaseCheckpointSaver[Any], thread: str, namespace: str, *, before: str = "", limit: int
 ) -> list[CheckpointLink]:
     """At most `limit` checkpoints with ids below `before`; empty: from the newest on."""
+    if isinstance(saver, KnowsLinks):
+        return saver.read_links(thread, namespace, before=before, limit=limit)
     known = _recognize_saver(saver)
     if known == "memory":
         return _links_in_memory(saver, thread, namespace, before, limit)
@@ -60,6 +75,10 @@ async def aread_links(
     saver: BaseCheckpointSaver[Any], thread: str, namespace: str, *, before: str = "", limit: int
 ) -> list[CheckpointLink]:
     """As `read_links`, for an event loop."""
+    if isinstance(saver, KnowsLinks):
+        return await asyncio.to_thread(
+            saver.read_links, thread, namespace, before=before, limit=limit
+        )
     known = _recognize_saver(saver)
     if known == "memory":
         return _links_in_memory(saver, thread, namespace, before, limit)
@@ -73,6 +92,8 @@ async def aread_links(
 
 def read_namespaces(saver: BaseCheckpointSaver[Any], thread: str) -> set[str]:
     """The namespaces in which the thread has checkpoints."""
+    if isinstance(saver, KnowsLinks):
+        return saver.read_namespaces(thread)
     known = _recognize_saver(saver)
     if known == "memory":
         return _namespaces_in_memory(saver, thread)
@@ -84,6 +105,8 @@ def read_namespaces(saver: BaseCheckpointSaver[Any], thread: str) -> set[str]:
 
 async def aread_namespaces(saver: BaseCheckpointSaver[Any], thread: str) -> set[str]:
     """As `read_namespaces`, for an event loop."""
+    if isinstance(saver, KnowsLinks):
+        return await asyncio.to_thread(saver.read_namespaces, thread)
     known = _recognize_saver(saver)
     if known == "memory":
         return _namespaces_in_memory(saver, thread)
@@ -159,6 +182,7 @@ def _namespaces_in_memory(saver: Any, thread: str) -> set[str]:
 # ------------------------------------------------------------------ in Postgres
 
 Query: TypeAlias = tuple[str, tuple[Any, ...]]
+Cursors: TypeAlias = "Callable[[], AbstractContextManager[Any]]"
 
 _LINKS: Final = (
     "select checkpoint_id, parent_checkpoint_id from checkpoints "
@@ -173,6 +197,22 @@ def _links_query(thread: str, namespace: str, before: str, limit: int) -> Query:
     if before:
         return _BELOW, (thread, namespace, before, limit)
     return _NEWEST, (thread, namespace, limit)
+
+
+def fetch_links(
+    cursors: Cursors, thread: str, namespace: str, before: str, limit: int
+) -> list[CheckpointLink]:
+    """As `read_links`, always from Postgres."""
+    with cursors() as cursor:
+        cursor.execute(*_links_query(thread, namespace, before, limit))
+        return [_link_of(row) for row in cursor.fetchall()]
+
+
+def fetch_namespaces(cursors: Cursors, thread: str) -> set[str]:
+    """As `read_namespaces`, always from Postgres."""
+    with cursors() as cursor:
+        cursor.execute(_NAMESPACES, (thread,))
+        return {row["checkpoint_ns"] for row in cursor.fetchall()}
 
 
 def _fetch_rows(saver: Any, known: Known, query: Query) -> list[dict[str, Any]] | None:

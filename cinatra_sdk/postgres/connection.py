@@ -12,13 +12,13 @@ from datetime import datetime
 from typing import Any, Final, TypeAlias
 
 import psycopg
-from psycopg import Connection
+from psycopg import Connection, RawCursor
 from psycopg.rows import DictRow, dict_row
 from psycopg_pool import PoolTimeout
 
 from cinatra_sdk.errors import StoreError, StoreUnreachable
 from cinatra_sdk.postgres.dsn import shown_detail, shown_name
-from cinatra_sdk.postgres.queries import QUERIES
+from cinatra_sdk.postgres.queries import STATEMENTS
 
 Row: TypeAlias = dict[str, Any]
 Rows: TypeAlias = Connection[DictRow]
@@ -28,7 +28,7 @@ OPTIONS: Final[dict[str, Any]] = {
     "prepare_threshold": 0,
     "row_factory": dict_row,
     # The isolation too, whatever the database's default is: see 006_eligible.sql.
-    "options": "-c search_path=oasflow -c default_transaction_isolation=read\\ committed",
+    "options": "-c search_path=oasflow -c default_transaction_isolation=read\\ committed -c plan_cache_mode=force_generic_plan",
     "connect_timeout": 10,
     "application_name": "oasflow",
 }
@@ -58,17 +58,26 @@ def refuse_ended_connection(connection: Rows) -> None:
 
 def one(connection: Rows, query: str, parameters: Mapping[str, Any] | None = None) -> Row | None:
     """The first row that the named statement gives."""
-    return connection.execute(QUERIES[query], parameters).fetchone()
+    return _carry_out(connection, query, parameters).fetchone()
 
 
 def every(connection: Rows, query: str, parameters: Mapping[str, Any] | None = None) -> list[Row]:
     """All rows that the named statement gives."""
-    return connection.execute(QUERIES[query], parameters).fetchall()
+    return _carry_out(connection, query, parameters).fetchall()
 
 
 def run(connection: Rows, query: str, parameters: Mapping[str, Any] | None = None) -> None:
     """The named statement, for its effect."""
-    connection.execute(QUERIES[query], parameters)
+    _carry_out(connection, query, parameters)
+
+
+def _carry_out(
+    connection: Rows, query: str, parameters: Mapping[str, Any] | None
+) -> RawCursor[DictRow]:
+    text, names = STATEMENTS[query]
+    given = parameters or {}
+    cursor: RawCursor[DictRow] = RawCursor(connection, row_factory=dict_row)
+    return cursor.execute(text, [given[name] for name in names])
 
 
 def clock(connection: Rows) -> datetime:

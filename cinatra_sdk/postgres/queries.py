@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import re
 from importlib.resources import files
-from typing import Final, LiteralString, cast
+from typing import Final, LiteralString, NamedTuple, cast
 
-_NAME: Final = re.compile(r"^-- name: (\w+)\s*$", re.MULTILINE)
+_NAME: Final = re.compile(r"^-- (name|part): (\w+)\s*$", re.MULTILINE)
+_PARAMETER: Final = re.compile(r"%\((\w+)\)s|%%")
+_INCLUDE: Final = re.compile(r"^-- include: (\w+)\s*$", re.MULTILINE)
 
 
 def _cast_statement(text: str) -> LiteralString:
@@ -19,8 +21,31 @@ def _cast_statement(text: str) -> LiteralString:
 
 def _load_queries() -> dict[str, LiteralString]:
     text = files("cinatra_sdk.postgres").joinpath("sql/queries.sql").read_text("utf-8")
-    parts = _NAME.split(text)[1:]
-    return {name: _cast_statement(body) for name, body in zip(parts[::2], parts[1::2], strict=True)}
+    pieces = _NAME.split(text)[1:]
+    named = list(zip(pieces[::3], pieces[1::3], pieces[2::3], strict=True))
+    parts = {name: body.strip() for kind, name, body in named if kind == "part"}
+
+    def include(body: str) -> LiteralString:
+        return _cast_statement(_INCLUDE.sub(lambda found: parts[found[1]], body))
+
+    return {name: include(body) for kind, name, body in named if kind == "name"}
+
+
+class Statement(NamedTuple):
+    """A statement whose parameters are numbered, as the server has them."""
+
+    text: LiteralString
+    names: tuple[str, ...]
+    """Of its parameters, in their order."""
+
+
+def _number_parameters(query: LiteralString) -> Statement:
+    names: dict[str, int] = {}
+
+    def number(found: re.Match[str]) -> str:
+        return "%" if found[0] == "%%" else f"${names.setdefault(found[1], len(names) + 1)}"
+
+    return Statement(_cast_statement(_PARAMETER.sub(number, query)), tuple(names))
 
 
 def migrations() -> list[tuple[str, LiteralString]]:
@@ -38,3 +63,10 @@ def rights() -> LiteralString:
 
 
 QUERIES: Final = _load_queries()
+
+STATEMENTS: Final = {name: _number_parameters(query) for name, query in QUERIES.items()}
+"""The same statements by name, prepared for `psycopg.RawCursor`.
+
+psycopg parses a statement with named parameters again at each call where it is long, which takes
+longer than to carry it out.
+"""

@@ -8,6 +8,8 @@ Every write compares the fence of the claim (`work/`), so a process that lost th
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -15,13 +17,11 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 from psycopg.types.json import Json
 
-from cinatra_sdk.contract import ENDED
 from cinatra_sdk.engine.runtime_context import DERIVED, HostContext, listening
 from cinatra_sdk.errors import FenceLost, GateUnreadable, RunBusy, StoreError
 from cinatra_sdk.events.event import RunEvent
-from cinatra_sdk.gates.gate import Gate
 from cinatra_sdk.governed.policy import policy_hash
-from cinatra_sdk.postgres.connection import Row, Rows, one
+from cinatra_sdk.postgres.connection import Rows
 from cinatra_sdk.postgres.connection import run as execute
 from cinatra_sdk.postgres.database import Database
 from cinatra_sdk.runs import OnEvent, Run, Stop
@@ -43,9 +43,6 @@ from cinatra_sdk.store.work.going_on import find_unusable_checkpoints
 from cinatra_sdk.store.work.ledger import RunLedger
 
 if TYPE_CHECKING:
-    from langchain_core.runnables import RunnableConfig
-    from langgraph.types import StateSnapshot
-
     from cinatra_sdk.advancing import Graph
     from cinatra_sdk.store.work.saver import RunSaver
 
@@ -71,14 +68,13 @@ def activate(
 
     Raises: `RunBusy`, `StoreError`.
     """
+    flow.graph()  # a run does not count as running in a process that cannot make its graph
     driven = False
     while True:
         try:
-            with claims.claim(run_id, wait=wait) as (connection, claim):
-                if claim.row["status"] not in ENDED:
-                    _Activation(
-                        claims.database, connection, claim, flow, context, retries, on_event
-                    ).drive(attempts)
+            with claims.claim(run_id, wait=wait, attempts=attempts) as (connection, claim):
+                if claim.has_begun:
+                    _Activation(claims, connection, claim, flow, context, retries, on_event).drive()
         except FenceLost as error:
             log.warning("%s", error)
             return _load_run(claims.database, run_id)[0]
@@ -103,7 +99,7 @@ def _load_run(database: Database, run_id: str) -> tuple[Run, bool]:
 
 @dataclass(frozen=True, slots=True)
 class _Activation:
-    database: Database
+    claims: Claims
     connection: Rows
     """The activation's own connection: it holds the run's lock and writes the checkpoints."""
     claim: Claim
@@ -116,61 +112,64 @@ class _Activation:
     def run_id(self) -> str:
         return self.claim.run_id
 
-    def drive(self, attempts: int | None) -> None:
+    @property
+    def database(self) -> Database:
+        return self.claims.database
+
+    def drive(self) -> None:
         """Drive the run to its next stop, and write the result into its rows.
 
         Raises: `FenceLost` where another worker has the run by now.
         """
         try:
-            self._drive(attempts)
+            self._drive()
         except psycopg.Error:
             # Whoever takes a run over ends the connection of the worker before.
             if self._is_overtaken():
                 raise build_fence_error(self.run_id) from None
             raise
 
-    def _drive(self, attempts: int | None) -> None:
+    def _drive(self) -> None:
+        row = self.claim.row
+        if self._end_without_checkpoints() or self._end_after_deaths():
+            return
+        ledger = RunLedger(self.database, run_id=self.run_id, fence=self.claim.fence)
+        events = EventBuffer(live=partial(self.database.news.tell, self.run_id))
+        host = listening(host_of(row, self.context, ledger), events.add)
+        saver = self._make_saver(events, host, ledger)
+        graph = self.flow.graph(saver)
+        attempt = {"attempt": row["begun_attempts"]}
+        events.add(RunEvent(kind="run", name="started", data=attempt))
+        with self.claims.flushing.watching(saver), _storing_what_an_interruption_leaves(saver):
+            stop, failed = self._advance_graph(graph, host, Answers(row["answers"]))
+            self._end(saver, stop, failed, host, failures=row["begun_failures"] + 1)
+
+    def _make_saver(self, events: EventBuffer, host: HostContext, ledger: RunLedger) -> RunSaver:
         # Imported late: listing runs must not load the engine.
         from cinatra_sdk.store.work.saver import RunSaver
 
         row = self.claim.row
-        if self._end_without_checkpoints():
-            return
-        ledger = RunLedger(self.database, run_id=self.run_id, fence=self.claim.fence)
-        news = self.database.news
-        events = EventBuffer(live=partial(news.tell, self.run_id))
-        host = listening(host_of(row, self.context, ledger), events.add)
         saver = RunSaver(
             self.connection, run_id=self.run_id, tenant=row["tenant"], fence=self.claim.fence,
             events=events, policy_sha256=self._hash_policy(host),
-            wake=partial(news.wake, self.run_id),
+            wake=partial(self.database.news.wake, self.run_id), is_new=row["newest"] is None,
+            is_eager=not (self.flow.is_repeatable and host.door.ledger is ledger),
         )  # fmt: skip
-        # Made first: a run does not count as running in a process that cannot make its graph.
-        graph = self.flow.graph(saver)
-        begun = self._begin(attempts)
-        if begun is None:
-            return
-        attempt = {"attempt": row["attempts"] + 1}
-        events.add(RunEvent(kind="run", name="started", data=attempt))
-        config = self.flow.config(run_id=self.run_id)
-        failed = self._advance_graph(graph, config, host, Answers(row["answers"]))
-        snapshot = graph.get_state(config, subgraphs=True)
-        self._end(saver, snapshot, failed, host, failures=begun["failures"] + 1)
+        ledger.on_admitted = saver.store_each_write
+        return saver
 
-    def _begin(self, attempts: int | None) -> Row | None:
-        """The run's failures in a row before this activation; None where nothing is to be done:
-        it has ended meanwhile, is another worker's, or died as often as it may.
-        """
-        where = {"run_id": self.run_id, "fence": self.claim.fence, "attempts": attempts}
-        begun = one(self.connection, "begin_activation", where)
-        if begun is None or not begun["died"] or self.claim.row["rejected_at_gate"]:
-            return begun
-        if begun["failures"] < self.retries.most:
-            return begun
-        log.error("run '%s' died %d times in a row", self.run_id, begun["failures"])
-        told = describe_exhausted(begun["failures"], None)
-        execute(self.connection, "fail_run", {**where, "error": told})
-        return None
+    def _end_after_deaths(self) -> bool:
+        """End a run whose workers died as often in a row as they may; a person may resume it."""
+        row = self.claim.row
+        if not row["died"] or row["rejected_at_gate"]:
+            return False
+        failures = row["begun_failures"]
+        if failures < self.retries.most:
+            return False
+        log.error("run '%s' died %d times in a row", self.run_id, failures)
+        about = {"run_id": self.run_id, "fence": self.claim.fence}
+        execute(self.connection, "fail_run", {**about, "error": describe_exhausted(failures, None)})
+        return True
 
     def _end_without_checkpoints(self) -> bool:
         """End a run whose checkpoints cannot be gone on from: rejected where it was, else failed."""
@@ -188,56 +187,58 @@ class _Activation:
     def _end(
         self,
         saver: RunSaver,
-        snapshot: StateSnapshot,
+        stop: Stop,
         failed: Exception | None,
         host: HostContext,
         *,
         failures: int,
     ) -> None:
         """Write what the activation came to; failures: in a row, if it failed."""
-        ending, gates = self._build_ending(snapshot, failed, host, failures)
+        ending, gates = self._build_ending(stop, failed, host, failures), stop.gates
         if ending["status"] != "rejected" and self.claim.row["rejected_at_gate"]:
             log.error("run '%s' was rejected, and its checkpoints say otherwise", self.run_id)
             ending, gates = rejected_after_all(ending), ()
         told = ending["error"].obj if ending["error"] is not None else {}
-        saver.write("end_activation", {**ending, "ending": Json(told)}, gates)
+        saver.end({**ending, "ending": Json(told)}, gates)
         self.claim.is_released = True
 
     def _advance_graph(
-        self, graph: Graph, config: RunnableConfig, host: HostContext, answers: Answers
-    ) -> Exception | None:
-        """The error that stopped the graph before its next stop; None where it got there."""
-        from cinatra_sdk.advancing import advance
+        self, graph: Graph, host: HostContext, answers: Answers
+    ) -> tuple[Stop, Exception | None]:
+        """Where the run stops, and the error that stopped it there."""
+        from cinatra_sdk.advancing import advance, stop_of
 
-        start = self.claim.row["input"]
+        config = self.flow.config(run_id=self.run_id)
+        failed: Exception | None = None
         try:
-            advance(
-                graph, start, config, context=host, answer=answers.answer, on_event=self.on_event
-            )
+            stop = advance(
+                graph, self.claim.row["input"], config, context=host, answer=answers.answer,
+                on_event=self.on_event,
+            )  # fmt: skip
         except (psycopg.Error, FenceLost):
             raise  # the run does not count as failed: it can be resumed once the database is reachable
         except Exception as error:  # noqa: BLE001 - a run must not be left as running by a bug
-            return error
-        return None
+            failed = error
+        else:
+            return stop, None
+        try:
+            return stop_of(graph.get_state(config)), failed
+        except GateUnreadable:
+            return Stop(status="failed"), failed
 
     def _build_ending(
-        self, snapshot: StateSnapshot, failed: Exception | None, host: HostContext, failures: int
-    ) -> tuple[dict[str, Any], tuple[Gate, ...]]:
-        """The run's row after the activation, and the gates that it stands at."""
-        from cinatra_sdk.advancing import stop_of
-
-        try:
-            stop = stop_of(snapshot)
-        except GateUnreadable as error:
-            failed, stop = failed or error, Stop(status="failed")
+        self, stop: Stop, failed: Exception | None, host: HostContext, failures: int
+    ) -> dict[str, Any]:
+        """The run's row after the activation."""
         ending = ending_of(stop)
-        if failed is not None:
-            ending |= failure_of(failed, host)
-            if ending["status"] == "failed":
-                ending |= plan_retry(self.retries, failed, failures=failures, told=ending["error"])
-            told = ending["error"].obj
-            log.error("run '%s' failed at '%s': %s", self.run_id, told["node"], told["message"])
-        return ending, stop.gates
+        if failed is None:
+            return ending
+        ending |= failure_of(failed, host)
+        if ending["status"] == "failed":
+            ending |= plan_retry(self.retries, failed, failures=failures, told=ending["error"])
+        told = ending["error"].obj
+        log.error("run '%s' failed at '%s': %s", self.run_id, told["node"], told["message"])
+        return ending
 
     def _hash_policy(self, host: HostContext) -> str:
         given = host.approval_policy
@@ -249,3 +250,16 @@ class _Activation:
                 return standing_of(connection, self.run_id).fence != self.claim.fence
         except StoreError:
             return False  # the database cannot be reached: nobody knows
+
+
+@contextmanager
+def _storing_what_an_interruption_leaves(saver: RunSaver) -> Iterator[None]:
+    """Keep what was done until somebody interrupted the process (Ctrl-C)."""
+    try:
+        yield
+    except (psycopg.Error, FenceLost):
+        raise
+    except BaseException:
+        with suppress(psycopg.Error, FenceLost):
+            saver.flush()
+        raise

@@ -17,7 +17,7 @@ from cinatra_sdk.events.event import RunEvent
 from cinatra_sdk.gates.answers import Answer
 from cinatra_sdk.gates.decisions import Decision
 from cinatra_sdk.gates.gate import Gate
-from cinatra_sdk.postgres.connection import Row, Rows, clock, every, one
+from cinatra_sdk.postgres.connection import Row, Rows, every, one
 from cinatra_sdk.postgres.connection import run as execute
 from cinatra_sdk.postgres.database import Database
 from cinatra_sdk.store.contexts import bound_context, refuse_strangers
@@ -104,9 +104,10 @@ def _check(
 def _record(connection: Rows, row: Row, decisions: Decisions, made: DurableFlow | None) -> None:
     # Under the row's lock: nobody stops the run, or decides, between this look and the record.
     about = {"run_id": row["run_id"]}
-    status = one(connection, "lock_run_row", about) or {}
-    now = {**row, **status, "open_gates": every(connection, "list_open_gates", about)}
-    at = clock(connection)
+    locked = one(connection, "lock_run_row", about)
+    assert locked is not None  # runs are never removed
+    at = locked.pop("now")
+    now = {**row, **locked, "open_gates": every(connection, "list_open_gates", about)}
     gates = {gate_id: open_gate(connection, now, gate_id) for gate_id in decisions}
     rows = [
         decision_row(row, gate, decisions[gate_id], made, at) for gate_id, gate in gates.items()

@@ -82,6 +82,11 @@ class GraphFlow:
         return GRAPH_LAYOUT
 
     @property
+    def is_repeatable(self) -> bool:
+        """False: nobody knows what its functions do."""
+        return False
+
+    @property
     def env(self) -> Mapping[str, str]:
         """Empty: a hand-written graph has no placeholders."""
         return {}

@@ -106,6 +106,11 @@ class Flow:
         return LAYOUT
 
     @property
+    def is_repeatable(self) -> bool:
+        """Whatever a node does beside computing goes through the door for effects."""
+        return True
+
+    @property
     def source(self) -> bytes:
         """The bytes that were compiled."""
         return self.compiled.source_bytes

@@ -1,4 +1,45 @@
--- Every statement of the store, by name.  Parameters are psycopg's %(name)s.
+-- Every statement of the store, by name.  Parameters are psycopg's %(name)s.  A part stands in several
+-- statements.
+
+-- part: checkpoint_rows
+blobs as (
+    insert into checkpoint_blobs (thread_id, checkpoint_ns, channel, version, type, blob)
+    select b.* from ours, rows from (
+        json_to_recordset(%(blob_rows)s::json) as (
+            thread_id text, checkpoint_ns text, channel text, version text, type text),
+        unnest(%(blob_values)s::bytea[])) as b
+    on conflict (thread_id, checkpoint_ns, channel, version) do nothing
+),
+checkpoint as (
+    insert into checkpoints (thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id,
+                             checkpoint, metadata)
+    select c.thread_id, c.checkpoint_ns, c.id, c.parent, c.checkpoint::jsonb, c.metadata::jsonb
+    from ours, json_to_recordset(%(checkpoint_rows)s::json) as c (
+        thread_id text, checkpoint_ns text, id text, parent text, checkpoint text, metadata text)
+    on conflict (thread_id, checkpoint_ns, checkpoint_id)
+        do update set checkpoint = excluded.checkpoint, metadata = excluded.metadata
+),
+writes as (
+    insert into checkpoint_writes (thread_id, checkpoint_ns, checkpoint_id, task_id, task_path, idx,
+                                   channel, type, blob)
+    select w.* from ours, rows from (
+        json_to_recordset(%(write_rows)s::json) as (
+            thread_id text, checkpoint_ns text, id text, task_id text, task_path text, place int,
+            channel text, type text),
+        unnest(%(write_values)s::bytea[])) as w
+    on conflict (thread_id, checkpoint_ns, checkpoint_id, task_id, idx) do nothing
+),
+replaced as (
+    insert into checkpoint_writes (thread_id, checkpoint_ns, checkpoint_id, task_id, task_path, idx,
+                                   channel, type, blob)
+    select w.* from ours, rows from (
+        json_to_recordset(%(replaced_rows)s::json) as (
+            thread_id text, checkpoint_ns text, id text, task_id text, task_path text, place int,
+            channel text, type text),
+        unnest(%(replaced_values)s::bytea[])) as w
+    on conflict (thread_id, checkpoint_ns, checkpoint_id, task_id, idx)
+        do update set channel = excluded.channel, type = excluded.type, blob = excluded.blob
+),
 
 -- name: save_flow
 -- Keeps the bytes of a flow once.
@@ -44,11 +85,12 @@ from runs r join flows f using (digest)
 where r.run_id = %(run_id)s and (%(tenant)s::text is null or r.tenant = %(tenant)s);
 
 -- name: lock_run_row
--- Nobody changes the run's status, or records another decision, until the transaction ends.
+-- Nobody changes the run's status, or records another decision, until the transaction ends.  With it
+-- comes the database's time.
 with held as materialized (
     select run_id from work where run_id = %(run_id)s for update
 )
-select r.status from runs r join held using (run_id) for no key update of r;
+select r.status, clock_timestamp() as now from runs r join held using (run_id) for no key update of r;
 
 -- name: load_standing
 -- The status of a run, the gate of its first rejection, which no status takes back, and its fence.
@@ -112,26 +154,6 @@ where (run_id = %(prefix)s and (%(tenant)s::text is null or tenant = %(tenant)s)
    or (starts_with(run_id, %(prefix)s) and tenant = coalesce(%(tenant)s, ''))
 order by run_id <> %(prefix)s, run_id collate "C" limit 2;
 
--- name: begin_activation
--- Marks the run as worked on, unless it has ended or another worker has it, or (where the number of
--- its attempts is given) was worked on since.  A run that is still running was left by a worker that
--- died, which counts as a failure.
-with ours as (
-    select run_id from work where run_id = %(run_id)s and fence = %(fence)s for share
-),
-was as (
-    select r.run_id, r.status = 'running' and r.attempts > 0 as died
-    from ours join runs r using (run_id)
-    where r.status not in ('completed', 'rejected', 'stopped')
-      and (%(attempts)s::int is null or r.attempts = %(attempts)s)
-    for no key update of r
-)
-update runs r
-set status = 'running', attempts = attempts + 1, failures = failures + was.died::int,
-    retry_at = null
-from was where r.run_id = was.run_id
-returning r.failures, was.died;
-
 -- name: end_activation
 -- What an activation came to, and the run is nobody's again (whoever claims it now waits for the
 -- commit of this); nothing and no row where another worker
@@ -139,8 +161,8 @@ returning r.failures, was.died;
 -- a flow.
 with news as materialized (
     select e.kind, e.name, e.path, e.visit, e.data::json as data, e.place
-    from unnest(%(event_kind)s::text[], %(event_name)s::text[], %(event_path)s::text[],
-                %(event_visit)s::int[], %(event_data)s::text[])
+    from rows from (json_to_recordset(%(event_rows)s::json)
+                    as (kind text, name text, path text, visit int, data text))
          with ordinality as e (kind, name, path, visit, data, place)
     where case when e.kind = 'gate' and e.name = 'opened' then not exists (
         select from gates g where g.run_id = %(run_id)s and g.state <> 'closed'
@@ -185,13 +207,13 @@ skipped as (
            'the approval policy asks for no approval at this step', '', %(policy_sha256)s
     from run, news n where n.kind = 'decision' and n.name = 'auto_skipped'
     on conflict (run_id, gate_id, payload_sha256) do nothing
+    returning gate_id
 ),
+-- include: checkpoint_rows
 standing as (
-    select p.* from unnest(
-        %(gate_id)s::text[], %(gate_sha256)s::text[], %(gate_node)s::text[], %(gate_visit)s::int[],
-        %(gate_step)s::int[], %(gate_interrupt)s::text[], %(gate_payload)s::text[],
-        %(gate_schema)s::text[])
-        as p (gate_id, sha256, node, visit, step, interrupt, payload, response_schema)
+    select p.* from json_to_recordset(%(gate_rows)s::json)
+        as p (gate_id text, sha256 text, node text, visit int, step int, interrupt text,
+              payload text, response_schema text)
 ),
 closed as (
     update gates g set state = 'closed', settled_at = clock_timestamp()
@@ -228,7 +250,8 @@ ended as (
         failures = case when %(status)s = 'failed' then r.failures + 1 else 0 end,
         retry_at = case when not run.was_rejected
                         then clock_timestamp() + %(retry_in)s::float8 * interval '1 second' end
-    from run where r.run_id = run.run_id and run.goes_on
+    from run, (select count(*) from skipped) as first  -- a run that has ended takes no decision
+    where r.run_id = run.run_id and run.goes_on
     returning r.run_id
 )
 select (select run_id from ended) as run_id, (select count(*) from numbered) as events,
@@ -334,8 +357,8 @@ where run_id = %(run_id)s and state = 'open' order by opened_at, gate_id;
 -- effects, here and everywhere.
 with news as materialized (
     select e.kind, e.name, e.path, e.visit, e.data::json as data, e.place
-    from unnest(%(event_kind)s::text[], %(event_name)s::text[], %(event_path)s::text[],
-                %(event_visit)s::int[], %(event_data)s::text[])
+    from rows from (json_to_recordset(%(event_rows)s::json)
+                    as (kind text, name text, path text, visit int, data text))
          with ordinality as e (kind, name, path, visit, data, place)
     where case when e.kind = 'gate' and e.name = 'opened' then not exists (
         select from gates g where g.run_id = %(run_id)s and g.state <> 'closed'
@@ -362,34 +385,7 @@ skipped as (
     from ours, news n where n.kind = 'decision' and n.name = 'auto_skipped'
     on conflict (run_id, gate_id, payload_sha256) do nothing
 ),
-blobs as (
-    insert into checkpoint_blobs (thread_id, checkpoint_ns, channel, version, type, blob)
-    select b.* from ours, unnest(
-        %(blob_thread_id)s::text[], %(blob_checkpoint_ns)s::text[], %(blob_channel)s::text[],
-        %(blob_version)s::text[], %(blob_type)s::text[], %(blob_blob)s::bytea[]) as b
-    on conflict (thread_id, checkpoint_ns, channel, version) do nothing
-),
-checkpoint as (
-    insert into checkpoints (thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id,
-                             checkpoint, metadata)
-    select c.* from ours, unnest(
-        %(checkpoint_thread_id)s::text[], %(checkpoint_checkpoint_ns)s::text[],
-        %(checkpoint_id)s::text[], %(checkpoint_parent)s::text[],
-        %(checkpoint_checkpoint)s::jsonb[], %(checkpoint_metadata)s::jsonb[]) as c
-    on conflict (thread_id, checkpoint_ns, checkpoint_id)
-        do update set checkpoint = excluded.checkpoint, metadata = excluded.metadata
-),
-writes as (
-    insert into checkpoint_writes (thread_id, checkpoint_ns, checkpoint_id, task_id, task_path, idx,
-                                   channel, type, blob)
-    select w.* from ours, unnest(
-        %(write_thread_id)s::text[], %(write_checkpoint_ns)s::text[], %(write_id)s::text[],
-        %(write_task_id)s::text[], %(write_task_path)s::text[], %(write_place)s::int[],
-        %(write_channel)s::text[], %(write_type)s::text[], %(write_blob)s::bytea[]) as w
-    on conflict (thread_id, checkpoint_ns, checkpoint_id, task_id, idx)
-        do update set channel = excluded.channel, type = excluded.type, blob = excluded.blob
-        where %(replaces)s
-),
+-- include: checkpoint_rows
 parked as (
     insert into gates as g (run_id, gate_id, payload_sha256, tenant, node, visit, step, interrupt,
                             payload, response_schema, fence, state, settled_at)
@@ -405,11 +401,9 @@ parked as (
                and not exists (select from decisions x
                                where x.run_id = r.run_id and x.kind = 'rejected') as takes_answers
         from runs r where r.run_id = %(run_id)s) as run
-    cross join unnest(
-        %(gate_id)s::text[], %(gate_sha256)s::text[], %(gate_node)s::text[], %(gate_visit)s::int[],
-        %(gate_step)s::int[], %(gate_interrupt)s::text[], %(gate_payload)s::text[],
-        %(gate_schema)s::text[])
-        as p (gate_id, sha256, node, visit, step, interrupt, payload, response_schema)
+    cross join json_to_recordset(%(gate_rows)s::json)
+        as p (gate_id text, sha256 text, node text, visit int, step int, interrupt text,
+              payload text, response_schema text)
     left join decisions d
         on (d.run_id, d.gate_id, d.payload_sha256) = (%(run_id)s, p.gate_id, p.sha256)
     on conflict (run_id, gate_id, payload_sha256) do update set
@@ -461,7 +455,8 @@ left join effects k on k.run_id = s.run_id and k.key = %(key)s;
 
 -- name: end_effect
 -- What came of an effect that this worker began and has not ended; no row where the run is another
--- worker's.
+-- worker's.  Nobody waits for the disk where the call may be made again under its key: the next
+-- statement that does takes this one with it.
 with ours as (
     select run_id, fence from work where run_id = %(run_id)s and fence = %(fence)s for share
 ),
@@ -473,7 +468,9 @@ ended as (
     where e.run_id = ours.run_id and e.key = %(key)s and e.status = 'begun' and e.fence = ours.fence
     returning e.key
 )
-select (select key from ended) as ended from ours;
+select (select key from ended) as ended,
+       case when %(once)s then '' else set_config('synchronous_commit', 'off', true) end
+from ours;
 
 -- name: list_events
 select seq, at, kind, name, path, visit, data from run_events
@@ -563,10 +560,10 @@ counted as (
 told as (
     insert into run_events (run_id, seq, kind, name, path, visit, data)
     select %(run_id)s, c.events_before + e.place, e.kind, e.name, e.path, e.visit, e.data::json
-    from counted c, unnest(
-        %(event_kind)s::text[], %(event_name)s::text[], %(event_path)s::text[],
-        %(event_visit)s::int[], %(event_data)s::text[])
-        with ordinality as e (kind, name, path, visit, data, place)
+    from counted c,
+         rows from (json_to_recordset(%(event_rows)s::json)
+                    as (kind text, name text, path text, visit int, data text))
+         with ordinality as e (kind, name, path, visit, data, place)
 )
 select gate_id, pg_notify('oasflow_events', run_id) from made;
 
@@ -582,14 +579,22 @@ select * from decisions where run_id = %(run_id)s order by decided_at, gate_id;
 -- Takes the run for this connection where nobody works on it: the worker before has released it, or
 -- died (its lock is free), or let its lease run out.  A worker without `backend_pid` has the run by its
 -- lease alone.  No fence: the run was not taken.  No row: there is no such run.
+-- A run that is taken counts as worked on (`begun_attempts`), unless it has ended or (where the number
+-- of its attempts is given) was worked on since.  A run that is still running was left by a worker that
+-- died, which counts as a failure.
+-- Its first checkpoint is stored with the news that it has started, perhaps after its first calls.
 -- With it comes what the work begins with: the gate of a rejection, and the answers that wait to be
 -- carried out.  They may be a moment old, as the status; the newest checkpoint is read under the lock.
+-- Nobody waits for the disk: whatever is to last is written later, and a database that loses a claim
+-- gives the next worker another fence, because fences have gaps.
 with free as materialized (
-    select pg_try_advisory_lock(hashtextextended('oasflow:run:' || %(run_id)s, 0)) as locked
+    select pg_try_advisory_lock(hashtextextended('oasflow:run:' || %(run_id)s, 0)) as locked,
+           set_config('synchronous_commit', 'off', true)
 ),
 claimed as (
     update work w
-    set fence = w.fence + 1, worker = %(worker)s, backend_pid = pg_backend_pid(),
+    set fence = w.fence + 1 + (random() * 1e6)::int, worker = %(worker)s,
+        backend_pid = pg_backend_pid(),
         lease_until = clock_timestamp() + %(lease)s * interval '1 second',
         heartbeat_at = clock_timestamp()
     from free
@@ -597,12 +602,29 @@ claimed as (
       and (free.locked and (w.backend_pid is not null or w.lease_until is null)
            or w.lease_until < clock_timestamp())
     returning w.fence
+),
+was as (
+    select r.run_id, r.status = 'running' and r.attempts > 0 as died
+    from claimed, runs r
+    where r.run_id = %(run_id)s and r.status not in ('completed', 'rejected', 'stopped')
+      and (%(attempts)s::int is null or r.attempts = %(attempts)s)
+    for no key update of r
+),
+begun as (
+    update runs r
+    set status = 'running', attempts = attempts + 1, failures = failures + was.died::int,
+        retry_at = null
+    from was where r.run_id = was.run_id
+    returning r.attempts, r.failures, was.died
 )
 select r.*, f.name as flow_name, coalesce(r.file, f.file) as flow_file, free.locked,
        (select fence from claimed) as claimed_fence, w.backend_pid as previous_pid,
+       b.attempts as begun_attempts, b.failures as begun_failures, b.died,
        oasflow_newest_checkpoint(r.run_id) as newest,
        exists (select from gates g where g.run_id = r.run_id)
-           or exists (select from effects e where e.run_id = r.run_id) as has_acted,
+           or exists (select from effects e where e.run_id = r.run_id)
+              and exists (select from run_events v where v.run_id = r.run_id
+                          and (v.kind, v.name) = ('run', 'started')) as has_acted,
        (select gate_id from decisions d where d.run_id = r.run_id and d.kind = 'rejected'
         order by decided_at, gate_id limit 1) as rejected_at_gate,
        (select coalesce(json_agg(json_build_object(
@@ -610,7 +632,7 @@ select r.*, f.name as flow_name, coalesce(r.file, f.file) as flow_file, free.loc
                    '[]')
         from gates g join decisions d using (run_id, gate_id, payload_sha256)
         where g.run_id = r.run_id and g.state = 'decided' and g.fence > 0) as answers
-from free, runs r join flows f using (digest) join work w using (run_id)
+from free, runs r join flows f using (digest) join work w using (run_id) left join begun b on true
 where r.run_id = %(run_id)s;
 
 -- name: list_due_runs

@@ -25,6 +25,7 @@ import psycopg
 from cinatra_sdk.errors import FenceLost, RunBusy, RunNotFound
 from cinatra_sdk.postgres.connection import Row, Rows, one, run
 from cinatra_sdk.postgres.database import Database
+from cinatra_sdk.store.work.flushing import Flushing
 from cinatra_sdk.store.work.heartbeat import Heart
 
 log = logging.getLogger("oasflow.store")
@@ -44,6 +45,12 @@ class Claim:
     fence: int
     row: Row
     """The run's row, as the statement `claim_run` gives it; its status may be a moment old."""
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether the run counts as worked on since: it goes on, and is as the caller knows it."""
+        return self.row["begun_attempts"] is not None
+
     is_released: bool = False
     """Whether the statement that ended the work released the run, too."""
 
@@ -55,30 +62,37 @@ class Claims:
         self.database = database
         self._lease = lease
         self._heart = Heart(database, lease=lease)
+        self.flushing = Flushing()
 
     def close(self) -> None:
+        self.flushing.close()
         self._heart.close()
 
     @contextmanager
-    def claim(self, run_id: str, *, wait: float) -> Iterator[tuple[Rows, Claim]]:
+    def claim(
+        self, run_id: str, *, wait: float, attempts: int | None = None
+    ) -> Iterator[tuple[Rows, Claim]]:
         """A connection that holds the run, and the claim; the run is released at the end.
+
+        attempts: the run's number of attempts as the caller knows it.
 
         Raises: `RunBusy` after `wait` seconds, `RunNotFound`, `StoreError`.
         """
         with self.database.own_connection() as connection:
             claim = None
             try:
-                claim = self._take(connection, run_id, wait)
+                claim = self._take(connection, run_id, wait, attempts)
                 with self._heart.beating(run_id, fence=claim.fence):
                     yield connection, claim
             finally:
                 if claim is None or not claim.is_released:
                     _release(connection)
 
-    def _take(self, connection: Rows, run_id: str, wait: float) -> Claim:
+    def _take(self, connection: Rows, run_id: str, wait: float, attempts: int | None) -> Claim:
         deadline = time.monotonic() + wait
         pause = 0.01
-        asked: dict[str, Any] = {"run_id": run_id, "worker": _own_name(), "lease": self._lease}
+        about = {"run_id": run_id, "attempts": attempts}
+        asked: dict[str, Any] = {**about, "worker": _own_name(), "lease": self._lease}
         while True:
             row = one(connection, "claim_run", asked)
             if row is None:

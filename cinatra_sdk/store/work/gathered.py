@@ -1,66 +1,152 @@
-"""What the engine writes at once, gathered into the parameters of one statement.
+"""What the engine writes, gathered into the parameters of one statement.
 
-In: the statements that LangGraph's own saver carries out, one by one.  Out: columns for the
-statement `write_work`, which carries out all of them, or none where the worker has lost the run.
+In: the statements that LangGraph's own saver carries out, one by one.  Out: parameters for the
+statements `write_work` and `end_activation`, which carry out all of them, or none where the worker
+has lost the run.
 
-LangGraph's saver decides what is stored; only the number of statements differs.
+LangGraph's saver decides what is stored; only the number of statements differs.  Values are encoded
+when they are gathered, so that a later change of an object changes nothing here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any, Final
+import json
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any, NamedTuple
 
 from langgraph.checkpoint.postgres.base import BasePostgresSaver
 
 from cinatra_sdk.errors import EngineUnsupported
-from cinatra_sdk.store.work.columns import turn_rows
+from cinatra_sdk.store.work.columns import list_rows
 
-_BLOB: Final = ("thread_id", "checkpoint_ns", "channel", "version", "type", "blob")
-_CHECKPOINT: Final = ("thread_id", "checkpoint_ns", "id", "parent", "checkpoint", "metadata")
-_WRITE: Final = (
-    "thread_id", "checkpoint_ns", "id", "task_id", "task_path", "place", "channel", "type", "blob",
-)  # fmt: skip
-_WRITE_KEY: Final = 6
-"""Columns that name a write; the path of its task is not one of them, but goes with the task."""
+
+class Blob(NamedTuple):
+    """The value of a channel."""
+
+    thread_id: str
+    checkpoint_ns: str
+    channel: str
+    version: str
+    type: str
+    blob: bytes | None
+
+
+class StoredCheckpoint(NamedTuple):
+    """A checkpoint without its large values."""
+
+    thread_id: str
+    checkpoint_ns: str
+    id: str
+    parent: str | None
+    checkpoint: str
+    """JSON."""
+    metadata: str
+    """JSON."""
+
+
+class Write(NamedTuple):
+    """What a task wrote to one channel."""
+
+    thread_id: str
+    checkpoint_ns: str
+    id: str
+    task_id: str
+    task_path: str
+    place: int
+    channel: str
+    type: str
+    blob: bytes
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """The path of the task is not part of it, but goes with the task."""
+        return self.thread_id, self.checkpoint_ns, self.id, self.task_id, self.place
 
 
 class Gathered:
     """Stands for a cursor while LangGraph's saver writes."""
 
     def __init__(self) -> None:
-        self._blobs: list[tuple[Any, ...]] = []
-        self._checkpoints: list[tuple[Any, ...]] = []
-        self._writes: dict[tuple[Any, ...], tuple[Any, ...]] = {}
-        self._replaces = False
-        """Whether writes take the place of earlier ones."""
+        self.blobs: dict[tuple[str, ...], Blob] = {}
+        self.checkpoints: dict[tuple[str, ...], StoredCheckpoint] = {}
+        self.writes: dict[tuple[Any, ...], Write] = {}
+        self.replaced: set[tuple[Any, ...]] = set()
+        """Keys of writes that take the place of earlier ones in the database."""
+        self.bytes = 0
+        """About how much was gathered."""
+
+    def __bool__(self) -> bool:
+        return bool(self.blobs or self.checkpoints or self.writes)
 
     def execute(self, query: str, row: Sequence[Any]) -> None:
         if query != BasePostgresSaver.UPSERT_CHECKPOINTS_SQL:
             raise _build_unknown_error()
-        self._checkpoints.append(tuple(row))
+        thread, namespace, own, parent, checkpoint, metadata = row
+        texts = json.dumps(checkpoint.obj), json.dumps(metadata.obj)
+        self._add_checkpoint(StoredCheckpoint(thread, namespace, own, parent, *texts))
 
     def executemany(self, query: str, rows: Iterable[Sequence[Any]]) -> None:
         if query == BasePostgresSaver.UPSERT_CHECKPOINT_BLOBS_SQL:
-            self._blobs += map(tuple, rows)
+            for row in rows:
+                self._add_blob(Blob(*row))
         elif query == BasePostgresSaver.UPSERT_CHECKPOINT_WRITES_SQL:
-            self._replaces = True
-            for row in rows:  # the last write to a place counts, as it would one by one
-                self._writes[tuple(row[:_WRITE_KEY])] = tuple(row)
+            for row in rows:
+                self._add_write(Write(*row), replaces=True)
         elif query == BasePostgresSaver.INSERT_CHECKPOINT_WRITES_SQL:
-            for row in rows:  # the first one
-                self._writes.setdefault(tuple(row[:_WRITE_KEY]), tuple(row))
+            for row in rows:
+                self._add_write(Write(*row), replaces=False)
         else:
             raise _build_unknown_error()
 
+    def add(self, later: Gathered) -> None:
+        """Gather what was gathered later, as if it came here one by one."""
+        for blob in later.blobs.values():
+            self._add_blob(blob)
+        for checkpoint in later.checkpoints.values():
+            self._add_checkpoint(checkpoint)
+        for key, write in later.writes.items():
+            self._add_write(write, replaces=key in later.replaced)
+
+    def _add_blob(self, blob: Blob) -> None:
+        # The first one, as in the database: a version of a channel has one value.
+        if self.blobs.setdefault(blob[:4], blob) is blob:
+            self.bytes += len(blob.blob or b"")
+
+    def _add_checkpoint(self, checkpoint: StoredCheckpoint) -> None:
+        # The last one, under the parent of the first.
+        before = self.checkpoints.get(checkpoint[:3])
+        if before is not None:
+            checkpoint = checkpoint._replace(parent=before.parent)
+        self.checkpoints[checkpoint[:3]] = checkpoint
+        self.bytes += len(checkpoint.checkpoint) + len(checkpoint.metadata)
+
+    def _add_write(self, write: Write, *, replaces: bool) -> None:
+        if replaces:
+            before = self.writes.get(write.key)
+            if before is not None:
+                write = write._replace(task_path=before.task_path)
+            self.writes[write.key] = write
+            self.replaced.add(write.key)
+        elif self.writes.setdefault(write.key, write) is not write:
+            return
+        self.bytes += len(write.blob)
+
     def columns(self) -> dict[str, Any]:
-        """Parameters of `write_work`, one list for each column."""
+        """Parameters of the statements."""
+        replaced = [write for key, write in self.writes.items() if key in self.replaced]
+        kept = [write for key, write in self.writes.items() if key not in self.replaced]
         return {
-            **turn_rows("blob", _BLOB, self._blobs),
-            **turn_rows("checkpoint", _CHECKPOINT, self._checkpoints),
-            **turn_rows("write", _WRITE, self._writes.values()),
-            "replaces": self._replaces,
+            **_list_values("blob", self.blobs.values()),
+            "checkpoint_rows": list_rows(StoredCheckpoint._fields, self.checkpoints.values()),
+            **_list_values("write", kept),
+            **_list_values("replaced", replaced),
         }
+
+
+def _list_values(of: str, rows: Collection[Blob | Write]) -> dict[str, Any]:
+    """Rows whose last column is bytes, which JSON does not have."""
+    names = next(iter(rows))._fields[:-1] if rows else ()
+    return {f"{of}_rows": list_rows(names, rows), f"{of}_values": [row.blob for row in rows]}
 
 
 def _build_unknown_error() -> EngineUnsupported:

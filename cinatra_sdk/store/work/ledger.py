@@ -13,7 +13,7 @@ effect that is at most once is `unknown` to the worker that goes on, and a perso
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from typing import Any, Final
 
@@ -46,6 +46,8 @@ class RunLedger:
         self._database = database
         self._run_id = run_id
         self._fence = fence
+        self.on_admitted: Callable[[], None] = lambda: None
+        """Called when a node is about to make an effect by itself, of which no row will tell."""
 
     def begin(self, effect: Effect) -> Entry:
         asked = {**self._about(effect), **_list_columns(effect), "cut_off": Json(dict(CUT_OFF))}
@@ -78,7 +80,8 @@ class RunLedger:
 
     def _end(self, effect: Effect, status: str, **ending: Any) -> None:
         nothing = {"result": None, "usage": None, "error": None}
-        asked = {**self._about(effect), "status": status, **nothing, **ending}
+        about = {**self._about(effect), "once": effect.once}
+        asked = {**about, "status": status, **nothing, **ending}
         with self._database.connection() as connection:
             row = one(connection, "end_effect", asked)
         if row is None:
@@ -133,6 +136,7 @@ class RunLedger:
             row = one(connection, "load_standing", {"run_id": self._run_id})
         if row is not None:
             self.refuse_standing(row)
+        self.on_admitted()
 
 
 def _list_columns(effect: Effect) -> dict[str, Any]:

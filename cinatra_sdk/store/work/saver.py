@@ -2,11 +2,17 @@
 
     saver = RunSaver(connection, run_id="r1", tenant="acme", fence=7, events=buffer)
     graph = flow.graph(saver)
+    saver.flush()
 
-Each write is one statement, and so one transaction: it compares the fence, stores what LangGraph's
-own saver would store, the events that wait in the buffer, and the gates that the write parks.  So a
-gate is open for people as soon as its branch stops there, and a worker that was overtaken while it
-was stopped writes nothing: `FenceLost`.
+What the engine writes waits here, with the events that tell of it and the gates that it parks, until
+a flush stores all of it in one statement, and so in one transaction that compares the fence: a worker
+that was overtaken while it was stopped writes nothing (`FenceLost`).  The end of the activation takes
+with it what waits; a thread (`flushing`) stores what has waited for a moment, so that a gate is soon
+open for people and a follower sees a long call; and much at once is stored at once.
+
+A process that dies loses what waited.  The worker that goes on repeats those steps from the last
+checkpoint that was stored: their calls are in the ledger and are not made again, and the rest only
+computes.  Where that is not so (`is_eager`) each write is stored before the engine goes on.
 """
 
 from __future__ import annotations
@@ -14,12 +20,17 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Final
 
 from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import (
+    CheckpointTuple,
+    get_checkpoint_id,
+)
 from langgraph.checkpoint.postgres import PostgresSaver
 from langgraph.checkpoint.serde.types import INTERRUPT
 
+from cinatra_sdk.engine.checkpoint_ids import CheckpointLink, fetch_links, fetch_namespaces
 from cinatra_sdk.engine.checkpoints import STRICT
 from cinatra_sdk.errors import GateUnreadable
 from cinatra_sdk.gates.gate import Gate, gate_of
@@ -28,11 +39,16 @@ from cinatra_sdk.store.work.claims import build_fence_error
 from cinatra_sdk.store.work.columns import list_event_columns, list_gate_columns
 from cinatra_sdk.store.work.events import EventBuffer, list_opened
 from cinatra_sdk.store.work.gathered import Gathered
-from cinatra_sdk.store.work.rereading import Rereading
+from cinatra_sdk.store.work.newest import LINE, NewestCheckpoints
+
+MOST_BYTES: Final = 1_000_000
+"""That wait for a flush."""
+MOST_ROWS: Final = 500
+"""Checkpoints and writes that wait for a flush."""
 
 
 class RunSaver(PostgresSaver):
-    """Checkpoints of one activation of one run."""
+    """Checkpoints of one activation of one run; safe to share between threads."""
 
     def __init__(
         self,
@@ -44,9 +60,14 @@ class RunSaver(PostgresSaver):
         events: EventBuffer,
         policy_sha256: str = "",
         wake: Callable[[], None] = lambda: None,
+        is_new: bool = False,
+        is_eager: bool = False,
     ) -> None:
-        """policy_sha256: of the approval policy in force.  wake: called when events were stored."""
+        """policy_sha256: of the approval policy in force.  wake: called when events were stored.
+        is_new: whether the run has no checkpoint yet.  is_eager: whether each write is stored at once.
+        """
         super().__init__(connection, serde=STRICT)
+        self.lock = threading.RLock()  # type: ignore[assignment]  # a flush may be a part of a read
         self.connection = connection
         self.run_id = run_id
         self.tenant = tenant
@@ -54,11 +75,17 @@ class RunSaver(PostgresSaver):
         self.events = events
         self.policy_sha256 = policy_sha256
         self._wake = wake
+        self.is_eager = is_eager
         self.lost = False
         """Whether another worker has the run; then nothing is written or read any more."""
-        self._parking = threading.local()
-        self._read: dict[Any, Any] = {}
-        """Rows of checkpoints since the last write; nobody else writes to the run."""
+        self._is_closed = False
+        self._has_checkpoint = not is_new
+        self._known = NewestCheckpoints(run_id, is_new=is_new)
+        self._waiting = Gathered()
+        self._parked: dict[tuple[str, str], Gate] = {}
+        """Gates whose writes wait, by gate and payload."""
+
+    # ------------------------------------------------------------------ what the engine writes
 
     def put_writes(
         self,
@@ -68,11 +95,10 @@ class RunSaver(PostgresSaver):
         task_path: str = "",
     ) -> None:
         """As LangGraph's saver; gates among the writes get their rows in the same transaction."""
-        self._parking.gates = list(find_parked_gates(writes))
-        try:
+        with self.lock:
+            for gate in find_parked_gates(writes):
+                self._parked[gate.id, gate.payload_sha256] = gate
             super().put_writes(config, writes, task_id, task_path)
-        finally:
-            self._parking.gates = []
 
     @contextmanager
     def _cursor(self, *, pipeline: bool = False) -> Iterator[Any]:
@@ -81,35 +107,163 @@ class RunSaver(PostgresSaver):
             raise build_fence_error(self.run_id)
         if not pipeline:
             with super()._cursor() as cursor:
-                yield Rereading(cursor, self._read)
+                yield cursor
             return
         gathered = Gathered()
         yield gathered
-        gates = getattr(self._parking, "gates", [])
         with self.lock:
-            self.write("write_work", gathered.columns(), gates)
+            self._known.take(gathered)
+            self._waiting.add(gathered)
+            if self.is_eager or self._is_full():
+                self.flush()
 
-    def write(self, query: str, parameters: Mapping[str, Any], gates: Sequence[Gate]) -> Row:
-        """Carry out a statement that compares the fence, with the events that wait and the gates
-        that open; its one row.
+    def _is_full(self) -> bool:
+        waiting = self._waiting
+        rows = len(waiting.checkpoints) + len(waiting.writes)
+        return rows > MOST_ROWS or waiting.bytes > MOST_BYTES
+
+    # ------------------------------------------------------------------ storing
+
+    def store_each_write(self) -> None:
+        """From now on: a step that is carried out may not be repeated."""
+        self.is_eager = True
+
+    def flush(self) -> None:
+        """Store what waits.
 
         Raises: `FenceLost`.
         """
+        with self.lock:
+            if self._is_closed or not self._has_news():
+                return
+            if self.lost:
+                raise build_fence_error(self.run_id)
+            self._store("write_work", {}, [*self._parked.values()])
+
+    def _has_news(self) -> bool:
+        # Events of a run without a checkpoint wait for its first one: see `claim_run`.
+        return bool(self._waiting or (self._has_checkpoint and self.events.read_all()))
+
+    def end(self, parameters: Mapping[str, Any], gates: Sequence[Gate]) -> None:
+        """Store what waits and what the activation came to; gates: those that the run stands at.
+
+        Raises: `FenceLost`.
+        """
+        with self.lock:
+            self._store("end_activation", parameters, gates)
+            self._is_closed = True
+
+    def close(self) -> None:
+        """Write nothing any more: what waits is given up."""
+        with self.lock:
+            self._is_closed = True
+
+    def _store(self, query: str, parameters: Mapping[str, Any], gates: Sequence[Gate]) -> Row:
         waiting = self.events.read_all()
         about = {
             "run_id": self.run_id, "tenant": self.tenant, "fence": self.fence,
-            "policy_sha256": self.policy_sha256,
+            "policy_sha256": self.policy_sha256, **self._waiting.columns(),
             **list_event_columns([*waiting, *list_opened(gates)]), **list_gate_columns(gates),
         }  # fmt: skip
         row = one(self.connection, query, {**about, **parameters})
-        self._read.clear()
         if row is None:
             self.lost = True
             raise build_fence_error(self.run_id)
         self.events.drop(len(waiting))
+        self._waiting = Gathered()
+        self._parked = {}
+        self._has_checkpoint = True
         if row["events"]:
             self._wake()
         return row
+
+    # ------------------------------------------------------------------ what the engine reads
+
+    def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        """As LangGraph's saver; the newest checkpoint of a graph is read once at most."""
+        about = config["configurable"]
+        namespace, own = about.get("checkpoint_ns", ""), get_checkpoint_id(config)
+        with self.lock:
+            if self.lost:
+                raise build_fence_error(self.run_id)
+            if about["thread_id"] != self.run_id:
+                return super().get_tuple(config)
+            self._learn_newest(namespace)
+            row = self._known.find(namespace, own or None)
+            if row is not None:
+                return self._load_checkpoint_tuple(row)
+            if self._known.is_without(namespace):
+                return None
+            self.flush()
+            return super().get_tuple(config)
+
+    def _learn_newest(self, namespace: str) -> None:
+        """Read the newest checkpoint of a graph where it is not known."""
+        if self._known.is_known(namespace):
+            return
+        if self._known.has_changed(namespace):
+            self.flush()
+        with super()._cursor() as cursor:
+            about = {"thread": self.run_id, "namespace": namespace, "line": LINE}
+            cursor.execute(_NEWEST.format(select=self.SELECT_SQL), about)
+            row = cursor.fetchone()
+        self._known.learn(row, namespace)
+        if row is None:
+            self._learn_namespaces()  # so that nobody asks for the next new graph
+
+    def _learn_namespaces(self) -> None:
+        """Read which graphs of the run have checkpoints, once."""
+        if self._known.stored is None:
+            found = fetch_namespaces(super()._cursor, self.run_id)
+            self._known.stored = frozenset(found)
+
+    def get_delta_channel_history(self, **kwargs: Any) -> Any:
+        """As LangGraph's saver."""
+        self.flush()
+        return super().get_delta_channel_history(**kwargs)
+
+    def read_links(
+        self, thread: str, namespace: str, *, before: str, limit: int
+    ) -> list[CheckpointLink]:
+        """See `engine.checkpoint_ids`."""
+        with self.lock:
+            if self.lost:
+                raise build_fence_error(self.run_id)
+            if thread != self.run_id:
+                return fetch_links(super()._cursor, thread, namespace, before, limit)
+            self._learn_newest(namespace)
+            found, has_more = self._known.list_links(namespace, before, limit)
+            if not has_more:
+                return found
+            below, missing = found[-1].id if found else before, limit - len(found)
+            page = fetch_links(super()._cursor, thread, namespace, below, missing)
+            self._known.learn_links(namespace, below, page, is_last=len(page) < missing)
+            return found + page
+
+    def read_namespaces(self, thread: str) -> set[str]:
+        """See `engine.checkpoint_ids`."""
+        with self.lock:
+            if thread != self.run_id:
+                return fetch_namespaces(super()._cursor, thread)
+            self._learn_namespaces()
+            return self._known.list_namespaces()
+
+    def list(self, *args: Any, **kwargs: Any) -> Iterator[CheckpointTuple]:
+        """As LangGraph's saver."""
+        self.flush()
+        return super().list(*args, **kwargs)
+
+
+_NEWEST: Final = """
+select newest.*, (
+    select json_agg(array[p.id, coalesce(p.parent, '')] order by p.id desc)
+    from (select checkpoint_id as id, parent_checkpoint_id as parent from checkpoints
+          where thread_id = %(thread)s and checkpoint_ns = %(namespace)s
+          order by checkpoint_id desc limit %(line)s) as p
+) as line
+from ({select} where thread_id = %(thread)s and checkpoint_ns = %(namespace)s
+      order by checkpoint_id desc limit 1) as newest
+"""
 
 
 def find_parked_gates(writes: Sequence[tuple[str, Any]]) -> Iterator[Gate]:

@@ -44,6 +44,7 @@ class Branches:
     name = "branches"
     file = ""
     lowering = 1
+    is_repeatable = False
     platform_given = True
     host = HostParts()
 

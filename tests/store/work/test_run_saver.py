@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import psycopg
 import pytest
 from langgraph.checkpoint.base import empty_checkpoint
 from langgraph.checkpoint.base.id import uuid6
@@ -15,10 +16,12 @@ from langgraph.checkpoint.serde.types import ERROR, INTERRUPT, RESUME, SCHEDULED
 from langgraph.types import Interrupt, Send
 
 from cinatra_sdk import RunStore, SimulatedPlatform
+from cinatra_sdk.engine.checkpoint_ids import read_links
 from cinatra_sdk.engine.checkpoints import STRICT
 from cinatra_sdk.errors import EngineUnsupported, FenceLost
 from cinatra_sdk.events.event import RunEvent
 from cinatra_sdk.postgres.connection import Rows
+from cinatra_sdk.store.work import saver
 from cinatra_sdk.store.work.events import EventBuffer
 from cinatra_sdk.store.work.gathered import Gathered
 from cinatra_sdk.store.work.saver import RunSaver
@@ -26,6 +29,7 @@ from cinatra_sdk.testing import drive
 from oas_compiler import compile_flow
 from tests.effort import tries
 from tests.flows import end, flow_of, gate, start
+from tests.store.work.statements import counted
 
 FLOW = compile_flow(flow_of(start(), gate("ok"), end()), platform=SimulatedPlatform())
 
@@ -104,11 +108,12 @@ class Script:
         writes = [(dice.choice(among), dice.choice(VALUES)) for _ in range(dice.randint(0, 6))]
         self.steps.append(("put_writes", (own, writes, f"task{dice.randint(1, 2)}", dice.choice(("", "~__pregel_pull, x")))))  # fmt: skip
 
-    def play(self, saver: Any, thread: str, namespace: str) -> None:
+    def play(self, saver: Any, thread: str, namespace: str) -> Iterator[None]:
         about = {"thread_id": thread, "checkpoint_ns": namespace}
         for name, (checkpoint, *rest) in self.steps:
             config = {"configurable": {**about, "checkpoint_id": checkpoint}}
             getattr(saver, name)(config, *rest)
+            yield
 
 
 TABLES = {
@@ -122,8 +127,12 @@ TABLES = {
 def test_a_run_keeps_the_rows_that_langgraphs_saver_keeps(place: Place, seed: int) -> None:
     script = Script(seed)
     namespace = "" if seed % 3 else "sub:1|inner:2"
-    script.play(place.plain, "plain", namespace)
-    script.play(place.saver, "r2", namespace)
+    for _ in script.play(place.plain, "plain", namespace):
+        pass
+    for _ in script.play(place.saver, "r2", namespace):
+        if script.dice.random() < 0.3:
+            place.saver.flush()
+    place.saver.flush()
     for table, columns in TABLES.items():
         question = f"select {columns} from {table} where thread_id = %s order by {columns}"
         kept = place.fetch(question, "r2")
@@ -133,20 +142,93 @@ def test_a_run_keeps_the_rows_that_langgraphs_saver_keeps(place: Place, seed: in
     assert len(read[0]) >= 1
 
 
+@pytest.mark.parametrize("seed", range(tries(25, 500)))
+def test_a_worker_reads_what_waits_as_if_it_were_stored(place: Place, seed: int) -> None:
+    script = Script(seed)
+    namespace = "" if seed % 3 else "sub:1|inner:2"
+    seen = 0
+    for _ in script.play(_Both(place), "", namespace):
+        if script.dice.random() < 0.2:
+            place.saver.flush()
+        if script.dice.random() < 0.2:  # another worker goes on
+            place.saver.flush()
+            place.saver = RunSaver(place.rows, run_id="r2", tenant="acme", fence=7, events=place.events, is_new=False)  # fmt: skip
+        put = [step[1][1]["id"] for step in script.steps if step[0] == "put"]
+        for own in (None, script.dice.choice(put)):
+            asked = [_about(thread, namespace, own) for thread in ("plain", "r2")]
+            found = [
+                read and _spell(read)
+                for read in (place.plain.get_tuple(asked[0]), place.saver.get_tuple(asked[1]))
+            ]
+            assert found[0] == found[1]
+            seen += found[0] is not None
+        before, limit = script.dice.choice(["", *put]), script.dice.randint(1, 4)
+        assert read_links(place.saver, "r2", namespace, before=before, limit=limit) == read_links(
+            place.plain, "plain", namespace, before=before, limit=limit
+        )
+    assert seen
+
+
+class _Both:
+    """Writes on both threads alike."""
+
+    def __init__(self, place: Place) -> None:
+        self.place = place
+
+    def put(self, config: Any, *rest: Any) -> None:
+        self.place.plain.put(_renamed(config, "plain"), *rest)
+        self.place.saver.put(_renamed(config, "r2"), *rest)
+
+    def put_writes(self, config: Any, *rest: Any) -> None:
+        self.place.plain.put_writes(_renamed(config, "plain"), *rest)
+        self.place.saver.put_writes(_renamed(config, "r2"), *rest)
+
+
+def _renamed(config: Any, thread: str) -> Any:
+    return {"configurable": {**config["configurable"], "thread_id": thread}}
+
+
+def _about(thread: str, namespace: str, own: str | None) -> Any:
+    about = {"thread_id": thread, "checkpoint_ns": namespace}
+    return {"configurable": about if own is None else {**about, "checkpoint_id": own}}
+
+
+def test_a_run_without_checkpoints_asks_the_database_for_none(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    new = RunSaver(
+        place.rows, run_id="r2", tenant="acme", fence=7, events=place.events, is_new=True
+    )
+    with counted(monkeypatch) as seen:
+        put(new)
+        assert new.get_tuple(CONFIG) is not None
+        for namespace in ("a", "a|b"):
+            assert new.get_tuple(_about("r2", namespace, None)) is None
+        assert len(read_links(new, "r2", "", before="", limit=2)) == 1
+    assert seen == []
+
+
+def test_much_that_waits_is_stored_at_once(place: Place) -> None:
+    own = put(place.saver)
+    assert count(place) == 0
+    place.saver.put_writes(writes_to(own), [("a", "x" * saver.MOST_BYTES)], "t")
+    assert count(place) > 0
+
+
+def _spell(kept: Any) -> tuple[Any, ...]:
+    parent = (kept.parent_config or {}).get("configurable", {}).get("checkpoint_id")
+    return kept.checkpoint, kept.metadata, parent, sorted(map(repr, kept.pending_writes or ()))
+
+
 def _read(saver: PostgresSaver, thread: str, namespace: str) -> list[Any]:
     """Every checkpoint of a thread as LangGraph's own saver reads it."""
-    config: Any = {"configurable": {"thread_id": thread, "checkpoint_ns": namespace}}
-    return [
-        (kept.checkpoint, kept.metadata, (kept.parent_config or {}).get("configurable", {}).get("checkpoint_id"),
-         sorted(map(repr, kept.pending_writes or ())))
-        for kept in saver.list(config)
-    ]  # fmt: skip
+    return [_spell(kept) for kept in saver.list(_about(thread, namespace, None))]
 
 
 def test_the_scripts_write_every_kind_of_row(place: Place) -> None:
     # Control: a comparison of nothing would be right, too.
     for seed in range(10):
-        Script(seed).play(place.plain, f"t{seed}", "")
+        list(Script(seed).play(place.plain, f"t{seed}", ""))
     for table in TABLES:
         assert place.fetch(f"select count(*) as n from {table} where thread_id ~ '^t'")[0]["n"] > 20
 
@@ -164,6 +246,7 @@ CONFIG: Any = {"configurable": {"thread_id": "r2", "checkpoint_ns": ""}}
 
 
 def put(saver: Any) -> str:
+    """A checkpoint that waits to be stored."""
     checkpoint = {**empty_checkpoint(), "channel_values": {"a": {"b": 1}}}
     saver.put(CONFIG, checkpoint, {"source": "loop", "step": 1, "parents": {}}, {"a": "1"})
     own: str = checkpoint["id"]
@@ -187,6 +270,7 @@ def count(place: Place) -> int:
 
 def test_nothing_is_written_once_another_worker_has_the_run(place: Place) -> None:
     own = put(place.saver)
+    place.saver.flush()
     before = count(place)
     place.rows.execute("update work set fence = 8 where run_id = 'r2'")
     place.events.add(RunEvent(kind="node", name="started"))
@@ -195,10 +279,16 @@ def test_nothing_is_written_once_another_worker_has_the_run(place: Place) -> Non
         lambda: place.saver.put_writes(writes_to(own), [("a", 1)], "t"),
         lambda: place.saver.put_writes(writes_to(own), [(INTERRUPT, (asked(),))], "t"),
         lambda: place.saver.get_tuple(CONFIG),
+        lambda: read_links(place.saver, "r2", "", limit=2),
     ):
         with pytest.raises(FenceLost, match="another worker goes on with run 'r2'"):
-            write()
+            _write_and_store(place.saver, write)
     assert count(place) == before
+
+
+def _write_and_store(saver: RunSaver, write: Callable[[], Any]) -> None:
+    write()
+    saver.flush()
 
 
 class Unfenced(RunSaver):
@@ -215,10 +305,11 @@ class Unfenced(RunSaver):
 
 
 def test_without_the_fence_an_overtaken_worker_writes(place: Place) -> None:
-    saver = Unfenced(place.rows, run_id="r2", tenant="acme", fence=7, events=place.events)
+    zombie = Unfenced(place.rows, run_id="r2", tenant="acme", fence=7, events=place.events)
     place.rows.execute("update work set fence = 8 where run_id = 'r2'")
     before = count(place)
-    put(saver)
+    put(zombie)
+    zombie.flush()
     assert count(place) > before
 
 
@@ -232,13 +323,14 @@ def asked(interrupt: str = "i1") -> Interrupt:
     return made
 
 
-def test_events_are_stored_with_the_next_write_and_numbered_without_a_gap(place: Place) -> None:
+def test_events_are_stored_with_the_next_flush_and_numbered_without_a_gap(place: Place) -> None:
     place.events.add(RunEvent(kind="run", name="started", data={"attempt": 1}))
     place.events.add(RunEvent(kind="node", name="finished", path="outer/inner[2]/node", visit=3))
+    place.saver.flush()
     put(place.saver)
-    put(place.saver)
+    place.saver.flush()
     place.events.add(RunEvent(kind="message", name="said", data={"text": "\u0000 \U0001f600"}))
-    put(place.saver)
+    place.saver.flush()
     rows = place.fetch(
         "select seq, kind, name, path, visit, data from run_events where run_id = 'r2' order by seq"
     )
@@ -251,23 +343,27 @@ def test_events_are_stored_with_the_next_write_and_numbered_without_a_gap(place:
     assert place.events.read_all() == ()
 
 
-def test_events_of_a_write_that_fails_wait_for_the_next_one(place: Place) -> None:
+def test_what_waits_for_a_flush_that_fails_waits_for_the_next_one(place: Place) -> None:
     place.events.add(RunEvent(kind="node", name="started"))
-    own = put(place.saver)
-    place.events.add(RunEvent(kind="node", name="started"))
-    with pytest.raises(Exception, match="NUL"):
-        place.saver.put_writes(writes_to(own), [("a\x00", 1)], "t")
-    assert len(place.events.read_all()) == 1
     put(place.saver)
-    assert [
-        row["seq"]
-        for row in place.fetch("select seq from run_events where run_id = 'r2' order by seq")
-    ] == [1, 2]
+    place.rows.execute("set statement_timeout = 1")
+    with RunStore.open(place.rows.info.dsn + f" password={place.rows.info.password}") as other, other.database.own_connection() as held:  # fmt: skip
+        held.execute("begin")
+        held.execute("select from work where run_id = 'r2' for update")
+        with pytest.raises(psycopg.errors.QueryCanceled):
+            place.saver.flush()
+        held.execute("rollback")
+    place.rows.execute("set statement_timeout = 0")
+    assert count(place) == 0
+    assert len(place.events.read_all()) == 1
+    place.saver.flush()
+    assert count(place) == 3
 
 
-def test_a_gate_is_open_as_soon_as_its_branch_parks(place: Place) -> None:
+def test_a_gate_is_open_with_the_first_flush_after_its_branch_parked(place: Place) -> None:
     own = put(place.saver)
     place.saver.put_writes(writes_to(own), [(INTERRUPT, (asked(),))], "t")
+    place.saver.flush()
     (row,) = place.fetch("select * from gates where run_id = 'r2'")
     assert (row["gate_id"], row["state"], row["interrupt"], row["fence"]) == ("ok", "open", "i1", 7)
     assert (row["tenant"], row["node"], row["visit"], row["step"]) == ("acme", "ok", 1, 1)
@@ -278,13 +374,16 @@ def test_a_gate_is_open_as_soon_as_its_branch_parks(place: Place) -> None:
 def test_a_gate_that_parks_again_keeps_what_it_showed_and_its_decision(place: Place) -> None:
     own = put(place.saver)
     place.saver.put_writes(writes_to(own), [(INTERRUPT, (asked(),))], "t")
+    place.saver.flush()
     first = place.fetch("select * from gates where run_id = 'r2'")
     place.rows.execute("update gates set state = 'closed', settled_at = clock_timestamp()")
     place.saver.put_writes(writes_to(own), [(INTERRUPT, (asked("i2"), asked("i2")))], "t")
+    place.saver.flush()
     (again,) = place.fetch("select * from gates where run_id = 'r2'")
     assert again == {**first[0], "interrupt": "i2"}
     place.rows.execute("update gates set state = 'decided', settled_at = clock_timestamp()")
     place.saver.put_writes(writes_to(own), [(INTERRUPT, (asked("i3"),))], "t")
+    place.saver.flush()
     (decided,) = place.fetch("select state, interrupt from gates where run_id = 'r2'")
     assert decided == {"state": "decided", "interrupt": "i3"}
 
@@ -293,4 +392,5 @@ def test_a_gate_of_a_run_that_has_ended_is_closed(place: Place) -> None:
     own = put(place.saver)
     place.rows.execute("update runs set status = 'stopped' where run_id = 'r2'")
     place.saver.put_writes(writes_to(own), [(INTERRUPT, (asked(),))], "t")
+    place.saver.flush()
     assert place.fetch("select state from gates where run_id = 'r2'") == [{"state": "closed"}]

@@ -110,7 +110,7 @@ def test_a_sweep_leaves_runs_that_wait_rest_or_are_worked_on(
     assert store.sweep() == []  # the new run is left to whoever created it
     store.stop("new")
     store.create(plain, run_id="held")
-    with store._claims.claim("held", wait=0):
+    with store._claims.claim("held", wait=0, attempts=-1):  # holds it, and does not begin
         assert store.sweep(grace=0.0) == []
     assert told(store) == {"held": ("created", "completed")}
 

@@ -44,7 +44,7 @@ class StoredCheckpoint(NamedTuple):
     """JSON."""
 
 
-class Write(NamedTuple):
+class TaskWrite(NamedTuple):
     """What a task wrote to one channel."""
 
     thread_id: str
@@ -69,7 +69,7 @@ class Gathered:
     def __init__(self) -> None:
         self.blobs: dict[tuple[str, ...], Blob] = {}
         self.checkpoints: dict[tuple[str, ...], StoredCheckpoint] = {}
-        self.writes: dict[tuple[Any, ...], Write] = {}
+        self.writes: dict[tuple[Any, ...], TaskWrite] = {}
         self.replaced: set[tuple[Any, ...]] = set()
         """Keys of writes that take the place of earlier ones in the database."""
         self.bytes = 0
@@ -91,10 +91,10 @@ class Gathered:
                 self._add_blob(Blob(*row))
         elif query == BasePostgresSaver.UPSERT_CHECKPOINT_WRITES_SQL:
             for row in rows:
-                self._add_write(Write(*row), replaces=True)
+                self._add_write(TaskWrite(*row), replaces=True)
         elif query == BasePostgresSaver.INSERT_CHECKPOINT_WRITES_SQL:
             for row in rows:
-                self._add_write(Write(*row), replaces=False)
+                self._add_write(TaskWrite(*row), replaces=False)
         else:
             raise _build_unknown_error()
 
@@ -120,7 +120,7 @@ class Gathered:
         self.checkpoints[checkpoint[:3]] = checkpoint
         self.bytes += len(checkpoint.checkpoint) + len(checkpoint.metadata)
 
-    def _add_write(self, write: Write, *, replaces: bool) -> None:
+    def _add_write(self, write: TaskWrite, *, replaces: bool) -> None:
         if replaces:
             before = self.writes.get(write.key)
             if before is not None:
@@ -143,7 +143,7 @@ class Gathered:
         }
 
 
-def _list_values(of: str, rows: Collection[Blob | Write]) -> dict[str, Any]:
+def _list_values(of: str, rows: Collection[Blob | TaskWrite]) -> dict[str, Any]:
     """Rows whose last column is bytes, which JSON does not have."""
     names = next(iter(rows))._fields[:-1] if rows else ()
     return {f"{of}_rows": list_rows(names, rows), f"{of}_values": [row.blob for row in rows]}

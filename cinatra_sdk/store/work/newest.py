@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from cinatra_sdk.engine.checkpoint_ids import CheckpointLink
-from cinatra_sdk.store.work.gathered import Gathered, StoredCheckpoint, Write
+from cinatra_sdk.store.work.gathered import Gathered, StoredCheckpoint, TaskWrite
 
 LINE: Final = 16
 """Links that are read with the newest checkpoint of a graph."""
@@ -40,7 +40,7 @@ class _Graph:
     """Whether every value of the newest checkpoint is known."""
     blobs: dict[str, tuple[str, str, bytes | None]] = field(default_factory=dict)
     """channel → version, type, value."""
-    writes: dict[tuple[str, int], Write] = field(default_factory=dict)
+    writes: dict[tuple[str, int], TaskWrite] = field(default_factory=dict)
     """By task and place: of the newest checkpoint."""
     links: list[CheckpointLink] = field(default_factory=list)
     """From the newest on, without a gap, the newest last."""
@@ -90,9 +90,9 @@ class NewestCheckpoints:
         )
 
     def _read_write(self, namespace: str, own: str) -> Any:
-        def read(columns: Sequence[bytes]) -> Write:
+        def read(columns: Sequence[bytes]) -> TaskWrite:
             task, channel, kind, blob, path, place = columns
-            return Write(
+            return TaskWrite(
                 self._run_id, namespace, own, task.decode(), path.decode(), int(place),
                 channel.decode(), kind.decode(), blob,
             )  # fmt: skip

@@ -1,4 +1,4 @@
-"""`python -m benchmarks check|compile|steps|acting|runs|context|all`: the tables on stdout, the same as JSON in a file."""
+"""`python -m benchmarks check|compile|steps|acting|runs|crowd|context|all`: the tables on stdout, the same as JSON in a file."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from benchmarks import acting, checking, compiling, context, database, peer, runs, steps
+from benchmarks import acting, checking, compiling, context, crowd, database, peer, runs, steps
 from benchmarks.figures import table
 from cinatra_sdk.postgres.database import Database
 
@@ -31,6 +31,8 @@ def main(arguments: list[str] | None = None) -> int:
         result["acting"] = _acting(asked, result["machine"])
     if asked.what in {"runs", "all"}:
         result["runs"] = _runs(asked)
+    if asked.what in {"crowd", "all"}:
+        result["crowd"] = _crowd(asked)
     if asked.what in {"context", "all"}:
         result["context"] = _context(asked, result["machine"])
     if asked.json is not None:
@@ -42,7 +44,7 @@ def main(arguments: list[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="benchmarks", description=__doc__)
     parser.add_argument(
-        "what", choices=["check", "compile", "steps", "acting", "runs", "context", "all"]
+        "what", choices=["check", "compile", "steps", "acting", "runs", "crowd", "context", "all"]
     )
     parser.add_argument(
         "--repeat",
@@ -65,6 +67,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--sizes", type=int, nargs="+", default=[1000, 10000], help="of one output")
     parser.add_argument(
         "--artifacts", type=int, nargs="+", default=[1000, 10000, 100000], help="context: how many"
+    )
+    parser.add_argument(
+        "--parked", type=int, nargs="+", default=[100, 1000, 5000], help="crowd: how many runs"
     )
     parser.add_argument("--eligible", type=int, default=1000, help="context: how many of them")
     parser.add_argument("--where", nargs="+", choices=_PLACES, default=_PLACES)
@@ -162,6 +167,13 @@ def _runs(asked: argparse.Namespace) -> list[dict[str, Any]]:
             found.append(runs.measure(source, address, repeat=asked.repeat or 25))  # noqa: PERF401 - each takes a while
     print(table("whole runs on Postgres, ours and by hand (ms)", found), "\n", flush=True)
     return found
+
+
+def _crowd(asked: argparse.Namespace) -> list[dict[str, Any]]:
+    with database.server(asked.dsn) as dsn:
+        rows = crowd.measure(asked.parked, dsn)
+    print(table("parked runs answered by four processes, ours and by hand", rows), "\n", flush=True)
+    return rows
 
 
 def _context(asked: argparse.Namespace, machine: dict[str, Any]) -> list[dict[str, Any]]:

@@ -19,7 +19,7 @@ import functools
 import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from typing import Any, Final, Literal, NamedTuple, Protocol, TypeAlias, runtime_checkable
+from typing import Any, Final, Literal, NamedTuple, Protocol, TypeAlias, TypeGuard
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
@@ -34,7 +34,6 @@ class CheckpointLink(NamedTuple):
     """Id of the previous checkpoint; empty for the first."""
 
 
-@runtime_checkable
 class KnowsLinks(Protocol):
     """A saver that tells the ids of its checkpoints without reading them."""
 
@@ -42,6 +41,11 @@ class KnowsLinks(Protocol):
         self, thread: str, namespace: str, *, before: str, limit: int
     ) -> list[CheckpointLink]: ...
     def read_namespaces(self, thread: str) -> set[str]: ...
+
+
+def _knows_links(saver: object) -> TypeGuard[KnowsLinks]:
+    # Not by the protocol: isinstance would look at each of its members at each read.
+    return hasattr(type(saver), "read_links")
 
 
 def config_of(thread: str, namespace: str | None = None, checkpoint: str = "") -> RunnableConfig:
@@ -58,7 +62,7 @@ def read_links(
     saver: BaseCheckpointSaver[Any], thread: str, namespace: str, *, before: str = "", limit: int
 ) -> list[CheckpointLink]:
     """At most `limit` checkpoints with ids below `before`; empty: from the newest on."""
-    if isinstance(saver, KnowsLinks):
+    if _knows_links(saver):
         return saver.read_links(thread, namespace, before=before, limit=limit)
     known = _recognize_saver(saver)
     if known == "memory":
@@ -75,7 +79,7 @@ async def aread_links(
     saver: BaseCheckpointSaver[Any], thread: str, namespace: str, *, before: str = "", limit: int
 ) -> list[CheckpointLink]:
     """As `read_links`, for an event loop."""
-    if isinstance(saver, KnowsLinks):
+    if _knows_links(saver):
         return await asyncio.to_thread(
             saver.read_links, thread, namespace, before=before, limit=limit
         )
@@ -92,7 +96,7 @@ async def aread_links(
 
 def read_namespaces(saver: BaseCheckpointSaver[Any], thread: str) -> set[str]:
     """The namespaces in which the thread has checkpoints."""
-    if isinstance(saver, KnowsLinks):
+    if _knows_links(saver):
         return saver.read_namespaces(thread)
     known = _recognize_saver(saver)
     if known == "memory":
@@ -105,7 +109,7 @@ def read_namespaces(saver: BaseCheckpointSaver[Any], thread: str) -> set[str]:
 
 async def aread_namespaces(saver: BaseCheckpointSaver[Any], thread: str) -> set[str]:
     """As `read_namespaces`, for an event loop."""
-    if isinstance(saver, KnowsLinks):
+    if _knows_links(saver):
         return await asyncio.to_thread(saver.read_namespaces, thread)
     known = _recognize_saver(saver)
     if known == "memory":

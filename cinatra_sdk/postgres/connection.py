@@ -28,7 +28,7 @@ OPTIONS: Final[dict[str, Any]] = {
     "prepare_threshold": 0,
     "row_factory": dict_row,
     # The isolation too, whatever the database's default is: see 006_eligible.sql.
-    "options": "-c search_path=oasflow -c default_transaction_isolation=read\\ committed -c plan_cache_mode=force_generic_plan",
+    "options": "-c search_path=oasflow -c default_transaction_isolation=read\\ committed",
     "connect_timeout": 10,
     "application_name": "oasflow",
 }

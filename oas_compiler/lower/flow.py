@@ -191,12 +191,8 @@ class Flow:
         """
         require_known(effects)
         saver = None if checkpointer is None else with_strict_serializer(checkpointer)
-        graph = self._compile_graph(effects, self.fuse if fuse is None else fuse).copy(
-            {"checkpointer": saver}
-        )
-        # The flow's own bound on steps must come first, because its error names the node; the
-        # engine's does not.
-        return graph.with_config(recursion_limit=10 * self.max_steps)
+        known = self._compile_graph(effects, self.fuse if fuse is None else fuse)
+        return known.copy({"checkpointer": saver})
 
     def _compile_graph(
         self, effects: Effects, fuse: bool
@@ -219,8 +215,11 @@ class Flow:
         made = lower_flow(self.ir, wiring).compile(name=self.id)
         if fuse:
             made = drawn_as(made, lambda: self._compile_graph(effects, False))
-        self._graphs[effects, fuse] = made
-        return made
+        # The flow's own bound on steps must come first, because its error names the node; the
+        # engine's does not.
+        bound = made.with_config(recursion_limit=10 * self.max_steps)
+        self._graphs[effects, fuse] = bound
+        return bound
 
     @cached_property
     def _graphs(self) -> dict[tuple[str, bool], CompiledStateGraph[Any, HostContext, Any, Any]]:

@@ -10,8 +10,9 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.postgres import PostgresSaver
 
 from benchmarks import __main__ as command
-from benchmarks import acting, checking, compiling, context, database, runs, steps
+from benchmarks import acting, checking, compiling, context, crowd, database, runs, steps
 from benchmarks.chain import TOPIC
+from cinatra_sdk import RunStore
 from cinatra_sdk.postgres.database import Database
 from oas_compiler.checks.all_rules import RULES
 
@@ -168,3 +169,12 @@ def test_a_stored_run_and_one_by_hand_go_through_the_same_gates(owner_database: 
         assert row[f"{part}_ms"] > 0
         assert row[f"{part}_hand_ms"] > 0
         assert row[f"{part}_ratio"] > 0
+
+
+def test_a_crowd_of_parked_runs_is_answered_by_every_process(fresh_database: str) -> None:
+    (row,) = crowd.measure([6], fresh_database, processes=2)
+    assert row["runs"] == 6
+    assert row["ratio"] == pytest.approx(row["per_s"] / row["hand_per_s"], abs=0.01)
+    with RunStore.open(fresh_database) as store:
+        assert {run.status for run in store.list()} == {"completed"}
+        assert len(store.list()) == 6

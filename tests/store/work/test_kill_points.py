@@ -1,0 +1,191 @@
+"""A worker killed at everything that it does to the world, once each, and a run that ends right.
+
+For every example, the largest public flow, and three gates beside each other; approved and rejected.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+from collections import Counter
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cinatra_sdk import RunStore
+from cinatra_sdk.errors import RunNotFound
+from cinatra_sdk.flow.frame import Frame
+from oas_compiler import Flow
+from tests.effort import tries
+from tests.flow.containers import checked_item, parallel
+from tests.flows import end, flow_of, port, start
+from tests.store.work.killed import MOST, drive_until_killed, go_to_the_end, load, store_of
+from tests.warm import FORKED
+
+ROOT = Path(__file__).resolve().parents[3]
+OUTREACH = ROOT.parent / "shared" / "corpus" / "cinatra" / "email-outreach-agent"
+EXAMPLES = sorted(file.parent.parent for file in (ROOT / "examples").glob("*/cinatra/oas.json"))
+
+
+def three_gates() -> dict[str, Any]:
+    """Three flows beside each other: a call, a gate, a call."""
+    items = []
+    for number in range(3):
+        item = checked_item(id_=f"item{number}")
+        renamed = json.dumps(item).replace('"y"', f'"y{number}"')
+        items.append(json.loads(renamed))
+    both = parallel(*items)
+    outputs = [port(f"y{number}") for number in range(3)]
+    return flow_of(
+        start(port("x", default="a")), both, end(*outputs),
+        edges=[("start", "x", both["id"], "x"), *((both["id"], f"y{n}", "end", f"y{n}") for n in range(3))],
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Story:
+    """What a run comes to when nobody kills its worker."""
+
+    status: str
+    outputs: Any
+    rejected_at: str
+    decided: frozenset[str]
+    calls: Counter[str]
+    """What was called, without keys."""
+
+
+def tell_story(store: RunStore, run_id: str, calls: Path, keys: set[str]) -> Story:
+    run = store.get(run_id)
+    made: dict[str, str] = {}
+    for line in calls.read_text(encoding="utf-8").splitlines() if calls.exists() else ():
+        call = json.loads(line)
+        if call["run"] in {run_id, ""} and call["key"] not in keys:
+            what = json.dumps(call["what"]).replace(run_id, "RUN")
+            assert made.setdefault(call["key"], what) == what, "one key, two requests"
+    keys |= made.keys()
+    decisions = store.decisions(run_id)
+    ids = [row["gate_id"] for row in decisions]
+    assert len(ids) == len(set(ids)), "a gate was decided twice"
+    numbers = [event.seq for event in store.events(run_id)]
+    assert numbers == list(range(1, len(numbers) + 1)), "a number is missing among the events"
+    rejected = next((row["gate_id"] for row in decisions if row["kind"] == "rejected"), "")
+    return Story(run.status, run.outputs, rejected, frozenset(ids), Counter(made.values()))
+
+
+def find_kill_points(
+    dsn: str, folder: Path, source: Path, rejects: str, step: int
+) -> tuple[int, Story]:
+    """Kill a worker at each `step`-th point, go on here, and compare; how often it was killed."""
+    calls, mark = folder / "calls", "r" if rejects else "a"
+    flow, keys = load(str(source), str(calls)), set[str]()
+    killed = 0
+    with store_of(dsn, flow) as store:
+        name = f"{mark}-whole"
+        go_to_the_end(store, flow, name, rejects)
+        expected = tell_story(store, name, calls, keys)
+        assert expected.status == ("rejected" if rejects else "completed")
+        for point in range(1, MOST, step):
+            run_id = f"{mark}-{point}"
+            child = FORKED.Process(
+                target=drive_until_killed,
+                args=(point, dsn, str(calls), run_id, str(source), rejects),
+            )
+            child.start()
+            child.join()
+            assert child.exitcode in (0, -signal.SIGKILL), (point, child.exitcode)
+            go_to_the_end(store, flow, run_id, rejects)
+            story = tell_story(store, run_id, calls, keys)
+            if rejects:
+                # Another gate may have been decided, and not gone on from, when the reject came.
+                assert story.calls <= expected.calls, (point, story)
+                story = replace(story, calls=expected.calls)
+            assert story == expected, point
+            if child.exitcode == 0:
+                break
+            killed += 1
+    return killed, expected
+
+
+def _write(folder: Path, flow: dict[str, Any]) -> Path:
+    file = folder / "oas.json"
+    file.write_text(json.dumps(flow), encoding="utf-8")
+    return file
+
+
+def test_three_gates_beside_each_other_end_right_wherever_their_worker_is_killed(
+    fresh_database: str, tmp_path: Path
+) -> None:
+    step = tries(29, 1)
+    killed, story = find_kill_points(fresh_database, tmp_path, _write(tmp_path, three_gates()), "", step)  # fmt: skip
+    assert killed * step >= 60
+    assert len(story.decided) == 3, story
+    assert sum(story.calls.values()) == 6
+
+
+def test_nothing_is_sent_after_a_reject_wherever_the_worker_is_killed(
+    fresh_database: str, tmp_path: Path
+) -> None:
+    step = tries(29, 1)
+    file = _write(tmp_path, three_gates())
+    killed, story = find_kill_points(fresh_database, tmp_path, file, "both[1]/ask0", step)
+    assert killed * step >= 40
+    assert story.rejected_at
+    assert sum(story.calls.values()) < 6
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("source", EXAMPLES, ids=lambda source: source.name)
+def test_an_example_ends_right_wherever_its_worker_is_killed(
+    fresh_database: str, tmp_path: Path, source: Path
+) -> None:
+    killed, _ = find_kill_points(fresh_database, tmp_path, source, "", 1)
+    print(f"{source.name}: killed at {killed} points")
+    assert killed >= 10
+
+
+@pytest.mark.long
+@pytest.mark.skipif(
+    not OUTREACH.exists(), reason="the corpus of public flows is not beside the project"
+)
+@pytest.mark.parametrize("what", ["approved", "rejected"])
+def test_outreach_ends_right_wherever_its_worker_is_killed(
+    fresh_database: str, tmp_path: Path, what: str
+) -> None:
+    rejects = ""
+    if what == "rejected":
+        flow: Flow = load(str(OUTREACH), str(tmp_path / "none"))
+        with store_of(fresh_database, flow) as store:
+            go_to_the_end(store, flow, "probe", "")
+            decided = [row["gate_id"] for row in store.decisions("probe")]
+        rejects = decided[-1]  # the last gate before the messages are sent
+    killed, story = find_kill_points(fresh_database, tmp_path, OUTREACH, rejects, 1)
+    print(f"{what}: killed at {killed} points")
+    assert killed >= 150
+    assert story.status == ("rejected" if rejects else "completed")
+
+
+def test_a_call_without_a_key_of_its_own_is_found(
+    fresh_database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Control: whoever goes on makes the call that was cut off again, under another key.
+    original = Frame.effect_key
+    monkeypatch.setattr(Frame, "effect_key", lambda frame, state: original(frame, state)[::-1])
+    with pytest.raises(AssertionError, match="assert Story"):
+        find_kill_points(fresh_database, tmp_path, _write(tmp_path, three_gates()), "", 5)
+
+
+def test_a_run_that_was_never_created_is_none(fresh_database: str, tmp_path: Path) -> None:
+    # Control: the first point is before anything is stored.
+    file = _write(tmp_path, three_gates())
+    child = FORKED.Process(
+        target=drive_until_killed,
+        args=(1, fresh_database, str(tmp_path / "calls"), "r1", str(file), ""),
+    )
+    child.start()
+    child.join()
+    assert child.exitcode == -signal.SIGKILL
+    flow = load(str(file), str(tmp_path / "calls"))
+    with store_of(fresh_database, flow) as store, pytest.raises(RunNotFound):
+        store.get("r1")

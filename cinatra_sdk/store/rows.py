@@ -30,7 +30,7 @@ from cinatra_sdk.postgres.connection import Row, Rows, one
 from cinatra_sdk.runs import Run, Stop
 from cinatra_sdk.store.contexts import bound_context, is_host_context
 from cinatra_sdk.store.flows import DurableFlow
-from cinatra_sdk.store.paging import OpenGate
+from cinatra_sdk.store.paging import OpenGate, UnreadableGate
 from cinatra_sdk.store.work.ledger import RunLedger
 
 
@@ -208,10 +208,10 @@ def _split_numbers(name: str) -> list[tuple[int, str]]:
     return [(int(part), "") if part.isdecimal() else (0, part) for part in parts]
 
 
-def read_open_gates(row: Row) -> list[OpenGate]:
-    """The gate of a row of `list_gates`; empty where it cannot be read."""
-    gates, _ = read_gates([row])
-    return [
+def read_open_gates(row: Row) -> tuple[list[OpenGate], list[UnreadableGate]]:
+    """The gate of a row of `list_gates`, as one that can be read or as one that cannot."""
+    gates, problems = read_gates([row])
+    found = [
         OpenGate(
             run_id=row["run_id"],
             tenant=row["tenant"],
@@ -222,6 +222,7 @@ def read_open_gates(row: Row) -> list[OpenGate]:
         )
         for gate in gates
     ]
+    return found, [UnreadableGate(run_id=row["run_id"], problem=problem) for problem in problems]
 
 
 def run_of(row: Row) -> Run:

@@ -300,12 +300,17 @@ def _how_to_go_on(run: Run, given: GivenOptions) -> Iterator[RenderableType]:
 
 def told_unreadable(run: Run) -> list[str]:
     """The unreadable parts of a stored run, their places, and the remedy."""
-    if not run.unreadable:
-        return []
-    told = [f"cannot be read: {problem}" for problem in run.unreadable]
     if run.status in ENDED:
-        return told
-    name = shlex.quote(run.id)
+        return [f"cannot be read: {problem}" for problem in run.unreadable]
+    return tell_problems(run.id, run.unreadable)
+
+
+def tell_problems(run_id: str, problems: Sequence[str]) -> list[str]:
+    """As `told_unreadable`, of a run that has not ended."""
+    if not problems:
+        return []
+    told = [f"cannot be read: {problem}" for problem in problems]
+    name = shlex.quote(run_id)
     way = f"oasflow resume {name} writes it again from the run's checkpoint"
     return [*told, f"{way}; oasflow stop {name} ends the run"]
 

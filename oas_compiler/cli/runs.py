@@ -66,8 +66,7 @@ def runs(
         terminal.show(runs_table(found, now))
     else:
         terminal.say("no runs")
-    if page.next:
-        terminal.say(f"there are more; --limit shows more at once, --after {page.next} the next")
+    options.tell_more(terminal, page.next)
     return Exit.OK
 
 

@@ -25,6 +25,8 @@ def methods() -> dict[str, Callable[[RunStore, str, str], Any]]:
         "get": lambda store, run, tenant: store.get(run, tenant=tenant),
         "find": lambda store, run, tenant: store.find(run, tenant=tenant),
         "decisions": lambda store, run, tenant: store.decisions(run, tenant=tenant),
+        "decisions_page": lambda store, run, tenant: store.decisions_page(run, tenant=tenant),
+        "effects": lambda store, run, tenant: store.effects(run, tenant=tenant),
         "flow": lambda store, run, tenant: store.flow(run, tenant=tenant),
         "decide": lambda store, run, tenant: store.decide(run, "a", ANN, tenant=tenant),
         "work": lambda store, run, tenant: store.work(run, tenant=tenant),

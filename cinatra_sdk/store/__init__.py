@@ -6,6 +6,7 @@ creating.py         a new run, stored;  deciding.py  decisions of people, record
 rows.py             rows of the table `runs`;  short_names.py  runs by a shortened id;  paging.py  pages of a list
 decisions.py        decisions in the database;  decision_record.py, effect_record.py  as an auditor reads them
 flows.py            the flow of a stored run, rebuilt;  known_flows.py  the flows in this process
+made_flows.py       flows compiled from stored bytes, once for many runs;  recent.py  what was used last
 flow_kinds.py       the kind in front of a flow's bytes;  graph_flow.py  a hand-written graph as a flow
 contexts.py         checks that a host's context belongs to the run
 activating.py       one activation of a run, to its next stop;  retrying.py  when a failed run is tried again

@@ -106,6 +106,9 @@ class GraphFlow:
         parts = host if given else host.with_parts(platform=SimulatedPlatform())
         return replace(self, host=parts, platform_given=given)
 
+    def with_platform(self, platform: Platform) -> GraphFlow:
+        return self.lent(self.host.with_parts(platform=platform))
+
     def graph(self, checkpointer: Any = None) -> Graph:
         return self.build(self.host, checkpointer)
 

@@ -56,6 +56,9 @@ class Branches:
         self.source = json.dumps(self.names).encode()
         self.digest = hashlib.sha256(self.source).hexdigest()
 
+    def with_platform(self, _platform: Any) -> Branches:
+        return self
+
     def check_policy(self, policy: Any) -> None:
         return
 

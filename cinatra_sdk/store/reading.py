@@ -241,9 +241,9 @@ class RunReader:
             async for event in events:
                 yield event
 
-    def told(self, run_id: str, *, tenant: str | None = None) -> Events:
-        """Every event that is stored at this moment; waits for nobody."""
-        follower = make_follower(self._database, run_id, after=0, to_end=False, tenant=tenant)
+    def told(self, run_id: str, *, after: int = 0, tenant: str | None = None) -> Events:
+        """Every event that is stored at this moment, from number `after` + 1 on; waits for nobody."""
+        follower = make_follower(self._database, run_id, after=after, to_end=False, tenant=tenant)
         return [event for page in iter(follower.read, []) for event in page]
 
     def unknown(self, run_id: str, *, tenant: str | None = None) -> UnknownEffects:

@@ -5,7 +5,7 @@
 
 | kind | names | data |
 |---|---|---|
-| `run` | `created`, `started`, `stopped` (and every other status at which it comes to rest) | |
+| `run` | `created`, `started`, `resumed`, `stopped` (and every other status at which it comes to rest), `archived` | `by`, `reason` |
 | `node` | `started`; `finished`, `paused`, `failed` | `next`, `branch`, `decision`; `gate`; `error`, `code` |
 | `gate` | `opened`, `closed` | `gate` |
 | `decision` | `approved`, `rejected`, `denied`, `auto_skipped` | `gate`, `by`, `reason` |

@@ -10,6 +10,8 @@ made_flows.py       flows compiled from stored bytes, once for many runs;  recen
 flow_kinds.py       the kind in front of a flow's bytes;  graph_flow.py  a hand-written graph as a flow
 contexts.py         checks that a host's context belongs to the run
 activating.py       one activation of a run, to its next stop;  retrying.py  when a failed run is tried again
+keeping.py          what people do beside that: settle, stop;  archiving.py  runs that have ended, made small
+actors.py           the names of who acts
 sweeping.py         runs that nobody works on, gone on with;  examining.py  what is wrong with a store
 work/               one worker at a time on a run
 following.py        the events of a run, read and followed;  settling.py  calls that may have happened

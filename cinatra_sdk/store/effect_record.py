@@ -37,6 +37,8 @@ class EffectRecord:
     request_sha256: str
     shown_sha256: str
     """Of what a person approved; empty where nobody was asked."""
+    result_sha256: str
+    """Of the result of an archived run; empty while the result is there."""
     begun_at: datetime
     ended_at: datetime | None
 

@@ -179,8 +179,12 @@ def refuse_other_lowering(row: Row, flow: DurableFlow) -> None:
 
 
 def refuse_ended(row: Row) -> None:
-    if row["status"] in ENDED:
-        raise RunEnded(f"run '{row['run_id']}' is {row['status']}", hint="start a new run instead")
+    """Raise `RunEnded` for a run that nobody can go on with."""
+    if row["status"] in ENDED or row["archived_at"] is not None:
+        archived = "" if row["archived_at"] is None else " and archived"
+        raise RunEnded(
+            f"run '{row['run_id']}' is {row['status']}{archived}", hint="start a new run instead"
+        )
 
 
 def gates_in(row: Row) -> tuple[tuple[Gate, ...], tuple[str, ...]]:
@@ -262,6 +266,7 @@ def run_of(row: Row) -> Run:
         deadline=row["deadline"],
         failures=row["failures"],
         retry_at=row["retry_at"],
+        archived_at=row["archived_at"],
         created_at=row["created_at"],
         updated_at=row["updated_at"],
     )

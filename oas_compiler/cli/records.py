@@ -39,6 +39,7 @@ def run_record(run: Run) -> dict[str, Any]:
         "stopped": stop_record(run),
         "unreadable": list(run.unreadable),
         "attempts": run.attempts,
+        "archived_at": _format_time(run.archived_at),
         "created_at": _format_time(run.created_at),
         "updated_at": _format_time(run.updated_at),
     }
@@ -54,6 +55,7 @@ def run_summary(run: Run) -> dict[str, Any]:
         "started_by": run.started_by,
         "waiting": [gate.id for gate in run.waiting],
         "unreadable": list(run.unreadable),
+        "archived_at": _format_time(run.archived_at),
         "created_at": _format_time(run.created_at),
         "updated_at": _format_time(run.updated_at),
     }

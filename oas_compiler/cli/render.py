@@ -222,7 +222,8 @@ def run_view(
             ),
         ]
     first, *rest = _format_outcome(run, needed.whole, extent, names)
-    if needed.lacks and run.status in {"waiting", "failed", "running"}:
+    can_go_on = run.status in {"waiting", "failed", "running"} and run.archived_at is None
+    if needed.lacks and can_go_on:
         rest += [
             _format_title("to be given by the person who continues it"),
             Indented(Group(*reasons(needed.lacks))),
@@ -287,6 +288,10 @@ def _format_outcome(
 
 
 def _how_to_go_on(run: Run, given: GivenOptions) -> Iterator[RenderableType]:
+    if run.archived_at is not None:
+        when = format_moment(run.archived_at)
+        yield Words(Text(f"archived {when}: nobody can go on with it; what happened in it stays"))
+        return
     if run.status == "failed" and (run.error or {}).get("code") == "below_min_items":
         words = "this run keeps what its slot was offered: start a new one with more artifacts"
         yield Words(Text(words))

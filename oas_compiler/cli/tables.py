@@ -55,7 +55,7 @@ def runs_table(runs: Sequence[Run], now: datetime) -> Listing:
 def _run_cells(run: Run, now: datetime, of_tenants: bool) -> list[Text]:
     return [
         Text(clean(run.id)),
-        status_text(run.status),
+        status_text(run.status) + Text("" if run.archived_at is None else " (archived)"),
         Text(cut(clean(run.flow), 40)),
         Text(", ".join(_waits_at(run))),
         Text(format_since(run.updated_at, now)),

@@ -39,6 +39,7 @@ def methods() -> dict[str, Callable[[RunStore, str, str], Any]]:
             run, "k", happened=False, by="ann", tenant=tenant
         ),
         "stop": lambda store, run, tenant: store.stop(run, by="ann", tenant=tenant),
+        "archive": lambda store, run, tenant: store.archive(run, by="ann", tenant=tenant),
         "parent": lambda store, run, tenant: store.create(
             flow_of_tenant(tenant), tenant=tenant, parent=run
         ),

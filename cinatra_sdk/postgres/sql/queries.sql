@@ -124,7 +124,7 @@ with ours as (
 was as (
     select r.run_id, r.status = 'running' and r.attempts > 0 as died
     from ours join runs r using (run_id)
-    where r.status not in ('completed', 'rejected', 'stopped')
+    where r.status not in ('completed', 'rejected', 'stopped') and r.archived_at is null
       and (%(attempts)s::int is null or r.attempts = %(attempts)s)
     for no key update of r
 )
@@ -245,13 +245,14 @@ with ours as (
     returning run_id
 )
 update runs r set status = 'failed', error = %(error)s, retry_at = null
-from ours where r.run_id = ours.run_id and r.status not in ('completed', 'rejected', 'stopped');
+from ours where r.run_id = ours.run_id and r.status not in ('completed', 'rejected', 'stopped')
+  and r.archived_at is null;
 
 -- name: forget_failures
 -- A person goes on with the run: it may fail as often again.
 update runs set failures = 0, retry_at = null
 where run_id = %(run_id)s and status not in ('completed', 'rejected', 'stopped')
-  and (failures <> 0 or retry_at is not null);
+  and archived_at is null and (failures <> 0 or retry_at is not null);
 
 -- name: stop_run
 -- The first stop counts.
@@ -261,7 +262,7 @@ with held as materialized (
 stopped as (
     update runs r set status = 'stopped', stopped_by = %(by)s, stop_reason = %(reason)s
     from held where r.run_id = held.run_id and (%(tenant)s::text is null or tenant = %(tenant)s)
-      and status not in ('completed', 'rejected', 'stopped')
+      and status not in ('completed', 'rejected', 'stopped') and archived_at is null
     returning r.run_id
 ),
 closed as (
@@ -490,7 +491,7 @@ where r.run_id = %(run_id)s and (%(tenant)s::text is null or r.tenant = %(tenant
 -- name: list_effects
 -- The calls of a run in the order in which they were begun, after a place in it; without their results.
 select run_id, key, kind, capability, path, visit, item, risk, status, attempts, usage, error,
-       request_sha256, shown_sha256, begun_at, ended_at
+       request_sha256, shown_sha256, result_sha256, begun_at, ended_at
 from effects
 where run_id = %(run_id)s and (%(status)s::text is null or status = %(status)s)
   and (%(after_at)s::timestamptz is null
@@ -671,9 +672,37 @@ order by since, run_id limit %(limit)s;
 select r.run_id, r.tenant, r.updated_at as since, coalesce(r.error->>'code', '') as code,
        count(*) over () as total
 from runs r
-where r.status = 'failed' and r.retry_at is null
+where r.status = 'failed' and r.retry_at is null and r.archived_at is null
   and (%(tenant)s::text is null or r.tenant = %(tenant)s)
 order by r.updated_at, r.run_id limit %(limit)s;
+
+-- name: list_archivable
+-- Runs that have ended and were not archived, the oldest first, after a place in this order; with what
+-- is removed of them where `counted`.
+select r.run_id, r.updated_at,
+       case when %(counted)s then (select count(*) from checkpoints c where c.thread_id = r.run_id) end
+           as checkpoints,
+       case when %(counted)s then (select count(*) from checkpoint_blobs b where b.thread_id = r.run_id)
+           end as blobs,
+       case when %(counted)s then (select count(*) from checkpoint_writes w where w.thread_id = r.run_id)
+           end as writes,
+       case when %(counted)s then (
+           select count(*) from effects e where e.run_id = r.run_id and e.result is not null) end
+           as results
+from runs r
+where r.archived_at is null and r.status in ('completed', 'rejected', 'stopped', 'failed')
+  and (r.status <> 'failed' or %(dead_letters)s and r.retry_at is null)
+  and (%(tenant)s::text is null or r.tenant = %(tenant)s)
+  and (%(run_id)s::text is null or r.run_id = %(run_id)s)
+  and (%(older_than)s::interval is null
+       or r.updated_at < clock_timestamp() - %(older_than)s::interval)
+  and (%(after_at)s::timestamptz is null
+       or (r.updated_at, r.run_id) > (%(after_at)s::timestamptz, %(after_run)s::text))
+order by r.updated_at, r.run_id limit %(limit)s;
+
+-- name: archive_run
+select checkpoints, blobs, writes, results
+from oasflow_archive_run(%(run_id)s, %(tenant)s, %(by)s, %(dead_letters)s);
 
 -- name: release_session
 select pg_advisory_unlock_all(), set_config('search_path', 'oasflow', false);

@@ -35,6 +35,7 @@ from cinatra_sdk.postgres.connection import run as execute
 from cinatra_sdk.postgres.database import Database
 from cinatra_sdk.runs import OnEvent, Run
 from cinatra_sdk.store.activating import activate
+from cinatra_sdk.store.actors import read_actor
 from cinatra_sdk.store.contexts import bound_context, refuse_strangers
 from cinatra_sdk.store.creating import NewRun, create_run
 from cinatra_sdk.store.deciding import decide_gates, list_decisions
@@ -250,13 +251,17 @@ class RunStore(RunKeeper):
         context: HostContext | None = None,
         on_event: OnEvent | None = None,
         wait: float = WAIT_SECONDS,
+        by: str = "",
     ) -> Run:
         """As `work`, for a person: continue a run whose process died, or retry a failed run from the
-        node that failed; it may fail as often again.
+        node that failed; it may fail as often again.  An event says who resumed it: `by`.
+
+        Raises: as `work`; `AnswerInvalid` for a name that a gate would refuse.
         """
+        who = read_actor(by)
         with self._database.connection() as connection:
             load_row(connection, run_id, tenant)
-            execute(connection, "forget_failures", {"run_id": run_id})
+            execute(connection, "resume_run", {"run_id": run_id, "by": who})
         return self.work(
             run_id, flow=flow, tenant=tenant, context=context, on_event=on_event, wait=wait
         )

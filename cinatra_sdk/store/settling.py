@@ -23,9 +23,9 @@ from cinatra_sdk.gates.answers import check_answer_value
 from cinatra_sdk.governed.secrets import find_secret
 from cinatra_sdk.postgres.connection import every, one
 from cinatra_sdk.postgres.database import Database
+from cinatra_sdk.store.actors import read_actor
 from cinatra_sdk.store.rows import load_row
 from cinatra_sdk.store.work.ledger import list_result
-from cinatra_sdk.text.people import person_name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +77,7 @@ def settle_effect(
     value: the outputs of the node, where the call happened; None where it did not.
     Raises: `AnswerInvalid`, `EffectSettled`, `RunNotFound`.
     """
-    _check(value, by, reason)
+    who = _check(value, by, reason)
     result = None if value is None else EffectResult(value=dict(value))
     said: dict[str, Any] = {
         "run_id": run_id,
@@ -85,7 +85,7 @@ def settle_effect(
         "happened": result is not None,
         "result": None if result is None else list_result(result),
         "usage": None if result is None else Json(asdict(Usage())),
-        "by": person_name(by),
+        "by": who,
         "reason": reason,
     }
     with database.connection() as connection:
@@ -97,7 +97,8 @@ def settle_effect(
             )
 
 
-def _check(value: Mapping[str, JsonValue] | None, by: str, reason: str) -> None:
+def _check(value: Mapping[str, JsonValue] | None, by: str, reason: str) -> str:
+    """The name as it is kept.  Raises: `AnswerInvalid`."""
     if not by.strip():
         raise AnswerInvalid("the word on a call does not say whose it is", hint="give by=…")
     if value is not None and not isinstance(value, Mapping):
@@ -108,3 +109,4 @@ def _check(value: Mapping[str, JsonValue] | None, by: str, reason: str) -> None:
     found = find_secret([value, reason])
     if found:
         raise AnswerInvalid(f"the word on a call holds a credential: {found}", hint="leave it out")
+    return read_actor(by)

@@ -193,6 +193,7 @@ def resume(
                 tenant=tenant or None,
                 context=credentials,
                 on_event=on_event,
+                by=who,
             )
         )
 

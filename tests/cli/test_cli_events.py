@@ -70,6 +70,14 @@ def test_a_followed_run_that_never_begins_prints_no_event(cli: Any, flow_file: A
     assert json.loads(refused.stdout)["error"]["code"] == "run_exists"
 
 
+def test_events_show_who_started_and_resumed_a_run(parked: Any) -> None:
+    assert parked("resume", "r1", "--detach", "--as", "carol").exit_code == 3
+    assert parked("stop", "r1", "--as", "eve").exit_code == 0
+    shown = parked("show", "r1", "--events").stdout
+    assert "run resumed  carol" in shown
+    assert "run stopped  eve" in shown
+
+
 def test_a_gate_before_no_call_cannot_be_denied(parked: Any) -> None:
     refused = parked("deny", "r1", "--reason", "no")
     assert refused.exit_code == 2

@@ -248,11 +248,29 @@ update runs r set status = 'failed', error = %(error)s, retry_at = null
 from ours where r.run_id = ours.run_id and r.status not in ('completed', 'rejected', 'stopped')
   and r.archived_at is null;
 
--- name: forget_failures
--- A person goes on with the run: it may fail as often again.
-update runs set failures = 0, retry_at = null
-where run_id = %(run_id)s and status not in ('completed', 'rejected', 'stopped')
-  and archived_at is null and (failures <> 0 or retry_at is not null);
+-- name: resume_run
+-- A person goes on with the run, which may fail as often again; nothing of a run that has ended.
+with held as materialized (
+    select run_id from work where run_id = %(run_id)s for update
+),
+goes_on as materialized (
+    select r.run_id from held join runs r using (run_id)
+    where r.status not in ('completed', 'rejected', 'stopped') and r.archived_at is null
+),
+forgotten as (
+    update runs r set failures = 0, retry_at = null
+    from goes_on g where r.run_id = g.run_id and (r.failures <> 0 or r.retry_at is not null)
+),
+counted as (
+    update work w set events = w.events + 1 from goes_on g where w.run_id = g.run_id
+    returning w.events
+),
+told as (
+    insert into run_events (run_id, seq, kind, name, data)
+    select %(run_id)s, c.events, 'run', 'resumed', json_build_object('by', %(by)s::text)
+    from counted c
+)
+select run_id, pg_notify('oasflow_events', run_id) from goes_on;
 
 -- name: stop_run
 -- The first stop counts.

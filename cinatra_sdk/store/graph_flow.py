@@ -96,6 +96,10 @@ class GraphFlow:
         """The graph's own policy, where the host gives none."""
         return dict(self.policy or {"steps": []})
 
+    def outputs_of(self, _path: str) -> None:
+        """None: nodes of a hand-written graph declare no outputs."""
+        return
+
     def check_policy(self, policy: Any) -> None:
         """Raise `PolicyInvalid` when a run of this graph may not start under `policy`."""
         require_entries(parse_policy(policy), self.guards)

@@ -41,10 +41,13 @@ class RunKeeper(RunReader):
         happened: True: the run goes on with `value`, the outputs of the node; False: the call is made
         when the run is worked on.  Nothing is carried out here: `work` does that.
 
-        Raises: `EffectSettled` where no call with this key is unknown; `AnswerInvalid`, `RunNotFound`.
+        Raises: `EffectSettled` where no call with this key is unknown; `AnswerInvalid` for a value that
+        does not fit the node's outputs, where this process can read the flow; `RunNotFound`.
         """
         said = (value or {}) if happened else None
-        settle_effect(self._database, run_id, key, said, by=by, reason=reason, tenant=tenant)
+        settle_effect(
+            self._database, self._flows, run_id, key, said, by=by, reason=reason, tenant=tenant
+        )
         return self.get(run_id)
 
     def stop(

@@ -117,11 +117,20 @@ class KnownFlows:
         """
         if given is not None:
             refuse_other_flow(row, given)
+        return self._find_flow(connection, row, given, doing="rejected")
+
+    def flow_to_settle(self, connection: Rows, row: Row) -> DurableFlow | None:
+        """The run's flow, as far as this process can read it; None where it cannot."""
+        return self._find_flow(connection, row, None, doing="settled")
+
+    def _find_flow(
+        self, connection: Rows, row: Row, given: DurableFlow | None, *, doing: str
+    ) -> DurableFlow | None:
         try:
             return self.flow_of(connection, row, given, to_reject=True)
         except psycopg.Error:
             raise
         except Exception as error:  # noqa: BLE001 - whatever is wrong with the flow, it is not needed
             why = str(error) if isinstance(error, FlowError) else "it does not compile any more"
-            log.warning("run '%s' is rejected without its flow: %s", row["run_id"], why)
+            log.warning("run '%s' is %s without its flow: %s", row["run_id"], doing, why)
             return None

@@ -59,6 +59,9 @@ class Branches:
     def with_platform(self, _platform: Any) -> Branches:
         return self
 
+    def outputs_of(self, _path: str) -> None:
+        return
+
     def check_policy(self, policy: Any) -> None:
         return
 

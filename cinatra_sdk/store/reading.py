@@ -14,7 +14,7 @@ from typing import TypeAlias, TypedDict, Unpack
 
 from cinatra_sdk.contract import Status
 from cinatra_sdk.events.event import RunEvent
-from cinatra_sdk.postgres.connection import Row, every
+from cinatra_sdk.postgres.connection import Row, every, one
 from cinatra_sdk.postgres.database import Database
 from cinatra_sdk.runs import Run
 from cinatra_sdk.store.decision_record import DecisionRecord
@@ -215,6 +215,14 @@ class RunReader:
             row = load_row(connection, run_id, tenant)
             return self._flows.flow_of(connection, row, to_reject=to_reject)
 
+    def source(self, run_id: str, *, tenant: str | None = None) -> bytes:
+        """The stored bytes of a run's flow, which nothing compiles here.  Raises: `RunNotFound`."""
+        with self._database.connection() as connection:
+            row = load_row(connection, run_id, tenant)
+            stored = one(connection, "load_flow", {"digest": row["digest"]})
+        assert stored is not None  # the run's row refers to this flow
+        return bytes(stored["source"])
+
     def events(
         self, run_id: str, *, after: int = 0, follow: bool = False, tenant: str | None = None
     ) -> Iterator[RunEvent]:
@@ -262,3 +270,4 @@ class RunReader:
     adecisions_page = in_thread(decisions_page)
     aeffects = in_thread(effects)
     aflow = in_thread(flow)
+    asource = in_thread(source)

@@ -28,6 +28,7 @@ def methods() -> dict[str, Callable[[RunStore, str, str], Any]]:
         "decisions_page": lambda store, run, tenant: store.decisions_page(run, tenant=tenant),
         "effects": lambda store, run, tenant: store.effects(run, tenant=tenant),
         "flow": lambda store, run, tenant: store.flow(run, tenant=tenant),
+        "source": lambda store, run, tenant: store.source(run, tenant=tenant),
         "decide": lambda store, run, tenant: store.decide(run, "a", ANN, tenant=tenant),
         "work": lambda store, run, tenant: store.work(run, tenant=tenant),
         "answer": lambda store, run, tenant: store.answer(run, "a", ANN, tenant=tenant),

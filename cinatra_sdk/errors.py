@@ -28,6 +28,7 @@ Error tree
             RunBusy                 another process is working on the run right now
                 FenceLost           another process took the run over from this one
             RunEnded                the run is in a terminal status
+            RunNotEnded             the run may still go on
             EffectSettled           no call with this key is unknown
         RunNotCompleted             the run has no result
     PlatformError                   see cinatra_sdk.platform.protocol
@@ -250,6 +251,12 @@ class RunEnded(StoreError):
     """The run is completed, rejected or stopped: nothing can be done on it any more."""
 
     code = "run_ended"
+
+
+class RunNotEnded(StoreError):
+    """The run may still go on: only a run that has ended is archived."""
+
+    code = "run_not_ended"
 
 
 class EffectSettled(StoreError, ValueError):

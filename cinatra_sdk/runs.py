@@ -90,6 +90,8 @@ class Run:
     """Activations in a row that died or failed."""
     retry_at: datetime | None = None
     """When a sweep tries a failed run again; None: not until a person resumes it."""
+    archived_at: datetime | None = None
+    """When what only going on needs was removed; None: it was not.  The evidence stays."""
     created_at: datetime | None = None
     updated_at: datetime | None = None
 

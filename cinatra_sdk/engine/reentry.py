@@ -213,3 +213,38 @@ def _build_put_arguments(config: RunnableConfig, kept: CheckpointTuple) -> tuple
     """Arguments of the saver's `put` that store `kept` under `config` too."""
     metadata = cast("CheckpointMetadata", {**kept.metadata, "source": "fork", "parents": {}})
     return config, kept.checkpoint, metadata, kept.checkpoint["channel_versions"]
+
+
+# ------------------------------------------------------------------ a graph that was cut off
+
+
+def read_decided(place: ThreadPlace, own: str) -> list[Any]:
+    """The decisions that were taken in an inner graph which has not ended, and in graphs inside it.
+
+    place: of its node.  own: its namespace.
+    """
+    saver, thread = place.saver, place.thread
+    inside = _list_inside(read_namespaces(saver, thread), own)
+    return _join_decisions(saver.get_tuple(config_of(thread, one)) for one in inside)
+
+
+async def aread_decided(place: ThreadPlace, own: str) -> list[Any]:
+    """As `read_decided`, for an event loop."""
+    saver, thread = place.saver, place.thread
+    inside = _list_inside(await aread_namespaces(saver, thread), own)
+    return _join_decisions([await saver.aget_tuple(config_of(thread, one)) for one in inside])
+
+
+def _list_inside(namespaces: Iterable[str], own: str) -> list[str]:
+    """The namespace and those inside it, from the outermost on."""
+    inside = [one for one in namespaces if one == own or one.startswith(f"{own}|")]
+    return sorted(inside, key=lambda one: (one.count("|"), one))
+
+
+def _join_decisions(states: Iterable[CheckpointTuple | None]) -> list[Any]:
+    """Each decision once: those of a graph that has ended are in the graph around it, too."""
+    found: list[Any] = []
+    for kept in states:
+        decided = [] if kept is None else _came_to(kept).get("decisions") or []
+        found += [one for one in decided if one not in found]
+    return found

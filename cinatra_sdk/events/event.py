@@ -5,7 +5,7 @@
 
 | kind | names | data |
 |---|---|---|
-| `run` | `created`, `started`, `stopped` (and every other status at which it comes to rest) | |
+| `run` | `created`, `started`, `resumed`, `stopped` (and every other status at which it comes to rest), `archived` | `by`, `reason` |
 | `node` | `started`; `finished`, `paused`, `failed` | `next`, `branch`, `decision`; `gate`; `error`, `code` |
 | `gate` | `opened`, `closed` | `gate` |
 | `decision` | `approved`, `rejected`, `denied`, `auto_skipped` | `gate`, `by`, `reason` |
@@ -52,7 +52,7 @@ class RunEvent:
     @property
     def nodes(self) -> tuple[str, ...]:
         """The author's ids of the nodes around the node, from the outermost on, then its own."""
-        return tuple(_read_id(part) for part in self.path.split("/")) if self.path else ()
+        return tuple(node for node, _ in split_path(self.path))
 
     @property
     def node(self) -> str:
@@ -63,6 +63,16 @@ class RunEvent:
 Tell: TypeAlias = Callable[[RunEvent], None]
 
 
-def _read_id(part: str) -> str:
-    """`each#2[3]` → `each`: a `#` or `[` of the id itself is escaped."""
-    return unquote(part.partition("[")[0].partition("#")[0])
+def split_path(path: str) -> tuple[tuple[str, int | None], ...]:
+    """The author's id of each node of a path, from the outermost on, with its item.
+
+    `outer#2/each[3]/draft` → (outer, None), (each, 3), (draft, None): a `#` or `[` of an id itself is
+    escaped.
+    """
+    return tuple(_split_part(part) for part in path.split("/")) if path else ()
+
+
+def _split_part(part: str) -> tuple[str, int | None]:
+    label, _, item = part.partition("[")
+    number = item.rstrip("]")
+    return unquote(label.partition("#")[0]), int(number) if number.isdecimal() else None

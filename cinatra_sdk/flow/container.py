@@ -1,6 +1,7 @@
 """Several inner flows of one node, as branches: run, then judged together.
 
-Rejected in one branch: the node ends the run, whatever its other branches wait for.  An error in
+Rejected in one branch: the node ends the run, whatever its other branches wait for; what people had
+decided in those stays among the run's decisions.  An error in
 one: the node fails once all others have stopped.  A gate in some: one pause with all their gates.
 """
 
@@ -8,15 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.config import get_config
 from langgraph.runtime import Runtime
 
+from cinatra_sdk.engine.lineage import place_of
+from cinatra_sdk.engine.reentry import aread_decided, read_decided
 from cinatra_sdk.engine.runtime_context import HostContext
 from cinatra_sdk.flow.branches import Branch, BranchOutcome, arun_branches, run_branches, stop_for
 from cinatra_sdk.flow.inner import FlowInside, InnerEntry, InnerResult
+
+Namespaces: TypeAlias = dict[str, str]
+"""Branch → the namespace under which its graph keeps checkpoints, once it has begun."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +40,9 @@ class Rounds:
     """What the branches of a node came to."""
 
     results: list[InnerResult]
-    """Of the branches that ended, in their order."""
+    """Of the branches that ended, in their order; where one was rejected, also of those that it cut
+    off, with the decisions that were taken in them.
+    """
     rejected: bool
 
 
@@ -51,9 +59,17 @@ def run_rounds(
     """
     if all(_only_computes(one.inner) for one in rounds):
         ended = [one.inner.run(one.entry, config, runtime, "") for one in rounds]
-        return _judge(rounds, [BranchOutcome(result=result) for result in ended])
-    branches = [_make_branch(one, runtime) for one in rounds]
-    return _judge(rounds, run_branches(branches, at_once=at_once))
+        outcomes = [BranchOutcome(result=result) for result in ended]
+        return _judge(_read_results(rounds, outcomes), outcomes)
+    begun: Namespaces = {}
+    branches = [_make_branch(one, runtime, begun) for one in rounds]
+    outcomes = run_branches(branches, at_once=at_once)
+    results = _read_results(rounds, outcomes)
+    place = place_of(config, runtime.execution_info) if _is_rejected(results) else None
+    if place is not None:
+        for number, own in _list_cut_off(rounds, results, begun):
+            results[number] = InnerResult(decisions=tuple(read_decided(place, own)))
+    return _judge(results, outcomes)
 
 
 async def arun_rounds(
@@ -66,17 +82,26 @@ async def arun_rounds(
     """As `run_rounds`, for an event loop."""
     if all(_only_computes(one.inner) for one in rounds):
         ended = [await one.inner.arun(one.entry, config, runtime, "") for one in rounds]
-        return _judge(rounds, [BranchOutcome(result=result) for result in ended])
-    branches = [_make_branch(one, runtime) for one in rounds]
-    return _judge(rounds, await arun_branches(branches, at_once=at_once))
+        outcomes = [BranchOutcome(result=result) for result in ended]
+        return _judge(_read_results(rounds, outcomes), outcomes)
+    begun: Namespaces = {}
+    branches = [_make_branch(one, runtime, begun) for one in rounds]
+    outcomes = await arun_branches(branches, at_once=at_once)
+    results = _read_results(rounds, outcomes)
+    place = place_of(config, runtime.execution_info) if _is_rejected(results) else None
+    if place is not None:
+        for number, own in _list_cut_off(rounds, results, begun):
+            results[number] = InnerResult(decisions=tuple(await aread_decided(place, own)))
+    return _judge(results, outcomes)
 
 
 def _only_computes(inner: FlowInside) -> bool:
     return inner.inline is not None and not inner.acts
 
 
-def _make_branch(one: Round, runtime: Runtime[HostContext]) -> Branch:
-    """The branch of a round; its result is JSON, which the engine keeps.
+def _make_branch(one: Round, runtime: Runtime[HostContext], begun: Namespaces) -> Branch:
+    """The branch of a round, which notes its namespace in `begun`; its result is JSON, which the
+    engine keeps.
 
     The inner graph runs with the branch's own config, whose namespace is the branch's; the line of
     the thread is looked at from the node's place.
@@ -84,22 +109,45 @@ def _make_branch(one: Round, runtime: Runtime[HostContext]) -> Branch:
 
     def run() -> dict[str, Any]:
         own = get_config()
-        return one.inner.run(one.entry, own, runtime, own["configurable"]["checkpoint_ns"])
+        begun[one.label] = own["configurable"]["checkpoint_ns"]
+        return one.inner.run(one.entry, own, runtime, begun[one.label])
 
     async def arun() -> dict[str, Any]:
         own = get_config()
-        return await one.inner.arun(one.entry, own, runtime, own["configurable"]["checkpoint_ns"])
+        begun[one.label] = own["configurable"]["checkpoint_ns"]
+        return await one.inner.arun(one.entry, own, runtime, begun[one.label])
 
     return Branch(one.label, run, arun)
 
 
-def _judge(rounds: Sequence[Round], outcomes: Sequence[BranchOutcome]) -> Rounds:
-    results = [
-        one.inner.read(outcome.result, one.entry.scope)
+def _read_results(
+    rounds: Sequence[Round], outcomes: Sequence[BranchOutcome]
+) -> list[InnerResult | None]:
+    """What each branch came to; None where it has not ended."""
+    return [
+        one.inner.read(outcome.result, one.entry.scope) if outcome.is_done else None
         for one, outcome in zip(rounds, outcomes, strict=True)
-        if outcome.is_done
     ]
-    if any(result.rejected_at for result in results):
-        return Rounds(results=results, rejected=True)
+
+
+def _is_rejected(results: Sequence[InnerResult | None]) -> bool:
+    return any(result is not None and result.rejected_at for result in results)
+
+
+def _list_cut_off(
+    rounds: Sequence[Round], results: Sequence[InnerResult | None], begun: Namespaces
+) -> list[tuple[int, str]]:
+    """The places and namespaces of branches that the rejection of another one cuts off."""
+    return [
+        (number, begun[one.label])
+        for number, (one, result) in enumerate(zip(rounds, results, strict=True))
+        if result is None and one.label in begun
+    ]
+
+
+def _judge(results: Sequence[InnerResult | None], outcomes: Sequence[BranchOutcome]) -> Rounds:
+    kept = [result for result in results if result is not None]
+    if _is_rejected(results):
+        return Rounds(results=kept, rejected=True)
     stop_for(outcomes)
-    return Rounds(results=results, rejected=False)
+    return Rounds(results=kept, rejected=False)

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -28,8 +29,9 @@ from cinatra_sdk.governed.secrets import redact
 from cinatra_sdk.postgres.connection import Rows, every, one, run
 from cinatra_sdk.postgres.database import Database
 from cinatra_sdk.store import plans, selections
-from cinatra_sdk.store.chosen import ChosenContext, chosen
+from cinatra_sdk.store.chosen import ChosenContext, chosen, chosen_page
 from cinatra_sdk.store.loading import LoadedArtifact, load
+from cinatra_sdk.store.paging import PAGE, Page, read_cursor, read_page, write_cursor
 from cinatra_sdk.store.plans import ContextPlan
 from cinatra_sdk.store.selections import Choice, RecordedSelection
 
@@ -38,6 +40,19 @@ __all__ = ["ARTIFACT_TYPE", "ArtifactStore", "Choice", "RecordedSelection"]
 ARTIFACT_TYPE = "@cinatra-ai/artifact:object"
 MAX_DISPLAY_NAME = 200
 """Characters of an artifact's name in an offer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedArtifact:
+    """An artifact in a list."""
+
+    id: str
+    name: str
+    """May be empty."""
+    owner_id: str
+    owner_level: str
+    visibility: str
+    created_at: datetime
 
 
 class ArtifactStore:
@@ -267,10 +282,47 @@ class ArtifactStore:
         with self._database.connection() as connection:
             return selections.recorded(connection, org_id, parent_run_id, slot_id)
 
+    def selections_page(
+        self,
+        org_id: str,
+        parent_run_id: str,
+        slot_id: str | None = None,
+        *,
+        limit: int = PAGE,
+        after: str = "",
+    ) -> Page[RecordedSelection]:
+        """As `selections`, a page of at most `limit`; raises `InputInvalid` for another cursor."""
+        with self._database.connection() as connection:
+            return selections.recorded_page(
+                connection, org_id, parent_run_id, slot_id, limit=limit, after=after
+            )
+
     def chosen_in(self, run_id: str) -> list[ChosenContext]:
         """Every selection of a run, in words for people, the oldest first."""
         with self._database.connection() as connection:
             return chosen(connection, run_id)
+
+    def chosen_page(
+        self, run_id: str, *, limit: int = PAGE, after: str = ""
+    ) -> Page[ChosenContext]:
+        """As `chosen_in`, a page of at most `limit`; raises `InputInvalid` for another cursor."""
+        with self._database.connection() as connection:
+            return chosen_page(connection, run_id, limit=limit, after=after)
+
+    def page(self, actor: Actor, *, limit: int = PAGE, after: str = "") -> Page[ListedArtifact]:
+        """The artifacts that `actor` may see, in the order in which they were added.
+
+        Raises: `InputInvalid` for another list's cursor.
+        """
+        at, (artifact_id,) = read_cursor(after, names=1)
+        asked = {**_build_actor_params(actor), "after_at": at, "after_id": artifact_id}
+        with self._database.connection() as connection:
+            rows, following = read_page(
+                lambda most: every(connection, "list_artifacts", {**asked, "limit": most}),
+                limit,
+                lambda row: write_cursor(row["created_at"], row["id"]),
+            )
+        return Page(items=[ListedArtifact(**row) for row in rows], next=following)
 
     def names(self, ids: Sequence[str], actor: Actor) -> dict[str, str]:
         """Id → name, for the artifacts that `actor` may see; a name may be empty."""

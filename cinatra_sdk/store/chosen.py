@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from cinatra_sdk.postgres.connection import Rows, every
+from cinatra_sdk.postgres.connection import Row, Rows, every
+from cinatra_sdk.store.paging import Page, read_numbers, read_page, write_cursor
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,5 +39,21 @@ def chosen(connection: Rows, run_id: str) -> list[ChosenContext]:
 
     A selection that a run returned to comes again, at the time of that return.
     """
-    rows = every(connection, "list_chosen", {"run_id": run_id})
-    return [ChosenContext(**row) for row in rows]
+    asked = {"run_id": run_id, "after_seq": 0, "after_place": 0, "limit": None}
+    return [_read_chosen_row(row) for row in every(connection, "list_chosen", asked)]
+
+
+def chosen_page(connection: Rows, run_id: str, *, limit: int, after: str) -> Page[ChosenContext]:
+    """As `chosen`, a page; raises `InputInvalid` for another list's cursor."""
+    seq, place = read_numbers(after, names=2)
+    asked = {"run_id": run_id, "after_seq": seq, "after_place": place}
+    rows, following = read_page(
+        lambda most: every(connection, "list_chosen", {**asked, "limit": most}),
+        limit,
+        lambda row: write_cursor(row["selected_at"], str(row["seq"]), str(row["place"])),
+    )
+    return Page(items=[_read_chosen_row(row) for row in rows], next=following)
+
+
+def _read_chosen_row(row: Row) -> ChosenContext:
+    return ChosenContext(**{name: row[name] for name in ChosenContext.__dataclass_fields__})

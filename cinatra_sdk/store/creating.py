@@ -20,6 +20,7 @@ from cinatra_sdk.lending.host_parts import RunIdentity
 from cinatra_sdk.postgres.connection import Row, one
 from cinatra_sdk.postgres.connection import run as execute
 from cinatra_sdk.postgres.database import Database
+from cinatra_sdk.store.actors import read_actor
 from cinatra_sdk.store.contexts import bound_context, refuse_strangers
 from cinatra_sdk.store.decisions import refuse_credentials_in_inputs, refuse_credentials_in_names
 from cinatra_sdk.store.flows import DurableFlow
@@ -111,7 +112,7 @@ def _describe_run(about: NewRun) -> Row:
     if deadline is not None and deadline.tzinfo is None:
         raise InputInvalid("the deadline has no time zone", hint="give one: datetime.now(UTC) + …")
     return {
-        "started_by": person_name(about.get("by", "")),
+        "started_by": read_actor(about.get("by", "")),
         "owner": person_name(about.get("owner", "")),
         "session_id": about.get("session", ""),
         "parent_run_id": about.get("parent") or None,

@@ -20,6 +20,7 @@ from cinatra_sdk.gates.gate import Gate
 from cinatra_sdk.postgres.connection import Row, Rows, every, one
 from cinatra_sdk.postgres.connection import run as execute
 from cinatra_sdk.postgres.database import Database
+from cinatra_sdk.store.actors import read_actor
 from cinatra_sdk.store.contexts import bound_context, refuse_strangers
 from cinatra_sdk.store.decisions import (
     decision_row,
@@ -97,6 +98,7 @@ def _check(
         raise AnswerInvalid(
             f"gate '{gate_id}': the decision does not say who decides", hint="give by=…"
         )
+    read_actor(decision.by)
     refuse_credentials(decision, host)
     return gate, gate.check(decision)
 

@@ -25,6 +25,7 @@ from cinatra_sdk.platform.protocol import Platform
 from cinatra_sdk.postgres.connection import Row
 from cinatra_sdk.postgres.database import Database
 from cinatra_sdk.store.flow_kinds import OAS, split_source
+from cinatra_sdk.values.ports import TypedPort
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
@@ -83,6 +84,14 @@ class DurableFlow(Protocol):
 
     @property
     def approval_policy(self) -> dict[str, JsonValue]: ...
+    def with_platform(self, platform: Platform) -> DurableFlow:
+        """The same flow, calling another platform."""
+        ...
+
+    def outputs_of(self, path: str) -> Sequence[TypedPort] | None:
+        """The declared outputs of the node at a path of events; None where nobody knows them."""
+        ...
+
     def check_policy(self, policy: Any) -> None: ...
     def graph(self, checkpointer: Any = None) -> Graph: ...
     def input(self, params: Mapping[str, Any] | None = None) -> dict[str, Any]: ...

@@ -101,6 +101,10 @@ class GraphFlow:
         """The graph's own policy, where the host gives none."""
         return dict(self.policy or {"steps": []})
 
+    def outputs_of(self, _path: str) -> None:
+        """None: nodes of a hand-written graph declare no outputs."""
+        return
+
     def check_policy(self, policy: Any) -> None:
         """Raise `PolicyInvalid` when a run of this graph may not start under `policy`."""
         require_entries(parse_policy(policy), self.guards)
@@ -110,6 +114,9 @@ class GraphFlow:
         given = host.platform is not None
         parts = host if given else host.with_parts(platform=SimulatedPlatform())
         return replace(self, host=parts, platform_given=given)
+
+    def with_platform(self, platform: Platform) -> GraphFlow:
+        return self.lent(self.host.with_parts(platform=platform))
 
     def graph(self, checkpointer: Any = None) -> Graph:
         return self.build(self.host, checkpointer)

@@ -13,13 +13,17 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 from cinatra_sdk.errors import InputInvalid
 from cinatra_sdk.gates.gate import Gate
+from cinatra_sdk.postgres.connection import Row
+
+PAGE: Final = 100
+"""Items of a page where the caller says nothing."""
 
 T = TypeVar("T")
 
@@ -46,6 +50,40 @@ class OpenGate:
     gate: Gate
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnreadableGate:
+    """A gate that waits for a decision and cannot be read: damaged, or of another version."""
+
+    run_id: str
+    problem: str
+    """The gate's id, and what is wrong with its row."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GatePage(Page[OpenGate]):
+    """A part of the list of open gates."""
+
+    unreadable: Sequence[UnreadableGate] = ()
+    """The gates that have their place on this page and cannot be read."""
+
+
+def read_page(
+    read: Callable[[int], Sequence[Row]], limit: int, write: Callable[[Row], str]
+) -> tuple[Sequence[Row], str]:
+    """The rows of a page, and the cursor of the next page.
+
+    read:  at most so many rows of the list, from where the page begins.
+    write: the cursor of the place behind a row.
+
+    Raises: `InputInvalid` for a limit below 1.
+    """
+    if limit < 1:
+        raise InputInvalid("a page has at least one item", hint="give a limit above 0")
+    rows = read(limit + 1)
+    kept = rows[:limit]
+    return kept, write(kept[-1]) if len(rows) > limit else ""
+
+
 def write_cursor(moment: datetime, *names: str) -> str:
     text = json.dumps([moment.isoformat(), *names], separators=(",", ":"))
     return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
@@ -67,6 +105,15 @@ def read_cursor(cursor: str, *, names: int) -> tuple[datetime | None, tuple[str,
     if len(kept) != names or at.tzinfo is None or not all(isinstance(one, str) for one in kept):
         raise _build_error(cursor)
     return at, tuple(kept)
+
+
+def read_numbers(cursor: str, *, names: int) -> tuple[int, ...]:
+    """As `read_cursor`, where each name is a number; zeros for an empty cursor."""
+    _, kept = read_cursor(cursor, names=names)
+    try:
+        return tuple(int(name or 0) for name in kept)
+    except ValueError:
+        raise _build_error(cursor) from None
 
 
 def _build_error(cursor: str) -> InputInvalid:

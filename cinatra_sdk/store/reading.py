@@ -7,22 +7,23 @@ tenant's runs.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import aclosing
 from datetime import timedelta
 from typing import TypeAlias, TypedDict, Unpack
 
 from cinatra_sdk.contract import Status
 from cinatra_sdk.events.event import RunEvent
-from cinatra_sdk.postgres.connection import Row, every
+from cinatra_sdk.postgres.connection import Row, every, one
 from cinatra_sdk.postgres.database import Database
 from cinatra_sdk.runs import Run
 from cinatra_sdk.store.decision_record import DecisionRecord
+from cinatra_sdk.store.effect_record import EffectRecord, EffectStatus
 from cinatra_sdk.store.flows import DurableFlow
 from cinatra_sdk.store.following import make_follower
 from cinatra_sdk.store.in_thread import Threads, in_thread
 from cinatra_sdk.store.known_flows import KnownFlows, refuse_other_names
-from cinatra_sdk.store.paging import OpenGate, Page, read_cursor, write_cursor
+from cinatra_sdk.store.paging import PAGE, GatePage, Page, read_cursor, read_page, write_cursor
 from cinatra_sdk.store.rows import load_row, read_open_gates, run_of
 from cinatra_sdk.store.settling import UnknownEffect, list_unknown
 from cinatra_sdk.store.short_names import the_one_meant
@@ -59,6 +60,7 @@ class GateFilter(TypedDict, total=False):
     older_than: timedelta | None
     """Gates that have been open for at least this time, by the database's clock."""
     newer_than: timedelta | None
+    run_id: str | None
     limit: int
     after: str
 
@@ -89,38 +91,56 @@ class RunReader:
         """
         refuse_other_names(wanted, RunFilter, "RunStore.page()")
         at, (run_id,) = read_cursor(wanted.get("after", ""), names=1)
-        given: Row = {**dict.fromkeys(RunFilter.__annotations__), "limit": 100, **wanted}
-        given |= {"after_at": at, "after_run": run_id}
-        with self._database.connection() as connection:
-            rows = every(connection, "list_runs", {**given, "limit": given["limit"] + 1})
-        kept = rows[: given["limit"]]
-        more = len(rows) > len(kept) > 0
-        last = write_cursor(kept[-1]["updated_at"], kept[-1]["run_id"]) if more else ""
-        return Page(items=[run_of(row) for row in kept], next=last)
+        given: Row = {**dict.fromkeys(RunFilter.__annotations__), "limit": PAGE, **wanted}
+        rows, following = self._read_page(
+            "list_runs",
+            {**given, "after_at": at, "after_run": run_id},
+            lambda row: write_cursor(row["updated_at"], row["run_id"]),
+        )
+        return Page(items=[run_of(row) for row in rows], next=following)
 
-    def gates(self, **wanted: Unpack[GateFilter]) -> Page[OpenGate]:
+    def gates(self, **wanted: Unpack[GateFilter]) -> GatePage:
         """The open gates of all runs, the longest wait first; a page of at most `limit` (100).
 
-        A gate that cannot be read is left out: `Run.unreadable` names it.
+        A gate that cannot be read is no item, and is named in `unreadable`.
 
         Raises: `InputInvalid` for another list's cursor.
         """
         refuse_other_names(wanted, GateFilter, "RunStore.gates()")
         at, (run_id, gate_id) = read_cursor(wanted.get("after", ""), names=2)
-        given: Row = {**dict.fromkeys(GateFilter.__annotations__), "limit": 100, **wanted}
-        given |= {"after_at": at, "after_run": run_id, "after_gate": gate_id}
-        with self._database.connection() as connection:
-            rows = every(connection, "list_gates", {**given, "limit": given["limit"] + 1})
-        kept = rows[: given["limit"]]
-        more = len(rows) > len(kept) > 0
-        last = kept[-1] if kept else {}
-        cursor = write_cursor(last["opened_at"], last["run_id"], last["gate_id"]) if more else ""
-        return Page(items=[gate for row in kept for gate in read_open_gates(row)], next=cursor)
+        given: Row = {**dict.fromkeys(GateFilter.__annotations__), "limit": PAGE, **wanted}
+        rows, following = self._read_page(
+            "list_gates",
+            {**given, "after_at": at, "after_run": run_id, "after_gate": gate_id},
+            lambda row: write_cursor(row["opened_at"], row["run_id"], row["gate_id"]),
+        )
+        found = [read_open_gates(row) for row in rows]
+        return GatePage(
+            items=[gate for gates, _ in found for gate in gates],
+            unreadable=[problem for _, problems in found for problem in problems],
+            next=following,
+        )
 
-    def flow_names(self, *, tenant: str | None = None, limit: int | None = None) -> Names:
-        """Names of the flows that runs were started with, in their order; limit None: all."""
+    def _read_page(
+        self, query: str, given: Row, write: Callable[[Row], str]
+    ) -> tuple[Sequence[Row], str]:
         with self._database.connection() as connection:
-            rows = every(connection, "list_flow_names", {"tenant": tenant, "limit": limit})
+            return read_page(
+                lambda limit: every(connection, query, {**given, "limit": limit}),
+                given["limit"],
+                write,
+            )
+
+    def flow_names(
+        self, *, tenant: str | None = None, limit: int | None = None, after: str = ""
+    ) -> Names:
+        """Names of the flows that runs were started with, in their order; limit None: all.
+
+        after: the name that the page before ended with.
+        """
+        asked = {"tenant": tenant, "limit": limit, "after": after}
+        with self._database.connection() as connection:
+            rows = every(connection, "list_flow_names", asked)
         return [row["name"] for row in rows]
 
     def find(self, prefix: str, *, tenant: str | None = None, to_act: bool = False) -> str:
@@ -136,11 +156,53 @@ class RunReader:
         return the_one_meant(prefix, rows, tenant=tenant, to_act=to_act)
 
     def decisions(self, run_id: str, *, tenant: str | None = None) -> DecisionRecords:
-        """The decisions of a run, in order, with the skipped gates."""
+        """Every decision of a run, in order, with the skipped gates; `decisions_page` cuts them."""
+        none = {"after_at": None, "after_gate": "", "after_sha256": "", "limit": None}
         with self._database.connection() as connection:
             load_row(connection, run_id, tenant)
-            rows = every(connection, "list_decisions", {"run_id": run_id})
+            rows = every(connection, "list_decisions", {"run_id": run_id, **none})
         return [DecisionRecord.of(row) for row in rows]
+
+    def decisions_page(
+        self, run_id: str, *, limit: int = PAGE, after: str = "", tenant: str | None = None
+    ) -> Page[DecisionRecord]:
+        """As `decisions`, a page of at most `limit`.
+
+        Raises: `RunNotFound`; `InputInvalid` for another list's cursor.
+        """
+        at, (gate_id, sha256) = read_cursor(after, names=2)
+        self.get(run_id, tenant=tenant)
+        rows, following = self._read_page(
+            "list_decisions",
+            {
+                "run_id": run_id, "limit": limit,
+                "after_at": at, "after_gate": gate_id, "after_sha256": sha256,
+            },
+            lambda row: write_cursor(row["decided_at"], row["gate_id"], row["payload_sha256"]),
+        )  # fmt: skip
+        return Page(items=[DecisionRecord.of(row) for row in rows], next=following)
+
+    def effects(
+        self,
+        run_id: str,
+        *,
+        status: EffectStatus | None = None,
+        limit: int = PAGE,
+        after: str = "",
+        tenant: str | None = None,
+    ) -> Page[EffectRecord]:
+        """The calls of a run in the order in which they were begun, a page of at most `limit`.
+
+        Raises: `RunNotFound`; `InputInvalid` for another list's cursor.
+        """
+        at, (key,) = read_cursor(after, names=1)
+        self.get(run_id, tenant=tenant)
+        rows, following = self._read_page(
+            "list_effects",
+            {"run_id": run_id, "status": status, "limit": limit, "after_at": at, "after_key": key},
+            lambda row: write_cursor(row["begun_at"], row["key"]),
+        )
+        return Page(items=[EffectRecord.of(row) for row in rows], next=following)
 
     def flow(
         self, run_id: str, *, tenant: str | None = None, to_reject: bool = False
@@ -152,6 +214,14 @@ class RunReader:
         with self._database.connection() as connection:
             row = load_row(connection, run_id, tenant)
             return self._flows.flow_of(connection, row, to_reject=to_reject)
+
+    def source(self, run_id: str, *, tenant: str | None = None) -> bytes:
+        """The stored bytes of a run's flow, which nothing compiles here.  Raises: `RunNotFound`."""
+        with self._database.connection() as connection:
+            row = load_row(connection, run_id, tenant)
+            stored = one(connection, "load_flow", {"digest": row["digest"]})
+        assert stored is not None  # the run's row refers to this flow
+        return bytes(stored["source"])
 
     def events(
         self, run_id: str, *, after: int = 0, follow: bool = False, tenant: str | None = None
@@ -179,9 +249,9 @@ class RunReader:
             async for event in events:
                 yield event
 
-    def told(self, run_id: str, *, tenant: str | None = None) -> Events:
-        """Every event that is stored at this moment; waits for nobody."""
-        follower = make_follower(self._database, run_id, after=0, to_end=False, tenant=tenant)
+    def told(self, run_id: str, *, after: int = 0, tenant: str | None = None) -> Events:
+        """Every event that is stored at this moment, from number `after` + 1 on; waits for nobody."""
+        follower = make_follower(self._database, run_id, after=after, to_end=False, tenant=tenant)
         return [event for page in iter(follower.read, []) for event in page]
 
     def unknown(self, run_id: str, *, tenant: str | None = None) -> UnknownEffects:
@@ -197,4 +267,7 @@ class RunReader:
     aflow_names = in_thread(flow_names)
     afind = in_thread(find)
     adecisions = in_thread(decisions)
+    adecisions_page = in_thread(decisions_page)
+    aeffects = in_thread(effects)
     aflow = in_thread(flow)
+    asource = in_thread(source)

@@ -30,7 +30,7 @@ from cinatra_sdk.postgres.connection import Row, Rows, one
 from cinatra_sdk.runs import Run, Stop
 from cinatra_sdk.store.contexts import bound_context, is_host_context
 from cinatra_sdk.store.flows import DurableFlow
-from cinatra_sdk.store.paging import OpenGate
+from cinatra_sdk.store.paging import OpenGate, UnreadableGate
 from cinatra_sdk.store.work.ledger import RunLedger
 
 
@@ -179,8 +179,12 @@ def refuse_other_lowering(row: Row, flow: DurableFlow) -> None:
 
 
 def refuse_ended(row: Row) -> None:
-    if row["status"] in ENDED:
-        raise RunEnded(f"run '{row['run_id']}' is {row['status']}", hint="start a new run instead")
+    """Raise `RunEnded` for a run that nobody can go on with."""
+    if row["status"] in ENDED or row["archived_at"] is not None:
+        archived = "" if row["archived_at"] is None else " and archived"
+        raise RunEnded(
+            f"run '{row['run_id']}' is {row['status']}{archived}", hint="start a new run instead"
+        )
 
 
 def gates_in(row: Row) -> tuple[tuple[Gate, ...], tuple[str, ...]]:
@@ -208,10 +212,10 @@ def _split_numbers(name: str) -> list[tuple[int, str]]:
     return [(int(part), "") if part.isdecimal() else (0, part) for part in parts]
 
 
-def read_open_gates(row: Row) -> list[OpenGate]:
-    """The gate of a row of `list_gates`; empty where it cannot be read."""
-    gates, _ = read_gates([row])
-    return [
+def read_open_gates(row: Row) -> tuple[list[OpenGate], list[UnreadableGate]]:
+    """The gate of a row of `list_gates`, as one that can be read or as one that cannot."""
+    gates, problems = read_gates([row])
+    found = [
         OpenGate(
             run_id=row["run_id"],
             tenant=row["tenant"],
@@ -222,6 +226,7 @@ def read_open_gates(row: Row) -> list[OpenGate]:
         )
         for gate in gates
     ]
+    return found, [UnreadableGate(run_id=row["run_id"], problem=problem) for problem in problems]
 
 
 def run_of(row: Row) -> Run:
@@ -261,6 +266,7 @@ def run_of(row: Row) -> Run:
         deadline=row["deadline"],
         failures=row["failures"],
         retry_at=row["retry_at"],
+        archived_at=row["archived_at"],
         created_at=row["created_at"],
         updated_at=row["updated_at"],
     )

@@ -29,34 +29,31 @@ from types import TracebackType
 from typing import Any, Final, Self, TypeAlias, Unpack
 
 from cinatra_sdk.engine.runtime_context import HostContext
-from cinatra_sdk.gates.answers import check_answer_value
 from cinatra_sdk.gates.decisions import Decision
 from cinatra_sdk.lending.host_parts import HostParts, Parts, join_parts
-from cinatra_sdk.postgres.connection import one
 from cinatra_sdk.postgres.connection import run as execute
 from cinatra_sdk.postgres.database import Database
 from cinatra_sdk.runs import OnEvent, Run
 from cinatra_sdk.store.activating import activate
+from cinatra_sdk.store.actors import read_actor
 from cinatra_sdk.store.contexts import bound_context, refuse_strangers
 from cinatra_sdk.store.creating import NewRun, create_run
 from cinatra_sdk.store.deciding import decide_gates, list_decisions
 from cinatra_sdk.store.flows import DurableFlow
 from cinatra_sdk.store.in_thread import WORKERS, Threads, in_thread
+from cinatra_sdk.store.keeping import RunKeeper
 from cinatra_sdk.store.known_flows import KnownFlows, refuse_other_names
-from cinatra_sdk.store.reading import RunReader
 from cinatra_sdk.store.retrying import RetryPolicy
 from cinatra_sdk.store.rows import identity_of, load_row, refuse_ended, run_of
-from cinatra_sdk.store.settling import settle_effect
 from cinatra_sdk.store.sweeping import DueRun, SweepOptions, SweptRun, sweep_runs
 from cinatra_sdk.store.work.claims import LEASE_SECONDS, Claims
-from cinatra_sdk.text.people import person_name
 
 SweptRuns: TypeAlias = list[SweptRun]
 WAIT_SECONDS: Final = 30.0
 """How long an answer waits for another process that works on the same run."""
 
 
-class RunStore(RunReader):
+class RunStore(RunKeeper):
     """Runs on one Postgres database; safe to share between threads."""
 
     def __init__(
@@ -254,38 +251,20 @@ class RunStore(RunReader):
         context: HostContext | None = None,
         on_event: OnEvent | None = None,
         wait: float = WAIT_SECONDS,
+        by: str = "",
     ) -> Run:
         """As `work`, for a person: continue a run whose process died, or retry a failed run from the
-        node that failed; it may fail as often again.
+        node that failed; it may fail as often again.  An event says who resumed it: `by`.
+
+        Raises: as `work`; `AnswerInvalid` for a name that a gate would refuse.
         """
+        who = read_actor(by)
         with self._database.connection() as connection:
             load_row(connection, run_id, tenant)
-            execute(connection, "forget_failures", {"run_id": run_id})
+            execute(connection, "resume_run", {"run_id": run_id, "by": who})
         return self.work(
             run_id, flow=flow, tenant=tenant, context=context, on_event=on_event, wait=wait
         )
-
-    def settle(
-        self,
-        run_id: str,
-        key: str,
-        *,
-        happened: bool,
-        value: Mapping[str, Any] | None = None,
-        by: str,
-        reason: str = "",
-        tenant: str | None = None,
-    ) -> Run:
-        """A person's word on a call of which nobody knows whether it happened (`unknown`).
-
-        happened: True: the run goes on with `value`, the outputs of the node; False: the call is made
-        when the run is worked on.  Nothing is carried out here: `work` does that.
-
-        Raises: `EffectSettled` where no call with this key is unknown; `AnswerInvalid`, `RunNotFound`.
-        """
-        said = (value or {}) if happened else None
-        settle_effect(self._database, run_id, key, said, by=by, reason=reason, tenant=tenant)
-        return self.get(run_id)
 
     def sweep(self, **told: Unpack[SweepOptions]) -> SweptRuns:
         """Go on with the runs that nobody works on and that can go on; one pass, the oldest first.
@@ -324,27 +303,6 @@ class RunStore(RunReader):
             attempts=attempts,
         )  # fmt: skip
 
-    def stop(
-        self, run_id: str, *, by: str = "", reason: str = "", tenant: str | None = None
-    ) -> Run:
-        """End a run for good without a decision, in any status but completed or rejected.
-
-        The flow and the gates are not read.  A process that drives the run right now makes no
-        further call.  Who, why and when are kept in the run's row; stopping a stopped run changes
-        nothing.
-
-        Raises: `RunEnded` for a run that is completed or rejected; `AnswerInvalid` for a name or a
-        reason that a gate would refuse too.
-        """
-        said = {"run_id": run_id, "tenant": tenant, "by": person_name(by), "reason": reason}
-        check_answer_value(reason)
-        with self._database.connection() as connection:
-            stopped = one(connection, "stop_run", said) is not None
-            row = load_row(connection, run_id, tenant)
-            if not stopped and row["status"] != "stopped":
-                refuse_ended(row)
-            return run_of(row)
-
     # ------------------------------------------------------------------ async twins
 
     # Cancelling the caller of a twin does not stop the work in the thread: see `stop`.
@@ -355,8 +313,6 @@ class RunStore(RunReader):
     astart = in_thread(start, long=True)
     aanswer = in_thread(answer, long=True)
     aresume = in_thread(resume, long=True)
-    asettle = in_thread(settle)
-    astop = in_thread(stop)
     asweep = in_thread(sweep, long=True)
 
     async def aclose(self) -> None:

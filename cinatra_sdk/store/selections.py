@@ -4,7 +4,7 @@
     again(connection, choice)       makes a recorded choice the latest choice again
     pinned(connection, choice, triples)  the refs as they were recorded
     latest(connection, …)           the refs that a child of the run inherits
-    recorded(connection, …)         the rows, oldest first
+    recorded(connection, …)         the rows, oldest first;  recorded_page(…)  a page of them
 
 A choice has a row in `run_context_selections` for each ref, all with one key.  `context_finalizes`
 keeps the order of the choices: A, B and A again are three entries there, though the third choice
@@ -24,6 +24,7 @@ from cinatra_sdk.context.resolution import narrow_first
 from cinatra_sdk.context.selection import selection_key
 from cinatra_sdk.context.slots import AgentContextSlot
 from cinatra_sdk.postgres.connection import Row, Rows, every, one, run
+from cinatra_sdk.store.paging import Page, read_cursor, read_page, write_cursor
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,12 +153,31 @@ def recorded(
     connection: Rows, org_id: str, parent_run_id: str, slot_id: str | None
 ) -> list[RecordedSelection]:
     """The rows of a run, in the order of the choices."""
-    rows = every(
-        connection,
-        "list_selections",
-        {"org_id": org_id, "parent_run_id": parent_run_id, "slot_id": slot_id},
-    )
+    asked = {"org_id": org_id, "parent_run_id": parent_run_id, "slot_id": slot_id}
+    rows = every(connection, "list_selections", {**asked, "after_id": "", "limit": None})
     return [_read_recorded_row(row) for row in rows]
+
+
+def recorded_page(
+    connection: Rows,
+    org_id: str,
+    parent_run_id: str,
+    slot_id: str | None,
+    *,
+    limit: int,
+    after: str,
+) -> Page[RecordedSelection]:
+    """As `recorded`, a page; raises `InputInvalid` for another list's cursor."""
+    _, (after_id,) = read_cursor(after, names=1)
+    asked = {"org_id": org_id, "parent_run_id": parent_run_id, "slot_id": slot_id}
+    rows, following = read_page(
+        lambda most: every(
+            connection, "list_selections", {**asked, "after_id": after_id, "limit": most}
+        ),
+        limit,
+        lambda row: write_cursor(row["selected_at"], row["id"]),
+    )
+    return Page(items=[_read_recorded_row(row) for row in rows], next=following)
 
 
 def _check_coherence(connection: Rows, org_id: str, refs: Sequence[ResolvedContextRef]) -> None:

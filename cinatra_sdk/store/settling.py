@@ -9,7 +9,7 @@ call that is made now.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, Self
@@ -20,12 +20,17 @@ from pydantic import JsonValue
 from cinatra_sdk.effects.effect import EffectResult, Usage
 from cinatra_sdk.errors import AnswerInvalid, EffectSettled
 from cinatra_sdk.gates.answers import check_answer_value
+from cinatra_sdk.governed.keys import without_governed
 from cinatra_sdk.governed.secrets import find_secret
 from cinatra_sdk.postgres.connection import every, one
 from cinatra_sdk.postgres.database import Database
+from cinatra_sdk.store.actors import read_actor
+from cinatra_sdk.store.known_flows import KnownFlows
 from cinatra_sdk.store.rows import load_row
 from cinatra_sdk.store.work.ledger import list_result
-from cinatra_sdk.text.people import person_name
+from cinatra_sdk.text.spelling import did_you_mean
+from cinatra_sdk.values.json_schema import first_problem
+from cinatra_sdk.values.ports import TypedPort
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,6 +69,7 @@ def list_unknown(database: Database, run_id: str, tenant: str | None) -> list[Un
 
 def settle_effect(
     database: Database,
+    flows: KnownFlows,
     run_id: str,
     key: str,
     value: Mapping[str, JsonValue] | None,
@@ -77,27 +83,81 @@ def settle_effect(
     value: the outputs of the node, where the call happened; None where it did not.
     Raises: `AnswerInvalid`, `EffectSettled`, `RunNotFound`.
     """
-    _check(value, by, reason)
-    result = None if value is None else EffectResult(value=dict(value))
-    said: dict[str, Any] = {
-        "run_id": run_id,
-        "key": key,
-        "happened": result is not None,
-        "result": None if result is None else list_result(result),
-        "usage": None if result is None else Json(asdict(Usage())),
-        "by": person_name(by),
-        "reason": reason,
-    }
+    who = _check(value, by, reason)
     with database.connection() as connection:
-        load_row(connection, run_id, tenant)
+        row = load_row(connection, run_id, tenant)
+        rows = every(connection, "list_unknown_effects", {"run_id": run_id})
+        call = next((UnknownEffect.of(one) for one in rows if one["key"] == key), None)
+        if call is None:
+            raise _build_settled_error(run_id, key)
+        if value is not None:
+            flow = flows.flow_to_settle(connection, row)
+            ports = None if flow is None else flow.outputs_of(call.path)
+            value = value if ports is None else fit_outputs(call.path, ports, value)
+        result = None if value is None else EffectResult(value=dict(value))
+        said: dict[str, Any] = {
+            "run_id": run_id,
+            "key": key,
+            "happened": result is not None,
+            "result": None if result is None else list_result(result),
+            "usage": None if result is None else Json(asdict(Usage())),
+            "by": who,
+            "reason": reason,
+        }
         if one(connection, "settle_effect", said) is None:
-            raise EffectSettled(
-                f"no call of run '{run_id}' with the key '{key}' is unknown",
-                hint="see oasflow show",
+            raise _build_settled_error(run_id, key)
+
+
+def fit_outputs(
+    path: str, ports: Sequence[TypedPort], value: Mapping[str, JsonValue]
+) -> dict[str, JsonValue]:
+    """What a person gives for the outputs of a node, with the defaults of outputs that are left out.
+
+    Raises: `AnswerInvalid`, which names the output and its type.
+    """
+    known = {port.title: port for port in ports}
+    for title in value:
+        if title not in known:
+            nearest = did_you_mean(title, known)
+            raise AnswerInvalid(
+                f"node '{path}' has no output '{title}'",
+                hint=nearest or f"its outputs: {', '.join(known) or 'none'}",
             )
+    return {title: _fit_output(path, port, value) for title, port in known.items()}
 
 
-def _check(value: Mapping[str, JsonValue] | None, by: str, reason: str) -> None:
+def _fit_output(path: str, port: TypedPort, value: Mapping[str, JsonValue]) -> JsonValue:
+    if port.title not in value:
+        if port.default is None:
+            raise AnswerInvalid(
+                f"the value lacks the output '{port.title}' of node '{path}'",
+                hint=f"it is of type {_describe_type(port)}",
+            )
+        return port.default.value()
+    given = value[port.title]
+    problem = first_problem(port.schema.text, given)
+    if problem:
+        raise AnswerInvalid(
+            f"node '{path}', output '{port.title}' does not fit: {problem}",
+            hint=f"it is of type {_describe_type(port)}",
+        )
+    kept: JsonValue = without_governed(given, where=f"the value for node '{path}'")
+    return kept
+
+
+def _describe_type(port: TypedPort) -> str:
+    kinds = port.schema.mapping().get("type", "any")
+    return " or ".join(map(str, kinds)) if isinstance(kinds, list) else str(kinds)
+
+
+def _build_settled_error(run_id: str, key: str) -> EffectSettled:
+    return EffectSettled(
+        f"no call of run '{run_id}' with the key '{key}' is unknown", hint="see oasflow show"
+    )
+
+
+def _check(value: Mapping[str, JsonValue] | None, by: str, reason: str) -> str:
+    """The name as it is kept.  Raises: `AnswerInvalid`."""
     if not by.strip():
         raise AnswerInvalid("the word on a call does not say whose it is", hint="give by=…")
     if value is not None and not isinstance(value, Mapping):
@@ -108,3 +168,4 @@ def _check(value: Mapping[str, JsonValue] | None, by: str, reason: str) -> None:
     found = find_secret([value, reason])
     if found:
         raise AnswerInvalid(f"the word on a call holds a credential: {found}", hint="leave it out")
+    return read_actor(by)

@@ -48,7 +48,7 @@ def flow_to_go_on(
 
     Raises: `Halt`, which names everything that is missing and the complete command.
     """
-    found = None if to_reject else lacking(run, given)
+    found = None if to_reject else lacking(run, given, store.source(run.id))
     manner: Manner = "rejected" if found is None else "refused" if found else "done"
     tell_what_is_used(terminal, run, given.own, manner)
     if found:

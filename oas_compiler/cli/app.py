@@ -121,7 +121,10 @@ _COMMANDS: Final = {
 }  # fmt: skip
 """Each command, and the module with a function of its name."""
 _GROUPS: Final = {
-    "db": ("The local PostgreSQL server.", ("start", "stop", "status", "url", "migrate")),
+    "db": (
+        "The local PostgreSQL server, and the tables of any database.",
+        ("start", "stop", "status", "url", "migrate", "archive"),
+    ),
     "schema": (
         "JSON Schemas of flow files, and of one flow's inputs and outputs.",
         ("oas", "input", "output"),

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
 from oas_compiler.cli import options
 from oas_compiler.cli.exits import Exit, Halt
+from oas_compiler.cli.inputs import duration
 from oas_compiler.cli.safe import clean
 from oas_compiler.cli.terminal import Terminal
 
@@ -123,6 +125,54 @@ def migrate(
             f"the role '{done.role}' owns the tables and could change what is append-only; "
             "--app-role NAME makes a role that cannot"
         )
+    return Exit.OK
+
+
+def archive(
+    *,
+    older_than: Annotated[
+        str,
+        typer.Option(
+            "--older-than", metavar="AGE", help="Runs that ended that long ago: 90d, 12h."
+        ),
+    ],
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Count what would be removed; do nothing.")
+    ] = False,
+    dead_letters: Annotated[
+        bool,
+        typer.Option("--dead-letters", help="Also failed runs that only a person would resume."),
+    ] = False,
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="How many runs, the oldest first; default: all.")
+    ] = None,
+    by: Annotated[
+        str,
+        typer.Option("--as", metavar="NAME", help="Who archives; default: your user name."),
+    ] = "",
+    tenant: options.Tenant = "",
+    db: options.Db = "",
+    as_json: options.Json = False,
+) -> Exit:
+    """Remove what only going on needs of runs that have ended.
+
+    That are checkpoints, and results of calls.  Runs, decisions, gates with what they showed, calls
+    with their hashes, selections and events stay.  An archived run cannot be resumed.
+    """
+    from oas_compiler.cli import opening
+
+    terminal = Terminal.open(as_json=as_json)
+    age, who = duration(older_than, "--older-than"), opening.person(by)
+    with opening.store(terminal, db) as store:
+        done = store.archive(
+            older_than=age, tenant=tenant or None, by=who, dead_letters=dead_letters, limit=limit,
+            dry_run=dry_run,
+        )  # fmt: skip
+    counted = asdict(done)
+    terminal.data({**counted, "dry_run": dry_run})
+    what = ", ".join(f"{number} {name}" for name, number in counted.items() if name != "runs")
+    verb = "would be archived" if dry_run else "archived"
+    terminal.show(f"{done.runs} runs {verb}: {what}" if done.runs else f"0 runs {verb}")
     return Exit.OK
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from cinatra_sdk.engine.runtime_context import HostContext
 from cinatra_sdk.errors import AnswerInvalid, ChoiceGone, GateClosed
@@ -34,7 +34,10 @@ from oas_compiler.cli.render import outcome_view
 from oas_compiler.cli.safe import clean, printed
 from oas_compiler.cli.terminal import Terminal
 
-Begin = Callable[[OnEvent, HostContext | None], Run]
+if TYPE_CHECKING:
+    from oas_compiler.cli.follow import EventPrinter
+
+Begin = Callable[[OnEvent | None, HostContext | None], Run]
 Answers = Literal["ask", "leave", "make up"]
 """Who answers the gates: the person at the terminal, nobody, or the simulation."""
 
@@ -55,6 +58,8 @@ class Drive:
     """Whether the run gets the credentials of this process; a rejection needs no credentials."""
     from_start: bool = False
     """Whether this process sees the whole run, with all its calls."""
+    printer: EventPrinter | None = None
+    """Prints every event of the run in place of a line for each node."""
 
     def go(self, begin: Begin) -> Exit:
         """Start or continue the run, then answer gate after gate."""
@@ -143,14 +148,16 @@ class Drive:
             else ""
         )
         with ending_at_once(words, data):
-            # A hand-written graph has the names that its nodes have.
-            progress = Progress(getattr(self.flow, "ir", None), self.terminal)
             context = host(self.given.tenant, self.given.own, lends=self.lends)
             with keeping_stdout(self.terminal):
-                return begin(progress, context)
+                if self.printer is not None:
+                    with self.printer.printing():
+                        return begin(None, context)
+                # A hand-written graph has the names that its nodes have.
+                return begin(Progress(getattr(self.flow, "ir", None), self.terminal), context)
 
     def _make_answer_call(self, gate: Gate, decision: Decision) -> Begin:
-        def answer(on_event: OnEvent, context: HostContext | None) -> Run:
+        def answer(on_event: OnEvent | None, context: HostContext | None) -> Run:
             return self.store.answer(
                 self.run_id,
                 gate.id,

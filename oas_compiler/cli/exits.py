@@ -244,6 +244,7 @@ def _exit_of_flow_error(error: FlowError) -> Exit:
             (
                 errors.RunBusy,
                 errors.RunEnded,
+                errors.RunNotEnded,
                 errors.GateClosed,
                 errors.GateUnreadable,
                 errors.EffectSettled,

@@ -16,10 +16,8 @@ from oas_compiler.cli.next_steps import GivenOptions
 from oas_compiler.cli.terminal import Terminal
 
 if TYPE_CHECKING:
-    from cinatra_sdk import RunStore
     from cinatra_sdk.gates.decisions import Decision
     from cinatra_sdk.gates.gate import Gate
-    from cinatra_sdk.runs import Run
 from oas_compiler.cli.deciding import (
     answer_gate,
     ask_person,
@@ -27,9 +25,6 @@ from oas_compiler.cli.deciding import (
     list_options,
     name_decider,
 )
-
-PAGE = 500
-"""Runs that are read at once."""
 
 Reason = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; kept for good.")]
 
@@ -41,16 +36,15 @@ def gates(
     started_by: options.StartedBy = "",
     older_than: options.OlderThan = "",
     newer_than: options.NewerThan = "",
-    limit: Annotated[
-        int | None, typer.Option(min=1, help="Of how many runs, at most; default: of all.")
-    ] = None,
+    limit: Annotated[int, typer.Option(min=1, help="How many, the longest wait first.")] = 100,
+    after: options.After = "",
     tenant: options.Tenant = "",
     db: options.Db = "",
     as_json: options.Json = False,
 ) -> Exit:
-    """List the gates that wait for a person, the latest first."""
+    """List the gates that wait for a person, the longest wait first."""
     from oas_compiler.cli.records import waiting_record
-    from oas_compiler.cli.render import told_unreadable
+    from oas_compiler.cli.render import tell_problems
     from oas_compiler.cli.tables import gates_table
 
     terminal = Terminal.open(as_json=as_json)
@@ -59,47 +53,27 @@ def gates(
         raise Halt("RUN names one run: leave out what filters runs")
     with opening.store(terminal, db) as store:
         whose = tenant or None
-        runs = (
-            [store.get(store.find(run, tenant=whose))]
-            if run
-            else _list_waiting(store, whose, limit, wanted)
-        )
+        named = store.find(run, tenant=whose) if run else None
+        page = store.gates(run_id=named, tenant=whose, limit=limit, after=after, **wanted)
         now = store.database.now()
-        if not runs:
+        if not page.items:
             opening.refuse_unknown_flow(store, flow)
-    waiting = [(one, gate) for one in runs if one.status == "waiting" for gate in one.waiting]
     if as_json:  # this makes up an example of each answer, which is slow
-        records = [waiting_record(one, gate, now) for one, gate in waiting]
-        terminal.data({"gates": records}, of_run=True)
-    if waiting:
-        terminal.show(gates_table(waiting, now))
+        records = [waiting_record(gate, now) for gate in page.items]
+        terminal.data({"gates": records, "next": page.next or None}, of_run=True)
+    if page.items:
+        terminal.show(gates_table(page.items, now))
         shown = GivenOptions(tenant=tenant, db=db).command("show", run or "RUN")
         terminal.say(
             "what a gate asks, and the commands that answer it:", unbroken(Text(f"  {shown}"))
         )
     else:
         terminal.say("no gate waits")
-    for one in runs:
-        for problem in told_unreadable(one):
-            terminal.note(f"run {one.id}: {problem}")
-    if len(runs) == limit:
-        terminal.note(f"only the gates of {limit} runs are listed; --limit lists more")
+    for gate in page.unreadable:
+        for problem in tell_problems(gate.run_id, [gate.problem]):
+            terminal.note(f"run {gate.run_id}: {problem}")
+    options.tell_more(terminal, page.next)
     return Exit.OK
-
-
-def _list_waiting(
-    store: RunStore, tenant: str | None, limit: int | None, wanted: options.Filters
-) -> list[Run]:
-    """The waiting runs, the latest change first; None: all of them, a page at a time."""
-    found: list[Run] = []
-    after = ""
-    while True:
-        size = PAGE if limit is None else min(PAGE, limit - len(found))
-        page = store.page(status="waiting", tenant=tenant, limit=size, after=after, **wanted)
-        found += page.items
-        after = page.next
-        if not after or len(found) == limit:
-            return found
 
 
 def approve(

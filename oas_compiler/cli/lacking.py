@@ -2,7 +2,7 @@
 
 In: a run, and the options of the command.  Out: each `Lack`, and the complete command.
 
-    lacking(run, GivenOptions())  ->  (Lack("--env CRM_KEY", "a variable that it reads; …"),
+    lacking(run, GivenOptions(), source)  ->  (Lack("--env CRM_KEY", "a variable that it reads; …"),
                                 Lack("--allow https://crm.example", "an address that it may call"))
 
 The missing settings are found by trial: the run's platform is rebuilt, each missing setting is
@@ -22,6 +22,7 @@ from cinatra_sdk.contract import BASE_URL
 from oas_compiler.cli.exits import Exit, Halt
 from oas_compiler.cli.inputs import SECRETS, describe_absent
 from oas_compiler.cli.layout import Member, Words, unbroken
+from oas_compiler.cli.needed_host import list_host_needs
 from oas_compiler.cli.next_steps import GivenOptions
 from oas_compiler.cli.opening import ALLOW, RUN_TOKEN
 from oas_compiler.cli.safe import clean
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
     from cinatra_sdk.runs import Run
 
 _SOME_SECRET: Final = "a secret that is asked about only"  # noqa: S105 - stands for any
+_ANY_HOST: Final = "MODULE:FACTORY"
+"""Stands for the function, which nobody here knows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +60,10 @@ class Lacking:
         return bool(self.lacks)
 
 
-def lacking(run: Run, given: GivenOptions) -> Lacking:
+def lacking(run: Run, given: GivenOptions, source: bytes) -> Lacking:
     """Everything that the run needs beyond the given options.
+
+    source: of the run's flow.
 
     Raises: `Halt` for a given variable without a value that the run does not need.
     """
@@ -70,6 +75,12 @@ def lacking(run: Run, given: GivenOptions) -> Lacking:
     lacks = [_make_variable_lack(name) for name in missing]
     lacks += [_of_platform(run, setting, value) for setting, value in asked]
     own = replace(given.own, env=(*given.own.env, *missing))
+    needs = list_host_needs(run, source, given.own.parts)
+    if needs:
+        lacks += [
+            Lack(f"--host {_ANY_HOST}", f"a function of yours that lends {need}") for need in needs
+        ]
+        own = replace(own, host=own.host or _ANY_HOST)
     opened = [value for setting, value in asked if setting == ALLOW]
     if opened:
         own = replace(

@@ -11,6 +11,7 @@ from oas_compiler.cli.hosting import find_parts
 from oas_compiler.cli.inputs import duration
 from oas_compiler.cli.next_steps import GivenOptions
 from oas_compiler.cli.opening import Own
+from oas_compiler.cli.terminal import Terminal
 
 Json: TypeAlias = Annotated[
     bool, typer.Option("--json", help="Print one JSON document on stdout, nothing else.")
@@ -94,18 +95,28 @@ StartedBy: TypeAlias = Annotated[
 OlderThan: TypeAlias = Annotated[
     str,
     typer.Option(
-        "--older-than", metavar="AGE", help="Only runs unchanged for that long: 30min, 2h, 3d."
+        "--older-than",
+        metavar="AGE",
+        help="Only what is unchanged, or waits, for that long: 30min, 2h, 3d.",
     ),
 ]
 NewerThan: TypeAlias = Annotated[
     str,
-    typer.Option("--newer-than", metavar="AGE", help="Only runs that changed within that time."),
+    typer.Option(
+        "--newer-than", metavar="AGE", help="Only what changed, or waits, within that time."
+    ),
 ]
 
 
 After: TypeAlias = Annotated[
     str, typer.Option("--after", metavar="CURSOR", help="The page after the one that ended so.")
 ]
+
+
+def tell_more(terminal: Terminal, cursor: str) -> None:
+    """Say that a list goes on after a page, and how; cursor: empty for the last page."""
+    if cursor:
+        terminal.say(f"there are more; --limit shows more at once, --after {cursor} the next")
 
 
 class Filters(TypedDict, total=False):

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from cinatra_sdk.gates.gate import Gate
     from cinatra_sdk.runs import Run
     from cinatra_sdk.store.chosen import ChosenContext
+    from cinatra_sdk.store.paging import OpenGate
 
 
 def run_record(run: Run) -> dict[str, Any]:
@@ -38,6 +39,7 @@ def run_record(run: Run) -> dict[str, Any]:
         "stopped": stop_record(run),
         "unreadable": list(run.unreadable),
         "attempts": run.attempts,
+        "archived_at": _format_time(run.archived_at),
         "created_at": _format_time(run.created_at),
         "updated_at": _format_time(run.updated_at),
     }
@@ -53,6 +55,7 @@ def run_summary(run: Run) -> dict[str, Any]:
         "started_by": run.started_by,
         "waiting": [gate.id for gate in run.waiting],
         "unreadable": list(run.unreadable),
+        "archived_at": _format_time(run.archived_at),
         "created_at": _format_time(run.created_at),
         "updated_at": _format_time(run.updated_at),
     }
@@ -100,17 +103,17 @@ def gate_record(gate: Gate) -> dict[str, Any]:
     }
 
 
-def waiting_record(run: Run, gate: Gate, now: datetime) -> dict[str, Any]:
+def waiting_record(waiting: OpenGate, now: datetime) -> dict[str, Any]:
     """A waiting gate with the run it belongs to."""
-    since = run.updated_at
+    since = waiting.opened_at
     return {
-        "run": run.id,
-        "flow": run.flow,
-        "tenant": run.tenant,
-        "started_by": run.started_by,
+        "run": waiting.run_id,
+        "flow": waiting.flow,
+        "tenant": waiting.tenant,
+        "started_by": waiting.started_by,
         "waiting_since": _format_time(since),
-        "age_seconds": None if since is None else max(0, int((now - since).total_seconds())),
-        **gate_record(gate),
+        "age_seconds": max(0, int((now - since).total_seconds())),
+        **gate_record(waiting.gate),
     }
 
 

@@ -222,7 +222,8 @@ def run_view(
             ),
         ]
     first, *rest = _format_outcome(run, needed.whole, extent, names)
-    if needed.lacks and run.status in {"waiting", "failed", "running"}:
+    can_go_on = run.status in {"waiting", "failed", "running"} and run.archived_at is None
+    if needed.lacks and can_go_on:
         rest += [
             _format_title("to be given by the person who continues it"),
             Indented(Group(*reasons(needed.lacks))),
@@ -287,6 +288,10 @@ def _format_outcome(
 
 
 def _how_to_go_on(run: Run, given: GivenOptions) -> Iterator[RenderableType]:
+    if run.archived_at is not None:
+        when = format_moment(run.archived_at)
+        yield Words(Text(f"archived {when}: nobody can go on with it; what happened in it stays"))
+        return
     if run.status == "failed" and (run.error or {}).get("code") == "below_min_items":
         words = "this run keeps what its slot was offered: start a new one with more artifacts"
         yield Words(Text(words))
@@ -300,12 +305,17 @@ def _how_to_go_on(run: Run, given: GivenOptions) -> Iterator[RenderableType]:
 
 def told_unreadable(run: Run) -> list[str]:
     """The unreadable parts of a stored run, their places, and the remedy."""
-    if not run.unreadable:
-        return []
-    told = [f"cannot be read: {problem}" for problem in run.unreadable]
     if run.status in ENDED:
-        return told
-    name = shlex.quote(run.id)
+        return [f"cannot be read: {problem}" for problem in run.unreadable]
+    return tell_problems(run.id, run.unreadable)
+
+
+def tell_problems(run_id: str, problems: Sequence[str]) -> list[str]:
+    """As `told_unreadable`, of a run that has not ended."""
+    if not problems:
+        return []
+    told = [f"cannot be read: {problem}" for problem in problems]
+    name = shlex.quote(run_id)
     way = f"oasflow resume {name} writes it again from the run's checkpoint"
     return [*told, f"{way}; oasflow stop {name} ends the run"]
 

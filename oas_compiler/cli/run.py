@@ -46,6 +46,9 @@ def run(
     detach: Annotated[
         bool, typer.Option("--detach", help="Stop at the first gate and say how to answer it.")
     ] = False,
+    follow: Annotated[
+        bool, typer.Option("--follow", help="Print everything that happens, as oasflow follow.")
+    ] = False,
     base_url: Annotated[
         str, typer.Option(metavar="URL", help="The platform; default CINATRA_BASE_URL.")
     ] = "",
@@ -117,6 +120,7 @@ def run(
         by=who,
         given=given,
         answers=answers,
+        follow=follow,
     )
 
 
@@ -189,6 +193,7 @@ def resume(
                 tenant=tenant or None,
                 context=credentials,
                 on_event=on_event,
+                by=who,
             )
         )
 
@@ -203,10 +208,12 @@ def _start_run(
     by: str,
     given: GivenOptions,
     answers: Answers,
+    follow: bool,
 ) -> Exit:
     from cinatra_sdk.errors import RunNotFound
     from cinatra_sdk.flow.names import INPUTS
     from oas_compiler.cli.drive import Drive
+    from oas_compiler.cli.follow import EventPrinter
 
     name = run_id or uuid.uuid4().hex[:12]
     # Check the inputs before starting a database; a missing input is reported only once.
@@ -233,6 +240,7 @@ def _start_run(
             answers=answers,
             given=given,
             from_start=True,
+            printer=EventPrinter(store, name, terminal) if follow else None,
         )
         return drive.go(
             lambda on_event, credentials: store.start(

@@ -66,8 +66,7 @@ def runs(
         terminal.show(runs_table(found, now))
     else:
         terminal.say("no runs")
-    if page.next:
-        terminal.say(f"there are more; --limit shows more at once, --after {page.next} the next")
+    options.tell_more(terminal, page.next)
     return Exit.OK
 
 
@@ -107,6 +106,7 @@ def show(
         unknown = store.unknown(found.id)
         chosen = ArtifactStore(store.database).chosen_in(found.id)
         names = artifact_names(store, found)
+        source = b"" if as_json or found.status in ENDED else store.source(found.id)
         now = store.database.now()
     if as_json:
         records = {
@@ -117,7 +117,7 @@ def show(
         terminal.data({**run_record(found), **records}, of_run=True)
         return Exit.OK
     given = GivenOptions(tenant=tenant, db=db)
-    needed = _find_lacking(found, given)
+    needed = _find_lacking(found, given, source)
     extent = Extent(whole=full, way=f"{given.command('show', found.id, '--full')} has all")
     view = run_view(
         found, decisions, chosen, now, names=names, needed=needed, extent=extent, unknown=unknown
@@ -126,13 +126,13 @@ def show(
     return Exit.OK
 
 
-def _find_lacking(run: Run, given: GivenOptions) -> Lacking:
+def _find_lacking(run: Run, given: GivenOptions, source: bytes) -> Lacking:
     """The options that a command which continues the run needs in addition to this command's."""
     from oas_compiler.cli.lacking import Lacking, lacking
 
     if run.status in ENDED:
         return Lacking((), given)
     try:
-        return lacking(run, given)
+        return lacking(run, given, source)
     except Halt:  # a wrong setting of this process: continuing the run reports it
         return Lacking((), given)

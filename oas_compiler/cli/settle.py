@@ -37,6 +37,7 @@ def settle(
     base_url: options.BaseUrl = "",
     allow: options.Allow = None,
     record: options.Record = "",
+    host: options.Host = "",
     tenant: options.Tenant = "",
     db: options.Db = "",
     as_json: options.Json = False,
@@ -51,8 +52,9 @@ def settle(
     if value is not None and not happened:
         raise Halt("--value goes with --happened: a call that was not made gave nothing")
     outputs: Any = None if value is None else inputs.json_value(value, "--value")
+    given = options.given(env, base_url, allow, record, tenant=tenant, db=db, host=host)
     terminal = Terminal.open(as_json=as_json)
-    with opening.store(terminal, db) as store:
+    with opening.store(terminal, db, given.own) as store:
         found = store.find(run, tenant=tenant or None, to_act=True)
         settled = store.settle(
             found,
@@ -68,8 +70,8 @@ def settle(
         terminal.say(f"settled; calls that still have to be settled: {left}")
         return Exit.WAITING
     return resume(
-        found, by=by, env=env, base_url=base_url, allow=allow, record=record, tenant=tenant, db=db,
-        as_json=as_json,
+        found, by=by, env=env, base_url=base_url, allow=allow, record=record, host=host,
+        tenant=tenant, db=db, as_json=as_json,
     )  # fmt: skip
 
 

@@ -15,9 +15,9 @@ from oas_compiler.cli.selecting import slot_chosen
 from oas_compiler.cli.values import Extent, cell
 
 if TYPE_CHECKING:
-    from cinatra_sdk.gates.gate import Gate
     from cinatra_sdk.runs import Run
     from cinatra_sdk.store.chosen import ChosenContext
+    from cinatra_sdk.store.paging import OpenGate
 
 
 COLOURS: Final[Mapping[str, str]] = {
@@ -55,7 +55,7 @@ def runs_table(runs: Sequence[Run], now: datetime) -> Listing:
 def _run_cells(run: Run, now: datetime, of_tenants: bool) -> list[Text]:
     return [
         Text(clean(run.id)),
-        status_text(run.status),
+        status_text(run.status) + Text("" if run.archived_at is None else " (archived)"),
         Text(cut(clean(run.flow), 40)),
         Text(", ".join(_waits_at(run))),
         Text(format_since(run.updated_at, now)),
@@ -68,20 +68,20 @@ def _waits_at(run: Run) -> list[str]:
     return [*gates, "(cannot be read)"] if run.unreadable else gates
 
 
-def gates_table(waiting: Sequence[tuple[Run, Gate]], now: datetime) -> Listing:
-    of_tenants = any(run.tenant for run, _ in waiting)
+def gates_table(waiting: Sequence[OpenGate], now: datetime) -> Listing:
+    of_tenants = any(one.tenant for one in waiting)
     columns = ["run", "gate", "name", "step", "risk", "age", *(["tenant"] if of_tenants else [])]
     rows = [
         [
-            Text(clean(run.id)),
-            Text(clean(gate.id)),
-            Text(cut(clean(gate.name), 40)),
-            Text(str(gate.step)),
-            Text(clean(gate.risk)),
-            Text(format_since(run.updated_at, now)),
-            *([Text(clean(run.tenant))] if of_tenants else []),
+            Text(clean(one.run_id)),
+            Text(clean(one.gate.id)),
+            Text(cut(clean(one.gate.name), 40)),
+            Text(str(one.gate.step)),
+            Text(clean(one.gate.risk)),
+            Text(format_since(one.opened_at, now)),
+            *([Text(clean(one.tenant))] if of_tenants else []),
         ]
-        for run, gate in waiting
+        for one in waiting
     ]
     return Listing(columns, rows, words=_WORDS)
 

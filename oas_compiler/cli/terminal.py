@@ -88,15 +88,22 @@ class Terminal:
         credentials are starred.
         """
         if self.as_json:
-            shown = document if of_run else _mask_secrets(document)
-            # ASCII only: safe in every locale, on every terminal, and with lone surrogates.
-            text = json.dumps(shown, indent=2).replace("\x7f", "\\u007f")
-            # The same JSON value, written so that no build runner finds `##[command]` in it.  A
-            # line of JSON begins with a bracket, a quote, a letter or a digit, so never with `::`.
-            text = _TWO_HASHES.sub(r"\\u0023", text)
-            with _wrap_output_errors():
-                self.out.file.write(text + "\n")
-                self.out.file.flush()
+            self._write_json(document if of_run else _mask_secrets(document), indent=2)
+
+    def data_line(self, document: Any) -> None:
+        """A value of a run as one line of JSON; nothing without `--json`."""
+        if self.as_json:
+            self._write_json(document, indent=None)
+
+    def _write_json(self, document: Any, *, indent: int | None) -> None:
+        # ASCII only: safe in every locale, on every terminal, and with lone surrogates.
+        text = json.dumps(document, indent=indent).replace("\x7f", "\\u007f")
+        # The same JSON value, written so that no build runner finds `##[command]` in it.  A
+        # line of JSON begins with a bracket, a quote, a letter or a digit, so never with `::`.
+        text = _TWO_HASHES.sub(r"\\u0023", text)
+        with _wrap_output_errors():
+            self.out.file.write(text + "\n")
+            self.out.file.flush()
 
     def say(self, *things: RenderableType | str) -> None:
         """Print words for people; dropped where stderr is closed, because a run must continue."""

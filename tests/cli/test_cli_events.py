@@ -1,4 +1,4 @@
-"""`oasflow show --events`, `follow`, `deny` and `settle`."""
+"""`oasflow show --events`, `follow`, `run --follow`, `deny` and `settle`."""
 
 from __future__ import annotations
 
@@ -35,6 +35,47 @@ def test_events_are_shown_and_followed_to_the_end(parked: Any) -> None:
     words = parked("follow", "r1").stdout
     assert "decision rejected" in words
     assert "wrong list" in words
+
+
+def test_a_run_that_is_followed_prints_what_follow_prints_then_its_result(
+    cli: Any, flow_file: Any
+) -> None:
+    done = cli("run", flow_file(), "--simulate", "--yes", "--follow", "--run-id", "r1")
+    assert done.exit_code == 0
+    followed = cli("follow", "r1").stdout
+    assert done.stdout.startswith(followed)
+    assert followed.count("\n") > 10
+    assert "completed" in done.stdout.removeprefix(followed)
+    assert "done" not in done.stderr, "no line for each node beside them"
+
+
+def test_a_followed_run_gives_an_event_per_line_then_the_document_of_run(
+    cli: Any, flow_file: Any
+) -> None:
+    done = cli("run", flow_file(), "--simulate", "--follow", "--run-id", "r1", "--json")
+    assert done.exit_code == 3
+    lines, _, document = done.stdout.partition("{\n")
+    events = [json.loads(line) for line in lines.splitlines()]
+    assert [event["seq"] for event in events] == [*range(1, len(events) + 1)]
+    assert events == json.loads(cli("show", "r1", "--events", "--json").stdout)["events"]
+    run = json.loads("{\n" + document)
+    assert (run["id"], run["status"]) == ("r1", "waiting")
+    assert run.items() <= json.loads(cli("show", "r1", "--json").stdout).items()
+
+
+def test_a_followed_run_that_never_begins_prints_no_event(cli: Any, flow_file: Any) -> None:
+    assert cli("run", flow_file(), "--simulate", "--run-id", "r1").exit_code == 3
+    refused = cli("run", flow_file(), "--simulate", "--follow", "--run-id", "r1", "--json")
+    assert refused.exit_code == 4
+    assert json.loads(refused.stdout)["error"]["code"] == "run_exists"
+
+
+def test_events_show_who_started_and_resumed_a_run(parked: Any) -> None:
+    assert parked("resume", "r1", "--detach", "--as", "carol").exit_code == 3
+    assert parked("stop", "r1", "--as", "eve").exit_code == 0
+    shown = parked("show", "r1", "--events").stdout
+    assert "run resumed  carol" in shown
+    assert "run stopped  eve" in shown
 
 
 def test_a_gate_before_no_call_cannot_be_denied(parked: Any) -> None:

@@ -51,10 +51,28 @@ def test_runs_and_gates_are_found_by_the_same_conditions(
     assert {one["started_by"] for one in (*runs, *gates)} <= {"ann", "bob"}
 
 
-def test_a_limit_is_said_where_it_cuts(three: Any) -> None:
-    listed = three("gates", "--limit", "2")
-    assert "only the gates of 2 runs are listed; --limit lists more" in listed.stderr
-    assert three("gates", "--limit", "2", "--json").stdout.count('"run"') == 2
+@pytest.mark.parametrize(
+    ("command", "name", "order"),
+    [("gates", "run", ["r1", "r2", "r3"]), ("runs", "id", ["r3", "r2", "r1"])],
+)
+def test_a_list_that_is_cut_says_so_and_goes_on_after_its_cursor(
+    three: Any, command: str, name: str, order: list[str]
+) -> None:
+    first = json.loads(three(command, "--limit", "2", "--json").stdout)
+    assert [row[name] for row in first[command]] == order[:2]
+    more = f"there are more; --limit shows more at once, --after {first['next']} the next\n"
+    assert three(command, "--limit", "2").stderr.endswith(more)
+    second = json.loads(three(command, "--limit", "2", "--after", first["next"], "--json").stdout)
+    assert [row[name] for row in second[command]] == order[2:]
+    assert second["next"] is None
+    assert "more" not in three(command, "--limit", "3").stderr
+
+
+@pytest.mark.parametrize("command", ["gates", "runs"])
+def test_another_cursor_is_refused_with_the_way_to_get_one(three: Any, command: str) -> None:
+    refused = three(command, "--after", "r2")
+    assert refused.exit_code == 2
+    assert "'r2' is no cursor of this list" in refused.stderr
 
 
 def test_a_flow_that_nobody_ran_is_told_with_the_nearest(three: Any) -> None:

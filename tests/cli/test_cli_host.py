@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 from oasflow_process import Oasflow
 
-from cinatra_sdk import RunStore
+from cinatra_sdk import HttpPlatform, RunStore, SimulatedPlatform
 from graphs.orchestrator_v1 import flow as orchestrator
+from oas_compiler import compile_flow
 from tests.flows import api, end, flow_of, gate, port, start
 
 TOOLS = Path(__file__).resolve().parents[2] / "examples" / "tools-agent"
@@ -69,7 +70,13 @@ def test_a_flow_with_python_tools_is_run_and_answered(
     assert run.code == 3, run.err
     assert "oasflow approve r1 --host run:lend" in run.out, "the next command, whole"
     without = oasflow("approve", "r1")
-    assert (without.code, "--host" in without.err) == (1, True)
+    assert without.code == 2
+    reason = "a function of yours that lends the tools that it calls: look_up_order, refund_order"
+    assert ("--host MODULE:FACTORY" in without.err, reason in without.err) == (True, True)
+    assert "oasflow approve r1/" in without.err
+    shown = oasflow("show", "r1").out
+    assert reason in shown
+    assert "oasflow answer r1 --text '…' --host MODULE:FACTORY" in shown
     done = oasflow("answer", "r1", "--text", "broken", "--json", *host("run:lend"))
     assert (done.code, done.json["outputs"]) == (0, {"receipt": "receipt-A-17"})
     assert "refund_order pays 240 euro" in done.err, "what a tool prints is no part of the document"
@@ -122,7 +129,8 @@ def test_a_hand_written_graph_is_answered_at_the_command_line(
         store.start(orchestrator, given, "r1")
     without = oasflow("approve", "r1")
     assert without.code == 2
-    assert "--host module:factory" in without.err
+    assert "--host MODULE:FACTORY" in without.err
+    assert "lends the hand-written graph graphs.orchestrator_v1:" in without.err
     lent = host("graphs.orchestrator_v1:lend")
     assert [oasflow("approve", "r1", *lent).code for _ in range(3)] == [3, 3, 0]
     assert oasflow("show", "r1", "--json").json["status"] == "completed"
@@ -226,3 +234,46 @@ def test_a_file_chooses_no_module(oasflow: Oasflow, here: Path) -> None:
     assert not (here / "sprung").exists()
     oasflow("run", "flow.json", *host("a_trap:x"))
     assert (here / "sprung").exists(), "the control: the option does import it"
+
+
+class Mine(SimulatedPlatform):
+    def describe(self) -> dict[str, Any]:
+        return {"kind": "mine"}
+
+
+@pytest.mark.parametrize(
+    ("platform", "reason"),
+    [
+        (Mine(), "a platform of the kind 'mine', which only its host can make"),
+        (
+            HttpPlatform(
+                None,
+                allow=["https://crm.example"],
+                headers_for={"https://crm.example": lambda: {"X-Key": "k"}},
+            ),
+            "a platform with its host's headers for https://crm.example",
+        ),
+    ],
+    ids=["another kind", "headers of the host"],
+)
+def test_show_says_what_only_a_program_of_the_operator_can_lend(
+    cli: Any, fresh_database: str, monkeypatch: pytest.MonkeyPatch, platform: Any, reason: str
+) -> None:
+    with RunStore.open(fresh_database) as store:
+        store.start(compile_flow(flow_of(start(), gate("ok"), end()), platform=platform), {}, "r1")
+    shown = cli("show", "r1").stdout
+    assert f"a function of yours that lends {reason}" in " ".join(shown.split())
+    assert "oasflow approve r1 --host MODULE:FACTORY" in shown
+    refused = cli("approve", "r1", "--json")
+    assert refused.exit_code == 2
+    assert json.loads(refused.stdout)["error"]["command"].endswith("--host MODULE:FACTORY")
+    monkeypatch.setenv("OASFLOW_HOST", "own_parts:lend")
+    assert "MODULE:FACTORY" not in cli("show", "r1").stdout
+    assert cli("reject", "r1", "--host", "").exit_code == 5
+
+
+def test_show_names_no_host_where_none_is_needed(cli: Any, fresh_database: str) -> None:
+    with RunStore.open(fresh_database) as store:
+        flow = compile_flow(flow_of(start(), gate("ok"), end()), platform=SimulatedPlatform())
+        store.start(flow, {}, "r1")
+    assert "--host" not in cli("show", "r1").stdout

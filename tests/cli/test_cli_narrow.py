@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 
 from cinatra_sdk.gates.gate import Gate
 from cinatra_sdk.runs import Run
+from cinatra_sdk.store.paging import OpenGate
 from oas_compiler.cli.about import what_is_used
 from oas_compiler.cli.app import app
 from oas_compiler.cli.findings import finding_lines
@@ -59,11 +60,19 @@ def waiting(run: str = RUN, gate_id: str = GATE, name: str = "Review recipients"
     )  # fmt: skip
 
 
+def open_gate(run: Run) -> OpenGate:
+    """As the store lists it."""
+    return OpenGate(
+        run_id=run.id, tenant=run.tenant, flow=run.flow, started_by="",
+        opened_at=NOW - timedelta(minutes=5), gate=run.waiting[0],
+    )  # fmt: skip
+
+
 @pytest.mark.parametrize("width", WIDTHS)
 def test_ids_are_never_broken(width: int) -> None:
     run = waiting()
     views = (
-        gates_table([(run, run.waiting[0])], NOW),
+        gates_table([open_gate(run)], NOW),
         runs_table([run], NOW),
         gate_view(run.waiting[0]),
         outcome_view(run, GivenOptions(tenant="acme", own=Own(env=("CRM_KEY",)))),
@@ -105,7 +114,7 @@ def test_what_is_used_is_broken_between_its_pieces_only(width: int) -> None:
 
 
 def test_a_list_is_a_table_where_there_is_room_and_blocks_where_there_is_none() -> None:
-    table = gates_table([(run := waiting(), run.waiting[0])], NOW)
+    table = gates_table([open_gate(waiting())], NOW)
     assert shown(table, 160) == [
         f"{'RUN':{len(RUN)}}  {'GATE':{len(GATE)}}  NAME               STEP  RISK       AGE    TENANT",
         f"{RUN}  {GATE}  Review recipients  3     read_only  5 min  acme",

@@ -124,6 +124,38 @@ def test_an_interrupt_during_a_node_leaves_the_run_resumable(
     assert (resumed.code, resumed.json["status"]) == (0, "completed")
 
 
+def test_a_followed_run_prints_while_it_works_and_an_interrupt_ends_it_as_any_run(
+    started: Oasflow, flow_file: Any, platform: _Platform
+) -> None:
+    path = flow_file(
+        flow_of(start(), api("work", outputs=[{"title": "done", "type": "string"}]), end())
+    )
+    process = started.begin("run", path, "--follow", "--base-url", platform.url, "--run-id", "r1")
+    assert platform.arrived.wait(PATIENCE)
+    assert process.stdout is not None
+    assert "run created" in process.stdout.readline()  # the node has not ended
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 130
+    assert "oasflow resume r1" in err
+    assert "Traceback" not in err
+
+
+def test_a_followed_run_whose_reader_goes_away_runs_to_its_end(
+    started: Oasflow, oasflow: Oasflow, flow_file: Any, platform: _Platform
+) -> None:
+    path = flow_file(
+        flow_of(start(), api("work", outputs=[{"title": "done", "type": "string"}]), end())
+    )
+    process = started.begin("run", path, "--follow", "--base-url", platform.url, "--run-id", "r1")
+    assert process.stdout is not None
+    assert platform.arrived.wait(PATIENCE)
+    process.stdout.close()
+    platform.released.set()
+    assert process.wait(PATIENCE) == 141
+    assert oasflow("show", "r1", "--json").json["status"] == "completed"
+
+
 def test_a_run_token_comes_from_the_environment_and_is_told_to_nobody(
     oasflow: Oasflow, flow_file: Any, platform: _Platform
 ) -> None:

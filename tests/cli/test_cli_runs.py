@@ -409,7 +409,7 @@ def test_a_setup_gate_names_its_field_and_its_answer_stands_among_the_inputs(
 
 
 def test_no_gate_waiting_is_said_and_is_an_empty_list(cli: Any) -> None:
-    assert document(cli("gates", "--json")) == {"gates": []}
+    assert document(cli("gates", "--json")) == {"gates": [], "next": None}
     assert cli("gates").stderr == "no gate waits\n"
 
 
@@ -419,7 +419,7 @@ def test_runs_are_listed_by_status(waiting: Any, flow_file: Any) -> None:
     one = document(waiting("runs", "--status", "waiting", "--json"))["runs"]
     assert one[0] == {
         "id": "r1", "status": "waiting", "flow": "The test-flow", "waiting": ["first"],
-        "tenant": "", "started_by": ME, "unreadable": [],
+        "tenant": "", "started_by": ME, "unreadable": [], "archived_at": None,
         "created_at": one[0]["created_at"], "updated_at": one[0]["updated_at"],
     }  # fmt: skip
     assert waiting("runs", "--status", "asleep").exit_code == 2
@@ -434,7 +434,7 @@ def test_show_tells_the_whole_story(waiting: Any) -> None:
     assert set(record) == {
         "id", "status", "flow", "file", "digest", "tenant", "started_by", "variables", "inputs",
         "outputs", "branch", "messages", "waiting", "error", "stopped", "unreadable", "attempts",
-        "created_at", "updated_at", "decisions",
+        "archived_at", "created_at", "updated_at", "decisions",
         "context_selections",
         "unknown",
     }  # fmt: skip

@@ -266,6 +266,52 @@ def test_a_rejection_in_one_branch_closes_the_others() -> None:
     assert [call.node for call in flow.platform.calls] == ["draft"] * 3  # type: ignore[attr-defined]
 
 
+def decide_in_turn(
+    flow: Any, saver: Any, answers: list[tuple[str, bool]], *, loops: bool = False
+) -> Any:
+    """The run after these answers, each given by itself."""
+    config, context = flow.config(run_id="r"), flow.context(run_id="r")
+    graph = flow.graph(saver)
+
+    def invoke(given: Any) -> None:
+        if loops:
+            asyncio.run(graph.ainvoke(given, config, context=context))
+        else:
+            graph.invoke(given, config, context=context)
+
+    invoke(flow.input({}))
+    for gate_id, approved in answers:
+        gates = {one.id: one for one in stop_of(graph.get_state(config)).gates}
+        wire = gates[gate_id].make_resume({"approved": approved, "by": "ann"})
+        invoke(Command(resume={gates[gate_id].interrupt: wire}))
+    return stop_of(graph.get_state(config))
+
+
+@pytest.mark.parametrize("loops", [False, True], ids=["threads", "event loop"])
+def test_decisions_in_branches_that_a_rejection_cuts_off_are_the_runs(*, loops: bool) -> None:
+    flow = compile_flow(around(mapped(checked_item(gates=2)), items=3), platform=Echo())
+    answers = [("each[2]/ask0", True), ("each[0]/ask0", True), ("each[1]/ask0", False)]
+    stop = decide_in_turn(flow, InMemorySaver(), answers, loops=loops)
+    assert stop.status == "rejected"
+    decided = [(one["gate"], one["approved"]) for one in stop.decisions]
+    # In the order of the branches: 0 and 2 wait at their second gates.
+    assert decided == [("each[0]/ask0", True), ("each[1]/ask0", False), ("each[2]/ask0", True)]
+
+
+def test_decisions_deep_inside_a_branch_that_is_cut_off_are_the_runs_once() -> None:
+    # Flow 1 of branch 0 has ended, flow 0 of it waits again, and branch 1 waits at first gates.  The
+    # engine carries a rejection two levels up with its next step.
+    answers = [("each[0]/both[0]/ask0", True), ("each[0]/both[1]/ask0", True), ("each[1]/both[0]/ask0", False)]  # fmt: skip
+    flow, saver = compile_flow(nested(gates=2), platform=Echo()), InMemorySaver()
+    decide_in_turn(flow, saver, answers)
+    graph, config = flow.graph(saver), flow.config(run_id="r")
+    graph.invoke(None, config, context=flow.context(run_id="r"))
+    stop = stop_of(graph.get_state(config))
+    assert stop.status == "rejected"
+    decided = sorted((one["gate"], one["approved"]) for one in stop.decisions)
+    assert decided == sorted(answers)
+
+
 def test_a_stored_run_is_answered_in_any_order_and_rejected_for_good(fresh_database: str) -> None:
     flow = compile_flow(around(mapped(checked_item()), items=3), platform=Echo())
     with RunStore.open(fresh_database) as store:

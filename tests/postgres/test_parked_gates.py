@@ -105,7 +105,7 @@ def _fetch(dsn: str, question: Any) -> list[tuple[Any, ...]]:
 def test_every_gate_that_waits_gets_its_row(at_009: str) -> None:
     runs = "select json_agg(to_jsonb(r) order by run_id) from (select run_id, status, waiting::text, updated_at from runs) r"
     before = _fetch(at_009, runs)
-    assert migrate(at_009).applied == ("010",)
+    assert migrate(at_009).applied == ("010", "011")
     assert _fetch(at_009, runs) == before
     rows = _fetch(
         at_009,
@@ -154,4 +154,4 @@ def test_a_migration_that_is_interrupted_leaves_the_database_as_it_was(
         with pytest.raises(RuntimeError):
             migrate(at_009)
     assert _fetch(at_009, "select to_regclass('oasflow.gates') is null") == [(True,)]
-    assert migrate(at_009).applied == ("010",)
+    assert migrate(at_009).applied == ("010", "011")

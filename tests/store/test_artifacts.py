@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 
 import psycopg
 import pytest
@@ -15,10 +16,12 @@ from cinatra_sdk.context import (
     ContextError,
     InstalledExtensions,
 )
+from cinatra_sdk.errors import InputInvalid
 from cinatra_sdk.postgres.connection import Rows, connect, run
 from cinatra_sdk.postgres.database import Database
 from cinatra_sdk.store import selections
 from cinatra_sdk.store.artifacts import ArtifactStore, Choice
+from cinatra_sdk.store.paging import write_cursor
 
 VOICE = "@x/voice"
 ANN = Actor(
@@ -380,3 +383,50 @@ def test_what_is_no_artifact_of_an_organisation_is_not_classified(artifacts, id_
     artifacts.add(artifact_id="nobody", org_id=None, owner_id="ann", visibility="org", content=None)
     with pytest.raises(ContextError, match=f'no artifact "{id_}"'):
         artifacts.classify(id_, VOICE)
+
+
+# ------------------------------------------------------------------------------ in pages
+
+
+def test_selections_come_in_pages_in_the_order_of_the_choices(artifacts):
+    ids = [f"a{number}" for number in range(5)]
+    for id_ in ids:
+        put(artifacts, id_)
+    artifacts.record(choice(artifacts, *ids))
+    artifacts.record(choice(artifacts, "a4"))
+    read = artifacts.selections_page
+    first = read("o1", "r1", limit=4)
+    artifacts.record(choice(artifacts, "a3"))  # what is added meanwhile comes at the end
+    second = read("o1", "r1", limit=4, after=first.next)
+    assert [*first.items, *second.items] == artifacts.selections("o1", "r1")
+    assert (len(first.items), len(second.items), second.next) == (4, 3, "")
+    assert read("o1", "r1", "other").items == []
+
+
+def test_what_was_chosen_comes_in_pages_that_hold_each_ref_once(artifacts):
+    ids = [f"a{number}" for number in range(3)]
+    for id_ in ids:
+        put(artifacts, id_)
+    for chosen in (ids, ["a1"], [], ids):
+        artifacts.record(choice(artifacts, *chosen))
+    pages, after = [], ""
+    while not pages or after:
+        page = artifacts.chosen_page("r1", limit=3, after=after)
+        pages.append([one.artifact_id for one in page.items])
+        after = page.next
+    assert pages == [["a0", "a1", "a2"], ["a1", None, "a0"], ["a1", "a2"]]
+    with pytest.raises(InputInvalid, match="no cursor"):
+        artifacts.chosen_page("r1", after=write_cursor(datetime.now(UTC), "r1", "gate"))
+
+
+def test_artifacts_are_listed_in_pages_as_far_as_the_actor_may_see_them(artifacts):
+    for id_ in ("b", "a", "c"):
+        put(artifacts, id_)
+    put(artifacts, "hidden", visibility="private", owner_id="eve")
+    put(artifacts, "theirs", org_id="o2")
+    put(artifacts, "gone")
+    artifacts.delete("gone")
+    first = artifacts.page(ANN, limit=2)
+    second = artifacts.page(ANN, limit=2, after=first.next)
+    assert [one.id for one in (*first.items, *second.items)] == ["b", "a", "c"]
+    assert second.next == ""

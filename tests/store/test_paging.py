@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -11,7 +12,11 @@ import pytest
 
 from cinatra_sdk import Decision, RunStore
 from cinatra_sdk.errors import InputInvalid
+from cinatra_sdk.platform import SimulatedPlatform
 from cinatra_sdk.store.paging import read_cursor, write_cursor
+from oas_compiler import compile_flow
+from tests.flows import end, flow_of, start
+from tests.store.damage import PROBLEM, UNREADABLE, damage_gates
 from tests.store.work.branches import Branches
 
 FLOW = Branches(("a", "b"))
@@ -115,6 +120,69 @@ def test_gates_are_filtered(store: RunStore) -> None:
     assert found(flow="other") == set()
     assert found(older_than=timedelta(hours=1)) == set()
     assert found(newer_than=timedelta(hours=1)) == {"r1", "r2"}
+
+
+def test_a_page_without_items_is_refused(store: RunStore) -> None:
+    for read in (store.page, store.gates):
+        with pytest.raises(InputInvalid, match="at least one item"):
+            read(limit=0)
+
+
+def test_a_gate_that_cannot_be_read_has_its_place_and_is_named(
+    store: RunStore, fresh_database: str
+) -> None:
+    for name in ("r1", "r2"):
+        store.start(FLOW, run_id=name)
+    damage_gates(fresh_database, "r1", UNREADABLE)
+    pages, after = [], ""
+    while not pages or after:
+        pages.append(store.gates(limit=1, after=after))
+        after = pages[-1].next
+    readable = [gate.run_id for page in pages for gate in page.items]
+    unreadable = [(gate.run_id, gate.problem) for page in pages for gate in page.unreadable]
+    assert (len(pages), readable) == (3, ["r2", "r2"])
+    assert unreadable == [("r1", f"gate 'bad0': {PROBLEM}")]
+
+
+def test_the_gates_of_one_run_are_found(store: RunStore) -> None:
+    for name in ("r1", "r2"):
+        store.start(FLOW, run_id=name)
+    assert {gate.run_id for gate in store.gates(run_id="r2").items} == {"r2"}
+
+
+def test_the_decisions_of_a_run_come_in_pages(store: RunStore) -> None:
+    many = Branches(tuple("abcde"))
+    store.start(many, run_id="r1")
+    store.start(many, run_id="r2")
+    store.decide("r1", {name: Decision.approve(by="ann") for name in "abcde"})
+    pages = walk(lambda **how: store.decisions_page("r1", **how), limit=2)
+    assert [len(page) for page in pages] == [2, 2, 1]
+    assert [one for page in pages for one in page] == store.decisions("r1")
+    assert len(store.decisions("r1")) == 5
+    assert store.decisions_page("r2").items == []
+
+
+def test_the_calls_of_a_run_come_in_pages(store: RunStore) -> None:
+    store.create(FLOW, run_id="r1")
+    with store.database.connection() as rows:
+        rows.execute(
+            "insert into effects (run_id, key, kind, capability, status)"
+            " select 'r1', 'k' || n, 'http', 'POST https://x.test/' || n,"
+            " case when n = 3 then 'unknown' else 'begun' end from generate_series(1, 5) n"
+        )
+    pages = walk(lambda **how: store.effects("r1", **how), limit=2)
+    assert [[one.key for one in page] for page in pages] == [["k1", "k2"], ["k3", "k4"], ["k5"]]
+    (unknown,) = store.effects("r1", status="unknown").items
+    assert (unknown.key, unknown.capability, unknown.error) == ("k3", "POST https://x.test/3", {})
+    assert json.loads(json.dumps(unknown.to_json()))["status"] == "unknown"
+
+
+def test_names_of_flows_go_on_after_a_name(store: RunStore) -> None:
+    for name in ("A", "B", "C"):
+        flow = flow_of(start(), end())
+        store.create(compile_flow({**flow, "name": name}, platform=SimulatedPlatform()))
+    assert store.flow_names(limit=2) == ["A", "B"]
+    assert store.flow_names(limit=2, after="B") == ["C"]
 
 
 def test_no_list_stops_at_a_thousand(store: RunStore) -> None:

@@ -25,7 +25,10 @@ def methods() -> dict[str, Callable[[RunStore, str, str], Any]]:
         "get": lambda store, run, tenant: store.get(run, tenant=tenant),
         "find": lambda store, run, tenant: store.find(run, tenant=tenant),
         "decisions": lambda store, run, tenant: store.decisions(run, tenant=tenant),
+        "decisions_page": lambda store, run, tenant: store.decisions_page(run, tenant=tenant),
+        "effects": lambda store, run, tenant: store.effects(run, tenant=tenant),
         "flow": lambda store, run, tenant: store.flow(run, tenant=tenant),
+        "source": lambda store, run, tenant: store.source(run, tenant=tenant),
         "decide": lambda store, run, tenant: store.decide(run, "a", ANN, tenant=tenant),
         "work": lambda store, run, tenant: store.work(run, tenant=tenant),
         "answer": lambda store, run, tenant: store.answer(run, "a", ANN, tenant=tenant),
@@ -37,6 +40,7 @@ def methods() -> dict[str, Callable[[RunStore, str, str], Any]]:
             run, "k", happened=False, by="ann", tenant=tenant
         ),
         "stop": lambda store, run, tenant: store.stop(run, by="ann", tenant=tenant),
+        "archive": lambda store, run, tenant: store.archive(run, by="ann", tenant=tenant),
         "parent": lambda store, run, tenant: store.create(
             flow_of_tenant(tenant), tenant=tenant, parent=run
         ),

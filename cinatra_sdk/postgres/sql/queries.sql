@@ -134,6 +134,7 @@ where g.state = 'open' and r.status not in ('completed', 'rejected', 'stopped')
   and (%(started_by)s::text is null or r.started_by = %(started_by)s)
   and (%(older_than)s::interval is null or g.opened_at < now() - %(older_than)s::interval)
   and (%(newer_than)s::interval is null or g.opened_at > now() - %(newer_than)s::interval)
+  and (%(run_id)s::text is null or g.run_id = %(run_id)s)
   and (%(after_at)s::timestamptz is null
        or (g.opened_at, g.run_id, g.gate_id)
           > (%(after_at)s::timestamptz, %(after_run)s::text, %(after_gate)s::text))
@@ -142,8 +143,9 @@ limit %(limit)s;
 
 -- name: list_flow_names
 select distinct f.name from flows f
-where %(tenant)s::text is null
-   or exists (select from runs r where r.digest = f.digest and r.tenant = %(tenant)s)
+where (%(tenant)s::text is null
+       or exists (select from runs r where r.digest = f.digest and r.tenant = %(tenant)s))
+  and (%(after)s::text = '' or f.name > %(after)s)
 order by f.name limit %(limit)s;
 
 -- name: find_runs
@@ -266,13 +268,32 @@ with ours as (
     returning run_id
 )
 update runs r set status = 'failed', error = %(error)s, retry_at = null
-from ours where r.run_id = ours.run_id and r.status not in ('completed', 'rejected', 'stopped');
+from ours where r.run_id = ours.run_id and r.status not in ('completed', 'rejected', 'stopped')
+  and r.archived_at is null;
 
--- name: forget_failures
--- A person goes on with the run: it may fail as often again.
-update runs set failures = 0, retry_at = null
-where run_id = %(run_id)s and status not in ('completed', 'rejected', 'stopped')
-  and (failures <> 0 or retry_at is not null);
+-- name: resume_run
+-- A person goes on with the run, which may fail as often again; nothing of a run that has ended.
+with held as materialized (
+    select run_id from work where run_id = %(run_id)s for update
+),
+goes_on as materialized (
+    select r.run_id from held join runs r using (run_id)
+    where r.status not in ('completed', 'rejected', 'stopped') and r.archived_at is null
+),
+forgotten as (
+    update runs r set failures = 0, retry_at = null
+    from goes_on g where r.run_id = g.run_id and (r.failures <> 0 or r.retry_at is not null)
+),
+counted as (
+    update work w set events = w.events + 1 from goes_on g where w.run_id = g.run_id
+    returning w.events
+),
+told as (
+    insert into run_events (run_id, seq, kind, name, data)
+    select %(run_id)s, c.events, 'run', 'resumed', json_build_object('by', %(by)s::text)
+    from counted c
+)
+select run_id, pg_notify('oasflow_events', run_id) from goes_on;
 
 -- name: stop_run
 -- The first stop counts.
@@ -282,7 +303,7 @@ with held as materialized (
 stopped as (
     update runs r set status = 'stopped', stopped_by = %(by)s, stop_reason = %(reason)s
     from held where r.run_id = held.run_id and (%(tenant)s::text is null or tenant = %(tenant)s)
-      and status not in ('completed', 'rejected', 'stopped')
+      and status not in ('completed', 'rejected', 'stopped') and archived_at is null
     returning r.run_id
 ),
 closed as (
@@ -482,6 +503,17 @@ select r.status, w.worker <> '' and coalesce(w.lease_until > clock_timestamp(), 
 from runs r join work w using (run_id)
 where r.run_id = %(run_id)s and (%(tenant)s::text is null or r.tenant = %(tenant)s);
 
+-- name: list_effects
+-- The calls of a run in the order in which they were begun, after a place in it; without their results.
+select run_id, key, kind, capability, path, visit, item, risk, status, attempts, usage, error,
+       request_sha256, shown_sha256, result_sha256, begun_at, ended_at
+from effects
+where run_id = %(run_id)s and (%(status)s::text is null or status = %(status)s)
+  and (%(after_at)s::timestamptz is null
+       or (begun_at, key) > (%(after_at)s::timestamptz, %(after_key)s::text))
+order by begun_at, key
+limit %(limit)s;
+
 -- name: list_unknown_effects
 -- Calls of which nobody knows whether they happened, in the order in which they were begun.
 select key, kind, capability, path, visit, item, attempts, begun_at, error from effects
@@ -573,7 +605,14 @@ select * from decisions where run_id = %(run_id)s and gate_id = %(gate_id)s
 order by decided_at desc limit 1;
 
 -- name: list_decisions
-select * from decisions where run_id = %(run_id)s order by decided_at, gate_id;
+-- In their order, after a place in it; limit null: all.
+select * from decisions
+where run_id = %(run_id)s
+  and (%(after_at)s::timestamptz is null
+       or (decided_at, gate_id, payload_sha256)
+          > (%(after_at)s::timestamptz, %(after_gate)s::text, %(after_sha256)s::text))
+order by decided_at, gate_id, payload_sha256
+limit %(limit)s;
 
 -- name: claim_run
 -- Takes the run for this connection where nobody works on it: the worker before has released it, or
@@ -607,6 +646,7 @@ was as (
     select r.run_id, r.status = 'running' and r.attempts > 0 as died
     from claimed, runs r
     where r.run_id = %(run_id)s and r.status not in ('completed', 'rejected', 'stopped')
+      and r.archived_at is null
       and (%(attempts)s::int is null or r.attempts = %(attempts)s)
     for no key update of r
 ),
@@ -673,9 +713,37 @@ order by since, run_id limit %(limit)s;
 select r.run_id, r.tenant, r.updated_at as since, coalesce(r.error->>'code', '') as code,
        count(*) over () as total
 from runs r
-where r.status = 'failed' and r.retry_at is null
+where r.status = 'failed' and r.retry_at is null and r.archived_at is null
   and (%(tenant)s::text is null or r.tenant = %(tenant)s)
 order by r.updated_at, r.run_id limit %(limit)s;
+
+-- name: list_archivable
+-- Runs that have ended and were not archived, the oldest first, after a place in this order; with what
+-- is removed of them where `counted`.
+select r.run_id, r.updated_at,
+       case when %(counted)s then (select count(*) from checkpoints c where c.thread_id = r.run_id) end
+           as checkpoints,
+       case when %(counted)s then (select count(*) from checkpoint_blobs b where b.thread_id = r.run_id)
+           end as blobs,
+       case when %(counted)s then (select count(*) from checkpoint_writes w where w.thread_id = r.run_id)
+           end as writes,
+       case when %(counted)s then (
+           select count(*) from effects e where e.run_id = r.run_id and e.result is not null) end
+           as results
+from runs r
+where r.archived_at is null and r.status in ('completed', 'rejected', 'stopped', 'failed')
+  and (r.status <> 'failed' or %(dead_letters)s and r.retry_at is null)
+  and (%(tenant)s::text is null or r.tenant = %(tenant)s)
+  and (%(run_id)s::text is null or r.run_id = %(run_id)s)
+  and (%(older_than)s::interval is null
+       or r.updated_at < clock_timestamp() - %(older_than)s::interval)
+  and (%(after_at)s::timestamptz is null
+       or (r.updated_at, r.run_id) > (%(after_at)s::timestamptz, %(after_run)s::text))
+order by r.updated_at, r.run_id limit %(limit)s;
+
+-- name: archive_run
+select checkpoints, blobs, writes, results
+from oasflow_archive_run(%(run_id)s, %(tenant)s, %(by)s, %(dead_letters)s);
 
 -- name: release_session
 select pg_advisory_unlock_all(), set_config('search_path', 'oasflow', false);
@@ -928,16 +996,26 @@ returning id;
 
 -- name: list_selections
 -- What was chosen in a run, the batch that was chosen first first, each together and in its order: a
--- row's id is the key of its batch, a colon and its place, of which 10 comes after 2.
-select s.* from run_context_selections s
-left join (
-    select key, min(seq) as seq from context_finalizes
-    where org_id = %(org_id)s and parent_run_id = %(parent_run_id)s
-    group by key
-) f on f.key = split_part(s.id, ':', 1)
-where s.org_id = %(org_id)s and s.parent_run_id = %(parent_run_id)s
-  and (%(slot_id)s::text is null or s.slot_id = %(slot_id)s)
-order by f.seq, s.selected_at, split_part(s.id, ':', 1), split_part(s.id, ':', 2)::integer;
+-- row's id is the key of its batch, a colon and its place, of which 10 comes after 2.  After the row
+-- with an id; limit null: all.
+with ordered as (
+    select s.*, row_number() over (
+        order by f.seq, s.selected_at, split_part(s.id, ':', 1), split_part(s.id, ':', 2)::integer
+    ) as place
+    from run_context_selections s
+    left join (
+        select key, min(seq) as seq from context_finalizes
+        where org_id = %(org_id)s and parent_run_id = %(parent_run_id)s
+        group by key
+    ) f on f.key = split_part(s.id, ':', 1)
+    where s.org_id = %(org_id)s and s.parent_run_id = %(parent_run_id)s
+      and (%(slot_id)s::text is null or s.slot_id = %(slot_id)s)
+)
+select * from ordered
+where %(after_id)s::text = ''
+   or place > (select place from ordered where id = %(after_id)s)
+order by place
+limit %(limit)s;
 
 -- name: share_objects
 -- Nobody deletes or changes these until the transaction ends; others may share them.
@@ -1140,24 +1218,49 @@ where o.org_id = %(org_id)s
        or o.visibility = any(open_visibilities(
               %(team_ids)s::text[], %(project_ids)s::text[], %(is_platform_admin)s::boolean)));
 
+-- name: list_artifacts
+-- The artifacts that an actor may see, in the order in which they were added, after a place in it.
+select o.id, o.name, o.owner_id, o.owner_level, o.visibility, o.created_at
+from objects o
+where o.org_id = %(org_id)s
+  and o.type = '@cinatra-ai/artifact:object'
+  and o.deleted_at is null
+  and (o.owner_id = %(principal_id)s
+       or o.visibility = any(open_visibilities(
+              %(team_ids)s::text[], %(project_ids)s::text[], %(is_platform_admin)s::boolean)))
+  and (%(after_at)s::timestamptz is null
+       or (o.created_at, o.id) > (%(after_at)s::timestamptz, %(after_id)s::text))
+order by o.created_at, o.id
+limit %(limit)s;
+
 -- name: list_chosen
 -- What was chosen in a run, for people: one row per ref, one without an artifact and without
 -- anybody who chose where a selection chose nothing; one after another, each from narrow to broad.
-select f.parent_package_name as package_name, f.slot_id, s.artifact_id,
-       coalesce(o.name, '') as name, r.revision, s.representation_revision_id as revision_id,
-       s.semantic_assertion_id as assertion_id, s.extension, s.source_scope, s.selected_by,
-       f.selection_mode, f.selected_at
-from context_finalizes f
-left join run_context_selections s
-       on s.org_id = f.org_id and s.parent_run_id = f.parent_run_id
-      and split_part(s.id, ':', 1) = f.key
-left join representations r on r.id = s.representation_revision_id
-left join objects o on o.id = s.artifact_id and o.org_id = s.org_id
-where f.parent_run_id = %(run_id)s
-order by f.seq,
-         array_position(array['project', 'user', 'team', 'organization', 'workspace'],
-                        s.source_scope),
-         s.artifact_id collate "C", s.extension collate "C", s.semantic_assertion_id collate "C";
+-- After the ref at a place within the selection with a number; limit null: all.
+with ordered as (
+    select f.seq, row_number() over (
+               partition by f.seq
+               order by array_position(
+                            array['project', 'user', 'team', 'organization', 'workspace'],
+                            s.source_scope),
+                        s.artifact_id collate "C", s.extension collate "C",
+                        s.semantic_assertion_id collate "C") as place,
+           f.parent_package_name as package_name, f.slot_id, s.artifact_id,
+           coalesce(o.name, '') as name, r.revision, s.representation_revision_id as revision_id,
+           s.semantic_assertion_id as assertion_id, s.extension, s.source_scope, s.selected_by,
+           f.selection_mode, f.selected_at
+    from context_finalizes f
+    left join run_context_selections s
+           on s.org_id = f.org_id and s.parent_run_id = f.parent_run_id
+          and split_part(s.id, ':', 1) = f.key
+    left join representations r on r.id = s.representation_revision_id
+    left join objects o on o.id = s.artifact_id and o.org_id = s.org_id
+    where f.parent_run_id = %(run_id)s
+)
+select * from ordered
+where (seq, place) > (%(after_seq)s::bigint, %(after_place)s::bigint)
+order by seq, place
+limit %(limit)s;
 
 -- name: load_run_platform
 -- Whose a run is, by the platform that it was started with, which flow it runs, and how it stands.

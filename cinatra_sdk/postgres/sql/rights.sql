@@ -69,3 +69,6 @@ grant insert (run_id, key, tenant, kind, capability, path, visit, item, risk, re
 grant update (capability, request_sha256, shown_sha256, status, attempts, result, usage, error,
               ended_at, fence)
     on oasflow.effects to {role};
+
+-- What only going on needs of a run that has ended: the function looks whether it has.
+grant execute on function oasflow.oasflow_archive_run(text, text, text, boolean) to {role};

@@ -212,3 +212,44 @@ def test_a_call_at_most_once_that_was_cut_off_waits_for_a_person(
     run = store.work("r1", flow=flow)
     assert run.outputs == {"out": "found" if happened else "sent"}
     assert len(file.read_text().split()) == (1 if happened else 2)
+
+
+@pytest.mark.parametrize("rebuilt", [False, True], ids=["flow known", "flow rebuilt"])
+def test_what_a_person_says_a_call_gave_has_to_fit_the_outputs_of_its_node(
+    store: RunStore, fresh_database: str, tmp_path: Path, *, rebuilt: bool
+) -> None:
+    file = tmp_path / "calls"
+    flow = flow_with(receiver(str(file)), once=True)
+    crash(fresh_database, file, once=True, before=True)
+    store.work("r1", flow=flow)
+    (unknown,) = store.unknown("r1")
+    events = len(store.told("r1"))
+    tools = {"send": receiver(str(file))} if rebuilt else None
+    with RunStore.open(fresh_database, tools=tools) as other:
+        asked = other if rebuilt else store
+        for value, said in (
+            ({"out": 5}, "node 'send', output 'out' does not fit: .*'string', got integer"),
+            ({}, "lacks the output 'out' of node 'send' .it is of type string"),
+            ({"out": "x", "ouut": 1}, "node 'send' has no output 'ouut' .did you mean \"out\""),
+        ):
+            with pytest.raises(AnswerInvalid, match=said):
+                asked.settle("r1", unknown.key, happened=True, value=value, by="ann")
+        assert store.unknown("r1") == [unknown]
+        assert len(store.told("r1")) == events, "nothing is written"
+        asked.settle("r1", unknown.key, happened=True, value={"out": "found"}, by="ann")
+    assert store.work("r1", flow=flow).outputs == {"out": "found"}
+
+
+def test_a_call_of_a_flow_that_cannot_be_read_is_settled_unchecked(
+    store: RunStore, fresh_database: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "calls"
+    flow = flow_with(receiver(str(file)), once=True)
+    crash(fresh_database, file, once=True, before=True)
+    store.work("r1", flow=flow)
+    (unknown,) = store.unknown("r1")
+    with RunStore.open(fresh_database) as without_tools:
+        settled = without_tools.settle(
+            "r1", unknown.key, happened=True, value={"out": "found"}, by="ann"
+        )
+    assert settled.status == "running"

@@ -1,0 +1,139 @@
+"""Runs that have ended, without what only going on needs; the evidence stays.
+
+    archive_old_runs(database, older_than=timedelta(days=90), …)  ->  Archived(runs=12, checkpoints=340, …)
+
+Removed are checkpoints and the results of calls, of which the hashes stay.  Kept are the run, its
+decisions, its gates with what they showed, its calls, settlements, selections and events.  Each run is
+one transaction, so a process that dies in the middle leaves whole runs only, and the next call goes on;
+of two at once each run is archived by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final, TypedDict
+
+from cinatra_sdk.contract import ENDED
+from cinatra_sdk.errors import InputInvalid, RunBusy, RunNotEnded
+from cinatra_sdk.postgres.connection import Row, every, one
+from cinatra_sdk.postgres.database import Database
+from cinatra_sdk.store.rows import load_row
+
+BATCH: Final = 100
+"""Runs that are looked up at once."""
+_COUNTED: Final = ("checkpoints", "blobs", "writes", "results")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Archived:
+    """What was removed, or with `dry_run` would be."""
+
+    runs: int = 0
+    checkpoints: int = 0
+    blobs: int = 0
+    """Values that checkpoints refer to."""
+    writes: int = 0
+    """What nodes wrote between checkpoints."""
+    results: int = 0
+    """Results of calls."""
+
+    def plus(self, removed: Row) -> Archived:
+        """With one run more."""
+        sums = {name: getattr(self, name) + removed[name] for name in _COUNTED}
+        return Archived(runs=self.runs + 1, **sums)
+
+
+class Which(TypedDict):
+    """Which runs are archived."""
+
+    tenant: str | None
+    """None: of every tenant."""
+    dead_letters: bool
+    """Failed runs too that are not tried again until a person resumes them."""
+
+
+def archive_old_runs(
+    database: Database,
+    which: Which,
+    *,
+    older_than: timedelta,
+    by: str,
+    limit: int | None,
+    dry_run: bool,
+) -> Archived:
+    """Archive runs that have not changed for `older_than`, the oldest first; at most `limit`.
+
+    A run that somebody has at this moment is left for the next call.  Raises: `StoreError`.
+    """
+    done = Archived()
+    for due in _list_due(database, {**which, "run_id": None, "older_than": older_than}, dry_run):
+        if limit is not None and done.runs >= limit:
+            break
+        removed = due if dry_run else _archive(database, due["run_id"], which, by)
+        done = done if removed is None else done.plus(removed)
+    return done
+
+
+def archive_run(
+    database: Database, run_id: str, which: Which, *, by: str, dry_run: bool
+) -> Archived:
+    """Archive one run; nothing where it is archived.
+
+    Raises: `RunNotFound`, `RunNotEnded`; `RunBusy` where somebody has it.
+    """
+    _check_ended(database, run_id, which)
+    if dry_run:
+        due = _list_due(database, {**which, "run_id": run_id, "older_than": None}, counted=True)
+        removed = next(due, None)
+    else:
+        removed = _archive(database, run_id, which, by)
+    if removed is not None:
+        return Archived().plus(removed)
+    if _check_ended(database, run_id, which)["archived_at"] is None:
+        raise RunBusy(f"another process has run '{run_id}'", hint="try again")
+    return Archived()
+
+
+def _check_ended(database: Database, run_id: str, which: Which) -> Row:
+    with database.connection() as connection:
+        row = load_row(connection, run_id, which["tenant"])
+    is_dead = row["status"] == "failed" and row["retry_at"] is None
+    if row["archived_at"] is None and row["status"] not in ENDED:
+        if is_dead and not which["dead_letters"]:
+            raise RunNotEnded(
+                f"run '{run_id}' failed, and a person may resume it",
+                hint="archive it with dead_letters=True, or stop it first",
+            )
+        if not is_dead:
+            raise RunNotEnded(
+                f"run '{run_id}' is {row['status']}, and only a run that has ended is archived",
+                hint="stop it first",
+            )
+    return row
+
+
+def _list_due(database: Database, asked: Row, counted: bool) -> Iterator[Row]:
+    place: Row = {"after_at": None, "after_run": ""}
+    while True:
+        about = {**asked, **place, "counted": counted, "limit": BATCH}
+        with database.connection() as connection:
+            rows = every(connection, "list_archivable", about)
+        yield from rows
+        if len(rows) < BATCH:
+            return
+        place = {"after_at": rows[-1]["updated_at"], "after_run": rows[-1]["run_id"]}
+
+
+def _archive(database: Database, run_id: str, which: Which, by: str) -> Row | None:
+    """What was removed; None where the run was archived before, or somebody has it."""
+    with database.connection() as connection:
+        return one(connection, "archive_run", {**which, "run_id": run_id, "by": by})
+
+
+def check_age(older_than: timedelta | None) -> timedelta:
+    """Raises: `InputInvalid` where there is none, or one below 0."""
+    if older_than is None or older_than < timedelta():
+        raise InputInvalid("nothing says which runs to archive", hint="give run_id or older_than")
+    return older_than

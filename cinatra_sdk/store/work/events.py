@@ -1,8 +1,8 @@
-"""Events of an activation that wait for the next write of its checkpoints.
+"""Events of an activation that wait to be stored with its checkpoints.
 
     buffer = EventBuffer()
     buffer.add(RunEvent(kind="node", name="finished", path="draft", visit=1))
-    RunSaver(connection, claim, events=buffer)     stores them with its next write
+    RunSaver(connection, claim, events=buffer)     stores them with its next flush
 
 An event and the checkpoint that it tells of are stored together or not at all.  So a node whose work a
 crash cut off has no event of it; when it runs again its events come once more, as those of a new

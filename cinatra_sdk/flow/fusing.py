@@ -21,6 +21,7 @@ from cinatra_sdk.flow.frame import Frame
 from cinatra_sdk.flow.names import CURSOR, DECISIONS, MESSAGES, node_name
 from cinatra_sdk.flow.telling import NodeTelling, find_listener
 from cinatra_sdk.flow.updates import CompareOutputs, Completion, make_completion
+from cinatra_sdk.governed.growing import read_said
 from cinatra_sdk.governed.state import SEAL_KEY, seal, unseal
 
 _GROWING = (MESSAGES, DECISIONS)
@@ -135,7 +136,7 @@ class StateAfter:
         return {**self.state, **{key: self.added.get(key, []) for key in _GROWING}}
 
     def _add(self, key: str, value: Any) -> None:
-        more = unseal(value) if isinstance(value, bytes) else value
+        more = read_said(value) if key == MESSAGES else unseal(value)
         self.added.setdefault(key, []).extend(more)
         if key in self.state:  # a node after this one reads it
             self.state[key] = [*self.state[key], *more]

@@ -14,6 +14,7 @@ from cinatra_sdk.events.telling import tell_event, tell_node
 from cinatra_sdk.flow.frame import Frame
 from cinatra_sdk.flow.names import DECISIONS, MESSAGES
 from cinatra_sdk.governed.conversation import read_records
+from cinatra_sdk.governed.growing import read_said
 from cinatra_sdk.governed.state import unseal
 from cinatra_sdk.platform.protocol import PlatformError
 
@@ -52,8 +53,8 @@ class NodeTelling:
         tell_node(self._tell, "finished", path=self._path, visit=self._visit, data=data)
         if "decision" in data and data["decision"].get("skipped"):
             self._tell_skip(data["decision"])
-        for message in read_records(update.get(MESSAGES) or ()):
-            if message["path"] == self._path:  # a node inside has told its own
+        for message in read_records(read_said(update.get(MESSAGES, []))):
+            if message.get("path", self._path) == self._path:  # a node inside has told its own
                 self._tell_message(message)
 
     def stopped(self, error: BaseException) -> None:

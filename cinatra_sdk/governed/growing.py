@@ -96,9 +96,9 @@ class Growing(DeltaChannel[Any]):
         return channel
 
     def _read_all(self, values: Sequence[Any]) -> list[Any]:
-        return [item for value in values for item in self._read(value)]
+        return [item for value in values for item in self.read(value)]
 
-    def _read(self, value: Any) -> list[Any]:
+    def read(self, value: Any) -> list[Any]:
         """The items of one write; none where no node made it."""
         items = unseal(value)
         if isinstance(items, list):
@@ -139,9 +139,9 @@ class Conversation(Growing):
 
     __slots__ = ()
 
-    def _read(self, value: Any) -> list[Any]:
+    def read(self, value: Any) -> list[Any]:
         if not isinstance(value, list):
-            return super()._read(value)
+            return super().read(value)
         said = [item for item in value if self.is_sealed(item)]
         if len(said) < len(value):
             log.warning("R01_IGNORED: a write to %r that no node made", self.key)
@@ -178,6 +178,11 @@ def as_json(value: Any) -> Any:
     if all(map(Conversation.is_sealed, value)):
         return read_records(value)
     return without_seals(value) if all(map(Decisions.is_sealed, value)) else value
+
+
+def read_said(write: Any) -> list[BaseMessage]:
+    """The messages of a node's write to the conversation; those without a seal are left out."""
+    return Conversation().read(write)
 
 
 def read_list(stored: Any) -> list[Any]:

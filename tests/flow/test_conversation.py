@@ -16,9 +16,11 @@ from langgraph.types import Command
 from cinatra_sdk import Decision
 from cinatra_sdk.advancing import stop_of
 from cinatra_sdk.flow.body import NodeBody
+from cinatra_sdk.flow.frame import Frame
 from cinatra_sdk.flow.names import MESSAGES
 from cinatra_sdk.flow.talk import read_conversation, say
 from cinatra_sdk.governed.conversation import make_messages
+from cinatra_sdk.governed.state import seal
 from cinatra_sdk.runs import Stop
 from cinatra_sdk.testing import drive
 from oas_compiler import CompileError, Flow, compile_flow
@@ -257,6 +259,26 @@ def test_a_client_cannot_say_what_a_flow_has_heard() -> None:
         {**flow.input({}), "messages": [AIMessage("EVIL")]}, config, context=forged
     )
     assert [one.content for one in values["messages"]] == ["hear heard "]
+
+
+@pytest.mark.parametrize("fuse", [True, False])
+@pytest.mark.parametrize("written", ["sealed records", "messages without a seal"])
+def test_what_a_node_says_by_itself_counts_if_it_is_sealed(
+    fuse: bool, written: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    records: list[Any] = [{"role": "assistant", "content": "hm", "node": "say"}]
+    said = seal(records) if written == "sealed records" else make_messages(records)
+    kept = Frame.finish
+    monkeypatch.setattr(
+        Frame,
+        "finish",
+        lambda self, *args, **more: kept(
+            self, *args, **{**more, **({"more": {MESSAGES: said}} if self.id == "say" else {})}
+        ),
+    )
+    flow = compile_flow(flow_of(start(), message("say", "a"), message("b", "b"), end()), fuse=fuse)
+    expected = ["hm", "b"] if written == "sealed records" else ["b"]
+    assert contents(run_to_end(flow, InMemorySaver())) == expected
 
 
 # ------------------------------------------------------------------ long ones

@@ -24,6 +24,8 @@ from cinatra_sdk.engine.runtime_context import HostContext, listening
 from cinatra_sdk.errors import NodeFailed
 from cinatra_sdk.events.watching import Watcher
 from cinatra_sdk.gates.gate import Gate, gates_of
+from cinatra_sdk.governed.conversation import read_records
+from cinatra_sdk.governed.growing import without_seals
 from cinatra_sdk.runs import OnEvent, Stop
 
 Graph: TypeAlias = CompiledStateGraph[Any, Any, Any, Any]
@@ -150,8 +152,8 @@ def stop_of(snapshot: StateSnapshot) -> Stop:
         status=status,
         outputs=values.get("outputs") if status == "completed" else None,
         branch=values.get("branch") if status == "completed" else None,
-        messages=tuple(values.get("messages") or ()),
-        decisions=tuple(values.get("decisions") or ()),
+        messages=tuple(read_records(values.get("messages") or ())),
+        decisions=tuple(without_seals(values.get("decisions") or ())),
         rejected_at=(values.get("rejected_at") or "") if status == "rejected" else "",
         gates=gates if status == "waiting" else (),
     )

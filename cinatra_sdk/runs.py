@@ -8,10 +8,10 @@ This module loads no engine, so that listing runs is fast; `advancing.py` drives
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from pydantic import JsonValue
 
@@ -19,6 +19,9 @@ from cinatra_sdk.contract import Status
 from cinatra_sdk.errors import RunNotCompleted
 from cinatra_sdk.events.event import RunEvent
 from cinatra_sdk.gates.gate import Gate
+
+if TYPE_CHECKING:
+    from langchain_core.messages import BaseMessage
 
 OnEvent: TypeAlias = Callable[[RunEvent], None]
 """A watcher of a run: called in a thread of its own, in the order of the events."""
@@ -33,10 +36,17 @@ class Stop:
     branch: str | None = None
     """The branch name of the EndNode that was reached."""
     messages: tuple[Mapping[str, JsonValue], ...] = ()
+    """What was said, in order: `{"role", "content", "node", "path", "id", …}`; see
+    `cinatra_sdk.governed.conversation`.
+    """
     decisions: tuple[Mapping[str, JsonValue], ...] = ()
     rejected_at: str = ""
     gates: tuple[Gate, ...] = ()
     """The waiting gates."""
+
+    def conversation(self) -> list[BaseMessage]:
+        """The messages as LangChain has them."""
+        return _make_conversation(self.messages)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +66,7 @@ class Run:
     outputs: Mapping[str, JsonValue] | None = None
     branch: str | None = None
     messages: tuple[Mapping[str, JsonValue], ...] = ()
+    """As in `Stop`."""
     waiting: tuple[Gate, ...] = ()
     """The gates that wait for a decision."""
     error: Mapping[str, JsonValue] | None = None
@@ -109,6 +120,10 @@ class Run:
             node=str((self.error or {}).get("node", "")),
         )
 
+    def conversation(self) -> list[BaseMessage]:
+        """The messages as LangChain has them: for a chat model, or another graph."""
+        return _make_conversation(self.messages)
+
     def _describe_status(self) -> str:
         if self.error is not None and self.status == "waiting":
             return f"waits for a person: {self.error.get('message', '')}"
@@ -117,3 +132,9 @@ class Run:
         if self.status == "waiting":
             return f"waits at {', '.join(gate.id for gate in self.waiting)}"
         return f"is {self.status}"
+
+
+def _make_conversation(records: Iterable[Mapping[str, JsonValue]]) -> list[BaseMessage]:
+    from cinatra_sdk.governed.conversation import make_messages  # loads LangChain
+
+    return make_messages(records)

@@ -18,7 +18,7 @@ graph continues from its own checkpoint.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from jinja2 import meta
 from langchain_core.runnables import RunnableConfig
@@ -48,6 +48,7 @@ from cinatra_sdk.engine.tasks import shape_of
 from cinatra_sdk.engine.telling import telling_node
 from cinatra_sdk.engine.visits import visit_of, visited
 from cinatra_sdk.gates.gate import label
+from cinatra_sdk.governed.growing import Growing, as_json
 from cinatra_sdk.governed.state import Appended, HostOnly, Record, seal
 from cinatra_sdk.templates.language import ENVIRONMENT
 from cinatra_sdk.templates.rendering import Renderer, TemplateError
@@ -146,6 +147,10 @@ def subgraph(
     return made if acts else does_not_act(made)
 
 
+_SEALED_KINDS: Final = (HostOnly, Appended, Growing, Record)
+"""Channels that only nodes write."""
+
+
 def _require_sealed(
     graph: CompiledStateGraph[Any, Any, Any, Any], node: str, outputs: Mapping[str, JsonValue]
 ) -> None:
@@ -163,7 +168,7 @@ def _require_sealed(
             "every way through the graph writes"
         )
     for key in sorted(_names_in(dict(outputs))):
-        if key in channels and not isinstance(channels[key], (HostOnly, Appended, Record)):
+        if key in channels and not isinstance(channels[key], _SEALED_KINDS):
             raise ValueError(
                 f"subgraph '{node}' reads '{key}' of the graph inside, a key that any client can "
                 "write: annotate it with HostOnly, and let a node with sealed=True write it"
@@ -258,7 +263,8 @@ class _Border:
                 hint="it ends with terminal_node(requires=…); otherwise somebody wrote into its "
                 "state from outside, and a new run is needed",
             )
-        return self.step.update(self._render_template(self._outputs, result, "its outputs"))
+        values = {key: as_json(value) for key, value in result.items()}
+        return self.step.update(self._render_template(self._outputs, values, "its outputs"))
 
     def _render_template(
         self, template: Renderer, values: Mapping[str, Any], what: str

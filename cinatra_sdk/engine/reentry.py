@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from langchain_core.runnables import RunnableConfig
-from langgraph.checkpoint.base import CheckpointMetadata, CheckpointTuple
+from langgraph.checkpoint.base import CheckpointMetadata, CheckpointTuple, DeltaChannelHistory
 
 from cinatra_sdk.engine.checkpoint_ids import (
     CheckpointLink,
@@ -28,7 +28,8 @@ from cinatra_sdk.engine.checkpoint_ids import (
     read_namespaces,
 )
 from cinatra_sdk.engine.lineage import ThreadPlace, arequire_line, require_line
-from cinatra_sdk.governed.state import MISSING, SEALED, unseal
+from cinatra_sdk.governed.growing import fold_history, read_list
+from cinatra_sdk.governed.state import MISSING, unseal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,6 +103,9 @@ def go_on_inside(visit: Visit | None) -> Mapping[str, Any] | None:
         return None
     if not visit.forks:
         require_line(_build_place(visit, begun), since="", node=visit.node)
+    if missing := _list_missing(begun):
+        history = saver.get_delta_channel_history(config=begun.config, channels=missing)
+        begun = _complete(begun, history)
     if _has_ended(begun):
         return _came_to(begun)
     saver.put(*_build_put_arguments(config_of(place.thread, visit.own), begun))
@@ -126,6 +130,9 @@ async def ago_on_inside(visit: Visit | None) -> Mapping[str, Any] | None:
         return None
     if not visit.forks:
         await arequire_line(_build_place(visit, begun), since="", node=visit.node)
+    if missing := _list_missing(begun):
+        history = await saver.aget_delta_channel_history(config=begun.config, channels=missing)
+        begun = _complete(begun, history)
     if _has_ended(begun):
         return _came_to(begun)
     await saver.aput(*_build_put_arguments(config_of(place.thread, visit.own), begun))
@@ -187,13 +194,26 @@ def _is_rejected(kept: CheckpointTuple) -> bool:
     return bool(kept.checkpoint["channel_values"].get("rejected_at"))
 
 
+def _list_missing(kept: CheckpointTuple) -> list[str]:
+    """State keys that a checkpoint may leave to the checkpoints before it: long lists of items."""
+    values = kept.checkpoint["channel_values"]
+    written = (key for key in kept.checkpoint["channel_versions"] if key not in values)
+    return sorted(key for key in written if not key.startswith(("__", "branch:")))
+
+
+def _complete(kept: CheckpointTuple, history: Mapping[str, DeltaChannelHistory]) -> CheckpointTuple:
+    """The checkpoint with its lists whole: under another name it has none before it."""
+    found = {key: fold_history(one) for key, one in history.items()}
+    lists = {key: items for key, items in found.items() if items}
+    values = {**kept.checkpoint["channel_values"], **lists}
+    return kept._replace(checkpoint={**kept.checkpoint, "channel_values": values})
+
+
 def _came_to(kept: CheckpointTuple) -> dict[str, Any]:
     """The state in a checkpoint, read through the graph's own channels."""
     found: dict[str, Any] = {}
     for key, stored in kept.checkpoint["channel_values"].items():
-        value = unseal(stored) if isinstance(stored, bytes) else stored
-        if isinstance(value, dict) and {"items", *SEALED} == value.keys():
-            value = value["items"]
+        value = unseal(stored) if isinstance(stored, bytes) else read_list(stored) or stored
         if value is not MISSING:
             found[key] = value
     return found

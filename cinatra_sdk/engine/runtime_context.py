@@ -11,7 +11,7 @@ that `host_context` sets and counts as absent: a client of a graph server is not
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -74,6 +74,10 @@ class HostContext:
     effects: str = ""
     """Where nodes may act, as `cinatra_sdk.engine.lineage.Effects`; empty: the graph's own
     setting.
+    """
+    heard: Any = field(default=(), repr=False, compare=False)
+    """The conversation of the flows around an inner one, when they came to it: LangChain messages.
+    (For the type, see `door`.)
     """
     tell: Tell | None = field(default=None, repr=False, compare=False)
     """Takes what happens in the run; returns at once, and never raises (see `cinatra_sdk.events`)."""
@@ -173,6 +177,11 @@ def context_inside(
     policy = DERIVED if own_policy else host.approval_policy
     allowed = host.effects or effects
     return replace(host, approval_policy=policy, scope=scope, effects=allowed, mark=_HOST)
+
+
+def hearing(host: HostContext, heard: Sequence[Any]) -> HostContext:
+    """The host's context for a flow inside, which sees the messages so far; they are not stored."""
+    return replace(host, heard=tuple(heard), mark=_HOST)
 
 
 def listening(host: HostContext, tell: Tell) -> HostContext:

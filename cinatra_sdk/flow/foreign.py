@@ -17,6 +17,7 @@ from cinatra_sdk.engine.pausing import list_given_answers, read_interrupts
 from cinatra_sdk.errors import AnswerInvalid, NodeFailed
 from cinatra_sdk.flow.frame import Frame
 from cinatra_sdk.flow.names import DECISIONS
+from cinatra_sdk.flow.talk import Asked, discuss
 from cinatra_sdk.gates.forms.foreign import REJECTED_KEY, ForeignForm
 from cinatra_sdk.gates.gate import GATE_KEY, gate_id
 from cinatra_sdk.gates.hitl import Outcome, now
@@ -55,7 +56,8 @@ def find_rejection(frame: Frame, state: State) -> dict[str, Any] | None:
     visit = frame.visit(state)
     own = _name_gate(frame, state, len(given) - 1)
     decided = outcome.record(own, frame.id, visit, CALL_STEP)
-    ending = {"rejected_at": outcome.at, "status": "rejected", DECISIONS: seal([decided])}
+    talk = discuss(frame, state, Asked(text=frame.id, implied=True, gate=own), outcome)
+    ending = {"rejected_at": outcome.at, "status": "rejected", DECISIONS: seal([decided]), **talk}
     return frame.pass_turn(state, {"out": {}}, None, ending)
 
 

@@ -21,7 +21,8 @@ from cinatra_sdk.flow.frame import Frame
 from cinatra_sdk.flow.names import CURSOR, DECISIONS, MESSAGES, node_name
 from cinatra_sdk.flow.telling import NodeTelling, find_listener
 from cinatra_sdk.flow.updates import CompareOutputs, Completion, make_completion
-from cinatra_sdk.governed.state import SEAL_KEY, unseal
+from cinatra_sdk.governed.growing import read_said
+from cinatra_sdk.governed.state import SEAL_KEY, seal, unseal
 
 _GROWING = (MESSAGES, DECISIONS)
 """State keys to which several nodes of one superstep may add."""
@@ -116,15 +117,15 @@ class StateAfter:
 
     def __init__(self, state: dict[str, Any]) -> None:
         self.state = state
-        self.added: list[tuple[str, Any]] = []
-        """Sealed messages and decisions, in order."""
+        self.added: dict[str, list[Any]] = {}
+        """Messages and decisions, each in order."""
 
     def take(self, frame: Frame, update: dict[str, Any]) -> str:
         """Apply a node's update; the id of the node that has the turn next, empty for none."""
         record = update[frame.channel]
         for key, value in update.items():
             if key in _GROWING:
-                self.added.append((key, value))
+                self._add(key, value)
             else:
                 self._apply(key, value)
         self.state[CURSOR] = {"seq": record["seq"], "next": record["next"]}
@@ -132,12 +133,13 @@ class StateAfter:
 
     def collect(self) -> dict[str, Any]:
         """The state with messages and decisions."""
-        collected = dict(self.state)
-        for key in _GROWING:
-            collected[key] = [
-                one for name, said in self.added if name == key for one in unseal(said)
-            ]
-        return collected
+        return {**self.state, **{key: self.added.get(key, []) for key in _GROWING}}
+
+    def _add(self, key: str, value: Any) -> None:
+        more = read_said(value) if key == MESSAGES else unseal(value)
+        self.added.setdefault(key, []).extend(more)
+        if key in self.state:  # a node after this one reads it
+            self.state[key] = [*self.state[key], *more]
 
     def _apply(self, key: str, value: Any) -> None:
         if type(value) is dict:
@@ -147,6 +149,13 @@ class StateAfter:
                 self.state.setdefault(key, unseal(value))
         else:
             self.state[key] = value
+
+
+def join_growing(added: Mapping[str, list[Any]]) -> dict[str, Any]:
+    """Messages and decisions as an update of the state."""
+    said, decided = added.get(MESSAGES), added.get(DECISIONS)
+    messages = {MESSAGES: said} if said else {}
+    return {**messages, DECISIONS: seal(decided)} if decided else messages
 
 
 class _Segment:
@@ -171,9 +180,7 @@ class _Segment:
 
     def leave(self) -> Command[Any]:
         goto = node_name(self.following) if self.following else ()
-        if not self._after.added:
-            return Command(update=self._update, goto=goto)
-        return Command(update=[*self._update.items(), *self._after.added], goto=goto)
+        return Command(update={**self._update, **join_growing(self._after.added)}, goto=goto)
 
     def _take(self, frame: Frame, update: dict[str, Any]) -> None:
         self.following = self._after.take(frame, update)

@@ -17,6 +17,7 @@ from langgraph.runtime import Runtime
 from cinatra_sdk.engine.runtime_context import HostContext
 from cinatra_sdk.flow.body import NodeBody
 from cinatra_sdk.flow.fusing import StateAfter
+from cinatra_sdk.flow.names import MESSAGES
 from cinatra_sdk.flow.visiting import NodeVisit, Surroundings
 from cinatra_sdk.governed.state import unseal
 
@@ -41,7 +42,7 @@ class InlineFlow:
 
         Raises: what its nodes raise.
         """
-        after = StateAfter({key: unseal(value) for key, value in entered.items()})
+        after = StateAfter(_open_entered(entered))
         following = self.start
         while following:
             about, visit = self.nodes[following]
@@ -53,7 +54,7 @@ class InlineFlow:
         self, entered: State, config: RunnableConfig, runtime: Runtime[HostContext]
     ) -> dict[str, Any]:
         """As `run`, for an event loop."""
-        after = StateAfter({key: unseal(value) for key, value in entered.items()})
+        after = StateAfter(_open_entered(entered))
         following = self.start
         while following:
             about, visit = self.nodes[following]
@@ -64,3 +65,7 @@ class InlineFlow:
     def _require_steps_left(self, about: Surroundings, after: StateAfter) -> None:
         if about.frame.id != self.start:  # which makes the cursor
             about.frame.require_steps_left(after.state)
+
+
+def _open_entered(entered: State) -> dict[str, Any]:
+    return {MESSAGES: [], **{key: unseal(value) for key, value in entered.items()}}

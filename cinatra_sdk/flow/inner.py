@@ -27,14 +27,17 @@ from cinatra_sdk.engine.reentry import (
     go_on_inside,
     require_line_inside,
 )
-from cinatra_sdk.engine.runtime_context import HostContext
+from cinatra_sdk.engine.runtime_context import HostContext, context_of, hearing
 from cinatra_sdk.flow.frame import Frame, pin_of
+from cinatra_sdk.flow.fusing import join_growing
 from cinatra_sdk.flow.inline import InlineFlow
 from cinatra_sdk.flow.names import BRANCH, CURSOR, DECISIONS, ENDED, INPUTS, MESSAGES, OUTPUTS
+from cinatra_sdk.flow.talk import read_conversation
+from cinatra_sdk.governed.growing import without_seals
 from cinatra_sdk.governed.state import seal
 
 State = Mapping[str, Any]
-READS = ("bearer_token", "approval_policy", "rejected_at", "status")
+READS = ("bearer_token", "approval_policy", "rejected_at", "status", MESSAGES)
 """State keys of a node that runs flows, beyond its frame's."""
 _RESULT = [OUTPUTS, BRANCH, MESSAGES, DECISIONS, ENDED, "rejected_at"]
 """What is read of an inner flow: sealed, but for a rejection, which only ends the run."""
@@ -87,14 +90,15 @@ class FlowInside:
 
         Raises: what nodes inside raise, also a pause.
         """
-        entered = self._enter(entry)
+        entered, heard = self._enter(entry), _listen(entry, runtime)
         if self.graph is None:
             assert self.inline is not None
-            return _choose_result(self.inline.run(entered, config, runtime))
+            inside = runtime if heard is None else runtime.override(context=heard)
+            return _choose_result(self.inline.run(entered, config, inside))
         visit = self._describe_visit(entry, config, runtime, own)
         result = go_on_inside(visit)
         if result is None:
-            result = self.graph.invoke(entered, config, output_keys=_RESULT)
+            result = self.graph.invoke(entered, config, context=heard, output_keys=_RESULT)
             require_line_inside(visit)
         return dict(result or {})
 
@@ -102,14 +106,15 @@ class FlowInside:
         self, entry: InnerEntry, config: RunnableConfig, runtime: Runtime[HostContext], own: str
     ) -> dict[str, Any]:
         """As `run`, for an event loop."""
-        entered = self._enter(entry)
+        entered, heard = self._enter(entry), _listen(entry, runtime)
         if self.graph is None:
             assert self.inline is not None
-            return _choose_result(await self.inline.arun(entered, config, runtime))
+            inside = runtime if heard is None else runtime.override(context=heard)
+            return _choose_result(await self.inline.arun(entered, config, inside))
         visit = self._describe_visit(entry, config, runtime, own)
         result = await ago_on_inside(visit)
         if result is None:
-            result = await self.graph.ainvoke(entered, config, output_keys=_RESULT)
+            result = await self.graph.ainvoke(entered, config, context=heard, output_keys=_RESULT)
             await arequire_line_inside(visit)
         return dict(result or {})
 
@@ -117,7 +122,7 @@ class FlowInside:
         """What an inner flow came to; raises `NodeFailed` where it has not reached an end."""
         kept: dict[str, Any] = {
             "messages": tuple(result.get(MESSAGES) or ()),
-            "decisions": tuple(result.get(DECISIONS) or ()),
+            "decisions": tuple(without_seals(result.get(DECISIONS) or ())),
         }
         if result.get("rejected_at"):
             return InnerResult(rejected_at=result["rejected_at"], **kept)
@@ -162,6 +167,12 @@ class FlowInside:
         )
 
 
+def _listen(entry: InnerEntry, runtime: Runtime[HostContext]) -> HostContext | None:
+    """The context of the inner flow, with the conversation before it; None: that of the node."""
+    heard = read_conversation(entry.state, runtime.context)
+    return hearing(context_of(runtime.context), heard) if heard else None
+
+
 def _choose_result(state: State) -> dict[str, Any]:
     return {key: state[key] for key in _RESULT if key in state}
 
@@ -183,5 +194,4 @@ def join_talk(results: list[InnerResult]) -> dict[str, Any]:
     """The messages and decisions of inner flows, in order, as an update of the state."""
     messages = [one for result in results for one in result.messages]
     decisions = [one for result in results for one in result.decisions]
-    talk = {MESSAGES: messages, DECISIONS: decisions}
-    return {key: seal(said) for key, said in talk.items() if said}
+    return join_growing({MESSAGES: messages, DECISIONS: decisions})

@@ -13,6 +13,8 @@ from cinatra_sdk.events.event import RunEvent, Tell
 from cinatra_sdk.events.telling import tell_event, tell_node
 from cinatra_sdk.flow.frame import Frame
 from cinatra_sdk.flow.names import DECISIONS, MESSAGES
+from cinatra_sdk.governed.conversation import read_records
+from cinatra_sdk.governed.growing import read_said
 from cinatra_sdk.governed.state import unseal
 from cinatra_sdk.platform.protocol import PlatformError
 
@@ -51,9 +53,9 @@ class NodeTelling:
         tell_node(self._tell, "finished", path=self._path, visit=self._visit, data=data)
         if "decision" in data and data["decision"].get("skipped"):
             self._tell_skip(data["decision"])
-        said = unseal(update.get(MESSAGES))
-        for message in said if isinstance(said, list) else ():
-            self._tell_message(message)
+        for message in read_records(read_said(update.get(MESSAGES, []))):
+            if message.get("path", self._path) == self._path:  # a node inside has told its own
+                self._tell_message(message)
 
     def stopped(self, error: BaseException) -> None:
         """The node paused at a gate, or failed."""

@@ -75,6 +75,11 @@ class Outcome:
     at: str = ""
     """ISO 8601 time with zone."""
 
+    @property
+    def decision(self) -> str:
+        """`approved`, `rejected` or `denied`."""
+        return "approved" if self.approved else "denied" if self.denied else "rejected"
+
     def record(self, gate_id: str, node: str, visit: int, step: int) -> dict[str, JsonValue]:
         """The outcome as JSON without the value, for the state's list of decisions."""
         denied: dict[str, JsonValue] = {"denied": True} if self.denied else {}

@@ -14,7 +14,7 @@ In: updates of nodes.  Out: LangGraph channels that keep the rules below for eve
 | `visits` | `Visits` | how often each block has finished; sealed, the highest number wins |
 | `cursor` | `Turn` | whose turn it is; sealed, the latest wins |
 | `node.<id>` | `Record` | outputs of a node; sealed, the latest wins |
-| `messages`, `decisions` | `Appended` | grow only; sealed |
+| `messages`, `decisions` | `Conversation`, `Decisions` (`growing.py`) | grow only; sealed |
 | `outputs`, `branch`, `ended` | `HostOnly` | result of the run; sealed by its own end, write-once |
 
 Why no reducers: measured on LangGraph 1.2.22, ordinary JSON such as
@@ -328,7 +328,10 @@ def _is_sealed(value: Any) -> bool:
 
 
 class Appended(_Kept):
-    """A list that only grows; a write is a sealed list of further items."""
+    """A short list that only grows; a write is a sealed list of further items.
+
+    Each checkpoint after a write keeps the whole list; `growing.py` has lists for long runs.
+    """
 
     __slots__ = ()
 

@@ -20,6 +20,8 @@ from cinatra_sdk.engine.checkpoints import STRICT
 from cinatra_sdk.engine.runtime_context import HostContext
 from cinatra_sdk.errors import AnswerInvalid, FlowError
 from cinatra_sdk.gates.gate import Gate
+from cinatra_sdk.governed.conversation import read_records
+from cinatra_sdk.governed.growing import without_seals
 from cinatra_sdk.platform import (
     Platform,
     PlatformError,
@@ -41,7 +43,7 @@ class Result:
     branch: str | None = None
     """The branch name of the EndNode that was reached."""
     messages: tuple[str, ...] = ()
-    """The texts of the OutputMessageNodes that ran, in order."""
+    """The texts of the OutputMessageNodes that ran, and of gates that a person answered, in order."""
     gates: tuple[Gate, ...] = ()
     """Every gate that asked a person, in order; the last one may be waiting."""
     calls: tuple[RecordedCall, ...] = ()
@@ -165,15 +167,15 @@ class _Drive:
         """The result of a run up to its failure."""
         return Result(
             status="failed",
-            messages=_read_message_texts(_iterate_entries(snapshot, "messages")),
+            messages=_read_message_texts(read_records(_iterate_entries(snapshot, "messages"))),
             gates=tuple(self.answering.asked),
             calls=tuple(self.recorder.calls),
-            decisions=tuple(_iterate_entries(snapshot, "decisions")),
+            decisions=tuple(without_seals([*_iterate_entries(snapshot, "decisions")])),
             error=error,
         )
 
 
-def _iterate_entries(snapshot: StateSnapshot, key: str) -> Iterator[Mapping[str, JsonValue]]:
+def _iterate_entries(snapshot: StateSnapshot, key: str) -> Iterator[Any]:
     """The entries under `key`; the entries of an unfinished subflow come last."""
     yield from (snapshot.values or {}).get(key) or ()
     for task in snapshot.tasks:
@@ -182,7 +184,12 @@ def _iterate_entries(snapshot: StateSnapshot, key: str) -> Iterator[Mapping[str,
 
 
 def _read_message_texts(messages: Iterable[Mapping[str, JsonValue]]) -> tuple[str, ...]:
-    return tuple(str(message["content"]) for message in messages)
+    """The texts that the flow's author wrote: no person's answer, and no gate's mere name."""
+    return tuple(
+        str(message["content"])
+        for message in messages
+        if message["role"] == "assistant" and not message.get("implied")
+    )
 
 
 @dataclass(frozen=True, slots=True)

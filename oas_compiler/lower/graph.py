@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
+from langchain_core.messages import BaseMessage
 from langchain_core.runnables import Runnable
 from langgraph.graph import END, START, StateGraph
 from typing_extensions import TypedDict
@@ -37,7 +38,8 @@ from cinatra_sdk.flow.names import (
 from cinatra_sdk.flow.step import async_step, step
 from cinatra_sdk.flow.updates import CompareOutputs
 from cinatra_sdk.flow.visiting import Surroundings
-from cinatra_sdk.governed.state import Appended, FirstText, HostOnly, Record, TerminalWins, Turn
+from cinatra_sdk.governed.growing import Conversation, Decisions
+from cinatra_sdk.governed.state import FirstText, HostOnly, Record, TerminalWins, Turn
 from cinatra_sdk.values.validation.references import load_schemas
 from oas_compiler.ir import EndNode, FlowIR, Node, Path
 from oas_compiler.kinds.registry import kind_of, name_package_of
@@ -61,8 +63,8 @@ _FIXED: dict[str, Any] = {
     OUTPUTS: Annotated[dict[str, Any], HostOnly],
     BRANCH: Annotated[str, HostOnly],
     ENDED: Annotated[dict[str, Any], HostOnly],
-    MESSAGES: Annotated[list[dict[str, Any]], Appended],
-    DECISIONS: Annotated[list[dict[str, Any]], Appended],
+    MESSAGES: Annotated[list[BaseMessage], Conversation],
+    DECISIONS: Annotated[list[dict[str, Any]], Decisions],
 }
 _DRAWN = {ord(c): ord(c) + 0xFEE0 for c in '%{}[]<>"`;#|&\\'}
 """LangGraph's pictures hold names as they are; these letters would be commands there."""

@@ -157,7 +157,7 @@ def on_a_store(how: Any, place: Place) -> str:
 @contextmanager
 def unasked_seal(place: Place) -> Iterator[None]:
     """Channels that take whatever is written, as if it were sealed."""
-    from cinatra_sdk.governed import state
+    from cinatra_sdk.governed import growing, state
 
     kept = state.unseal
 
@@ -167,6 +167,7 @@ def unasked_seal(place: Place) -> Iterator[None]:
 
     with place.monkeypatch.context() as patch:
         patch.setattr(state, "unseal", opened)
+        patch.setattr(growing, "unseal", opened)
         yield
 
 

@@ -203,7 +203,8 @@ def test_an_agent_is_answered_to_its_end_and_rejected_at_a_terminal(
     if editor.with_suffix(".did").exists():
         assert "edited by ann" in json.dumps(run["decisions"])
         sent = tape.read_text("utf-8") if tape.exists() else ""
-        arrived = "edited by ann" in sent + json.dumps([run["outputs"], run["messages"]])
+        said = [one for one in run["messages"] if one["role"] == "assistant"]
+        arrived = "edited by ann" in sent + json.dumps([run["outputs"], said])
         assert arrived == (path.name not in KEEPS_NO_WORDS)
     is_clean(done, width, no_color)
     if not person.read:

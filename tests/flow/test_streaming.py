@@ -63,7 +63,8 @@ def test_a_run_that_waits_is_streamed_on_with_its_answer(read: Any) -> None:
     (asked,) = graph.get_state(GATED.config(run_id="r1")).interrupts
     answer: Any = Command(resume={asked.id: {"approved": True}})
     events = read(GATED, answer, run_id="r1", checkpointer=saver)
-    assert [event.name for event in events if event.path == "ok"] == ["started", "finished"]
+    told = [event.name for event in events if event.path == "ok"]
+    assert told == ["started", "finished", "said", "said"]
     assert events[-1].name == "completed"
 
 

@@ -26,6 +26,7 @@ from cinatra_sdk.flow.body import NodeBody
 from cinatra_sdk.flow.frame import SHOWN, Frame
 from cinatra_sdk.flow.names import DECISIONS
 from cinatra_sdk.flow.nodes.gate import GATE_READS, decision_record, rejection
+from cinatra_sdk.flow.talk import REFUSED_TEXTS, Asked, discuss
 from cinatra_sdk.gates.forms.confirmation import CONFIRMATION_SCHEMA, ConfirmationForm
 from cinatra_sdk.gates.gate import gate_id
 from cinatra_sdk.gates.hitl import Outcome, Question, build_hitl_gate
@@ -95,12 +96,15 @@ class _Confirmation:
     def write(self, state: State, outcome: Outcome) -> Any:
         frame = self.frame
         decided = decision_record(frame, state, CALL_STEP, outcome)
-        more = {DECISIONS: seal([decided])}
+        call = self.effect(state)
+        question = Asked(text=f"Call {call.capability}", implied=True)
+        talk = discuss(frame, state, question, outcome)
+        more = {DECISIONS: seal([decided]), **talk}
         if outcome.denied:
             return frame.finish(state, _say_denied(frame, outcome), more=more)
         if not outcome.approved:
-            return rejection(frame, state, outcome, decided)
-        shown = self.effect(state).request_sha256
+            return rejection(frame, state, outcome, decided, talk)
+        shown = call.request_sha256
         # Not a visit of its own: what acts now is the visit that was asked about.
         asked = {"out": {}, "visits": frame.visit(state) - 1, SHOWN: shown}
         return frame.pass_turn(state, asked, frame.id, more)
@@ -116,7 +120,7 @@ async def _call_async(body: NodeBody, state: State, runtime: Runtime[HostContext
 
 def _say_denied(frame: Frame, outcome: Outcome) -> dict[str, JsonValue]:
     """The outputs of a node whose call was denied: a default, else a text that says so, else null."""
-    told = f"[Denied by operator] {outcome.reason}".strip()
+    told = f"{REFUSED_TEXTS['denied']} {outcome.reason}".strip()
     return {
         port.title: port.default.value()
         if port.default is not None

@@ -16,12 +16,14 @@ from cinatra_sdk.errors import LimitExceeded
 from cinatra_sdk.flow.body import NodeBody
 from cinatra_sdk.flow.casting import CastError, cast
 from cinatra_sdk.flow.frame import Frame
-from cinatra_sdk.flow.names import DECISIONS, MESSAGES
+from cinatra_sdk.flow.names import DECISIONS
 from cinatra_sdk.flow.nodes.shown import ShownValues
+from cinatra_sdk.flow.talk import Asked, discuss
 from cinatra_sdk.gates.answers import APPROVAL_SCHEMA, APPROVED_TEXT
 from cinatra_sdk.gates.forms.form import AnswerForm
 from cinatra_sdk.gates.gate import gate_id
 from cinatra_sdk.gates.hitl import Outcome, Question, build_hitl_gate
+from cinatra_sdk.governed.secrets import redact
 from cinatra_sdk.governed.state import seal
 from cinatra_sdk.values.json_text import Json
 from cinatra_sdk.values.ports import TypedPort
@@ -67,8 +69,10 @@ def make_gate(
 
     def write(state: Mapping[str, Any], outcome: Outcome) -> Any:
         decided = decision_record(frame, state, governed.step, outcome)
+        # Nobody was asked at a skipped gate, whose message may lack what it would show.
+        talk = {} if outcome.skipped else discuss(frame, state, asked(state), outcome)
         if not outcome.approved:
-            return rejection(frame, state, outcome, decided)
+            return rejection(frame, state, outcome, decided, talk)
         value = outcome.value
         if outcome.skipped and value is None:
             value = _skipped_value(output)
@@ -76,10 +80,13 @@ def make_gate(
             out = {output.title: cast(value, output.type)}
         except CastError as error:
             raise frame.failed(f"the answer: {error}") from None
-        more = {DECISIONS: seal([decided])}
-        if not outcome.skipped:
-            more[MESSAGES] = seal(shown.messages(state))
-        return frame.finish(state, out, more=more)
+        return frame.finish(state, out, more={DECISIONS: seal([decided]), **talk})
+
+    def asked(state: Mapping[str, Any]) -> Asked:
+        own = shown.find_message(state)
+        if own is not None:
+            return Asked(text=own)
+        return Asked(text=redact(governed.description or governed.name), implied=True)
 
     gate = build_hitl_gate(
         step_number=governed.step,
@@ -120,10 +127,14 @@ def decision_record(
 
 
 def rejection(
-    frame: Frame, state: Mapping[str, Any], outcome: Outcome, decided: dict[str, JsonValue]
+    frame: Frame,
+    state: Mapping[str, Any],
+    outcome: Outcome,
+    decided: dict[str, JsonValue],
+    talk: Mapping[str, Any],
 ) -> Any:
-    """The update that ends the run as rejected."""
-    ending = {"rejected_at": outcome.at, "status": "rejected", DECISIONS: seal([decided])}
+    """The update that ends the run as rejected; talk: of `discuss`."""
+    ending = {"rejected_at": outcome.at, "status": "rejected", DECISIONS: seal([decided]), **talk}
     return frame.pass_turn(state, {"out": {}}, None, ending)
 
 

@@ -11,8 +11,7 @@ from typing import Any
 
 from cinatra_sdk.flow.body import NodeBody
 from cinatra_sdk.flow.frame import Frame
-from cinatra_sdk.flow.names import MESSAGES
-from cinatra_sdk.governed.state import seal
+from cinatra_sdk.flow.talk import say
 from cinatra_sdk.templates.rendering import Renderer, TemplateError
 
 
@@ -25,8 +24,7 @@ def make_message(frame: Frame, *, message: str) -> NodeBody:
             text = renderer.text(frame.gather(state))
         except TemplateError as error:
             raise frame.failed(f"message: {error}") from None
-        said = {"role": "assistant", "content": text, "node": frame.id}
-        update = frame.finish(state, {}, more={MESSAGES: seal([said])})
+        update = frame.finish(state, {}, more=say(frame, state, text))
         update[frame.channel]["message"] = text
         return update
 

@@ -62,14 +62,11 @@ class ShownValues:
         own.update(_replace_missing(found))
         return {**without_secrets(extra), **own, **self._read_refusal(state)}
 
-    def messages(self, state: Mapping[str, Any]) -> list[dict[str, JsonValue]]:
-        """The gate's own message, as the conversation keeps it; the answer is in the decisions."""
+    def find_message(self, state: Mapping[str, Any]) -> str | None:
+        """The gate's own message; None where it has none, or its inputs have no value yet."""
         if self.message is None:
-            return []
-        text = self._render(self.message, self._find_inputs(state))
-        if text is None:
-            return []
-        return [{"role": "assistant", "content": text, "node": self.frame.id}]
+            return None
+        return self._render(self.message, self._find_inputs(state))
 
     def _find_inputs(self, state: Mapping[str, Any]) -> dict[str, Any]:
         return {plan.title: self.frame.look_up(plan, state) for plan in self.frame.inputs}

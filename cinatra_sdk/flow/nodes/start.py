@@ -23,6 +23,7 @@ from cinatra_sdk.flow.frame import Frame
 from cinatra_sdk.flow.inputs import SetupInputs, accepted_inputs
 from cinatra_sdk.flow.names import CURSOR, DECISIONS, INPUTS, node_name
 from cinatra_sdk.flow.nodes.gate import decision_record, rejection
+from cinatra_sdk.flow.talk import Asked, discuss
 from cinatra_sdk.gates.forms.schema import SchemaForm
 from cinatra_sdk.gates.gate import gate_id
 from cinatra_sdk.gates.hitl import Outcome, Question, build_hitl_gate
@@ -32,6 +33,8 @@ from cinatra_sdk.governed.state import seal
 from cinatra_sdk.values.ports import TypedPort
 
 GROUPED_RENDERER = "@cinatra-ai/agent-builder:grouped-setup-form"
+SETUP_NAME = "Setup"
+"""Name of the gate for people where the StartNode has none."""
 
 
 def make_inner_start(frame: Frame, setup: SetupInputs) -> NodeBody:
@@ -176,20 +179,23 @@ def _make_setup_gate(frame: Frame, setup: SetupInputs, name: str) -> Any:
     def write(state: Mapping[str, Any], outcome: Outcome) -> Any:
         visit = frame.visit(state) - 1
         decided = decision_record(frame, state, SETUP_STEP, outcome, visit)
-        if not outcome.approved:
-            return rejection(frame, state, outcome, decided)
         given = dict(state[frame.channel]["out"])
         fields = _choose_asked_fields(setup, given)
+        asked = Asked(text=f"{name or SETUP_NAME}: {', '.join(fields)}", implied=True, visit=visit)
+        talk = discuss(frame, state, asked, outcome)
+        if not outcome.approved:
+            return rejection(frame, state, outcome, decided, talk)
         filled = {fields[0]: outcome.value} if len(fields) == 1 else outcome.value
         assert isinstance(filled, dict)
         accepted = accepted_inputs(tuple(ports[title] for title in fields), filled)
-        return _take_in(frame, setup, state, given | accepted.values, {DECISIONS: seal([decided])})
+        more = {DECISIONS: seal([decided]), **talk}
+        return _take_in(frame, setup, state, given | accepted.values, more)
 
     # Missing inputs are asked for whatever the policy says: the run cannot begin without.
     return build_hitl_gate(
         step_number=SETUP_STEP,
         node=frame.id,
-        name=name or "Setup",
+        name=name or SETUP_NAME,
         always=True,
         ask=ask,
         write=write,

@@ -44,7 +44,8 @@ def test_a_run_tells_its_whole_life(store: RunStore) -> None:
     assert names(events) == [
         "run created", "run started", "node started start", "node finished start", "node started ok",
         "node paused ok", "gate opened ok", "run waiting", "decision approved ok", "run started",
-        "node started ok", "node finished ok", "node started end", "node finished end",
+        "node started ok", "node finished ok", "message said ok", "message said ok",
+        "node started end", "node finished end",
         "run completed",
     ]  # fmt: skip
     assert events[8].data == {"gate": "ok", "by": "ann", "reason": "fine"}

@@ -1,0 +1,114 @@
+"""What a node adds to the conversation of its run.
+
+    say(frame, state, "Two drafts are ready")      {"messages": [AIMessage("Two drafts are ready")]}
+    discuss(frame, state, asked, outcome)          the gate's question, then the person's answer
+
+The ids of messages are the same after a crash or a repeat: they are made of the run, the node's place,
+its visit and what is said, and not of the time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from langchain_core.messages import BaseMessage
+from pydantic import JsonValue
+
+from cinatra_sdk.engine.runtime_context import context_of
+from cinatra_sdk.flow.frame import Frame
+from cinatra_sdk.flow.names import MESSAGES
+from cinatra_sdk.gates.answers import APPROVED_TEXT
+from cinatra_sdk.gates.gate import gate_id, label
+from cinatra_sdk.gates.hitl import Outcome
+from cinatra_sdk.governed.conversation import make_message
+from cinatra_sdk.governed.keys import without_governed
+from cinatra_sdk.governed.secrets import redact, without_secrets
+from cinatra_sdk.governed.state import SEALED
+
+State = Mapping[str, Any]
+REFUSED_TEXTS: Final = {"rejected": "[Rejected by operator]", "denied": "[Denied by operator]"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """The question of a gate, as the conversation has it."""
+
+    text: str
+    implied: bool = False
+    """Whether the author wrote no message for it: then the text names the gate."""
+    gate: str = ""
+    """Id of the gate; empty: that of the node's running visit."""
+    visit: int = 0
+    """Visit of the gate; 0: the node's running one."""
+
+
+def say(frame: Frame, state: State, text: str) -> dict[str, Any]:
+    """The update by which a node says a text."""
+    record = _begin_record(frame, state, frame.visit(state), "said")
+    return {MESSAGES: [_seal({"role": "assistant", "content": text, **record})]}
+
+
+def discuss(frame: Frame, state: State, asked: Asked, outcome: Outcome) -> dict[str, Any]:
+    """The update that tells a gate's question and a person's answer."""
+    visit = asked.visit or frame.visit(state)
+    gate: dict[str, JsonValue] = {"gate": asked.gate or gate_id(state, frame.id, visit)}
+    implied: dict[str, JsonValue] = {"implied": True} if asked.implied else {}
+    question: dict[str, JsonValue] = {
+        "role": "assistant",
+        "content": asked.text,
+        **_begin_record(frame, state, visit, "asked"),
+        **gate,
+        **implied,
+    }
+    answer: dict[str, JsonValue] = {
+        "role": "user",
+        "content": _format_answer(outcome),
+        **_begin_record(frame, state, visit, "answered"),
+        **gate,
+        "decision": outcome.decision,
+        **({"by": outcome.by} if outcome.by else {}),
+    }
+    return {MESSAGES: [_seal(question), _seal(answer)]}
+
+
+def read_conversation(state: State, context: object) -> list[BaseMessage]:
+    """The conversation that a node sees: that of the flows around it when they came here, then its
+    own flow's.
+
+    state:   of a node that reads the key `messages`.
+    context: of the node's runtime.
+    """
+    return [*context_of(context).heard, *state.get(MESSAGES, ())]
+
+
+def _begin_record(frame: Frame, state: State, visit: int, what: str) -> dict[str, JsonValue]:
+    run = state.get("run") or {}
+    place = [run.get("tenant", ""), run.get("run_id", ""), run.get("scope", "")]
+    text = "\n".join([*place, label(frame.id, visit), what])
+    own = hashlib.sha256(text.encode()).hexdigest()[:32]
+    return {"node": frame.id, "path": frame.place(state), "id": own}
+
+
+def _seal(record: Mapping[str, JsonValue]) -> BaseMessage:
+    return make_message(record, seal=SEALED)
+
+
+def _format_answer(outcome: Outcome) -> str:
+    """What a person said: the text or the data given, else that they approved or refused.
+
+    The reason of an approval is for the record alone, and no node reads it.
+    """
+    refused = REFUSED_TEXTS.get(outcome.decision)
+    if refused is not None:
+        return redact(f"{refused} {outcome.reason}".strip())
+    value = outcome.value
+    if value is None or isinstance(value, bool):
+        return APPROVED_TEXT
+    if isinstance(value, dict):
+        value = without_secrets(without_governed(value, where="an answer"))
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return redact(text)

@@ -17,7 +17,12 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from langchain_core.runnables import RunnableConfig
-from langgraph.checkpoint.base import CheckpointMetadata, CheckpointTuple, DeltaChannelHistory
+from langgraph.checkpoint.base import (
+    BaseCheckpointSaver,
+    CheckpointMetadata,
+    CheckpointTuple,
+    DeltaChannelHistory,
+)
 
 from cinatra_sdk.engine.checkpoint_ids import (
     CheckpointLink,
@@ -28,7 +33,7 @@ from cinatra_sdk.engine.checkpoint_ids import (
     read_namespaces,
 )
 from cinatra_sdk.engine.lineage import ThreadPlace, arequire_line, require_line
-from cinatra_sdk.governed.growing import fold_history, read_list
+from cinatra_sdk.governed.growing import fold_history, read_list, without_seals
 from cinatra_sdk.governed.state import MISSING, unseal
 
 
@@ -103,9 +108,7 @@ def go_on_inside(visit: Visit | None) -> Mapping[str, Any] | None:
         return None
     if not visit.forks:
         require_line(_build_place(visit, begun), since="", node=visit.node)
-    if missing := _list_missing(begun):
-        history = saver.get_delta_channel_history(config=begun.config, channels=missing)
-        begun = _complete(begun, history)
+    begun = _read_whole(saver, begun)
     if _has_ended(begun):
         return _came_to(begun)
     saver.put(*_build_put_arguments(config_of(place.thread, visit.own), begun))
@@ -130,9 +133,7 @@ async def ago_on_inside(visit: Visit | None) -> Mapping[str, Any] | None:
         return None
     if not visit.forks:
         await arequire_line(_build_place(visit, begun), since="", node=visit.node)
-    if missing := _list_missing(begun):
-        history = await saver.aget_delta_channel_history(config=begun.config, channels=missing)
-        begun = _complete(begun, history)
+    begun = await _aread_whole(saver, begun)
     if _has_ended(begun):
         return _came_to(begun)
     await saver.aput(*_build_put_arguments(config_of(place.thread, visit.own), begun))
@@ -194,6 +195,22 @@ def _is_rejected(kept: CheckpointTuple) -> bool:
     return bool(kept.checkpoint["channel_values"].get("rejected_at"))
 
 
+def _read_whole(saver: BaseCheckpointSaver[Any], kept: CheckpointTuple) -> CheckpointTuple:
+    """The checkpoint with its lists whole: under another name it has none before it."""
+    missing = _list_missing(kept)
+    if not missing:
+        return kept
+    return _complete(kept, saver.get_delta_channel_history(config=kept.config, channels=missing))
+
+
+async def _aread_whole(saver: BaseCheckpointSaver[Any], kept: CheckpointTuple) -> CheckpointTuple:
+    missing = _list_missing(kept)
+    if not missing:
+        return kept
+    history = await saver.aget_delta_channel_history(config=kept.config, channels=missing)
+    return _complete(kept, history)
+
+
 def _list_missing(kept: CheckpointTuple) -> list[str]:
     """State keys that a checkpoint may leave to the checkpoints before it: long lists of items."""
     values = kept.checkpoint["channel_values"]
@@ -202,7 +219,6 @@ def _list_missing(kept: CheckpointTuple) -> list[str]:
 
 
 def _complete(kept: CheckpointTuple, history: Mapping[str, DeltaChannelHistory]) -> CheckpointTuple:
-    """The checkpoint with its lists whole: under another name it has none before it."""
     found = {key: fold_history(one) for key, one in history.items()}
     lists = {key: items for key, items in found.items() if items}
     values = {**kept.checkpoint["channel_values"], **lists}
@@ -238,21 +254,58 @@ def _build_put_arguments(config: RunnableConfig, kept: CheckpointTuple) -> tuple
 # ------------------------------------------------------------------ a graph that was cut off
 
 
+def read_cut(visit: Visit) -> Mapping[str, Any]:
+    """What an inner graph came to whose node ended in a rejection, and cut its branches off.
+
+    The engine raises the pauses of those branches instead of taking in what the node wrote.
+    """
+    kept = visit.place.saver.get_tuple(config_of(visit.place.thread, visit.own))
+    return {} if kept is None else _take_in(_read_whole(visit.place.saver, kept))
+
+
+async def aread_cut(visit: Visit) -> Mapping[str, Any]:
+    """As `read_cut`, for an event loop."""
+    kept = await visit.place.saver.aget_tuple(config_of(visit.place.thread, visit.own))
+    return {} if kept is None else _take_in(await _aread_whole(visit.place.saver, kept))
+
+
+def _take_in(kept: CheckpointTuple) -> dict[str, Any]:
+    """The state in a checkpoint with what its tasks wrote of the end and of the lists that grow."""
+    found = _came_to(kept)
+    written: dict[str, list[Any]] = {}
+    for write in kept.pending_writes or ():
+        written.setdefault(write[1], []).append(write)
+    for channel in ("messages", "decisions"):
+        history = {"seed": found.get(channel, MISSING), "writes": written.get(channel, [])}
+        found[channel] = fold_history(history)
+    for _, _, value in written.get("rejected_at", [])[:1]:
+        found.setdefault("rejected_at", value)
+    return found
+
+
 def read_decided(place: ThreadPlace, own: str) -> list[Any]:
     """The decisions that were taken in an inner graph which has not ended, and in graphs inside it.
 
     place: of its node.  own: its namespace.
     """
     saver, thread = place.saver, place.thread
-    inside = _list_inside(read_namespaces(saver, thread), own)
-    return _join_decisions(saver.get_tuple(config_of(thread, one)) for one in inside)
+    found: list[Any] = []
+    for one in _list_inside(read_namespaces(saver, thread), own):
+        kept = saver.get_tuple(config_of(thread, one))
+        if kept is not None:
+            _join(found, _list_decisions(_read_whole(saver, kept)))
+    return found
 
 
 async def aread_decided(place: ThreadPlace, own: str) -> list[Any]:
     """As `read_decided`, for an event loop."""
     saver, thread = place.saver, place.thread
-    inside = _list_inside(await aread_namespaces(saver, thread), own)
-    return _join_decisions([await saver.aget_tuple(config_of(thread, one)) for one in inside])
+    found: list[Any] = []
+    for one in _list_inside(await aread_namespaces(saver, thread), own):
+        kept = await saver.aget_tuple(config_of(thread, one))
+        if kept is not None:
+            _join(found, _list_decisions(await _aread_whole(saver, kept)))
+    return found
 
 
 def _list_inside(namespaces: Iterable[str], own: str) -> list[str]:
@@ -261,10 +314,10 @@ def _list_inside(namespaces: Iterable[str], own: str) -> list[str]:
     return sorted(inside, key=lambda one: (one.count("|"), one))
 
 
-def _join_decisions(states: Iterable[CheckpointTuple | None]) -> list[Any]:
+def _list_decisions(kept: CheckpointTuple) -> list[Any]:
+    return without_seals(_came_to(kept).get("decisions") or [])
+
+
+def _join(found: list[Any], decisions: list[Any]) -> None:
     """Each decision once: those of a graph that has ended are in the graph around it, too."""
-    found: list[Any] = []
-    for kept in states:
-        decided = [] if kept is None else _came_to(kept).get("decisions") or []
-        found += [one for one in decided if one not in found]
-    return found
+    found += [one for one in decisions if one not in found]

@@ -19,6 +19,7 @@ from cinatra_sdk.engine.lineage import place_of
 from cinatra_sdk.engine.reentry import aread_decided, read_decided
 from cinatra_sdk.engine.runtime_context import HostContext
 from cinatra_sdk.flow.branches import Branch, BranchOutcome, arun_branches, run_branches, stop_for
+from cinatra_sdk.flow.cutting import tell_of_a_cut
 from cinatra_sdk.flow.inner import FlowInside, InnerEntry, InnerResult
 
 Namespaces: TypeAlias = dict[str, str]
@@ -148,6 +149,7 @@ def _list_cut_off(
 def _judge(results: Sequence[InnerResult | None], outcomes: Sequence[BranchOutcome]) -> Rounds:
     kept = [result for result in results if result is not None]
     if _is_rejected(results):
+        tell_of_a_cut()
         return Rounds(results=kept, rejected=True)
     stop_for(outcomes)
     return Rounds(results=kept, rejected=False)

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
+from langgraph.errors import GraphInterrupt
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 
@@ -23,11 +24,14 @@ from cinatra_sdk.engine.lineage import place_of
 from cinatra_sdk.engine.reentry import (
     Visit,
     ago_on_inside,
+    aread_cut,
     arequire_line_inside,
     go_on_inside,
+    read_cut,
     require_line_inside,
 )
 from cinatra_sdk.engine.runtime_context import HostContext, context_of, hearing
+from cinatra_sdk.flow.cutting import listening_for_a_cut
 from cinatra_sdk.flow.frame import Frame, pin_of
 from cinatra_sdk.flow.fusing import join_growing
 from cinatra_sdk.flow.inline import InlineFlow
@@ -98,7 +102,13 @@ class FlowInside:
         visit = self._describe_visit(entry, config, runtime, own)
         result = go_on_inside(visit)
         if result is None:
-            result = self.graph.invoke(entered, config, context=heard, output_keys=_RESULT)
+            with listening_for_a_cut() as was_cut:
+                try:
+                    result = self.graph.invoke(entered, config, context=heard, output_keys=_RESULT)
+                except GraphInterrupt:
+                    if visit is None or not was_cut():
+                        raise
+                    result = read_cut(visit)
             require_line_inside(visit)
         return dict(result or {})
 
@@ -114,7 +124,15 @@ class FlowInside:
         visit = self._describe_visit(entry, config, runtime, own)
         result = await ago_on_inside(visit)
         if result is None:
-            result = await self.graph.ainvoke(entered, config, context=heard, output_keys=_RESULT)
+            with listening_for_a_cut() as was_cut:
+                try:
+                    result = await self.graph.ainvoke(
+                        entered, config, context=heard, output_keys=_RESULT
+                    )
+                except GraphInterrupt:
+                    if visit is None or not was_cut():
+                        raise
+                    result = await aread_cut(visit)
             await arequire_line_inside(visit)
         return dict(result or {})
 

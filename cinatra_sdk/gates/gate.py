@@ -328,5 +328,7 @@ def _read_schema(about: Mapping[str, Any], key: str) -> dict[str, JsonValue] | N
 
 
 def gates_of(interrupts: Iterable[Interrupt]) -> tuple[Gate, ...]:
-    """Every gate among `interrupts`, in their order."""
-    return tuple(gate for gate in map(gate_of, interrupts) if gate is not None)
+    """Every gate among `interrupts`, in their order; a pause that is named twice counts once."""
+    # The engine names the pauses of a branch inside a branch at each of the nodes around it.
+    once = {interrupt.id: interrupt for interrupt in interrupts}
+    return tuple(gate for gate in map(gate_of, once.values()) if gate is not None)

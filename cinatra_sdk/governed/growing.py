@@ -31,6 +31,8 @@ log = logging.getLogger("oasflow.state")
 
 SHORT: Final = 16
 """Lists of at most so many items are kept whole by each checkpoint."""
+_UNKNOWN: Final = "?"
+"""Key of a channel that is tried on what may be another one's."""
 _NEVER: Final = 10**9
 """LangGraph itself keeps a list whole after so many writes: at a fixed distance, so that the square
 grows all the same, only more slowly."""
@@ -103,8 +105,12 @@ class Growing(DeltaChannel[Any]):
         items = unseal(value)
         if isinstance(items, list):
             return [self._seal_item(item) for item in items]
-        log.warning("R01_IGNORED: a write to %r that no node made", self.key)
+        self._tell_of_a_stranger()
         return []
+
+    def _tell_of_a_stranger(self) -> None:
+        if self.key != _UNKNOWN:
+            log.warning("R01_IGNORED: a write to %r that no node made", self.key)
 
     @classmethod
     def _seal_item(cls, item: Mapping[str, Any]) -> Any:
@@ -144,7 +150,7 @@ class Conversation(Growing):
             return super().read(value)
         said = [item for item in value if self.is_sealed(item)]
         if len(said) < len(value):
-            log.warning("R01_IGNORED: a write to %r that no node made", self.key)
+            self._tell_of_a_stranger()
         return said
 
     @classmethod
@@ -196,7 +202,7 @@ def fold_history(history: Mapping[str, Any]) -> list[Any]:
     history: of one channel, as LangGraph's savers read it (`get_delta_channel_history`).
     """
     for kind in (Decisions, Conversation):
-        channel = kind().from_checkpoint(history.get("seed", MISSING))
+        channel = kind(key=_UNKNOWN).from_checkpoint(history.get("seed", MISSING))
         channel.replay_writes(history["writes"])
         if channel.value:
             return channel.value

@@ -27,7 +27,7 @@ from cinatra_sdk.platform import PlatformCall, SimulatedPlatform
 from cinatra_sdk.testing import adrive, drive
 from oas_compiler import Flow, compile_flow
 from tests.flow.containers import around, checked_item, mapped, nested, parallel, texts
-from tests.flows import api, end, flow_of, gate, node, port, start
+from tests.flows import api, end, flow_node, flow_of, gate, node, port, start
 
 Json = dict[str, Any]
 
@@ -298,18 +298,37 @@ def test_decisions_in_branches_that_a_rejection_cuts_off_are_the_runs(*, loops: 
     assert decided == [("each[0]/ask0", True), ("each[1]/ask0", False), ("each[2]/ask0", True)]
 
 
-def test_decisions_deep_inside_a_branch_that_is_cut_off_are_the_runs_once() -> None:
-    # Flow 1 of branch 0 has ended, flow 0 of it waits again, and branch 1 waits at first gates.  The
-    # engine carries a rejection two levels up with its next step.
-    answers = [("each[0]/both[0]/ask0", True), ("each[0]/both[1]/ask0", True), ("each[1]/both[0]/ask0", False)]  # fmt: skip
-    flow, saver = compile_flow(nested(gates=2), platform=Echo()), InMemorySaver()
-    decide_in_turn(flow, saver, answers)
-    graph, config = flow.graph(saver), flow.config(run_id="r")
-    graph.invoke(None, config, context=flow.context(run_id="r"))
-    stop = stop_of(graph.get_state(config))
-    assert stop.status == "rejected"
+@pytest.mark.parametrize("loops", [False, True], ids=["threads", "event loop"])
+@pytest.mark.parametrize("around_it", [False, True], ids=["", "in a subflow"])
+def test_a_rejection_deep_inside_ends_the_run_at_once(*, loops: bool, around_it: bool) -> None:
+    # Flow 1 of branch 0 has ended, flow 0 of it waits again, and branch 1 waits at first gates.
+    inner = nested(gates=2)
+    flow = compile_flow(_in_a_subflow(inner) if around_it else inner, platform=Echo())
+    before = "sub/" if around_it else ""
+    answers = [(f"{before}each[0]/both[0]/ask0", True), (f"{before}each[0]/both[1]/ask0", True),
+               (f"{before}each[1]/both[0]/ask0", False)]  # fmt: skip
+    stop = decide_in_turn(flow, InMemorySaver(), answers, loops=loops)
+    assert (stop.status, stop.gates) == ("rejected", ())
     decided = sorted((one["gate"], one["approved"]) for one in stop.decisions)
     assert decided == sorted(answers)
+
+
+def _in_a_subflow(inner: Json) -> Json:
+    given = inner["$referenced_components"]["start"]["inputs"]
+    return flow_of(
+        start(*given),
+        flow_node("sub", {**inner, "id": "inside"}),
+        end(),
+        edges=[("start", given[0]["title"], "sub", given[0]["title"])],
+    )
+
+
+def test_a_gate_two_nodes_deep_is_named_once() -> None:
+    flow, saver = compile_flow(nested(), platform=Echo()), InMemorySaver()
+    graph, config = flow.graph(saver), flow.config(run_id="r")
+    graph.invoke(flow.input({}), config, context=flow.context(run_id="r"))
+    waiting = [gate.id for gate in stop_of(graph.get_state(config)).gates]
+    assert len(waiting) == len(set(waiting)) == 4
 
 
 def test_a_stored_run_is_answered_in_any_order_and_rejected_for_good(fresh_database: str) -> None:

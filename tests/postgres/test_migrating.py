@@ -6,7 +6,6 @@ import contextlib
 import logging
 import shutil
 import tempfile
-import threading
 import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -35,7 +34,9 @@ from cinatra_sdk.postgres.standing import look
 from oas_compiler import compile_flow
 from oas_compiler.cli.app import app
 from tests.databases import Databases
+from tests.effort import tries
 from tests.flows import api, end, flow_of, gate, start
+from tests.warm import FORKED
 
 EVERYTHING = tuple(version for version, _ in migrations())
 Make = Callable[[str], str]
@@ -278,23 +279,30 @@ def test_a_member_of_the_owner_is_no_app_role(empty: str, role: Make) -> None:
             f"alter database {database} owner to current_user")  # fmt: skip
 
 
-def test_processes_that_open_an_empty_database_at_once_make_its_tables_once(empty: str) -> None:
-    together = threading.Barrier(4)
-    failures: list[Exception] = []
+def open_at_once(dsn: str, together: Any, failures: Any) -> None:
+    together.wait()
+    try:
+        Database.open(dsn).close()
+    except Exception as error:
+        failures.put(repr(error))
 
-    def open_it() -> None:
-        together.wait()
-        try:
-            Database.open(empty).close()
-        except Exception as error:
-            failures.append(error)
 
-    threads = [threading.Thread(target=open_it) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert failures == []
+@pytest.mark.parametrize("turn", range(tries(2, 20)))
+def test_processes_that_open_an_empty_database_at_once_make_its_tables_once(
+    empty: str, turn: int
+) -> None:
+    processes = 6
+    together, failures = FORKED.Barrier(processes), FORKED.Queue()
+    made = [
+        FORKED.Process(target=open_at_once, args=(empty, together, failures))
+        for _ in range(processes)
+    ]
+    for process in made:
+        process.start()
+    for process in made:
+        process.join(60)
+    assert [process.exitcode for process in made] == [0] * processes
+    assert failures.empty(), (turn, failures.get())
     with connect(empty) as connection:
         assert look(connection).missing == ()
 

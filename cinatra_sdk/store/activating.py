@@ -199,7 +199,8 @@ class _Activation:
             log.error("run '%s' was rejected, and its checkpoints say otherwise", self.run_id)
             ending, gates = rejected_after_all(ending), ()
         told = ending["error"].obj if ending["error"] is not None else {}
-        saver.end({**ending, "ending": Json(told)}, gates)
+        given = Json(self.claim.row["answers"])
+        saver.end({**ending, "ending": Json(told), "answers": given}, gates)
         self.claim.is_released = True
 
     def _advance_graph(

@@ -161,6 +161,8 @@ order by run_id <> %(prefix)s, run_id collate "C" limit 2;
 -- commit of this); nothing and no row where another worker
 -- has it.  A run that was stopped in the meantime stays stopped, and a rejection wins over the end of
 -- a flow.
+-- A decision that this activation was given, and that did not take the run past its gate, is kept with
+-- the fence -1: nobody needs to go on for it again, and whoever goes on for another reason is given it.
 with news as materialized (
     select e.kind, e.name, e.path, e.visit, e.data::json as data, e.place
     from rows from (json_to_recordset(%(event_rows)s::json)
@@ -223,9 +225,12 @@ closed as (
       and not (run.goes_on and exists (
           select from standing p where (p.gate_id, p.sha256) = (g.gate_id, g.payload_sha256)))
 ),
+handed_in as (
+    select p.* from json_to_recordset(%(answers)s::json) as p (gate_id text, payload_sha256 text)
+),
 carried_out as (
     update gates g set fence = 0
-    from run where g.run_id = run.run_id and g.state = 'decided' and g.fence > 0
+    from run where g.run_id = run.run_id and g.state = 'decided' and g.fence <> 0
       and not exists (
           select from standing p where (p.gate_id, p.sha256) = (g.gate_id, g.payload_sha256))
 ),
@@ -233,13 +238,15 @@ parked as (
     insert into gates as g (run_id, gate_id, payload_sha256, tenant, node, visit, step, interrupt,
                             payload, response_schema, fence, state, settled_at)
     select %(run_id)s, p.gate_id, p.sha256, %(tenant)s, p.node, p.visit, p.step, p.interrupt,
-           p.payload::json, p.response_schema::json, %(fence)s,
+           p.payload::json, p.response_schema::json,
+           case when h.gate_id is not null then -1 else %(fence)s end,
            case when d.run_id is not null then 'decided' when run.is_rejected then 'closed'
                 else 'open' end,
            case when d.run_id is not null then d.decided_at
                 when run.is_rejected then clock_timestamp() end
     from run cross join standing p left join decisions d
         on (d.run_id, d.gate_id, d.payload_sha256) = (%(run_id)s, p.gate_id, p.sha256)
+    left join handed_in h on (h.gate_id, h.payload_sha256) = (p.gate_id, p.sha256)
     where run.goes_on
     on conflict (run_id, gate_id, payload_sha256) do update set
         interrupt = excluded.interrupt, fence = excluded.fence,
@@ -671,7 +678,7 @@ select r.*, f.name as flow_name, coalesce(r.file, f.file) as flow_file, free.loc
                    'gate_id', d.gate_id, 'payload_sha256', d.payload_sha256, 'answer', d.answer)),
                    '[]')
         from gates g join decisions d using (run_id, gate_id, payload_sha256)
-        where g.run_id = r.run_id and g.state = 'decided' and g.fence > 0) as answers
+        where g.run_id = r.run_id and g.state = 'decided' and g.fence <> 0) as answers
 from free, runs r join flows f using (digest) join work w using (run_id) left join begun b on true
 where r.run_id = %(run_id)s;
 

@@ -39,6 +39,18 @@ begin
     return (select max(c.checkpoint_id) from oasflow.checkpoints c where c.thread_id = thread);
 end $$;
 
+-- How a run stands, with the gate of its first rejection.  Volatile for the same reason: a statement
+-- that waited for the run's lock would otherwise not see who ended the run, or rejected, meanwhile.
+create function oasflow_standing(named text)
+returns table (tenant text, status text, rejected_at_gate text) language plpgsql volatile
+set search_path = pg_catalog, pg_temp as $$
+begin
+    return query select r.tenant, r.status, (
+        select d.gate_id from oasflow.decisions d where d.run_id = r.run_id and d.kind = 'rejected'
+        order by d.decided_at, d.gate_id limit 1)
+    from oasflow.runs r where r.run_id = named;
+end $$;
+
 -- Each visit of a gate that people were asked at, with what they were shown.
 create table gates (
     run_id           text not null references runs (run_id),

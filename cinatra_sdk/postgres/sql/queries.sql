@@ -176,10 +176,9 @@ ours as materialized (
 ),
 run as materialized (
     select r.run_id, r.status not in ('completed', 'rejected', 'stopped') as goes_on,
-           %(status)s = 'completed' and exists (
-               select from decisions d where d.run_id = r.run_id and d.kind = 'rejected')
-               as was_rejected
-    from runs r, ours where r.run_id = %(run_id)s for no key update of r
+           %(status)s = 'completed' and s.rejected_at_gate is not null as was_rejected
+    from ours cross join lateral oasflow_standing(ours.run_id) as s join runs r using (run_id)
+    for no key update of r
 ),
 numbered as materialized (
     select n.*, row_number() over (order by n.place) as number from (
@@ -389,7 +388,7 @@ with news as materialized (
 ours as (
     update work set events = events + (select count(*) from news)
     where run_id = %(run_id)s and fence = %(fence)s
-    returning events - (select count(*) from news) as events_before
+    returning run_id, events - (select count(*) from news) as events_before
 ),
 told as (
     insert into run_events (run_id, seq, kind, name, path, visit, data)
@@ -418,10 +417,9 @@ parked as (
                 when not run.takes_answers then clock_timestamp() end
     from ours
     cross join lateral (
-        select r.status not in ('completed', 'rejected', 'stopped')
-               and not exists (select from decisions x
-                               where x.run_id = r.run_id and x.kind = 'rejected') as takes_answers
-        from runs r where r.run_id = %(run_id)s) as run
+        select s.status not in ('completed', 'rejected', 'stopped')
+               and s.rejected_at_gate is null as takes_answers
+        from oasflow_standing(ours.run_id) as s) as run
     cross join json_to_recordset(%(gate_rows)s::json)
         as p (gate_id text, sha256 text, node text, visit int, step int, interrupt text,
               payload text, response_schema text)
@@ -443,11 +441,9 @@ from ours;
 with ours as materialized (
     select run_id, fence from work where run_id = %(run_id)s for share
 ),
-standing as (
-    select r.run_id, r.tenant, r.status, ours.fence, (
-        select gate_id from decisions d where d.run_id = r.run_id and kind = 'rejected'
-        order by decided_at, gate_id limit 1) as rejected_at_gate
-    from ours join runs r using (run_id)
+standing as materialized (
+    select ours.run_id, ours.fence, s.tenant, s.status, s.rejected_at_gate
+    from ours cross join lateral oasflow_standing(ours.run_id) as s
 ),
 begun as (
     insert into effects as e (run_id, key, tenant, kind, capability, path, visit, item, risk,

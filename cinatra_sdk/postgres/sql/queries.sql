@@ -745,11 +745,15 @@ from oasflow_archive_run(%(run_id)s, %(tenant)s, %(by)s, %(dead_letters)s);
 select pg_advisory_unlock_all(), set_config('search_path', 'oasflow', false);
 
 -- name: beat
--- Renews the leases of runs whose fence is still that of this process.
-update work set lease_until = clock_timestamp() + %(lease)s * interval '1 second',
-                heartbeat_at = clock_timestamp()
-from unnest(%(run_ids)s::text[], %(fences)s::bigint[]) as held (run_id, fence)
-where (work.run_id, work.fence) = (held.run_id, held.fence) and worker <> '';
+-- Renews the leases of runs whose fence is still that of this process.  A row that somebody has locked
+-- is left for the next beat: the other runs do not wait for it.
+update work w set lease_until = clock_timestamp() + %(lease)s * interval '1 second',
+                  heartbeat_at = clock_timestamp()
+from (select run_id from work
+      join unnest(%(run_ids)s::text[], %(fences)s::bigint[]) as held (run_id, fence)
+          using (run_id, fence)
+      where worker <> '' for no key update of work skip locked) as ours
+where w.run_id = ours.run_id;
 
 -- name: end_holder
 -- Ends the connection of a run's previous worker, where it still holds the run's lock.

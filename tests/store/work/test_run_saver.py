@@ -21,7 +21,7 @@ from cinatra_sdk.engine.checkpoints import STRICT
 from cinatra_sdk.errors import EngineUnsupported, FenceLost
 from cinatra_sdk.events.event import RunEvent
 from cinatra_sdk.postgres.connection import Rows
-from cinatra_sdk.store.work import saver
+from cinatra_sdk.store.work import newest, saver
 from cinatra_sdk.store.work.events import EventBuffer
 from cinatra_sdk.store.work.gathered import Gathered
 from cinatra_sdk.store.work.saver import RunSaver
@@ -142,8 +142,14 @@ def test_a_run_keeps_the_rows_that_langgraphs_saver_keeps(place: Place, seed: in
     assert len(read[0]) >= 1
 
 
+@pytest.mark.parametrize("forgets", [False, True])
 @pytest.mark.parametrize("seed", range(tries(25, 500)))
-def test_a_worker_reads_what_waits_as_if_it_were_stored(place: Place, seed: int) -> None:
+def test_a_worker_reads_what_waits_as_if_it_were_stored(
+    place: Place, seed: int, forgets: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if forgets:
+        monkeypatch.setattr(newest, "MOST_BYTES", random.Random(seed).choice((0, 5_000, 30_000)))
+        monkeypatch.setattr(newest, "MOST_GRAPHS", 0)
     script = Script(seed)
     namespace = "" if seed % 3 else "sub:1|inner:2"
     seen = 0
@@ -241,6 +247,26 @@ def test_a_statement_that_is_not_known_is_refused(place: Place) -> None:
 
 
 # ------------------------------------------------------------------ the fence
+
+
+def test_values_of_graphs_that_have_ended_do_not_pile_up(place: Place) -> None:
+    tuples = []
+    for number in range(60):
+        about = _about("r2", f"sub:{number}", None)
+        checkpoint = {**empty_checkpoint(), "channel_values": {"a": {"b": "x" * 400_000}}}
+        checkpoint["channel_versions"] = {"a": "1"}
+        place.saver.put(about, checkpoint, {"source": "loop", "step": 1, "parents": {}}, {"a": "1"})
+        tuples.append((about, checkpoint["id"]))
+    kept = place.saver._known._graphs.values()
+    known = sum(len(blob or b"") for graph in kept for _, _, blob in graph.blobs.values())
+    assert known < newest.MOST_BYTES + (newest.MOST_GRAPHS + 1) * 400_100
+    for about, own in tuples:
+        found = place.saver.get_tuple(about)
+        assert found is not None
+        assert (found.checkpoint["id"], len(found.checkpoint["channel_values"]["a"]["b"])) == (
+            own, 400_000,
+        )  # fmt: skip
+
 
 CONFIG: Any = {"configurable": {"thread_id": "r2", "checkpoint_ns": ""}}
 

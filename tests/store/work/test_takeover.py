@@ -14,8 +14,11 @@ import psycopg
 import pytest
 
 from cinatra_sdk import RunBusy, RunStore
+from cinatra_sdk.postgres.connection import connect
 from cinatra_sdk.store.work.claims import Claims
+from cinatra_sdk.store.work.heartbeat import Heart
 from tests.effort import tries
+from tests.store.work.branches import Branches
 from tests.store.work.stopped_worker import LEASE, Steps, work_slowly
 from tests.warm import FORKED
 
@@ -210,3 +213,23 @@ def test_a_run_that_is_held_by_its_lease_alone_is_not_taken_with_the_lock(store:
     with pytest.raises(RunBusy):
         store.work("r1", flow=Steps(), wait=0)
     assert store.work("r1", flow=Steps(), wait=10).status == "completed"
+
+
+def test_a_run_whose_row_is_locked_holds_up_no_heartbeat_of_others(
+    store: RunStore, fresh_database: str
+) -> None:
+    for name in ("r1", "r2"):
+        store.create(Branches(("a",)), run_id=name)
+    heart = Heart(store.database, lease=30)
+    with connect(fresh_database) as rows:
+        rows.execute("update work set worker = 'x', lease_until = clock_timestamp()")
+        with rows.transaction(), heart.beating("r1", fence=0), heart.beating("r2", fence=0):
+            rows.execute("select from work where run_id = 'r1' for update")
+            with store.database.connection() as other:
+                other.execute("set lock_timeout = '2s'")
+            heart.beat()
+            alive = rows.execute(
+                "select run_id from work where lease_until > clock_timestamp()"
+            ).fetchall()
+    heart.close()
+    assert alive == [{"run_id": "r2"}]
